@@ -1,0 +1,77 @@
+//! Commands and who provides them.
+
+use super::{CType, Version};
+
+/// The object a command is dispatched on (GEN-50).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// No dispatchable object: callable before an instance exists.
+    Global,
+    /// `VkInstance`.
+    Instance,
+    /// `VkPhysicalDevice`.
+    PhysicalDevice,
+    /// `VkDevice` or a handle that descends from it.
+    Device,
+}
+
+impl Level {
+    /// The word used in dumps and snapshots.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Global => "global",
+            Self::Instance => "instance",
+            Self::PhysicalDevice => "physical_device",
+            Self::Device => "device",
+        }
+    }
+}
+
+/// One entry point. An alias is a command of its own (GEN-34).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// The C name, such as `vkCmdDraw`.
+    pub name: String,
+    /// Dispatch level, from the first parameter.
+    pub level: Level,
+    /// The dispatchable handle type of the first parameter, if there is one.
+    pub first_handle: Option<String>,
+    /// Lowest core version that requires the command.
+    pub core: Option<Version>,
+    /// Extensions that provide the command, sorted by name.
+    pub providers: Vec<Provider>,
+    /// The command whose prototype this one shares, at the end of any chain.
+    pub alias: Option<String>,
+    /// Platform word of the XML, unless some provider has none (GEN-54). `provisional` is a maturity, not a system.
+    pub platform: Option<String>,
+    /// Parameters in order, after the API filter.
+    pub params: Vec<Param>,
+    /// Return type as written, such as `VkResult` or `void`.
+    pub return_type: String,
+    /// Whether the definition lists `vulkan` in `export` (GEN-27); not the loader's export list.
+    pub export: bool,
+}
+
+/// An extension that provides a command, and under which condition.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Provider {
+    /// Extension name.
+    pub extension: String,
+    /// Text of `depends` on the require block; information only (GEN-32).
+    pub depends: Option<String>,
+}
+
+/// A parameter of a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Param {
+    /// The C name; may be a Rust keyword.
+    pub name: String,
+    /// Its type.
+    pub ty: CType,
+    /// The `len` attribute as written.
+    pub len: Option<String>,
+    /// The `optional` attribute, an entry per indirection level; empty when absent.
+    pub optional: Vec<bool>,
+    /// The `objecttype` attribute: the sibling that says what kind of handle a raw 64-bit value is.
+    pub object_type: Option<String>,
+}

@@ -1,0 +1,82 @@
+//! The resolved registry: immutable facts, keyed and ordered by name.
+//!
+//! Everything here has already passed the API filter (only what API `vulkan` sees remains), aliases are resolved, and
+//! each command has its level. The model is what the committed snapshot stores and what the generator reads.
+
+mod command;
+mod extension;
+mod types;
+
+pub use command::{Command, Level, Param, Provider};
+pub use extension::{Extension, ExtensionKind, Platform};
+pub use types::{BaseType, Bitmask, CType, Constant, Enum, Enumerant, FunctionPointer, Handle, Member, PlatformType, Struct, StructKind};
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+/// A Vulkan version without variant: `1.4`, ordered by major, then minor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Version {
+    /// Major number.
+    pub major: u32,
+    /// Minor number.
+    pub minor: u32,
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.major, self.minor)
+    }
+}
+
+/// The complete header version the registry describes, such as `1.4.366` (GEN-15).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct HeaderVersion {
+    /// Major and minor number.
+    pub version: Version,
+    /// The patch number, `VK_HEADER_VERSION`.
+    pub patch: u32,
+}
+
+impl fmt::Display for HeaderVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.version, self.patch)
+    }
+}
+
+/// Everything known of one registry, filtered for API `vulkan`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Registry {
+    /// The header version.
+    pub header: HeaderVersion,
+    /// All 842 (in 1.4.366) commands that a feature or a supported extension provides.
+    pub commands: BTreeMap<String, Command>,
+    /// Supported extensions.
+    pub extensions: BTreeMap<String, Extension>,
+    /// Names of extensions that exist but are disabled (GEN-23).
+    pub reserved_extensions: BTreeSet<String>,
+    /// Handle types.
+    pub handles: BTreeMap<String, Handle>,
+    /// Platforms with their protecting macro.
+    pub platforms: BTreeMap<String, Platform>,
+    /// Core versions that require at least one command.
+    pub core_versions: BTreeSet<Version>,
+    /// Structures and unions.
+    pub structs: BTreeMap<String, Struct>,
+    /// Enumerations, with every enumerant that features and supported extensions add.
+    pub enums: BTreeMap<String, Enum>,
+    /// Bitmask (flags) types.
+    pub bitmasks: BTreeMap<String, Bitmask>,
+    /// Base types with their typedef text.
+    pub base_types: BTreeMap<String, BaseType>,
+    /// Function-pointer types.
+    pub function_pointers: BTreeMap<String, FunctionPointer>,
+    /// API constants, such as `VK_MAX_EXTENSION_NAME_SIZE`.
+    pub constants: BTreeMap<String, Constant>,
+    /// Types that only a platform header defines.
+    pub platform_types: BTreeMap<String, PlatformType>,
+    /// Aliases of types (structs, enums, bitmasks, handles): alias name to final target.
+    pub type_aliases: BTreeMap<String, String>,
+    /// Commands that pass the API filter but reach no table, each with the reason (GEN-82).
+    pub unlisted_commands: BTreeMap<String, String>,
+}
