@@ -1,0 +1,126 @@
+//! The application's allocation callbacks as an allocator value.
+
+use crate::generated::types::{VkAllocationCallbacks, VkSystemAllocationScope};
+use allocator_api2::alloc::{AllocError, Allocator, Global, Layout};
+use std::ptr::NonNull;
+
+/// Smallest alignment asked of the callbacks (APP-171).
+const MINIMUM_ALIGNMENT: usize = 8;
+
+/// Where the memory of an object comes from: the application's callbacks, or the process allocator.
+///
+/// Copying it is cheap enough to keep one in each collection, which is what guarantees that a block goes back through
+/// the callbacks that made it (APP-179b).
+#[derive(Clone, Copy)]
+pub struct HostAllocator {
+    callbacks: Option<VkAllocationCallbacks>,
+    scope: VkSystemAllocationScope,
+}
+
+// SAFETY: the callbacks are function pointers and an opaque user pointer; Vulkan requires the application to make them
+// callable from any thread that calls the loader (Vulkan spec, "Host Memory").
+unsafe impl Send for HostAllocator {}
+// SAFETY: as above; the value itself is never changed.
+unsafe impl Sync for HostAllocator {}
+
+impl HostAllocator {
+    /// The process allocator.
+    pub const fn system() -> Self {
+        Self { callbacks: None, scope: VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_INSTANCE }
+    }
+
+    /// Copies the application's callbacks. NULL, or callbacks that cannot both allocate and free, mean the process
+    /// allocator.
+    ///
+    /// # Safety
+    /// `callbacks` is NULL or points to a valid structure.
+    pub unsafe fn new(callbacks: *const VkAllocationCallbacks, scope: VkSystemAllocationScope) -> Self {
+        // SAFETY: by this function's contract the pointer is NULL or valid.
+        let callbacks = unsafe { callbacks.as_ref() };
+        let usable = callbacks.filter(|c| c.pfnAllocation.is_some() && c.pfnFree.is_some());
+        Self { callbacks: usable.copied(), scope }
+    }
+
+    /// The same callbacks for memory of another scope (APP-171).
+    pub const fn scoped(self, scope: VkSystemAllocationScope) -> Self {
+        Self { callbacks: self.callbacks, scope }
+    }
+
+    /// These callbacks when the application gave some, otherwise `fallback` (APP-170).
+    pub fn or(self, fallback: Self) -> Self {
+        if self.callbacks.is_some() { self } else { fallback.scoped(self.scope) }
+    }
+
+    /// The callbacks as a pointer for a driver; NULL when the application gave none (DRV-109).
+    pub fn as_ptr(&self) -> *const VkAllocationCallbacks {
+        self.callbacks.as_ref().map_or(std::ptr::null(), std::ptr::from_ref)
+    }
+}
+
+fn aligned(layout: Layout) -> usize {
+    layout.align().max(MINIMUM_ALIGNMENT)
+}
+
+// SAFETY: blocks come from the application's allocation function or from the global allocator and stay valid until
+// `deallocate`; copies of the value hold the same callbacks, so any copy may free what another allocated.
+unsafe impl Allocator for HostAllocator {
+    fn allocate(&self, layout: Layout) -> Result<NonNull<[u8]>, AllocError> {
+        let Some(callbacks) = &self.callbacks else { return Global.allocate(layout) };
+        if layout.size() == 0 {
+            // A well-aligned address that is never dereferenced.
+            let dangling = NonNull::new(std::ptr::without_provenance_mut::<u8>(layout.align())).ok_or(AllocError)?;
+            return Ok(NonNull::slice_from_raw_parts(dangling, 0));
+        }
+        let allocate = callbacks.pfnAllocation.ok_or(AllocError)?;
+        // SAFETY: the application's function with its own user data, a non-zero size and a power-of-two alignment.
+        let block = unsafe { allocate(callbacks.pUserData, layout.size(), aligned(layout), self.scope) };
+        let block = NonNull::new(block.cast::<u8>()).ok_or(AllocError)?;
+        Ok(NonNull::slice_from_raw_parts(block, layout.size()))
+    }
+
+    unsafe fn deallocate(&self, block: NonNull<u8>, layout: Layout) {
+        let Some(callbacks) = &self.callbacks else {
+            // SAFETY: without callbacks the block came from `Global` with this layout.
+            return unsafe { Global.deallocate(block, layout) };
+        };
+        if let (Some(free), true) = (callbacks.pfnFree, layout.size() != 0) {
+            // SAFETY: a block of non-zero size came from the same application's allocation function.
+            unsafe { free(callbacks.pUserData, block.as_ptr().cast()) };
+        }
+    }
+
+    unsafe fn grow(&self, block: NonNull<u8>, old: Layout, new: Layout) -> Result<NonNull<[u8]>, AllocError> {
+        // SAFETY: the caller's promises of `Allocator::grow` are passed on.
+        unsafe { self.resize(block, old, new) }
+    }
+
+    unsafe fn shrink(&self, block: NonNull<u8>, old: Layout, new: Layout) -> Result<NonNull<[u8]>, AllocError> {
+        // SAFETY: the caller's promises of `Allocator::shrink` are passed on.
+        unsafe { self.resize(block, old, new) }
+    }
+}
+
+impl HostAllocator {
+    /// Changes a block's size: through `pfnReallocation` where there is one (APP-178), by copying otherwise (APP-173).
+    ///
+    /// # Safety
+    /// `block` came from this allocator with layout `old`.
+    unsafe fn resize(&self, block: NonNull<u8>, old: Layout, new: Layout) -> Result<NonNull<[u8]>, AllocError> {
+        let reallocate = self.callbacks.as_ref().and_then(|c| Some((c.pfnReallocation?, c.pUserData)));
+        if let (Some((reallocate, user_data)), true) = (reallocate, old.size() != 0 && new.size() != 0) {
+            // SAFETY: the block came from the same application's allocation function.
+            let moved =
+                unsafe { reallocate(user_data, block.as_ptr().cast(), new.size(), aligned(new), self.scope) };
+            let moved = NonNull::new(moved.cast::<u8>()).ok_or(AllocError)?;
+            return Ok(NonNull::slice_from_raw_parts(moved, new.size()));
+        }
+        let moved = self.allocate(new)?;
+        let kept = old.size().min(new.size());
+        // SAFETY: both blocks hold at least `kept` bytes and are distinct; the old one is given back after the copy.
+        unsafe {
+            std::ptr::copy_nonoverlapping(block.as_ptr(), moved.cast::<u8>().as_ptr(), kept);
+            self.deallocate(block, old);
+        }
+        Ok(moved)
+    }
+}

@@ -1,0 +1,29 @@
+//! Memory that belongs to an instance or a device.
+//!
+//! The application may bring its own allocation callbacks (APP-170 to APP-179b). They travel as a value, [`HostAllocator`],
+//! inside every collection that lives as long as one of its objects. The collections here only offer operations that
+//! report failure: nothing in this module can abort the process for want of memory.
+
+mod host;
+mod vec;
+
+pub use host::HostAllocator;
+pub use vec::{HostBox, HostText, HostVec};
+
+use crate::generated::types::VkResult;
+
+/// Memory ran out. Always returned to the caller as `VK_ERROR_OUT_OF_HOST_MEMORY` (DRV-4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutOfMemory;
+
+impl From<OutOfMemory> for VkResult {
+    fn from(_: OutOfMemory) -> Self {
+        Self::VK_ERROR_OUT_OF_HOST_MEMORY
+    }
+}
+
+impl From<std::collections::TryReserveError> for OutOfMemory {
+    fn from(_: std::collections::TryReserveError) -> Self {
+        Self
+    }
+}

@@ -1,0 +1,198 @@
+//! Collections that report a failed allocation instead of aborting.
+
+use super::{HostAllocator, OutOfMemory};
+use allocator_api2::{boxed, vec};
+use std::ffi::CStr;
+use std::ops::{Deref, DerefMut};
+
+/// A growable array in host memory. Every operation that may allocate says so by its result.
+pub struct HostVec<T>(vec::Vec<T, HostAllocator>);
+
+impl<T> HostVec<T> {
+    /// An empty array; allocates nothing.
+    pub const fn new(allocator: HostAllocator) -> Self {
+        Self(vec::Vec::new_in(allocator))
+    }
+
+    /// An empty array with room for `capacity` elements.
+    pub fn try_with_capacity(capacity: usize, allocator: HostAllocator) -> Result<Self, OutOfMemory> {
+        let mut made = Self::new(allocator);
+        made.try_reserve_exact(capacity)?;
+        Ok(made)
+    }
+
+    /// Makes room for `additional` more elements and not more than that.
+    pub fn try_reserve_exact(&mut self, additional: usize) -> Result<(), OutOfMemory> {
+        self.0.try_reserve_exact(additional).map_err(|_| OutOfMemory)
+    }
+
+    /// Appends one element.
+    pub fn try_push(&mut self, value: T) -> Result<(), OutOfMemory> {
+        self.0.try_reserve(1).map_err(|_| OutOfMemory)?;
+        self.0.push(value);
+        Ok(())
+    }
+
+    /// Collects an iterator.
+    pub fn try_from_iter(items: impl IntoIterator<Item = T>, allocator: HostAllocator) -> Result<Self, OutOfMemory> {
+        let items = items.into_iter();
+        let mut made = Self::try_with_capacity(items.size_hint().0, allocator)?;
+        for item in items {
+            made.try_push(item)?;
+        }
+        Ok(made)
+    }
+
+    /// Removes and returns the element at `index`, keeping the order of the others.
+    ///
+    /// # Panics
+    /// If `index` is out of bounds.
+    pub fn remove(&mut self, index: usize) -> T {
+        self.0.remove(index)
+    }
+
+    /// Removes and returns the last element.
+    pub fn pop(&mut self) -> Option<T> {
+        self.0.pop()
+    }
+
+    /// Keeps only what `keep` accepts.
+    pub fn retain(&mut self, keep: impl FnMut(&T) -> bool) {
+        self.0.retain(keep);
+    }
+
+    /// Shortens the array to `len` elements.
+    pub fn truncate(&mut self, len: usize) {
+        self.0.truncate(len);
+    }
+
+    /// Removes every element.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Lengthens the array to `len` elements by copies of `value`; never shortens it.
+    pub fn try_fill_to(&mut self, len: usize, value: T) -> Result<(), OutOfMemory>
+    where
+        T: Clone,
+    {
+        if len > self.0.len() {
+            self.0.try_reserve_exact(len - self.0.len()).map_err(|_| OutOfMemory)?;
+            self.0.resize(len, value);
+        }
+        Ok(())
+    }
+
+    /// Where the memory comes from.
+    pub fn allocator(&self) -> HostAllocator {
+        *self.0.allocator()
+    }
+}
+
+impl<T: Copy> HostVec<T> {
+    /// Copies a slice.
+    pub fn try_from_slice(items: &[T], allocator: HostAllocator) -> Result<Self, OutOfMemory> {
+        let mut made = Self::try_with_capacity(items.len(), allocator)?;
+        made.0.extend_from_slice(items);
+        Ok(made)
+    }
+}
+
+impl<T> Deref for HostVec<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.0
+    }
+}
+
+impl<T> DerefMut for HostVec<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        &mut self.0
+    }
+}
+
+impl<T> IntoIterator for HostVec<T> {
+    type Item = T;
+    type IntoIter = vec::IntoIter<T, HostAllocator>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+impl<'a, T> IntoIterator for &'a HostVec<T> {
+    type Item = &'a T;
+    type IntoIter = std::slice::Iter<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
+}
+
+/// One value in host memory at an address that does not change.
+pub struct HostBox<T>(boxed::Box<T, HostAllocator>);
+
+impl<T> HostBox<T> {
+    /// Moves `value` into host memory.
+    pub fn try_new(value: T, allocator: HostAllocator) -> Result<Self, OutOfMemory> {
+        boxed::Box::try_new_in(value, allocator).map(Self).map_err(|_| OutOfMemory)
+    }
+
+    /// Gives up ownership; the pointer goes back through [`HostBox::from_raw`].
+    pub fn into_raw(self) -> (*mut T, HostAllocator) {
+        boxed::Box::into_raw_with_allocator(self.0)
+    }
+
+    /// Takes ownership back.
+    ///
+    /// # Safety
+    /// Both values came from one [`HostBox::into_raw`], and are used once.
+    pub unsafe fn from_raw(raw: *mut T, allocator: HostAllocator) -> Self {
+        // SAFETY: by this function's contract.
+        Self(unsafe { boxed::Box::from_raw_in(raw, allocator) })
+    }
+
+    /// The address of the value.
+    pub fn as_ptr(&self) -> *mut T {
+        std::ptr::from_ref::<T>(&self.0).cast_mut()
+    }
+}
+
+impl<T> Deref for HostBox<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T> DerefMut for HostBox<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.0
+    }
+}
+
+/// A byte string in host memory that can be handed to C: no NUL inside, one NUL behind.
+pub struct HostText(HostVec<u8>);
+
+impl HostText {
+    /// Copies `text` up to its first NUL.
+    pub fn try_new(text: &[u8], allocator: HostAllocator) -> Result<Self, OutOfMemory> {
+        let text = text.split(|&byte| byte == 0).next().unwrap_or_default();
+        let mut made = HostVec::try_with_capacity(text.len() + 1, allocator)?;
+        made.0.extend_from_slice(text);
+        made.0.push(0);
+        Ok(Self(made))
+    }
+
+    /// The text without its terminator.
+    pub fn bytes(&self) -> &[u8] {
+        &self.0[..self.0.len() - 1]
+    }
+
+    /// The text with its terminator.
+    pub fn as_c_str(&self) -> &CStr {
+        CStr::from_bytes_until_nul(&self.0).unwrap_or_default()
+    }
+}

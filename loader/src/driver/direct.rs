@@ -1,0 +1,147 @@
+//! `VK_LUNARG_direct_driver_loading`: drivers the application supplies as function pointers (DRV-78 to DRV-87).
+
+use super::interface::{GetProcAddr, Interface, NegotiationError};
+use super::open::Driver;
+use crate::ffi;
+use crate::generated::types::{
+    VkDirectDriverLoadingInfoLUNARG, VkDirectDriverLoadingListLUNARG, VkDirectDriverLoadingModeLUNARG,
+    VkInstanceCreateInfo,
+};
+use crate::journal::reason::DriverLibraryReason;
+use crate::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
+use crate::manifest::Text;
+use crate::version::ApiVersion;
+
+const HERE: &str = "loader_scan_for_direct_drivers:";
+
+/// What the application's list amounts to.
+#[derive(Default)]
+pub struct DirectDrivers {
+    /// The usable ones, in the application's order.
+    pub drivers: Vec<Driver>,
+    /// No other driver may be looked for (DRV-81).
+    pub exclusive: bool,
+}
+
+/// Reads the application's list, if the extension is enabled.
+///
+/// # Safety
+/// `create_info` is valid, with a valid `pNext` chain.
+pub unsafe fn direct_drivers(
+    create_info: &VkInstanceCreateInfo,
+    extension_enabled: bool,
+    journal: &mut Journal<'_>,
+) -> DirectDrivers {
+    let warn = LogBits::WARN | LogBits::DRIVER;
+    // SAFETY: by this function's contract the chain is valid.
+    let list = unsafe {
+        ffi::find::<VkDirectDriverLoadingListLUNARG>(
+            create_info.pNext,
+            VkDirectDriverLoadingListLUNARG::STRUCTURE_TYPE,
+        )
+    };
+    let list = match (list, extension_enabled) {
+        (None, false) => return DirectDrivers::default(),
+        (None, true) => {
+            journal.note(
+                warn,
+                format_args!(
+                    "{HERE} The VK_LUNARG_direct_driver_loading extension was enabled but the pNext chain of \
+                     VkInstanceCreateInfo did not contain the VkDirectDriverLoadingListLUNARG structure."
+                ),
+            );
+            return DirectDrivers::default();
+        }
+        (Some(_), false) => {
+            journal.note(
+                warn,
+                format_args!(
+                    "{HERE} The pNext chain of VkInstanceCreateInfo contained the VkDirectDriverLoadingListLUNARG \
+                     structure, but the VK_LUNARG_direct_driver_loading extension was not enabled."
+                ),
+            );
+            return DirectDrivers::default();
+        }
+        (Some(list), true) => list,
+    };
+    let exclusive = list.mode == VkDirectDriverLoadingModeLUNARG::VK_DIRECT_DRIVER_LOADING_MODE_EXCLUSIVE_LUNARG;
+    if exclusive {
+        journal.note(
+            LogBits::INFO | LogBits::DRIVER,
+            format_args!(
+                "{HERE} The VK_LUNARG_direct_driver_loading extension is active and specified \
+                 VK_DIRECT_DRIVER_LOADING_MODE_EXCLUSIVE_LUNARG, skipping system and environment variable driver \
+                 search mechanisms."
+            ),
+        );
+    }
+    let problem = if list.pDrivers.is_null() {
+        Some("has a NULL pDrivers member.")
+    } else if list.driverCount == 0 {
+        Some("has a non-null pDrivers member but a driverCount member with a value of zero.")
+    } else {
+        None
+    };
+    if let Some(problem) = problem {
+        journal.note(
+            warn,
+            format_args!(
+                "{HERE} The VkDirectDriverLoadingListLUNARG structure in the pNext chain of VkInstanceCreateInfo {problem}"
+            ),
+        );
+    }
+    // SAFETY: the application's array with the application's count.
+    let entries = unsafe { ffi::c_array(list.pDrivers, list.driverCount) };
+    let drivers = (0..).zip(entries).filter_map(|(index, entry)| open(index, entry, journal)).collect();
+    DirectDrivers { drivers, exclusive }
+}
+
+fn open(index: u32, entry: &VkDirectDriverLoadingInfoLUNARG, journal: &mut Journal<'_>) -> Option<Driver> {
+    let name = Text::from(format!("direct driver #{index}").into_bytes());
+    match negotiated(index, entry, journal) {
+        Ok((interface, claimed_version)) => {
+            Some(Driver { library: None, name, claimed_version, interface, source: Source::Application })
+        }
+        Err(reason) => {
+            journal.decide(Decision {
+                subject: Subject::DriverLibrary,
+                name,
+                path: Text::default(),
+                verdict: Verdict::Dropped(Reason::from(reason)),
+                source: Source::Application,
+            });
+            None
+        }
+    }
+}
+
+fn negotiated(
+    index: u32,
+    entry: &VkDirectDriverLoadingInfoLUNARG,
+    journal: &Journal<'_>,
+) -> Result<(Interface, ApiVersion), DriverLibraryReason> {
+    let function = entry.pfnGetInstanceProcAddr.ok_or(DriverLibraryReason::DirectNoFunction(index))?;
+    // SAFETY: the structure's member is a driver's `vk_icdGetInstanceProcAddr`; only the return type of the callback is
+    // spelled differently in the registry.
+    let function = unsafe { std::mem::transmute::<_, GetProcAddr>(function) };
+    let interface = Interface::of_direct_driver(function).map_err(|error| match error {
+        NegotiationError::Refused(version) => DriverLibraryReason::DirectVersion(index, version),
+        NegotiationError::Missing(name) => {
+            DriverLibraryReason::DirectNoCommand(index, name.to_str().unwrap_or_default())
+        }
+    })?;
+    let version = match interface.instance_version() {
+        None => ApiVersion::V1_1,
+        Some(Ok(version)) => ApiVersion(version),
+        Some(Err(result)) => return Err(DriverLibraryReason::DirectVersionQueryFailed(index, result.0)),
+    };
+    journal.note(
+        LogBits::INFO | LogBits::DRIVER,
+        format_args!(
+            "loader_add_direct_driver: Adding driver found in index {index} of \
+             VkDirectDriverLoadingListLUNARG::pDrivers structure. pfnGetInstanceProcAddr was set to {:p}",
+            function as *const ()
+        ),
+    );
+    Ok((interface, version))
+}

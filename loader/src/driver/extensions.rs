@@ -1,0 +1,67 @@
+//! Extension lists of drivers, read defensively (DRV-108, DRV-241).
+
+use super::Driver;
+use crate::alloc::{HostAllocator, HostVec, OutOfMemory};
+use crate::generated::types::{VkExtensionProperties, VkResult};
+use crate::handle::{Driver as DriverLevel, PhysicalDeviceHandle};
+use crate::instance::InstanceDriver;
+
+/// Most extensions accepted from one list. Real drivers list a few hundred; a driver that claims more is not believed.
+const MOST_EXTENSIONS: u32 = 65_536;
+
+const EMPTY: VkExtensionProperties = VkExtensionProperties { extensionName: [0; 256], specVersion: 0 };
+
+/// The instance extensions of a driver.
+///
+/// # Errors
+/// What the driver returned, or out of host memory.
+pub fn instance_extensions(
+    driver: &Driver,
+    allocator: HostAllocator,
+) -> Result<HostVec<VkExtensionProperties>, VkResult> {
+    let enumerate = driver.interface.enumerate_instance_extensions;
+    // SAFETY: the driver's function, with no layer name, a writable number and room for as many elements as it says.
+    two_calls(allocator, |count, array| unsafe { enumerate(std::ptr::null(), count, array) })
+}
+
+/// The device extensions of a physical device, as its driver lists them.
+///
+/// # Errors
+/// What the driver returned, or out of host memory.
+pub fn device_extensions(
+    driver: &InstanceDriver,
+    device: PhysicalDeviceHandle<DriverLevel>,
+    allocator: HostAllocator,
+) -> Result<HostVec<VkExtensionProperties>, VkResult> {
+    let Some(enumerate) = driver.table.vkEnumerateDeviceExtensionProperties else {
+        return Ok(HostVec::new(allocator));
+    };
+    // SAFETY: the driver's function with its own device, otherwise as above.
+    two_calls(allocator, |count, array| unsafe { enumerate(device, std::ptr::null(), count, array) })
+}
+
+/// Runs a two-call enumeration and keeps at most as many elements as were allocated, whatever the second call claims
+/// (DRV-169).
+fn two_calls(
+    allocator: HostAllocator,
+    mut call: impl FnMut(*mut u32, *mut VkExtensionProperties) -> VkResult,
+) -> Result<HostVec<VkExtensionProperties>, VkResult> {
+    let mut count = 0;
+    let result = call(&mut count, std::ptr::null_mut());
+    if result != VkResult::VK_SUCCESS {
+        return Err(result);
+    }
+    let mut list = HostVec::new(allocator);
+    let offered = count.min(MOST_EXTENSIONS);
+    if offered == 0 {
+        return Ok(list);
+    }
+    list.try_fill_to(offered as usize, EMPTY).map_err(|OutOfMemory| VkResult::VK_ERROR_OUT_OF_HOST_MEMORY)?;
+    let mut written = offered;
+    let result = call(&mut written, list.as_mut_ptr());
+    if result != VkResult::VK_SUCCESS && result != VkResult::VK_INCOMPLETE {
+        return Err(result);
+    }
+    list.truncate(written.min(offered) as usize);
+    Ok(list)
+}

@@ -1,0 +1,181 @@
+//! Negotiating the driver interface and finding its first functions (DRV-62 to DRV-71).
+
+use crate::generated::types::{PFN_vkVoidFunction, VkExtensionProperties, VkInstanceCreateInfo, VkResult};
+use crate::generated::types::VkAllocationCallbacks;
+use crate::handle::{Driver, InstanceHandle};
+use crate::table;
+use std::ffi::{CStr, c_char};
+
+/// `vk_icdGetInstanceProcAddr`, `vk_icdGetPhysicalDeviceProcAddr` and a driver's `vkGetInstanceProcAddr`.
+pub type GetProcAddr = unsafe extern "system" fn(InstanceHandle<Driver>, *const c_char) -> PFN_vkVoidFunction;
+/// `vk_icdNegotiateLoaderICDInterfaceVersion`.
+pub type Negotiate = unsafe extern "system" fn(*mut u32) -> VkResult;
+/// `vkCreateInstance`.
+pub type CreateInstance = unsafe extern "system" fn(
+    *const VkInstanceCreateInfo,
+    *const VkAllocationCallbacks,
+    *mut InstanceHandle<Driver>,
+) -> VkResult;
+/// `vkEnumerateInstanceExtensionProperties`.
+pub type EnumerateInstanceExtensionProperties =
+    unsafe extern "system" fn(*const c_char, *mut u32, *mut VkExtensionProperties) -> VkResult;
+/// `vkEnumerateInstanceVersion`.
+pub type EnumerateInstanceVersion = unsafe extern "system" fn(*mut u32) -> VkResult;
+
+/// What a driver offers before any instance exists.
+#[derive(Clone, Copy)]
+pub struct Interface {
+    /// The negotiated version, 0 to 7.
+    pub version: u32,
+    /// The function everything else is asked of.
+    pub get_instance_proc_addr: GetProcAddr,
+    /// Lookup of physical-device functions; absent below version 3 and in many drivers.
+    pub get_physical_device_proc_addr: Option<GetProcAddr>,
+    /// `vkCreateInstance`.
+    pub create_instance: CreateInstance,
+    /// `vkEnumerateInstanceExtensionProperties`.
+    pub enumerate_instance_extensions: EnumerateInstanceExtensionProperties,
+}
+
+/// Why negotiation ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NegotiationError {
+    /// The driver answered `VK_ERROR_INCOMPATIBLE_DRIVER` (DRV-64), or a version its kind may not have.
+    Refused(u32),
+    /// A function that its interface version demands is missing (DRV-66 to DRV-68, DRV-83).
+    Missing(&'static CStr),
+}
+
+pub(super) const NEGOTIATE: &CStr = c"vk_icdNegotiateLoaderICDInterfaceVersion";
+pub(super) const GET_INSTANCE_PROC_ADDR: &CStr = c"vk_icdGetInstanceProcAddr";
+const GET_PHYSICAL_DEVICE_PROC_ADDR: &CStr = c"vk_icdGetPhysicalDeviceProcAddr";
+const OLD_GET_INSTANCE_PROC_ADDR: &CStr = c"vkGetInstanceProcAddr";
+const CREATE_INSTANCE: &CStr = c"vkCreateInstance";
+const ENUMERATE_EXTENSIONS: &CStr = c"vkEnumerateInstanceExtensionProperties";
+
+/// Asks a driver for a function. One of the loader's own functions counts as absent (DRV section 23).
+pub fn lookup(gpa: GetProcAddr, instance: InstanceHandle<Driver>, name: &CStr) -> PFN_vkVoidFunction {
+    // SAFETY: `gpa` is the driver's lookup function, called with its own instance or NULL and a terminated name.
+    let found = unsafe { gpa(instance, name.as_ptr()) };
+    found.filter(|&function| !crate::proc_addr::is_own_entry_point(name, function as *const ()))
+}
+
+/// Reinterprets an untyped function pointer.
+///
+/// # Safety
+/// `F` is the type of the function that `name` stands for.
+unsafe fn typed<F: Copy>(function: PFN_vkVoidFunction) -> Option<F> {
+    const { assert!(size_of::<F>() == size_of::<*mut ()>()) };
+    let function = function?;
+    // SAFETY: both are function pointers, and the caller vouches for the signature.
+    Some(unsafe { std::mem::transmute_copy::<unsafe extern "system" fn(), F>(&function) })
+}
+
+fn negotiated(negotiate: Negotiate) -> Result<u32, NegotiationError> {
+    let mut version = super::LATEST_INTERFACE;
+    // SAFETY: the driver's negotiation function with a writable number.
+    let result = unsafe { negotiate(&mut version) };
+    if result == VkResult::VK_ERROR_INCOMPATIBLE_DRIVER {
+        return Err(NegotiationError::Refused(version));
+    }
+    // Any other answer counts as success, and versions above ours behave like ours (DRV-64).
+    Ok(version.min(super::LATEST_INTERFACE))
+}
+
+impl Interface {
+    /// Negotiates with a library. `export` finds an exported symbol.
+    ///
+    /// # Safety
+    /// `export` returns addresses of functions with the C signature that belongs to the name.
+    pub unsafe fn of_library(export: impl Fn(&CStr) -> PFN_vkVoidFunction) -> Result<Self, NegotiationError> {
+        // SAFETY (this and the following `typed` calls): each name is paired with its documented signature, DRV-75.
+        let gpa = unsafe { typed::<GetProcAddr>(export(GET_INSTANCE_PROC_ADDR)) };
+        // SAFETY: see above.
+        let negotiate = unsafe { typed::<Negotiate>(export(NEGOTIATE)) }.or_else(|| {
+            // SAFETY: see above.
+            unsafe { typed::<Negotiate>(lookup(gpa?, InstanceHandle::NULL, NEGOTIATE)) }
+        });
+        let mut version = match negotiate {
+            Some(negotiate) => negotiated(negotiate)?,
+            None => 0,
+        };
+        let Some(gpa) = gpa else {
+            if version > 0 {
+                return Err(NegotiationError::Missing(GET_INSTANCE_PROC_ADDR));
+            }
+            // SAFETY: passed on to the caller.
+            return unsafe { Self::without_interface(export) };
+        };
+        version = version.max(1);
+        // SAFETY: see above.
+        let create = unsafe { typed(lookup(gpa, InstanceHandle::NULL, CREATE_INSTANCE)) };
+        // SAFETY: see above.
+        let extensions = unsafe { typed(lookup(gpa, InstanceHandle::NULL, ENUMERATE_EXTENSIONS)) };
+        let queried =
+            || if version >= 7 { lookup(gpa, InstanceHandle::NULL, GET_PHYSICAL_DEVICE_PROC_ADDR) } else { None };
+        let exported = || if version >= 3 { export(GET_PHYSICAL_DEVICE_PROC_ADDR) } else { None };
+        Ok(Self {
+            version,
+            get_instance_proc_addr: gpa,
+            // SAFETY: see above.
+            get_physical_device_proc_addr: unsafe { typed(queried().or_else(exported)) },
+            create_instance: create.ok_or(NegotiationError::Missing(CREATE_INSTANCE))?,
+            enumerate_instance_extensions: extensions.ok_or(NegotiationError::Missing(ENUMERATE_EXTENSIONS))?,
+        })
+    }
+
+    /// A driver of interface 0 exports the plain names (DRV-67).
+    ///
+    /// # Safety
+    /// As for [`Interface::of_library`].
+    unsafe fn without_interface(export: impl Fn(&CStr) -> PFN_vkVoidFunction) -> Result<Self, NegotiationError> {
+        let find = |name: &'static CStr| export(name).ok_or(NegotiationError::Missing(name)).map(Some);
+        let missing = NegotiationError::Missing(OLD_GET_INSTANCE_PROC_ADDR);
+        Ok(Self {
+            version: 0,
+            // SAFETY: each name is paired with its documented signature.
+            get_instance_proc_addr: unsafe { typed(find(OLD_GET_INSTANCE_PROC_ADDR)?) }.ok_or(missing)?,
+            get_physical_device_proc_addr: None,
+            // SAFETY: as above.
+            create_instance: unsafe { typed(find(CREATE_INSTANCE)?) }.ok_or(missing)?,
+            // SAFETY: as above.
+            enumerate_instance_extensions: unsafe { typed(find(ENUMERATE_EXTENSIONS)?) }.ok_or(missing)?,
+        })
+    }
+
+    /// Negotiates with a driver the application gave directly (DRV-83). It must speak version 7.
+    pub fn of_direct_driver(gpa: GetProcAddr) -> Result<Self, NegotiationError> {
+        let find = |name: &'static CStr| {
+            lookup(gpa, InstanceHandle::NULL, name).ok_or(NegotiationError::Missing(name)).map(Some)
+        };
+        let missing = NegotiationError::Missing(NEGOTIATE);
+        // SAFETY: each name is paired with its documented signature.
+        let negotiate: Negotiate = unsafe { typed(find(NEGOTIATE)?) }.ok_or(missing)?;
+        let version = negotiated(negotiate)?;
+        if version < 7 {
+            return Err(NegotiationError::Refused(version));
+        }
+        let physical_device = lookup(gpa, InstanceHandle::NULL, GET_PHYSICAL_DEVICE_PROC_ADDR);
+        Ok(Self {
+            version,
+            get_instance_proc_addr: gpa,
+            // SAFETY: as above.
+            get_physical_device_proc_addr: unsafe { typed(physical_device) },
+            // SAFETY: as above.
+            create_instance: unsafe { typed(find(CREATE_INSTANCE)?) }.ok_or(missing)?,
+            // SAFETY: as above.
+            enumerate_instance_extensions: unsafe { typed(find(ENUMERATE_EXTENSIONS)?) }.ok_or(missing)?,
+        })
+    }
+
+    /// The instance version the driver reports, if it can (DRV-88).
+    pub fn instance_version(&self) -> Option<Result<u32, VkResult>> {
+        let function = lookup(self.get_instance_proc_addr, InstanceHandle::NULL, c"vkEnumerateInstanceVersion");
+        // SAFETY: the name is paired with its documented signature.
+        let function: EnumerateInstanceVersion = unsafe { typed(function) }?;
+        let mut version = 0;
+        // SAFETY: the driver's own function with a writable number.
+        let result = unsafe { function(&mut version) };
+        Some(if result == VkResult::VK_SUCCESS { Ok(version) } else { Err(result) })
+    }
+}

@@ -1,0 +1,18 @@
+//! Drivers: opening their libraries, negotiating, and keeping them open.
+//!
+//! A [`Driver`] is an open library (or a function pointer the application gave) with the entry points that exist before
+//! an instance does. What an instance makes of it is [`crate::instance::InstanceDriver`].
+
+mod direct;
+mod extensions;
+mod interface;
+mod open;
+mod preload;
+mod scan;
+
+pub use direct::{DirectDrivers, direct_drivers};
+pub use extensions::{device_extensions, instance_extensions};
+pub use interface::{GetProcAddr, Interface, lookup};
+pub use open::{Driver, LATEST_INTERFACE, log_open_error};
+pub use preload::PreloadedDrivers;
+pub use scan::{Scan, ScanOptions, scan};

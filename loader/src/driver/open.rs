@@ -1,0 +1,179 @@
+//! Opening one driver (DRV-56 to DRV-73).
+
+use super::interface::{GET_INSTANCE_PROC_ADDR, Interface, NegotiationError};
+use crate::journal::reason::DriverLibraryReason;
+use crate::journal::{Decision, Journal, LogBits, Raw, Reason, Source, Subject, Verdict};
+use crate::library::{Library, OpenError, canonical, file_of};
+use crate::manifest::{DriverManifest, Text};
+use crate::version::ApiVersion;
+
+/// The newest driver interface this loader speaks (DRV-62).
+pub const LATEST_INTERFACE: u32 = 7;
+
+/// A driver with its library open, before any instance is made of it.
+pub struct Driver {
+    /// The library; none for a driver the application gave directly, which stays the application's (DRV-238).
+    pub library: Option<Library>,
+    /// What messages call the driver: the real path of its library, or a stand-in (DRV-242).
+    pub name: Text,
+    /// The API version its manifest claims, or what a direct driver reports (DRV-84).
+    pub claimed_version: ApiVersion,
+    /// Its first functions.
+    pub interface: Interface,
+    /// Where the loader learned of it.
+    pub source: Source,
+}
+
+impl Driver {
+    /// Opens the library a manifest names and negotiates with it. A failure is recorded and gives `None`.
+    pub fn open(manifest: &DriverManifest, source: Source, journal: &mut Journal<'_>) -> Option<Self> {
+        let path = &manifest.library_path;
+        let mut give_up = |reason: DriverLibraryReason, name: &Text, journal: &mut Journal<'_>| {
+            journal.decide(Decision {
+                subject: Subject::DriverLibrary,
+                name: name.clone(),
+                path: manifest.path.clone(),
+                verdict: Verdict::Dropped(Reason::from(reason)),
+                source,
+            });
+        };
+        let library = match Library::open(path) {
+            Ok(library) => library,
+            Err(error) => {
+                log_open_error(&error, journal);
+                let reason = match error {
+                    OpenError::WrongClass(_) => DriverLibraryReason::WrongArchitecture,
+                    OpenError::NotAPath | OpenError::Failed(_) => DriverLibraryReason::NotOpened,
+                };
+                give_up(reason, path, journal);
+                return None;
+            }
+        };
+        // SAFETY: a library that a driver manifest names exports driver functions under these names (DRV-75).
+        let interface = match unsafe { Interface::of_library(|name| library.function(name)) } {
+            Ok(interface) => interface,
+            Err(error) => {
+                give_up(refusal(error, &library), path, journal);
+                return None;
+            }
+        };
+        let name = real_name(path, &interface, journal);
+        warn_about_interface(&name, manifest, &interface, journal);
+        journal.decide(Decision {
+            subject: Subject::DriverLibrary,
+            name: name.clone(),
+            path: manifest.path.clone(),
+            verdict: Verdict::Kept,
+            source,
+        });
+        Some(Self { library: Some(library), name, claimed_version: manifest.api_version, interface, source })
+    }
+
+    /// The API version to treat the driver as (DRV-88, DRV-89): never above what its manifest claims to support.
+    pub fn api_version(&self, journal: &Journal<'_>) -> ApiVersion {
+        const ONE_ZERO: ApiVersion = ApiVersion::V1_0;
+        let claim = "contained a 1.1 or greater API version, but";
+        if self.claimed_version.without_patch() < ApiVersion::V1_1 {
+            return ONE_ZERO;
+        }
+        let warn = |ending: &str| {
+            journal.note(
+                LogBits::WARN | LogBits::DRIVER,
+                format_args!("terminator_CreateInstance: Manifest ICD for \"{}\" {claim} {ending}", Raw(&self.name)),
+            );
+        };
+        match self.interface.instance_version() {
+            None => warn("does not support vkEnumerateInstanceVersion, treating as a 1.0 ICD"),
+            Some(Err(result)) => journal.note(
+                LogBits::DEBUG | LogBits::DRIVER,
+                format_args!(
+                    "terminator_CreateInstance: vkEnumerateInstanceVersion in ICD {} returned {}, treating as a 1.0 ICD",
+                    Raw(&self.name),
+                    result.0
+                ),
+            ),
+            Some(Ok(version)) => {
+                let version = ApiVersion(version);
+                if version.minor() != 0 || version.major() > 1 {
+                    return version;
+                }
+                warn("vkEnumerateInstanceVersion returned 1.0, treating as a 1.0 ICD");
+            }
+        }
+        ONE_ZERO
+    }
+}
+
+/// Logs the system's own words about a library that did not open (DRV-58).
+pub fn log_open_error(error: &OpenError, journal: &Journal<'_>) {
+    let bits = match error {
+        OpenError::WrongClass(_) => LogBits::INFO,
+        OpenError::NotAPath | OpenError::Failed(_) => LogBits::ERROR,
+    };
+    journal.note(bits, format_args!("{}", error.text()));
+}
+
+fn refusal(error: NegotiationError, library: &Library) -> DriverLibraryReason {
+    match error {
+        NegotiationError::Refused(_) => DriverLibraryReason::NegotiationRefused,
+        NegotiationError::Missing(name) if name == GET_INSTANCE_PROC_ADDR => {
+            DriverLibraryReason::NoGetInstanceProcAddr(LATEST_INTERFACE)
+        }
+        NegotiationError::Missing(name) => {
+            let text = name.to_str().unwrap_or_default();
+            if name == c"vkGetInstanceProcAddr" {
+                DriverLibraryReason::NoEntryPoint
+            } else if library.function(GET_INSTANCE_PROC_ADDR).is_some() {
+                DriverLibraryReason::NoGlobalFunction(text)
+            } else {
+                DriverLibraryReason::NoExport(text)
+            }
+        }
+    }
+}
+
+/// The real path of a driver's library, and a warning when it is not what the manifest pointed at (DRV-60).
+fn real_name(path: &Text, interface: &Interface, journal: &Journal<'_>) -> Text {
+    let Some(loaded) = file_of(interface.get_instance_proc_addr as *const ()) else { return path.clone() };
+    let real = canonical(&loaded);
+    if path.contains(&b'/') {
+        let given = canonical(path);
+        if given != real {
+            journal.note(
+                LogBits::WARN,
+                format_args!(
+                    "Path to given binary {} was found to differ from OS loaded path {}",
+                    Raw(&given),
+                    Raw(&real)
+                ),
+            );
+        }
+    }
+    Text::from(real)
+}
+
+fn warn_about_interface(name: &Text, manifest: &DriverManifest, interface: &Interface, journal: &Journal<'_>) {
+    if interface.version == 0 {
+        journal.note(
+            LogBits::WARN,
+            format_args!(
+                "loader_scanned_icd_add: Using deprecated ICD interface of 'vkGetInstanceProcAddr' instead of \
+                 'vk_icdGetInstanceProcAddr' for ICD {}",
+                Raw(name)
+            ),
+        );
+    }
+    if interface.version <= 4 && manifest.api_version.without_patch() >= ApiVersion::V1_1 {
+        journal.note(
+            LogBits::WARN,
+            format_args!(
+                "loader_scanned_icd_add: Driver {} supports Vulkan {}.{}, but only supports loader interface version \
+                 {}. Interface version 5 or newer required to support this version of Vulkan (Policy #LDP_DRIVER_7)",
+                Raw(name),
+                manifest.api_version.major(),
+                manifest.api_version.minor(),
+                interface.version
+            ),
+        );
+    }
+}

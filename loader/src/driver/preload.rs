@@ -1,0 +1,48 @@
+//! Keeping driver libraries open between a global query and the next instance (DRV-233, DRV-234).
+//!
+//! Programs ask for extensions, often twice, and then create an instance. Without this each step would load and unload
+//! every driver. Only the system's reference count is held: the scan itself is repeated each time.
+
+use crate::library::Library;
+use crate::manifest::Text;
+use crate::state;
+
+/// Libraries that are kept open, with the paths they were opened by.
+pub struct PreloadedDrivers(Vec<(Text, Library)>);
+
+impl PreloadedDrivers {
+    /// Whether a scan has filled the list since it was last emptied.
+    pub fn is_filled() -> bool {
+        state::lock(&state::PRELOADED).is_some()
+    }
+
+    /// Opens each path once more. A path that does not open is left out without a message: the scan reports it.
+    pub fn fill(paths: impl Iterator<Item = Text>) {
+        let opened = paths.filter_map(|path| Library::open(&path).ok().map(|library| (path, library))).collect();
+        let replaced = state::lock(&state::PRELOADED).replace(Self(opened));
+        // Closing a library runs its code, so it happens after the lock is released.
+        drop(replaced);
+    }
+
+    /// Closes everything.
+    pub fn release() {
+        let released = state::lock(&state::PRELOADED).take();
+        drop(released);
+    }
+
+    /// Closes the library of one driver, named by its real path (DRV-240).
+    pub fn release_one(name: &[u8]) {
+        let mut released = Vec::new();
+        if let Some(Self(list)) = state::lock(&state::PRELOADED).as_mut() {
+            let mut index = 0;
+            while index < list.len() {
+                if crate::library::canonical(&list[index].0) == name {
+                    released.push(list.swap_remove(index));
+                } else {
+                    index += 1;
+                }
+            }
+        }
+        drop(released);
+    }
+}

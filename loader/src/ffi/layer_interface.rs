@@ -1,0 +1,219 @@
+//! The C structures that loader and layers exchange (`vk_layer.h`), LAY-210, LAY-220 to LAY-222, LAY-271.
+
+use crate::generated::types::{
+    PFN_vkVoidFunction, VkAllocationCallbacks, VkDevice, VkDeviceCreateInfo, VkExtensionProperties, VkLayerProperties,
+    VkResult, VkStructureType,
+};
+use crate::handle::{Chain, InstanceHandle, PhysicalDeviceHandle};
+use std::ffi::{c_char, c_void};
+
+/// `vkGetInstanceProcAddr` and `vk_layerGetPhysicalDeviceProcAddr` as layers know them.
+pub type GetInstanceProcAddr = unsafe extern "system" fn(InstanceHandle<Chain>, *const c_char) -> PFN_vkVoidFunction;
+
+/// `vkGetDeviceProcAddr`.
+pub type GetDeviceProcAddr = unsafe extern "system" fn(VkDevice, *const c_char) -> PFN_vkVoidFunction;
+
+/// `vkNegotiateLoaderLayerInterfaceVersion`.
+pub type NegotiateLayerInterface = unsafe extern "system" fn(*mut VkNegotiateLayerInterface) -> VkResult;
+
+/// `LAYER_NEGOTIATE_INTERFACE_STRUCT`.
+pub const LAYER_NEGOTIATE_INTERFACE_STRUCT: i32 = 1;
+
+/// What a layer fills in when it negotiates.
+#[repr(C)]
+pub struct VkNegotiateLayerInterface {
+    /// [`LAYER_NEGOTIATE_INTERFACE_STRUCT`].
+    pub sType: i32,
+    /// Null.
+    pub pNext: *mut c_void,
+    /// In: what the loader speaks; out: what the layer speaks.
+    pub loaderLayerInterfaceVersion: u32,
+    /// The layer's instance-level lookup.
+    pub pfnGetInstanceProcAddr: Option<GetInstanceProcAddr>,
+    /// The layer's device-level lookup.
+    pub pfnGetDeviceProcAddr: Option<GetDeviceProcAddr>,
+    /// The layer's lookup of physical-device functions.
+    pub pfnGetPhysicalDeviceProcAddr: Option<GetInstanceProcAddr>,
+}
+
+/// `VkLayerFunction_`: what a node of the create-info chain carries.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VkLayerFunction(pub i32);
+
+impl VkLayerFunction {
+    /// A list of links, one a layer.
+    pub const VK_LAYER_LINK_INFO: Self = Self(0);
+    /// The function that gives an object its dispatch pointer.
+    pub const VK_LOADER_DATA_CALLBACK: Self = Self(1);
+    /// The functions with which a layer makes devices of its own.
+    pub const VK_LOADER_LAYER_CREATE_DEVICE_CALLBACK: Self = Self(2);
+    /// What the loader can do.
+    pub const VK_LOADER_FEATURES: Self = Self(3);
+}
+
+/// One layer's view of what is below it.
+#[repr(C)]
+pub struct VkLayerInstanceLink {
+    /// The link of the next layer.
+    pub pNext: *mut VkLayerInstanceLink,
+    /// Instance-level lookup of what is below.
+    pub pfnNextGetInstanceProcAddr: Option<GetInstanceProcAddr>,
+    /// Lookup of physical-device functions of what is below.
+    pub pfnNextGetPhysicalDeviceProcAddr: Option<GetInstanceProcAddr>,
+}
+
+/// `PFN_vkSetInstanceLoaderData`.
+pub type SetInstanceLoaderData = unsafe extern "system" fn(InstanceHandle<Chain>, *mut c_void) -> VkResult;
+/// `PFN_vkSetDeviceLoaderData`.
+pub type SetDeviceLoaderData = unsafe extern "system" fn(VkDevice, *mut c_void) -> VkResult;
+
+/// `PFN_vkLayerCreateDevice`.
+pub type LayerCreateDevice = unsafe extern "system" fn(
+    InstanceHandle<Chain>,
+    PhysicalDeviceHandle<Chain>,
+    *const VkDeviceCreateInfo,
+    *const VkAllocationCallbacks,
+    *mut VkDevice,
+    Option<GetInstanceProcAddr>,
+    *mut Option<GetDeviceProcAddr>,
+) -> VkResult;
+
+/// `PFN_vkDestroyDevice`, as a layer passes it to [`LayerDestroyDevice`].
+pub type DestroyDevice = unsafe extern "system" fn(VkDevice, *const VkAllocationCallbacks);
+
+/// `PFN_vkLayerDestroyDevice`.
+pub type LayerDestroyDevice =
+    unsafe extern "system" fn(VkDevice, *const VkAllocationCallbacks, Option<DestroyDevice>);
+
+/// The two functions of `VK_LOADER_LAYER_CREATE_DEVICE_CALLBACK`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct LayerDevice {
+    /// Makes a device on the layers below the caller.
+    pub pfnLayerCreateDevice: LayerCreateDevice,
+    /// Destroys such a device.
+    pub pfnLayerDestroyDevice: LayerDestroyDevice,
+}
+
+/// What a node of the instance chain holds, by its function.
+#[repr(C)]
+pub union InstanceNode {
+    /// `VK_LAYER_LINK_INFO`.
+    pub pLayerInfo: *mut VkLayerInstanceLink,
+    /// `VK_LOADER_DATA_CALLBACK`.
+    pub pfnSetInstanceLoaderData: SetInstanceLoaderData,
+    /// `VK_LOADER_LAYER_CREATE_DEVICE_CALLBACK`.
+    pub layerDevice: LayerDevice,
+    /// `VK_LOADER_FEATURES`.
+    pub loaderFeatures: u32,
+}
+
+/// A node the loader puts in front of the application's `pNext` chain.
+#[repr(C)]
+pub struct VkLayerInstanceCreateInfo {
+    /// `VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO`.
+    pub sType: VkStructureType,
+    /// The next node.
+    pub pNext: *const c_void,
+    /// What it holds.
+    pub function: VkLayerFunction,
+    /// The content.
+    pub u: InstanceNode,
+}
+
+/// One layer's view of the device chain below it.
+#[repr(C)]
+pub struct VkLayerDeviceLink {
+    /// The link of the next layer.
+    pub pNext: *mut VkLayerDeviceLink,
+    /// Instance-level lookup of what is below.
+    pub pfnNextGetInstanceProcAddr: Option<GetInstanceProcAddr>,
+    /// Device-level lookup of what is below.
+    pub pfnNextGetDeviceProcAddr: Option<GetDeviceProcAddr>,
+}
+
+/// What a node of the device chain holds, by its function.
+#[repr(C)]
+pub union DeviceNode {
+    /// `VK_LAYER_LINK_INFO`.
+    pub pLayerInfo: *mut VkLayerDeviceLink,
+    /// `VK_LOADER_DATA_CALLBACK`.
+    pub pfnSetDeviceLoaderData: SetDeviceLoaderData,
+}
+
+/// A node the loader puts in front of `VkDeviceCreateInfo::pNext`.
+#[repr(C)]
+pub struct VkLayerDeviceCreateInfo {
+    /// `VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO`.
+    pub sType: VkStructureType,
+    /// The next node.
+    pub pNext: *const c_void,
+    /// What it holds.
+    pub function: VkLayerFunction,
+    /// The content.
+    pub u: DeviceNode,
+}
+
+/// The head of every pre-instance chain node.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct VkChainHeader {
+    /// Which of the three functions: 1 extension properties, 2 layer properties, 3 version.
+    pub r#type: u32,
+    /// 1.
+    pub version: u32,
+    /// Bytes of the whole node.
+    pub size: u32,
+}
+
+/// A node of a pre-instance chain, for a function of type `F`.
+#[repr(C)]
+pub struct PreInstanceNode<F> {
+    /// What it is.
+    pub header: VkChainHeader,
+    /// The next function.
+    pub pfnNextLayer: F,
+    /// What the next function gets as its first argument.
+    pub pNextLink: *const PreInstanceNode<F>,
+}
+
+/// A layer's `vkEnumerateInstanceExtensionProperties`.
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+pub struct ExtensionPropertiesFunction(
+    pub  unsafe extern "system" fn(
+        *const PreInstanceNode<ExtensionPropertiesFunction>,
+        *const c_char,
+        *mut u32,
+        *mut VkExtensionProperties,
+    ) -> VkResult,
+);
+
+/// A layer's `vkEnumerateInstanceLayerProperties`.
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+pub struct LayerPropertiesFunction(
+    pub  unsafe extern "system" fn(
+        *const PreInstanceNode<LayerPropertiesFunction>,
+        *mut u32,
+        *mut VkLayerProperties,
+    ) -> VkResult,
+);
+
+/// A layer's `vkEnumerateInstanceVersion`.
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+pub struct VersionFunction(
+    pub unsafe extern "system" fn(*const PreInstanceNode<VersionFunction>, *mut u32) -> VkResult,
+);
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    assert!(size_of::<VkNegotiateLayerInterface>() == 48);
+    assert!(size_of::<VkLayerInstanceCreateInfo>() == 40);
+    assert!(size_of::<VkLayerInstanceLink>() == 24);
+    assert!(size_of::<VkLayerDeviceCreateInfo>() == 32);
+    assert!(size_of::<VkLayerDeviceLink>() == 24);
+    assert!(size_of::<PreInstanceNode<VersionFunction>>() == 32);
+};

@@ -1,0 +1,10 @@
+//! The vocabulary of the C boundary: chains, two-call arrays, strings.
+
+mod array;
+mod chain;
+pub mod layer_interface;
+mod text;
+
+pub use array::{TwoCall, write_all};
+pub use chain::{chain, chain_mut, find};
+pub use text::{c_array, c_text, fixed_text, is_valid_name, set_fixed_text};

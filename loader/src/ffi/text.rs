@@ -1,0 +1,115 @@
+//! C strings of callers, and the fixed arrays that Vulkan keeps names in.
+
+use std::ffi::{CStr, c_char};
+
+/// Longest layer or extension name in bytes before its terminator (APP-70).
+const LONGEST_NAME: usize = 256;
+
+/// A C string; NULL is the empty one.
+///
+/// # Safety
+/// `text` is null or NUL-terminated, and stays valid for `'a`.
+pub unsafe fn c_text<'a>(text: *const c_char) -> &'a [u8] {
+    if text.is_null() {
+        return &[];
+    }
+    // SAFETY: by this function's contract.
+    unsafe { CStr::from_ptr(text) }.to_bytes()
+}
+
+/// A caller's array; NULL or a zero count is the empty one.
+///
+/// # Safety
+/// `array` is null or holds `count` readable elements, valid for `'a`.
+pub unsafe fn c_array<'a, T>(array: *const T, count: u32) -> &'a [T] {
+    if array.is_null() || count == 0 {
+        return &[];
+    }
+    // SAFETY: by this function's contract.
+    unsafe { std::slice::from_raw_parts(array, count as usize) }
+}
+
+/// The text in a fixed array, which a careless driver may have left without a terminator.
+pub fn fixed_text(array: &[c_char]) -> &[u8] {
+    // SAFETY: `c_char` and `u8` have the same size, alignment and valid values.
+    let bytes = unsafe { std::slice::from_raw_parts(array.as_ptr().cast::<u8>(), array.len()) };
+    bytes.split(|&byte| byte == 0).next().unwrap_or_default()
+}
+
+/// Copies `text` into a fixed array, cut so that a terminator fits, and zeroes the rest.
+pub fn set_fixed_text(array: &mut [c_char], text: &[u8]) {
+    array.fill(0);
+    let room = array.len().saturating_sub(1);
+    for (to, &from) in array.iter_mut().zip(&text[..text.len().min(room)]) {
+        *to = from as c_char;
+    }
+}
+
+/// Reads a layer or extension name that a caller passed, if it is one: not NULL, at most 256 bytes of printable ASCII
+/// and well-formed multi-byte sequences (APP-70). Never reads past the terminator or the limit.
+///
+/// # Safety
+/// `name` is null, or readable up to its terminator or to 257 bytes, whichever comes first; valid for `'a`.
+pub unsafe fn is_valid_name<'a>(name: *const c_char) -> Option<&'a CStr> {
+    if name.is_null() {
+        return None;
+    }
+    let at = |index: usize| {
+        // SAFETY: every byte before `index` was no terminator, and `index` is at most the limit.
+        unsafe { *name.add(index).cast::<u8>() }
+    };
+    let mut index = 0;
+    while index <= LONGEST_NAME {
+        let lead = at(index);
+        let following = match lead {
+            // SAFETY: a terminator was found within the limit.
+            0 => return Some(unsafe { CStr::from_ptr(name) }),
+            0x20..=0x7E => 0,
+            0xC0..=0xDF => 1,
+            0xE0..=0xEF => 2,
+            0xF0..=0xF7 => 3,
+            _ => return None,
+        };
+        for step in 1..=following {
+            if index + step > LONGEST_NAME || at(index + step) & 0xC0 != 0x80 {
+                return None;
+            }
+        }
+        index += 1 + following;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn valid(bytes: &[u8]) -> bool {
+        let mut terminated = bytes.to_vec();
+        terminated.push(0);
+        // SAFETY: the buffer is NUL-terminated.
+        unsafe { is_valid_name(terminated.as_ptr().cast()) }.is_some()
+    }
+
+    #[test]
+    fn app_70_names_are_printable_and_well_formed() {
+        let long = [b'a'; 257];
+        let cases: &[(&[u8], bool)] = &[
+            (b"", true),
+            (b"VK_KHR_surface", true),
+            ("VK_\u{e4}\u{20ac}\u{1f600}".as_bytes(), true),
+            (b"tab\t", false),
+            (b"\x7f", false),
+            (b"\x80", false),
+            (b"\xc3", false),
+            (b"\xe2\x82", false),
+            (&long[..256], true),
+            (&long, false),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(valid(text), *expected, "{text:?}");
+        }
+        // SAFETY: a null name is allowed.
+        assert!(unsafe { is_valid_name(std::ptr::null()) }.is_none());
+    }
+}

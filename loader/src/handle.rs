@@ -1,0 +1,150 @@
+//! Handles of the application, of the layer chain and of drivers are different types.
+//!
+//! The loader replaces five kinds of object by its own. The same C type then names a different object above the loader,
+//! between loader and layers, and inside a driver; mixing them up is the classic loader bug. [`Level`] gives each place
+//! its own types, and only [`crate::seam`] converts between them.
+
+use std::ffi::c_void;
+use std::marker::PhantomData;
+
+/// A place in the call path, which decides what a wrapped handle means there.
+pub trait Level: Copy + 'static {
+    /// `VkInstance` as seen at this level.
+    type VkInstance: Copy;
+    /// `VkPhysicalDevice` as seen at this level.
+    type VkPhysicalDevice: Copy;
+    /// `VkSurfaceKHR` as seen at this level.
+    type VkSurfaceKHR: Copy;
+    /// `VkDebugUtilsMessengerEXT` as seen at this level.
+    type VkDebugUtilsMessengerEXT: Copy;
+    /// `VkDebugReportCallbackEXT` as seen at this level.
+    type VkDebugReportCallbackEXT: Copy;
+}
+
+/// What the application holds.
+#[derive(Clone, Copy, Debug)]
+pub enum App {}
+
+/// What travels through the layers and arrives at a terminator.
+#[derive(Clone, Copy, Debug)]
+pub enum Chain {}
+
+/// What one driver made.
+#[derive(Clone, Copy, Debug)]
+pub enum Driver {}
+
+impl Level for App {
+    type VkInstance = InstanceHandle<App>;
+    type VkPhysicalDevice = PhysicalDeviceHandle<App>;
+    // Non-dispatchable objects are made by the terminator, so application and layers hold the same one (APP-159).
+    type VkSurfaceKHR = SurfaceHandle<Chain>;
+    type VkDebugUtilsMessengerEXT = MessengerHandle<Chain>;
+    type VkDebugReportCallbackEXT = ReportCallbackHandle<Chain>;
+}
+
+impl Level for Chain {
+    type VkInstance = InstanceHandle<Chain>;
+    type VkPhysicalDevice = PhysicalDeviceHandle<Chain>;
+    type VkSurfaceKHR = SurfaceHandle<Chain>;
+    type VkDebugUtilsMessengerEXT = MessengerHandle<Chain>;
+    type VkDebugReportCallbackEXT = ReportCallbackHandle<Chain>;
+}
+
+impl Level for Driver {
+    type VkInstance = InstanceHandle<Driver>;
+    type VkPhysicalDevice = PhysicalDeviceHandle<Driver>;
+    type VkSurfaceKHR = SurfaceHandle<Driver>;
+    type VkDebugUtilsMessengerEXT = MessengerHandle<Driver>;
+    type VkDebugReportCallbackEXT = ReportCallbackHandle<Driver>;
+}
+
+/// A dispatchable handle: a pointer to an object whose first word belongs to the loader (DRV-208).
+pub trait Dispatchable: Copy {
+    /// The pointer itself.
+    fn word(self) -> *mut c_void;
+}
+
+macro_rules! dispatchable {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[repr(transparent)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub struct $name<L>(*mut c_void, PhantomData<L>);
+
+        impl<L: Copy> $name<L> {
+            /// The handle that points at nothing.
+            pub const NULL: Self = Self(std::ptr::null_mut(), PhantomData);
+
+            /// Takes a pointer for a handle of this level.
+            pub const fn from_raw(raw: *mut c_void) -> Self {
+                Self(raw, PhantomData)
+            }
+
+            /// The pointer.
+            pub const fn raw(self) -> *mut c_void {
+                self.0
+            }
+
+            /// Whether it is null.
+            pub fn is_null(self) -> bool {
+                self.0.is_null()
+            }
+        }
+
+        impl<L: Copy> Dispatchable for $name<L> {
+            fn word(self) -> *mut c_void {
+                self.0
+            }
+        }
+    };
+}
+
+macro_rules! non_dispatchable {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[repr(transparent)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub struct $name<L>(u64, PhantomData<L>);
+
+        impl<L: Copy> $name<L> {
+            /// `VK_NULL_HANDLE`.
+            pub const NULL: Self = Self(0, PhantomData);
+
+            /// Takes a number for a handle of this level.
+            pub const fn from_raw(raw: u64) -> Self {
+                Self(raw, PhantomData)
+            }
+
+            /// The number.
+            pub const fn raw(self) -> u64 {
+                self.0
+            }
+
+            /// Whether it is `VK_NULL_HANDLE`.
+            pub const fn is_null(self) -> bool {
+                self.0 == 0
+            }
+        }
+    };
+}
+
+dispatchable! {
+    /// An instance.
+    InstanceHandle
+}
+dispatchable! {
+    /// A physical device.
+    PhysicalDeviceHandle
+}
+non_dispatchable! {
+    /// A surface.
+    SurfaceHandle
+}
+non_dispatchable! {
+    /// A debug-utils messenger.
+    MessengerHandle
+}
+non_dispatchable! {
+    /// A debug-report callback.
+    ReportCallbackHandle
+}

@@ -1,0 +1,155 @@
+//! One driver inside one instance.
+
+use super::Instance;
+use crate::alloc::{HostAllocator, HostText};
+use crate::driver::{Driver, GetProcAddr};
+use crate::generated::dispatch::{DriverTable, UNKNOWN_SLOTS};
+use crate::generated::extensions::InstanceExtensionSet;
+use crate::generated::types::{PFN_vkVoidFunction, VkAllocationCallbacks};
+use crate::handle::{Driver as DriverLevel, InstanceHandle};
+use crate::slots::HandleTable;
+use crate::state::lock;
+use std::ffi::CStr;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicPtr, AtomicU32};
+
+/// What an instance made of a driver: the driver's own instance and its functions.
+///
+/// Lives as long as the instance, also after [`InstanceDriver::retire`], so that pointers to it stay valid.
+#[repr(C)]
+pub struct InstanceDriver {
+    /// The driver's functions for this instance.
+    pub table: DriverTable,
+    /// The driver's functions that the registry does not know, by slot (DRV-218).
+    pub unknown: [AtomicPtr<()>; UNKNOWN_SLOTS],
+    instance: *const Instance,
+    driver: Mutex<Option<Driver>>,
+    /// What messages call the driver.
+    pub name: HostText,
+    /// The negotiated interface version.
+    pub interface_version: u32,
+    /// The driver's lookup of physical-device functions, if it has one and may use it (DRV-69).
+    pub get_physical_device_proc_addr: Option<GetProcAddr>,
+    /// The driver's lookup function.
+    pub get_instance_proc_addr: GetProcAddr,
+    /// The driver's instance.
+    pub handle: InstanceHandle<DriverLevel>,
+    /// Known extensions that were really enabled on this driver (DRV-116).
+    pub enabled: InstanceExtensionSet,
+    /// How many physical devices the last enumeration that filled an array found; `u32::MAX` before the first.
+    pub device_count: AtomicU32,
+    retired: Mutex<Use>,
+    /// The driver's surfaces by slot.
+    pub surfaces: Mutex<HandleTable>,
+    /// The driver's messengers by slot.
+    pub messengers: Mutex<HandleTable>,
+    /// The driver's report callbacks by slot.
+    pub report_callbacks: Mutex<HandleTable>,
+}
+
+/// How many walks use the driver right now, and whether it is gone.
+struct Use {
+    walks: u32,
+    retired: bool,
+}
+
+// SAFETY: the raw pointer is the owning instance, which outlives the driver; everything mutable is atomic or locked.
+unsafe impl Send for InstanceDriver {}
+// SAFETY: as above.
+unsafe impl Sync for InstanceDriver {}
+
+impl InstanceDriver {
+    /// Takes over a driver whose instance was just made. The function table must be filled already.
+    pub fn new(
+        instance: &Instance,
+        driver: Driver,
+        name: HostText,
+        handle: InstanceHandle<DriverLevel>,
+        table: DriverTable,
+        enabled: InstanceExtensionSet,
+    ) -> Self {
+        let allocator: HostAllocator = instance.allocator;
+        Self {
+            table,
+            unknown: [const { AtomicPtr::new(std::ptr::null_mut()) }; UNKNOWN_SLOTS],
+            instance,
+            name,
+            interface_version: driver.interface.version,
+            get_physical_device_proc_addr: driver
+                .interface
+                .get_physical_device_proc_addr
+                .filter(|_| driver.interface.version >= 4),
+            get_instance_proc_addr: driver.interface.get_instance_proc_addr,
+            driver: Mutex::new(Some(driver)),
+            handle,
+            enabled,
+            device_count: AtomicU32::new(u32::MAX),
+            retired: Mutex::new(Use { walks: 0, retired: false }),
+            surfaces: Mutex::new(HandleTable::new(allocator)),
+            messengers: Mutex::new(HandleTable::new(allocator)),
+            report_callbacks: Mutex::new(HandleTable::new(allocator)),
+        }
+    }
+
+    /// The instance it belongs to.
+    pub fn instance(&self) -> &'static Instance {
+        // SAFETY: the instance owns this driver and so outlives it.
+        unsafe { &*self.instance }
+    }
+
+    /// Asks the driver for one of its instance-level functions.
+    pub fn lookup(&self, name: &CStr) -> PFN_vkVoidFunction {
+        crate::driver::lookup(self.get_instance_proc_addr, self.handle, name)
+    }
+
+    /// Keeps the driver from being retired while the guard lives; `None` if it already is.
+    pub fn pin(&self) -> Option<Pin<'_>> {
+        let mut state = lock(&self.retired);
+        if state.retired {
+            return None;
+        }
+        state.walks += 1;
+        Some(Pin(self))
+    }
+
+    /// Whether the driver was released for having no devices.
+    pub fn is_retired(&self) -> bool {
+        lock(&self.retired).retired
+    }
+
+    /// Destroys the driver's instance and closes its library, unless some walk is using it right now. Returns whether
+    /// this call did it.
+    pub fn retire(&self, allocator: *const VkAllocationCallbacks) -> bool {
+        {
+            let mut state = lock(&self.retired);
+            if state.retired || state.walks > 0 {
+                return false;
+            }
+            state.retired = true;
+        }
+        if let Some(destroy) = self.table.vkDestroyInstance {
+            // SAFETY: the driver's function with its own live instance; nobody else can reach it any more.
+            unsafe { destroy(self.handle, allocator) };
+        }
+        let closed = lock(&self.driver).take();
+        drop(closed);
+        true
+    }
+}
+
+/// Proof that a driver is in use. See [`InstanceDriver::pin`].
+pub struct Pin<'a>(&'a InstanceDriver);
+
+impl std::ops::Deref for Pin<'_> {
+    type Target = InstanceDriver;
+
+    fn deref(&self) -> &InstanceDriver {
+        self.0
+    }
+}
+
+impl Drop for Pin<'_> {
+    fn drop(&mut self) {
+        lock(&self.0.retired).walks -= 1;
+    }
+}

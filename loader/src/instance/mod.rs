@@ -1,0 +1,27 @@
+//! Instances: the object, its creation and destruction, and the queries that need none.
+//!
+//! Order of work in `vkCreateInstance` (APP-80 to APP-99): [`create`] is what the application calls. It makes the
+//! [`Instance`], decides on layers and drivers, and calls the first layer through [`chain`]; the last layer calls
+//! [`terminator`], which makes an [`InstanceDriver`] of every driver. Whatever fails, [`destroy`] takes apart what was
+//! made so far.
+
+mod chain;
+mod create;
+mod destroy;
+mod driver;
+mod extensions;
+mod global;
+mod object;
+mod preinstance;
+mod requests;
+mod terminator;
+
+pub use create::create_instance;
+pub use destroy::{destroy_instance, destroy_instance_terminator};
+pub use driver::InstanceDriver;
+pub use extensions::EnabledExtensions;
+pub use global::{
+    enumerate_instance_extension_properties, enumerate_instance_layer_properties, enumerate_instance_version,
+};
+pub use object::Instance;
+pub use terminator::create_instance_terminator;

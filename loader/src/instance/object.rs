@@ -1,0 +1,183 @@
+//! The object behind the application's `VkInstance`.
+
+use super::{EnabledExtensions, InstanceDriver};
+use crate::alloc::{HostAllocator, HostBox, HostText, HostVec, OutOfMemory};
+use crate::debug::Messengers;
+use crate::driver::Driver;
+use crate::generated::dispatch::InstanceTable;
+use crate::handle::{App, Chain, InstanceHandle};
+use crate::layer::InstanceLayers;
+use crate::physical_device::PhysicalDevices;
+use crate::proc_addr::UnknownFunctions;
+use crate::seam::INSTANCE_MAGIC;
+use crate::settings::Settings;
+use crate::slots::SlotTable;
+use crate::state::Linked;
+use crate::version::ApiVersion;
+use std::cell::UnsafeCell;
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+
+/// Bytes behind the handle that a careless layer may overwrite (DRV-115). Only what the check itself reads lies there.
+const EXPOSED: usize = 128;
+
+#[repr(C)]
+struct Header {
+    dispatch: AtomicPtr<InstanceTable>,
+    magic: u64,
+    /// What the topmost layer calls this instance (LAY-237); the object itself while there is no layer.
+    chain: AtomicPtr<c_void>,
+    unused: [u8; EXPOSED - 16 - size_of::<usize>()],
+}
+
+/// An instance. Shared by every thread that uses the handle; nothing in it is locked while a layer or driver runs.
+#[repr(C)]
+pub struct Instance {
+    header: Header,
+    table: UnsafeCell<InstanceTable>,
+    next: AtomicPtr<Self>,
+    /// The callbacks of `vkCreateInstance`, which own everything here (APP-170).
+    pub allocator: HostAllocator,
+    api_version: AtomicU32,
+    /// Extensions enabled by the application or by a layer (APP-28).
+    pub enabled: EnabledExtensions,
+    /// The settings file as it was at creation (APP-243).
+    pub settings: Option<Arc<Settings>>,
+    /// What the settings file asks to log; zero when it says nothing.
+    pub settings_log_mask: AtomicU32,
+    /// The application's messengers and report callbacks.
+    pub messengers: Messengers,
+    /// Slots of surfaces, messengers and callbacks; a driver's handles lie at the same index in its own tables.
+    pub surface_slots: Mutex<SlotTable>,
+    /// Layer names as the application asked for them (DRV-191).
+    pub requested_layers: OnceLock<HostVec<HostText>>,
+    /// The active layers and what is known of the others.
+    pub layers: OnceLock<InstanceLayers>,
+    /// Drivers that the scan found and the terminator has not taken yet.
+    pub found_drivers: Mutex<Vec<Driver>>,
+    /// The drivers, in the order of every walk over them: reverse scan order (DRV-10).
+    pub drivers: OnceLock<HostVec<HostBox<InstanceDriver>>>,
+    /// Objects made for physical devices.
+    pub physical_devices: Mutex<PhysicalDevices>,
+    /// Names of functions the registry does not know.
+    pub unknown: Mutex<UnknownFunctions>,
+    /// Whether devices can be sorted by what properties2 tells (DRV-117).
+    pub supports_properties2: AtomicU32,
+}
+
+// SAFETY: the table is written word by word through atomics; every other member is immutable after creation, atomic or
+// behind a lock.
+unsafe impl Sync for Instance {}
+// SAFETY: as above; raw pointers inside point at objects that live as long as the instance.
+unsafe impl Send for Instance {}
+
+impl Instance {
+    /// A new instance with nothing in it, at an address that does not change.
+    ///
+    /// # Errors
+    /// When the allocator has no memory.
+    pub fn try_new(
+        allocator: HostAllocator,
+        api_version: ApiVersion,
+        settings: Option<Arc<Settings>>,
+    ) -> Result<HostBox<Self>, OutOfMemory> {
+        let log_mask = settings.as_ref().map_or(0, |settings| settings.log_mask());
+        let instance = HostBox::try_new(
+            Self {
+                header: Header {
+                    dispatch: AtomicPtr::new(std::ptr::null_mut()),
+                    magic: INSTANCE_MAGIC,
+                    chain: AtomicPtr::new(std::ptr::null_mut()),
+                    unused: [0; EXPOSED - 16 - size_of::<usize>()],
+                },
+                table: UnsafeCell::new(crate::proc_addr::empty_instance_table()),
+                next: AtomicPtr::new(std::ptr::null_mut()),
+                allocator,
+                api_version: AtomicU32::new(api_version.0),
+                enabled: EnabledExtensions::default(),
+                settings,
+                settings_log_mask: AtomicU32::new(log_mask),
+                messengers: Messengers::new(allocator),
+                surface_slots: Mutex::new(SlotTable::new(allocator)),
+                requested_layers: OnceLock::new(),
+                layers: OnceLock::new(),
+                found_drivers: Mutex::new(Vec::new()),
+                drivers: OnceLock::new(),
+                physical_devices: Mutex::new(PhysicalDevices::new(allocator)),
+                unknown: Mutex::new(UnknownFunctions::new(allocator)),
+                supports_properties2: AtomicU32::new(0),
+            },
+            allocator,
+        )?;
+        instance.header.dispatch.store(instance.table.get(), Ordering::Relaxed);
+        instance.header.chain.store(instance.as_ptr().cast(), Ordering::Relaxed);
+        Ok(instance)
+    }
+
+    /// The magic word behind a handle that may be anything.
+    ///
+    /// # Safety
+    /// `object` points to at least two readable words.
+    #[inline(always)]
+    pub unsafe fn magic_of(object: *const Self) -> u64 {
+        // SAFETY: only the second word is read.
+        unsafe { (*object).header.magic }
+    }
+
+    /// The table that trampolines call through.
+    #[inline(always)]
+    pub fn table(&self) -> &InstanceTable {
+        // SAFETY: the table is only ever written through atomics on its slots.
+        unsafe { &*self.table.get() }
+    }
+
+    /// What the application holds.
+    pub fn handle(&self) -> InstanceHandle<App> {
+        InstanceHandle::from_raw(std::ptr::from_ref(self).cast_mut().cast())
+    }
+
+    /// What the bottom of the chain hands out: the loader's own object.
+    pub fn bottom_handle(&self) -> InstanceHandle<Chain> {
+        InstanceHandle::from_raw(std::ptr::from_ref(self).cast_mut().cast())
+    }
+
+    /// What the topmost layer calls this instance.
+    #[inline(always)]
+    pub fn chain_handle(&self) -> InstanceHandle<Chain> {
+        InstanceHandle::from_raw(self.header.chain.load(Ordering::Relaxed))
+    }
+
+    /// Remembers what the topmost layer returned (LAY-237).
+    pub fn set_chain_handle(&self, handle: InstanceHandle<Chain>) {
+        self.header.chain.store(handle.raw(), Ordering::Release);
+    }
+
+    /// The application's API version, major and minor; a layer may have changed it (APP-62).
+    pub fn api_version(&self) -> ApiVersion {
+        ApiVersion(self.api_version.load(Ordering::Relaxed))
+    }
+
+    /// Adopts the version that arrived at the terminator (DRV-94).
+    pub fn set_api_version(&self, version: ApiVersion) {
+        self.api_version.store(version.0, Ordering::Relaxed);
+    }
+
+    /// The drivers; none before the terminator ran.
+    pub fn drivers(&self) -> impl Iterator<Item = &InstanceDriver> {
+        self.drivers.get().into_iter().flat_map(|drivers| drivers.iter()).map(|driver| &**driver)
+    }
+
+    /// The active layers; none before they were loaded.
+    pub fn layers(&self) -> Option<&InstanceLayers> {
+        self.layers.get()
+    }
+}
+
+impl Linked for Instance {
+    fn next(&self) -> &AtomicPtr<Self> {
+        &self.next
+    }
+}
+
+const _: () = assert!(std::mem::offset_of!(Instance, table) >= EXPOSED);

@@ -1,0 +1,52 @@
+//! The layers that an instance made active.
+
+use super::LayerFunctions;
+use crate::alloc::{HostText, HostVec};
+use crate::discovery::EnabledBy;
+use crate::generated::types::{VkExtensionProperties, VkLayerProperties};
+use crate::library::Library;
+use crate::version::ApiVersion;
+
+/// Everything an instance keeps about layers.
+pub struct InstanceLayers {
+    /// The chain: libraries that loaded, nearest the application first. Closed in reverse order of loading.
+    pub chain: HostVec<ActiveLayer>,
+    /// What `vkEnumerateDeviceLayerProperties` answers: active layers with meta-layers under their own names (APP-133).
+    pub active: HostVec<VkLayerProperties>,
+    /// Device extensions of every discovered layer, active or not, by layer name (LAY-324).
+    pub device_extensions: HostVec<(HostText, HostVec<VkExtensionProperties>)>,
+}
+
+/// A device extension that a layer adds.
+pub struct LayerDeviceExtension {
+    /// Name and version.
+    pub properties: VkExtensionProperties,
+    /// Commands it adds that the registry may not know (LAY-105).
+    pub entry_points: HostVec<HostText>,
+}
+
+/// A layer in the call chain.
+pub struct ActiveLayer {
+    /// `layerName`.
+    pub name: HostText,
+    /// The manifest it came from.
+    pub manifest: HostText,
+    /// The file that the system loaded.
+    pub library_path: HostText,
+    /// The API version its manifest states.
+    pub api_version: ApiVersion,
+    /// Found as an implicit layer.
+    pub implicit: bool,
+    /// Why it is active.
+    pub enabled_by: EnabledBy,
+    /// The variable that would switch it off, for implicit layers.
+    pub disable_variable: Option<HostText>,
+    /// The variable and value that switched it on, if it needs one.
+    pub enable_variable: Option<(HostText, HostText)>,
+    /// Device extensions it adds.
+    pub device_extensions: HostVec<LayerDeviceExtension>,
+    /// Its lookup functions.
+    pub functions: LayerFunctions,
+    /// Keeps the functions valid. Last, so that everything above is gone when it closes.
+    pub library: Library,
+}

@@ -1,0 +1,57 @@
+//! The call stack that people and tools look for in the log (APP-101, LAY-260 to LAY-263).
+
+use super::ActiveLayer;
+use crate::instance::Instance;
+use crate::journal::LogBits;
+use crate::log::{self, Bytes};
+
+const FRAME: LogBits = LogBits::LAYER;
+
+/// Prints the stack of an instance.
+pub fn log_instance_stack(instance: &Instance, layers: &[ActiveLayer]) {
+    let line = |text: &str| log::emit(Some(instance), FRAME, format_args!("{text}"));
+    line("vkCreateInstance layer callstack setup to:");
+    top(&line);
+    for layer in layers {
+        log_layer(instance, layer, true);
+        line("     ||");
+    }
+    line("   <Drivers>");
+}
+
+/// Prints the stack of a device; the terminator adds the driver's line.
+pub fn log_device_stack<'a>(instance: &Instance, layers: impl Iterator<Item = &'a ActiveLayer>) {
+    let line = |text: &str| log::emit(Some(instance), FRAME | LogBits::DRIVER, format_args!("{text}"));
+    line("vkCreateDevice layer callstack setup to:");
+    top(&line);
+    for layer in layers {
+        log_layer(instance, layer, false);
+        line("     ||");
+    }
+    line("   <Device>");
+}
+
+fn top(line: &impl Fn(&str)) {
+    for text in ["   <Application>", "     ||", "   <Loader>", "     ||"] {
+        line(text);
+    }
+}
+
+fn log_layer(instance: &Instance, layer: &ActiveLayer, with_enable_variable: bool) {
+    let line = |text: std::fmt::Arguments<'_>| log::emit(Some(instance), FRAME, text);
+    line(format_args!("   {}", Bytes(layer.name.bytes())));
+    line(format_args!("           Type: {}", if layer.implicit { "Implicit" } else { "Explicit" }));
+    line(format_args!("           Enabled By: {}", layer.enabled_by.text()));
+    if let (true, Some(variable)) = (layer.implicit, &layer.disable_variable) {
+        line(format_args!("               Disable Env Var:  {}", Bytes(variable.bytes())));
+        if let (true, Some((name, value))) = (with_enable_variable, &layer.enable_variable) {
+            line(format_args!(
+                "               This layer was enabled because Env Var {} was set to Value {}",
+                Bytes(name.bytes()),
+                Bytes(value.bytes())
+            ));
+        }
+    }
+    line(format_args!("           Manifest: {}", Bytes(layer.manifest.bytes())));
+    line(format_args!("           Library:  {}", Bytes(layer.library_path.bytes())));
+}

@@ -1,0 +1,104 @@
+//! Negotiating with a layer and finding its three lookup functions (LAY-210 to LAY-215).
+
+use crate::ffi::layer_interface::{
+    GetDeviceProcAddr, GetInstanceProcAddr, LAYER_NEGOTIATE_INTERFACE_STRUCT, NegotiateLayerInterface,
+    VkNegotiateLayerInterface,
+};
+use crate::generated::types::{PFN_vkVoidFunction, VkResult};
+use crate::library::Library;
+use crate::manifest::Text;
+use std::ffi::CString;
+
+/// The newest layer interface this loader speaks.
+const LATEST_INTERFACE: u32 = 2;
+
+/// How a layer is asked for its functions.
+#[derive(Clone, Copy)]
+pub struct LayerFunctions {
+    /// Instance-level lookup.
+    pub get_instance_proc_addr: GetInstanceProcAddr,
+    /// Device-level lookup; a layer without it stays out of device chains (LAY-281).
+    pub get_device_proc_addr: Option<GetDeviceProcAddr>,
+    /// Lookup of physical-device functions, from interface 2 (LAY-214).
+    pub get_physical_device_proc_addr: Option<GetInstanceProcAddr>,
+}
+
+/// Exported names that a manifest may replace (LAY-102).
+#[derive(Clone, Copy, Default)]
+pub struct Renames<'a> {
+    /// For `vkNegotiateLoaderLayerInterfaceVersion`.
+    pub negotiate: Option<&'a Text>,
+    /// For `vkGetInstanceProcAddr`.
+    pub get_instance_proc_addr: Option<&'a Text>,
+    /// For `vkGetDeviceProcAddr`.
+    pub get_device_proc_addr: Option<&'a Text>,
+}
+
+/// The symbol that should have led to `vkGetInstanceProcAddr` but is not there.
+#[derive(Debug)]
+pub struct MissingSymbol(pub Text);
+
+impl LayerFunctions {
+    /// Negotiates with an open library.
+    ///
+    /// # Errors
+    /// The library offers no usable `vkGetInstanceProcAddr`.
+    pub fn of(library: &Library, renames: Renames<'_>) -> Result<Self, MissingSymbol> {
+        let negotiated = negotiate(library, renames).filter(|reply| reply.loaderLayerInterfaceVersion >= 2);
+        let (gipa, gdpa, gpdpa) = negotiated.map_or((None, None, None), |reply| {
+            (reply.pfnGetInstanceProcAddr, reply.pfnGetDeviceProcAddr, reply.pfnGetPhysicalDeviceProcAddr)
+        });
+        let exported = || {
+            // SAFETY: the export is the layer's `vkGetInstanceProcAddr`, under its own or the manifest's name.
+            unsafe { typed(named(library, renames.get_instance_proc_addr, "vkGetInstanceProcAddr")) }
+        };
+        let Some(get_instance_proc_addr) = gipa.or_else(exported) else {
+            return Err(MissingSymbol(symbol(renames.get_instance_proc_addr, "vkGetInstanceProcAddr")));
+        };
+        let exported = || {
+            // SAFETY: likewise for `vkGetDeviceProcAddr`.
+            unsafe { typed(named(library, renames.get_device_proc_addr, "vkGetDeviceProcAddr")) }
+        };
+        Ok(Self {
+            get_instance_proc_addr,
+            get_device_proc_addr: gdpa.or_else(exported),
+            get_physical_device_proc_addr: gpdpa,
+        })
+    }
+}
+
+fn symbol(rename: Option<&Text>, name: &str) -> Text {
+    rename.cloned().unwrap_or_else(|| Text::from(name))
+}
+
+fn named(library: &Library, rename: Option<&Text>, name: &str) -> PFN_vkVoidFunction {
+    let name = CString::new(rename.map_or(name.as_bytes(), |text| text.as_bytes())).ok()?;
+    library.function(&name)
+}
+
+/// # Safety
+/// `F` is the type of the function.
+unsafe fn typed<F: Copy>(function: PFN_vkVoidFunction) -> Option<F> {
+    const { assert!(size_of::<F>() == size_of::<*mut ()>()) };
+    let function = function?;
+    // SAFETY: both are function pointers, and the caller vouches for the signature.
+    Some(unsafe { std::mem::transmute_copy::<unsafe extern "system" fn(), F>(&function) })
+}
+
+/// Asks for the layer's interface. No function, an error, or version 0 all mean that the exports count (LAY-212).
+fn negotiate(library: &Library, renames: Renames<'_>) -> Option<VkNegotiateLayerInterface> {
+    let function = named(library, renames.negotiate, "vkNegotiateLoaderLayerInterfaceVersion");
+    // SAFETY: the export is the layer's negotiation function.
+    let function: NegotiateLayerInterface = unsafe { typed(function) }?;
+    let mut interface = VkNegotiateLayerInterface {
+        sType: LAYER_NEGOTIATE_INTERFACE_STRUCT,
+        pNext: std::ptr::null_mut(),
+        loaderLayerInterfaceVersion: LATEST_INTERFACE,
+        pfnGetInstanceProcAddr: None,
+        pfnGetDeviceProcAddr: None,
+        pfnGetPhysicalDeviceProcAddr: None,
+    };
+    // SAFETY: called once per load, before any other function of the layer, with a writable structure.
+    let result = unsafe { function(&mut interface) };
+    (result == VkResult::VK_SUCCESS).then_some(interface)
+}

@@ -1,0 +1,14 @@
+//! Layers of an instance: their open libraries and what they answer.
+//!
+//! Which layers are active, and in which order, is decided by [`crate::discovery`] from files and variables alone. Here
+//! the chosen libraries are opened, negotiated with, and kept for as long as the instance lives.
+
+mod active;
+mod callstack;
+mod functions;
+mod load;
+
+pub use active::{ActiveLayer, InstanceLayers, LayerDeviceExtension};
+pub use callstack::{log_device_stack, log_instance_stack};
+pub use functions::LayerFunctions;
+pub use load::load_layers;

@@ -1,0 +1,93 @@
+//! Shared libraries of drivers and layers.
+
+use crate::generated::types::PFN_vkVoidFunction;
+use crate::state;
+use crate::table;
+use libloading::os::unix;
+use std::ffi::{CStr, OsStr};
+use std::mem::ManuallyDrop;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::sync::atomic::Ordering;
+
+/// An open library; closed when dropped, unless `VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING` asks otherwise (DRV-236).
+pub struct Library(ManuallyDrop<unix::Library>);
+
+/// Why a library did not open.
+#[derive(Debug)]
+pub enum OpenError {
+    /// The path is empty or holds a NUL, so it was never given to the system (LAY-100).
+    NotAPath,
+    /// It is made for another processor or word size, which is normal where 32-bit and 64-bit programs share a system
+    /// (DRV-58). The system's own words.
+    WrongClass(String),
+    /// Anything else, in the system's own words.
+    Failed(String),
+}
+
+impl OpenError {
+    /// The system's own words.
+    pub fn text(&self) -> &str {
+        match self {
+            Self::NotAPath => "the library path is empty or contains a NUL byte",
+            Self::WrongClass(text) | Self::Failed(text) => text,
+        }
+    }
+}
+
+impl Library {
+    /// Opens a library with lazy binding and local scope (DRV-56). `path` is given to the system as it is, so a bare
+    /// name goes through the system's search.
+    pub fn open(path: &[u8]) -> Result<Self, OpenError> {
+        if path.is_empty() || path.contains(&0) {
+            return Err(OpenError::NotAPath);
+        }
+        // SAFETY: running the library's initialisers is what loading a driver or layer means; the file was named by a
+        // manifest the user or the system installed.
+        let opened = unsafe { unix::Library::open(Some(OsStr::from_bytes(path)), unix::RTLD_LAZY | unix::RTLD_LOCAL) };
+        opened.map(|library| Self(ManuallyDrop::new(library))).map_err(|error| {
+            let text = error.to_string();
+            if text.contains("wrong ELF class:") { OpenError::WrongClass(text) } else { OpenError::Failed(text) }
+        })
+    }
+
+    /// The address of an exported function, or null. A symbol that turns out to be the loader's own counts as absent,
+    /// because calling it would never come back (LAY-215).
+    pub fn function(&self, name: &CStr) -> PFN_vkVoidFunction {
+        // SAFETY: the address is only kept as an untyped word here; the caller of the function states its type.
+        let symbol = unsafe { self.0.get::<*mut ()>(name.to_bytes_with_nul()) }.ok()?;
+        let address = symbol.into_raw().cast::<()>();
+        if crate::proc_addr::is_own_entry_point(name, address) {
+            return None;
+        }
+        // SAFETY: a non-null symbol of a function name is the address of a function.
+        unsafe { table::from_word(address) }
+    }
+}
+
+impl Drop for Library {
+    fn drop(&mut self) {
+        if !state::KEEP_LIBRARIES.load(Ordering::Relaxed) {
+            // SAFETY: dropped once, here.
+            unsafe { ManuallyDrop::drop(&mut self.0) };
+        }
+    }
+}
+
+/// The file that holds `function`, as the system reports it (DRV-60). Not canonicalised.
+pub fn file_of(function: *const ()) -> Option<Vec<u8>> {
+    let mut info = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
+    // SAFETY: `dladdr` accepts any address and fills the structure when it returns non-zero.
+    let found = unsafe { libc::dladdr(function.cast(), info.as_mut_ptr()) };
+    if found == 0 {
+        return None;
+    }
+    // SAFETY: filled by the successful call above.
+    let name = unsafe { info.assume_init() }.dli_fname;
+    // SAFETY: `dli_fname` is null or a string that lives as long as the library is loaded.
+    (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_bytes().to_vec())
+}
+
+/// The canonical form of a path, or the path itself when the system cannot tell.
+pub fn canonical(path: &[u8]) -> Vec<u8> {
+    std::fs::canonicalize(OsStr::from_bytes(path)).map_or_else(|_| path.to_vec(), |p| p.into_os_string().into_vec())
+}

@@ -1,0 +1,123 @@
+//! One line of output, built without allocating (APP-232).
+
+use crate::journal::LogBits;
+use std::ffi::CStr;
+use std::fmt::{Arguments, Write};
+
+/// Longest message text in bytes (APP-194, APP-232).
+const TEXT_LIMIT: usize = 511;
+/// The column at which the text starts.
+const HEADER_WIDTH: usize = 32;
+/// Header, text, and either a newline or a NUL. The longest header (`[Vulkan Loader] WARNING | DRIVER: `) is 34 bytes.
+const CAPACITY: usize = 40 + TEXT_LIMIT + 1;
+
+/// A header and a text, NUL-terminated.
+pub struct Line {
+    buffer: [u8; CAPACITY],
+    header: usize,
+    end: usize,
+}
+
+impl Line {
+    /// Formats a message. Text beyond the limit is cut at a character boundary.
+    pub fn new(bits: LogBits, text: Arguments<'_>) -> Self {
+        let mut line = Self { buffer: [0; CAPACITY], header: 0, end: 0 };
+        line.push("[Vulkan Loader] ", CAPACITY);
+        let severity = [
+            (LogBits::ERROR, "ERROR"),
+            (LogBits::WARN, "WARNING"),
+            (LogBits::INFO, "INFO"),
+            (LogBits::DEBUG, "DEBUG"),
+        ];
+        let category = [(LogBits::PERF, "PERF"), (LogBits::DRIVER, "DRIVER"), (LogBits::LAYER, "LAYER")];
+        let first = |words: &[(LogBits, &'static str)]| {
+            words.iter().find(|(bit, _)| bits.0 & bit.0 != 0).map(|(_, word)| *word)
+        };
+        let (severity, category) = (first(&severity), first(&category));
+        line.push(severity.unwrap_or_default(), CAPACITY);
+        if severity.is_some() && category.is_some() {
+            line.push(" | ", CAPACITY);
+        }
+        line.push(category.unwrap_or_default(), CAPACITY);
+        line.push(": ", CAPACITY);
+        while line.end < HEADER_WIDTH {
+            line.push(" ", CAPACITY);
+        }
+        line.header = line.end;
+        // A full buffer ends the formatting early, which is the cut that is wanted.
+        let _ = write!(Cut { limit: line.header + TEXT_LIMIT, line: &mut line }, "{text}");
+        line
+    }
+
+    /// The message without its header, for messengers.
+    pub fn text(&self) -> &CStr {
+        CStr::from_bytes_until_nul(&self.buffer[self.header..]).unwrap_or_default()
+    }
+
+    /// Writes header, text and newline in one call, so that lines of several threads do not mix.
+    pub fn write(mut self) {
+        self.buffer[self.end] = b'\n';
+        let mut rest = &self.buffer[..=self.end];
+        while !rest.is_empty() {
+            // SAFETY: the pointer and length are those of one live slice.
+            let written = unsafe { libc::write(libc::STDERR_FILENO, rest.as_ptr().cast(), rest.len()) };
+            match usize::try_from(written) {
+                Ok(written) if written > 0 => rest = &rest[written.min(rest.len())..],
+                // Nobody can be told that standard error is closed.
+                _ => return,
+            }
+        }
+    }
+
+    fn push(&mut self, text: &str, limit: usize) -> bool {
+        let room = limit.min(CAPACITY - 1).saturating_sub(self.end);
+        let mut taken = text.len().min(room);
+        while !text.is_char_boundary(taken) {
+            taken -= 1;
+        }
+        self.buffer[self.end..self.end + taken].copy_from_slice(&text.as_bytes()[..taken]);
+        self.end += taken;
+        taken == text.len()
+    }
+}
+
+struct Cut<'a> {
+    line: &'a mut Line,
+    limit: usize,
+}
+
+impl Write for Cut<'_> {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        if self.line.push(text, self.limit) { Ok(()) } else { Err(std::fmt::Error) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rendered(bits: LogBits, text: &str) -> String {
+        let line = Line::new(bits, format_args!("{text}"));
+        String::from_utf8_lossy(&line.buffer[..line.end]).into_owned()
+    }
+
+    #[test]
+    fn app_232_headers_are_padded_to_32_columns() {
+        let cases = [
+            (LogBits::ERROR, "[Vulkan Loader] ERROR:          x"),
+            (LogBits::DRIVER, "[Vulkan Loader] DRIVER:         x"),
+            (LogBits::WARN | LogBits::LAYER, "[Vulkan Loader] WARNING | LAYER: x"),
+            (LogBits::INFO | LogBits::DRIVER, "[Vulkan Loader] INFO | DRIVER:  x"),
+            (LogBits::LAYER | LogBits::DRIVER, "[Vulkan Loader] DRIVER:         x"),
+        ];
+        for (bits, expected) in cases {
+            assert_eq!(rendered(bits, "x"), expected);
+        }
+    }
+
+    #[test]
+    fn app_232_long_text_is_cut_at_511_bytes() {
+        let line = Line::new(LogBits::ERROR, format_args!("{}", "ä".repeat(400)));
+        assert_eq!(line.text().to_bytes().len(), 510);
+    }
+}

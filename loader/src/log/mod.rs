@@ -1,0 +1,74 @@
+//! Messages: to standard error as `VK_LOADER_DEBUG` asks, and to the application's messengers.
+//!
+//! A message carries severity and category bits (APP-231). Without an instance it can only go to standard error; with
+//! one it also reaches every messenger of that instance, whatever the standard-error filter says (APP-194).
+
+mod line;
+
+use crate::instance::Instance;
+use crate::journal::{LogBits, Sink};
+use crate::state;
+use line::Line;
+use std::fmt::Arguments;
+use std::sync::atomic::Ordering;
+
+/// Reports a message about no particular instance.
+pub fn message(bits: LogBits, text: Arguments<'_>) {
+    emit(None, bits, text);
+}
+
+/// Reports a message; with an instance also to its messengers.
+pub fn emit(instance: Option<&Instance>, bits: LogBits, text: Arguments<'_>) {
+    let wanted = selected(instance, bits);
+    let heard = instance.is_some_and(|instance| instance.messengers.any());
+    if !wanted && !heard {
+        return;
+    }
+    let line = Line::new(bits, text);
+    if wanted {
+        line.write();
+    }
+    if let (Some(instance), true) = (instance, heard) {
+        crate::debug::deliver_loader_message(instance, bits, line.text());
+    }
+}
+
+/// Reports, whatever was asked for, what is about to end the process or fail a call (APP-233).
+#[cold]
+pub fn fatal(text: Arguments<'_>) {
+    Line::new(LogBits::ERROR, text).write();
+}
+
+fn selected(instance: Option<&Instance>, bits: LogBits) -> bool {
+    let settings = instance.map_or_else(
+        || state::SETTINGS_LOG_MASK.load(Ordering::Relaxed),
+        |instance| instance.settings_log_mask.load(Ordering::Relaxed),
+    );
+    let mask = if settings != 0 { settings } else { state::LOG_MASK.load(Ordering::Relaxed) };
+    bits.0 & mask != 0
+}
+
+/// Gives the pure modules a place to report to.
+#[derive(Clone, Copy)]
+pub struct InstanceSink<'a>(pub Option<&'a Instance>);
+
+impl Sink for InstanceSink<'_> {
+    fn log(&self, bits: LogBits, text: &[u8]) {
+        emit(self.0, bits, format_args!("{}", Bytes(text)));
+    }
+}
+
+/// A byte string in a message: printed as it is, except that what is not UTF-8 becomes the replacement character.
+pub struct Bytes<'a>(pub &'a [u8]);
+
+impl std::fmt::Display for Bytes<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for chunk in self.0.utf8_chunks() {
+            f.write_str(chunk.valid())?;
+            if !chunk.invalid().is_empty() {
+                f.write_str("\u{fffd}")?;
+            }
+        }
+        Ok(())
+    }
+}

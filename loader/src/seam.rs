@@ -1,0 +1,230 @@
+//! The one place that turns a handle of one level into a handle of the next.
+//!
+//! The emitted trampolines and terminators consist of a call into this module and a call through a table. Functions
+//! here are inlined into each of them, so they do nothing but check and load (APP-159, APP-182, GEN-65).
+
+use crate::device::Device;
+use crate::generated::dispatch::{DeviceTable, DriverTable, InstanceTable};
+use crate::handle::{App, Chain, Dispatchable, Driver, InstanceHandle, PhysicalDeviceHandle};
+use crate::instance::Instance;
+use crate::physical_device::{AppPhysicalDevice, ChainPhysicalDevice};
+use crate::state;
+use std::ffi::c_void;
+
+/// What marks a valid instance object, behind its dispatch pointer (APP-100).
+pub const INSTANCE_MAGIC: u64 = 0x10AD_ED01_0110_ADED;
+/// What marks a physical-device object of the application (APP-118).
+pub const PHYSICAL_DEVICE_MAGIC: u64 = 0x10AD_ED02_0210_ADED;
+/// What marks a device dispatch table (APP-146).
+pub const DEVICE_MAGIC: u64 = 0x10AD_ED04_0410_ADED;
+
+/// A handle that failed its check, as the message names it (APP-181).
+#[repr(C)]
+pub struct Rejected {
+    /// The command that was called.
+    pub command: &'static str,
+    /// Its parameter.
+    pub parameter: &'static str,
+}
+
+/// The dispatch table behind a device, queue or command buffer; `None` if the handle is not one (APP-182).
+///
+/// # Safety
+/// A non-null handle points to a readable word, and that word is null or points to a readable word (APP-183).
+#[inline(always)]
+pub unsafe fn device_table<H: Dispatchable>(handle: H) -> Option<&'static DeviceTable> {
+    let object = handle.word().cast::<*const DeviceTable>();
+    if object.is_null() {
+        return None;
+    }
+    // SAFETY: the caller promises that a non-null handle is readable.
+    let table = unsafe { *object };
+    if table.is_null() {
+        return None;
+    }
+    // SAFETY: the caller promises that the word points to readable memory; only its magic is read before it is trusted.
+    (unsafe { (*table).magic } == DEVICE_MAGIC).then(|| unsafe { &*table })
+}
+
+/// The instance behind the application's handle: its table and the handle that the chain knows.
+///
+/// # Safety
+/// A non-null handle points to at least two readable words.
+#[inline(always)]
+pub unsafe fn instance(handle: InstanceHandle<App>) -> Option<(&'static InstanceTable, InstanceHandle<Chain>)> {
+    // SAFETY: passed on to the caller.
+    let instance = unsafe { instance_object(handle) }?;
+    Some((instance.table(), instance.chain_handle()))
+}
+
+/// The loader's object behind the application's instance handle.
+///
+/// # Safety
+/// A non-null handle points to at least two readable words.
+#[inline(always)]
+pub unsafe fn instance_object(handle: InstanceHandle<App>) -> Option<&'static Instance> {
+    let object = handle.raw().cast::<Instance>();
+    if object.is_null() {
+        return None;
+    }
+    // SAFETY: the first two words are readable; the magic says whether the rest is ours.
+    (unsafe { Instance::magic_of(object) } == INSTANCE_MAGIC).then(|| unsafe { &*object })
+}
+
+/// The application's physical device: the table of its instance and the handle that the chain knows.
+///
+/// # Safety
+/// A non-null handle points to at least three readable words.
+#[inline(always)]
+pub unsafe fn physical_device(
+    handle: PhysicalDeviceHandle<App>,
+) -> Option<(&'static InstanceTable, PhysicalDeviceHandle<Chain>)> {
+    // SAFETY: passed on to the caller.
+    let object = unsafe { physical_device_object(handle) }?;
+    // SAFETY: the magic says the object is ours, so its dispatch pointer is its instance's live table.
+    Some((unsafe { &*object.dispatch }, object.chain))
+}
+
+/// The loader's object behind the application's physical-device handle.
+///
+/// # Safety
+/// A non-null handle points to at least three readable words.
+#[inline(always)]
+pub unsafe fn physical_device_object(handle: PhysicalDeviceHandle<App>) -> Option<&'static AppPhysicalDevice> {
+    let object = handle.raw().cast::<AppPhysicalDevice>();
+    if object.is_null() {
+        return None;
+    }
+    // SAFETY: the magic lies within the readable words; it says whether the rest is ours.
+    (unsafe { (*object).magic } == PHYSICAL_DEVICE_MAGIC).then(|| unsafe { &*object })
+}
+
+/// The driver that owns a physical device, and the driver's own handle (DRV-124).
+///
+/// # Safety
+/// `handle` is what the loader's terminator gave to the lowest layer.
+#[inline(always)]
+pub unsafe fn driver_of(
+    handle: PhysicalDeviceHandle<Chain>,
+) -> (&'static DriverTable, PhysicalDeviceHandle<Driver>) {
+    // SAFETY: by this function's contract the object is the terminator's.
+    let object = unsafe { chain_physical_device(handle) };
+    (&object.driver().table, object.handle)
+}
+
+/// The terminator's object behind a physical device of the chain.
+///
+/// # Safety
+/// `handle` is what the loader's terminator gave to the lowest layer.
+#[inline(always)]
+pub unsafe fn chain_physical_device(handle: PhysicalDeviceHandle<Chain>) -> &'static ChainPhysicalDevice {
+    // SAFETY: by this function's contract the pointer is one of our objects.
+    unsafe { &*handle.raw().cast::<ChainPhysicalDevice>() }
+}
+
+/// The instance that a terminator works for. Identified by the dispatch pointer, since a layer may wrap the handle
+/// (LAY-252).
+///
+/// # Safety
+/// A non-null handle points to a readable word.
+pub unsafe fn chain_instance(handle: InstanceHandle<Chain>) -> Option<&'static Instance> {
+    // SAFETY: passed on to the caller.
+    unsafe { instance_by_word(handle.raw()) }
+}
+
+/// The instance whose dispatch pointer is the first word of `object`.
+///
+/// # Safety
+/// A non-null `object` points to a readable word.
+pub unsafe fn instance_by_word(object: *const c_void) -> Option<&'static Instance> {
+    // SAFETY: by this function's contract.
+    let word = unsafe { object.cast::<*const InstanceTable>().as_ref() }.copied()?;
+    state::INSTANCES.find(|instance| std::ptr::eq(instance.table(), word))
+}
+
+/// The device whose dispatch pointer is the first word of `handle` (DRV-203).
+///
+/// # Safety
+/// A non-null handle points to a readable word.
+pub unsafe fn device_by_word<H: Dispatchable>(handle: H) -> Option<&'static Device> {
+    // SAFETY: by this function's contract.
+    let word = unsafe { handle.word().cast::<*const DeviceTable>().as_ref() }.copied()?;
+    state::DEVICES.find(|device| std::ptr::eq(device.table(), word))
+}
+
+/// Gives a new queue or command buffer the dispatch pointer of its device (DRV-201). A null object is left alone.
+///
+/// # Safety
+/// A non-null object starts with a writable word.
+#[inline]
+pub unsafe fn adopt<H: Dispatchable>(table: &'static DeviceTable, object: H) {
+    let word = object.word().cast::<*const DeviceTable>();
+    if !word.is_null() {
+        // SAFETY: the first word of a dispatchable object is the loader's to write (DRV-208).
+        unsafe { *word = table };
+    }
+}
+
+/// [`adopt`] for an array.
+///
+/// # Safety
+/// `objects` is null or points to `count` handles, each as [`adopt`] demands.
+#[inline]
+pub unsafe fn adopt_all<H: Dispatchable>(table: &'static DeviceTable, objects: *const H, count: u32) {
+    if objects.is_null() {
+        return;
+    }
+    for index in 0..count as usize {
+        // SAFETY: by this function's contract.
+        unsafe { adopt(table, *objects.add(index)) };
+    }
+}
+
+/// Reports an invalid handle and ends the process (APP-180). Never returns, but is written as a plain call in tail
+/// position so that the good path of a trampoline needs no stack frame.
+#[inline(always)]
+pub fn reject<R>(rejected: &'static Rejected) -> R {
+    // SAFETY: `vkl_reject` never returns, so its return type is free to choose.
+    unsafe {
+        let jump = std::mem::transmute::<
+            unsafe extern "C" fn(*const Rejected),
+            unsafe extern "C" fn(*const Rejected) -> R,
+        >(crate::generated::slots::vkl_reject);
+        jump(rejected)
+    }
+}
+
+/// A driver lacks a command that has no substitute: says so and ends the process (DRV-161, APP-137).
+#[cold]
+pub fn unsupported(command: &str) -> ! {
+    crate::log::fatal(format_args!("ICD associated with VkPhysicalDevice does not support {command}"));
+    std::process::abort()
+}
+
+/// Where [`reject`] ends up.
+pub extern "C" fn rejected_handle(rejected: &'static Rejected) -> ! {
+    let Rejected { command, parameter } = rejected;
+    crate::log::fatal(format_args!("{command}: Invalid {parameter} [VUID-{command}-{parameter}-parameter]"));
+    std::process::abort()
+}
+
+/// Byte offsets that the machine-code thunks use (DRV-229).
+pub mod offsets {
+    use crate::generated::dispatch::{DeviceTable, InstanceTable};
+    use crate::instance::InstanceDriver;
+    use crate::physical_device::{AppPhysicalDevice, ChainPhysicalDevice};
+    use std::mem::offset_of;
+
+    /// Unknown slots of a device table.
+    pub const DEVICE_UNKNOWN: usize = offset_of!(DeviceTable, unknown);
+    /// Unknown slots of an instance table.
+    pub const INSTANCE_UNKNOWN: usize = offset_of!(InstanceTable, unknown);
+    /// The chain's handle in an application's physical-device object.
+    pub const APP_PHYSICAL_DEVICE_HANDLE: usize = offset_of!(AppPhysicalDevice, chain);
+    /// The driver in a terminator's physical-device object.
+    pub const CHAIN_PHYSICAL_DEVICE_DRIVER: usize = offset_of!(ChainPhysicalDevice, driver);
+    /// The driver's handle in a terminator's physical-device object.
+    pub const CHAIN_PHYSICAL_DEVICE_HANDLE: usize = offset_of!(ChainPhysicalDevice, handle);
+    /// Unknown slots of a driver.
+    pub const DRIVER_UNKNOWN: usize = offset_of!(InstanceDriver, unknown);
+}

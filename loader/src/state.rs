@@ -1,0 +1,113 @@
+//! Everything that belongs to the process: all mutable statics of the loader live here.
+//!
+//! Lock order: none of these locks is ever held while another is taken, and none is held across a call into a layer, a
+//! driver or an application callback. A lock protects a list for the length of a look-up or an insertion.
+
+use crate::device::Device;
+use crate::driver::PreloadedDrivers;
+use crate::instance::Instance;
+use crate::settings::Settings;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What `VK_LOADER_DEBUG` asked for when the library was loaded (APP-230).
+pub static LOG_MASK: AtomicU32 = AtomicU32::new(0);
+
+/// What the process-wide settings file asks to log instead; zero when it says nothing (APP-234).
+pub static SETTINGS_LOG_MASK: AtomicU32 = AtomicU32::new(0);
+
+/// `VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING` was exactly `1` at load (DRV-236).
+pub static KEEP_LIBRARIES: AtomicBool = AtomicBool::new(false);
+
+/// All live instances, newest first.
+pub static INSTANCES: List<Instance> = List::new();
+
+/// All live devices, newest first.
+pub static DEVICES: List<Device> = List::new();
+
+/// Driver libraries kept open between a global query and the next `vkDestroyInstance` (DRV-233).
+pub static PRELOADED: Mutex<Option<PreloadedDrivers>> = Mutex::new(None);
+
+/// The settings file as the last global command read it (APP-243).
+pub static SETTINGS: Mutex<Option<Arc<Settings>>> = Mutex::new(None);
+
+/// Takes a lock. Panics abort the process, so a poisoned lock cannot be observed.
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// An object that can be a member of one [`List`].
+pub trait Linked {
+    /// The link to the next older member. Only the list reads or writes it.
+    fn next(&self) -> &AtomicPtr<Self>;
+}
+
+/// A list threaded through its members, so that adding one needs no memory.
+pub struct List<T>(Mutex<Head<T>>);
+
+struct Head<T>(*mut T);
+
+// SAFETY: the pointers are only followed under the list's lock, and members stay valid until they are removed.
+unsafe impl<T> Send for Head<T> {}
+
+impl<T: Linked> List<T> {
+    /// An empty list.
+    pub const fn new() -> Self {
+        Self(Mutex::new(Head(std::ptr::null_mut())))
+    }
+
+    /// Adds a member.
+    ///
+    /// # Safety
+    /// `member` stays valid until [`List::remove`] and is in no list yet.
+    pub unsafe fn insert(&self, member: NonNull<T>) {
+        let mut head = lock(&self.0);
+        // SAFETY: valid by this function's contract.
+        unsafe { member.as_ref() }.next().store(head.0, Ordering::Relaxed);
+        head.0 = member.as_ptr();
+    }
+
+    /// Removes a member. Returns whether it was in the list.
+    pub fn remove(&self, member: *const T) -> bool {
+        let mut head = lock(&self.0);
+        let mut previous: Option<&T> = None;
+        let mut at = head.0;
+        // SAFETY: members are valid while they are in the list, and the list is locked.
+        while let Some(current) = unsafe { at.cast_const().as_ref() } {
+            let after = current.next().load(Ordering::Relaxed);
+            if std::ptr::eq(at, member) {
+                match previous {
+                    Some(previous) => previous.next().store(after, Ordering::Relaxed),
+                    None => head.0 = after,
+                }
+                return true;
+            }
+            previous = Some(current);
+            at = after;
+        }
+        false
+    }
+
+    /// The newest member that `wanted` accepts.
+    ///
+    /// The reference outlives the lock: Vulkan's external synchronisation keeps an object alive while a command uses it.
+    pub fn find(&self, wanted: impl Fn(&T) -> bool) -> Option<&'static T> {
+        let head = lock(&self.0);
+        let mut at = head.0;
+        // SAFETY: members are valid while they are in the list, and the list is locked.
+        while let Some(current) = unsafe { at.cast_const().as_ref() } {
+            if wanted(current) {
+                return Some(current);
+            }
+            at = current.next().load(Ordering::Relaxed);
+        }
+        None
+    }
+}
+
+impl<T: Linked> Default for List<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
