@@ -59,10 +59,11 @@ unsafe impl Send for InstanceDriver {}
 unsafe impl Sync for InstanceDriver {}
 
 impl InstanceDriver {
-    /// Takes over a driver whose instance was just made. The function table must be filled already.
+    /// Describes a driver whose instance was just made. The function table must be filled already; the library stays
+    /// with the caller until [`InstanceDriver::keep`].
     pub fn new(
         instance: &Instance,
-        driver: Driver,
+        driver: &Driver,
         name: HostText,
         handle: InstanceHandle<DriverLevel>,
         table: DriverTable,
@@ -80,7 +81,7 @@ impl InstanceDriver {
                 .get_physical_device_proc_addr
                 .filter(|_| driver.interface.version >= 4),
             get_instance_proc_addr: driver.interface.get_instance_proc_addr,
-            driver: Mutex::new(Some(driver)),
+            driver: Mutex::new(None),
             handle,
             enabled,
             device_count: AtomicU32::new(u32::MAX),
@@ -89,6 +90,11 @@ impl InstanceDriver {
             messengers: Mutex::new(HandleTable::new(allocator)),
             report_callbacks: Mutex::new(HandleTable::new(allocator)),
         }
+    }
+
+    /// Takes over the open library.
+    pub fn keep(&self, driver: Driver) {
+        *lock(&self.driver) = Some(driver);
     }
 
     /// The instance it belongs to.

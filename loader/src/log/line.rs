@@ -31,7 +31,7 @@ impl Line {
         ];
         let category = [(LogBits::PERF, "PERF"), (LogBits::DRIVER, "DRIVER"), (LogBits::LAYER, "LAYER")];
         let first = |words: &[(LogBits, &'static str)]| {
-            words.iter().find(|(bit, _)| bits.0 & bit.0 != 0).map(|(_, word)| *word)
+            words.iter().find(|(bit, _)| bits.intersects(*bit)).map(|(_, word)| *word)
         };
         let (severity, category) = (first(&severity), first(&category));
         line.push(severity.unwrap_or_default(), CAPACITY);

@@ -39,13 +39,23 @@ pub fn fatal(text: Arguments<'_>) {
     Line::new(LogBits::ERROR, text).write();
 }
 
+/// [`fatal`], and to the messengers of an instance as an error.
+#[cold]
+pub fn fatal_with(instance: Option<&Instance>, text: Arguments<'_>) {
+    let line = Line::new(LogBits::ERROR, text);
+    if let Some(instance) = instance {
+        crate::debug::deliver_loader_message(instance, LogBits::ERROR, line.text());
+    }
+    line.write();
+}
+
 fn selected(instance: Option<&Instance>, bits: LogBits) -> bool {
     let settings = instance.map_or_else(
         || state::SETTINGS_LOG_MASK.load(Ordering::Relaxed),
         |instance| instance.settings_log_mask.load(Ordering::Relaxed),
     );
-    let mask = if settings != 0 { settings } else { state::LOG_MASK.load(Ordering::Relaxed) };
-    bits.0 & mask != 0
+    let mask = LogBits::from_word(if settings != 0 { settings } else { state::LOG_MASK.load(Ordering::Relaxed) });
+    bits.intersects(mask)
 }
 
 /// Gives the pure modules a place to report to.
@@ -53,6 +63,10 @@ fn selected(instance: Option<&Instance>, bits: LogBits) -> bool {
 pub struct InstanceSink<'a>(pub Option<&'a Instance>);
 
 impl Sink for InstanceSink<'_> {
+    fn wants(&self, bits: LogBits) -> bool {
+        selected(self.0, bits) || self.0.is_some_and(|instance| instance.messengers.any())
+    }
+
     fn log(&self, bits: LogBits, text: &[u8]) {
         emit(self.0, bits, format_args!("{}", Bytes(text)));
     }

@@ -1,0 +1,163 @@
+//! Building the instance chain and calling its top (LAY-230 to LAY-243).
+
+use super::Instance;
+use crate::alloc::{HostVec, OutOfMemory};
+use crate::device;
+use crate::ffi::layer_interface::{
+    GetInstanceProcAddr, InstanceNode, LayerDevice, VkLayerFunction, VkLayerInstanceCreateInfo, VkLayerInstanceLink,
+};
+use crate::generated::terminator as bottom;
+use crate::generated::types::{
+    VkAllocationCallbacks, VkInstanceCreateInfo, VkResult, VkStructureType,
+};
+use crate::handle::{Chain, InstanceHandle};
+use crate::journal::LogBits;
+use crate::layer::{self, InstanceLayers};
+use crate::log::{self, Bytes};
+use crate::proc_addr;
+use std::ffi::c_void;
+
+type CreateInstance = unsafe extern "system" fn(
+    *const VkInstanceCreateInfo,
+    *const VkAllocationCallbacks,
+    *mut InstanceHandle<Chain>,
+) -> VkResult;
+
+/// Calls `vkCreateInstance` of the topmost layer, or of the terminator, and takes what it returns into use.
+///
+/// # Safety
+/// `create_info` and `callbacks` are the application's; the layers' functions are valid.
+pub unsafe fn create(
+    create_info: &VkInstanceCreateInfo,
+    callbacks: *const VkAllocationCallbacks,
+    instance: &'static Instance,
+    layers: &InstanceLayers,
+) -> Result<(), VkResult> {
+    let mut links = links(instance, layers)?;
+    let top_gipa = layers.chain.first().map_or(bottom::vkGetInstanceProcAddr as GetInstanceProcAddr, |layer| {
+        layer.functions.get_instance_proc_addr
+    });
+    let mut nodes = nodes(&mut links);
+    let used = if links.is_empty() { 3 } else { 4 };
+    chain_up(&mut nodes[..used], create_info.pNext);
+    let mut info = *create_info;
+    info.pNext = std::ptr::from_mut(&mut nodes[0]).cast::<c_void>();
+    layer::log_instance_stack(instance, &layers.chain);
+
+    let mut handle = instance.bottom_handle();
+    // The handle is not NULL on purpose: released layers expect it (LAY-234).
+    // SAFETY: the topmost entity's lookup function with the loader's own handle.
+    let create = unsafe { top_gipa(handle, c"vkCreateInstance".as_ptr()) };
+    let Some(create) = create else {
+        log::emit(
+            Some(instance),
+            LogBits::ERROR,
+            format_args!("loader_create_instance_chain: Failed to find 'vkCreateInstance'"),
+        );
+        return Err(VkResult::VK_ERROR_INITIALIZATION_FAILED);
+    };
+    // SAFETY: the function of that name has this signature.
+    let create = unsafe { std::mem::transmute::<unsafe extern "system" fn(), CreateInstance>(create) };
+    // SAFETY: the nodes and links are writable and live until the call returns (LAY-232).
+    let result = unsafe { create(&info, callbacks, &mut handle) };
+    if result.0 < 0 {
+        if result == VkResult::VK_ERROR_EXTENSION_NOT_PRESENT && instance.drivers.get().is_none() {
+            log::emit(
+                Some(instance),
+                LogBits::WARN,
+                format_args!(
+                    "vkCreateInstance: Layer returning invalid extension error not triggered by ICD/Loader (Policy \
+                     #LLP_LAYER_17)."
+                ),
+            );
+        }
+        return Err(result);
+    }
+    instance.set_chain_handle(handle);
+    proc_addr::fill_instance_table(instance, top_gipa, handle);
+    Ok(())
+}
+
+/// One link a layer, driver-most last, each naming the functions of what is below.
+fn links(instance: &Instance, layers: &InstanceLayers) -> Result<HostVec<VkLayerInstanceLink>, OutOfMemory> {
+    let mut links = HostVec::try_with_capacity(layers.chain.len(), instance.allocator)?;
+    for (index, layer) in layers.chain.iter().enumerate() {
+        let below = &layers.chain[index + 1..];
+        let next_gipa = below.first().map_or(bottom::vkGetInstanceProcAddr as GetInstanceProcAddr, |next| {
+            next.functions.get_instance_proc_addr
+        });
+        let next_gpdpa = below
+            .iter()
+            .find_map(|next| next.functions.get_physical_device_proc_addr)
+            .unwrap_or(proc_addr::bottom_get_physical_device_proc_addr);
+        links.try_push(VkLayerInstanceLink {
+            pNext: std::ptr::null_mut(),
+            pfnNextGetInstanceProcAddr: Some(next_gipa),
+            pfnNextGetPhysicalDeviceProcAddr: Some(next_gpdpa),
+        })?;
+        log::emit(
+            Some(instance),
+            LogBits::INFO | LogBits::LAYER,
+            format_args!(
+                "Insert instance layer \"{}\" ({})",
+                Bytes(layer.name.bytes()),
+                Bytes(layer.library_path.bytes())
+            ),
+        );
+    }
+    let first = links.as_mut_ptr();
+    for index in 1..links.len() {
+        // SAFETY: both elements lie in the array, which no longer grows.
+        unsafe { (*first.add(index - 1)).pNext = first.add(index) };
+    }
+    Ok(links)
+}
+
+/// The loader's nodes in front of the application's chain, outermost first (LAY-231). Without layers there is no link.
+fn nodes(links: &mut [VkLayerInstanceLink]) -> [VkLayerInstanceCreateInfo; 4] {
+    let node = |function, u| VkLayerInstanceCreateInfo {
+        sType: VkStructureType::VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO,
+        pNext: std::ptr::null(),
+        function,
+        u,
+    };
+    let layer_device = LayerDevice {
+        pfnLayerCreateDevice: device::layer_create_device,
+        pfnLayerDestroyDevice: device::layer_destroy_device,
+    };
+    [
+        node(VkLayerFunction::VK_LOADER_FEATURES, InstanceNode { loaderFeatures: 0 }),
+        node(VkLayerFunction::VK_LOADER_LAYER_CREATE_DEVICE_CALLBACK, InstanceNode { layerDevice: layer_device }),
+        node(
+            VkLayerFunction::VK_LOADER_DATA_CALLBACK,
+            InstanceNode { pfnSetInstanceLoaderData: set_instance_loader_data },
+        ),
+        node(
+            VkLayerFunction::VK_LAYER_LINK_INFO,
+            InstanceNode { pLayerInfo: links.first_mut().map_or(std::ptr::null_mut(), std::ptr::from_mut) },
+        ),
+    ]
+}
+
+/// Links the nodes in order, the last one to `next`.
+fn chain_up(nodes: &mut [VkLayerInstanceCreateInfo], next: *const c_void) {
+    let mut next = next;
+    for node in nodes.iter_mut().rev() {
+        node.pNext = next;
+        next = std::ptr::from_mut(node).cast_const().cast();
+    }
+}
+
+/// Gives an object that a layer made the dispatch pointer of its instance (LAY-251).
+unsafe extern "system" fn set_instance_loader_data(instance: InstanceHandle<Chain>, object: *mut c_void) -> VkResult {
+    // SAFETY: the layer passes the handle that it received from below, which starts with a dispatch pointer.
+    let Some(instance) = (unsafe { crate::seam::chain_instance(instance) }) else {
+        return VkResult::VK_ERROR_INITIALIZATION_FAILED;
+    };
+    if object.is_null() {
+        return VkResult::VK_ERROR_INITIALIZATION_FAILED;
+    }
+    // SAFETY: the first word of a dispatchable object is the loader's to write.
+    unsafe { *object.cast::<*const c_void>() = std::ptr::from_ref(instance.table()).cast() };
+    VkResult::VK_SUCCESS
+}

@@ -1,0 +1,76 @@
+//! Taking an instance apart (APP-99, APP-110, APP-111, DRV-235).
+
+use super::Instance;
+use crate::alloc::{HostAllocator, HostBox};
+use crate::device;
+use crate::driver::PreloadedDrivers;
+use crate::generated::types::VkAllocationCallbacks;
+use crate::handle::{App, Chain, InstanceHandle};
+use crate::log;
+use crate::seam;
+use crate::state;
+use crate::{debug, wsi};
+
+/// Destroys an instance.
+///
+/// # Safety
+/// `handle` is NULL, or readable as [`seam::instance_object`] demands; the instance is not in use.
+pub unsafe fn destroy_instance(handle: InstanceHandle<App>, callbacks: *const VkAllocationCallbacks) {
+    if handle.is_null() {
+        return;
+    }
+    // SAFETY: passed on.
+    let Some(instance) = (unsafe { seam::instance_object(handle) }) else {
+        log::fatal(format_args!(
+            "vkDestroyInstance: Invalid instance [VUID-vkDestroyInstance-instance-parameter]"
+        ));
+        std::process::abort();
+    };
+    instance.messengers.forget_ordinary();
+    instance.messengers.resume_create_time();
+    let destroy = instance.table().vkDestroyInstance;
+    // SAFETY: the topmost entity's function with the handle it returned.
+    unsafe { destroy(instance.chain_handle(), callbacks) };
+    let allocator = instance.allocator;
+    // SAFETY: the chain is gone and the application may no longer use the handle.
+    unsafe { free(std::ptr::from_ref(instance).cast_mut(), allocator) };
+    PreloadedDrivers::release();
+}
+
+/// The end of the chain: destroys the instance of every driver.
+///
+/// # Safety
+/// `handle` comes from the lowest layer.
+pub unsafe fn destroy_instance_terminator(handle: InstanceHandle<Chain>, callbacks: *const VkAllocationCallbacks) {
+    // SAFETY: the handle starts with a dispatch pointer.
+    if let Some(instance) = unsafe { seam::chain_instance(handle) } {
+        device::release_forgotten(instance);
+        release_drivers(instance, callbacks);
+    }
+}
+
+/// Destroys what the application left in each driver, then the driver's instance, and closes its library.
+pub fn release_drivers(instance: &Instance, callbacks: *const VkAllocationCallbacks) {
+    for driver in instance.drivers() {
+        if !driver.is_retired() {
+            debug::release_all(instance, driver);
+            wsi::release_all(instance, driver);
+            driver.retire(callbacks);
+        }
+    }
+}
+
+/// Frees the loader's own object, with everything in it, and closes the layers.
+///
+/// # Safety
+/// `raw` came from [`HostBox::into_raw`] with `allocator`; nothing refers to it any more.
+pub unsafe fn free(raw: *mut Instance, allocator: HostAllocator) {
+    // SAFETY: still valid here.
+    let instance = unsafe { &*raw };
+    device::release_forgotten(instance);
+    wsi::free_forgotten(instance);
+    debug::free_forgotten(instance);
+    state::INSTANCES.remove(raw);
+    // SAFETY: by this function's contract.
+    drop(unsafe { HostBox::from_raw(raw, allocator) });
+}

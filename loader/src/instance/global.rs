@@ -1,0 +1,265 @@
+//! The queries that need no instance (APP-60 to APP-73).
+
+use super::preinstance::{Interceptors, Query};
+use crate::alloc::{HostAllocator, OutOfMemory};
+use crate::discovery;
+use crate::driver::{self, DirectDrivers, PreloadedDrivers, ScanOptions};
+use crate::env::{Environment, Variable};
+use crate::ffi::layer_interface::{
+    ExtensionPropertiesFunction, LayerPropertiesFunction, PreInstanceNode, VersionFunction,
+};
+use crate::ffi;
+use crate::generated::extensions::InstanceExtension;
+use crate::generated::types::{VK_HEADER_VERSION_COMPLETE, VkExtensionProperties, VkLayerProperties, VkResult};
+use crate::journal::Journal;
+use crate::journal::reason::DriverLibraryReason;
+use crate::journal::{Decision, LogBits, Reason, Subject, Verdict};
+use crate::log::{self, InstanceSink};
+use crate::manifest::{PreInstanceFunction, Text};
+use crate::settings::{self, Settings};
+use crate::state;
+use std::ffi::c_char;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+const OUT_OF_MEMORY: VkResult = VkResult::VK_ERROR_OUT_OF_HOST_MEMORY;
+
+/// Reads the settings file anew, as every global command does (APP-60), into the process-wide copy.
+fn refresh_settings(journal: &mut Journal<'_>) -> Result<Option<Arc<Settings>>, OutOfMemory> {
+    let loaded = settings::load(&Environment::process(), journal)?.map(Arc::new);
+    let mask = loaded.as_ref().map_or(0, |settings| settings.log_mask().word());
+    state::SETTINGS_LOG_MASK.store(mask, Ordering::Relaxed);
+    let previous = std::mem::replace(&mut *state::lock(&state::SETTINGS), loaded.clone());
+    if let Some(settings) = loaded.as_ref().filter(|&new| previous.as_ref() != Some(new)) {
+        settings.describe(journal);
+    }
+    Ok(loaded)
+}
+
+/// Opens the interceptors of a query and runs `work` with the settings in force.
+fn with_interceptors<R>(
+    query: Query,
+    work: impl FnOnce(&Interceptors) -> Result<R, OutOfMemory>,
+) -> Result<R, OutOfMemory> {
+    let sink = InstanceSink(None);
+    let mut journal = Journal::new(&sink);
+    let settings = refresh_settings(&mut journal)?;
+    let interceptors = Interceptors::open(query, &Environment::process(), settings.as_deref(), &mut journal)?;
+    work(&interceptors)
+}
+
+/// `vkEnumerateInstanceVersion`.
+///
+/// # Safety
+/// `version` is valid for writing.
+pub unsafe fn enumerate_instance_version(version: *mut u32) -> VkResult {
+    let query = Query { function: PreInstanceFunction::EnumerateInstanceVersion, kind: 3 };
+    let call = |interceptors: &Interceptors| {
+        // SAFETY: the symbols of this query are functions of this type; the version pointer is the application's.
+        unsafe { interceptors.call(VersionFunction(version_bottom), |function, next| (function.0)(next, version)) }
+    };
+    with_interceptors(query, call).unwrap_or(OUT_OF_MEMORY)
+}
+
+unsafe extern "system" fn version_bottom(_: *const PreInstanceNode<VersionFunction>, version: *mut u32) -> VkResult {
+    if version.is_null() {
+        log::fatal(format_args!(
+            "vkEnumerateInstanceVersion: 'pApiVersion' must not be NULL \
+             (VUID-vkEnumerateInstanceVersion-pApiVersion-parameter)"
+        ));
+        return OUT_OF_MEMORY;
+    }
+    // SAFETY: not null; the caller's to write.
+    unsafe { *version = VK_HEADER_VERSION_COMPLETE };
+    VkResult::VK_SUCCESS
+}
+
+/// `vkEnumerateInstanceLayerProperties`.
+///
+/// # Safety
+/// As the Vulkan specification demands.
+pub unsafe fn enumerate_instance_layer_properties(count: *mut u32, properties: *mut VkLayerProperties) -> VkResult {
+    let query = Query { function: PreInstanceFunction::EnumerateInstanceLayerProperties, kind: 2 };
+    let call = |interceptors: &Interceptors| {
+        // SAFETY: the symbols of this query are functions of this type; the pointers are the application's.
+        unsafe {
+            interceptors.call(LayerPropertiesFunction(layers_bottom), |function, next| {
+                (function.0)(next, count, properties)
+            })
+        }
+    };
+    with_interceptors(query, call).unwrap_or(OUT_OF_MEMORY)
+}
+
+unsafe extern "system" fn layers_bottom(
+    _: *const PreInstanceNode<LayerPropertiesFunction>,
+    count: *mut u32,
+    properties: *mut VkLayerProperties,
+) -> VkResult {
+    let sink = InstanceSink(None);
+    let mut journal = Journal::new(&sink);
+    let settings = state::lock(&state::SETTINGS).clone();
+    let Ok(discovered) = discovery::layers::discover(&Environment::process(), settings.as_deref(), &mut journal)
+    else {
+        return OUT_OF_MEMORY;
+    };
+    let mut list = Vec::new();
+    for layer in discovered.reported() {
+        if list.try_reserve(1).is_err() {
+            return OUT_OF_MEMORY;
+        }
+        list.push(crate::layer::properties_of(layer));
+    }
+    // SAFETY: the caller's count and array.
+    unsafe { ffi::write_all(count, properties, &list) }
+}
+
+/// `vkEnumerateInstanceExtensionProperties`.
+///
+/// # Safety
+/// As the Vulkan specification demands.
+pub unsafe fn enumerate_instance_extension_properties(
+    layer_name: *const c_char,
+    count: *mut u32,
+    properties: *mut VkExtensionProperties,
+) -> VkResult {
+    let query = Query { function: PreInstanceFunction::EnumerateInstanceExtensionProperties, kind: 1 };
+    let call = |interceptors: &Interceptors| {
+        // SAFETY: the symbols of this query are functions of this type; the pointers are the application's.
+        unsafe {
+            interceptors.call(ExtensionPropertiesFunction(extensions_bottom), |function, next| {
+                (function.0)(next, layer_name, count, properties)
+            })
+        }
+    };
+    with_interceptors(query, call).unwrap_or(OUT_OF_MEMORY)
+}
+
+unsafe extern "system" fn extensions_bottom(
+    _: *const PreInstanceNode<ExtensionPropertiesFunction>,
+    layer_name: *const c_char,
+    count: *mut u32,
+    properties: *mut VkExtensionProperties,
+) -> VkResult {
+    let sink = InstanceSink(None);
+    let mut journal = Journal::new(&sink);
+    let settings = state::lock(&state::SETTINGS).clone();
+    // SAFETY: null or the caller's string.
+    let named = !layer_name.is_null() && unsafe { *layer_name } != 0;
+    let list = if named {
+        // SAFETY: the caller's string.
+        unsafe { extensions_of_layer(layer_name, settings.as_deref(), &mut journal) }
+    } else {
+        all_extensions(settings.as_deref(), &mut journal)
+    };
+    match list {
+        // SAFETY: the caller's count and array.
+        Ok(list) => unsafe { ffi::write_all(count, properties, &list) },
+        Err(result) => result,
+    }
+}
+
+/// # Safety
+/// `name` is a string of the caller.
+unsafe fn extensions_of_layer(
+    name: *const c_char,
+    settings: Option<&Settings>,
+    journal: &mut Journal<'_>,
+) -> Result<Vec<VkExtensionProperties>, VkResult> {
+    // SAFETY: by this function's contract.
+    let Some(name) = (unsafe { ffi::is_valid_name(name) }) else {
+        journal.note(
+            LogBits::ERROR,
+            format_args!("vkEnumerateInstanceExtensionProperties: pLayerName is too long or is badly formed"),
+        );
+        return Err(VkResult::VK_ERROR_EXTENSION_NOT_PRESENT);
+    };
+    let discovered = discovery::layers::discover(&Environment::process(), settings, journal)?;
+    let name = name.to_bytes();
+    match discovered.find(name) {
+        Some(layer) => Ok(layer.instance_extensions.iter().map(crate::layer::extension_properties).collect()),
+        None if discovered.is_off(name) => Ok(Vec::new()),
+        None => Err(VkResult::VK_ERROR_LAYER_NOT_PRESENT),
+    }
+}
+
+/// Drivers in discovery order, then the loader, then enabled implicit layers; the first of equal names counts (APP-64).
+fn all_extensions(
+    settings: Option<&Settings>,
+    journal: &mut Journal<'_>,
+) -> Result<Vec<VkExtensionProperties>, VkResult> {
+    let environment = Environment::process();
+    let options = ScanOptions { environment, settings, portability: true };
+    let scan = driver::scan(&options, DirectDrivers::default(), journal)?;
+    if !PreloadedDrivers::is_filled() {
+        PreloadedDrivers::fill(scan.drivers.iter().filter(|d| d.library.is_some()).map(|driver| driver.name.clone()));
+    }
+    let mut list = ExtensionList { names: Vec::new(), unfiltered: unfiltered(&environment) };
+    for driver in &scan.drivers {
+        match driver::instance_extensions(driver, HostAllocator::system()) {
+            Ok(offered) => offered.iter().try_for_each(|extension| list.add_from_driver(extension))?,
+            Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY) => return Err(OUT_OF_MEMORY),
+            Err(error) => journal.decide(Decision {
+                subject: Subject::DriverLibrary,
+                name: driver.name.clone(),
+                path: Text::default(),
+                verdict: Verdict::Dropped(Reason::from(DriverLibraryReason::ExtensionQueryFailed(error.0))),
+                source: driver.source,
+            }),
+        }
+    }
+    for extension in LOADER_EXTENSIONS {
+        list.add(&properties_of(extension))?;
+    }
+    for layer in discovery::layers::implicit_for_queries(&environment, settings, journal)? {
+        layer.instance_extensions.iter().try_for_each(|e| list.add(&crate::layer::extension_properties(e)))?;
+    }
+    Ok(list.names)
+}
+
+/// Extensions that the loader implements itself, for which no driver is needed (DRV-102).
+pub const LOADER_EXTENSIONS: [InstanceExtension; 4] = [
+    InstanceExtension::VK_EXT_debug_report,
+    InstanceExtension::VK_EXT_debug_utils,
+    InstanceExtension::VK_KHR_portability_enumeration,
+    InstanceExtension::VK_LUNARG_direct_driver_loading,
+];
+
+/// Whether `VK_LOADER_DISABLE_INST_EXT_FILTER` lets unknown extensions through (APP-67).
+pub fn unfiltered(environment: &Environment<'_>) -> bool {
+    environment.is_non_zero(Variable::DisableInstExtFilter)
+}
+
+/// Whether the loader lets a driver's instance extension through (DRV-103, DRV-105).
+pub fn lets_through(name: &[u8], unfiltered: bool) -> bool {
+    InstanceExtension::find(name).map_or(unfiltered, InstanceExtension::platform_built_in)
+}
+
+fn properties_of(extension: InstanceExtension) -> VkExtensionProperties {
+    let mut properties = VkExtensionProperties { extensionName: [0; 256], specVersion: extension.spec_version() };
+    ffi::set_fixed_text(&mut properties.extensionName, extension.name().to_bytes());
+    properties
+}
+
+struct ExtensionList {
+    names: Vec<VkExtensionProperties>,
+    unfiltered: bool,
+}
+
+impl ExtensionList {
+    fn add_from_driver(&mut self, extension: &VkExtensionProperties) -> Result<(), OutOfMemory> {
+        if lets_through(ffi::fixed_text(&extension.extensionName), self.unfiltered) {
+            self.add(extension)?;
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, extension: &VkExtensionProperties) -> Result<(), OutOfMemory> {
+        let name = ffi::fixed_text(&extension.extensionName);
+        if !self.names.iter().any(|known| ffi::fixed_text(&known.extensionName) == name) {
+            self.names.try_reserve(1)?;
+            self.names.push(*extension);
+        }
+        Ok(())
+    }
+}

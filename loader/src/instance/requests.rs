@@ -1,0 +1,172 @@
+//! What the application asks of a new instance, read from its create info.
+
+use super::Instance;
+use crate::discovery::DiscoveredLayers;
+use crate::ffi;
+use crate::generated::extensions::{InstanceExtension, InstanceExtensionSet};
+use crate::generated::types::{
+    VkInstanceCreateFlagBits, VkInstanceCreateInfo, VkResult,
+};
+use crate::journal::LogBits;
+use crate::log::{self, Bytes};
+use crate::version::ApiVersion;
+use std::ffi::{CStr, c_char};
+
+/// The readable parts of a `VkInstanceCreateInfo`.
+#[derive(Clone, Copy)]
+pub struct Requests<'a> {
+    info: &'a VkInstanceCreateInfo,
+}
+
+impl<'a> Requests<'a> {
+    /// Reads from a create info.
+    ///
+    /// # Safety
+    /// `info` is a valid structure: its arrays are null or as long as their counts say, strings are terminated, and
+    /// everything stays valid for `'a`.
+    pub const unsafe fn new(info: &'a VkInstanceCreateInfo) -> Self {
+        Self { info }
+    }
+
+    /// Names of the requested layers, as pointers that may be null.
+    pub fn layer_names(&self) -> &'a [*const c_char] {
+        // SAFETY: by the contract of `new`.
+        unsafe { ffi::c_array(self.info.ppEnabledLayerNames, self.info.enabledLayerCount) }
+    }
+
+    /// Names of the requested extensions, as pointers that may be null.
+    pub fn extension_names(&self) -> &'a [*const c_char] {
+        // SAFETY: by the contract of `new`.
+        unsafe { ffi::c_array(self.info.ppEnabledExtensionNames, self.info.enabledExtensionCount) }
+    }
+
+    /// The extension names as bytes; null names are empty.
+    pub fn extensions(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        // SAFETY: by the contract of `new`.
+        self.extension_names().iter().map(|&name| unsafe { ffi::c_text(name) })
+    }
+
+    /// The layer names as bytes; null names are empty.
+    pub fn layers(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        // SAFETY: by the contract of `new`.
+        self.layer_names().iter().map(|&name| unsafe { ffi::c_text(name) })
+    }
+
+    /// The application's API version as it wrote it; 0 without application info.
+    pub fn raw_api_version(&self) -> ApiVersion {
+        // SAFETY: by the contract of `new` the pointer is null or valid.
+        ApiVersion(unsafe { self.info.pApplicationInfo.as_ref() }.map_or(0, |info| info.apiVersion))
+    }
+
+    /// Major and minor of the application's API version; 1.0 when it states none (APP-62).
+    pub fn api_version(&self) -> ApiVersion {
+        let raw = self.raw_api_version();
+        if raw.0 == 0 { ApiVersion::V1_0 } else { raw.without_patch() }
+    }
+
+    /// The known extensions among the requested ones.
+    pub fn known_extensions(&self) -> InstanceExtensionSet {
+        super::extensions::known(self.extensions())
+    }
+
+    /// Whether the flag asks for portability drivers.
+    pub fn portability_flag(&self) -> bool {
+        let bit = VkInstanceCreateFlagBits::VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR.0;
+        self.info.flags.0 & (bit as u32) != 0
+    }
+
+    /// Whether portability drivers take part: flag and extension together (DRV-97).
+    pub fn portability(&self) -> bool {
+        self.portability_flag()
+            && self.known_extensions().contains(InstanceExtension::VK_KHR_portability_enumeration)
+    }
+
+    /// Prints what was asked for (APP-83).
+    pub fn log(&self, instance: &Instance) {
+        const NONE: &CStr = c"";
+        let info = |text: std::fmt::Arguments<'_>| log::emit(Some(instance), LogBits::INFO, text);
+        // SAFETY: by the contract of `new` the pointer is null or valid.
+        let app = unsafe { self.info.pApplicationInfo.as_ref() };
+        // SAFETY: by the contract of `new` the strings are null or terminated.
+        let text = |name: *const c_char| unsafe { ffi::c_text(if name.is_null() { NONE.as_ptr() } else { name }) };
+        let version = self.raw_api_version();
+        info(format_args!(
+            "vkCreateInstance: applicationName: \"{}\", applicationVersion: {}, engineName: \"{}\", engineVersion: {}, \
+             apiVersion: {}.{}.{}",
+            Bytes(app.map_or(b"", |app| text(app.pApplicationName))),
+            app.map_or(0, |app| app.applicationVersion),
+            Bytes(app.map_or(b"", |app| text(app.pEngineName))),
+            app.map_or(0, |app| app.engineVersion),
+            version.major(),
+            version.minor(),
+            version.patch(),
+        ));
+        info(format_args!("vkCreateInstance: Requested {} instance layer(s):", self.info.enabledLayerCount));
+        self.log_names(instance, self.layer_names());
+        info(format_args!("vkCreateInstance: Requested {} instance extension(s):", self.info.enabledExtensionCount));
+        self.log_names(instance, self.extension_names());
+    }
+
+    fn log_names(&self, instance: &Instance, names: &[*const c_char]) {
+        for &name in names {
+            // SAFETY: by the contract of `new` the strings are null or terminated.
+            let shown = if name.is_null() { b"<NULL>" } else { unsafe { ffi::c_text(name) } };
+            log::emit(Some(instance), LogBits::INFO, format_args!("   {}", Bytes(shown)));
+        }
+    }
+
+    /// Complains about an API version that is not one (APP-85). Creation goes on.
+    pub fn check_api_version(&self, instance: &Instance) {
+        let version = self.raw_api_version();
+        if version.0 != 0 && version < ApiVersion::V1_0 {
+            log::fatal_with(
+                Some(instance),
+                format_args!(
+                    "VkInstanceCreateInfo::pApplicationInfo::apiVersion has value of {} which is not permitted. If \
+                     apiVersion is not 0, then it must be greater than or equal to the value of VK_API_VERSION_1_0 \
+                     [VUID-VkApplicationInfo-apiVersion]",
+                    version.0
+                ),
+            );
+        }
+        if version.variant() != 0 {
+            log::emit(
+                Some(instance),
+                LogBits::WARN,
+                format_args!(
+                    "vkCreateInstance: The API Variant specified in pCreateInfo->pApplicationInfo.apiVersion is {} \
+                     instead of the expected value of 0.",
+                    version.variant()
+                ),
+            );
+        }
+    }
+
+    /// Checks the requested layers against what was discovered (APP-88, LAY-144).
+    pub fn check_layers(&self, instance: &Instance, discovered: &DiscoveredLayers) -> Result<(), VkResult> {
+        let refuse = |what: std::fmt::Arguments<'_>| {
+            log::emit(Some(instance), LogBits::ERROR, what);
+            Err(VkResult::VK_ERROR_LAYER_NOT_PRESENT)
+        };
+        if self.info.enabledLayerCount > 0 && self.info.ppEnabledLayerNames.is_null() {
+            return refuse(format_args!(
+                "vkCreateInstance: ppEnabledLayerNames is NULL but enabledLayerCount is greater than zero"
+            ));
+        }
+        for &name in self.layer_names() {
+            // SAFETY: by the contract of `new` the string is null or terminated.
+            let Some(name) = (unsafe { ffi::is_valid_name(name) }) else {
+                return refuse(format_args!(
+                    "vkCreateInstance: ppEnabledLayerNames contains string that is too long or is badly formed"
+                ));
+            };
+            if !discovered.can_be_requested(name.to_bytes()) {
+                return refuse(format_args!(
+                    "vkCreateInstance: Layer \"{}\" does not exist in the list of available layers",
+                    Bytes(name.to_bytes())
+                ));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,334 @@
+//! The end of the instance chain: an instance of every driver (APP-95 to APP-97, DRV-109 to DRV-117).
+
+use super::{Instance, InstanceDriver};
+use crate::alloc::{HostBox, HostText, HostVec, OutOfMemory};
+use crate::driver::{self, Driver};
+use crate::ffi;
+use crate::generated::dispatch::DriverTable;
+use crate::generated::extensions::{InstanceExtension, InstanceExtensionSet};
+use crate::generated::pfn::PFN_vkDestroyInstance;
+use crate::generated::types::{
+    VkAllocationCallbacks, VkApplicationInfo, VkExtensionProperties, VkInstanceCreateFlagBits, VkInstanceCreateInfo,
+    VkResult, VkSystemAllocationScope,
+};
+use crate::handle::{Chain, Driver as DriverLevel, InstanceHandle};
+use crate::instance::requests::Requests;
+use crate::journal::reason::DriverLibraryReason;
+use crate::journal::{Decision, Journal, LogBits, Raw, Reason, Subject, Verdict};
+use crate::log::{self, InstanceSink};
+use crate::manifest::Text;
+use crate::proc_addr;
+use crate::seam::INSTANCE_MAGIC;
+use crate::state::{self, lock};
+use crate::table::{self, Slots};
+use crate::version::ApiVersion;
+use std::ffi::c_char;
+use std::sync::atomic::Ordering;
+
+/// Creates an instance on every driver that the scan found.
+///
+/// # Safety
+/// The parameters are what the lowest layer passed; `*out` must still hold the loader's own object.
+pub unsafe fn create_instance_terminator(
+    create_info: *const VkInstanceCreateInfo,
+    callbacks: *const VkAllocationCallbacks,
+    out: *mut InstanceHandle<Chain>,
+) -> VkResult {
+    // SAFETY: layers pass valid structures on.
+    let (Some(create_info), Some(handle)) = (unsafe { create_info.as_ref() }, unsafe { out.as_ref() }) else {
+        return VkResult::VK_ERROR_INITIALIZATION_FAILED;
+    };
+    // SAFETY: the layer leaves the handle alone, or the check ends the process.
+    let instance = unsafe { own_instance(*handle) };
+    // SAFETY: a valid create info.
+    let requests = unsafe { Requests::new(create_info) };
+    // A layer may have changed the version; what arrives here is what counts (DRV-94).
+    instance.set_api_version(requests.api_version());
+    instance.enabled.add(requests.extensions());
+    let found = std::mem::take(&mut *lock(&instance.found_drivers));
+    let sink = InstanceSink(Some(instance));
+    let mut journal = Journal::new(&sink);
+    let creation = Creation { instance, create_info, requests, callbacks };
+    // SAFETY: the create info came from the lowest layer.
+    match unsafe { creation.run(found, &mut journal) } {
+        Ok(()) => VkResult::VK_SUCCESS,
+        Err(result) => result,
+    }
+}
+
+/// The loader's object behind the handle, or the end of the process (LAY-235, DRV-115).
+///
+/// # Safety
+/// A non-null handle points to at least two readable words.
+unsafe fn own_instance(handle: InstanceHandle<Chain>) -> &'static Instance {
+    let object = handle.raw().cast::<Instance>();
+    // SAFETY: by this function's contract.
+    let magic = if object.is_null() { 0 } else { unsafe { Instance::magic_of(object) } };
+    if magic != INSTANCE_MAGIC {
+        log::fatal(format_args!(
+            "terminator_CreateInstance: Instance pointer ({object:p}) has invalid MAGIC value 0x{magic:08x}. Instance \
+             value possibly corrupted by active layer (Policy #LLP_LAYER_21)."
+        ));
+        std::process::abort();
+    }
+    // SAFETY: the magic says that it is ours, and it lives until `vkDestroyInstance`.
+    unsafe { &*object }
+}
+
+struct Creation<'a> {
+    instance: &'static Instance,
+    create_info: &'a VkInstanceCreateInfo,
+    requests: Requests<'a>,
+    callbacks: *const VkAllocationCallbacks,
+}
+
+impl Creation<'_> {
+    /// # Safety
+    /// The create info is valid.
+    unsafe fn run(&self, found: Vec<Driver>, journal: &mut Journal<'_>) -> Result<(), VkResult> {
+        let mut drivers = HostVec::try_with_capacity(found.len(), self.instance.allocator)?;
+        let mut forced_properties2 = false;
+        let mut failure = None;
+        for driver in found {
+            if failure.is_some() {
+                break;
+            }
+            // SAFETY: passed on.
+            match unsafe { self.create_one(driver, journal) } {
+                Ok(Some((driver, forced))) => {
+                    forced_properties2 |= forced;
+                    failure = drivers.try_push(driver).err();
+                }
+                Ok(None) => {}
+                Err(error) => failure = Some(error),
+            }
+        }
+        // Every walk over the drivers goes in reverse scan order (DRV-10).
+        drivers.reverse();
+        let any = !drivers.is_empty();
+        // Stored even on failure: the clean-up finds the drivers there.
+        let stored = self.instance.drivers.set(drivers).is_ok();
+        if failure.is_some() {
+            return Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY);
+        }
+        if !stored {
+            return Err(VkResult::VK_ERROR_INITIALIZATION_FAILED);
+        }
+        if !any {
+            journal.note(
+                LogBits::ERROR | LogBits::DRIVER,
+                format_args!("terminator_CreateInstance: Found no drivers!"),
+            );
+            return Err(VkResult::VK_ERROR_INCOMPATIBLE_DRIVER);
+        }
+        let properties2 = forced_properties2
+            || self.instance.api_version() >= ApiVersion::V1_1
+            || self.instance.enabled.contains(InstanceExtension::VK_KHR_get_physical_device_properties2);
+        self.instance.supports_properties2.store(u32::from(properties2), Ordering::Relaxed);
+        proc_addr::fill_with_terminators(self.instance);
+        Ok(())
+    }
+
+    /// One driver: `None` when it was dropped. The flag says that properties2 was forced on it (DRV-110).
+    ///
+    /// # Safety
+    /// The create info is valid.
+    unsafe fn create_one(
+        &self,
+        driver: Driver,
+        journal: &mut Journal<'_>,
+    ) -> Result<Option<(HostBox<InstanceDriver>, bool)>, OutOfMemory> {
+        let scratch = self
+            .instance
+            .allocator
+            .scoped(VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_COMMAND);
+        let offered = match driver::instance_extensions(&driver, scratch) {
+            Ok(offered) => offered,
+            Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY) => return Err(OutOfMemory),
+            Err(error) => return Ok(drop_driver(driver, DriverLibraryReason::ExtensionQueryFailed(error.0), journal)),
+        };
+        let driver_version = driver.api_version(journal);
+        let (names, forced) = self.extensions_for(&offered, driver_version, scratch)?;
+        let application = self.application_info(driver_version, journal);
+        let mut info = *self.create_info;
+        info.enabledLayerCount = 0;
+        info.ppEnabledLayerNames = std::ptr::null();
+        info.enabledExtensionCount = u32::try_from(names.len()).unwrap_or(u32::MAX);
+        info.ppEnabledExtensionNames = if names.is_empty() { std::ptr::null() } else { names.as_ptr() };
+        if let Some(application) = &application {
+            info.pApplicationInfo = application;
+        }
+        if !offers(&offered, InstanceExtension::VK_KHR_portability_enumeration.name().to_bytes()) {
+            info.flags.0 &= !(VkInstanceCreateFlagBits::VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR.0 as u32);
+        }
+        let mut handle = InstanceHandle::<DriverLevel>::NULL;
+        let create = driver.interface.create_instance;
+        // SAFETY: the driver's function with a create info whose arrays live until it returns; `pNext` and the
+        // callbacks are passed on as they came (DRV-109).
+        let result = unsafe { create(&info, self.callbacks, &mut handle) };
+        if result == VkResult::VK_ERROR_OUT_OF_HOST_MEMORY {
+            return Err(OutOfMemory);
+        }
+        if result != VkResult::VK_SUCCESS {
+            return Ok(drop_driver(driver, DriverLibraryReason::CreationFailed(result.0), journal));
+        }
+        if handle.is_null() {
+            return Ok(drop_driver(driver, DriverLibraryReason::NullInstance, journal));
+        }
+        let enabled = self.enabled_on(&names, &driver);
+        self.adopt(driver, handle, enabled, journal).map(|made| made.map(|made| (made, forced)))
+    }
+
+    /// The requested extensions that the driver offers, in the requested order, and whether properties2 was added.
+    fn extensions_for(
+        &self,
+        offered: &[VkExtensionProperties],
+        driver_version: ApiVersion,
+        allocator: crate::alloc::HostAllocator,
+    ) -> Result<(HostVec<*const c_char>, bool), OutOfMemory> {
+        let requested = self.requests.extension_names();
+        let mut names = HostVec::try_with_capacity(requested.len() + 1, allocator)?;
+        for &name in requested {
+            // SAFETY: the application's extension names are null or terminated.
+            if offers(offered, unsafe { ffi::c_text(name) }) {
+                names.try_push(name)?;
+            }
+        }
+        let properties2 = InstanceExtension::VK_KHR_get_physical_device_properties2.name();
+        let old = self.instance.api_version() < ApiVersion::V1_1 || driver_version < ApiVersion::V1_1;
+        let missing = !self.requests.extensions().any(|name| name == properties2.to_bytes());
+        let forced = old && missing && offers(offered, properties2.to_bytes());
+        if forced {
+            names.try_push(properties2.as_ptr())?;
+        }
+        Ok((names, forced))
+    }
+
+    /// The application info to pass instead of the application's own (DRV-90, DRV-91).
+    fn application_info(&self, driver_version: ApiVersion, journal: &Journal<'_>) -> Option<VkApplicationInfo> {
+        // SAFETY: null or valid in a valid create info.
+        let given = unsafe { self.create_info.pApplicationInfo.as_ref() };
+        let requested = self.requests.raw_api_version();
+        if driver_version.without_patch() == ApiVersion::V1_0 && (given.is_none() || requested.0 != 0) {
+            let mut copy = given.copied().unwrap_or(EMPTY_APPLICATION_INFO);
+            copy.apiVersion = driver_version.0;
+            return Some(copy);
+        }
+        let configured = self.instance.settings().is_some_and(|settings| settings.device_configurations.is_some());
+        if configured && self.instance.api_version() < ApiVersion::V1_1 {
+            journal.note(
+                LogBits::INFO,
+                format_args!("Raising configured application apiVersion to 1.1 because the settings select devices"),
+            );
+            let mut copy = given.copied().unwrap_or(EMPTY_APPLICATION_INFO);
+            copy.apiVersion = ApiVersion::V1_1.0;
+            return Some(copy);
+        }
+        None
+    }
+
+    /// What counts as enabled on this driver (DRV-116).
+    fn enabled_on(
+        &self,
+        names: &[*const c_char],
+        driver: &Driver,
+    ) -> InstanceExtensionSet {
+        // SAFETY: the names are the application's or our own, all terminated.
+        let enabled = super::extensions::known(names.iter().map(|&name| unsafe { ffi::c_text(name) }));
+        if driver.claimed_version.without_patch() >= ApiVersion::V1_1 {
+            enabled.with(InstanceExtension::VK_KHR_get_physical_device_properties2)
+        } else {
+            enabled
+        }
+    }
+
+    /// Takes a driver's new instance into use, if it has the functions that every driver must have (DRV-112).
+    fn adopt(
+        &self,
+        driver: Driver,
+        handle: InstanceHandle<DriverLevel>,
+        enabled: InstanceExtensionSet,
+        journal: &mut Journal<'_>,
+    ) -> Result<Option<HostBox<InstanceDriver>>, OutOfMemory> {
+        let functions = DriverTable::EMPTY;
+        let gipa = driver.interface.get_instance_proc_addr;
+        for (slot, name) in functions.slots().iter().zip(DriverTable::names()) {
+            table::store(slot, driver::lookup(gipa, handle, name));
+        }
+        let destroy = functions.vkDestroyInstance;
+        let missing = DriverTable::MANDATORY.iter().find(|&&slot| table::load(&functions.slots()[slot]).is_none());
+        if let Some(&slot) = missing {
+            let command = DriverTable::names()[slot].to_string_lossy();
+            journal.note(
+                LogBits::WARN,
+                format_args!("Unable to load {command} from ICD {}", Raw(&driver.name)),
+            );
+            self.destroy(destroy, handle);
+            return Ok(drop_driver(driver, DriverLibraryReason::NoRequiredCommand, journal));
+        }
+        warn_about_surfaces(&driver, &functions, journal);
+        let allocator = self.instance.allocator;
+        let made = HostText::try_new(&driver.name, allocator).and_then(|name| {
+            let made = InstanceDriver::new(self.instance, &driver, name, handle, functions, enabled);
+            HostBox::try_new(made, allocator)
+        });
+        match made {
+            Ok(made) => {
+                made.keep(driver);
+                Ok(Some(made))
+            }
+            Err(error) => {
+                self.destroy(destroy, handle);
+                Err(error)
+            }
+        }
+    }
+
+    fn destroy(&self, destroy: Option<PFN_vkDestroyInstance<DriverLevel>>, handle: InstanceHandle<DriverLevel>) {
+        if let Some(destroy) = destroy {
+            // SAFETY: the driver's function with its own instance, which nothing else refers to.
+            unsafe { destroy(handle, self.callbacks) };
+        }
+    }
+}
+
+const EMPTY_APPLICATION_INFO: VkApplicationInfo = VkApplicationInfo {
+    sType: crate::generated::types::VkStructureType(0),
+    pNext: std::ptr::null(),
+    pApplicationName: std::ptr::null(),
+    applicationVersion: 0,
+    pEngineName: std::ptr::null(),
+    engineVersion: 0,
+    apiVersion: 0,
+};
+
+fn offers(offered: &[VkExtensionProperties], name: &[u8]) -> bool {
+    offered.iter().any(|extension| ffi::fixed_text(&extension.extensionName) == name)
+}
+
+/// Records why a driver is not used and closes it.
+fn drop_driver<T>(driver: Driver, reason: DriverLibraryReason, journal: &mut Journal<'_>) -> Option<T> {
+    journal.decide(Decision {
+        subject: Subject::DriverInstance,
+        name: driver.name.clone(),
+        path: Text::default(),
+        verdict: Verdict::Dropped(Reason::from(reason)),
+        source: driver.source,
+    });
+    None
+}
+
+/// A driver below interface 3 must not make surfaces of its own (DRV-73).
+fn warn_about_surfaces(driver: &Driver, functions: &DriverTable, journal: &Journal<'_>) {
+    if driver.interface.version < 3 && crate::wsi::makes_surfaces(functions) {
+        journal.note(
+            LogBits::WARN,
+            format_args!(
+                "terminator_CreateInstance: Driver {} supports interface version {} but still exposes VkSurfaceKHR \
+                 create/destroy entrypoints (Policy #LDP_DRIVER_8)",
+                Raw(&driver.name),
+                driver.interface.version
+            ),
+        );
+    }
+}

@@ -1,0 +1,130 @@
+//! What layers reach at the end of the chains (LAY-240, LAY-241, LAY-291, DRV-204, DRV-214).
+
+use super::unknown;
+use crate::device::Device;
+use crate::generated::lookup::{self, DeviceGate, Gate, Level, Row};
+use crate::generated::types::{PFN_vkVoidFunction, VkDevice};
+use crate::handle::{Chain, InstanceHandle};
+use crate::instance::Instance;
+use crate::journal::LogBits;
+use crate::log::{self, Bytes};
+use crate::seam;
+use std::ffi::{CStr, c_char};
+
+/// Commands that the end of the chain answers with any instance, NULL included: old layers ask that way (LAY-240).
+const WITHOUT_INSTANCE: [&CStr; 5] = [
+    c"vkGetInstanceProcAddr",
+    c"vkCreateInstance",
+    c"vkEnumerateInstanceLayerProperties",
+    c"vkEnumerateInstanceExtensionProperties",
+    c"vkEnumerateInstanceVersion",
+];
+
+/// `vkGetInstanceProcAddr` of the instance terminator.
+///
+/// # Safety
+/// `name` is NULL or terminated; a non-null `handle` starts with a dispatch pointer, unless the name needs none.
+pub unsafe fn bottom_get_instance_proc_addr(handle: InstanceHandle<Chain>, name: *const c_char) -> PFN_vkVoidFunction {
+    if name.is_null() {
+        return None;
+    }
+    // SAFETY: terminated by this function's contract.
+    let name = unsafe { CStr::from_ptr(name) };
+    if name == c"vk_layerGetPhysicalDeviceProcAddr" {
+        // SAFETY: only the type is erased.
+        return unsafe { crate::table::from_word(bottom_get_physical_device_proc_addr as *mut ()) };
+    }
+    let row = lookup::find(name.to_bytes());
+    if let Some(row) = row {
+        if WITHOUT_INSTANCE.contains(&name) || name == c"vkCreateDevice" {
+            return row.terminator.or(row.trampoline);
+        }
+    }
+    // SAFETY: by this function's contract.
+    let instance = unsafe { seam::chain_instance(handle) }?;
+    match row {
+        Some(row) if row.level != Level::Device => known(instance, row),
+        Some(row) if matches!(row.device_gate, DeviceGate::Instance(any) if instance.enabled.get().intersects(any)) => {
+            row.terminator
+        }
+        Some(_) => None,
+        None => unknown::for_layer_physical_device(instance, name)
+            .or_else(|| unknown::for_layer_device(instance, name))
+            .or_else(|| {
+                log::emit(
+                    Some(instance),
+                    LogBits::DEBUG,
+                    format_args!(
+                        "loader_gpa_instance_terminator() unrecognized name {}",
+                        Bytes(name.to_bytes())
+                    ),
+                );
+                None
+            }),
+    }
+}
+
+/// `vk_layerGetPhysicalDeviceProcAddr` of the instance terminator: instance-level commands and drivers' unknown
+/// physical-device functions (LAY-241).
+///
+/// # Safety
+/// As for [`bottom_get_instance_proc_addr`].
+pub unsafe extern "system" fn bottom_get_physical_device_proc_addr(
+    handle: InstanceHandle<Chain>,
+    name: *const c_char,
+) -> PFN_vkVoidFunction {
+    if name.is_null() {
+        return None;
+    }
+    // SAFETY: terminated by this function's contract.
+    let name = unsafe { CStr::from_ptr(name) };
+    // SAFETY: by this function's contract.
+    let instance = unsafe { seam::chain_instance(handle) }?;
+    match lookup::find(name.to_bytes()) {
+        Some(row) if matches!(row.level, Level::Instance | Level::PhysicalDevice) => known(instance, row),
+        Some(_) => None,
+        None => unknown::for_layer_physical_device(instance, name),
+    }
+}
+
+fn known(instance: &Instance, row: &Row) -> PFN_vkVoidFunction {
+    match row.gate {
+        Gate::Always => row.terminator,
+        Gate::Instance(any) => row.terminator.filter(|_| instance.enabled.get().intersects(any)),
+    }
+}
+
+/// `vkGetDeviceProcAddr` of the device terminator.
+///
+/// # Safety
+/// `name` is NULL or terminated; a non-null `handle` starts with a dispatch pointer.
+pub unsafe fn bottom_get_device_proc_addr(handle: VkDevice, name: *const c_char) -> PFN_vkVoidFunction {
+    if name.is_null() {
+        return None;
+    }
+    // SAFETY: terminated by this function's contract.
+    let name = unsafe { CStr::from_ptr(name) };
+    // SAFETY: by this function's contract.
+    let device = unsafe { seam::device_by_word(handle) }?;
+    let row = lookup::find(name.to_bytes());
+    if let Some(row) = row {
+        if name == c"vkGetDeviceProcAddr" {
+            return row.terminator;
+        }
+        let enabled = match row.device_gate {
+            DeviceGate::Always => return ask_driver(device, Some(row), name),
+            DeviceGate::Device(any) => device.enabled().intersects(any),
+            DeviceGate::Instance(any) => device.instance().enabled.get().intersects(any),
+        };
+        // The driver is not asked for what the loader must see first (DRV-204).
+        return row.terminator.filter(|_| enabled);
+    }
+    ask_driver(device, None, name)
+}
+
+fn ask_driver(device: &Device, row: Option<&Row>, name: &CStr) -> PFN_vkVoidFunction {
+    if row.is_some_and(|row| row.level != Level::Device) {
+        return None;
+    }
+    device.ask_driver(name)
+}

@@ -1,0 +1,52 @@
+//! `vkGetInstanceProcAddr` as the application calls it (APP-20 to APP-35, DRV-212).
+
+use super::unknown;
+use crate::generated::lookup::{self, Gate, Level};
+use crate::generated::types::PFN_vkVoidFunction;
+use crate::handle::{App, InstanceHandle};
+use crate::log;
+use crate::seam;
+use crate::version::ApiVersion;
+use std::ffi::{CStr, c_char};
+
+/// Looks a command up.
+///
+/// # Safety
+/// `name` is NULL or terminated. `handle` is NULL or readable as [`seam::instance_object`] demands, unless `name` is
+/// `vkGetInstanceProcAddr`.
+pub unsafe fn get_instance_proc_addr(handle: InstanceHandle<App>, name: *const c_char) -> PFN_vkVoidFunction {
+    if name.is_null() {
+        return None;
+    }
+    // SAFETY: terminated by this function's contract.
+    let name = unsafe { CStr::from_ptr(name) };
+    let row = lookup::find(name.to_bytes());
+    if let Some(row) = row {
+        if name == c"vkGetInstanceProcAddr" {
+            return row.trampoline;
+        }
+        if row.level == Level::Global {
+            // SAFETY: passed on.
+            let instance = unsafe { seam::instance_object(handle) };
+            let hidden = instance.is_some_and(|instance| instance.api_version() >= ApiVersion::V1_3);
+            return row.trampoline.filter(|_| !hidden);
+        }
+    }
+    if handle.is_null() {
+        return None;
+    }
+    // SAFETY: passed on.
+    let Some(instance) = (unsafe { seam::instance_object(handle) }) else {
+        log::fatal(format_args!(
+            "vkGetInstanceProcAddr: Invalid instance [VUID-vkGetInstanceProcAddr-instance-parameter]"
+        ));
+        std::process::abort();
+    };
+    match row {
+        Some(row) => match row.gate {
+            Gate::Always => row.trampoline,
+            Gate::Instance(any) => row.trampoline.filter(|_| instance.enabled.get().intersects(any)),
+        },
+        None => unknown::for_application(instance, name),
+    }
+}

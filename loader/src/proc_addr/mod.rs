@@ -1,0 +1,32 @@
+//! From a name to a function: the two look-ups of the application and the two at the end of the chains.
+//!
+//! All of them start from [`crate::generated::lookup::find`], which knows every command of the registry with its level,
+//! its gate and its slots; what is left to decide here is which answer a caller may get (APP-20 to APP-49, LAY-240,
+//! LAY-291). Names the registry does not know are the business of [`unknown`].
+
+mod bottom;
+mod device;
+pub mod hash;
+mod instance;
+mod tables;
+mod unknown;
+
+pub use bottom::{bottom_get_device_proc_addr, bottom_get_instance_proc_addr, bottom_get_physical_device_proc_addr};
+pub use device::get_device_proc_addr;
+pub use instance::get_instance_proc_addr;
+pub use tables::{
+    absent_to_null, empty_device_table, empty_instance_table, fill_device_table, fill_instance_table,
+    fill_with_terminators,
+};
+pub use unknown::{UnknownFunctions, fill_device as fill_unknown_of_device, missing_physical_device_function};
+
+use crate::generated::lookup;
+use std::ffi::CStr;
+
+/// Whether an address that a driver or layer gave for `name` is the loader's own function, which would never come back
+/// (LAY-215).
+pub fn is_own_entry_point(name: &CStr, address: *const ()) -> bool {
+    lookup::find(name.to_bytes()).is_some_and(|row| {
+        [row.trampoline, row.terminator].into_iter().flatten().any(|own| std::ptr::eq(own as *const (), address))
+    })
+}

@@ -1,0 +1,244 @@
+//! Functions that the registry does not know (APP-31 to APP-34, DRV-216 to DRV-226, LAY-300 to LAY-314).
+//!
+//! A supported name gets a numbered slot for the life of the instance, and the caller gets a machine-code thunk that
+//! jumps through it. Physical-device and device functions have slots of their own.
+
+use crate::alloc::{HostAllocator, HostText, HostVec};
+use crate::device::Device;
+use crate::ffi::layer_interface::GetDeviceProcAddr;
+use crate::generated::dispatch::UNKNOWN_SLOTS;
+use crate::generated::slots;
+use crate::generated::types::{PFN_vkVoidFunction, VkDevice, VkResult};
+use crate::instance::{Instance, InstanceDriver};
+use crate::journal::LogBits;
+use crate::log::{self, Bytes};
+use crate::state::lock;
+use crate::table;
+use std::ffi::CStr;
+
+/// The names with a slot, by slot.
+pub struct UnknownFunctions {
+    physical_device: HostVec<HostText>,
+    device: HostVec<HostText>,
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    PhysicalDevice,
+    Device,
+}
+
+impl UnknownFunctions {
+    /// No names; allocates nothing.
+    pub const fn new(allocator: HostAllocator) -> Self {
+        Self { physical_device: HostVec::new(allocator), device: HostVec::new(allocator) }
+    }
+
+    fn names(&mut self, kind: Kind) -> &mut HostVec<HostText> {
+        match kind {
+            Kind::PhysicalDevice => &mut self.physical_device,
+            Kind::Device => &mut self.device,
+        }
+    }
+}
+
+/// What taking a slot came to.
+enum Taken {
+    Slot { index: usize, new: bool },
+    Full,
+    NoMemory,
+}
+
+/// The slot of a supported name, a new one if it has none yet.
+fn take_slot(instance: &Instance, kind: Kind, name: &CStr) -> Option<usize> {
+    let taken = {
+        let mut unknown = lock(&instance.unknown);
+        let names = unknown.names(kind);
+        match names.iter().position(|known| known.as_c_str() == name) {
+            Some(index) => Taken::Slot { index, new: false },
+            None if names.len() == UNKNOWN_SLOTS => Taken::Full,
+            None => match HostText::try_new(name.to_bytes(), instance.allocator).and_then(|n| names.try_push(n)) {
+                Ok(()) => Taken::Slot { index: names.len() - 1, new: true },
+                Err(_) => Taken::NoMemory,
+            },
+        }
+    };
+    let what = match kind {
+        Kind::PhysicalDevice => "physical device",
+        Kind::Device => "device",
+    };
+    match taken {
+        Taken::Slot { index, new } => {
+            if new {
+                log::emit(
+                    Some(instance),
+                    LogBits::DEBUG,
+                    format_args!("Unknown {what} function {} gets slot {index}", Bytes(name.to_bytes())),
+                );
+            }
+            Some(index)
+        }
+        Taken::Full => {
+            log::emit(
+                Some(instance),
+                LogBits::ERROR,
+                format_args!("loader_dev_ext_gpa: Exhausted the unknown {what} function array!"),
+            );
+            None
+        }
+        Taken::NoMemory => None,
+    }
+}
+
+fn driver_physical_device_function(driver: &InstanceDriver, name: &CStr) -> PFN_vkVoidFunction {
+    let driver = driver.pin()?;
+    let lookup = driver.get_physical_device_proc_addr?;
+    crate::driver::lookup(lookup, driver.handle, name)
+}
+
+fn driver_has_function(driver: &InstanceDriver, name: &CStr) -> bool {
+    driver.pin().is_some_and(|driver| driver.lookup(name).is_some())
+}
+
+/// The answer of the topmost layer that can be asked for physical-device functions; it forwards by itself (LAY-301).
+fn layer_physical_device_function(instance: &Instance, name: &CStr) -> PFN_vkVoidFunction {
+    let ask = instance.layers()?.chain.iter().find_map(|layer| layer.functions.get_physical_device_proc_addr)?;
+    // SAFETY: the layer's function with the instance handle of the chain.
+    unsafe { ask(instance.chain_handle(), name.as_ptr()) }
+}
+
+fn layers_have_device_function(instance: &Instance, name: &CStr) -> bool {
+    let Some(layers) = instance.layers() else { return false };
+    let listed = layers.chain.iter().flat_map(|layer| layer.device_extensions.iter()).any(|extension| {
+        extension.entry_points.iter().any(|entry| entry.as_c_str() == name)
+    });
+    listed
+        || layers.chain.first().is_some_and(|top| {
+            // SAFETY: the layer's function with the instance handle of the chain.
+            unsafe { (top.functions.get_instance_proc_addr)(instance.chain_handle(), name.as_ptr()) }.is_some()
+        })
+}
+
+/// An unknown name that the application asks for.
+pub fn for_application(instance: &'static Instance, name: &CStr) -> PFN_vkVoidFunction {
+    if !slots::SUPPORTED {
+        return None;
+    }
+    let from_layer = layer_physical_device_function(instance, name);
+    if let Some(index) = physical_device_slot(instance, name, from_layer.is_some()) {
+        if let Some(function) = from_layer {
+            table::store(&instance.table().unknown[index], Some(function));
+        }
+        return Some(slots::physical_device_thunk(index));
+    }
+    if from_layer.is_some() {
+        return None;
+    }
+    let supported = instance.drivers().any(|driver| driver_has_function(driver, name))
+        || layers_have_device_function(instance, name);
+    device_slot(instance, name, supported)
+}
+
+/// An unknown name that a layer asks the end of the chain for: only drivers count (LAY-314).
+pub fn for_layer_physical_device(instance: &Instance, name: &CStr) -> PFN_vkVoidFunction {
+    if !slots::SUPPORTED {
+        return None;
+    }
+    physical_device_slot(instance, name, false).map(slots::physical_device_terminator)
+}
+
+/// Likewise for a device function.
+pub fn for_layer_device(instance: &Instance, name: &CStr) -> PFN_vkVoidFunction {
+    if !slots::SUPPORTED {
+        return None;
+    }
+    device_slot(instance, name, instance.drivers().any(|driver| driver_has_function(driver, name)))
+}
+
+/// The slot of a physical-device function that some driver, or a layer, supports, with every driver's function in it.
+fn physical_device_slot(instance: &Instance, name: &CStr, layer_supports: bool) -> Option<usize> {
+    let drivers_support =
+        instance.drivers().any(|driver| driver_physical_device_function(driver, name).is_some());
+    if !drivers_support && !layer_supports {
+        return None;
+    }
+    let index = take_slot(instance, Kind::PhysicalDevice, name)?;
+    for driver in instance.drivers() {
+        table::store(&driver.unknown[index], driver_physical_device_function(driver, name));
+    }
+    let slot = &instance.table().unknown[index];
+    if drivers_support && table::load(slot).is_none() {
+        table::store(slot, Some(slots::physical_device_terminator(index)));
+    }
+    Some(index)
+}
+
+/// The thunk of a supported device function, resolved for every device there is (DRV-224).
+fn device_slot(instance: &Instance, name: &CStr, supported: bool) -> PFN_vkVoidFunction {
+    if !supported {
+        return None;
+    }
+    let index = take_slot(instance, Kind::Device, name)?;
+    for device in crate::device::Pinned::all_of(instance) {
+        if let Some(function) = device.ask_chain(name) {
+            table::store(&device.table().unknown[index], Some(function));
+        }
+    }
+    Some(slots::device_thunk(index))
+}
+
+/// Resolves every slot there is for a new device.
+pub fn fill_device(device: &Device, gdpa: GetDeviceProcAddr, handle: VkDevice) {
+    let absent = unknown_device_function_missing as *mut ();
+    for slot in &device.table().unknown {
+        // SAFETY: only the type is erased.
+        table::store(slot, unsafe { table::from_word(absent) });
+    }
+    for index in 0..UNKNOWN_SLOTS {
+        let Some(name) = device_function_name(device.instance(), index) else { break };
+        // SAFETY: the topmost entity's function with the handle it returned.
+        if let Some(function) = unsafe { gdpa(handle, name.as_c_str().as_ptr()) } {
+            table::store(&device.table().unknown[index], Some(function));
+        }
+    }
+}
+
+/// A copy of a name, so that the list is not locked while a layer is asked about it.
+fn device_function_name(instance: &Instance, index: usize) -> Option<HostText> {
+    let mut unknown = lock(&instance.unknown);
+    let name = unknown.names(Kind::Device).get(index)?;
+    HostText::try_new(name.bytes(), HostAllocator::system()).ok()
+}
+
+/// What an unknown device function is on a device that lacks it (DRV-224).
+extern "system" fn unknown_device_function_missing() -> VkResult {
+    log::message(
+        LogBits::ERROR,
+        format_args!(
+            "Bad destination in loader trampoline dispatch,Are layers and extensions that you are calling enabled?"
+        ),
+    );
+    VkResult::VK_ERROR_EXTENSION_NOT_PRESENT
+}
+
+/// An unknown physical-device function was called on a device whose driver lacks it (DRV-221). Ends the process.
+///
+/// # Safety
+/// `driver` is the driver of a terminator's physical-device object, `index` a slot in use.
+pub unsafe extern "C" fn missing_physical_device_function(driver: *const InstanceDriver, index: u32) -> ! {
+    // SAFETY: by this function's contract.
+    let instance = unsafe { &*driver }.instance();
+    let mut unknown = lock(&instance.unknown);
+    let name = unknown
+        .names(Kind::PhysicalDevice)
+        .get(index as usize)
+        .and_then(|name| HostText::try_new(name.bytes(), HostAllocator::system()).ok());
+    drop(unknown);
+    let name = name.as_ref().map_or(&b"?"[..], HostText::bytes);
+    log::emit(
+        Some(instance),
+        LogBits::ERROR,
+        format_args!("Function {} not supported for this physical device", Bytes(name)),
+    );
+    std::process::abort()
+}
