@@ -103,6 +103,7 @@ pub(crate) fn is_identifier(text: &str) -> bool {
         && text.chars().all(is_identifier_character)
 }
 
+/// The name of a type.
 fn identifier(text: &str) -> Result<&str, BadDeclaration> {
     if is_identifier(text) {
         Ok(text)
