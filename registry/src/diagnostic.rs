@@ -260,7 +260,8 @@ fn element_at(document: &Document<'_>, at: usize) -> (String, Range<usize>) {
     (names.join("/"), range)
 }
 
-fn snippet(text: &str) -> String {
+/// A text as one line, cut at 160 characters.
+pub(crate) fn snippet(text: &str) -> String {
     let mut line = String::new();
     let mut count = 0;
     for word in text.split_whitespace() {
