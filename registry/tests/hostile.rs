@@ -82,3 +82,30 @@ fn gen_85_namespaces_hide_nothing() {
     let text = edited("<registry>", "<registry xmlns=\"urn:n\">");
     assert!(codes(&text).contains(&Code::UnknownElement));
 }
+
+#[test]
+fn gen_85_damage_anywhere_ends_in_a_result() {
+    // A small linear congruential generator: the damage is the same in every run.
+    let mut state = 0x2545_f491_4f6c_dd1d_u64;
+    let mut next = |bound: usize| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(state >> 33).unwrap_or_default() % bound
+    };
+    for _ in 0..400 {
+        let mut bytes = VULKAN.as_bytes().to_vec();
+        for _ in 0..=next(3) {
+            let at = next(bytes.len());
+            match next(3) {
+                0 => bytes[at] = b"<>&\"/ a\0\xff"[next(9)],
+                1 => drop(bytes.remove(at)),
+                _ => bytes.truncate(at.max(1)),
+            }
+        }
+        if let Ok(source) = Source::from_bytes("vk.xml", &bytes) {
+            // Either outcome is fine; what counts is that there is one.
+            let _ = load_text(source.text);
+        }
+    }
+}

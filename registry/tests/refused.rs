@@ -425,6 +425,15 @@ fn gen_80_unknown_constructs_can_be_set_aside() {
             text: common::VIDEO,
         },
     );
+    // A mistake counts even when the unknown constructs alone fill the report.
+    let flood = "<novelty/>".repeat(200);
+    let text_with_mistake =
+        edited("<formats>", &format!("{flood}<formats>")).replace("parent=\"VkCommandPool\"", "parent=\"VkNo\"");
+    let broken = Source {
+        name: "vk.xml",
+        text: &text_with_mistake,
+    };
+    assert!(vk_registry::load_tolerant(broken, sources.1).is_err());
     let (registry, unknown) = vk_registry::load_tolerant(sources.0, sources.1).expect("only unknown constructs");
     assert_eq!(registry, common::good(VULKAN));
     assert_eq!(
