@@ -3,6 +3,21 @@
 //! The crate turns `vk.xml` into a [`model::Registry`]: commands with their dispatch level, handles, extensions, and
 //! the types that reach a command's parameters. It states facts and takes no decision about Rust output; that is the
 //! generator's business.
+//!
+//! [`load()`] reads the XML strictly: a construct that nobody has judged yet is an error with its place. The
+//! [`snapshot`] is the model in a committed, line-oriented text form.
 #![forbid(unsafe_code)]
 
+pub mod declaration;
+pub mod depends;
+pub mod diagnostic;
+mod load;
 pub mod model;
+mod parse;
+mod resolve;
+pub mod snapshot;
+mod source;
+
+pub use diagnostic::{Code, Diagnostic};
+pub use load::{load, load_tolerant};
+pub use source::Source;

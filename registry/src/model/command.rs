@@ -25,6 +25,13 @@ impl Level {
             Self::Device => "device",
         }
     }
+
+    /// The level of a word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        [Self::Global, Self::Instance, Self::PhysicalDevice, Self::Device]
+            .into_iter()
+            .find(|level| level.word() == word)
+    }
 }
 
 /// One entry point. An alias is a command of its own (GEN-34).

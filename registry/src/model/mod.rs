@@ -9,7 +9,10 @@ mod types;
 
 pub use command::{Command, Level, Param, Provider};
 pub use extension::{Extension, ExtensionKind, Platform};
-pub use types::{BaseType, Bitmask, CType, Constant, Enum, Enumerant, FunctionPointer, Handle, Member, PlatformType, Struct, StructKind};
+pub use types::{
+    BaseType, Bitmask, CType, Constant, Enum, Enumerant, FunctionPointer, Handle, Member, PlatformType, Struct,
+    StructKind,
+};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -21,6 +24,17 @@ pub struct Version {
     pub major: u32,
     /// Minor number.
     pub minor: u32,
+}
+
+impl Version {
+    /// Reads `1.4`.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (major, minor) = text.split_once('.')?;
+        Some(Self {
+            major: major.parse().ok()?,
+            minor: minor.parse().ok()?,
+        })
+    }
 }
 
 impl fmt::Display for Version {
@@ -36,6 +50,17 @@ pub struct HeaderVersion {
     pub version: Version,
     /// The patch number, `VK_HEADER_VERSION`.
     pub patch: u32,
+}
+
+impl HeaderVersion {
+    /// Reads `1.4.366`.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (version, patch) = text.rsplit_once('.')?;
+        Some(Self {
+            version: Version::parse(version)?,
+            patch: patch.parse().ok()?,
+        })
+    }
 }
 
 impl fmt::Display for HeaderVersion {

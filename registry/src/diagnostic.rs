@@ -1,0 +1,276 @@
+//! What was wrong with a registry, and where.
+
+use crate::source::{LineTable, Source};
+use roxmltree::Document;
+use std::fmt;
+use std::ops::Range;
+
+/// The most diagnostics one run reports (GEN-3).
+pub const MAX_DIAGNOSTICS: usize = 100;
+
+const SNIPPET_CHARS: usize = 160;
+
+macro_rules! codes {
+    ($($(#[$doc:meta])* $variant:ident = $word:literal,)*) => {
+        /// What kind of mistake a diagnostic reports (GEN-83). The words are stable.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Code { $($(#[$doc])* $variant,)* }
+
+        impl Code {
+            /// Every code, for tables and tests.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// The word between brackets in a printed diagnostic.
+            pub const fn word(self) -> &'static str {
+                match self { $(Self::$variant => $word,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    /// Not UTF-8, or the XML declaration claims another encoding.
+    BadEncoding = "bad-encoding",
+    /// Not well-formed XML, or a document type declaration.
+    NotWellFormed = "not-well-formed",
+    /// Nesting or attribute counts no registry comes near (GEN-85).
+    InputLimit = "input-limit",
+    /// An element that no list names (GEN-80).
+    UnknownElement = "unknown-element",
+    /// An attribute that no list names (GEN-80).
+    UnknownAttribute = "unknown-attribute",
+    /// Text in an element that holds none.
+    UnexpectedText = "unexpected-text",
+    /// An API token that nothing describes.
+    UnknownApi = "unknown-api",
+    /// An attribute or child that the element needs is absent.
+    Missing = "missing",
+    /// An attribute whose value cannot be read.
+    BadValue = "bad-value",
+    /// A definition without a name, with two different ones, or with one that is no C identifier (GEN-11).
+    BadName = "bad-name",
+    /// A C declaration that cannot be taken apart (GEN-12).
+    BadDeclaration = "bad-declaration",
+    /// Two definitions of one name survive the API filter (GEN-22).
+    DuplicateDefinition = "duplicate-definition",
+    /// A provider asks for a name that nothing defines.
+    RequiredUndefined = "required-undefined",
+    /// A definition that no provider asks for (GEN-82).
+    NeverRequired = "never-required",
+    /// Aliases that lead back to themselves (GEN-33).
+    AliasCycle = "alias-cycle",
+    /// An alias of something that does not exist, or is of another kind.
+    AliasTarget = "alias-target",
+    /// An alias with a prototype, parameters or API list of its own (GEN-35).
+    AliasWithPrototype = "alias-with-prototype",
+    /// A parameter or member of a type that nothing defines.
+    UnresolvedType = "unresolved-type",
+    /// A structure or union passed or returned by value (GEN-45).
+    StructByValue = "struct-by-value",
+    /// A `depends` text outside the grammar (GEN-31).
+    BadDepends = "bad-depends",
+    /// A `depends` text that names nothing known.
+    UnknownDependency = "unknown-dependency",
+    /// A platform word that `<platforms>` does not list.
+    UnknownPlatform = "unknown-platform",
+    /// A command whose providers ask for different platforms (GEN-54).
+    PlatformConflict = "platform-conflict",
+    /// A supported extension that is neither for instances nor for devices (GEN-38).
+    UnknownExtensionType = "unknown-extension-type",
+    /// An extension whose version or name enumerant is absent or disagrees.
+    ExtensionConstants = "extension-constants",
+    /// A handle without `objtypeenum`, or with one that is no `VkObjectType`.
+    HandleObjectType = "handle-object-type",
+    /// A handle whose parent is no handle.
+    HandleParent = "handle-parent",
+    /// Handles that are their own ancestors.
+    ParentCycle = "parent-cycle",
+    /// A dispatchable first parameter that reaches neither instance nor device (GEN-50).
+    NoLevel = "no-level",
+    /// Declarations of one enumerant that disagree, or a value that cannot be computed (GEN-69).
+    EnumerantConflict = "enumerant-conflict",
+    /// The core commands and the commands that `export` lists differ (GEN-27).
+    ExportMismatch = "export-mismatch",
+    /// A remove of a command that nothing required (GEN-24).
+    RemoveUnrequired = "remove-unrequired",
+    /// No header version where it must stand (GEN-15).
+    MissingHeaderVersion = "missing-header-version",
+    /// The version macro and the highest feature differ (GEN-15).
+    VersionMismatch = "version-mismatch",
+    /// A command or handle in the video registry (GEN-4).
+    VideoEntryPoint = "video-entry-point",
+}
+
+impl Code {
+    /// Whether the input holds a construct that nobody has judged yet; `diff` reports those and goes on (GEN-80).
+    pub const fn is_unknown_construct(self) -> bool {
+        matches!(
+            self,
+            Self::UnknownElement | Self::UnknownAttribute | Self::UnexpectedText
+        )
+    }
+
+    /// How to proceed, where that is not plain from the text.
+    const fn help(self) -> Option<&'static str> {
+        Some(match self {
+            Self::UnknownElement | Self::UnknownAttribute | Self::UnexpectedText => {
+                "judge it and list it in registry/src/parse/schema.rs as used, informational or irrelevant"
+            }
+            Self::UnknownApi => "judge it and list it in registry/src/parse/attributes.rs",
+            Self::VideoEntryPoint => "the loader reads nothing from this file; it would have to learn to",
+            Self::StructByValue => "its ABI needs a person",
+            _ => return None,
+        })
+    }
+}
+
+/// One mistake, in the style compilers use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// File name.
+    pub file: String,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+    /// What kind of mistake.
+    pub code: Code,
+    /// Element path, such as `registry/types/type`; empty when the file could not be read as XML.
+    pub path: String,
+    /// What is wrong, naming the offending thing.
+    pub text: String,
+    /// The element as one line, cut at 160 characters; may be empty.
+    pub snippet: String,
+}
+
+impl Diagnostic {
+    /// A diagnostic from before there are elements.
+    pub(crate) fn in_text(file: &str, line: u32, column: u32, code: Code, text: String) -> Self {
+        Self {
+            file: file.to_owned(),
+            line,
+            column,
+            code,
+            path: String::new(),
+            text,
+            snippet: String::new(),
+        }
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            file,
+            line,
+            column,
+            code,
+            path,
+            text,
+            snippet,
+        } = self;
+        write!(f, "{file}:{line}:{column}: error[{}]: {text}", code.word())?;
+        if !path.is_empty() {
+            write!(f, " (in {path})")?;
+        }
+        if let Some(help) = code.help() {
+            write!(f, "; {help}")?;
+        }
+        if !snippet.is_empty() {
+            write!(f, "\n    {snippet}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Diagnostic {}
+
+/// Collects the diagnostics of one file.
+pub(crate) struct Reporter<'a> {
+    file: &'a str,
+    text: &'a str,
+    document: &'a Document<'a>,
+    lines: LineTable,
+    found: Vec<Diagnostic>,
+}
+
+impl<'a> Reporter<'a> {
+    pub(crate) fn new(source: Source<'a>, document: &'a Document<'a>) -> Self {
+        let text = source.body();
+        Self {
+            file: source.name,
+            text,
+            document,
+            lines: LineTable::new(text),
+            found: Vec::new(),
+        }
+    }
+
+    /// Line of a byte offset, for texts that name a second place.
+    pub(crate) fn line(&self, at: usize) -> u32 {
+        self.lines.place(self.text, at).0
+    }
+
+    /// Records a mistake in the element that starts at byte `at`.
+    pub(crate) fn report(&mut self, at: usize, code: Code, text: impl Into<String>) {
+        if self.found.len() >= MAX_DIAGNOSTICS {
+            return;
+        }
+        let (line, column) = self.lines.place(self.text, at);
+        let (path, range) = element_at(self.document, at);
+        let snippet = snippet(self.text.get(range).unwrap_or_default());
+        let (file, text) = (self.file.to_owned(), text.into());
+        self.found.push(Diagnostic {
+            file,
+            line,
+            column,
+            code,
+            path,
+            text,
+            snippet,
+        });
+    }
+
+    /// Whether anything but unknown constructs was found, so that going on would only breed follow-up errors.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.found
+            .iter()
+            .any(|diagnostic| !diagnostic.code.is_unknown_construct())
+    }
+
+    /// Everything found, in file order.
+    pub(crate) fn finish(mut self) -> Vec<Diagnostic> {
+        self.found
+            .sort_by(|a, b| (a.line, a.column, a.code, &a.text).cmp(&(b.line, b.column, b.code, &b.text)));
+        self.found
+    }
+}
+
+/// Path and extent of the innermost element that holds byte `at`.
+fn element_at(document: &Document<'_>, at: usize) -> (String, Range<usize>) {
+    let holds = |node: &roxmltree::Node<'_, '_>| node.is_element() && node.range().contains(&at);
+    let mut names = Vec::new();
+    let mut range = at..at;
+    let mut next = document.root().children().find(holds);
+    while let Some(element) = next {
+        names.push(element.tag_name().name());
+        range = element.range();
+        next = element.children().find(holds);
+    }
+    (names.join("/"), range)
+}
+
+fn snippet(text: &str) -> String {
+    let mut line = String::new();
+    let mut count = 0;
+    for word in text.split_whitespace() {
+        for character in word.chars().chain(" ".chars()) {
+            if count == SNIPPET_CHARS {
+                return line;
+            }
+            line.push(character);
+            count += 1;
+        }
+    }
+    line.trim_end().to_owned()
+}

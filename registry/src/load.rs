@@ -1,0 +1,55 @@
+//! From files to the model.
+
+use crate::diagnostic::{Diagnostic, Reporter};
+use crate::model::Registry;
+use crate::source::Source;
+use crate::{parse, resolve};
+
+/// Reads `vk.xml`, and `video.xml` to check that it holds no entry point.
+///
+/// Errors are all mistakes found, at most 100 a file, in file order. A construct that nobody has judged yet is one of
+/// them (GEN-80).
+pub fn load(vk: Source<'_>, video: Source<'_>) -> Result<Registry, Vec<Diagnostic>> {
+    let (registry, unknown) = load_tolerant(vk, video)?;
+    if unknown.is_empty() { Ok(registry) } else { Err(unknown) }
+}
+
+/// Like [`load`], but hands unknown constructs back beside the model, for reports that must work on any registry.
+pub fn load_tolerant(vk: Source<'_>, video: Source<'_>) -> Result<(Registry, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let video = check_video(video);
+    let (registry, mut found) = read_vulkan(vk);
+    found.extend(video);
+    match registry {
+        Some(registry) if found.iter().all(|diagnostic| diagnostic.code.is_unknown_construct()) => {
+            Ok((registry, found))
+        }
+        _ => Err(found),
+    }
+}
+
+fn read_vulkan(source: Source<'_>) -> (Option<Registry>, Vec<Diagnostic>) {
+    let document = match parse::document(source) {
+        Ok(document) => document,
+        Err(diagnostic) => return (None, vec![diagnostic]),
+    };
+    let mut report = Reporter::new(source, &document);
+    let raw = parse::vulkan(&document, &mut report);
+    // Records that could not be read are missing now; what resolving would say about that is noise.
+    let registry = if report.is_broken() {
+        None
+    } else {
+        resolve::resolve(&raw, &mut report)
+    };
+    (registry, report.finish())
+}
+
+fn check_video(source: Source<'_>) -> Vec<Diagnostic> {
+    match parse::document(source) {
+        Ok(document) => {
+            let mut report = Reporter::new(source, &document);
+            parse::video(&document, &mut report);
+            report.finish()
+        }
+        Err(diagnostic) => vec![diagnostic],
+    }
+}

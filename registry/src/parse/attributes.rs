@@ -1,0 +1,137 @@
+//! Reading attributes and names.
+
+use super::Element;
+use crate::declaration::is_identifier;
+use crate::diagnostic::{Code, Reporter};
+use crate::model::Version;
+
+/// The API the loader is built for.
+pub(crate) const API: &str = "vulkan";
+
+const KNOWN_APIS: [&str; 3] = [API, "vulkansc", "vulkanbase"];
+
+/// The word in `supported` of an extension that provides nothing (GEN-23).
+pub(crate) const DISABLED: &str = "disabled";
+
+/// A comma-separated list of APIs; absent means all (GEN-20).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ApiList<'a>(Option<&'a str>);
+
+impl<'a> ApiList<'a> {
+    /// Whether the list admits the loader's API, comparing whole tokens.
+    pub(crate) fn admits_loader(self) -> bool {
+        self.0.is_none_or(|list| tokens(list).any(|token| token == API))
+    }
+
+    pub(crate) fn text(self) -> Option<&'a str> {
+        self.0
+    }
+}
+
+/// The entries of a comma-separated list.
+pub(crate) fn tokens(list: &str) -> impl Iterator<Item = &str> {
+    list.split(',').map(str::trim).filter(|token| !token.is_empty())
+}
+
+/// Reads an API list, checking each token; `extra` names a token that the attribute admits besides APIs.
+pub(super) fn apis<'a>(
+    node: Element<'a>,
+    attribute: &str,
+    extra: Option<&str>,
+    report: &mut Reporter<'_>,
+) -> ApiList<'a> {
+    let list = node.attribute(attribute);
+    for token in list.unwrap_or(API).split(',').map(str::trim) {
+        if !KNOWN_APIS.contains(&token) && Some(token) != extra {
+            let text = format!("unknown API `{token}` in `{attribute}`");
+            report.report(node.range().start, Code::UnknownApi, text);
+        }
+    }
+    ApiList(list)
+}
+
+/// Reads an attribute that must be there.
+pub(super) fn required<'a>(node: Element<'a>, attribute: &str, report: &mut Reporter<'_>) -> Option<&'a str> {
+    let value = node.attribute(attribute);
+    if value.is_none() {
+        report.report(
+            node.range().start,
+            Code::Missing,
+            format!("attribute `{attribute}` is missing"),
+        );
+    }
+    value
+}
+
+/// Reads a name attribute that must be a C identifier.
+pub(super) fn required_name<'a>(node: Element<'a>, attribute: &str, report: &mut Reporter<'_>) -> Option<&'a str> {
+    let name = required(node, attribute, report)?;
+    checked_name(node, name, report)
+}
+
+/// Reads a number; absent is `None`, unreadable is reported.
+pub(super) fn number(node: Element<'_>, attribute: &str, report: &mut Reporter<'_>) -> Option<u32> {
+    let text = node.attribute(attribute)?;
+    let value = text.parse().ok();
+    if value.is_none() {
+        bad_value(node, attribute, text, report);
+    }
+    value
+}
+
+/// Reads a version such as `1.4`.
+pub(super) fn version(node: Element<'_>, attribute: &str, report: &mut Reporter<'_>) -> Option<Version> {
+    let text = required(node, attribute, report)?;
+    let value = Version::parse(text);
+    if value.is_none() {
+        bad_value(node, attribute, text, report);
+    }
+    value
+}
+
+pub(super) fn bad_value(node: Element<'_>, attribute: &str, value: &str, report: &mut Reporter<'_>) {
+    report.report(
+        node.range().start,
+        Code::BadValue,
+        format!("cannot read `{value}` as value of `{attribute}`"),
+    );
+}
+
+/// The name of a definition: an attribute, or a child reached by `path` (GEN-11).
+pub(super) fn definition_name<'a>(node: Element<'a>, path: &[&str], report: &mut Reporter<'_>) -> Option<&'a str> {
+    let attribute = node.attribute("name");
+    let child = path
+        .iter()
+        .try_fold(node, |node, step| {
+            node.children().find(|child| child.has_tag_name(*step))
+        })
+        .filter(|found| *found != node)
+        .and_then(|found| found.text())
+        .map(str::trim);
+    match (attribute, child) {
+        (Some(name), None) | (None, Some(name)) => Some(name),
+        (Some(name), Some(other)) if name == other => Some(name),
+        (Some(name), Some(other)) => {
+            let text = format!("two names, `{name}` and `{other}`");
+            report.report(node.range().start, Code::BadName, text);
+            None
+        }
+        (None, None) => {
+            report.report(node.range().start, Code::BadName, "a definition without a name");
+            None
+        }
+    }
+}
+
+/// Passes a name on if it is a C identifier.
+pub(super) fn checked_name<'a>(node: Element<'_>, name: &'a str, report: &mut Reporter<'_>) -> Option<&'a str> {
+    if is_identifier(name) {
+        return Some(name);
+    }
+    report.report(
+        node.range().start,
+        Code::BadName,
+        format!("`{name}` is no C identifier"),
+    );
+    None
+}

@@ -1,0 +1,69 @@
+//! Mixed content of C declarations (GEN-12).
+
+use super::Element;
+use super::attributes::checked_name;
+use crate::declaration::Pieces;
+use crate::diagnostic::{Code, Reporter};
+use crate::model::CType;
+
+/// Text of a node with that of its children spliced in; `<comment>` children are prose and left out.
+pub(super) fn spliced(node: Element<'_>) -> String {
+    let mut text = String::new();
+    for child in node.children() {
+        if child.is_text() {
+            text.push_str(child.text().unwrap_or_default());
+        } else if child.is_element() && child.tag_name().name() != "comment" {
+            text.push_str(child.text().unwrap_or_default());
+        }
+    }
+    text
+}
+
+/// Takes a `<param>`, `<member>` or `<proto>` apart: the declared name and its type.
+pub(super) fn read<'a>(node: Element<'a>, report: &mut Reporter<'_>) -> Option<(&'a str, CType)> {
+    let parsed = split(node).and_then(|(pieces, name)| {
+        let pieces = Pieces {
+            before: &pieces[0],
+            base: &pieces[1],
+            between: &pieces[2],
+            after: &pieces[3],
+        };
+        Some((name, pieces.c_type().ok()?))
+    });
+    let Some((name, ty)) = parsed else {
+        let text = format!(
+            "cannot take `{}` apart",
+            spliced(node).split_whitespace().collect::<Vec<_>>().join(" ")
+        );
+        report.report(node.range().start, Code::BadDeclaration, text);
+        return None;
+    };
+    checked_name(node, name, report).map(|name| (name, ty))
+}
+
+/// The text before `<type>`, its name, the text between it and `<name>`, and the text after that.
+fn split(node: Element<'_>) -> Option<([String; 4], &str)> {
+    let mut pieces = <[String; 4]>::default();
+    let mut place = 0;
+    let mut name = None;
+    for child in node.children() {
+        if child.is_text() {
+            pieces[place].push_str(child.text()?);
+        } else if child.is_element() {
+            match (child.tag_name().name(), place) {
+                ("comment", _) => {}
+                ("type", 0) => {
+                    pieces[1].push_str(child.text()?);
+                    place = 2;
+                }
+                ("name", 2) => {
+                    name = Some(child.text()?.trim());
+                    place = 3;
+                }
+                ("enum", 3) => pieces[3].push_str(child.text()?.trim()),
+                _ => return None,
+            }
+        }
+    }
+    Some((pieces, name?))
+}

@@ -1,0 +1,165 @@
+//! A look at the text before the XML crate sees it (GEN-85).
+//!
+//! The crate recurses over elements and compares each attribute of an element with all others, so nesting and attribute
+//! counts are bounded here, in one pass without recursion.
+
+use crate::diagnostic::{Code, Diagnostic};
+use crate::source::{LineTable, Source};
+
+/// Deepest nesting accepted; the registry needs seven.
+const MAX_DEPTH: usize = 64;
+/// Most attributes accepted on one element; the registry needs fourteen.
+const MAX_ATTRIBUTES: usize = 64;
+
+/// Refuses text that is hostile, or that claims another encoding.
+pub(super) fn check(source: Source<'_>) -> Result<(), Diagnostic> {
+    scan(source.body()).map_err(|(at, code, text)| {
+        let (line, column) = LineTable::new(source.body()).place(source.body(), at);
+        Diagnostic::in_text(source.name, line, column, code, text.to_owned())
+    })
+}
+
+type Fault = (usize, Code, &'static str);
+
+fn scan(text: &str) -> Result<(), Fault> {
+    declared_encoding(text)?;
+    let mut depth = 0_usize;
+    let mut at = 0;
+    while let Some(open) = text[at..].find('<').map(|offset| at + offset) {
+        let rest = &text[open..];
+        at = if rest.starts_with("<!--") {
+            skip(text, open, "-->")
+        } else if rest.starts_with("<![CDATA[") {
+            skip(text, open, "]]>")
+        } else if rest.starts_with("<?") {
+            skip(text, open, "?>")
+        } else if rest.starts_with("<!") {
+            return Err((open, Code::NotWellFormed, "document type declarations are refused"));
+        } else if rest.starts_with("</") {
+            depth = depth.saturating_sub(1);
+            skip(text, open, ">")
+        } else {
+            let tag = Tag::read(rest);
+            if tag.attributes > MAX_ATTRIBUTES {
+                return Err((open, Code::InputLimit, "an element has more than 64 attributes"));
+            }
+            depth += usize::from(!tag.is_empty_element);
+            if depth > MAX_DEPTH {
+                return Err((open, Code::InputLimit, "elements are nested more than 64 deep"));
+            }
+            open + tag.length
+        };
+    }
+    Ok(())
+}
+
+/// The offset behind the next `end`; an unterminated construct is for the XML crate to report.
+fn skip(text: &str, from: usize, end: &str) -> usize {
+    text[from..]
+        .find(end)
+        .map_or(text.len(), |offset| from + offset + end.len())
+}
+
+struct Tag {
+    length: usize,
+    attributes: usize,
+    is_empty_element: bool,
+}
+
+impl Tag {
+    /// Reads a start tag, minding that quoted values may hold `>`.
+    fn read(text: &str) -> Self {
+        let bytes = text.as_bytes();
+        let mut tag = Self {
+            length: bytes.len(),
+            attributes: 0,
+            is_empty_element: false,
+        };
+        let mut at = 1;
+        while let Some(byte) = bytes.get(at) {
+            match byte {
+                b'>' => {
+                    tag.length = at + 1;
+                    tag.is_empty_element = bytes[at - 1] == b'/';
+                    break;
+                }
+                b'"' | b'\'' => {
+                    tag.attributes += 1;
+                    let Some(length) = bytes[at + 1..].iter().position(|other| other == byte) else {
+                        break;
+                    };
+                    at += length + 2;
+                }
+                _ => at += 1,
+            }
+        }
+        tag
+    }
+}
+
+fn declared_encoding(text: &str) -> Result<(), Fault> {
+    let Some(declaration) = text
+        .strip_prefix("<?xml")
+        .and_then(|rest| rest.split_once("?>"))
+        .map(|(inside, _)| inside)
+    else {
+        return Ok(());
+    };
+    let Some((_, value)) = declaration.split_once("encoding") else {
+        return Ok(());
+    };
+    let name = value
+        .trim_start_matches(|c: char| c.is_whitespace() || c == '=')
+        .trim_matches(['"', '\'', ' ']);
+    let name = name.split(['"', '\'']).next().unwrap_or_default();
+    if ["utf-8", "us-ascii"]
+        .iter()
+        .any(|known| known.eq_ignore_ascii_case(name))
+    {
+        Ok(())
+    } else {
+        Err((
+            0,
+            Code::BadEncoding,
+            "the XML declaration claims an encoding other than UTF-8",
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn code(text: &str) -> Option<Code> {
+        check(Source { name: "x.xml", text })
+            .err()
+            .map(|diagnostic| diagnostic.code)
+    }
+
+    #[test]
+    fn gen_85_deep_nesting_is_refused_without_recursion() {
+        assert_eq!(code(&"<a>".repeat(100_000)), Some(Code::InputLimit));
+        assert_eq!(code(&"<a b='>'/>".repeat(100_000)), None);
+        assert_eq!(code(&"<a><!-- <b> --><![CDATA[<c>]]></a>".repeat(1000)), None);
+    }
+
+    #[test]
+    fn gen_85_attribute_floods_are_refused() {
+        let attributes: String = (0..100_000).map(|index| format!(" a{index}='1'")).collect();
+        assert_eq!(code(&format!("<a{attributes}/>")), Some(Code::InputLimit));
+    }
+
+    #[test]
+    fn gen_85_entities_and_other_encodings_are_refused() {
+        let bomb = "<!DOCTYPE a [<!ENTITY b 'cccc'>]><a>&b;</a>";
+        assert_eq!(code(bomb), Some(Code::NotWellFormed));
+        assert_eq!(
+            code("<?xml version='1.0' encoding='ISO-8859-1'?><a/>"),
+            Some(Code::BadEncoding)
+        );
+        assert_eq!(
+            code("<?xml version='1.0' encoding=\"utf-8\" standalone='yes'?><a/>"),
+            None
+        );
+    }
+}

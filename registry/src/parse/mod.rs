@@ -1,0 +1,89 @@
+//! From XML text to raw records, one file per chapter of the registry.
+//!
+//! Records mirror elements: nothing is looked up, filtered or resolved here. Children are addressed by exact path, since
+//! `command`, `param`, `type` and `enum` have several unrelated homes (GEN-10).
+
+pub(crate) mod attributes;
+pub(crate) mod commands;
+mod declarations;
+pub(crate) mod enums;
+mod guard;
+pub(crate) mod platforms;
+pub(crate) mod providers;
+mod schema;
+mod strict;
+pub(crate) mod types;
+mod video;
+
+use crate::diagnostic::{Code, Diagnostic, Reporter};
+use crate::source::Source;
+use roxmltree::{Document, Node};
+
+/// An element, or text, of the tree.
+type Element<'a> = Node<'a, 'a>;
+
+/// All records of `vk.xml`, in file order.
+pub(crate) struct Raw<'a> {
+    pub(crate) platforms: Vec<platforms::RawPlatform<'a>>,
+    pub(crate) types: Vec<types::RawType<'a>>,
+    pub(crate) enums: Vec<enums::RawEnums<'a>>,
+    pub(crate) commands: Vec<commands::RawCommand<'a>>,
+    pub(crate) providers: Vec<providers::RawProvider<'a>>,
+}
+
+/// Builds the tree, after a look at the text that bounds what the XML crate has to stand.
+pub(crate) fn document<'a>(source: Source<'a>) -> Result<Document<'a>, Diagnostic> {
+    guard::check(source)?;
+    Document::parse(source.body()).map_err(|error| {
+        let place = error.pos();
+        Diagnostic::in_text(
+            source.name,
+            place.row,
+            place.col,
+            Code::NotWellFormed,
+            format!("not well-formed: {error}"),
+        )
+    })
+}
+
+/// Reads the records of `vk.xml`.
+pub(crate) fn vulkan<'a>(document: &'a Document<'a>, report: &mut Reporter<'_>) -> Raw<'a> {
+    let root = document.root_element();
+    strict::check(root, schema::VULKAN, report);
+    Raw {
+        platforms: chapter(root, "platforms", "platform")
+            .filter_map(|node| platforms::read(node, report))
+            .collect(),
+        types: chapter(root, "types", "type")
+            .filter_map(|node| types::read(node, report))
+            .collect(),
+        enums: named(root, "enums")
+            .filter_map(|node| enums::read(node, report))
+            .collect(),
+        commands: chapter(root, "commands", "command")
+            .filter_map(|node| commands::read(node, report))
+            .collect(),
+        providers: named(root, "feature")
+            .chain(chapter(root, "extensions", "extension"))
+            .filter_map(|node| providers::read(node, report))
+            .collect(),
+    }
+}
+
+/// Checks that `video.xml` holds nothing the loader would have to know (GEN-4).
+pub(crate) fn video(document: &Document<'_>, report: &mut Reporter<'_>) {
+    let root = document.root_element();
+    video::check(root, report);
+    strict::check(root, schema::VIDEO, report);
+}
+
+/// Children of `node` with the given name.
+fn named<'a>(node: Element<'a>, name: &'static str) -> impl Iterator<Item = Element<'a>> {
+    node.children()
+        .filter(move |child| child.is_element() && child.tag_name().name() == name)
+}
+
+/// Grandchildren of `root` by exact path.
+fn chapter<'a>(root: Element<'a>, outer: &'static str, inner: &'static str) -> impl Iterator<Item = Element<'a>> {
+    named(root, outer).flat_map(move |node| named(node, inner))
+}

@@ -1,0 +1,17 @@
+//! `video.xml`, of which only the absence of entry points is read.
+
+use super::{Element, chapter, named};
+use crate::diagnostic::{Code, Reporter};
+
+/// Reports commands and handles, wherever the file would hold them.
+pub(super) fn check(root: Element<'_>, report: &mut Reporter<'_>) {
+    let commands = chapter(root, "commands", "command");
+    let handles = chapter(root, "types", "type").filter(|node| node.attribute("category") == Some("handle"));
+    let required = chapter(root, "extensions", "extension")
+        .flat_map(|node| named(node, "require"))
+        .flat_map(|node| named(node, "command"));
+    for node in commands.chain(handles).chain(required) {
+        let text = "the video registry defines a command or a handle";
+        report.report(node.range().start, Code::VideoEntryPoint, text);
+    }
+}

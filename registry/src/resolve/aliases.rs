@@ -1,0 +1,49 @@
+//! Following aliases to their end (GEN-33).
+
+/// Why an alias leads nowhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Dead<'a> {
+    /// It leads back to itself.
+    Cycle,
+    /// Nothing defines this name.
+    Missing(&'a str),
+}
+
+/// Where a name leads.
+pub(super) enum Step<'a> {
+    Alias(&'a str),
+    End,
+}
+
+/// Follows `start` to a name that is no alias; `limit` is the number of names there are.
+pub(super) fn follow<'a>(
+    start: &'a str,
+    limit: usize,
+    step: impl Fn(&'a str) -> Option<Step<'a>>,
+) -> Result<&'a str, Dead<'a>> {
+    let mut name = start;
+    for _ in 0..=limit {
+        match step(name) {
+            None => return Err(Dead::Missing(name)),
+            Some(Step::End) => return Ok(name),
+            Some(Step::Alias(target)) => name = target,
+        }
+    }
+    Err(Dead::Cycle)
+}
+
+impl Dead<'_> {
+    pub(super) fn code(self) -> crate::diagnostic::Code {
+        match self {
+            Self::Cycle => crate::diagnostic::Code::AliasCycle,
+            Self::Missing(_) => crate::diagnostic::Code::AliasTarget,
+        }
+    }
+
+    pub(super) fn text(self, alias: &str) -> String {
+        match self {
+            Self::Cycle => format!("the alias `{alias}` leads back to itself"),
+            Self::Missing(target) => format!("the alias `{alias}` leads to `{target}`, which is not defined"),
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Input files: their text, and where in it a byte stands.
+
+use crate::diagnostic::{Code, Diagnostic};
+
+/// A named XML text.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'a> {
+    /// File name as shown in diagnostics.
+    pub name: &'a str,
+    /// The text, with or without a byte-order mark.
+    pub text: &'a str,
+}
+
+impl<'a> Source<'a> {
+    /// Takes the bytes of a file; anything but UTF-8 is a diagnostic that names the first bad byte.
+    pub fn from_bytes(name: &'a str, bytes: &'a [u8]) -> Result<Self, Diagnostic> {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Ok(Self { name, text }),
+            Err(error) => {
+                let good = std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default();
+                let (line, column) = LineTable::new(good).place(good, good.len());
+                let text = format!("the file is not UTF-8 (byte {})", error.valid_up_to());
+                Err(Diagnostic::in_text(name, line, column, Code::BadEncoding, text))
+            }
+        }
+    }
+
+    /// The text without a byte-order mark.
+    pub(crate) fn body(&self) -> &'a str {
+        self.text.strip_prefix('\u{feff}').unwrap_or(self.text)
+    }
+}
+
+/// Byte offsets of line starts, so that a place costs a binary search and not a scan (GEN-14).
+#[derive(Debug)]
+pub(crate) struct LineTable {
+    starts: Vec<usize>,
+}
+
+impl LineTable {
+    pub(crate) fn new(text: &str) -> Self {
+        let mut starts = vec![0];
+        starts.extend(text.match_indices('\n').map(|(at, _)| at + 1));
+        Self { starts }
+    }
+
+    /// Line and column of a byte offset, both from 1; columns count characters.
+    pub(crate) fn place(&self, text: &str, at: usize) -> (u32, u32) {
+        let line = self.starts.partition_point(|start| *start <= at).saturating_sub(1);
+        let start = self.starts.get(line).copied().unwrap_or(0);
+        let column = text.get(start..at).map_or(0, |before| before.chars().count());
+        (
+            u32::try_from(line + 1).unwrap_or(u32::MAX),
+            u32::try_from(column + 1).unwrap_or(u32::MAX),
+        )
+    }
+}
