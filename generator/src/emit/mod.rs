@@ -15,7 +15,7 @@ mod trampoline;
 mod types;
 
 pub use file::File;
-pub use manifest::{MANIFEST, Input, manifest};
+pub use manifest::{Input, manifest};
 
 use crate::error::Error;
 use crate::plan::Plan;

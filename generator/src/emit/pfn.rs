@@ -4,7 +4,7 @@ use super::file::File;
 use super::signature::{params, pfn_name, returned};
 use crate::names::ident;
 use crate::plan::{Place, Plan};
-use crate::policy::{Extra, parse_type};
+use crate::policy::Extra;
 use proc_macro2::TokenStream;
 use quote::quote;
 
@@ -25,16 +25,15 @@ pub(super) fn file(plan: &Plan<'_>) -> File {
 }
 
 fn interface_function(plan: &Plan<'_>, extra: &Extra) -> TokenStream {
-    let types: Vec<_> = extra.params.iter().map(|(_, text)| parse_type(text)).collect();
-    let result = parse_type(&extra.returns);
-    let generic = types.iter().chain([&result]).any(|ty| plan.types.is_generic(&ty.base));
-    let params = extra.params.iter().zip(&types).map(|((name, _), ty)| {
-        let (name, ty) = (ident(name), plan.types.param(ty, Place::Any));
+    let types = extra.params.iter().map(|(_, ty)| ty).chain([&extra.returns]);
+    let generic = types.into_iter().any(|ty| plan.types.is_generic(&ty.0.base));
+    let params = extra.params.iter().map(|(name, ty)| {
+        let (name, ty) = (ident(name), plan.types.param(&ty.0, Place::Any));
         quote!(#name: #ty)
     });
     let name = pfn_name(&extra.name);
     let level = generic.then(|| quote!(<L>));
-    let returned = plan.types.returned(&result, Place::Any);
+    let returned = plan.types.returned(&extra.returns.0, Place::Any);
     let doc = format!(" {}", extra.reason);
     quote! {
         #[doc = #doc]

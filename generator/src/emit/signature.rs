@@ -2,7 +2,6 @@
 
 use crate::names::{ident, reference_page};
 use crate::plan::{CommandPlan, Place, Plan};
-use crate::policy::parse_type;
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use vk_registry::model::Param;
@@ -19,7 +18,7 @@ pub(super) fn params(plan: &Plan<'_>, command: &CommandPlan<'_>, place: Place) -
 
 /// `-> Type`, or nothing.
 pub(super) fn returned(plan: &Plan<'_>, command: &CommandPlan<'_>, place: Place) -> TokenStream {
-    plan.types.returned(&parse_type(&command.command.return_type), place)
+    plan.types.returned(&command.returned, place)
 }
 
 /// The parameters as arguments of a call at the same level.

@@ -93,7 +93,8 @@ fn required(command: &CommandPlan<'_>, absent: &Absent) -> TokenStream {
     let (extension, name, value) = (ident(extension), &command.command.name, value(&absent.value));
     let handle = command.command.params.first().map(|param| ident(&param.name));
     quote! {
-        if !unsafe { seam::enabled(#handle, InstanceExtension::#extension, #name) } { return #value; }
+        let enabled = unsafe { seam::enabled(#handle, InstanceExtension::#extension, #name) };
+        if !enabled { return #value; }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Function bodies: statements, calls, `match` and `unsafe` blocks.
 
 use super::flat;
-use super::items::elements;
+use super::items::{broken, elements};
 use super::tokens::Token;
 use super::{CALL_WIDTH, INDENT, LITERAL_WIDTH, MAX_WIDTH, pad};
 
@@ -57,7 +57,8 @@ fn print(tokens: &[Token], depth: usize, column: usize, suffix: &str, out: &mut 
 
 /// Whether a brace behind these words opens a block rather than a literal.
 fn is_block(head: &[Token]) -> bool {
-    head.first().is_some_and(|token| token.is_word("unsafe") || token.is_word("if"))
+    let is_unsafe = head.last().is_some_and(|token| token.is_word("unsafe"));
+    is_unsafe || head.first().is_some_and(|token| token.is_word("if"))
 }
 
 fn call(head: &[Token], arguments: &[Token], depth: usize, out: &mut String) {
@@ -75,7 +76,8 @@ fn call(head: &[Token], arguments: &[Token], depth: usize, out: &mut String) {
         }
     }
     out.push('\n');
-    lines(arguments, depth + INDENT, out);
+    let arguments: Vec<String> = elements(arguments).map(flat::print).collect();
+    broken(&arguments, depth + INDENT, out);
     pad(out, depth);
     out.push(')');
 }

@@ -21,7 +21,9 @@ fn append(tokens: &[Token], out: &mut String) {
             Token::Word(text) | Token::Punct(text) => out.push_str(text),
             Token::Doc(_) => {}
             Token::Group(open, content) => {
-                let padded = *open == '{' && !content.is_empty();
+                // An import list is glued to its braces.
+                let imports = index.checked_sub(1).is_some_and(|at| tokens[at].is_punct("::"));
+                let padded = *open == '{' && !content.is_empty() && !imports;
                 out.push(*open);
                 if padded {
                     out.push(' ');
@@ -56,8 +58,10 @@ fn spaced(before_left: Option<&Token>, left: &Token, right: &Token) -> bool {
             *open == '{' && matches!(before_left, Some(Token::Word(_)))
         }
         (Token::Punct(text), _) if text == "!" => false,
-        (Token::Word(_), Token::Punct(text)) if text == "!" || text == "<" => false,
-        (_, Token::Punct(_)) => matches!(left, Token::Word(word) if is_keyword(word)) || matches!(left, Token::Punct(_)),
+        (Token::Word(word), Token::Punct(text)) if text == "!" => is_keyword(word),
+        (Token::Word(_), Token::Punct(text)) if text == "<" => false,
+        (Token::Word(word), Token::Punct(_)) => word == "pub" || is_keyword(word),
+        (Token::Group(..), Token::Punct(_)) => false,
         (Token::Word(word), Token::Group('(' | '[', _)) => is_keyword(word),
         (Token::Group('(' | '[', _), Token::Group('(' | '[', _)) => false,
         (Token::Punct(text), Token::Group('(', _)) if text == ">" => false,

@@ -249,6 +249,9 @@ fn alias(tokens: &[Token], depth: usize, out: &mut String) {
         out.push_str(&next_line);
         return;
     }
+    if long_function(left, right, depth, out) {
+        return;
+    }
     out.push(' ');
     if let ([name, open, inner @ .., close, _semicolon], true) = (right, right[0].is_word("Option")) {
         out.push_str(&flat::print(&[name.clone(), open.clone()]));
@@ -267,6 +270,31 @@ fn alias(tokens: &[Token], depth: usize, out: &mut String) {
         vertical_parameters(&right[..right.len() - 1], depth, out);
     }
     out.push(';');
+}
+
+/// A function pointer whose name is so long that the formatter, which measures the result behind the opening
+/// parenthesis, finds no room for it there. Returns whether it was one.
+fn long_function(left: &[Token], right: &[Token], depth: usize, out: &mut String) -> bool {
+    let parameters = right.iter().position(|token| token.group('(').is_some());
+    let (Some(at), [function @ .., _semicolon]) = (parameters, right) else { return false };
+    let result = flat::print(&function[at + 1..]);
+    let opening = depth + flat::print(left).len() + 1 + flat::print(&function[..at]).len() + "(".len();
+    if result.is_empty() || opening + 1 + result.len() < MAX_WIDTH {
+        return false;
+    }
+    if opening + 1 + result.len() == MAX_WIDTH {
+        out.push(' ');
+        vertical_parameters(&function[..=at], depth, out);
+        out.push('\n');
+        pad(out, depth + INDENT);
+        out.push_str(&result);
+    } else {
+        out.push('\n');
+        pad(out, depth + INDENT);
+        vertical_parameters(function, depth + INDENT, out);
+    }
+    out.push(';');
+    true
 }
 
 /// `const` and `static`: an array is packed or broken, anything else stands on one line or moves to the next.
@@ -307,17 +335,22 @@ fn array(content: &[Token], depth: usize, column: usize, out: &mut String) {
         return;
     }
     out.push_str("[\n");
-    if elements.iter().all(|element| element.len() <= SHORT_ELEMENT) {
-        packed(&elements, depth + INDENT, out);
-    } else {
-        for element in &elements {
-            pad(out, depth + INDENT);
-            out.push_str(element);
-            out.push_str(",\n");
-        }
-    }
+    broken(&elements, depth + INDENT, out);
     pad(out, depth);
     out.push(']');
+}
+
+/// Elements of a broken list: packed if all are short, otherwise one a line.
+pub(super) fn broken(elements: &[String], depth: usize, out: &mut String) {
+    if elements.iter().all(|element| element.len() <= SHORT_ELEMENT) {
+        packed(elements, depth, out);
+        return;
+    }
+    for element in elements {
+        pad(out, depth);
+        out.push_str(element);
+        out.push_str(",\n");
+    }
 }
 
 /// As many short elements on a line as fit.
@@ -325,7 +358,7 @@ fn packed(elements: &[String], depth: usize, out: &mut String) {
     let mut column = 0;
     for element in elements {
         let width = element.len() + ",".len();
-        if column > 0 && column + 1 + width <= MAX_WIDTH {
+        if column > 0 && column + 1 + width < MAX_WIDTH {
             out.push(' ');
             column += 1 + width;
         } else {

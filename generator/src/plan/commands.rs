@@ -5,7 +5,7 @@ use super::special::{Predicates, Reason};
 use super::types::TypePlan;
 use crate::policy::{Absent, End, Entry, ExportList, Policy, Treatment};
 use std::collections::{BTreeMap, BTreeSet};
-use vk_registry::model::{Command, ExtensionKind, Level, Registry};
+use vk_registry::model::{CType, Command, ExtensionKind, Level, Registry};
 
 /// When `vkGetInstanceProcAddr` finds a command (GEN-52).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,6 +59,8 @@ pub struct CommandPlan<'a> {
     pub device_gate: DeviceGate<'a>,
     /// Exported or not.
     pub export: Export<'a>,
+    /// What it returns.
+    pub returned: CType,
     /// Whether its type has a level parameter.
     pub generic: bool,
 }
@@ -117,11 +119,15 @@ pub(super) fn plan<'a>(
     registry
         .commands
         .values()
-        .map(|command| {
+        .filter_map(|command| {
+            let Ok(returned) = command.return_type.parse() else {
+                problems.push(format!("{}: cannot read its return type {}", command.name, command.return_type));
+                return None;
+            };
             let special = predicates.reasons(command);
-            let plan = context.one(command, special, types.is_generic_command(command));
+            let plan = context.one(command, special, returned, types.is_generic_command(command));
             context.check(&plan, problems);
-            plan
+            Some(plan)
         })
         .collect()
 }
@@ -177,7 +183,7 @@ struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    fn one(&self, command: &'a Command, special: BTreeSet<Reason>, generic: bool) -> CommandPlan<'a> {
+    fn one(&self, command: &'a Command, special: BTreeSet<Reason>, returned: CType, generic: bool) -> CommandPlan<'a> {
         let treatment = self.treatments.get(command.name.as_str()).copied();
         let default_end = if command.level == Level::PhysicalDevice { End::Generated } else { End::None };
         CommandPlan {
@@ -190,6 +196,7 @@ impl<'a> Context<'a> {
             gate: self.gate(command),
             device_gate: self.device_gate(treatment),
             export: self.export(command),
+            returned,
             generic,
         }
     }

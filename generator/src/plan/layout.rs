@@ -76,8 +76,8 @@ impl Plan<'_> {
         } else if registry.structs.contains_key(name) {
             self.layout(name).map(|layout| (layout.size, layout.align))
         } else {
-            let target = registry.base_types.get(name)?.target.as_deref()?;
-            if target.contains('*') { Some(POINTER) } else { self.named_extent(target) }
+            let target: CType = registry.base_types.get(name)?.target.as_deref()?.parse().ok()?;
+            self.extent(&target)
         }
     }
 }
@@ -88,7 +88,7 @@ fn constant(registry: &Registry, name: &str) -> Option<u32> {
 }
 
 /// Members one by one, and bit fields in runs that share storage.
-pub(crate) fn runs(members: &[Member]) -> impl Iterator<Item = (&[Member], bool)> {
+pub fn runs(members: &[Member]) -> impl Iterator<Item = (&[Member], bool)> {
     let mut rest = members;
     std::iter::from_fn(move || {
         let is_bits = rest.first()?.ty.bits.is_some();
@@ -100,7 +100,7 @@ pub(crate) fn runs(members: &[Member]) -> impl Iterator<Item = (&[Member], bool)
 }
 
 /// How many 32-bit words a run of bit fields takes; no field crosses a word.
-pub(crate) fn bit_words(members: &[Member]) -> u32 {
+pub fn bit_words(members: &[Member]) -> u32 {
     let widths = members.iter().filter_map(|member| member.ty.bits);
     let (words, _) = widths.fold((0, 32), |(words, used), width| {
         if used + width > 32 { (words + 1, width) } else { (words, used + width) }

@@ -9,7 +9,7 @@ mod types;
 
 pub use commands::{CommandPlan, DeviceGate, Export, Gate};
 pub use extensions::ExtensionPlan;
-pub use layout::Layout;
+pub use layout::{Layout, bit_words, runs};
 pub use special::Reason;
 pub use types::{Place, TypePlan};
 

@@ -119,15 +119,8 @@ impl<'a> Predicates<'a> {
     fn further_dispatchable(&self, command: &Command) -> bool {
         Self::behind_dispatch(command).iter().any(|param| {
             let is_input = param.ty.pointers.first() != Some(&false);
-            is_input && (self.is_dispatchable(&param.ty.base) || self.holds_dispatchable(&param.ty.base))
+            is_input && self.is_dispatchable(&param.ty.base)
         })
-    }
-
-    /// Whether a structure has a dispatchable handle that is not wrapped as a direct member.
-    fn holds_dispatchable(&self, name: &str) -> bool {
-        let structure = self.registry.structs.get(resolve(self.registry, name));
-        let is_plain = |base: &str| self.is_dispatchable(base) && !self.is_wrapped(base);
-        structure.is_some_and(|structure| structure.members.iter().any(|member| is_plain(&member.ty.base)))
     }
 
     fn implemented(&self, command: &Command) -> bool {

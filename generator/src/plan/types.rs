@@ -2,7 +2,7 @@
 
 use super::reach::resolve;
 use crate::names::ident;
-use crate::policy::{Policy, parse_type};
+use crate::policy::Policy;
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 use std::collections::BTreeSet;
@@ -100,10 +100,9 @@ impl<'a> TypePlan<'a> {
             plan.take_command(command, problems);
         }
         for extra in &policy.extras {
-            for (_, ty) in &extra.params {
-                plan.take_text(ty, problems);
+            for ty in extra.params.iter().map(|(_, ty)| ty).chain([&extra.returns]) {
+                plan.take_name(&ty.0.base, ty.0.pointers.is_empty(), &extra.name, problems);
             }
-            plan.take_text(&extra.returns, problems);
         }
         let structs = std::mem::take(&mut plan.structs);
         plan.opaque.retain(|name| !structs.contains(name));
@@ -146,17 +145,9 @@ impl<'a> TypePlan<'a> {
             }
             self.take_name(&param.ty.base, is_value, &command.name, problems);
         }
-        self.take_text(&command.return_type, problems);
-    }
-
-    /// Takes the base of a type given as text, which must be a plain name or a pointer.
-    fn take_text(&mut self, text: &'a str, problems: &mut Vec<String>) {
-        let ty = parse_type(text);
-        // The base is a part of the text; the parsed copy does not live long enough.
-        if let Some(start) = text.find(ty.base.as_str()) {
-            let name = &text[start..start + ty.base.len()];
-            self.take_name(name, ty.pointers.is_empty(), text, problems);
-        }
+        // No command returns a structure, so the base is all there is to take.
+        let base = command.return_type.trim_start_matches("const ").trim_end_matches(['*', ' ']);
+        self.take_name(base, !command.return_type.contains('*'), &command.name, problems);
     }
 
     /// Takes a type and what it contains by value.

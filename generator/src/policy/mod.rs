@@ -5,7 +5,7 @@
 
 mod declaration;
 
-pub use declaration::parse as parse_type;
+pub use declaration::Declared;
 
 use crate::error::Error;
 use serde::Deserialize;
@@ -207,9 +207,9 @@ pub struct Extra {
     /// Name without `PFN_`.
     pub name: String,
     /// Name and C type of each parameter.
-    pub params: Vec<(String, String)>,
+    pub params: Vec<(String, Declared)>,
     /// Return type.
-    pub returns: String,
+    pub returns: Declared,
     /// Why.
     pub reason: String,
 }
