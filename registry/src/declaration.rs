@@ -103,12 +103,10 @@ pub(crate) fn is_identifier(text: &str) -> bool {
         && text.chars().all(is_identifier_character)
 }
 
+/// A type name: an identifier that is no qualifier.
 fn identifier(text: &str) -> Result<&str, BadDeclaration> {
-    if is_identifier(text) {
-        Ok(text)
-    } else {
-        Err(BadDeclaration)
-    }
+    let is_name = is_identifier(text) && !matches!(text, "const" | "struct");
+    is_name.then_some(text).ok_or(BadDeclaration)
 }
 
 /// Splits off leading `const` and `struct`, returning them and the rest.

@@ -192,6 +192,8 @@ pub(crate) struct Reporter<'a> {
     document: &'a Document<'a>,
     lines: LineTable,
     found: Vec<Diagnostic>,
+    /// Kept apart from `found`, which is capped.
+    is_broken: bool,
 }
 
 impl<'a> Reporter<'a> {
@@ -203,6 +205,7 @@ impl<'a> Reporter<'a> {
             document,
             lines: LineTable::new(text),
             found: Vec::new(),
+            is_broken: false,
         }
     }
 
@@ -213,6 +216,7 @@ impl<'a> Reporter<'a> {
 
     /// Records a mistake in the element that starts at byte `at`.
     pub(crate) fn report(&mut self, at: usize, code: Code, text: impl Into<String>) {
+        self.is_broken |= !code.is_unknown_construct();
         if self.found.len() >= MAX_DIAGNOSTICS {
             return;
         }
@@ -233,9 +237,7 @@ impl<'a> Reporter<'a> {
 
     /// Whether anything but unknown constructs was found, so that going on would only breed follow-up errors.
     pub(crate) fn is_broken(&self) -> bool {
-        self.found
-            .iter()
-            .any(|diagnostic| !diagnostic.code.is_unknown_construct())
+        self.is_broken
     }
 
     /// Everything found, in file order.
@@ -260,7 +262,8 @@ fn element_at(document: &Document<'_>, at: usize) -> (String, Range<usize>) {
     (names.join("/"), range)
 }
 
-fn snippet(text: &str) -> String {
+/// A text as one line, cut at 160 characters.
+pub(crate) fn snippet(text: &str) -> String {
     let mut line = String::new();
     let mut count = 0;
     for word in text.split_whitespace() {

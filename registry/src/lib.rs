@@ -12,6 +12,7 @@ pub mod declaration;
 pub mod depends;
 pub mod diagnostic;
 mod load;
+mod mentions;
 pub mod model;
 mod parse;
 mod resolve;
@@ -20,4 +21,5 @@ mod source;
 
 pub use diagnostic::{Code, Diagnostic};
 pub use load::{load, load_tolerant};
+pub use mentions::{Mention, mentions};
 pub use source::Source;

@@ -9,12 +9,12 @@ use crate::model::CType;
 /// Text of a node with that of its children spliced in; `<comment>` children are prose and left out.
 pub(super) fn spliced(node: Element<'_>) -> String {
     let mut text = String::new();
-    for child in node.children() {
-        if child.is_text() {
-            text.push_str(child.text().unwrap_or_default());
-        } else if child.is_element() && child.tag_name().name() != "comment" {
-            text.push_str(child.text().unwrap_or_default());
-        }
+    let is_prose = |child: &Element<'_>| child.is_element() && child.tag_name().name() == "comment";
+    for child in node
+        .children()
+        .filter(|child| (child.is_text() || child.is_element()) && !is_prose(child))
+    {
+        text.push_str(child.text().unwrap_or_default());
     }
     text
 }

@@ -1,6 +1,6 @@
 //! From XML text to raw records, one file per chapter of the registry.
 //!
-//! Records mirror elements: nothing is looked up, filtered or resolved here. Children are addressed by exact path, since
+//! Records mirror elements: nothing is looked up, filtered or resolved here. Children are addressed by exact path, as
 //! `command`, `param`, `type` and `enum` have several unrelated homes (GEN-10).
 
 pub(crate) mod attributes;

@@ -23,8 +23,10 @@ pub(crate) enum TypeBody<'a> {
     Include,
     /// A macro with its C text.
     Define(String),
-    /// A type defined elsewhere, in the header or group that `requires` names.
+    /// A type defined elsewhere, in the header that `requires` names.
     External(&'a str),
+    /// A type of the C language, which needs no header.
+    Builtin,
     Base(Option<CType>),
     Bitmask {
         flags: CType,
@@ -53,6 +55,9 @@ pub(crate) struct RawMember<'a> {
     pub(crate) apis: ApiList<'a>,
     pub(crate) member: Member,
 }
+
+/// Types that C has without any header; registries up to 1.4.335 list `int` with a name only.
+const BUILTIN_TYPES: [&str; 5] = ["void", "char", "int", "float", "double"];
 
 pub(super) fn read<'a>(node: Element<'a>, report: &mut Reporter<'_>) -> Option<RawType<'a>> {
     let category = node.attribute("category");
@@ -111,6 +116,7 @@ fn body<'a>(node: Element<'a>, category: Option<&str>, report: &mut Reporter<'_>
         }
         None => match node.attribute("requires") {
             Some(home) => Some(TypeBody::External(home)),
+            None if BUILTIN_TYPES.contains(&node.attribute("name").unwrap_or_default()) => Some(TypeBody::Builtin),
             None => {
                 report.report(
                     node.range().start,

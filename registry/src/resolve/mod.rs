@@ -1,7 +1,7 @@
 //! From raw records to the model, one pass a file.
 //!
-//! Each pass takes the records and what earlier passes found, and reports mistakes instead of stopping at one, so that a
-//! run shows them all (GEN-3).
+//! Each pass takes the records and what earlier passes found, and reports mistakes instead of stopping at one, so that
+//! a run shows them all (GEN-3).
 
 mod aliases;
 mod commands;

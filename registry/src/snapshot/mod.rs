@@ -97,7 +97,7 @@ pub fn read<N: AsRef<str>, T: AsRef<str>>(files: &[(N, T)]) -> Result<Registry, 
 
 fn header(registry: &Registry) -> String {
     let mut text = Text::new();
-    text.record("header", &registry.header);
+    text.record("header", registry.header);
     for version in &registry.core_versions {
         text.record("core", version);
     }
