@@ -20,6 +20,7 @@ unsafe extern "C" {
     static vkl_missing_device: u8;
     static vkl_missing_instance: u8;
     /// Ends the process after a handle failed its check. Opaque to the compiler, so that calling it is a plain jump.
+    #[allow(improper_ctypes, reason = "both ends are Rust; the jump only passes the pointer on")]
     pub fn vkl_reject(rejected: *const Rejected);
 }
 
@@ -62,7 +63,7 @@ macro_rules! second_half {
 
 /// A symbol for the other code of this library only.
 #[cfg(target_vendor = "apple")]
-macro_rules! label {
+macro_rules! local_symbol {
     ($name:literal) => {
         concat!(
             ".globl _",
@@ -76,13 +77,13 @@ macro_rules! label {
     };
 }
 #[cfg(windows)]
-macro_rules! label {
+macro_rules! local_symbol {
     ($name:literal) => {
         concat!(".globl ", $name, "\n.p2align 6, 0xCC\n", $name, ":\n2:")
     };
 }
 #[cfg(not(any(target_vendor = "apple", windows)))]
-macro_rules! label {
+macro_rules! local_symbol {
     ($name:literal) => {
         concat!(
             ".globl ",
@@ -99,7 +100,7 @@ macro_rules! label {
 // The dispatch table from the object's first word, and a jump through the slot.
 global_asm!(
     ".text",
-    label!("vkl_device_thunks"),
+    local_symbol!("vkl_device_thunks"),
     ".set vkl_offset, 0",
     ".rept {count}",
     ".balign {size}, 0xCC",
@@ -117,7 +118,7 @@ global_asm!(
 // The same with the instance's table, after replacing the handle.
 global_asm!(
     ".text",
-    label!("vkl_physical_device_thunks"),
+    local_symbol!("vkl_physical_device_thunks"),
     ".set vkl_offset, 0",
     ".rept {count}",
     ".balign {size}, 0xCC",
@@ -137,7 +138,7 @@ global_asm!(
 // The driver's function with the driver's handle, or a report with the driver and the number.
 global_asm!(
     ".text",
-    label!("vkl_physical_device_terminators"),
+    local_symbol!("vkl_physical_device_terminators"),
     ".set vkl_index, 0",
     ".rept {count}",
     ".balign {size}, 0xCC",
@@ -167,7 +168,7 @@ macro_rules! missing {
     ($label:literal, $count:expr, $report:path) => {
         global_asm!(
             ".text",
-            label!($label),
+            local_symbol!($label),
             ".set vkl_index, 0",
             ".rept {count}",
             ".balign {size}, 0xCC",
@@ -195,7 +196,7 @@ missing!(
     seam::missing_instance_command
 );
 
-global_asm!(".text", label!("vkl_reject"), "endbr64", "jmp {rejected}", rejected = sym seam::rejected_handle);
+global_asm!(".text", local_symbol!("vkl_reject"), "endbr64", "jmp {rejected}", rejected = sym seam::rejected_handle);
 
 pub(super) fn device_thunks() -> Option<Stubs> {
     Some(Stubs {
