@@ -84,5 +84,7 @@ pub fn parse(arguments: &[String]) -> Result<Options, Error> {
 fn root() -> PathBuf {
     let here = std::env::current_dir().unwrap_or_default();
     let holds_policy = |folder: &&Path| folder.join("generator/policy.toml").is_file();
-    here.ancestors().find(holds_policy).map_or(PathBuf::new(), Path::to_owned)
+    here.ancestors()
+        .find(holds_policy)
+        .map_or(PathBuf::new(), Path::to_owned)
 }

@@ -80,11 +80,18 @@ pub fn json(plan: &Plan<'_>) -> String {
         header_version: registry.header.to_string(),
         commands: plan.commands.iter().map(command).collect(),
         extensions: registry.extensions.values().map(extension).collect(),
-        handles: registry.handles.values().map(|handle| self::handle(plan, handle)).collect(),
+        handles: registry
+            .handles
+            .values()
+            .map(|handle| self::handle(plan, handle))
+            .collect(),
         platforms: registry
             .platforms
             .values()
-            .map(|platform| Platform { name: &platform.name, protect: &platform.protect })
+            .map(|platform| Platform {
+                name: &platform.name,
+                protect: &platform.protect,
+            })
             .collect(),
         core_versions: registry.core_versions.iter().map(ToString::to_string).collect(),
         reserved_extensions: registry.reserved_extensions.iter().map(String::as_str).collect(),
@@ -98,10 +105,13 @@ fn command<'a>(plan: &'a CommandPlan<'a>) -> Command<'a> {
     let command = plan.command;
     let lookup = match (&plan.gate, command.core) {
         (Gate::Instance(extensions), _) => Lookup::Extensions { any: extensions },
-        (Gate::Always, Some(version)) if command.level != Level::Global => Lookup::Core { version: version.to_string() },
+        (Gate::Always, Some(version)) if command.level != Level::Global => Lookup::Core {
+            version: version.to_string(),
+        },
         (Gate::Always, _) => Lookup::Always,
     };
-    let provider = |provider: &'a vk_registry::model::Provider| (provider.extension.as_str(), provider.depends.as_deref());
+    let provider =
+        |provider: &'a vk_registry::model::Provider| (provider.extension.as_str(), provider.depends.as_deref());
     let depends: BTreeMap<&str, Option<&str>> = command.providers.iter().map(provider).collect();
     Command {
         name: &command.name,
@@ -139,7 +149,11 @@ fn extension(extension: &vk_registry::model::Extension) -> Extension<'_> {
 }
 
 fn handle<'a>(plan: &Plan<'a>, handle: &'a vk_registry::model::Handle) -> Handle<'a> {
-    let aliases = plan.registry.type_aliases.iter().filter(|(_, target)| **target == handle.name);
+    let aliases = plan
+        .registry
+        .type_aliases
+        .iter()
+        .filter(|(_, target)| **target == handle.name);
     Handle {
         name: &handle.name,
         dispatchable: handle.dispatchable,

@@ -9,9 +9,9 @@ use proc_macro2::{Ident, Span};
 /// Keywords and reserved words of every edition up to 2024, sorted.
 const KEYWORDS: [&str; 52] = [
     "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn", "else",
-    "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match",
-    "mod", "move", "mut", "override", "priv", "pub", "ref", "return", "self", "static", "struct", "super", "trait",
-    "true", "try", "type", "typeof", "union", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
+    "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod",
+    "move", "mut", "override", "priv", "pub", "ref", "return", "self", "static", "struct", "super", "trait", "true",
+    "try", "type", "typeof", "union", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
 ];
 /// Keywords that cannot be written as raw identifiers; they get an underscore.
 const NEVER_RAW: [&str; 3] = ["crate", "self", "super"];
@@ -60,7 +60,10 @@ mod tests {
         for (command, expected) in [
             ("vkCreateInstance", "create_instance"),
             ("vkCreateSwapchainKHR", "create_swapchain_khr"),
-            ("vkGetPhysicalDeviceSurfaceCapabilities2KHR", "get_physical_device_surface_capabilities2_khr"),
+            (
+                "vkGetPhysicalDeviceSurfaceCapabilities2KHR",
+                "get_physical_device_surface_capabilities2_khr",
+            ),
             ("vkGetRandROutputDisplayEXT", "get_rand_r_output_display_ext"),
         ] {
             assert_eq!(body(command).to_string(), expected);

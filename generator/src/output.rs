@@ -50,7 +50,11 @@ pub fn compare(folder: &Path, wanted: &[Wanted<'_>]) -> Result<Vec<String>, Erro
         lines.push(format!("{}: {what}", path.display()));
     }
     let surplus = surplus(folder, wanted)?;
-    lines.extend(surplus.iter().map(|path| format!("{}: does not belong here", folder.join(path).display())));
+    lines.extend(
+        surplus
+            .iter()
+            .map(|path| format!("{}: does not belong here", folder.join(path).display())),
+    );
     Ok(lines)
 }
 

@@ -27,7 +27,11 @@ fn import(options: &Options) -> Result<(), Error> {
     let registry = from_xml(options)?.ok_or_else(|| Error::Usage("import needs the XML".to_owned()))?;
     let files = snapshot::write(&registry);
     let changed = output::write(&options.snapshot, &wanted_snapshot(&files))?;
-    println!("{changed} of {} snapshot files changed; {}", files.len(), totals(&registry));
+    println!(
+        "{changed} of {} snapshot files changed; {}",
+        files.len(),
+        totals(&registry)
+    );
     Ok(())
 }
 
@@ -48,7 +52,11 @@ fn check(options: &Options) -> Result<(), Error> {
     let (registry, inputs) = from_snapshot(&options.snapshot)?;
     let files = generate(options, &registry, inputs)?;
     differences.extend(output::compare(&options.generated, &wanted(&files))?);
-    if differences.is_empty() { Ok(()) } else { Err(Error::Differs(differences)) }
+    if differences.is_empty() {
+        Ok(())
+    } else {
+        Err(Error::Differs(differences))
+    }
 }
 
 fn print_dump(options: &Options) -> Result<(), Error> {
@@ -68,7 +76,10 @@ fn print_dump(options: &Options) -> Result<(), Error> {
 /// All files of the output, the manifest included.
 fn generate(options: &Options, registry: &Registry, mut inputs: Vec<Input>) -> Result<Vec<File>, Error> {
     let (policy, text) = Policy::read(&options.policy)?;
-    inputs.push(Input { name: "generator/policy.toml".to_owned(), text });
+    inputs.push(Input {
+        name: "generator/policy.toml".to_owned(),
+        text,
+    });
     let plan = plan::Plan::new(registry, &policy)?;
     let mut files = emit::all(&plan)?;
     files.push(emit::manifest(&inputs, &files));
@@ -76,11 +87,14 @@ fn generate(options: &Options, registry: &Registry, mut inputs: Vec<Input>) -> R
 }
 
 fn from_xml(options: &Options) -> Result<Option<Registry>, Error> {
-    let Some((vk, video)) = &options.xml else { return Ok(None) };
+    let Some((vk, video)) = &options.xml else {
+        return Ok(None);
+    };
     let read = |path: &Path| fs::read(path).map_err(|error| Error::file(path, &error));
     let (vk_bytes, video_bytes) = (read(vk)?, read(video)?);
     let (vk_name, video_name) = (vk.display().to_string(), video.display().to_string());
-    let source = |name, bytes| Source::from_bytes(name, bytes).map_err(|error| Error::Registry(vec![error.to_string()]));
+    let source =
+        |name, bytes| Source::from_bytes(name, bytes).map_err(|error| Error::Registry(vec![error.to_string()]));
     let registry = vk_registry::load(source(&vk_name, &vk_bytes)?, source(&video_name, &video_bytes)?);
     let lines = |errors: Vec<vk_registry::Diagnostic>| errors.iter().map(ToString::to_string).collect();
     registry.map(Some).map_err(|errors| Error::Registry(lines(errors)))
@@ -93,14 +107,23 @@ fn from_snapshot(folder: &Path) -> Result<(Registry, Vec<Input>), Error> {
         let text = fs::read_to_string(&path).map_err(|error| Error::file(&path, &error))?;
         files.push((name, text));
     }
-    let registry = snapshot::read(&files)
-        .map_err(|error| Error::Registry(vec![format!("{}/{error}", folder.display())]))?;
-    let input = |(name, text): (&str, String)| Input { name: format!("registry/snapshot/{name}"), text };
+    let registry =
+        snapshot::read(&files).map_err(|error| Error::Registry(vec![format!("{}/{error}", folder.display())]))?;
+    let input = |(name, text): (&str, String)| Input {
+        name: format!("registry/snapshot/{name}"),
+        text,
+    };
     Ok((registry, files.into_iter().map(input).collect()))
 }
 
 fn wanted(files: &[File]) -> Vec<Wanted<'_>> {
-    files.iter().map(|file| Wanted { path: &file.path, text: &file.text }).collect()
+    files
+        .iter()
+        .map(|file| Wanted {
+            path: &file.path,
+            text: &file.text,
+        })
+        .collect()
 }
 
 fn wanted_snapshot<'a>(files: &'a [(&'static str, String)]) -> Vec<Wanted<'a>> {
@@ -109,7 +132,13 @@ fn wanted_snapshot<'a>(files: &'a [(&'static str, String)]) -> Vec<Wanted<'a>> {
 
 /// Totals per level and of what reaches no table (GEN-82).
 fn totals(registry: &Registry) -> String {
-    let count = |level: Level| registry.commands.values().filter(|command| command.level == level).count();
+    let count = |level: Level| {
+        registry
+            .commands
+            .values()
+            .filter(|command| command.level == level)
+            .count()
+    };
     format!(
         "{} commands: {} global, {} instance, {} physical device, {} device; {} unlisted",
         registry.commands.len(),

@@ -31,14 +31,21 @@ pub(super) fn files(plan: &Plan<'_>) -> Vec<File> {
     vec![
         File::rust(plan, "dispatch/mod.rs").text(SHARED),
         shared_entries(plan, file(plan, &instance)),
-        numbers(file(plan, &device), "NULL_TOLERANT", NULL_TOLERANT_DOC, &null_tolerant(plan)),
+        numbers(
+            file(plan, &device),
+            "NULL_TOLERANT",
+            NULL_TOLERANT_DOC,
+            &null_tolerant(plan),
+        ),
         numbers(file(plan, &driver), "MANDATORY", MANDATORY_DOC, &mandatory(plan)),
         file(plan, &device_terminator),
     ]
 }
 
-const NULL_TOLERANT_DOC: &str = " Slots whose function may be missing: calling it then does nothing and returns zero (GEN-51).";
-const MANDATORY_DOC: &str = " Slots that must not be empty: a driver without one of these functions is rejected (GEN-62).";
+const NULL_TOLERANT_DOC: &str =
+    " Slots whose function may be missing: calling it then does nothing and returns zero (GEN-51).";
+const MANDATORY_DOC: &str =
+    " Slots that must not be empty: a driver without one of these functions is rejected (GEN-62).";
 
 fn tables<'p, 'a>(plan: &'p Plan<'a>) -> [Table<'p, 'a>; 4] {
     [
@@ -83,9 +90,21 @@ fn tables<'p, 'a>(plan: &'p Plan<'a>) -> [Table<'p, 'a>; 4] {
 
 fn file(plan: &Plan<'_>, table: &Table<'_, '_>) -> File {
     let name = format_ident!("{}", table.name);
-    let place = if table.place == Place::Chain { quote!(Chain) } else { quote!(Driver) };
-    let unknown_use = table.unknown.then(|| quote!(use super::{Slot, UNKNOWN_SLOTS};));
-    let slots: Vec<Ident> = table.commands.iter().map(|command| ident(&command.command.name)).collect();
+    let place = if table.place == Place::Chain {
+        quote!(Chain)
+    } else {
+        quote!(Driver)
+    };
+    let unknown_use = table.unknown.then(|| {
+        quote!(
+            use super::{Slot, UNKNOWN_SLOTS};
+        )
+    });
+    let slots: Vec<Ident> = table
+        .commands
+        .iter()
+        .map(|command| ident(&command.command.name))
+        .collect();
     let first = slots.first().into_iter();
     let rows = std::iter::once(quote!(#name, #(#first)*:)).chain(slots.iter().map(|slot| quote!(#slot)));
     File::rust(plan, &format!("dispatch/{}.rs", table.file))
@@ -103,7 +122,11 @@ fn structure(table: &Table<'_, '_>, name: &Ident) -> TokenStream {
     let doc = table.doc;
     let slots = table.commands.iter().map(|command| {
         let (slot, ty) = (ident(&command.command.name), pfn(command, table.place));
-        if table.optional { quote!(pub #slot: Option<#ty>) } else { quote!(pub #slot: #ty) }
+        if table.optional {
+            quote!(pub #slot: Option<#ty>)
+        } else {
+            quote!(pub #slot: #ty)
+        }
     });
     let magic = (table.name == "DeviceTable").then(|| {
         quote! {
@@ -145,11 +168,13 @@ fn mandatory<'p, 'a>(plan: &'p Plan<'a>) -> Vec<&'p CommandPlan<'a>> {
 
 /// Two names of one trampoline: which slot it enters depends on an extension (DRV-159).
 fn shared_entries(plan: &Plan<'_>, file: File) -> File {
-    let shared = plan.instance_table().filter(|command| {
-        command.entry == Entry::Shared && command.command.level == Level::PhysicalDevice
-    });
+    let shared = plan
+        .instance_table()
+        .filter(|command| command.entry == Entry::Shared && command.command.level == Level::PhysicalDevice);
     let rows = shared.filter_map(|command| {
-        let Gate::Instance(extensions) = &command.gate else { return None };
+        let Gate::Instance(extensions) = &command.gate else {
+            return None;
+        };
         let (core, alias) = (ident(command.trampoline()), ident(&command.command.name));
         let extension = ident(extensions.first()?);
         Some(quote!(#core #alias #extension;))

@@ -15,7 +15,9 @@ pub(super) fn files(plan: &Plan<'_>) -> Vec<File> {
     vec![
         File::other(plan, "exports/linux.txt", "#").text(&lines(ExportList::Linux, "")),
         File::other(plan, "exports/macos.txt", "#").text(&lines(ExportList::Macos, "_")),
-        File::other(plan, "exports/windows.def", ";")
-            .text(&format!("LIBRARY vulkan-1\nEXPORTS\n{}", lines(ExportList::Windows, "    "))),
+        File::other(plan, "exports/windows.def", ";").text(&format!(
+            "LIBRARY vulkan-1\nEXPORTS\n{}",
+            lines(ExportList::Windows, "    ")
+        )),
     ]
 }

@@ -23,8 +23,14 @@ pub(super) fn file(plan: &Plan<'_>) -> File {
     let all = plan.registry.extensions.values().map(row);
     File::rust(plan, "extensions.rs")
         .text(SETS)
-        .rows("extension_kind", std::iter::once(quote!(InstanceExtension, InstanceExtensionSet, u64;)).chain(instance))
-        .rows("extension_kind", std::iter::once(quote!(DeviceExtension, DeviceExtensionSet, u32;)).chain(device))
+        .rows(
+            "extension_kind",
+            std::iter::once(quote!(InstanceExtension, InstanceExtensionSet, u64;)).chain(instance),
+        )
+        .rows(
+            "extension_kind",
+            std::iter::once(quote!(DeviceExtension, DeviceExtensionSet, u32;)).chain(device),
+        )
         .rows("all_extensions", all)
 }
 
@@ -34,7 +40,10 @@ fn row(extension: &Extension) -> TokenStream {
         ExtensionKind::Instance => quote!(Instance),
         ExtensionKind::Device => quote!(Device),
     };
-    let platform = extension.platform.as_deref().map_or(quote!(None), |platform| quote!(Some(#platform)));
+    let platform = extension
+        .platform
+        .as_deref()
+        .map_or(quote!(None), |platform| quote!(Some(#platform)));
     quote!(#name, #kind, #version, #platform;)
 }
 

@@ -19,12 +19,18 @@ const ROW_WIDTH: usize = 116;
 impl File {
     /// A Rust file that starts with the banner (GEN-93).
     pub(super) fn rust(plan: &Plan<'_>, path: &str) -> Self {
-        Self { path: path.to_owned(), text: banner(plan, "//") }
+        Self {
+            path: path.to_owned(),
+            text: banner(plan, "//"),
+        }
     }
 
     /// A file of another kind, whose comments start with `comment`.
     pub(super) fn other(plan: &Plan<'_>, path: &str, comment: &str) -> Self {
-        Self { path: path.to_owned(), text: banner(plan, comment) }
+        Self {
+            path: path.to_owned(),
+            text: banner(plan, comment),
+        }
     }
 
     /// Appends the documentation of the module.
@@ -75,7 +81,9 @@ impl File {
 fn wrap(row: &str, out: &mut String) {
     let (mut indent, mut rest) = (4, row);
     while indent + rest.len() > ROW_WIDTH {
-        let Some(cut) = rest[..ROW_WIDTH - indent].rfind(' ') else { break };
+        let Some(cut) = rest[..ROW_WIDTH - indent].rfind(' ') else {
+            break;
+        };
         push_line(indent, &rest[..cut], out);
         rest = &rest[cut + 1..];
         indent = 8;

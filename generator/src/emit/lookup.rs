@@ -14,9 +14,15 @@ use vk_registry::model::Level;
 const SEARCH: &str = include_str!("templates/lookup.rs");
 
 pub(super) fn file(plan: &Plan<'_>) -> Result<File, Error> {
-    let names: Vec<&str> = plan.commands.iter().map(|command| command.command.name.as_str()).collect();
+    let names: Vec<&str> = plan
+        .commands
+        .iter()
+        .map(|command| command.command.name.as_str())
+        .collect();
     let displacements = displacements(&names)?;
-    let displacements = displacements.iter().map(|&displacement| Literal::u8_unsuffixed(displacement));
+    let displacements = displacements
+        .iter()
+        .map(|&displacement| Literal::u8_unsuffixed(displacement));
     let rows = plan.commands.iter().map(|command| row(plan, command));
     Ok(File::rust(plan, "lookup.rs")
         .text(SEARCH)
@@ -41,7 +47,9 @@ fn displacements(names: &[&str]) -> Result<Vec<u8>, Error> {
     for (bucket, hashes) in buckets {
         let found = (0..=u8::MAX).find_map(|displacement| Some((displacement, free(&hashes, displacement, &taken)?)));
         let Some((displacement, positions)) = found else {
-            return Err(Error::Registry(vec!["lookup: no perfect hash; enlarge its table".to_owned()]));
+            return Err(Error::Registry(vec![
+                "lookup: no perfect hash; enlarge its table".to_owned(),
+            ]));
         };
         displacements[bucket] = displacement;
         positions.into_iter().for_each(|position| taken[position] = true);
@@ -70,7 +78,10 @@ fn row(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {
         Level::PhysicalDevice => quote!(PhysicalDevice),
         Level::Device => quote!(Device),
     };
-    let (major, minor) = command.command.core.map_or((0, 0), |version| (version.major, version.minor));
+    let (major, minor) = command
+        .command
+        .core
+        .map_or((0, 0), |version| (version.major, version.minor));
     let (major, minor) = (Literal::u32_unsuffixed(major), Literal::u32_unsuffixed(minor));
     let gate = match &command.gate {
         Gate::Always => quote!([]),
@@ -80,9 +91,9 @@ fn row(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {
         }
     };
     let trampoline = served_by(plan, command, command.trampoline(), &quote!(trampoline), Place::App);
-    let terminator = command.terminator().map(|target| {
-        served_by(plan, command, target, &quote!(terminator), Place::Chain)
-    });
+    let terminator = command
+        .terminator()
+        .map(|target| served_by(plan, command, target, &quote!(terminator), Place::Chain));
     let device_gate = device_gate(&command.device_gate);
     let slots = slots(plan, command);
     quote!(#name: #level, (#major, #minor), #gate, [#trampoline], [#terminator], #device_gate, #slots;)
@@ -140,4 +151,3 @@ fn slots(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {
     };
     quote!([#chain], [#driver])
 }
-

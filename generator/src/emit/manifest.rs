@@ -24,7 +24,10 @@ pub fn manifest(inputs: &[Input], files: &[File]) -> File {
     for file in files {
         line("output", &file.path, &file.text, &mut text);
     }
-    File { path: MANIFEST.to_owned(), text }
+    File {
+        path: MANIFEST.to_owned(),
+        text,
+    }
 }
 
 fn line(kind: &str, name: &str, content: &str, out: &mut String) {

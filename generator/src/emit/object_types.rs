@@ -15,9 +15,15 @@ pub(super) fn file(plan: &Plan<'_>) -> File {
         let rest = handle.object_type.strip_prefix("VK_").unwrap_or(&handle.object_type);
         let counterpart = format!("VK_DEBUG_REPORT_{rest}_EXT");
         let known = reports.is_some_and(|reports| reports.enumerants.iter().any(|found| found.name == counterpart));
-        let report = ident(if known { &counterpart } else { "VK_DEBUG_REPORT_OBJECT_TYPE_UNKNOWN_EXT" });
+        let report = ident(if known {
+            &counterpart
+        } else {
+            "VK_DEBUG_REPORT_OBJECT_TYPE_UNKNOWN_EXT"
+        });
         let (handle, object) = (ident(&handle.name), ident(&handle.object_type));
         quote!(#handle, #object, #report;)
     });
-    File::rust(plan, "object_types.rs").text(CONVERSIONS).rows("object_types", rows)
+    File::rust(plan, "object_types.rs")
+        .text(CONVERSIONS)
+        .rows("object_types", rows)
 }

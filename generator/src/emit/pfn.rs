@@ -19,7 +19,9 @@ pub(super) fn file(plan: &Plan<'_>) -> File {
     let extras = plan.policy.extras.iter().map(|extra| interface_function(plan, extra));
     File::rust(plan, "pfn.rs")
         .doc("Function-pointer types of all commands, then those of the driver and layer interface.")
-        .items(quote!(use super::types::*;))
+        .items(quote!(
+            use super::types::*;
+        ))
         .items(quote!(#(#commands)*))
         .items(quote!(#(#extras)*))
 }

@@ -35,7 +35,11 @@ pub(super) fn lowered_arguments(plan: &Plan<'_>, command: &CommandPlan<'_>) -> V
     let one = |param: &Param| {
         let name = ident(&param.name);
         let is_pointer = !param.ty.pointers.is_empty() || !param.ty.array.is_empty();
-        if is_pointer && plan.types.is_generic(&param.ty.base) { quote!(#name.cast()) } else { quote!(#name) }
+        if is_pointer && plan.types.is_generic(&param.ty.base) {
+            quote!(#name.cast())
+        } else {
+            quote!(#name)
+        }
     };
     command.command.params.iter().map(one).collect()
 }

@@ -12,5 +12,8 @@ const FILES: [(&str, &str); 4] = [
 ];
 
 pub(super) fn files(plan: &Plan<'_>) -> Vec<File> {
-    FILES.iter().map(|(path, text)| File::rust(plan, path).text(text)).collect()
+    FILES
+        .iter()
+        .map(|(path, text)| File::rust(plan, path).text(text))
+        .collect()
 }

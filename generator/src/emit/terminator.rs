@@ -23,7 +23,10 @@ pub(super) fn files(plan: &Plan<'_>) -> Vec<File> {
         let functions = commands.iter().map(|command| function(plan, command));
         files.push(
             File::rust(plan, &format!("terminator/{module}.rs"))
-                .doc(&format!("Terminators of commands whose first parameter is {}.", described(module)))
+                .doc(&format!(
+                    "Terminators of commands whose first parameter is {}.",
+                    described(module)
+                ))
                 .items(uses(commands))
                 .items(quote!(#(#functions)*)),
         );
@@ -33,11 +36,26 @@ pub(super) fn files(plan: &Plan<'_>) -> Vec<File> {
 
 fn uses(commands: &[&CommandPlan<'_>]) -> TokenStream {
     let any = |wanted: fn(&CommandPlan<'_>) -> bool| commands.iter().any(|command| wanted(command));
-    let extension = any(|command| command.absent.is_some_and(|absent| absent.requires.is_some()))
-        .then(|| quote!(use super::super::extensions::InstanceExtension;));
-    let chain = any(|command| command.generic).then(|| quote!(use crate::handle::Chain;));
-    let bits = any(|command| command.absent.is_some()).then(|| quote!(use crate::journal::LogBits;));
-    let seam = any(|command| command.end == End::Generated).then(|| quote!(use crate::seam;));
+    let extension = any(|command| command.absent.is_some_and(|absent| absent.requires.is_some())).then(|| {
+        quote!(
+            use super::super::extensions::InstanceExtension;
+        )
+    });
+    let chain = any(|command| command.generic).then(|| {
+        quote!(
+            use crate::handle::Chain;
+        )
+    });
+    let bits = any(|command| command.absent.is_some()).then(|| {
+        quote!(
+            use crate::journal::LogBits;
+        )
+    });
+    let seam = any(|command| command.end == End::Generated).then(|| {
+        quote!(
+            use crate::seam;
+        )
+    });
     quote! {
         #extension
         use super::super::types::*;
@@ -52,7 +70,11 @@ fn function(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {
     let doc = doc(&command.command.name);
     let params = params(plan, command, Place::Chain);
     let returned = returned(plan, command, Place::Chain);
-    let body = if command.end == End::Handwritten { handwritten(command) } else { generated(plan, command) };
+    let body = if command.end == End::Handwritten {
+        handwritten(command)
+    } else {
+        generated(plan, command)
+    };
     quote! {
         #doc
         pub unsafe extern "system" fn #name(#(#params),*) #returned { #body }
@@ -89,7 +111,9 @@ fn generated(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {
 
 /// DRV-164: without its extension a query is not executed.
 fn required(command: &CommandPlan<'_>, absent: &Absent) -> TokenStream {
-    let Some(extension) = &absent.requires else { return TokenStream::new() };
+    let Some(extension) = &absent.requires else {
+        return TokenStream::new();
+    };
     let (extension, name, value) = (ident(extension), &command.command.name, value(&absent.value));
     let handle = command.command.params.first().map(|param| ident(&param.name));
     quote! {
@@ -101,7 +125,11 @@ fn required(command: &CommandPlan<'_>, absent: &Absent) -> TokenStream {
 /// The returned constant: an enumerant of `VkResult`, or a plain constant.
 fn value(name: &str) -> TokenStream {
     let ident = ident(name);
-    if name.starts_with("VK_ERROR_") { quote!(VkResult::#ident) } else { quote!(#ident) }
+    if name.starts_with("VK_ERROR_") {
+        quote!(VkResult::#ident)
+    } else {
+        quote!(#ident)
+    }
 }
 
 fn severity(severity: Severity) -> TokenStream {

@@ -20,8 +20,14 @@ where
 {
     let mut groups: BTreeMap<String, Vec<&CommandPlan<'_>>> = BTreeMap::new();
     for command in commands {
-        let handle = command.command.first_handle.as_deref().filter(|_| command.command.level != Level::Global);
-        let module = handle.map_or("global".to_owned(), |handle| handle.trim_start_matches("Vk").to_snake_case());
+        let handle = command
+            .command
+            .first_handle
+            .as_deref()
+            .filter(|_| command.command.level != Level::Global);
+        let module = handle.map_or("global".to_owned(), |handle| {
+            handle.trim_start_matches("Vk").to_snake_case()
+        });
         groups.entry(module).or_default().push(command);
     }
     groups
@@ -40,7 +46,10 @@ pub(super) fn files(plan: &Plan<'_>) -> Vec<File> {
         let functions = commands.iter().map(|command| function(plan, command));
         files.push(
             File::rust(plan, &format!("trampoline/{module}.rs"))
-                .doc(&format!("Trampolines of commands whose first parameter is {}.", described(module)))
+                .doc(&format!(
+                    "Trampolines of commands whose first parameter is {}.",
+                    described(module)
+                ))
                 .items(uses(commands))
                 .items(quote!(#(#functions)*)),
         );
@@ -52,13 +61,19 @@ pub(super) fn files(plan: &Plan<'_>) -> Vec<File> {
 pub(super) fn described(module: &str) -> String {
     match module {
         "global" => "no dispatchable object".to_owned(),
-        module => format!("a {}", module.replace('_', " ")).replace("a instance", "an instance").replace("a ext", "an ext"),
+        module => format!("a {}", module.replace('_', " "))
+            .replace("a instance", "an instance")
+            .replace("a ext", "an ext"),
     }
 }
 
 fn uses(commands: &[&CommandPlan<'_>]) -> TokenStream {
     let any = |wanted: fn(&CommandPlan<'_>) -> bool| commands.iter().any(|command| wanted(command));
-    let app = any(|command| command.generic).then(|| quote!(use crate::handle::App;));
+    let app = any(|command| command.generic).then(|| {
+        quote!(
+            use crate::handle::App;
+        )
+    });
     let checked = any(|command| command.entry != Entry::Handwritten).then(|| {
         quote! {
             use crate::seam::{self, Rejected};
@@ -140,25 +155,34 @@ fn call(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {
 fn output_handles(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {
     let call = call(plan, command);
     let output = command.command.params.iter().find(|param| is_output(plan, param));
-    let Some(output) = output else { return check(command, call) };
+    let Some(output) = output else {
+        return check(command, call);
+    };
     let pointer = ident(&output.name);
     let adopt = match output.len.as_deref().map(count) {
         None => quote!(seam::adopt(table, *#pointer);),
         Some(count) => quote!(seam::adopt_all(table, #pointer, #count);),
     };
     if command.command.return_type == "VkResult" {
-        check(command, quote! {
-            let result = #call;
-            if result == VkResult::VK_SUCCESS { #adopt }
-            result
-        })
+        check(
+            command,
+            quote! {
+                let result = #call;
+                if result == VkResult::VK_SUCCESS { #adopt }
+                result
+            },
+        )
     } else {
         check(command, quote! { #call; #adopt })
     }
 }
 
 fn is_output(plan: &Plan<'_>, param: &Param) -> bool {
-    let dispatchable = plan.registry.handles.get(&param.ty.base).is_some_and(|handle| handle.dispatchable);
+    let dispatchable = plan
+        .registry
+        .handles
+        .get(&param.ty.base)
+        .is_some_and(|handle| handle.dispatchable);
     dispatchable && param.ty.pointers.first() == Some(&false)
 }
 

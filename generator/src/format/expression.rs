@@ -25,7 +25,9 @@ pub(super) fn statements(tokens: &[Token], depth: usize, out: &mut String) {
 /// A statement ends with a semicolon, or with the block of an `if`.
 fn statement_end(tokens: &[Token]) -> usize {
     let is_if = tokens.first().is_some_and(|token| token.is_word("if"));
-    let end = tokens.iter().position(|token| token.is_punct(";") || (is_if && token.group('{').is_some()));
+    let end = tokens
+        .iter()
+        .position(|token| token.is_punct(";") || (is_if && token.group('{').is_some()));
     end.map_or(tokens.len(), |end| end + 1)
 }
 
@@ -92,7 +94,9 @@ fn lines(content: &[Token], depth: usize, out: &mut String) {
 
 fn match_arms(arms: &[Token], depth: usize, out: &mut String) {
     for arm in elements(arms) {
-        let Some(arrow) = arm.iter().position(|token| token.is_punct("=>")) else { continue };
+        let Some(arrow) = arm.iter().position(|token| token.is_punct("=>")) else {
+            continue;
+        };
         let head = flat::print(&arm[..=arrow]);
         pad(out, depth);
         out.push_str(&head);
@@ -104,7 +108,9 @@ fn match_arms(arms: &[Token], depth: usize, out: &mut String) {
 
 /// Whether an expression may stand on one line that ends within the limit.
 fn fits(tokens: &[Token], column: usize, suffix: &str) -> bool {
-    let keeps_one_line = !tokens.first().is_some_and(|token| token.is_word("match") || token.is_word("if"));
+    let keeps_one_line = !tokens
+        .first()
+        .is_some_and(|token| token.is_word("match") || token.is_word("if"));
     keeps_one_line && narrow(tokens) && column + flat::print(tokens).len() + suffix.len() <= MAX_WIDTH
 }
 

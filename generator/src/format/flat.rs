@@ -39,7 +39,9 @@ fn append(tokens: &[Token], out: &mut String) {
 }
 
 /// Words after which a parenthesis or bracket does not belong to a call or an index.
-const KEYWORDS: [&str; 10] = ["as", "const", "else", "for", "if", "in", "let", "match", "mut", "return"];
+const KEYWORDS: [&str; 10] = [
+    "as", "const", "else", "for", "if", "in", "let", "match", "mut", "return",
+];
 /// Punctuation with a space on both sides.
 const INFIX: [&str; 11] = ["->", "=>", "=", "==", "!=", "&&", "||", "|", "+", "/", ">="];
 

@@ -10,7 +10,10 @@ pub(super) fn print(tokens: &[Token], depth: usize, out: &mut String) {
     let mut rest = tokens;
     let mut previous: Option<Item> = None;
     while let Some(item) = next(&mut rest) {
-        if previous.as_ref().is_some_and(|previous| !previous.stays_close_to(&item)) {
+        if previous
+            .as_ref()
+            .is_some_and(|previous| !previous.stays_close_to(&item))
+        {
             out.push('\n');
         }
         item.print(depth, out);
@@ -49,12 +52,17 @@ fn next<'a>(rest: &mut &'a [Token]) -> Option<Item<'a>> {
     }
     let keyword = keyword(rest)?;
     let ends_with_semicolon = DECLARATIONS.contains(&keyword) && !is_const_function(rest);
-    let end = rest.iter().position(|token| {
-        token.is_punct(";") || (!ends_with_semicolon && token.group('{').is_some())
-    });
+    let end = rest
+        .iter()
+        .position(|token| token.is_punct(";") || (!ends_with_semicolon && token.group('{').is_some()));
     let (body, tail) = rest.split_at(end.map_or(rest.len(), |end| end + 1));
     *rest = tail;
-    Some(Item { docs, attributes, keyword, body })
+    Some(Item {
+        docs,
+        attributes,
+        keyword,
+        body,
+    })
 }
 
 fn keyword(tokens: &[Token]) -> Option<&str> {
@@ -66,7 +74,10 @@ fn keyword(tokens: &[Token]) -> Option<&str> {
 
 fn is_const_function(tokens: &[Token]) -> bool {
     let is_item = |token: &Token| matches!(token, Token::Word(word) if word != "pub" && word != "const");
-    tokens.iter().find(|token| is_item(token)).is_some_and(|token| token.is_word("fn") || token.is_word("unsafe"))
+    tokens
+        .iter()
+        .find(|token| is_item(token))
+        .is_some_and(|token| token.is_word("fn") || token.is_word("unsafe"))
 }
 
 impl Item<'_> {
@@ -276,7 +287,9 @@ fn alias(tokens: &[Token], depth: usize, out: &mut String) {
 /// parenthesis, finds no room for it there. Returns whether it was one.
 fn long_function(left: &[Token], right: &[Token], depth: usize, out: &mut String) -> bool {
     let parameters = right.iter().position(|token| token.group('(').is_some());
-    let (Some(at), [function @ .., _semicolon]) = (parameters, right) else { return false };
+    let (Some(at), [function @ .., _semicolon]) = (parameters, right) else {
+        return false;
+    };
     let result = flat::print(&function[at + 1..]);
     let opening = depth + flat::print(left).len() + 1 + flat::print(&function[..at]).len() + "(".len();
     if result.is_empty() || opening + 1 + result.len() < MAX_WIDTH {

@@ -5,9 +5,9 @@
 //! structures, tables, and functions whose body is a call or a `match` around one. This module knows the formatter's
 //! rules for exactly that part; a test runs the formatter over everything that is emitted.
 
+mod expression;
 mod flat;
 mod items;
-mod expression;
 mod tokens;
 
 use proc_macro2::TokenStream;

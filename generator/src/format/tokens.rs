@@ -109,7 +109,9 @@ fn push(tree: TokenTree, tokens: &mut Vec<Token>) {
 
 /// The text of a `doc = "…"` attribute.
 fn doc(content: &[Token]) -> Option<String> {
-    let [name, equals, Token::Word(literal)] = content else { return None };
+    let [name, equals, Token::Word(literal)] = content else {
+        return None;
+    };
     let text = literal.strip_prefix('"')?.strip_suffix('"')?;
     (name.is_word("doc") && equals.is_punct("=")).then(|| text.replace("\\\"", "\"").replace("\\\\", "\\"))
 }

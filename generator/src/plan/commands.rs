@@ -93,7 +93,9 @@ impl CommandPlan<'_> {
 
     /// Whether a driver without it is rejected (GEN-62).
     pub fn is_mandatory(&self) -> bool {
-        self.command.core.is_some_and(|version| version.major == 1 && version.minor == 0)
+        self.command
+            .core
+            .is_some_and(|version| version.major == 1 && version.minor == 0)
     }
 
     /// Whether it is in the given export list.
@@ -113,7 +115,11 @@ pub(super) fn plan<'a>(
     types: &TypePlan<'a>,
     problems: &mut Vec<String>,
 ) -> Vec<CommandPlan<'a>> {
-    let context = Context { registry, policy, treatments: treatments(registry, policy, problems) };
+    let context = Context {
+        registry,
+        policy,
+        treatments: treatments(registry, policy, problems),
+    };
     let predicates = Predicates::new(registry, policy);
     check_names(registry, policy, problems);
     registry
@@ -121,7 +127,10 @@ pub(super) fn plan<'a>(
         .values()
         .filter_map(|command| {
             let Ok(returned) = command.return_type.parse() else {
-                problems.push(format!("{}: cannot read its return type {}", command.name, command.return_type));
+                problems.push(format!(
+                    "{}: cannot read its return type {}",
+                    command.name, command.return_type
+                ));
                 return None;
             };
             let special = predicates.reasons(command);
@@ -185,7 +194,11 @@ struct Context<'a> {
 impl<'a> Context<'a> {
     fn one(&self, command: &'a Command, special: BTreeSet<Reason>, returned: CType, generic: bool) -> CommandPlan<'a> {
         let treatment = self.treatments.get(command.name.as_str()).copied();
-        let default_end = if command.level == Level::PhysicalDevice { End::Generated } else { End::None };
+        let default_end = if command.level == Level::PhysicalDevice {
+            End::Generated
+        } else {
+            End::None
+        };
         CommandPlan {
             command,
             special,
@@ -207,7 +220,11 @@ impl<'a> Context<'a> {
 
     /// GEN-52: core and device extensions are always found, instance extensions when enabled.
     fn gate(&self, command: &'a Command) -> Gate<'a> {
-        let exception = self.policy.gates.iter().find(|row| row.commands.contains(&command.name));
+        let exception = self
+            .policy
+            .gates
+            .iter()
+            .find(|row| row.commands.contains(&command.name));
         if let Some(row) = exception {
             return Gate::Instance(row.extensions.iter().map(String::as_str).collect());
         }
@@ -215,11 +232,21 @@ impl<'a> Context<'a> {
         if command.core.is_some() || command.providers.iter().any(|provider| of_device(&provider.extension)) {
             return Gate::Always;
         }
-        Gate::Instance(command.providers.iter().map(|provider| provider.extension.as_str()).collect())
+        Gate::Instance(
+            command
+                .providers
+                .iter()
+                .map(|provider| provider.extension.as_str())
+                .collect(),
+        )
     }
 
     fn device_gate(&self, treatment: Option<&'a Treatment>) -> DeviceGate<'a> {
-        let needs: Vec<&str> = treatment.into_iter().flat_map(|row| &row.needs).map(String::as_str).collect();
+        let needs: Vec<&str> = treatment
+            .into_iter()
+            .flat_map(|row| &row.needs)
+            .map(String::as_str)
+            .collect();
         match needs.first() {
             None => DeviceGate::Always,
             Some(first) if self.kind(first) == Some(ExtensionKind::Instance) => DeviceGate::Instance(needs),
@@ -237,7 +264,10 @@ impl<'a> Context<'a> {
             return Export::Everywhere;
         };
         match self.policy.platforms.get(platform) {
-            Some(row) => row.cfg.as_ref().map_or(Export::No, |cfg| Export::Where(cfg, &row.lists)),
+            Some(row) => row
+                .cfg
+                .as_ref()
+                .map_or(Export::No, |cfg| Export::Where(cfg, &row.lists)),
             None => Export::No,
         }
     }

@@ -24,15 +24,20 @@ impl<'a> ExtensionPlan<'a> {
         for name in &policy.device_extensions {
             match registry.extensions.get(name) {
                 Some(extension) if extension.kind == ExtensionKind::Device => device.push(extension),
-                _ => problems.push(format!("policy: device-extensions: there is no device extension {name}")),
+                _ => problems.push(format!(
+                    "policy: device-extensions: there is no device extension {name}"
+                )),
             }
         }
         device.sort_by(|a, b| a.name.cmp(&b.name));
-        for (kind, count, limit) in
-            [("instance", instance.len(), INSTANCE_LIMIT), ("device", device.len(), DEVICE_LIMIT)]
-        {
+        for (kind, count, limit) in [
+            ("instance", instance.len(), INSTANCE_LIMIT),
+            ("device", device.len(), DEVICE_LIMIT),
+        ] {
             if count > limit {
-                problems.push(format!("{count} {kind} extensions do not fit into a set of {limit} bits"));
+                problems.push(format!(
+                    "{count} {kind} extensions do not fit into a set of {limit} bits"
+                ));
             }
         }
         for row in &policy.exports.extensions {
@@ -48,7 +53,9 @@ impl<'a> ExtensionPlan<'a> {
         }
         for name in policy.treatments.iter().flat_map(|row| &row.needs) {
             if !instance.iter().chain(&device).any(|extension| &extension.name == name) {
-                problems.push(format!("policy: needs: {name} is neither an instance extension nor in device-extensions"));
+                problems.push(format!(
+                    "policy: needs: {name} is neither an instance extension nor in device-extensions"
+                ));
             }
         }
         Self { instance, device }

@@ -28,7 +28,11 @@ impl Plan<'_> {
     /// The layout of an emitted structure or union; none if a constant or type in it is unknown.
     pub fn layout(&self, name: &str) -> Option<Layout> {
         let structure = self.registry.structs.get(name)?;
-        let mut layout = Layout { size: 0, align: 1, offsets: Vec::new() };
+        let mut layout = Layout {
+            size: 0,
+            align: 1,
+            offsets: Vec::new(),
+        };
         let mut end = 0u32;
         for (members, is_bits) in runs(&structure.members) {
             let (size, align) = if is_bits {
@@ -51,7 +55,11 @@ impl Plan<'_> {
     }
 
     fn extent(&self, ty: &CType) -> Option<Extent> {
-        let (size, align) = if ty.pointers.is_empty() { self.named_extent(&ty.base)? } else { POINTER };
+        let (size, align) = if ty.pointers.is_empty() {
+            self.named_extent(&ty.base)?
+        } else {
+            POINTER
+        };
         let count = ty.array.iter().try_fold(1u32, |count, bound| {
             Some(count * bound.parse().ok().or_else(|| constant(self.registry, bound))?)
         })?;
@@ -84,7 +92,13 @@ impl Plan<'_> {
 
 /// An integer constant of the registry, such as `256U`.
 fn constant(registry: &Registry, name: &str) -> Option<u32> {
-    registry.constants.get(name)?.value.trim_end_matches(['U', 'L']).parse().ok()
+    registry
+        .constants
+        .get(name)?
+        .value
+        .trim_end_matches(['U', 'L'])
+        .parse()
+        .ok()
 }
 
 /// Members one by one, and bit fields in runs that share storage.
@@ -92,7 +106,11 @@ pub fn runs(members: &[Member]) -> impl Iterator<Item = (&[Member], bool)> {
     let mut rest = members;
     std::iter::from_fn(move || {
         let is_bits = rest.first()?.ty.bits.is_some();
-        let count = if is_bits { rest.iter().take_while(|member| member.ty.bits.is_some()).count() } else { 1 };
+        let count = if is_bits {
+            rest.iter().take_while(|member| member.ty.bits.is_some()).count()
+        } else {
+            1
+        };
         let (run, tail) = rest.split_at(count);
         rest = tail;
         Some((run, is_bits))
@@ -103,7 +121,11 @@ pub fn runs(members: &[Member]) -> impl Iterator<Item = (&[Member], bool)> {
 pub fn bit_words(members: &[Member]) -> u32 {
     let widths = members.iter().filter_map(|member| member.ty.bits);
     let (words, _) = widths.fold((0, 32), |(words, used), width| {
-        if used + width > 32 { (words + 1, width) } else { (words, used + width) }
+        if used + width > 32 {
+            (words + 1, width)
+        } else {
+            (words, used + width)
+        }
     });
     words
 }

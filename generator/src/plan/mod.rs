@@ -39,7 +39,13 @@ impl<'a> Plan<'a> {
         let extensions = ExtensionPlan::new(registry, policy, &mut problems);
         let commands = commands::plan(registry, policy, &types, &mut problems);
         if problems.is_empty() {
-            Ok(Self { registry, policy, types, commands, extensions })
+            Ok(Self {
+                registry,
+                policy,
+                types,
+                commands,
+                extensions,
+            })
         } else {
             problems.sort();
             problems.dedup();
@@ -49,14 +55,19 @@ impl<'a> Plan<'a> {
 
     /// The plan of one command.
     pub fn command(&self, name: &str) -> Option<&CommandPlan<'a>> {
-        let at = self.commands.binary_search_by(|plan| plan.command.name.as_str().cmp(name)).ok()?;
+        let at = self
+            .commands
+            .binary_search_by(|plan| plan.command.name.as_str().cmp(name))
+            .ok()?;
         self.commands.get(at)
     }
 
     /// Commands with a slot in the instance table: all of level instance and physical device, except the one that
     /// makes devices, which the runtime finds by lookup (GEN-62).
     pub fn instance_table(&self) -> impl Iterator<Item = &CommandPlan<'a>> {
-        self.commands.iter().filter(|plan| plan.is_instance_chain() && plan.command.name != "vkCreateDevice")
+        self.commands
+            .iter()
+            .filter(|plan| plan.is_instance_chain() && plan.command.name != "vkCreateDevice")
     }
 
     /// Commands with a slot in the device table.
@@ -75,6 +86,7 @@ impl<'a> Plan<'a> {
 
     /// Device commands whose terminator needs the driver's function.
     pub fn device_terminator_table(&self) -> impl Iterator<Item = &CommandPlan<'a>> {
-        self.device_table().filter(|plan| plan.has_terminator() && plan.command.name != "vkGetDeviceProcAddr")
+        self.device_table()
+            .filter(|plan| plan.has_terminator() && plan.command.name != "vkGetDeviceProcAddr")
     }
 }

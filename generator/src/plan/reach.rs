@@ -15,15 +15,25 @@ impl<'a> Reach<'a> {
         let mut leads_to: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for structure in registry.structs.values() {
             for member in &structure.members {
-                leads_to.entry(resolve(registry, &member.ty.base)).or_default().push(&structure.name);
+                leads_to
+                    .entry(resolve(registry, &member.ty.base))
+                    .or_default()
+                    .push(&structure.name);
             }
             for extended in &structure.extends {
-                leads_to.entry(&structure.name).or_default().push(resolve(registry, extended));
+                leads_to
+                    .entry(&structure.name)
+                    .or_default()
+                    .push(resolve(registry, extended));
             }
         }
         let has_wanted = |structure: &&Struct| structure.members.iter().any(&wanted);
-        let mut pending: Vec<&str> =
-            registry.structs.values().filter(has_wanted).map(|structure| structure.name.as_str()).collect();
+        let mut pending: Vec<&str> = registry
+            .structs
+            .values()
+            .filter(has_wanted)
+            .map(|structure| structure.name.as_str())
+            .collect();
         let mut structs = BTreeSet::new();
         while let Some(name) = pending.pop() {
             if structs.insert(name) {

@@ -58,7 +58,12 @@ pub(super) struct Predicates<'a> {
 
 impl<'a> Predicates<'a> {
     pub(super) fn new(registry: &'a Registry, policy: &'a Policy) -> Self {
-        let is_wrapped = |name: &str| policy.wrapped_handles.iter().any(|wrapped| wrapped == resolve(registry, name));
+        let is_wrapped = |name: &str| {
+            policy
+                .wrapped_handles
+                .iter()
+                .any(|wrapped| wrapped == resolve(registry, name))
+        };
         Self {
             registry,
             policy,
@@ -81,21 +86,31 @@ impl<'a> Predicates<'a> {
             (Reason::Lifecycle, self.policy.lifecycle.contains(&command.name)),
             (Reason::InstanceExtension, self.of_instance_extension(command)),
         ];
-        checks.into_iter().filter_map(|(reason, holds)| holds.then_some(reason)).collect()
+        checks
+            .into_iter()
+            .filter_map(|(reason, holds)| holds.then_some(reason))
+            .collect()
     }
 
     fn is_dispatchable(&self, name: &str) -> bool {
-        self.registry.handles.get(resolve(self.registry, name)).is_some_and(|handle| handle.dispatchable)
+        self.registry
+            .handles
+            .get(resolve(self.registry, name))
+            .is_some_and(|handle| handle.dispatchable)
     }
 
     fn is_wrapped(&self, name: &str) -> bool {
-        self.policy.wrapped_handles.iter().any(|wrapped| wrapped == resolve(self.registry, name))
+        self.policy
+            .wrapped_handles
+            .iter()
+            .any(|wrapped| wrapped == resolve(self.registry, name))
     }
 
     fn outputs_dispatchable(&self, command: &Command) -> bool {
-        command.params.iter().any(|param| {
-            param.ty.pointers.first() == Some(&false) && self.is_dispatchable(&param.ty.base)
-        })
+        command
+            .params
+            .iter()
+            .any(|param| param.ty.pointers.first() == Some(&false) && self.is_dispatchable(&param.ty.base))
     }
 
     /// The parameters behind the one that the command is dispatched on.
@@ -105,15 +120,16 @@ impl<'a> Predicates<'a> {
     }
 
     fn wrapped_inside(&self, command: &'a Command) -> bool {
-        Self::behind_dispatch(command).iter().any(|param| {
-            self.is_wrapped(&param.ty.base) || self.to_wrapped.contains(self.registry, &param.ty.base)
-        })
+        Self::behind_dispatch(command)
+            .iter()
+            .any(|param| self.is_wrapped(&param.ty.base) || self.to_wrapped.contains(self.registry, &param.ty.base))
     }
 
     fn raw_inside(&self, command: &'a Command) -> bool {
-        command.params.iter().any(|param| {
-            param.object_type.is_some() || self.to_raw.contains(self.registry, &param.ty.base)
-        })
+        command
+            .params
+            .iter()
+            .any(|param| param.object_type.is_some() || self.to_raw.contains(self.registry, &param.ty.base))
     }
 
     fn further_dispatchable(&self, command: &Command) -> bool {
@@ -125,15 +141,24 @@ impl<'a> Predicates<'a> {
 
     fn implemented(&self, command: &Command) -> bool {
         command.level == Level::Instance
-            && command.providers.iter().any(|provider| self.policy.implemented_extensions.contains(&provider.extension))
+            && command
+                .providers
+                .iter()
+                .any(|provider| self.policy.implemented_extensions.contains(&provider.extension))
     }
 
     fn of_instance_extension(&self, command: &Command) -> bool {
         let is_instance = |name: &str| {
-            self.registry.extensions.get(name).is_some_and(|extension| extension.kind == ExtensionKind::Instance)
+            self.registry
+                .extensions
+                .get(name)
+                .is_some_and(|extension| extension.kind == ExtensionKind::Instance)
         };
         command.level == Level::Device
             && command.core.is_none()
-            && command.providers.iter().all(|provider| is_instance(&provider.extension))
+            && command
+                .providers
+                .iter()
+                .all(|provider| is_instance(&provider.extension))
     }
 }

@@ -77,7 +77,10 @@ pub(super) const PRIMITIVES: [(&str, &str, u32); 16] = [
 ];
 
 pub(super) fn primitive(name: &str) -> Option<(&'static str, u32)> {
-    PRIMITIVES.iter().find(|(c, ..)| *c == name).map(|&(_, rust, size)| (rust, size))
+    PRIMITIVES
+        .iter()
+        .find(|(c, ..)| *c == name)
+        .map(|&(_, rust, size)| (rust, size))
 }
 
 impl<'a> TypePlan<'a> {
@@ -140,13 +143,25 @@ impl<'a> TypePlan<'a> {
         for param in &command.params {
             // An array parameter is a pointer, so its elements need a size but the rest of the type does not (GEN-40).
             let is_value = param.ty.pointers.is_empty();
-            if is_value && param.ty.array.is_empty() && self.registry.structs.contains_key(resolve(self.registry, &param.ty.base)) {
-                problems.push(format!("{}: parameter {} is a structure by value (GEN-45)", command.name, param.name));
+            if is_value
+                && param.ty.array.is_empty()
+                && self
+                    .registry
+                    .structs
+                    .contains_key(resolve(self.registry, &param.ty.base))
+            {
+                problems.push(format!(
+                    "{}: parameter {} is a structure by value (GEN-45)",
+                    command.name, param.name
+                ));
             }
             self.take_name(&param.ty.base, is_value, &command.name, problems);
         }
         // No command returns a structure, so the base is all there is to take.
-        let base = command.return_type.trim_start_matches("const ").trim_end_matches(['*', ' ']);
+        let base = command
+            .return_type
+            .trim_start_matches("const ")
+            .trim_end_matches(['*', ' ']);
         self.take_name(base, !command.return_type.contains('*'), &command.name, problems);
     }
 
@@ -181,7 +196,9 @@ impl<'a> TypePlan<'a> {
         } else if registry.platform_types.contains_key(target) && !is_value {
             self.opaque.insert(target);
         } else if !registry.handles.contains_key(target) {
-            problems.push(format!("{user}: type {name} is unknown by value; list it in types.by-value (GEN-43)"));
+            problems.push(format!(
+                "{user}: type {name} is unknown by value; list it in types.by-value (GEN-43)"
+            ));
         }
     }
 
@@ -194,7 +211,12 @@ impl<'a> TypePlan<'a> {
             return;
         }
         for member in &structure.members {
-            self.take_name(&member.ty.base, member.ty.pointers.is_empty(), &structure.name, problems);
+            self.take_name(
+                &member.ty.base,
+                member.ty.pointers.is_empty(),
+                &structure.name,
+                problems,
+            );
         }
     }
 
@@ -278,7 +300,13 @@ impl<'a> TypePlan<'a> {
     }
 
     fn pointers(&self, ty: &CType, base: TokenStream) -> TokenStream {
-        ty.pointers.iter().fold(base, |inner, is_const| if *is_const { quote!(*const #inner) } else { quote!(*mut #inner) })
+        ty.pointers.iter().fold(base, |inner, is_const| {
+            if *is_const {
+                quote!(*const #inner)
+            } else {
+                quote!(*mut #inner)
+            }
+        })
     }
 
     fn bound(&self, bound: &str) -> TokenStream {

@@ -218,7 +218,8 @@ impl Policy {
     /// Reads and checks the file's form.
     pub fn read(path: &Path) -> Result<(Self, String), Error> {
         let text = std::fs::read_to_string(path).map_err(|error| Error::file(path, &error))?;
-        let policy = Self::parse(&text).map_err(|message| Error::Policy(vec![format!("{}: {message}", path.display())]))?;
+        let policy =
+            Self::parse(&text).map_err(|message| Error::Policy(vec![format!("{}: {message}", path.display())]))?;
         Ok((policy, text))
     }
 
@@ -228,7 +229,10 @@ impl Policy {
         let reasons = policy.treatments.iter().map(|row| (row.commands.first(), &row.reason));
         let gates = policy.gates.iter().map(|row| (row.commands.first(), &row.reason));
         match reasons.chain(gates).find(|(_, reason)| reason.trim().is_empty()) {
-            Some((command, _)) => Err(format!("the row of {} has no reason", command.map_or("nothing", String::as_str))),
+            Some((command, _)) => Err(format!(
+                "the row of {} has no reason",
+                command.map_or("nothing", String::as_str)
+            )),
             None => Ok(policy),
         }
     }

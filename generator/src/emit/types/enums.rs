@@ -13,16 +13,28 @@ use vk_registry::model::{Enum, Enumerant};
 const STRUCTURE_TYPE: &str = "VkStructureType";
 
 pub(super) fn enums(plan: &Plan<'_>) -> File {
-    let enums = plan.types.enums.iter().map(|name| one(plan, &plan.registry.enums[*name]));
-    File::rust(plan, "types/enums.rs").doc("Enumerations; any value is valid.").items(quote!(#(#enums)*))
+    let enums = plan
+        .types
+        .enums
+        .iter()
+        .map(|name| one(plan, &plan.registry.enums[*name]));
+    File::rust(plan, "types/enums.rs")
+        .doc("Enumerations; any value is valid.")
+        .items(quote!(#(#enums)*))
 }
 
 pub(super) fn flags(plan: &Plan<'_>) -> File {
     let flags = plan.types.bitmasks.iter().map(|name| {
-        let width = if plan.registry.bitmasks[*name].bits == 64 { quote!(u64) } else { quote!(u32) };
+        let width = if plan.registry.bitmasks[*name].bits == 64 {
+            quote!(u64)
+        } else {
+            quote!(u32)
+        };
         integer(name, &width)
     });
-    File::rust(plan, "types/flags.rs").doc("Sets of flag bits.").items(quote!(#(#flags)*))
+    File::rust(plan, "types/flags.rs")
+        .doc("Sets of flag bits.")
+        .items(quote!(#(#flags)*))
 }
 
 /// A number with a type of its own.
@@ -66,7 +78,11 @@ fn wanted<'p>(plan: &'p Plan<'_>, found: &Enum) -> Box<dyn Fn(&Enumerant) -> boo
     if found.name == STRUCTURE_TYPE {
         let mut names: BTreeSet<&str> = plan.policy.types.structure_types.iter().map(String::as_str).collect();
         let structs = plan.types.structs.iter().map(|name| &plan.registry.structs[*name]);
-        names.extend(structs.flat_map(|found| &found.members).filter_map(|member| member.values.as_deref()));
+        names.extend(
+            structs
+                .flat_map(|found| &found.members)
+                .filter_map(|member| member.values.as_deref()),
+        );
         return Box::new(move |enumerant| names.contains(enumerant.name.as_str()));
     }
     let listed = plan.policy.types.enumerants.contains(&found.name);

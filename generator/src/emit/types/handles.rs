@@ -33,6 +33,10 @@ pub(super) fn file(plan: &Plan<'_>) -> File {
             #dispatchable
         }
     });
-    super::file(plan, "handles", "Handles: a pointer if dispatchable, otherwise a number of 64 bits.")
-        .items(quote!(#(#handles)*))
+    super::file(
+        plan,
+        "handles",
+        "Handles: a pointer if dispatchable, otherwise a number of 64 bits.",
+    )
+    .items(quote!(#(#handles)*))
 }

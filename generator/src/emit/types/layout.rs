@@ -14,12 +14,17 @@ pub(super) fn file(plan: &Plan<'_>) -> File {
         let layout = plan.layout(name)?;
         let level = plan.types.is_generic(name).then(|| quote!(<Driver>));
         let name = ident(name);
-        let (size, align) = (Literal::u32_unsuffixed(layout.size), Literal::u32_unsuffixed(layout.align));
+        let (size, align) = (
+            Literal::u32_unsuffixed(layout.size),
+            Literal::u32_unsuffixed(layout.align),
+        );
         let offsets = layout.offsets.iter().map(|(member, offset)| {
             let (member, offset) = (ident(member), Literal::u32_unsuffixed(*offset));
             quote!(#member #offset)
         });
         Some(quote!(#name #level: #size, #align, #(#offsets),*;))
     });
-    File::rust(plan, "types/layout.rs").text(ASSERTIONS).rows("layouts", rows)
+    File::rust(plan, "types/layout.rs")
+        .text(ASSERTIONS)
+        .rows("layouts", rows)
 }

@@ -31,5 +31,7 @@ pub(super) fn files(plan: &Plan<'_>) -> Vec<File> {
 
 /// A file of types, which may use all other types.
 fn file(plan: &Plan<'_>, name: &str, doc: &str) -> File {
-    File::rust(plan, &format!("types/{name}.rs")).doc(doc).items(quote!(use super::*;))
+    File::rust(plan, &format!("types/{name}.rs")).doc(doc).items(quote!(
+        use super::*;
+    ))
 }

@@ -13,7 +13,11 @@ pub(super) fn constants(plan: &Plan<'_>) -> File {
     let constants = plan.registry.constants.values().filter_map(constant);
     let header = plan.registry.header;
     let number = |number: u32| Literal::u32_unsuffixed(number);
-    let (major, minor, patch) = (number(header.version.major), number(header.version.minor), number(header.patch));
+    let (major, minor, patch) = (
+        number(header.version.major),
+        number(header.version.minor),
+        number(header.patch),
+    );
     let versions = plan.registry.core_versions.iter().map(|version| {
         let name = format_ident!("VK_API_VERSION_{}_{}", version.major, version.minor);
         let (major, minor) = (number(version.major), number(version.minor));
@@ -75,7 +79,9 @@ pub(super) fn base(plan: &Plan<'_>) -> File {
 
 /// Whether a base type only says that a structure of this name exists (GEN-44).
 fn is_opaque(base: &BaseType) -> bool {
-    base.target.as_ref().is_none_or(|target| target.starts_with("struct ") && !target.contains('*'))
+    base.target
+        .as_ref()
+        .is_none_or(|target| target.starts_with("struct ") && !target.contains('*'))
 }
 
 /// The type behind a base type: a plain C type, or a pointer to something opaque.
@@ -101,12 +107,20 @@ pub(super) fn function_pointers(plan: &Plan<'_>) -> File {
             pub type #name #level = Option<unsafe extern "system" fn(#(#params),*) #returned>;
         }
     });
-    file(plan, "function_pointers", "Function pointers that structures and commands hold.")
-        .items(quote!(#(#pointers)*))
+    file(
+        plan,
+        "function_pointers",
+        "Function pointers that structures and commands hold.",
+    )
+    .items(quote!(#(#pointers)*))
 }
 
 pub(super) fn opaque(plan: &Plan<'_>) -> File {
-    let forward = plan.types.base_types.iter().filter(|name| is_opaque(&plan.registry.base_types[**name]));
+    let forward = plan
+        .types
+        .base_types
+        .iter()
+        .filter(|name| is_opaque(&plan.registry.base_types[**name]));
     let mut names: Vec<&str> = plan.types.opaque.iter().chain(forward).copied().collect();
     names.sort_unstable();
     let types = names.into_iter().map(|name| {
@@ -116,7 +130,9 @@ pub(super) fn opaque(plan: &Plan<'_>) -> File {
             pub struct #name { _opaque: [u8; 0] }
         }
     });
-    File::rust(plan, "types/opaque.rs").doc("Types that the loader only points to.").items(quote!(#(#types)*))
+    File::rust(plan, "types/opaque.rs")
+        .doc("Types that the loader only points to.")
+        .items(quote!(#(#types)*))
 }
 
 pub(super) fn aliases(plan: &Plan<'_>) -> File {

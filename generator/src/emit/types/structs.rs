@@ -9,7 +9,11 @@ use quote::{format_ident, quote};
 use vk_registry::model::{Struct, StructKind};
 
 pub(super) fn file(plan: &Plan<'_>) -> File {
-    let structs = plan.types.structs.iter().map(|name| one(plan, &plan.registry.structs[*name]));
+    let structs = plan
+        .types
+        .structs
+        .iter()
+        .map(|name| one(plan, &plan.registry.structs[*name]));
     super::file(plan, "structs", "Structures and unions with all their members.").items(quote!(#(#structs)*))
 }
 
@@ -29,15 +33,19 @@ fn one(plan: &Plan<'_>, found: &Struct) -> TokenStream {
         let (name, ty) = (ident(&run[0].name), plan.types.member(&run[0].ty, Place::Any));
         quote!(pub #name: #ty)
     });
-    let structure_type = found.members.iter().find_map(|member| member.values.as_deref()).map(|value| {
-        let value = ident(value);
-        quote! {
-            impl #declared #name #used {
-                #[doc = " What its `sType` must hold."]
-                pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::#value;
+    let structure_type = found
+        .members
+        .iter()
+        .find_map(|member| member.values.as_deref())
+        .map(|value| {
+            let value = ident(value);
+            quote! {
+                impl #declared #name #used {
+                    #[doc = " What its `sType` must hold."]
+                    pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::#value;
+                }
             }
-        }
-    });
+        });
     quote! {
         #doc
         #[repr(C)]
