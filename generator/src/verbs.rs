@@ -1,12 +1,12 @@
 //! The verbs, each from its inputs to its effect.
 
 use crate::command_line::{Options, Verb};
+use crate::dump;
 use crate::emit::{self, File, Input};
 use crate::error::Error;
 use crate::output::{self, Wanted};
-use crate::plan::Plan;
+use crate::plan::{Plan, Problem};
 use crate::policy::Policy;
-use crate::{dump, plan};
 use std::fs;
 use std::io::Write;
 use std::path::Path;
@@ -64,8 +64,8 @@ fn print_dump(options: &Options) -> Result<(), Error> {
         Some(registry) => registry,
         None => from_snapshot(&options.snapshot)?.0,
     };
-    let (policy, _) = Policy::read(&options.policy)?;
-    let plan = Plan::new(&registry, &policy)?;
+    let (policy, text) = Policy::read(&options.policy)?;
+    let plan = Plan::new(&registry, &policy).map_err(|problems| located(options, &text, &problems))?;
     let mut text = dump::json(&plan);
     text.push('\n');
     // A reader that closes the pipe early has what it wanted.
@@ -76,14 +76,17 @@ fn print_dump(options: &Options) -> Result<(), Error> {
 /// All files of the output, the manifest included.
 fn generate(options: &Options, registry: &Registry, mut inputs: Vec<Input>) -> Result<Vec<File>, Error> {
     let (policy, text) = Policy::read(&options.policy)?;
-    inputs.push(Input {
-        name: "generator/policy.toml".to_owned(),
-        text,
-    });
-    let plan = plan::Plan::new(registry, &policy)?;
+    let plan = Plan::new(registry, &policy).map_err(|problems| located(options, &text, &problems))?;
     let mut files = emit::all(&plan)?;
+    let name = "generator/policy.toml".to_owned();
+    inputs.push(Input { name, text });
     files.push(emit::manifest(&inputs, &files));
     Ok(files)
+}
+
+fn located(options: &Options, policy: &str, problems: &[Problem]) -> Error {
+    let file = options.policy.display().to_string();
+    Error::Policy(problems.iter().map(|problem| problem.located(&file, policy)).collect())
 }
 
 fn from_xml(options: &Options) -> Result<Option<Registry>, Error> {

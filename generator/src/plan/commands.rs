@@ -1,6 +1,7 @@
 //! What becomes of each command.
 
-use super::reach::resolve;
+use super::check;
+use super::problem::{Code, Problem, Problems};
 use super::special::{Predicates, Reason};
 use super::types::TypePlan;
 use crate::policy::{Absent, End, Entry, ExportList, Policy, Treatment};
@@ -43,6 +44,8 @@ pub enum Export<'a> {
 pub struct CommandPlan<'a> {
     /// The command.
     pub command: &'a Command,
+    /// Whether the policy has a treatment for it.
+    pub has_row: bool,
     /// Why it is special; empty for most.
     pub special: BTreeSet<Reason>,
     /// How the application enters it.
@@ -113,76 +116,29 @@ pub(super) fn plan<'a>(
     registry: &'a Registry,
     policy: &'a Policy,
     types: &TypePlan<'a>,
-    problems: &mut Vec<String>,
+    problems: &mut Problems,
 ) -> Vec<CommandPlan<'a>> {
     let context = Context {
         registry,
         policy,
-        treatments: treatments(registry, policy, problems),
+        treatments: check::treatments(registry, policy, problems),
     };
     let predicates = Predicates::new(registry, policy);
-    check_names(registry, policy, problems);
-    registry
-        .commands
-        .values()
-        .filter_map(|command| {
-            let Ok(returned) = command.return_type.parse() else {
-                problems.push(format!(
-                    "{}: cannot read its return type {}",
-                    command.name, command.return_type
-                ));
-                return None;
-            };
-            let special = predicates.reasons(command);
-            let plan = context.one(command, special, returned, types.is_generic_command(command));
-            context.check(&plan, problems);
-            Some(plan)
-        })
-        .collect()
-}
-
-/// The treatment of each command that has one.
-fn treatments<'a>(
-    registry: &Registry,
-    policy: &'a Policy,
-    problems: &mut Vec<String>,
-) -> BTreeMap<&'a str, &'a Treatment> {
-    let mut rows = BTreeMap::new();
-    for treatment in &policy.treatments {
-        for name in &treatment.commands {
-            if !registry.commands.contains_key(name) {
-                problems.push(format!("policy: treatment of {name}: there is no such command"));
-            }
-            if rows.insert(name.as_str(), treatment).is_some() {
-                problems.push(format!("policy: treatment of {name}: it has two rows"));
-            }
-        }
+    check::names(registry, policy, problems);
+    let mut plans = Vec::with_capacity(registry.commands.len());
+    for command in registry.commands.values() {
+        let Ok(returned) = command.return_type.parse() else {
+            let text = format!("cannot read its return type {}", command.return_type);
+            problems.push(Problem::new(Code::UnknownByValue, &command.name, text));
+            continue;
+        };
+        let special = predicates.reasons(command);
+        let plan = context.one(command, special, returned, types.is_generic_command(command));
+        check::command(registry, policy, &plan, problems);
+        plans.push(plan);
     }
-    rows
-}
-
-/// Names in lists that carry no treatment of their own.
-fn check_names(registry: &Registry, policy: &Policy, problems: &mut Vec<String>) {
-    let lists: [(&str, Vec<&String>); 4] = [
-        ("emulated", policy.emulated.iter().collect()),
-        ("lifecycle", policy.lifecycle.iter().collect()),
-        ("not-asked-of-drivers", policy.not_asked_of_drivers.keys().collect()),
-        ("gate", policy.gates.iter().flat_map(|row| &row.commands).collect()),
-    ];
-    for (list, names) in lists {
-        let unknown = names.into_iter().filter(|name| !registry.commands.contains_key(*name));
-        problems.extend(unknown.map(|name| format!("policy: {list}: there is no command {name}")));
-    }
-    for name in &policy.wrapped_handles {
-        if !registry.handles.contains_key(name) {
-            problems.push(format!("policy: wrapped-handles: there is no handle {name}"));
-        }
-    }
-    for name in policy.platforms.keys() {
-        if !registry.platforms.contains_key(name) {
-            problems.push(format!("policy: platforms: there is no platform {name}"));
-        }
-    }
+    check::collisions(&plans, problems);
+    plans
 }
 
 struct Context<'a> {
@@ -201,6 +157,7 @@ impl<'a> Context<'a> {
         };
         CommandPlan {
             command,
+            has_row: treatment.is_some(),
             special,
             entry: treatment.map(|row| row.entry).unwrap_or_default(),
             end: treatment.and_then(|row| row.end).unwrap_or(default_end),
@@ -270,48 +227,5 @@ impl<'a> Context<'a> {
                 .map_or(Export::No, |cfg| Export::Where(cfg, &row.lists)),
             None => Export::No,
         }
-    }
-
-    /// GEN-70: a special command has a row, a row has a special command, and the row makes sense.
-    fn check(&self, plan: &CommandPlan<'a>, problems: &mut Vec<String>) {
-        let name = plan.command.name.as_str();
-        let has_row = self.treatments.contains_key(name);
-        let reasons: Vec<&str> = plan.special.iter().map(|reason| reason.word()).collect();
-        let mut problem = |text: String| problems.push(format!("policy: {name}: {text}"));
-        if !plan.special.is_empty() && !has_row {
-            problem(format!("special ({}) but without a treatment", reasons.join(", ")));
-        }
-        if plan.special.is_empty() && has_row {
-            problem("has a treatment but is not special; remove the stale row".to_owned());
-        }
-        let shares = plan.entry == Entry::Shared || plan.end == End::Shared;
-        if shares && plan.command.alias.is_none() {
-            problem("shares with the target of its alias, but is no alias".to_owned());
-        }
-        let handwritten = plan.entry == Entry::Handwritten;
-        if plan.command.level == Level::Global && !handwritten {
-            problem("is global and must be hand-written (GEN-50)".to_owned());
-        }
-        if plan.command.level == Level::Instance && matches!(plan.end, End::Generated | End::None) {
-            problem("is called on an instance with several drivers and needs a hand-written end (S3)".to_owned());
-        }
-        if plan.end == End::Generated && self.passes_wrapped_by_value(plan.command) {
-            problem("passes a wrapped handle by value and needs a hand-written end (S4)".to_owned());
-        }
-        if plan.absent.is_some() && plan.end != End::Generated {
-            problem("says what happens when a driver lacks it, but its end is not generated".to_owned());
-        }
-        for extension in self.treatments.get(name).into_iter().flat_map(|row| &row.needs) {
-            if self.kind(extension).is_none() {
-                problem(format!("needs {extension}, which does not exist"));
-            }
-        }
-    }
-
-    fn passes_wrapped_by_value(&self, command: &Command) -> bool {
-        command.params.iter().skip(1).any(|param| {
-            let base = resolve(self.registry, &param.ty.base);
-            param.ty.pointers.is_empty() && self.policy.wrapped_handles.iter().any(|wrapped| wrapped == base)
-        })
     }
 }

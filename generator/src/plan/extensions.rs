@@ -1,5 +1,6 @@
 //! Extensions that the runtime knows by a constant.
 
+use super::problem::{Code, Problem, Problems};
 use crate::policy::Policy;
 use vk_registry::model::{Extension, ExtensionKind, Registry};
 
@@ -17,16 +18,17 @@ const INSTANCE_LIMIT: usize = 64;
 const DEVICE_LIMIT: usize = 32;
 
 impl<'a> ExtensionPlan<'a> {
-    pub(super) fn new(registry: &'a Registry, policy: &'a Policy, problems: &mut Vec<String>) -> Self {
+    pub(super) fn new(registry: &'a Registry, policy: &'a Policy, problems: &mut Problems) -> Self {
         let is_instance = |extension: &&Extension| extension.kind == ExtensionKind::Instance;
         let instance: Vec<&Extension> = registry.extensions.values().filter(is_instance).collect();
         let mut device = Vec::new();
         for name in &policy.device_extensions {
             match registry.extensions.get(name) {
                 Some(extension) if extension.kind == ExtensionKind::Device => device.push(extension),
-                _ => problems.push(format!(
-                    "policy: device-extensions: there is no device extension {name}"
-                )),
+                _ => {
+                    let text = "device-extensions: there is no such device extension";
+                    problems.push(Problem::new(Code::UnknownName, name, text));
+                }
             }
         }
         device.sort_by(|a, b| a.name.cmp(&b.name));
@@ -35,27 +37,33 @@ impl<'a> ExtensionPlan<'a> {
             ("device", device.len(), DEVICE_LIMIT),
         ] {
             if count > limit {
-                problems.push(format!(
-                    "{count} {kind} extensions do not fit into a set of {limit} bits"
-                ));
+                let text = format!("{count} extensions do not fit into a set of {limit} bits");
+                problems.push(Problem::new(Code::Limit, kind, text));
             }
         }
         for row in &policy.exports.extensions {
             if !registry.extensions.contains_key(row) {
-                problems.push(format!("policy: exports: there is no extension {row}"));
+                problems.push(Problem::new(
+                    Code::UnknownName,
+                    row,
+                    "exports: there is no such extension",
+                ));
             }
         }
         let gates = policy.gates.iter().flat_map(|row| &row.extensions);
         for name in gates.chain(&policy.implemented_extensions) {
             if !instance.iter().any(|extension| &extension.name == name) {
-                problems.push(format!("policy: there is no instance extension {name}"));
+                problems.push(Problem::new(
+                    Code::UnknownName,
+                    name,
+                    "there is no such instance extension",
+                ));
             }
         }
         for name in policy.treatments.iter().flat_map(|row| &row.needs) {
             if !instance.iter().chain(&device).any(|extension| &extension.name == name) {
-                problems.push(format!(
-                    "policy: needs: {name} is neither an instance extension nor in device-extensions"
-                ));
+                let text = "needs: neither an instance extension nor listed in device-extensions";
+                problems.push(Problem::new(Code::UnknownName, name, text));
             }
         }
         Self { instance, device }

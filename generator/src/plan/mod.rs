@@ -1,8 +1,10 @@
 //! Every decision the emitters need, taken once: they only print what is decided here.
 
+mod check;
 mod commands;
 mod extensions;
 mod layout;
+mod problem;
 mod reach;
 mod special;
 mod types;
@@ -10,10 +12,10 @@ mod types;
 pub use commands::{CommandPlan, DeviceGate, Export, Gate};
 pub use extensions::ExtensionPlan;
 pub use layout::{Layout, bit_words, runs};
+pub use problem::{Code, Problem};
 pub use special::Reason;
 pub use types::{Place, TypePlan};
 
-use crate::error::Error;
 use crate::policy::Policy;
 use vk_registry::model::{Level, Registry};
 
@@ -33,7 +35,7 @@ pub struct Plan<'a> {
 
 impl<'a> Plan<'a> {
     /// Decides everything, or names each thing that does not fit.
-    pub fn new(registry: &'a Registry, policy: &'a Policy) -> Result<Self, Error> {
+    pub fn new(registry: &'a Registry, policy: &'a Policy) -> Result<Self, Vec<Problem>> {
         let mut problems = Vec::new();
         let types = TypePlan::new(registry, policy, &mut problems);
         let extensions = ExtensionPlan::new(registry, policy, &mut problems);
@@ -49,7 +51,7 @@ impl<'a> Plan<'a> {
         } else {
             problems.sort();
             problems.dedup();
-            Err(Error::Policy(problems))
+            Err(problems)
         }
     }
 

@@ -1,5 +1,6 @@
 //! Which types are emitted, which of them depend on the level of handles, and how a C type is spelled in Rust.
 
+use super::problem::{Code, Problem, Problems};
 use super::reach::resolve;
 use crate::names::ident;
 use crate::policy::Policy;
@@ -84,7 +85,7 @@ pub(super) fn primitive(name: &str) -> Option<(&'static str, u32)> {
 }
 
 impl<'a> TypePlan<'a> {
-    pub(super) fn new(registry: &'a Registry, policy: &'a Policy, problems: &mut Vec<String>) -> Self {
+    pub(super) fn new(registry: &'a Registry, policy: &'a Policy, problems: &mut Problems) -> Self {
         let mut plan = Self {
             registry,
             policy,
@@ -114,19 +115,24 @@ impl<'a> TypePlan<'a> {
         plan
     }
 
-    fn take_roots(&mut self, problems: &mut Vec<String>) {
+    fn take_roots(&mut self, problems: &mut Problems) {
         let (registry, policy) = (self.registry, self.policy);
         for name in policy.types.structs.iter().chain(&policy.types.enumerants) {
             let target = resolve(registry, name);
             if registry.structs.contains_key(target) || registry.enums.contains_key(target) {
                 self.take_name(name, true, "policy", problems);
             } else {
-                problems.push(format!("policy: types: there is no structure or enumeration {name}"));
+                let text = "types: there is no such structure or enumeration";
+                problems.push(Problem::new(Code::UnknownName, name, text));
             }
         }
         for name in policy.types.by_value.keys() {
             if !registry.platform_types.contains_key(name) && !registry.base_types.contains_key(name) {
-                problems.push(format!("policy: types.by-value: there is no platform type {name}"));
+                problems.push(Problem::new(
+                    Code::UnknownName,
+                    name,
+                    "types.by-value: there is no such type",
+                ));
             }
         }
         for name in registry.function_pointers.keys() {
@@ -139,34 +145,38 @@ impl<'a> TypePlan<'a> {
         }
     }
 
-    fn take_command(&mut self, command: &'a Command, problems: &mut Vec<String>) {
+    fn take_command(&mut self, command: &'a Command, problems: &mut Problems) {
         for param in &command.params {
             // An array parameter is a pointer, so its elements need a size but the rest of the type does not (GEN-40).
             let is_value = param.ty.pointers.is_empty();
-            if is_value
-                && param.ty.array.is_empty()
-                && self
-                    .registry
-                    .structs
-                    .contains_key(resolve(self.registry, &param.ty.base))
-            {
-                problems.push(format!(
-                    "{}: parameter {} is a structure by value (GEN-45)",
-                    command.name, param.name
-                ));
+            if is_value && param.ty.array.is_empty() && self.is_struct(&param.ty.base) {
+                let text = format!("parameter {} is a structure by value (GEN-45)", param.name);
+                problems.push(Problem::new(Code::StructByValue, &command.name, text));
             }
             self.take_name(&param.ty.base, is_value, &command.name, problems);
         }
-        // No command returns a structure, so the base is all there is to take.
         let base = command
             .return_type
             .trim_start_matches("const ")
             .trim_end_matches(['*', ' ']);
-        self.take_name(base, !command.return_type.contains('*'), &command.name, problems);
+        let is_value = !command.return_type.contains('*');
+        if is_value && self.is_struct(base) {
+            problems.push(Problem::new(
+                Code::StructByValue,
+                &command.name,
+                "returns a structure by value (GEN-45)",
+            ));
+        }
+        self.take_name(base, is_value, &command.name, problems);
+    }
+
+    fn is_struct(&self, name: &str) -> bool {
+        let target = self.registry.type_aliases.get(name).map_or(name, String::as_str);
+        self.registry.structs.contains_key(target)
     }
 
     /// Takes a type and what it contains by value.
-    fn take_name(&mut self, name: &'a str, is_value: bool, user: &str, problems: &mut Vec<String>) {
+    fn take_name(&mut self, name: &'a str, is_value: bool, user: &str, problems: &mut Problems) {
         if primitive(name).is_some() {
             return;
         }
@@ -191,18 +201,18 @@ impl<'a> TypePlan<'a> {
         } else if let Some(base) = registry.base_types.get(target) {
             self.base_types.insert(target);
             if is_value && base.target.is_none() {
-                problems.push(format!("{user}: {name} is opaque but occurs by value (GEN-44)"));
+                let text = format!("{name} is opaque but occurs by value (GEN-44)");
+                problems.push(Problem::new(Code::UnknownByValue, user, text));
             }
         } else if registry.platform_types.contains_key(target) && !is_value {
             self.opaque.insert(target);
         } else if !registry.handles.contains_key(target) {
-            problems.push(format!(
-                "{user}: type {name} is unknown by value; list it in types.by-value (GEN-43)"
-            ));
+            let text = format!("type {name} occurs by value and is unknown; list it in types.by-value (GEN-43)");
+            problems.push(Problem::new(Code::UnknownByValue, user, text));
         }
     }
 
-    fn take_struct(&mut self, structure: &'a vk_registry::model::Struct, is_value: bool, problems: &mut Vec<String>) {
+    fn take_struct(&mut self, structure: &'a vk_registry::model::Struct, is_value: bool, problems: &mut Problems) {
         if !is_value {
             self.opaque.insert(&structure.name);
             return;

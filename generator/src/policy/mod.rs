@@ -215,25 +215,40 @@ pub struct Extra {
 }
 
 impl Policy {
-    /// Reads and checks the file's form.
+    /// Reads the file and checks its form.
     pub fn read(path: &Path) -> Result<(Self, String), Error> {
         let text = std::fs::read_to_string(path).map_err(|error| Error::file(path, &error))?;
-        let policy =
-            Self::parse(&text).map_err(|message| Error::Policy(vec![format!("{}: {message}", path.display())]))?;
+        let policy = Self::parse(&path.display().to_string(), &text).map_err(|line| Error::Policy(vec![line]))?;
         Ok((policy, text))
     }
 
-    /// Parses the file's text; the error text names line and key.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let policy: Self = toml::from_str(text).map_err(|error| error.to_string())?;
-        let reasons = policy.treatments.iter().map(|row| (row.commands.first(), &row.reason));
-        let gates = policy.gates.iter().map(|row| (row.commands.first(), &row.reason));
-        match reasons.chain(gates).find(|(_, reason)| reason.trim().is_empty()) {
-            Some((command, _)) => Err(format!(
-                "the row of {} has no reason",
-                command.map_or("nothing", String::as_str)
-            )),
+    /// Parses the text of `file`; a complaint names the place.
+    pub fn parse(file: &str, text: &str) -> Result<Self, String> {
+        let policy: Self = toml::from_str(text).map_err(|error| {
+            let (line, column) = place(text, error.span().map_or(0, |span| span.start));
+            format!(
+                "{file}:{line}:{column}: error[policy-syntax]: {}",
+                error.message().replace('\n', "; ")
+            )
+        })?;
+        let treatments = policy.treatments.iter().map(|row| (&row.commands, &row.reason));
+        let gates = policy.gates.iter().map(|row| (&row.commands, &row.reason));
+        match treatments.chain(gates).find(|(_, reason)| reason.trim().is_empty()) {
             None => Ok(policy),
+            Some((commands, _)) => {
+                let command = commands.first().map_or("", String::as_str);
+                let (line, column) = place(text, text.find(&format!("\"{command}\"")).unwrap_or(0));
+                Err(format!(
+                    "{file}:{line}:{column}: error[policy-reason]: {command}: the row has no reason"
+                ))
+            }
         }
     }
+}
+
+/// Line and column of a byte offset, both counted from one.
+pub fn place(text: &str, offset: usize) -> (usize, usize) {
+    let before = text.get(..offset).unwrap_or_default();
+    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+    (before.matches('\n').count() + 1, before.len() - line_start + 1)
 }
