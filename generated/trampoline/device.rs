@@ -986,7 +986,7 @@ pub unsafe extern "system" fn vkCreateExternalComputeQueueNV(
         Some(table) => unsafe {
             let result = (table.vkCreateExternalComputeQueueNV)(device, pCreateInfo, pAllocator, pExternalQueue);
             if result == VkResult::VK_SUCCESS {
-                seam::adopt(table, *pExternalQueue);
+                seam::adopt_all(table, pExternalQueue, 1);
             }
             result
         },
@@ -3482,7 +3482,7 @@ pub unsafe extern "system" fn vkGetDeviceQueue(
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
             (table.vkGetDeviceQueue)(device, queueFamilyIndex, queueIndex, pQueue);
-            seam::adopt(table, *pQueue);
+            seam::adopt_all(table, pQueue, 1);
         },
         None => seam::reject(&Rejected {
             command: "vkGetDeviceQueue",
@@ -3501,7 +3501,7 @@ pub unsafe extern "system" fn vkGetDeviceQueue2(
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
             (table.vkGetDeviceQueue2)(device, pQueueInfo, pQueue);
-            seam::adopt(table, *pQueue);
+            seam::adopt_all(table, pQueue, 1);
         },
         None => seam::reject(&Rejected {
             command: "vkGetDeviceQueue2",

@@ -159,10 +159,9 @@ fn output_handles(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {
         return check(command, call);
     };
     let pointer = ident(&output.name);
-    let adopt = match output.len.as_deref().map(count) {
-        None => quote!(seam::adopt(table, *#pointer);),
-        Some(count) => quote!(seam::adopt_all(table, #pointer, #count);),
-    };
+    // Without a length it is one object.
+    let count = output.len.as_deref().map_or(quote!(1), count);
+    let adopt = quote!(seam::adopt_all(table, #pointer, #count););
     if command.command.return_type == "VkResult" {
         check(
             command,
