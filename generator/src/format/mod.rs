@@ -41,3 +41,115 @@ pub fn line(stream: TokenStream) -> String {
 fn pad(out: &mut String, depth: usize) {
     out.extend(std::iter::repeat_n(' ', depth));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quote::quote;
+
+    /// Formats and compares with text whose first line feed is not part of it.
+    #[track_caller]
+    fn assert_items(tokens: TokenStream, expected: &str) {
+        assert_eq!(items(tokens), expected.trim_start_matches('\n'));
+    }
+
+    #[test]
+    fn spacing_follows_the_neighbours() {
+        for (tokens, expected) in [
+            (
+                quote!(
+                    pub fn f(a: &'static [u8], b: *const *mut c_void) -> !;
+                ),
+                "pub fn f(a: &'static [u8], b: *const *mut c_void) -> !;",
+            ),
+            (
+                quote!(
+                    pub struct Vk(pub *mut c_void);
+                ),
+                "pub struct Vk(pub *mut c_void);",
+            ),
+            (
+                quote!(
+                    type A<L> = Option<<L as Level>::B>;
+                ),
+                "type A<L> = Option<<L as Level>::B>;",
+            ),
+            (quote!(x[0].y(r#type, -1, !0)), "x[0].y(r#type, -1, !0)"),
+            (
+                quote!(if !ready {
+                    return;
+                }),
+                "if !ready { return; }",
+            ),
+            (
+                quote!(
+                    use a::{self, B};
+                ),
+                "use a::{self, B};",
+            ),
+        ] {
+            assert_eq!(line(tokens), expected);
+        }
+    }
+
+    #[test]
+    fn docs_and_attributes_stand_before_their_item() {
+        let tokens = quote! {
+            #[doc = " Says \"yes\"."]
+            #[repr(C)]
+            pub struct S { #[doc = " A member."] pub a: u32, pub b: [u32; 4] }
+            pub const A: u32 = 1;
+            pub const B: u32 = 2;
+        };
+        assert_items(
+            tokens,
+            r#"
+/// Says "yes".
+#[repr(C)]
+pub struct S {
+    /// A member.
+    pub a: u32,
+    pub b: [u32; 4],
+}
+
+pub const A: u32 = 1;
+pub const B: u32 = 2;
+"#,
+        );
+    }
+
+    #[test]
+    fn long_signatures_and_calls_break_into_lines() {
+        let tokens = quote! {
+            pub unsafe extern "system" fn command(first_argument: u32, second_argument: u32, third_argument: *const c_void) -> VkResult {
+                unsafe { crate::entry::command(first_argument_of_many, second_argument_of_many, third_argument_of_many_more) }
+            }
+        };
+        assert_items(
+            tokens,
+            r#"
+pub unsafe extern "system" fn command(
+    first_argument: u32,
+    second_argument: u32,
+    third_argument: *const c_void,
+) -> VkResult {
+    unsafe {
+        crate::entry::command(
+            first_argument_of_many,
+            second_argument_of_many,
+            third_argument_of_many_more,
+        )
+    }
+}
+"#,
+        );
+    }
+
+    #[test]
+    fn short_elements_are_packed() {
+        let numbers = (0..60u8).map(proc_macro2::Literal::u8_unsuffixed);
+        let text = items(quote!(static N: [u8; 60] = [#(#numbers),*];));
+        assert!(text.lines().all(|line| line.len() < MAX_WIDTH), "{text}");
+        assert_eq!(text.lines().count(), 4, "{text}");
+    }
+}

@@ -72,10 +72,10 @@ pub(super) fn lower(stream: TokenStream) -> Vec<Token> {
     tokens
 }
 
-/// Adds punctuation; two closing angle brackets are not a shift, since nothing emitted shifts.
+/// Adds punctuation; two angle brackets are not a shift, since nothing emitted shifts.
 fn push_punct(text: String, tokens: &mut Vec<Token>) {
-    if !text.is_empty() && text.chars().all(|c| c == '>') {
-        tokens.extend(text.chars().map(|_| Token::Punct(">".to_owned())));
+    if text.len() > 1 && text.chars().all(|c| c == '<' || c == '>') {
+        tokens.extend(text.chars().map(|c| Token::Punct(c.to_string())));
     } else {
         tokens.push(Token::Punct(text));
     }

@@ -129,3 +129,43 @@ pub fn bit_words(members: &[Member]) -> u32 {
     });
     words
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bits(width: u32) -> Member {
+        let mut ty: CType = "uint32_t".parse().expect("a type");
+        ty.bits = Some(width);
+        Member {
+            name: "field".to_owned(),
+            ty,
+            values: None,
+            len: None,
+            object_type: None,
+        }
+    }
+
+    #[test]
+    fn bit_fields_never_cross_a_word() {
+        for (widths, words) in [
+            (&[24, 8][..], 1),
+            (&[24, 9], 2),
+            (&[32, 1], 2),
+            (&[1, 1, 1], 1),
+            (&[24, 8, 24, 8], 2),
+        ] {
+            let members: Vec<Member> = widths.iter().map(|&width| bits(width)).collect();
+            assert_eq!(bit_words(&members), words, "{widths:?}");
+        }
+    }
+
+    #[test]
+    fn runs_join_neighbouring_bit_fields_only() {
+        let mut plain = bits(8);
+        plain.ty.bits = None;
+        let members = [plain.clone(), bits(8), bits(24), plain];
+        let lengths: Vec<(usize, bool)> = runs(&members).map(|(run, is_bits)| (run.len(), is_bits)).collect();
+        assert_eq!(lengths, [(1, false), (2, true), (1, false)]);
+    }
+}
