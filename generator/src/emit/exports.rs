@@ -1,0 +1,23 @@
+//! `exports/`: the symbols that the library exports, for each family of systems (GEN-53).
+
+use super::file::File;
+use crate::plan::Plan;
+use crate::policy::ExportList;
+
+pub(super) fn files(plan: &Plan<'_>) -> Vec<File> {
+    let names = |list: ExportList| -> Vec<&str> {
+        let exported = plan.commands.iter().filter(|command| command.is_in(list));
+        exported.map(|command| command.command.name.as_str()).collect()
+    };
+    let lines = |list: ExportList, prefix: &str| -> String {
+        names(list).iter().map(|name| format!("{prefix}{name}\n")).collect()
+    };
+    vec![
+        File::other(plan, "exports/linux.txt", "#").text(&lines(ExportList::Linux, "")),
+        File::other(plan, "exports/macos.txt", "#").text(&lines(ExportList::Macos, "_")),
+        File::other(plan, "exports/windows.def", ";").text(&format!(
+            "LIBRARY vulkan-1\nEXPORTS\n{}",
+            lines(ExportList::Windows, "    ")
+        )),
+    ]
+}

@@ -1,0 +1,153 @@
+//! `lookup.rs`: a row for each command, and the displacements of a perfect hash over their names (GEN-64).
+
+use super::file::File;
+use super::signature::pfn;
+use crate::error::Error;
+use crate::hash;
+use crate::names::ident;
+use crate::plan::{CommandPlan, DeviceGate, Gate, Place, Plan};
+use proc_macro2::{Literal, TokenStream};
+use quote::quote;
+use vk_registry::model::Level;
+
+/// Row types, the search, and the macro that makes rows.
+const SEARCH: &str = include_str!("templates/lookup.rs");
+
+pub(super) fn file(plan: &Plan<'_>) -> Result<File, Error> {
+    let names: Vec<&str> = plan
+        .commands
+        .iter()
+        .map(|command| command.command.name.as_str())
+        .collect();
+    let displacements = displacements(&names)?;
+    let displacements = displacements
+        .iter()
+        .map(|&displacement| Literal::u8_unsuffixed(displacement));
+    let rows = plan.commands.iter().map(|command| row(plan, command));
+    Ok(File::rust(plan, "lookup.rs")
+        .text(SEARCH)
+        .items(quote! {
+            #[doc = " For each bucket the displacement that keeps its names apart from all others."]
+            static DISPLACEMENTS: [u8; hash::BUCKETS] = [#(#displacements),*];
+        })
+        .rows("rows", rows))
+}
+
+/// A displacement for each bucket such that no two names share a position; fails when there is none.
+fn displacements(names: &[&str]) -> Result<Vec<u8>, Error> {
+    let mut buckets: Vec<(usize, Vec<u64>)> = (0..hash::BUCKETS).map(|bucket| (bucket, Vec::new())).collect();
+    for name in names {
+        let hash = hash::hash(name.as_bytes());
+        buckets[hash::bucket(hash)].1.push(hash);
+    }
+    // Full buckets first, while there is most room; the index keeps the order stable.
+    buckets.sort_by_key(|(bucket, hashes)| (std::cmp::Reverse(hashes.len()), *bucket));
+    let mut taken = vec![false; hash::POSITIONS];
+    let mut displacements = vec![0; hash::BUCKETS];
+    for (bucket, hashes) in buckets {
+        let found = (0..=u8::MAX).find_map(|displacement| Some((displacement, free(&hashes, displacement, &taken)?)));
+        let Some((displacement, positions)) = found else {
+            return Err(Error::Registry(vec![
+                "lookup: no perfect hash; enlarge its table".to_owned(),
+            ]));
+        };
+        displacements[bucket] = displacement;
+        positions.into_iter().for_each(|position| taken[position] = true);
+    }
+    Ok(displacements)
+}
+
+/// The positions of the hashes, if all of them are free and distinct.
+fn free(hashes: &[u64], displacement: u8, taken: &[bool]) -> Option<Vec<usize>> {
+    let mut positions = Vec::with_capacity(hashes.len());
+    for &hash in hashes {
+        let position = hash::position(hash, displacement);
+        if taken[position] || positions.contains(&position) {
+            return None;
+        }
+        positions.push(position);
+    }
+    Some(positions)
+}
+
+fn row(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {
+    let name = ident(&command.command.name);
+    let level = match command.command.level {
+        Level::Global => quote!(Global),
+        Level::Instance => quote!(Instance),
+        Level::PhysicalDevice => quote!(PhysicalDevice),
+        Level::Device => quote!(Device),
+    };
+    let (major, minor) = command
+        .command
+        .core
+        .map_or((0, 0), |version| (version.major, version.minor));
+    let (major, minor) = (Literal::u32_unsuffixed(major), Literal::u32_unsuffixed(minor));
+    let gate = match &command.gate {
+        Gate::Always => quote!([]),
+        Gate::Instance(extensions) => {
+            let extensions = extensions.iter().map(|extension| ident(extension));
+            quote!([#(#extensions)*])
+        }
+    };
+    let trampoline = served_by(plan, command, command.trampoline(), &quote!(trampoline), Place::App);
+    let terminator = command
+        .terminator()
+        .map(|target| served_by(plan, command, target, &quote!(terminator), Place::Chain));
+    let device_gate = device_gate(&command.device_gate);
+    let slots = slots(plan, command);
+    quote!(#name: #level, (#major, #minor), #gate, [#trampoline], [#terminator], #device_gate, #slots;)
+}
+
+/// A function as a pointer of the registry's type: a body that drifted from it does not compile (GEN-73).
+fn served_by(
+    plan: &Plan<'_>,
+    command: &CommandPlan<'_>,
+    target: &str,
+    module: &TokenStream,
+    place: Place,
+) -> TokenStream {
+    let ty = pfn(plan.command(target).unwrap_or(command), place);
+    let target = ident(target);
+    quote!(#module::#target as #ty)
+}
+
+fn device_gate(gate: &DeviceGate<'_>) -> TokenStream {
+    let list = |extensions: &[&str]| {
+        let extensions = extensions.iter().map(|extension| ident(extension));
+        quote!(#(#extensions)*)
+    };
+    match gate {
+        DeviceGate::Always => quote!([]),
+        DeviceGate::Device(extensions) => {
+            let list = list(extensions);
+            quote!([Device #list])
+        }
+        DeviceGate::Instance(extensions) => {
+            let list = list(extensions);
+            quote!([Instance #list])
+        }
+    }
+}
+
+/// Slot of the chain's table, and of the driver's.
+fn slots(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {
+    let name = ident(&command.command.name);
+    let holds = |mut table: Box<dyn Iterator<Item = &CommandPlan<'_>> + '_>| {
+        table.any(|other| other.command.name == command.command.name)
+    };
+    let is_device = command.command.level == Level::Device;
+    let chain = match (is_device, holds(Box::new(plan.instance_table()))) {
+        (true, _) => quote!(device::#name),
+        (false, true) => quote!(instance::#name),
+        (false, false) => TokenStream::new(),
+    };
+    let driver = if holds(Box::new(plan.driver_table())) {
+        quote!(driver::#name)
+    } else if holds(Box::new(plan.device_terminator_table())) {
+        quote!(device_terminator::#name)
+    } else {
+        TokenStream::new()
+    };
+    quote!([#chain], [#driver])
+}

@@ -1,0 +1,43 @@
+//! `manifest.txt`: what the output was made from, and what it consists of (GEN-93).
+
+use super::file::File;
+use sha2::{Digest, Sha256};
+use std::fmt::Write;
+
+/// Path of the manifest below `generated/`.
+const MANIFEST: &str = "manifest.txt";
+
+/// A file that the output depends on.
+pub struct Input {
+    /// How the manifest calls it.
+    pub name: String,
+    /// Its content.
+    pub text: String,
+}
+
+/// The manifest of sorted files.
+pub fn manifest(inputs: &[Input], files: &[File]) -> File {
+    let mut text = String::from("# SHA-256 of each input, then of each file in this directory.\n");
+    for input in inputs {
+        line("input", &input.name, &input.text, &mut text);
+    }
+    for file in files {
+        line("output", &file.path, &file.text, &mut text);
+    }
+    File {
+        path: MANIFEST.to_owned(),
+        text,
+    }
+}
+
+fn line(kind: &str, name: &str, content: &str, out: &mut String) {
+    out.push_str(kind);
+    out.push(' ');
+    for byte in Sha256::digest(content.as_bytes()) {
+        // Writing to a string cannot fail.
+        let _ = write!(out, "{byte:02x}");
+    }
+    out.push(' ');
+    out.push_str(name);
+    out.push('\n');
+}

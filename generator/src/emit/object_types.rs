@@ -1,0 +1,29 @@
+//! `object_types.rs`: kinds of objects in the two enumerations that name them (GEN-69).
+
+use super::file::File;
+use crate::names::ident;
+use crate::plan::Plan;
+use quote::quote;
+
+/// The conversions and the macro that makes rows.
+const CONVERSIONS: &str = include_str!("templates/object_types.rs");
+
+pub(super) fn file(plan: &Plan<'_>) -> File {
+    let reports = plan.registry.enums.get("VkDebugReportObjectTypeEXT");
+    let rows = plan.registry.handles.values().map(|handle| {
+        // The counterpart is found by exact name; the numbers of the two enumerations differ.
+        let rest = handle.object_type.strip_prefix("VK_").unwrap_or(&handle.object_type);
+        let counterpart = format!("VK_DEBUG_REPORT_{rest}_EXT");
+        let known = reports.is_some_and(|reports| reports.enumerants.iter().any(|found| found.name == counterpart));
+        let report = ident(if known {
+            &counterpart
+        } else {
+            "VK_DEBUG_REPORT_OBJECT_TYPE_UNKNOWN_EXT"
+        });
+        let (handle, object) = (ident(&handle.name), ident(&handle.object_type));
+        quote!(#handle, #object, #report;)
+    });
+    File::rust(plan, "object_types.rs")
+        .text(CONVERSIONS)
+        .rows("object_types", rows)
+}

@@ -1,0 +1,44 @@
+//! Kinds of objects as the two debugging extensions name them.
+
+use super::types::{VkDebugReportObjectTypeEXT, VkObjectType};
+
+/// A kind of handle.
+#[derive(Clone, Copy, Debug)]
+pub struct ObjectTypeRow {
+    /// The handle type.
+    pub handle: &'static str,
+    /// Its number for debug utils.
+    pub object: VkObjectType,
+    /// Its number for debug report; unknown for handles that are younger than that extension.
+    pub report: VkDebugReportObjectTypeEXT,
+}
+
+/// What debug report calls an object type, or unknown (APP-193).
+pub fn to_report(object: VkObjectType) -> VkDebugReportObjectTypeEXT {
+    let row = OBJECT_TYPES.iter().find(|row| row.object == object);
+    row.map_or(
+        VkDebugReportObjectTypeEXT::VK_DEBUG_REPORT_OBJECT_TYPE_UNKNOWN_EXT,
+        |row| row.report,
+    )
+}
+
+/// What debug utils calls an object type of debug report, or unknown (APP-193).
+pub fn to_object(report: VkDebugReportObjectTypeEXT) -> VkObjectType {
+    let unknown = VkDebugReportObjectTypeEXT::VK_DEBUG_REPORT_OBJECT_TYPE_UNKNOWN_EXT;
+    let row = OBJECT_TYPES
+        .iter()
+        .find(|row| row.report == report && report != unknown);
+    row.map_or(VkObjectType::VK_OBJECT_TYPE_UNKNOWN, |row| row.object)
+}
+
+/// A row: handle, object type, object type of debug report.
+macro_rules! object_types {
+    ($($handle:ident, $object:ident, $report:ident;)*) => {
+        /// All handles, sorted by name.
+        pub static OBJECT_TYPES: &[ObjectTypeRow] = &[$(ObjectTypeRow {
+            handle: stringify!($handle),
+            object: VkObjectType::$object,
+            report: VkDebugReportObjectTypeEXT::$report,
+        }),*];
+    };
+}

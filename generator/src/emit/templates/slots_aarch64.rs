@@ -1,0 +1,213 @@
+//! Stubs for 64-bit Arm. Each starts with `bti c`, the landing instruction of branch-target identification, in the
+//! encoding that older processors take for no operation.
+
+use super::super::dispatch::{DeviceTable, InstanceTable, Slot, UNKNOWN_SLOTS};
+use super::Stubs;
+use crate::seam::{self, Rejected, offsets};
+use std::arch::global_asm;
+
+/// Whether unknown functions can be forwarded.
+pub const SUPPORTED: bool = true;
+
+const DEVICE_THUNK: usize = 16;
+const PHYSICAL_DEVICE_THUNK: usize = 32;
+const PHYSICAL_DEVICE_TERMINATOR: usize = 64;
+const MISSING: usize = 16;
+
+unsafe extern "C" {
+    static vkl_device_thunks: u8;
+    static vkl_physical_device_thunks: u8;
+    static vkl_physical_device_terminators: u8;
+    static vkl_missing_device: u8;
+    static vkl_missing_instance: u8;
+    /// Ends the process after a handle failed its check. Opaque to the compiler, so that calling it is a plain jump.
+    #[allow(improper_ctypes, reason = "both ends are Rust; the jump only passes the pointer on")]
+    pub fn vkl_reject(rejected: *const Rejected);
+}
+
+/// A symbol for the other code of this library only.
+#[cfg(target_vendor = "apple")]
+macro_rules! local_symbol {
+    ($name:literal) => {
+        concat!(
+            ".globl _",
+            $name,
+            "\n.private_extern _",
+            $name,
+            "\n.p2align 6\n_",
+            $name,
+            ":\n2:"
+        )
+    };
+}
+#[cfg(windows)]
+macro_rules! local_symbol {
+    ($name:literal) => {
+        concat!(".globl ", $name, "\n.p2align 6\n", $name, ":\n2:")
+    };
+}
+#[cfg(not(any(target_vendor = "apple", windows)))]
+macro_rules! local_symbol {
+    ($name:literal) => {
+        concat!(".globl ", $name, "\n.hidden ", $name, "\n.p2align 6\n", $name, ":\n2:")
+    };
+}
+
+// The dispatch table from the object's first word, and a jump through the slot.
+global_asm!(
+    ".text",
+    local_symbol!("vkl_device_thunks"),
+    ".set vkl_offset, 0",
+    ".rept {count}",
+    ".balign {size}",
+    "hint #34",
+    "ldr x16, [x0]",
+    "ldr x16, [x16, #{unknown} + vkl_offset]",
+    "br x16",
+    ".set vkl_offset, vkl_offset + 8",
+    ".endr",
+    ".org 2b + {count} * {size}",
+    count = const UNKNOWN_SLOTS,
+    size = const DEVICE_THUNK,
+    unknown = const offsets::DEVICE_UNKNOWN,
+);
+
+// The same with the instance's table, after replacing the handle.
+global_asm!(
+    ".text",
+    local_symbol!("vkl_physical_device_thunks"),
+    ".set vkl_offset, 0",
+    ".rept {count}",
+    ".balign {size}",
+    "hint #34",
+    "ldr x16, [x0]",
+    "ldr x0, [x0, #{handle}]",
+    "ldr x16, [x16, #{unknown} + vkl_offset]",
+    "br x16",
+    ".set vkl_offset, vkl_offset + 8",
+    ".endr",
+    ".org 2b + {count} * {size}",
+    count = const UNKNOWN_SLOTS,
+    size = const PHYSICAL_DEVICE_THUNK,
+    handle = const offsets::APP_PHYSICAL_DEVICE_HANDLE,
+    unknown = const offsets::INSTANCE_UNKNOWN,
+);
+
+// The driver's function with the driver's handle, or a report with the driver and the number.
+global_asm!(
+    ".text",
+    local_symbol!("vkl_physical_device_terminators"),
+    ".set vkl_index, 0",
+    ".rept {count}",
+    ".balign {size}",
+    "hint #34",
+    "ldr x17, [x0, #{driver}]",
+    "ldr x16, [x17, #{unknown} + 8 * vkl_index]",
+    "cbz x16, 3f",
+    "ldr x0, [x0, #{handle}]",
+    "br x16",
+    "3:",
+    "mov x0, x17",
+    "mov w1, #vkl_index",
+    "b {missing}",
+    ".set vkl_index, vkl_index + 1",
+    ".endr",
+    ".org 2b + {count} * {size}",
+    count = const UNKNOWN_SLOTS,
+    size = const PHYSICAL_DEVICE_TERMINATOR,
+    driver = const offsets::CHAIN_PHYSICAL_DEVICE_DRIVER,
+    handle = const offsets::CHAIN_PHYSICAL_DEVICE_HANDLE,
+    unknown = const offsets::DRIVER_UNKNOWN,
+    missing = sym seam::missing_unknown_function,
+);
+
+macro_rules! missing {
+    ($label:literal, $count:expr, $report:path) => {
+        global_asm!(
+            ".text",
+            local_symbol!($label),
+            ".set vkl_index, 0",
+            ".rept {count}",
+            ".balign {size}",
+            "hint #34",
+            "mov w0, #vkl_index",
+            "b {report}",
+            ".set vkl_index, vkl_index + 1",
+            ".endr",
+            ".org 2b + {count} * {size}",
+            count = const $count,
+            size = const MISSING,
+            report = sym $report,
+        );
+    };
+}
+
+missing!(
+    "vkl_missing_device",
+    DeviceTable::SLOT_COUNT,
+    seam::missing_device_command
+);
+missing!(
+    "vkl_missing_instance",
+    InstanceTable::SLOT_COUNT,
+    seam::missing_instance_command
+);
+
+global_asm!(".text", local_symbol!("vkl_reject"), "hint #34", "b {rejected}", rejected = sym seam::rejected_handle);
+
+pub(super) fn device_thunks() -> Option<Stubs> {
+    Some(Stubs {
+        first: &raw const vkl_device_thunks,
+        size: DEVICE_THUNK,
+        count: UNKNOWN_SLOTS,
+    })
+}
+
+pub(super) fn physical_device_thunks() -> Option<Stubs> {
+    Some(Stubs {
+        first: &raw const vkl_physical_device_thunks,
+        size: PHYSICAL_DEVICE_THUNK,
+        count: UNKNOWN_SLOTS,
+    })
+}
+
+pub(super) fn physical_device_terminators() -> Option<Stubs> {
+    let first = &raw const vkl_physical_device_terminators;
+    Some(Stubs {
+        first,
+        size: PHYSICAL_DEVICE_TERMINATOR,
+        count: UNKNOWN_SLOTS,
+    })
+}
+
+fn missing_devices() -> Stubs {
+    Stubs {
+        first: &raw const vkl_missing_device,
+        size: MISSING,
+        count: DeviceTable::SLOT_COUNT,
+    }
+}
+
+fn missing_instances() -> Stubs {
+    Stubs {
+        first: &raw const vkl_missing_instance,
+        size: MISSING,
+        count: InstanceTable::SLOT_COUNT,
+    }
+}
+
+pub(super) fn missing_device(index: usize) -> Slot {
+    missing_devices().at(index)
+}
+
+pub(super) fn missing_instance(index: usize) -> Slot {
+    missing_instances().at(index)
+}
+
+pub(super) fn is_missing_device(function: Slot) -> bool {
+    missing_devices().holds(crate::table::to_word(function))
+}
+
+pub(super) fn is_missing_instance(function: Slot) -> bool {
+    missing_instances().holds(crate::table::to_word(function))
+}

@@ -1,0 +1,133 @@
+//! For processors without stubs in machine code: unknown functions are not forwarded (DRV-230).
+
+use super::super::dispatch::{DeviceTable, InstanceTable, Slot};
+use super::Stubs;
+use crate::seam::{self, Rejected};
+
+/// Whether unknown functions can be forwarded.
+pub const SUPPORTED: bool = false;
+
+/// Ends the process after a handle failed its check.
+///
+/// # Safety
+/// `rejected` points to what describes the handle.
+pub unsafe extern "C" fn vkl_reject(rejected: *const Rejected) {
+    // SAFETY: by this function's contract.
+    seam::rejected_handle(unsafe { &*rejected })
+}
+
+pub(super) fn device_thunks() -> Option<Stubs> {
+    None
+}
+
+pub(super) fn physical_device_thunks() -> Option<Stubs> {
+    None
+}
+
+pub(super) fn physical_device_terminators() -> Option<Stubs> {
+    None
+}
+
+type Function = unsafe extern "system" fn();
+
+/// How many stubs a row has.
+const WIDTH: usize = 16;
+
+/// The table that a stub stands in.
+trait Table {
+    /// Reports a call through slot `index`.
+    fn report(index: u32) -> !;
+}
+
+impl Table for DeviceTable {
+    fn report(index: u32) -> ! {
+        seam::missing_device_command(index)
+    }
+}
+
+impl Table for InstanceTable {
+    fn report(index: u32) -> ! {
+        seam::missing_instance_command(index)
+    }
+}
+
+unsafe extern "system" fn missing<T: Table, const ROW: usize, const COLUMN: usize>() {
+    T::report((ROW * WIDTH + COLUMN) as u32)
+}
+
+/// A list from the numbers of a row.
+macro_rules! row {
+    ($element:ident) => {
+        [
+            $element!(0),
+            $element!(1),
+            $element!(2),
+            $element!(3),
+            $element!(4),
+            $element!(5),
+            $element!(6),
+            $element!(7),
+            $element!(8),
+            $element!(9),
+            $element!(10),
+            $element!(11),
+            $element!(12),
+            $element!(13),
+            $element!(14),
+            $element!(15),
+        ]
+    };
+}
+
+/// One row of stubs.
+const fn stubs<T: Table, const ROW: usize>() -> [Function; WIDTH] {
+    macro_rules! stub {
+        ($column:literal) => {
+            missing::<T, ROW, $column>
+        };
+    }
+    row!(stub)
+}
+
+/// Rows of a table, four for each number.
+macro_rules! block {
+    ($name:ident, $table:ty, $($base:literal)*) => {
+        static $name: &[[Function; WIDTH]] = &[$(
+            stubs::<$table, { $base }>(),
+            stubs::<$table, { $base + 1 }>(),
+            stubs::<$table, { $base + 2 }>(),
+            stubs::<$table, { $base + 3 }>(),
+        )*];
+    };
+}
+
+block!(DEVICE, DeviceTable, 0 4 8 12 16 20 24 28 32 36 40 44 48 52 56 60 64 68 72 76);
+block!(INSTANCE, InstanceTable, 0 4 8 12 16 20);
+
+const _: () = assert!(DeviceTable::SLOT_COUNT <= 80 * WIDTH && InstanceTable::SLOT_COUNT <= 24 * WIDTH);
+
+fn at(rows: &[[Function; WIDTH]], index: usize) -> Slot {
+    rows.get(index / WIDTH).map(|row| row[index % WIDTH])
+}
+
+fn holds(rows: &[[Function; WIDTH]], function: Slot) -> bool {
+    rows.iter()
+        .flatten()
+        .any(|stub| crate::table::to_word(Some(*stub)) == crate::table::to_word(function))
+}
+
+pub(super) fn missing_device(index: usize) -> Slot {
+    at(DEVICE, index)
+}
+
+pub(super) fn missing_instance(index: usize) -> Slot {
+    at(INSTANCE, index)
+}
+
+pub(super) fn is_missing_device(function: Slot) -> bool {
+    holds(DEVICE, function)
+}
+
+pub(super) fn is_missing_instance(function: Slot) -> bool {
+    holds(INSTANCE, function)
+}

@@ -1,0 +1,30 @@
+//! Assertions that the compiler lays structures out as C does.
+
+use crate::emit::file::File;
+use crate::names::ident;
+use crate::plan::Plan;
+use proc_macro2::Literal;
+use quote::quote;
+
+/// The macro that makes assertions of rows.
+const ASSERTIONS: &str = include_str!("../templates/layout.rs");
+
+pub(super) fn file(plan: &Plan<'_>) -> File {
+    let rows = plan.types.structs.iter().filter_map(|name| {
+        let layout = plan.layout(name)?;
+        let level = plan.types.is_generic(name).then(|| quote!(<Driver>));
+        let name = ident(name);
+        let (size, align) = (
+            Literal::u32_unsuffixed(layout.size),
+            Literal::u32_unsuffixed(layout.align),
+        );
+        let offsets = layout.offsets.iter().map(|(member, offset)| {
+            let (member, offset) = (ident(member), Literal::u32_unsuffixed(*offset));
+            quote!(#member #offset)
+        });
+        Some(quote!(#name #level: #size, #align, #(#offsets),*;))
+    });
+    File::rust(plan, "types/layout.rs")
+        .text(ASSERTIONS)
+        .rows("layouts", rows)
+}

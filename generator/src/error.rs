@@ -1,0 +1,53 @@
+//! What can go wrong, and the exit code each kind has (GEN-3).
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// Why a run failed.
+#[derive(Debug)]
+pub enum Error {
+    /// The command line makes no sense.
+    Usage(String),
+    /// A file could not be read or written.
+    File(PathBuf, String),
+    /// The registry is not acceptable; one message each, already naming the place.
+    Registry(Vec<String>),
+    /// The policy does not fit the registry; one message each.
+    Policy(Vec<String>),
+    /// `check` found these files different from what would be written.
+    Differs(Vec<String>),
+}
+
+impl Error {
+    /// A failed file operation.
+    pub fn file(path: &Path, error: &std::io::Error) -> Self {
+        Self::File(path.to_owned(), error.to_string())
+    }
+
+    /// The exit code.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Differs(_) => 1,
+            Self::Registry(_) | Self::Policy(_) => 2,
+            Self::Usage(_) | Self::File(..) => 3,
+        }
+    }
+}
+
+/// No more messages than this are printed (GEN-3).
+const MESSAGE_LIMIT: usize = 100;
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Usage(text) => write!(f, "vkgen: {text}"),
+            Self::File(path, text) => write!(f, "{}: {text}", path.display()),
+            Self::Registry(messages) | Self::Policy(messages) | Self::Differs(messages) => {
+                let shown: Vec<&str> = messages.iter().take(MESSAGE_LIMIT).map(String::as_str).collect();
+                f.write_str(&shown.join("\n"))
+            }
+        }
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,388 @@
+//! Items: where they end, and how each kind is broken over lines.
+
+use super::expression;
+use super::flat;
+use super::tokens::Token;
+use super::{ARRAY_WIDTH, INDENT, MAX_WIDTH, SHORT_ELEMENT, pad};
+
+/// Prints items one after the other, with a blank line between them unless both are short declarations of one kind.
+pub(super) fn print(tokens: &[Token], depth: usize, out: &mut String) {
+    let mut rest = tokens;
+    let mut previous: Option<Item> = None;
+    while let Some(item) = next(&mut rest) {
+        if previous
+            .as_ref()
+            .is_some_and(|previous| !previous.stays_close_to(&item))
+        {
+            out.push('\n');
+        }
+        item.print(depth, out);
+        previous = Some(item);
+    }
+}
+
+/// One item, still as tokens.
+struct Item<'a> {
+    docs: Vec<&'a str>,
+    attributes: Vec<&'a [Token]>,
+    /// The keyword that says what it is.
+    keyword: &'a str,
+    body: &'a [Token],
+}
+
+/// Keywords of items that end with a semicolon even if they contain braces.
+const DECLARATIONS: [&str; 4] = ["use", "type", "const", "static"];
+/// Words that may stand before the deciding keyword.
+const QUALIFIERS: [&str; 3] = ["pub", "unsafe", "extern"];
+
+fn next<'a>(rest: &mut &'a [Token]) -> Option<Item<'a>> {
+    let (mut docs, mut attributes) = (Vec::new(), Vec::new());
+    loop {
+        match *rest {
+            [Token::Doc(text), tail @ ..] => {
+                docs.push(text.as_str());
+                *rest = tail;
+            }
+            [hash, Token::Group('[', content), tail @ ..] if hash.is_punct("#") => {
+                attributes.push(content.as_slice());
+                *rest = tail;
+            }
+            _ => break,
+        }
+    }
+    let keyword = keyword(rest)?;
+    let ends_with_semicolon = DECLARATIONS.contains(&keyword) && !is_const_function(rest);
+    let end = rest
+        .iter()
+        .position(|token| token.is_punct(";") || (!ends_with_semicolon && token.group('{').is_some()));
+    let (body, tail) = rest.split_at(end.map_or(rest.len(), |end| end + 1));
+    *rest = tail;
+    Some(Item {
+        docs,
+        attributes,
+        keyword,
+        body,
+    })
+}
+
+fn keyword(tokens: &[Token]) -> Option<&str> {
+    tokens.iter().find_map(|token| match token {
+        Token::Word(word) if !QUALIFIERS.contains(&word.as_str()) && !word.starts_with('"') => Some(word.as_str()),
+        _ => None,
+    })
+}
+
+fn is_const_function(tokens: &[Token]) -> bool {
+    let is_item = |token: &Token| matches!(token, Token::Word(word) if word != "pub" && word != "const");
+    tokens
+        .iter()
+        .find(|token| is_item(token))
+        .is_some_and(|token| token.is_word("fn") || token.is_word("unsafe"))
+}
+
+impl Item<'_> {
+    fn stays_close_to(&self, next: &Item<'_>) -> bool {
+        let short = |item: &Item<'_>| matches!(item.keyword, "use" | "mod" | "const" | "type");
+        self.keyword == next.keyword && short(self) && next.docs.is_empty() && next.attributes.is_empty()
+    }
+
+    fn print(&self, depth: usize, out: &mut String) {
+        for doc in &self.docs {
+            pad(out, depth);
+            out.push_str(format!("///{doc}").trim_end());
+            out.push('\n');
+        }
+        for attribute in &self.attributes {
+            pad(out, depth);
+            out.push_str(&format!("#[{}]\n", flat::print(attribute)));
+        }
+        pad(out, depth);
+        match self.keyword {
+            "fn" => function(self.body, depth, out),
+            "struct" | "union" | "enum" => structure(self.body, depth, out),
+            "impl" | "mod" | "trait" => container(self.body, depth, out),
+            "type" => alias(self.body, depth, out),
+            "const" if is_const_function(self.body) => function(self.body, depth, out),
+            "const" | "static" => value(self.body, depth, out),
+            _ => out.push_str(&flat::print(self.body)),
+        }
+        out.push('\n');
+    }
+}
+
+/// `fn`: parameters on one line each when the signature does not fit.
+fn function(tokens: &[Token], depth: usize, out: &mut String) {
+    let (body, signature) = match tokens.split_last() {
+        Some((Token::Group('{', body), signature)) => (Some(body.as_slice()), signature),
+        Some((_, signature)) => (None, signature),
+        None => return,
+    };
+    let line = flat::print(signature);
+    let tail = if body.is_some() { " {".len() } else { ";".len() };
+    if depth + line.len() + tail <= MAX_WIDTH {
+        out.push_str(&line);
+    } else {
+        vertical_parameters(signature, depth, out);
+    }
+    match body {
+        None => out.push(';'),
+        Some([]) => out.push_str(" {}"),
+        Some(body) => {
+            out.push_str(" {\n");
+            expression::statements(body, depth + INDENT, out);
+            pad(out, depth);
+            out.push('}');
+        }
+    }
+}
+
+/// Breaks the first parenthesised group, which holds the parameters.
+fn vertical_parameters(tokens: &[Token], depth: usize, out: &mut String) {
+    let at = tokens
+        .iter()
+        .rposition(|token| token.is_word("fn"))
+        .and_then(|from| (from..tokens.len()).find(|&at| tokens[at].group('(').is_some()));
+    let Some(at) = at else {
+        out.push_str(&flat::print(tokens));
+        return;
+    };
+    out.push_str(&flat::print(&tokens[..at]));
+    vertical('(', tokens[at].group('(').unwrap_or_default(), depth, out);
+    let tail = &tokens[at + 1..];
+    if !tail.is_empty() {
+        out.push(' ');
+        out.push_str(&flat::print(tail));
+    }
+}
+
+/// A bracketed list with an element a line.
+fn vertical(open: char, content: &[Token], depth: usize, out: &mut String) {
+    out.push(open);
+    out.push('\n');
+    for element in elements(content) {
+        pad(out, depth + INDENT);
+        out.push_str(&flat::print(element));
+        out.push_str(",\n");
+    }
+    pad(out, depth);
+    out.push(super::tokens::closing(open));
+}
+
+/// The parts between commas; commas inside angle brackets do not count.
+pub(super) fn elements(content: &[Token]) -> impl Iterator<Item = &[Token]> {
+    let mut angles = 0usize;
+    content
+        .split(move |token| {
+            match token {
+                Token::Punct(text) if text == "<" => angles += 1,
+                Token::Punct(text) if text == ">" => angles = angles.saturating_sub(1),
+                _ => {}
+            }
+            angles == 0 && token.is_punct(",")
+        })
+        .filter(|element| !element.is_empty())
+}
+
+/// `struct`, `union` and `enum`: a member a line.
+fn structure(tokens: &[Token], depth: usize, out: &mut String) {
+    let Some((Token::Group('{', content), head)) = tokens.split_last() else {
+        out.push_str(&flat::print(tokens));
+        return;
+    };
+    out.push_str(&flat::print(head));
+    if content.is_empty() {
+        out.push_str(" {}");
+        return;
+    }
+    out.push_str(" {\n");
+    for member in elements(content) {
+        member_line(member, depth + INDENT, out);
+    }
+    pad(out, depth);
+    out.push('}');
+}
+
+/// A member with its docs; a type that does not fit goes to a line of its own.
+fn member_line(member: &[Token], depth: usize, out: &mut String) {
+    let docs = member.iter().take_while(|token| matches!(token, Token::Doc(_))).count();
+    for token in &member[..docs] {
+        if let Token::Doc(text) = token {
+            pad(out, depth);
+            out.push_str(format!("///{text}").trim_end());
+            out.push('\n');
+        }
+    }
+    let member = &member[docs..];
+    pad(out, depth);
+    let line = flat::print(member);
+    if depth + line.len() < MAX_WIDTH {
+        out.push_str(&line);
+    } else if let Some(colon) = member.iter().position(|token| token.is_punct(":")) {
+        out.push_str(&flat::print(&member[..=colon]));
+        out.push('\n');
+        pad(out, depth + INDENT);
+        out.push_str(&flat::print(&member[colon + 1..]));
+    }
+    out.push_str(",\n");
+}
+
+/// `impl`, `mod` and `trait`: items in braces.
+fn container(tokens: &[Token], depth: usize, out: &mut String) {
+    let Some((Token::Group('{', content), head)) = tokens.split_last() else {
+        out.push_str(&flat::print(tokens));
+        return;
+    };
+    out.push_str(&flat::print(head));
+    if content.is_empty() {
+        out.push_str(" {}");
+        return;
+    }
+    out.push_str(" {\n");
+    print(content, depth + INDENT, out);
+    pad(out, depth);
+    out.push('}');
+}
+
+/// `type`: the right side moves to the next line if it fits there, and is broken otherwise.
+fn alias(tokens: &[Token], depth: usize, out: &mut String) {
+    let line = flat::print(tokens);
+    let equals = tokens.iter().position(|token| token.is_punct("="));
+    let Some(equals) = equals.filter(|_| depth + line.len() > MAX_WIDTH) else {
+        out.push_str(&line);
+        return;
+    };
+    let (left, right) = tokens.split_at(equals + 1);
+    out.push_str(&flat::print(left));
+    let next_line = flat::print(right);
+    if depth + INDENT + next_line.len() <= MAX_WIDTH {
+        out.push('\n');
+        pad(out, depth + INDENT);
+        out.push_str(&next_line);
+        return;
+    }
+    if long_function(left, right, depth, out) {
+        return;
+    }
+    out.push(' ');
+    if let ([name, open, inner @ .., close, _semicolon], true) = (right, right[0].is_word("Option")) {
+        out.push_str(&flat::print(&[name.clone(), open.clone()]));
+        out.push('\n');
+        pad(out, depth + INDENT);
+        let inner_line = flat::print(inner);
+        if depth + INDENT + inner_line.len() < MAX_WIDTH {
+            out.push_str(&inner_line);
+        } else {
+            vertical_parameters(inner, depth + INDENT, out);
+        }
+        out.push_str(",\n");
+        pad(out, depth);
+        out.push_str(&flat::print(std::slice::from_ref(close)));
+    } else {
+        vertical_parameters(&right[..right.len() - 1], depth, out);
+    }
+    out.push(';');
+}
+
+/// A function pointer whose name is so long that the formatter, which measures the result behind the opening
+/// parenthesis, finds no room for it there. Returns whether it was one.
+fn long_function(left: &[Token], right: &[Token], depth: usize, out: &mut String) -> bool {
+    let parameters = right.iter().position(|token| token.group('(').is_some());
+    let (Some(at), [function @ .., _semicolon]) = (parameters, right) else {
+        return false;
+    };
+    let result = flat::print(&function[at + 1..]);
+    let opening = depth + flat::print(left).len() + 1 + flat::print(&function[..at]).len() + "(".len();
+    if result.is_empty() || opening + 1 + result.len() < MAX_WIDTH {
+        return false;
+    }
+    if opening + 1 + result.len() == MAX_WIDTH {
+        out.push(' ');
+        vertical_parameters(&function[..=at], depth, out);
+        out.push('\n');
+        pad(out, depth + INDENT);
+        out.push_str(&result);
+    } else {
+        out.push('\n');
+        pad(out, depth + INDENT);
+        vertical_parameters(function, depth + INDENT, out);
+    }
+    out.push(';');
+    true
+}
+
+/// `const` and `static`: an array is packed or broken, anything else stands on one line or moves to the next.
+fn value(tokens: &[Token], depth: usize, out: &mut String) {
+    let line = flat::print(tokens);
+    let Some(equals) = tokens.iter().position(|token| token.is_punct("=")) else {
+        out.push_str(&line);
+        return;
+    };
+    let (left, right) = tokens.split_at(equals + 1);
+    if let [Token::Group('[', content), _semicolon] | [_, Token::Group('[', content), _semicolon] = right {
+        if !content.is_empty() && !content.iter().any(|token| token.is_punct(";")) {
+            out.push_str(&flat::print(left));
+            out.push(' ');
+            if right.len() == 3 {
+                out.push_str(&flat::print(&right[..1]));
+            }
+            array(content, depth, depth + flat::print(left).len() + 1, out);
+            out.push(';');
+            return;
+        }
+    }
+    if depth + line.len() <= MAX_WIDTH {
+        out.push_str(&line);
+    } else {
+        out.push_str(&flat::print(left));
+        out.push('\n');
+        pad(out, depth + INDENT);
+        out.push_str(&flat::print(right));
+    }
+}
+
+fn array(content: &[Token], depth: usize, column: usize, out: &mut String) {
+    let elements: Vec<String> = elements(content).map(flat::print).collect();
+    let line = elements.join(", ");
+    if line.len() <= ARRAY_WIDTH && column + line.len() + "[];".len() <= MAX_WIDTH {
+        out.push_str(&format!("[{line}]"));
+        return;
+    }
+    out.push_str("[\n");
+    broken(&elements, depth + INDENT, out);
+    pad(out, depth);
+    out.push(']');
+}
+
+/// Elements of a broken list: packed if all are short, otherwise one a line.
+pub(super) fn broken(elements: &[String], depth: usize, out: &mut String) {
+    if elements.iter().all(|element| element.len() <= SHORT_ELEMENT) {
+        packed(elements, depth, out);
+        return;
+    }
+    for element in elements {
+        pad(out, depth);
+        out.push_str(element);
+        out.push_str(",\n");
+    }
+}
+
+/// As many short elements on a line as fit.
+fn packed(elements: &[String], depth: usize, out: &mut String) {
+    let mut column = 0;
+    for element in elements {
+        let width = element.len() + ",".len();
+        if column > 0 && column + 1 + width < MAX_WIDTH {
+            out.push(' ');
+            column += 1 + width;
+        } else {
+            if column > 0 {
+                out.push('\n');
+            }
+            pad(out, depth);
+            column = depth + width;
+        }
+        out.push_str(element);
+        out.push(',');
+    }
+    out.push('\n');
+}

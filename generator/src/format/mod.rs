@@ -1,0 +1,155 @@
+//! Prints tokens as the Rust formatter would, for the few shapes that the emitters build.
+//!
+//! Running the real formatter on megabytes of output costs more than generating it, and parsing the output again to
+//! pretty-print it does too (GEN-95, GEN-97). The emitters use a small part of the language: constants, type aliases,
+//! structures, tables, and functions whose body is a call or a `match` around one. This module knows the formatter's
+//! rules for exactly that part; a test runs the formatter over everything that is emitted.
+
+mod expression;
+mod flat;
+mod items;
+mod tokens;
+
+use proc_macro2::TokenStream;
+
+/// Width of a line, as in `rustfmt.toml`.
+pub const MAX_WIDTH: usize = 120;
+/// A call whose arguments are wider is broken: 60 % of the line (`fn_call_width`).
+const CALL_WIDTH: usize = 72;
+/// The same for arrays (`array_width`).
+const ARRAY_WIDTH: usize = 72;
+/// The same for structure literals: 18 % of the line (`struct_lit_width`).
+const LITERAL_WIDTH: usize = 21;
+/// Array elements no wider than this are packed into lines instead of standing on one each.
+const SHORT_ELEMENT: usize = 10;
+/// One level of indentation.
+const INDENT: usize = 4;
+
+/// Formats a sequence of items, ending with a line feed.
+pub fn items(stream: TokenStream) -> String {
+    let mut out = String::new();
+    items::print(&tokens::lower(stream), 0, &mut out);
+    out
+}
+
+/// Formats tokens on one line.
+pub fn line(stream: TokenStream) -> String {
+    flat::print(&tokens::lower(stream))
+}
+
+/// Appends the indentation of `depth` columns.
+fn pad(out: &mut String, depth: usize) {
+    out.extend(std::iter::repeat_n(' ', depth));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quote::quote;
+
+    /// Formats and compares with text whose first line feed is not part of it.
+    #[track_caller]
+    fn assert_items(tokens: TokenStream, expected: &str) {
+        assert_eq!(items(tokens), expected.trim_start_matches('\n'));
+    }
+
+    #[test]
+    fn spacing_follows_the_neighbours() {
+        for (tokens, expected) in [
+            (
+                quote!(
+                    pub fn f(a: &'static [u8], b: *const *mut c_void) -> !;
+                ),
+                "pub fn f(a: &'static [u8], b: *const *mut c_void) -> !;",
+            ),
+            (
+                quote!(
+                    pub struct Vk(pub *mut c_void);
+                ),
+                "pub struct Vk(pub *mut c_void);",
+            ),
+            (
+                quote!(
+                    type A<L> = Option<<L as Level>::B>;
+                ),
+                "type A<L> = Option<<L as Level>::B>;",
+            ),
+            (quote!(x[0].y(r#type, -1, !0)), "x[0].y(r#type, -1, !0)"),
+            (
+                quote!(if !ready {
+                    return;
+                }),
+                "if !ready { return; }",
+            ),
+            (
+                quote!(
+                    use a::{self, B};
+                ),
+                "use a::{self, B};",
+            ),
+        ] {
+            assert_eq!(line(tokens), expected);
+        }
+    }
+
+    #[test]
+    fn docs_and_attributes_stand_before_their_item() {
+        let tokens = quote! {
+            #[doc = " Says \"yes\"."]
+            #[repr(C)]
+            pub struct S { #[doc = " A member."] pub a: u32, pub b: [u32; 4] }
+            pub const A: u32 = 1;
+            pub const B: u32 = 2;
+        };
+        assert_items(
+            tokens,
+            r#"
+/// Says "yes".
+#[repr(C)]
+pub struct S {
+    /// A member.
+    pub a: u32,
+    pub b: [u32; 4],
+}
+
+pub const A: u32 = 1;
+pub const B: u32 = 2;
+"#,
+        );
+    }
+
+    #[test]
+    fn long_signatures_and_calls_break_into_lines() {
+        let tokens = quote! {
+            pub unsafe extern "system" fn command(first_argument: u32, second_argument: u32, third_argument: *const c_void) -> VkResult {
+                unsafe { crate::entry::command(first_argument_of_many, second_argument_of_many, third_argument_of_many_more) }
+            }
+        };
+        assert_items(
+            tokens,
+            r#"
+pub unsafe extern "system" fn command(
+    first_argument: u32,
+    second_argument: u32,
+    third_argument: *const c_void,
+) -> VkResult {
+    unsafe {
+        crate::entry::command(
+            first_argument_of_many,
+            second_argument_of_many,
+            third_argument_of_many_more,
+        )
+    }
+}
+"#,
+        );
+    }
+
+    #[test]
+    fn short_elements_are_packed() {
+        let numbers = (0..60u8).map(proc_macro2::Literal::u8_unsuffixed);
+        let text = items(quote!(static N: [u8; 60] = [#(#numbers),*];));
+        assert!(text.lines().all(|line| line.len() < MAX_WIDTH), "{text}");
+        assert_eq!(text.lines().count(), 4, "{text}");
+    }
+}

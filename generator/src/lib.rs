@@ -1,0 +1,18 @@
+//! Emits the loader's tables, trampolines and terminators from the registry snapshot and the policy.
+//!
+//! [`policy`] reads the exceptions, [`plan`] takes every decision, [`emit`] prints what was decided through [`format`],
+//! and [`output`] puts it on disk. [`verbs`] ties them together for the program `vkgen`.
+#![forbid(unsafe_code)]
+
+pub mod command_line;
+pub mod dump;
+pub mod emit;
+pub mod error;
+pub mod format;
+#[path = "../../loader/src/proc_addr/hash.rs"]
+pub mod hash;
+pub mod names;
+pub mod output;
+pub mod plan;
+pub mod policy;
+pub mod verbs;

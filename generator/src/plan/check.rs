@@ -1,0 +1,157 @@
+//! Whether registry and policy fit together (GEN-70, GEN-83).
+
+use super::commands::CommandPlan;
+use super::problem::{Code, Problem, Problems};
+use super::reach::resolve;
+use crate::names;
+use crate::policy::{End, Entry, Policy, Treatment};
+use std::collections::BTreeMap;
+use vk_registry::model::{Command, Level, Registry};
+
+/// Names in the policy that the registry must know.
+pub(super) fn names(registry: &Registry, policy: &Policy, problems: &mut Problems) {
+    let commands: [(&str, Vec<&String>); 4] = [
+        ("emulated", policy.emulated.iter().collect()),
+        ("lifecycle", policy.lifecycle.iter().collect()),
+        ("not-asked-of-drivers", policy.not_asked_of_drivers.keys().collect()),
+        ("gate", policy.gates.iter().flat_map(|row| &row.commands).collect()),
+    ];
+    let mut unknown = |list: &str, kind: &str, name: &String| {
+        problems.push(Problem::new(
+            Code::UnknownName,
+            name,
+            format!("{list}: there is no such {kind}"),
+        ));
+    };
+    for (list, names) in commands {
+        for name in names.into_iter().filter(|name| !registry.commands.contains_key(*name)) {
+            unknown(list, "command", name);
+        }
+    }
+    for name in policy
+        .wrapped_handles
+        .iter()
+        .filter(|name| !registry.handles.contains_key(*name))
+    {
+        unknown("wrapped-handles", "handle", name);
+    }
+    for name in policy
+        .platforms
+        .keys()
+        .filter(|name| !registry.platforms.contains_key(*name))
+    {
+        unknown("platforms", "platform", name);
+    }
+    let required = policy
+        .treatments
+        .iter()
+        .filter_map(|row| row.absent.as_ref()?.requires.as_ref());
+    let mentioned = policy.treatments.iter().flat_map(|row| &row.needs).chain(required);
+    for name in mentioned.filter(|name| !registry.extensions.contains_key(*name)) {
+        unknown("treatment", "extension", name);
+    }
+}
+
+/// The treatment of each command that has one.
+pub(super) fn treatments<'a>(
+    registry: &Registry,
+    policy: &'a Policy,
+    problems: &mut Problems,
+) -> BTreeMap<&'a str, &'a Treatment> {
+    let mut rows = BTreeMap::new();
+    for treatment in &policy.treatments {
+        for name in &treatment.commands {
+            if !registry.commands.contains_key(name) {
+                problems.push(Problem::new(
+                    Code::Stale,
+                    name,
+                    "has a treatment, but there is no such command",
+                ));
+            }
+            if rows.insert(name.as_str(), treatment).is_some() {
+                problems.push(Problem::new(Code::Contradiction, name, "has two treatments"));
+            }
+        }
+    }
+    rows
+}
+
+/// GEN-70: a special command has a row, a row has a special command, and the row makes sense.
+pub(super) fn command(registry: &Registry, policy: &Policy, plan: &CommandPlan<'_>, problems: &mut Problems) {
+    let name = plan.command.name.as_str();
+    if !plan.special.is_empty() && !plan.has_row {
+        let reasons: Vec<&str> = plan.special.iter().map(|reason| reason.word()).collect();
+        let text = format!("is special ({}) and needs a treatment", reasons.join(", "));
+        problems.push(Problem::new(Code::Unclassified, name, text));
+        return;
+    }
+    let level = plan.command.level;
+    let many_drivers = level == Level::Instance && matches!(plan.end, End::Generated | End::None);
+    let shares = plan.entry == Entry::Shared || plan.end == End::Shared;
+    let by_value = plan.end == End::Generated && passes_wrapped_by_value(registry, policy, plan.command);
+    let rules: [(bool, Code, &str); 6] = [
+        (
+            plan.special.is_empty() && plan.has_row,
+            Code::Stale,
+            "has a treatment but is not special; remove it from the row",
+        ),
+        (
+            level == Level::Global && plan.entry != Entry::Handwritten,
+            Code::NewGlobal,
+            "has no dispatchable first parameter and must be hand-written (GEN-50)",
+        ),
+        (
+            shares && plan.command.alias.is_none(),
+            Code::Contradiction,
+            "shares with the target of its alias, but is no alias",
+        ),
+        (
+            many_drivers,
+            Code::Contradiction,
+            "is called on an instance with several drivers and needs a hand-written end (S3)",
+        ),
+        (
+            by_value,
+            Code::Contradiction,
+            "passes a wrapped handle by value and needs a hand-written end (S4)",
+        ),
+        (
+            plan.absent.is_some() && plan.end != End::Generated,
+            Code::Contradiction,
+            "says what happens when a driver lacks it, but its end is not generated",
+        ),
+    ];
+    let broken = rules.into_iter().filter(|(broken, ..)| *broken);
+    problems.extend(broken.map(|(_, code, text)| Problem::new(code, name, text)));
+}
+
+fn passes_wrapped_by_value(registry: &Registry, policy: &Policy, command: &Command) -> bool {
+    command.params.iter().skip(1).any(|param| {
+        let base = resolve(registry, &param.ty.base);
+        param.ty.pointers.is_empty() && policy.wrapped_handles.iter().any(|wrapped| wrapped == base)
+    })
+}
+
+/// GEN-49: names stay distinct when they become identifiers.
+pub(super) fn collisions(commands: &[CommandPlan<'_>], problems: &mut Problems) {
+    let mut bodies: BTreeMap<String, &str> = BTreeMap::new();
+    for plan in commands {
+        let name = plan.command.name.as_str();
+        if plan.entry == Entry::Handwritten || plan.end == End::Handwritten {
+            if let Some(other) = bodies.insert(names::body(name).to_string(), name) {
+                let text = format!("its hand-written body has the same name as that of {other}");
+                problems.push(Problem::new(Code::Collision, name, text));
+            }
+        }
+        let mut params: Vec<String> = plan
+            .command
+            .params
+            .iter()
+            .map(|p| names::ident(&p.name).to_string())
+            .collect();
+        params.sort_unstable();
+        if params.windows(2).any(|pair| pair[0] == pair[1]) {
+            problems.push(Problem::new(Code::Collision, name, "has two parameters of one name"));
+        }
+    }
+}

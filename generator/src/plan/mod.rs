@@ -1,0 +1,94 @@
+//! Every decision the emitters need, taken once: they only print what is decided here.
+
+mod check;
+mod commands;
+mod extensions;
+mod layout;
+mod problem;
+mod reach;
+mod special;
+mod types;
+
+pub use commands::{CommandPlan, DeviceGate, Export, Gate};
+pub use extensions::ExtensionPlan;
+pub use layout::{Layout, bit_words, runs};
+pub use problem::{Code, Problem};
+pub use special::Reason;
+pub use types::{Place, TypePlan};
+
+use crate::policy::Policy;
+use vk_registry::model::{Level, Registry};
+
+/// The registry, the policy and what follows from both.
+pub struct Plan<'a> {
+    /// The facts.
+    pub registry: &'a Registry,
+    /// The exceptions.
+    pub policy: &'a Policy,
+    /// Which types are emitted and how.
+    pub types: TypePlan<'a>,
+    /// A plan for each command, sorted by name.
+    pub commands: Vec<CommandPlan<'a>>,
+    /// Extensions that the runtime knows by a constant.
+    pub extensions: ExtensionPlan<'a>,
+}
+
+impl<'a> Plan<'a> {
+    /// Decides everything, or names each thing that does not fit.
+    pub fn new(registry: &'a Registry, policy: &'a Policy) -> Result<Self, Vec<Problem>> {
+        let mut problems = Vec::new();
+        let types = TypePlan::new(registry, policy, &mut problems);
+        let extensions = ExtensionPlan::new(registry, policy, &mut problems);
+        let commands = commands::plan(registry, policy, &types, &mut problems);
+        if problems.is_empty() {
+            Ok(Self {
+                registry,
+                policy,
+                types,
+                commands,
+                extensions,
+            })
+        } else {
+            problems.sort();
+            problems.dedup();
+            Err(problems)
+        }
+    }
+
+    /// The plan of one command.
+    pub fn command(&self, name: &str) -> Option<&CommandPlan<'a>> {
+        let at = self
+            .commands
+            .binary_search_by(|plan| plan.command.name.as_str().cmp(name))
+            .ok()?;
+        self.commands.get(at)
+    }
+
+    /// Commands with a slot in the instance table: all of level instance and physical device, except the one that
+    /// makes devices, which the runtime finds by lookup (GEN-62).
+    pub fn instance_table(&self) -> impl Iterator<Item = &CommandPlan<'a>> {
+        self.commands
+            .iter()
+            .filter(|plan| plan.is_instance_chain() && plan.command.name != "vkCreateDevice")
+    }
+
+    /// Commands with a slot in the device table.
+    pub fn device_table(&self) -> impl Iterator<Item = &CommandPlan<'a>> {
+        self.commands.iter().filter(|plan| plan.command.level == Level::Device)
+    }
+
+    /// Commands with a slot in a driver's table.
+    pub fn driver_table(&self) -> impl Iterator<Item = &CommandPlan<'a>> {
+        self.commands.iter().filter(|plan| {
+            let name = plan.command.name.as_str();
+            (plan.is_instance_chain() || name == "vkGetDeviceProcAddr")
+                && !self.policy.not_asked_of_drivers.contains_key(name)
+        })
+    }
+
+    /// Device commands whose terminator needs the driver's function.
+    pub fn device_terminator_table(&self) -> impl Iterator<Item = &CommandPlan<'a>> {
+        self.device_table()
+            .filter(|plan| plan.has_terminator() && plan.command.name != "vkGetDeviceProcAddr")
+    }
+}

@@ -1,0 +1,81 @@
+//! What does not fit between registry and policy, and where in the policy file to look.
+
+use crate::policy::place;
+
+/// What kind of misfit it is (GEN-83). The words are stable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Code {
+    /// A special command without a treatment.
+    Unclassified,
+    /// A treatment of a command that is not special or does not exist.
+    Stale,
+    /// A name that the registry lacks.
+    UnknownName,
+    /// A row that contradicts itself, another row or what the command is.
+    Contradiction,
+    /// A global command that is not hand-written.
+    NewGlobal,
+    /// A by-value type that neither the registry nor the policy describes.
+    UnknownByValue,
+    /// A structure passed by value.
+    StructByValue,
+    /// Two names that become one.
+    Collision,
+    /// More of something than fits.
+    Limit,
+}
+
+impl Code {
+    /// The word between brackets in a printed message.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Unclassified => "unclassified-command",
+            Self::Stale => "stale-policy",
+            Self::UnknownName => "unknown-name",
+            Self::Contradiction => "policy-contradiction",
+            Self::NewGlobal => "new-global-command",
+            Self::UnknownByValue => "unknown-by-value-type",
+            Self::StructByValue => "struct-by-value",
+            Self::Collision => "identifier-collision",
+            Self::Limit => "limit",
+        }
+    }
+}
+
+/// One misfit.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Problem {
+    /// The command, type or extension it is about.
+    pub name: String,
+    /// Its kind.
+    pub code: Code,
+    /// What is wrong with it, and what to do.
+    pub text: String,
+}
+
+impl Problem {
+    pub(super) fn new(code: Code, name: &str, text: impl Into<String>) -> Self {
+        Self {
+            name: name.to_owned(),
+            code,
+            text: text.into(),
+        }
+    }
+
+    /// The message in the style of a compiler, pointing to the first place where the policy's text has the name.
+    pub fn located(&self, file: &str, policy: &str) -> String {
+        let quoted = format!("\"{}\"", self.name);
+        let key = format!("\n{} = ", self.name);
+        let offset = policy.find(&quoted).or_else(|| policy.find(&key).map(|at| at + 1));
+        let (line, column) = place(policy, offset.unwrap_or(0));
+        format!(
+            "{file}:{line}:{column}: error[{}]: {}: {}",
+            self.code.word(),
+            self.name,
+            self.text
+        )
+    }
+}
+
+/// Collects misfits.
+pub(super) type Problems = Vec<Problem>;

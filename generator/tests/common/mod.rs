@@ -1,0 +1,95 @@
+//! What the tests of this crate share.
+#![allow(dead_code, reason = "each test binary uses a part of it")]
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::{env, fs, process};
+use vk_registry::model::Registry;
+use vk_registry::snapshot;
+use vkgen::emit::{self, File};
+use vkgen::plan::{Plan, Problem};
+use vkgen::policy::Policy;
+
+/// The folder of the crate.
+pub(crate) fn crate_root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The folder of the repository.
+pub(crate) fn repository() -> PathBuf {
+    crate_root()
+        .parent()
+        .expect("the crate lies in the repository")
+        .to_owned()
+}
+
+/// The folder of the reduced registry.
+pub(crate) fn reduced() -> PathBuf {
+    crate_root().join("tests/golden/reduced")
+}
+
+/// A registry from the folder of its snapshot.
+pub(crate) fn registry(folder: &Path) -> Registry {
+    let read = |name: &'static str| (name, fs::read_to_string(folder.join(name)).expect(name));
+    let files: Vec<_> = snapshot::FILES.into_iter().map(read).collect();
+    snapshot::read(&files).expect("a good snapshot")
+}
+
+/// The committed registry.
+pub(crate) fn committed_registry() -> Registry {
+    registry(&repository().join("registry/snapshot"))
+}
+
+/// The text of the committed policy.
+pub(crate) fn committed_policy() -> String {
+    fs::read_to_string(crate_root().join("policy.toml")).expect("the policy")
+}
+
+/// Parses a policy that must be good in form.
+pub(crate) fn policy(text: &str) -> Policy {
+    Policy::parse("policy.toml", text).expect("a policy of good form")
+}
+
+/// All files that the registry and the policy give.
+pub(crate) fn generate(registry: &Registry, policy: &Policy) -> Vec<File> {
+    let plan = Plan::new(registry, policy).unwrap_or_else(|problems| panic!("{problems:#?}"));
+    emit::all(&plan).expect("a lookup table")
+}
+
+/// The misfits between a registry and a policy's text, as printed.
+pub(crate) fn problems(registry: &Registry, text: &str) -> Vec<String> {
+    let policy = policy(text);
+    let located = |problem: &Problem| problem.located("policy.toml", text);
+    Plan::new(registry, &policy)
+        .err()
+        .map_or_else(Vec::new, |found| found.iter().map(located).collect())
+}
+
+/// The policy's text with one part replaced, which must occur exactly once.
+pub(crate) fn edited(text: &str, from: &str, to: &str) -> String {
+    assert_eq!(text.matches(from).count(), 1, "`{from}` must occur once");
+    text.replace(from, to)
+}
+
+/// A folder that is removed at the end of the test.
+pub(crate) struct Scratch(PathBuf);
+
+impl Scratch {
+    pub(crate) fn new() -> Self {
+        static COUNTER: AtomicU32 = AtomicU32::new(0);
+        let number = COUNTER.fetch_add(1, Ordering::Relaxed);
+        let path = env::temp_dir().join(format!("vkgen-test-{}-{number}", process::id()));
+        fs::create_dir_all(&path).expect("a scratch folder");
+        Self(path)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}

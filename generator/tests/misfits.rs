@@ -1,0 +1,150 @@
+//! Registry and policy that do not fit together (GEN-70, GEN-83): each kind is named with its place.
+
+mod common;
+
+use common::{committed_policy, committed_registry, edited, problems};
+use vkgen::policy::Policy;
+
+/// The single complaint about an edited policy.
+fn complaint(from: &str, to: &str) -> String {
+    let found = problems(&committed_registry(), &edited(&committed_policy(), from, to));
+    assert_eq!(found.len(), 1, "{found:#?}");
+    found.into_iter().next().unwrap_or_default()
+}
+
+#[test]
+fn gen_70_the_committed_policy_fits() {
+    assert_eq!(
+        problems(&committed_registry(), &committed_policy()),
+        Vec::<String>::new()
+    );
+}
+
+#[test]
+fn gen_70_a_special_command_without_a_row_is_refused() {
+    let text = complaint("    \"vkCreateSampler\",\n", "");
+    assert!(
+        text.contains("error[unclassified-command]: vkCreateSampler") && text.contains("raw_handle"),
+        "{text}"
+    );
+}
+
+#[test]
+fn gen_70_a_row_for_an_ordinary_command_is_stale() {
+    let text = complaint(
+        "    \"vkCreateSampler\",\n",
+        "    \"vkCreateSampler\",\n    \"vkCmdDraw\",\n",
+    );
+    assert!(text.contains("error[stale-policy]: vkCmdDraw"), "{text}");
+    assert!(
+        text.starts_with("policy.toml:") && !text.starts_with("policy.toml:1:1"),
+        "{text}"
+    );
+}
+
+#[test]
+fn gen_70_a_row_for_a_command_that_does_not_exist_is_stale() {
+    let text = complaint(
+        "    \"vkCreateSampler\",\n",
+        "    \"vkCreateSampler\",\n    \"vkCmdJuggle\",\n",
+    );
+    assert!(text.contains("error[stale-policy]: vkCmdJuggle"), "{text}");
+}
+
+#[test]
+fn gen_70_two_rows_contradict() {
+    let text = complaint(
+        "    \"vkCreateSampler\",\n",
+        "    \"vkCreateSampler\",\n    \"vkCreateSampler\",\n",
+    );
+    assert!(
+        text.contains("error[policy-contradiction]: vkCreateSampler: has two treatments"),
+        "{text}"
+    );
+}
+
+#[test]
+fn gen_50_a_new_global_command_is_refused() {
+    let row = "    \"vkEnumerateInstanceVersion\",\n";
+    let extra = "\n[[treatment]]\ncommands = [\"vkEnumerateInstanceVersion\"]\nreason = \"none\"\n";
+    let text = edited(&committed_policy(), row, "") + extra;
+    let found = problems(&committed_registry(), &text);
+    assert!(
+        found.iter().any(|line| line.contains("error[new-global-command]")),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn gen_71_an_instance_command_needs_a_handwritten_end() {
+    let row = "commands = [\"vkDestroyInstance\"]\nentry = \"handwritten\"\nend = \"handwritten\"";
+    let text = complaint(row, "commands = [\"vkDestroyInstance\"]\nentry = \"handwritten\"");
+    assert!(
+        text.contains("error[policy-contradiction]: vkDestroyInstance") && text.contains("S3"),
+        "{text}"
+    );
+}
+
+#[test]
+fn gen_43_a_by_value_type_is_never_guessed() {
+    let text = problems(
+        &committed_registry(),
+        &edited(
+            &committed_policy(),
+            "xcb_visualid_t = { rust = \"u32\", size = 4 }\n",
+            "",
+        ),
+    );
+    assert!(
+        text.iter().all(|line| line.contains("error[unknown-by-value-type]")) && !text.is_empty(),
+        "{text:?}"
+    );
+}
+
+#[test]
+fn gen_80_unknown_names_are_refused() {
+    let cases = [
+        ("wrapped-handles = [\n", "wrapped-handles = [\n    \"VkSword\",\n"),
+        ("emulated = [\n", "emulated = [\n    \"vkJuggle\",\n"),
+        ("lifecycle = [\n", "lifecycle = [\n    \"vkJuggle\",\n"),
+        ("[platforms]\n", "[platforms]\nabacus = {}\n"),
+        ("structs = [\n", "structs = [\n    \"VkSword\",\n"),
+        (
+            "device-extensions = [\n",
+            "device-extensions = [\n    \"VK_KHR_sword\",\n",
+        ),
+        (
+            "[exports]\nextensions = [\n",
+            "[exports]\nextensions = [\n    \"VK_KHR_sword\",\n",
+        ),
+        (
+            "[types.by-value]\n",
+            "[types.by-value]\nSWORD = { rust = \"u32\", size = 4 }\n",
+        ),
+    ];
+    for (from, to) in cases {
+        let text = complaint(from, to);
+        assert!(text.contains("error[unknown-name]"), "{text}");
+    }
+}
+
+#[test]
+fn gen_70_every_exception_has_a_reason() {
+    let text = edited(
+        &committed_policy(),
+        "reason = \"emulated by the function of core 1.0 (DRV-161)\"",
+        "reason = \" \"",
+    );
+    let complaint = Policy::parse("policy.toml", &text).expect_err("no reason");
+    assert!(complaint.contains("error[policy-reason]"), "{complaint}");
+}
+
+#[test]
+fn gen_80_an_unknown_key_is_refused_with_its_place() {
+    let text = edited(&committed_policy(), "[platforms]\n", "[platform]\n");
+    let complaint = Policy::parse("policy.toml", &text).expect_err("an unknown key");
+    assert!(
+        complaint.starts_with("policy.toml:") && complaint.contains("error[policy-syntax]"),
+        "{complaint}"
+    );
+}

@@ -1,0 +1,211 @@
+//! The program as a whole: verbs, exit codes, files.
+
+mod common;
+
+use common::{Scratch, reduced};
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// Runs a verb on a copy of the reduced registry below `folder`.
+fn run(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_vkgen"))
+        .args(arguments)
+        .args(["--snapshot", "snapshot", "--policy", "policy.toml"])
+        .current_dir(folder)
+        .output()
+        .expect("the program runs")
+}
+
+fn emit(folder: &Path) -> Output {
+    run(folder, &["emit", "--generated", "generated"])
+}
+
+fn check(folder: &Path) -> Output {
+    run(folder, &["check", "--generated", "generated"])
+}
+
+/// A folder with the reduced snapshot and its policy.
+fn prepared() -> Scratch {
+    let scratch = Scratch::new();
+    let snapshot = scratch.path().join("snapshot");
+    fs::create_dir(&snapshot).expect("a folder");
+    for entry in fs::read_dir(reduced().join("snapshot")).expect("the reduced snapshot") {
+        let path = entry.expect("an entry").path();
+        fs::copy(&path, snapshot.join(path.file_name().expect("a name"))).expect("a copy");
+    }
+    fs::copy(reduced().join("policy.toml"), scratch.path().join("policy.toml")).expect("a copy");
+    scratch
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().expect("an exit code")
+}
+
+fn errors(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn gen_2_check_agrees_with_emit() {
+    let scratch = prepared();
+    assert_eq!(code(&check(scratch.path())), 1, "nothing is there yet");
+    assert_eq!(code(&emit(scratch.path())), 0);
+    let output = check(scratch.path());
+    assert_eq!(code(&output), 0, "{}", errors(&output));
+}
+
+#[test]
+fn gen_93_check_lists_changed_absent_and_surplus_files() {
+    let scratch = prepared();
+    emit(scratch.path());
+    let generated = scratch.path().join("generated");
+    fs::write(generated.join("pfn.rs"), "changed").expect("a change");
+    fs::remove_file(generated.join("lookup.rs")).expect("a removal");
+    fs::write(generated.join("left_over.rs"), "").expect("an addition");
+    let output = check(scratch.path());
+    let text = errors(&output);
+    assert_eq!(code(&output), 1);
+    assert!(text.contains("pfn.rs: differs"), "{text}");
+    assert!(text.contains("lookup.rs: is absent"), "{text}");
+    assert!(text.contains("left_over.rs: does not belong here"), "{text}");
+    assert_eq!(
+        fs::read_to_string(generated.join("pfn.rs")).expect("the file"),
+        "changed",
+        "check writes nothing"
+    );
+    emit(scratch.path());
+    assert!(!generated.join("left_over.rs").exists());
+    assert_eq!(code(&check(scratch.path())), 0);
+}
+
+#[test]
+fn gen_84_unchanged_files_keep_their_time() {
+    let scratch = prepared();
+    emit(scratch.path());
+    let path = scratch.path().join("generated/pfn.rs");
+    let time = || fs::metadata(&path).and_then(|data| data.modified()).expect("a time");
+    let before = time();
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    let output = emit(scratch.path());
+    assert!(String::from_utf8_lossy(&output.stdout).starts_with("0 of "));
+    assert_eq!(time(), before);
+}
+
+#[test]
+fn gen_84_a_failed_run_leaves_everything_as_it_was() {
+    let scratch = prepared();
+    emit(scratch.path());
+    let policy = scratch.path().join("policy.toml");
+    let text = fs::read_to_string(&policy).expect("the policy");
+    fs::write(&policy, text.replace("\"vkGetDeviceQueue\"", "\"vkJuggle\"")).expect("a bad policy");
+    let output = emit(scratch.path());
+    assert_eq!(code(&output), 2);
+    assert!(
+        errors(&output).contains("error[stale-policy]: vkJuggle"),
+        "{}",
+        errors(&output)
+    );
+    assert!(
+        errors(&output).contains("error[unclassified-command]: vkGetDeviceQueue"),
+        "{}",
+        errors(&output)
+    );
+    fs::write(&policy, text).expect("the good policy");
+    assert_eq!(code(&check(scratch.path())), 0);
+}
+
+#[test]
+fn gen_84_a_folder_in_the_way_of_a_file_stops_the_run() {
+    let scratch = prepared();
+    let generated = scratch.path().join("generated");
+    fs::create_dir_all(generated.join("pfn.rs/below")).expect("a folder in the way");
+    let output = emit(scratch.path());
+    assert_eq!(code(&output), 3, "{}", errors(&output));
+    let left: Vec<_> = walk(&generated)
+        .into_iter()
+        .filter(|name| name.ends_with("vkgen-tmp"))
+        .collect();
+    assert_eq!(left, Vec::<String>::new(), "no temporary file stays");
+}
+
+fn walk(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder)
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").path());
+    entries
+        .flat_map(|path| {
+            if path.is_dir() {
+                walk(&path)
+            } else {
+                vec![path.display().to_string()]
+            }
+        })
+        .collect()
+}
+
+#[test]
+fn gen_3_exit_codes_for_usage_and_files() {
+    let scratch = prepared();
+    for arguments in [
+        &["juggle"][..],
+        &["emit", "--loudly"],
+        &["import"],
+        &["check", "--vk-xml", "vk.xml"],
+    ] {
+        let output = run(scratch.path(), arguments);
+        assert_eq!(code(&output), 3, "{arguments:?}");
+        assert!(errors(&output).contains("usage:"), "{arguments:?}");
+    }
+    fs::remove_file(scratch.path().join("snapshot/handles.txt")).expect("a removal");
+    assert_eq!(code(&emit(scratch.path())), 3);
+}
+
+#[test]
+fn gen_3_a_damaged_snapshot_is_refused_with_its_place() {
+    let scratch = prepared();
+    let path = scratch.path().join("snapshot/commands.txt");
+    let text = fs::read_to_string(&path).expect("the commands");
+    fs::write(&path, text.replacen("level device", "level cellar", 1)).expect("a damaged file");
+    let output = emit(scratch.path());
+    assert_eq!(code(&output), 2);
+    assert!(errors(&output).contains("commands.txt:"), "{}", errors(&output));
+}
+
+#[test]
+fn gen_60_dump_holds_what_tests_and_diffs_need() {
+    let scratch = prepared();
+    let output = run(scratch.path(), &["dump"]);
+    let dump: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(dump["header_version"], "1.4.366");
+    let commands = dump["commands"].as_array().expect("commands");
+    let command = |name: &str| {
+        commands
+            .iter()
+            .find(|command| command["name"] == name)
+            .expect("a command")
+    };
+    let groups = command("vkEnumeratePhysicalDeviceGroupsKHR");
+    assert_eq!(groups["level"], "instance");
+    assert_eq!(groups["alias"], "vkEnumeratePhysicalDeviceGroups");
+    assert_eq!(groups["lookup"]["any"][0], "VK_KHR_device_group_creation");
+    let constants = command("vkCmdSetBlendConstants");
+    assert_eq!(constants["params"][1], "const float[4]");
+    assert_eq!(constants["param_names"][1], "blendConstants");
+    assert_eq!(constants["core"], "1.0");
+    for key in [
+        "extensions",
+        "handles",
+        "platforms",
+        "core_versions",
+        "reserved_extensions",
+    ] {
+        assert!(dump[key].is_array(), "{key}");
+    }
+    let queue = &dump["handles"]
+        .as_array()
+        .expect("handles")
+        .iter()
+        .find(|handle| handle["name"] == "VkQueue");
+    assert_eq!(queue.expect("a queue")["dispatchable"], true);
+}
