@@ -1,0 +1,14 @@
+//! Discovery: which drivers and layers there are, and which layers an instance gets.
+//!
+//! [`search`] turns the environment into places and places into manifest files. [`drivers`] reads and filters the
+//! drivers among them, [`layers`] the layers, and [`activation`] decides which layers are active and in which order.
+//! Every scan is fresh (DRV-7, LAY-24): nothing is kept from one API call to the next.
+
+#![forbid(unsafe_code)]
+
+pub mod build_dirs;
+pub mod drivers;
+mod executable;
+pub mod search;
+
+pub use executable::executable_path;
