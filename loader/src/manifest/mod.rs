@@ -9,6 +9,7 @@
 pub mod driver;
 pub mod file;
 pub mod json;
+pub mod layer;
 mod library;
 mod path;
 mod text;
@@ -18,6 +19,7 @@ mod version;
 pub mod scratch;
 
 pub use driver::DriverManifest;
+pub use layer::LayerManifest;
 pub use path::{file_name, folder_of, has_json_name, join};
 pub use text::Text;
 pub use version::{ApiVersion, FormatVersion};
