@@ -6,9 +6,15 @@
 
 #![forbid(unsafe_code)]
 
+pub mod activation;
 pub mod build_dirs;
 pub mod drivers;
 mod executable;
+mod implicit;
+pub mod layers;
 pub mod search;
 
 pub use executable::executable_path;
+
+#[cfg(all(test, unix))]
+pub mod testing;

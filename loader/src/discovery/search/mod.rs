@@ -10,7 +10,7 @@ mod places;
 
 pub use find::{Found, find};
 pub use kind::ManifestKind;
-pub use places::{Base, Place, base_folders, places, replacing};
+pub use places::{Base, Place, base_folders, override_places, places, replacing};
 
 #[cfg(all(test, unix))]
 mod tests;

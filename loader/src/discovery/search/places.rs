@@ -71,6 +71,19 @@ pub fn places(kind: ManifestKind, environment: &Environment<'_>, with_variables:
     without_repeats(found)
 }
 
+/// The places that an override layer names in place of all others (LAY-175). Empty ones are skipped (BI-38).
+pub fn override_places(paths: &[Text]) -> Vec<Place> {
+    let named = paths.iter().filter(|path| !path.is_empty());
+    without_repeats(
+        named
+            .map(|path| Place {
+                path: path.clone(),
+                source: Source::OverrideLayer,
+            })
+            .collect(),
+    )
+}
+
 /// Drops places whose exact text occurred before (DRV-11, LAY-16).
 fn without_repeats(mut places: Vec<Place>) -> Vec<Place> {
     let mut seen = HashSet::new();
