@@ -68,6 +68,7 @@ fn contents(file: File, found: &Metadata) -> Result<Vec<u8>, FileError> {
 fn failure(reason: FileReason) -> impl Fn(io::Error) -> FileError {
     move |error| match error.kind() {
         ErrorKind::OutOfMemory => FileError::OutOfMemory,
+        ErrorKind::NotFound | ErrorKind::NotADirectory => FileError::Unusable(FileReason::NotFound),
         _ => FileError::Unusable(reason),
     }
 }
@@ -104,12 +105,13 @@ mod tests {
         assert!(Command::new("mkfifo").arg(pipe.as_path()).status().unwrap().success());
         let cases = [
             (scratch.path("folder.json"), FileReason::NotRegular),
-            (scratch.path("dangling.json"), FileReason::NotOpened),
-            (scratch.path("missing.json"), FileReason::NotOpened),
+            (scratch.path("dangling.json"), FileReason::NotFound),
+            (scratch.path("missing.json"), FileReason::NotFound),
+            (scratch.path("dangling.json/x.json"), FileReason::NotFound),
             (pipe, FileReason::NotRegular),
             ("/dev/null".into(), FileReason::NotRegular),
             (b"/a\0b.json"[..].into(), FileReason::NotOpened),
-            ("".into(), FileReason::NotOpened),
+            ("".into(), FileReason::NotFound),
         ];
         for (path, reason) in cases {
             assert_eq!(read_json(&path), Err(FileError::Unusable(reason)), "{path:?}");

@@ -1,6 +1,6 @@
 //! Adding layers to both lists, meta-layers with their components (LAY-156, LAY-160, LAY-165 to LAY-167).
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use super::{Activation, ActiveLayer, EnabledBy};
 use crate::alloc::OutOfMemory;
@@ -20,7 +20,7 @@ pub(super) struct Expansion<'a> {
     overriding: &'a [Text],
     journal: &'a Journal<'a>,
     activation: Activation,
-    names: HashSet<&'a Text>,
+    names: BTreeSet<&'a Text>,
     metas: Vec<Meta>,
 }
 
@@ -59,7 +59,7 @@ impl<'a> Expansion<'a> {
             overriding,
             journal,
             activation: Activation::default(),
-            names: HashSet::new(),
+            names: BTreeSet::new(),
             metas: vec![Meta::Untouched; list.layers.len()],
         }
     }
@@ -93,7 +93,7 @@ impl<'a> Expansion<'a> {
 
     /// Where several layers of the chain have one name, leaves the one nearest the driver (LAY-157).
     pub(super) fn keep_last_of_each_name(&mut self) {
-        let mut seen = HashSet::new();
+        let mut seen = BTreeSet::new();
         let layers = &self.list.layers;
         let mut chain: Vec<ActiveLayer> = self.activation.chain.drain(..).rev().collect();
         chain.retain(|layer| seen.insert(&layers[layer.index].manifest.name));
@@ -104,7 +104,6 @@ impl<'a> Expansion<'a> {
     fn push(&mut self, index: usize, enabled_by: EnabledBy) -> Result<(), OutOfMemory> {
         let manifest = &self.list.layers[index].manifest;
         let layer = ActiveLayer { index, enabled_by };
-        self.names.try_reserve(1)?;
         self.names.insert(&manifest.name);
         self.activation.app.try_reserve(1)?;
         self.activation.app.push(layer);

@@ -1,6 +1,6 @@
 //! The order of a settings file (LAY-154 to LAY-157, APP-252).
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use super::expand::Expansion;
 use super::{Activation, EnabledBy, Request};
@@ -27,8 +27,8 @@ pub(super) fn activate(request: &Request<'_>, journal: &Journal<'_>) -> Result<A
             ),
         );
     }
-    let named: HashSet<&[u8]> = named.iter().map(Vec::as_slice).collect();
-    let application: HashSet<&Text> = request.application.iter().collect();
+    let named: BTreeSet<&[u8]> = named.iter().map(Vec::as_slice).collect();
+    let application: BTreeSet<&Text> = request.application.iter().collect();
     let mut expansion = Expansion::new(list, environment, &list.overriding, journal);
     for (index, layer) in list.layers.iter().enumerate() {
         if let Some(enabled_by) = reason(layer, request, &named, &application, journal) {
@@ -43,8 +43,8 @@ pub(super) fn activate(request: &Request<'_>, journal: &Journal<'_>) -> Result<A
 fn reason(
     layer: &Layer,
     request: &Request<'_>,
-    named: &HashSet<&[u8]>,
-    application: &HashSet<&Text>,
+    named: &BTreeSet<&[u8]>,
+    application: &BTreeSet<&Text>,
     journal: &Journal<'_>,
 ) -> Option<EnabledBy> {
     let list = request.list;

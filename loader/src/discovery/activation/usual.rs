@@ -1,6 +1,6 @@
 //! The order without a settings file (LAY-140 to LAY-145, APP-91).
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use super::expand::Expansion;
 use super::{Activation, EnabledBy, Request};
@@ -44,7 +44,7 @@ fn add_implicit<'a>(
     journal: &Journal<'_>,
 ) -> Result<(), OutOfMemory> {
     let list = request.list;
-    let named: HashSet<&[u8]> = named.iter().map(Vec::as_slice).collect();
+    let named: BTreeSet<&[u8]> = named.iter().map(Vec::as_slice).collect();
     for (index, layer) in list.layers.iter().enumerate() {
         let manifest = &layer.manifest;
         // A layer named in the variable is placed where the variable says.

@@ -1,6 +1,6 @@
 //! Layers that the settings file lists (LAY-150 to LAY-153, APP-250 to APP-254).
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use super::{Layer, LayerList, decide, drop_where};
 use crate::alloc::OutOfMemory;
@@ -74,7 +74,7 @@ pub(super) fn combine(
     journal: &mut Journal<'_>,
 ) -> LayerList {
     let named = entries.iter().filter(|entry| entry.control != Control::Unordered);
-    let names: HashSet<&Text> = named.map(|entry| &entry.name).collect();
+    let names: BTreeSet<&Text> = named.map(|entry| &entry.name).collect();
     let mut unlisted: Vec<LayerManifest> = regular.layers.into_iter().map(|layer| layer.manifest).collect();
     drop_where(&mut unlisted, journal, |layer| {
         names

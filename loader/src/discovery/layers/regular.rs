@@ -1,6 +1,6 @@
 //! The usual scan: implicit layers, the override layer among them, explicit layers, and what is then removed.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use super::overriding::{choose_override, note_displaced_layer_path};
 use super::{Extent, Layer, LayerList, LayerScan, drop_where, meta};
@@ -105,7 +105,7 @@ fn drop_blacklisted(layers: &mut Vec<LayerManifest>, blacklist: &[Text], journal
 
 /// Keeps the first layer of each name (LAY-31).
 fn drop_duplicates(layers: &mut Vec<LayerManifest>, journal: &mut Journal<'_>) {
-    let mut kept: HashMap<Text, Text> = HashMap::new();
+    let mut kept: BTreeMap<Text, Text> = BTreeMap::new();
     drop_where(layers, journal, |layer| {
         if let Some(kept) = kept.get(&layer.name) {
             let kept = kept.clone();

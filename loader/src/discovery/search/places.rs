@@ -1,6 +1,6 @@
 //! Places, in the order in which they are searched (APP-213, DRV-15 to DRV-23, LAY-10 to LAY-16, LAY-60 to LAY-64).
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use super::ManifestKind;
 use crate::discovery::build_dirs::{EXTRASYSCONFDIR, FALLBACK_CONFIG_DIRS, FALLBACK_DATA_DIRS, SYSCONFDIR};
@@ -86,7 +86,7 @@ pub fn override_places(paths: &[Text]) -> Vec<Place> {
 
 /// Drops places whose exact text occurred before (DRV-11, LAY-16).
 fn without_repeats(mut places: Vec<Place>) -> Vec<Place> {
-    let mut seen = HashSet::new();
+    let mut seen = BTreeSet::new();
     places.retain(|place| seen.insert(place.path.clone()));
     places
 }

@@ -8,7 +8,9 @@ use crate::manifest::Text;
 /// What was wrong with the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileReason {
-    /// It does not exist, or may not be opened.
+    /// It does not exist.
+    NotFound,
+    /// It may not be opened.
     NotOpened,
     /// It is a folder, a device or a pipe.
     NotRegular,
@@ -46,7 +48,7 @@ impl FileReason {
 
     pub(super) fn write(&self, out: &mut fmt::Formatter<'_>, name: &Text, _path: &Text) -> fmt::Result {
         match self {
-            Self::NotOpened => write!(out, "loader_get_json: Failed to open JSON file {name}"),
+            Self::NotFound | Self::NotOpened => write!(out, "loader_get_json: Failed to open JSON file {name}"),
             Self::NotRegular => {
                 write!(
                     out,

@@ -10,6 +10,7 @@ mod file;
 mod layer_library;
 mod layer_list;
 mod layer_manifest;
+mod settings;
 
 pub use device::DeviceReason;
 pub use driver_library::DriverLibraryReason;
@@ -18,6 +19,7 @@ pub use file::{FileKind, FileReason};
 pub use layer_library::{LayerLibraryProblem, LayerLibraryReason};
 pub use layer_list::LayerListReason;
 pub use layer_manifest::{LayerManifestReason, LayerReason};
+pub use settings::SettingsReason;
 
 use std::fmt;
 
@@ -65,6 +67,8 @@ macro_rules! reasons {
 reasons! {
     /// A JSON file could not be read at all.
     File(FileReason);
+    /// The content of the loader settings file.
+    Settings(SettingsReason);
     /// The content of a driver manifest.
     DriverManifest(DriverManifestReason);
     /// The library of a driver, or the driver in it.

@@ -1,6 +1,6 @@
 //! The extensions a layer adds (LAY-104 to LAY-106).
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use super::one::MAX_NAME;
 use super::{DeviceExtension, InstanceExtension, leading_texts};
@@ -50,7 +50,7 @@ pub(super) fn device_extensions(object: &Object) -> Result<Vec<DeviceExtension>,
 
 /// The objects of an array that have a name which fits the API, the first of each name.
 fn named<'a>(object: &'a Object, field: &str) -> impl Iterator<Item = (&'a [u8], &'a Object)> {
-    let mut seen = HashSet::new();
+    let mut seen = BTreeSet::new();
     let elements = object.array(field).unwrap_or_default();
     elements
         .iter()
