@@ -18,3 +18,6 @@ pub use executable::executable_path;
 
 #[cfg(all(test, unix))]
 pub mod testing;
+
+#[cfg(all(test, unix))]
+mod hostile_tests;
