@@ -1,6 +1,6 @@
 //! The drivers of a scan, up to the point where their libraries are opened (DRV-7 to DRV-28, DRV-44, DRV-45, APP-227).
 
-use super::search::{Found, ManifestKind, find, places};
+use super::search::{self, Found, ManifestKind, places};
 use crate::alloc::OutOfMemory;
 use crate::env::glob::Globs;
 use crate::env::{Environment, Variable};
@@ -19,6 +19,24 @@ pub struct DriverScan<'a> {
     pub settings: Option<&'a Settings>,
     /// Whether portability drivers are wanted. Outside instance creation they always are (DRV-98).
     pub with_portability: bool,
+}
+
+/// Looks for drivers afresh; see [`DriverScan`].
+///
+/// # Errors
+/// Only when memory runs out.
+pub fn find(
+    environment: &Environment<'_>,
+    settings: Option<&Settings>,
+    with_portability: bool,
+    journal: &mut Journal<'_>,
+) -> Result<FoundDrivers, OutOfMemory> {
+    let scan = DriverScan {
+        environment,
+        settings,
+        with_portability,
+    };
+    scan.run(journal)
 }
 
 /// What a scan found.
@@ -42,7 +60,7 @@ impl DriverScan<'_> {
             false => DriverFilters::default(),
         };
         let places = places(ManifestKind::Driver, self.environment, with_variables);
-        let files = self.with_settings(find(ManifestKind::Driver, &places, journal)?, journal)?;
+        let files = self.with_settings(search::find(ManifestKind::Driver, &places, journal)?, journal)?;
         let mut found = FoundDrivers::default();
         for Found { path, source } in &files {
             match read_driver_manifest(path, *source, self.with_portability, journal)? {

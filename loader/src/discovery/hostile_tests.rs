@@ -8,7 +8,7 @@ use crate::env::{Environment, Fixed};
 use crate::journal::Journal;
 use crate::journal::testing::Lines;
 use crate::manifest::scratch::Scratch;
-use crate::settings::read_settings;
+use crate::settings::load_for;
 
 const DRIVER: &str = r#"{"file_format_version":"1.0.1","ICD":{"library_path":"./d.so","api_version":"1.3.0"}}"#;
 const LAYER: &str = r#"{"file_format_version":"1.2.1","layers":[{"name":"VK_LAYER_good","type":"GLOBAL",
@@ -58,7 +58,7 @@ impl World {
         let environment = Environment::new(&self.variables);
         let lines = Lines::default();
         let mut journal = Journal::new(&lines);
-        let settings = read_settings(&environment, None, &mut journal).unwrap();
+        let settings = load_for(&environment, None, &mut journal).unwrap();
         let drivers = DriverScan {
             environment: &environment,
             settings: None,
@@ -81,7 +81,7 @@ impl World {
             let request = Request {
                 list: &list,
                 environment: &environment,
-                application: &["VK_LAYER_good".into(), "VK_LAYER_meta".into()],
+                application: &[b"VK_LAYER_good", b"VK_LAYER_meta"],
             };
             activation::activate(&request, &journal).unwrap();
         }

@@ -14,7 +14,9 @@ mod implicit;
 pub mod layers;
 pub mod search;
 
+pub use activation::{Activation, ActiveLayer, EnabledBy};
 pub use executable::executable_path;
+pub use layers::DiscoveredLayers;
 
 #[cfg(all(test, unix))]
 pub mod testing;

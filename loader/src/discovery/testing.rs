@@ -1,6 +1,6 @@
 //! Folders of layer manifests for the tests of discovery and activation.
 
-use super::layers::{LayerList, LayerScan};
+use super::layers::{DiscoveredLayers, LayerScan};
 use crate::env::{Environment, Fixed};
 use crate::journal::Journal;
 use crate::journal::testing::Lines;
@@ -90,7 +90,7 @@ impl World {
     }
 
     /// Scans with settings.
-    pub fn scan_with(&self, settings: Option<&Settings>) -> LayerList {
+    pub fn scan_with(&self, settings: Option<&Settings>) -> DiscoveredLayers {
         let variables = self.variables();
         let environment = Environment::new(&variables);
         let scan = LayerScan {
@@ -102,7 +102,7 @@ impl World {
     }
 
     /// Scans.
-    pub fn scan(&self) -> LayerList {
+    pub fn scan(&self) -> DiscoveredLayers {
         self.scan_with(None)
     }
 
@@ -113,7 +113,7 @@ impl World {
 }
 
 /// The names of a list.
-pub fn names(list: &LayerList) -> Vec<String> {
+pub fn names(list: &DiscoveredLayers) -> Vec<String> {
     list.layers
         .iter()
         .map(|layer| layer.manifest.name.to_string())

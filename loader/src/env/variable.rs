@@ -104,7 +104,7 @@ variables! {
         "Hexadecimal vendor:device of the physical device to list first.";
     DisableSelect = "VK_LOADER_DISABLE_SELECT", Plain, Whole, EachUse,
         "A number other than 0 switches off all sorting of physical devices.";
-    DisableInstanceExtensionFilter = "VK_LOADER_DISABLE_INST_EXT_FILTER", Plain, Whole, EachUse,
+    DisableInstExtFilter = "VK_LOADER_DISABLE_INST_EXT_FILTER", Plain, Whole, EachUse,
         "A number other than 0 lets instance extensions pass that the loader does not know.";
     DisableLibraryUnloading = "VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING", Plain, Whole, Load,
         "Exactly 1 keeps driver and layer libraries loaded, so that leak checkers can name their symbols.";

@@ -29,6 +29,16 @@ impl LogBits {
     /// Printed whatever was asked for (APP-233).
     pub const FATAL: Self = Self(1 << 8);
 
+    /// The set as one word, to keep it where only numbers can be kept.
+    pub const fn word(self) -> u32 {
+        self.0
+    }
+
+    /// The set that [`LogBits::word`] gave.
+    pub const fn from_word(word: u32) -> Self {
+        Self(word)
+    }
+
     /// Both sets together; usable in constants.
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)

@@ -3,10 +3,12 @@
 use super::file::{FileError, read_json};
 use super::json::Object;
 use super::library::{Architecture, resolve};
-use super::{ApiVersion, FormatVersion, Text};
+use super::version::driver_version;
+use super::{FormatVersion, Text};
 use crate::alloc::OutOfMemory;
 use crate::journal::reason::{DriverManifestReason, FileReason};
 use crate::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
+use crate::version::ApiVersion;
 
 /// The newest `file_format_version` this loader knows.
 const NEWEST_FORMAT: FormatVersion = FormatVersion::new(1, 0, 1);
@@ -90,7 +92,7 @@ fn parse(
     })?;
     let library_path = library_path(icd, path, journal)?;
     let api_version = icd.text("api_version").ok_or(DriverManifestReason::NoApiVersion)?;
-    let api_version = ApiVersion::of_driver(api_version);
+    let api_version = driver_version(api_version);
     if api_version.variant() != 0 {
         return Err(DriverManifestReason::Variant(api_version.variant()));
     }

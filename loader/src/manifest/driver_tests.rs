@@ -29,7 +29,7 @@ fn drv_46_drv_50_a_complete_manifest() {
         panic!("{lines:?}");
     };
     assert!(driver.library_path.ends_with(b"/./lib.so"));
-    assert_eq!(driver.api_version.feature(), (1, 3));
+    assert_eq!(driver.api_version.without_patch(), ApiVersion::new(1, 3));
     assert_eq!(driver.path, path);
     assert!(!driver.is_portability_driver);
     let expected = [

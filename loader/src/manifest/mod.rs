@@ -19,7 +19,7 @@ mod version;
 pub mod scratch;
 
 pub use driver::DriverManifest;
-pub use layer::LayerManifest;
+pub use layer::{LayerManifest, PreInstanceFunction};
 pub use path::{file_name, folder_of, has_json_name, join};
 pub use text::Text;
-pub use version::{ApiVersion, FormatVersion};
+pub use version::FormatVersion;

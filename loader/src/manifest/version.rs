@@ -2,53 +2,19 @@
 
 use std::fmt;
 
-/// A packed API version, as `VK_MAKE_API_VERSION` makes it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ApiVersion(pub u32);
+use crate::version::ApiVersion;
 
-impl ApiVersion {
-    /// Vulkan 1.0.
-    pub const V1_0: Self = Self(1 << 22);
-    /// Vulkan 1.1.
-    pub const V1_1: Self = Self(1 << 22 | 1 << 12);
+/// The `api_version` of a driver manifest: each part is taken modulo 65536 and then packed, so a large part reaches into
+/// its neighbour (DRV-48).
+pub(super) fn driver_version(text: &[u8]) -> ApiVersion {
+    let [variant, major, minor, patch] = parts(text).map(|part| part % 0x1_0000);
+    ApiVersion(variant << 29 | major << 22 | minor << 12 | patch)
+}
 
-    /// The `api_version` of a driver manifest: each part is taken modulo 65536 and then packed, so a large part reaches
-    /// into its neighbour (DRV-48).
-    pub fn of_driver(text: &[u8]) -> Self {
-        let [variant, major, minor, patch] = parts(text).map(|part| part % 0x1_0000);
-        Self(variant << 29 | major << 22 | minor << 12 | patch)
-    }
-
-    /// The `api_version` of a layer manifest: each part is masked to its field (LAY-95).
-    pub fn of_layer(text: &[u8]) -> Self {
-        let [variant, major, minor, patch] = parts(text);
-        Self((variant & 0x7) << 29 | (major & 0x7F) << 22 | (minor & 0x3FF) << 12 | patch & 0xFFF)
-    }
-
-    /// 0 is Vulkan; others are APIs derived from it.
-    pub fn variant(self) -> u32 {
-        self.0 >> 29
-    }
-
-    /// The major version.
-    pub fn major(self) -> u32 {
-        self.0 >> 22 & 0x7F
-    }
-
-    /// The minor version.
-    pub fn minor(self) -> u32 {
-        self.0 >> 12 & 0x3FF
-    }
-
-    /// The patch version.
-    pub fn patch(self) -> u32 {
-        self.0 & 0xFFF
-    }
-
-    /// Major and minor version, by which versions are compared where the patch does not matter.
-    pub fn feature(self) -> (u32, u32) {
-        (self.major(), self.minor())
-    }
+/// The `api_version` of a layer manifest: each part is masked to its field (LAY-95).
+pub(super) fn layer_version(text: &[u8]) -> ApiVersion {
+    let [variant, major, minor, patch] = parts(text);
+    ApiVersion((variant & 0x7) << 29 | (major & 0x7F) << 22 | (minor & 0x3FF) << 12 | patch & 0xFFF)
 }
 
 /// Variant, major, minor and patch of a text of up to four parts. With a fourth part the first one is the variant;
@@ -134,7 +100,7 @@ mod tests {
             ("5.9223372036854775807.--2", [0, 0x3F | 5, 0x3FF, 0]),
         ];
         for (text, expected) in cases {
-            assert_eq!(fields(ApiVersion::of_driver(text.as_bytes())), *expected, "{text}");
+            assert_eq!(fields(driver_version(text.as_bytes())), *expected, "{text}");
         }
     }
 
@@ -151,7 +117,7 @@ mod tests {
             ("129.1025.4097", [0, 1, 1, 1]),
         ];
         for (text, expected) in cases {
-            assert_eq!(fields(ApiVersion::of_layer(text.as_bytes())), *expected, "{text:?}");
+            assert_eq!(fields(layer_version(text.as_bytes())), *expected, "{text:?}");
         }
     }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{Control, DeviceConfiguration, LayerEntry, Settings};
 use crate::journal::bits::NAMES;
-use crate::journal::{LogBits, render};
+use crate::journal::{Journal, LogBits, Raw, render};
 
 /// The bits that the line about standard error names.
 const SHOWN: LogBits = LogBits::ERROR
@@ -15,8 +15,17 @@ const SHOWN: LogBits = LogBits::ERROR
     .with(LogBits::DRIVER)
     .with(LogBits::LAYER);
 
+impl Settings {
+    /// Logs what is active, in one unbroken run of lines.
+    pub fn describe(&self, journal: &Journal<'_>) {
+        for (bits, line) in lines(self) {
+            journal.note(bits, format_args!("{}", Raw(&line)));
+        }
+    }
+}
+
 /// The lines that tell what the settings are, each with its level.
-pub fn describe(settings: &Settings) -> Vec<(LogBits, Vec<u8>)> {
+pub(super) fn lines(settings: &Settings) -> Vec<(LogBits, Vec<u8>)> {
     let mut lines = Lines(Vec::new());
     lines.0.push((
         LogBits::INFO,
@@ -25,10 +34,10 @@ pub fn describe(settings: &Settings) -> Vec<(LogBits, Vec<u8>)> {
             settings.path
         )),
     ));
-    if !settings.stderr_log.is_empty() {
+    if !settings.log_mask.is_empty() {
         let set = NAMES
             .iter()
-            .filter(|(bit, _)| SHOWN.contains(*bit) && settings.stderr_log.contains(*bit));
+            .filter(|(bit, _)| SHOWN.contains(*bit) && settings.log_mask.contains(*bit));
         let names: Vec<&str> = set.map(|(_, name)| *name).collect();
         let names = names.join(" | ");
         lines.add(format_args!(

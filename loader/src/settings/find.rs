@@ -3,6 +3,7 @@
 use super::{Settings, parse};
 use crate::alloc::OutOfMemory;
 use crate::discovery::build_dirs::{EXTRASYSCONFDIR, FALLBACK_CONFIG_DIRS, FALLBACK_DATA_DIRS, SYSCONFDIR};
+use crate::discovery::executable_path;
 use crate::env::variable::Separator;
 use crate::env::{Environment, Variable, split};
 use crate::journal::reason::FileReason;
@@ -13,9 +14,17 @@ use crate::manifest::{Text, join};
 /// The file below a base folder.
 const FILE: &[u8] = b"vulkan/loader_settings.d/vk_loader_settings.json";
 
+/// The active settings for the running executable, if there are any.
+///
+/// # Errors
+/// Only when memory runs out; whatever is wrong with the file is in the journal.
+pub fn load(environment: &Environment<'_>, journal: &mut Journal<'_>) -> Result<Option<Settings>, OutOfMemory> {
+    load_for(environment, executable_path().as_ref(), journal)
+}
+
 /// The active settings for an executable, if there are any. The first file that exists decides. `executable` is its
-/// absolute path, `None` when unknown; see [`executable_path`](crate::discovery::executable_path).
-pub fn read_settings(
+/// absolute path, `None` when unknown.
+pub fn load_for(
     environment: &Environment<'_>,
     executable: Option<&Text>,
     journal: &mut Journal<'_>,

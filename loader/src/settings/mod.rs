@@ -1,7 +1,7 @@
 //! The loader settings file: what a configuration tool wants of this loader (APP-240 to APP-262).
 //!
-//! [`read_settings`] finds the file, chooses the object made for the running executable, and reads it. A file that
-//! cannot be used never fails a call. [`describe`] says what is active, for the log.
+//! [`load`] finds the file, chooses the object made for the running executable, and reads it. A file that cannot be used
+//! never fails a call. [`Settings::describe`] says what is active, for the log.
 
 #![forbid(unsafe_code)]
 
@@ -11,8 +11,8 @@ mod find;
 mod parse;
 mod types;
 
-pub use describe::{describe, uuid_text};
-pub use find::read_settings;
+pub use describe::uuid_text;
+pub use find::{load, load_for};
 pub use types::{Control, DeviceConfiguration, LayerEntry, Settings};
 
 #[cfg(all(test, unix))]

@@ -40,7 +40,7 @@ pub(super) fn settings(
     };
     let settings = Settings {
         path: path.clone(),
-        stderr_log: log_mask(object),
+        log_mask: log_mask(object),
         layers: layers(object)?,
         additional_drivers: additional_drivers(object)?,
         additional_drivers_exclusive: object
@@ -48,7 +48,7 @@ pub(super) fn settings(
             .is_some_and(Value::is_true),
         device_configurations: devices::configurations(object)?,
     };
-    let active = !settings.stderr_log.is_empty()
+    let active = !settings.log_mask.is_empty()
         || settings.layers.is_some()
         || !settings.additional_drivers.is_empty()
         || settings.device_configurations.is_some();

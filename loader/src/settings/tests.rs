@@ -30,7 +30,7 @@ fn read_in(folders: &str, path: Text) -> Outcome {
     ]);
     let lines = Lines::default();
     let executable = Text::from(EXECUTABLE);
-    let settings = read_settings(&Environment::new(&source), Some(&executable), &mut Journal::new(&lines));
+    let settings = load_for(&Environment::new(&source), Some(&executable), &mut Journal::new(&lines));
     Outcome {
         settings: settings.unwrap(),
         lines,
@@ -156,7 +156,7 @@ fn app_245_log_words() {
     let mask = |words: &str| {
         one(&format!(r#""stderr_log":[{words}]"#))
             .settings
-            .map(|settings| settings.stderr_log)
+            .map(|settings| settings.log_mask)
     };
     assert_eq!(mask(r#""error","warn","x""#), Some(LogBits::ERROR | LogBits::WARN));
     assert_eq!(mask(r#""validation""#), Some(LogBits::VALIDATION));
@@ -257,7 +257,7 @@ fn app_262_description() {
         uuid(16)
     );
     let settings = one(&text).settings.unwrap();
-    let lines = describe(&settings);
+    let lines = describe::lines(&settings);
     assert!(lines[0].0 == LogBits::INFO && lines[1..].iter().all(|(bits, _)| *bits == LogBits::DEBUG));
     let lines: Vec<String> = lines
         .iter()

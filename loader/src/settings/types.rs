@@ -8,8 +8,8 @@ use crate::manifest::Text;
 pub struct Settings {
     /// The file they were read from.
     pub path: Text,
-    /// What to report on standard error; empty when the file leaves that to `VK_LOADER_DEBUG` (APP-234).
-    pub stderr_log: LogBits,
+    /// What to report on standard error; no bit when the file leaves that to `VK_LOADER_DEBUG` (APP-234).
+    pub log_mask: LogBits,
     /// The layers in the order of the chain. `None` leaves layers to normal discovery (APP-247); an empty list means
     /// that there are none at all (APP-251).
     pub layers: Option<Vec<LayerEntry>>,

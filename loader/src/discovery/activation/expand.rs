@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{Activation, ActiveLayer, EnabledBy};
 use crate::alloc::OutOfMemory;
 use crate::discovery::implicit::ImplicitState;
-use crate::discovery::layers::LayerList;
+use crate::discovery::layers::DiscoveredLayers;
 use crate::env::Environment;
 use crate::journal::{Journal, LogBits};
 use crate::manifest::Text;
@@ -15,7 +15,7 @@ const WARN: LogBits = LogBits::WARN.with(LogBits::LAYER);
 /// The lists as they grow.
 #[derive(Debug)]
 pub(super) struct Expansion<'a> {
-    list: &'a LayerList,
+    list: &'a DiscoveredLayers,
     environment: &'a Environment<'a>,
     overriding: &'a [Text],
     journal: &'a Journal<'a>,
@@ -48,7 +48,7 @@ struct Frame {
 impl<'a> Expansion<'a> {
     /// Empty lists. `overriding` names the components that are active whatever their own variables say.
     pub(super) fn new(
-        list: &'a LayerList,
+        list: &'a DiscoveredLayers,
         environment: &'a Environment<'a>,
         overriding: &'a [Text],
         journal: &'a Journal<'a>,

@@ -10,10 +10,10 @@ mod usual;
 
 use crate::alloc::OutOfMemory;
 use crate::discovery::implicit::ImplicitState;
-use crate::discovery::layers::LayerList;
+use crate::discovery::layers::DiscoveredLayers;
 use crate::env::Environment;
 use crate::journal::{Journal, LogBits};
-use crate::manifest::Text;
+use crate::version::ApiVersion;
 
 /// What made a layer active.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl EnabledBy {
 /// A layer that is active.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ActiveLayer {
-    /// Its place in [`LayerList::layers`].
+    /// Its place in [`DiscoveredLayers::layers`].
     pub index: usize,
     /// What made it active.
     pub enabled_by: EnabledBy,
@@ -68,35 +68,15 @@ pub struct Activation {
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     /// The layers that were found.
-    pub list: &'a LayerList,
+    pub list: &'a DiscoveredLayers,
     /// The variables of layers, and `VK_INSTANCE_LAYERS`.
     pub environment: &'a Environment<'a>,
     /// `ppEnabledLayerNames`.
-    pub application: &'a [Text],
+    pub application: &'a [&'a [u8]],
 }
 
-/// An application asked for a layer that is not there; the call fails with `VK_ERROR_LAYER_NOT_PRESENT`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LayerNotPresent;
-
-/// Checks the names an application asks for, before anything is built from them (LAY-144).
-pub fn check_requested(list: &LayerList, names: &[Text], journal: &Journal<'_>) -> Result<(), LayerNotPresent> {
-    let mut missing = false;
-    for (index, name) in names.iter().enumerate() {
-        if list.position(name).is_none() {
-            missing = true;
-            journal.note(
-                LogBits::ERROR,
-                format_args!(
-                    "loader_validate_layers: Layer {index} \"{name}\" does not exist in the list of available layers"
-                ),
-            );
-        }
-    }
-    if missing { Err(LayerNotPresent) } else { Ok(()) }
-}
-
-/// The active layers. Names that are not there are passed over; see [`check_requested`].
+/// The active layers. Names that are not there are passed over: whether an application may ask for them is
+/// checked before ([`DiscoveredLayers::can_be_requested`]).
 pub fn activate(request: &Request<'_>, journal: &Journal<'_>) -> Result<Activation, OutOfMemory> {
     match request.list.ordered_by_settings {
         true => ordered::activate(request, journal),
@@ -106,7 +86,7 @@ pub fn activate(request: &Request<'_>, journal: &Journal<'_>) -> Result<Activati
 
 /// The implicit layers that are active outside an instance, in discovered order: those whose pre-instance functions are
 /// called (LAY-270, LAY-276). Meta-layers are included, their components only as far as they are active on their own.
-pub fn active_implicit(list: &LayerList, environment: &Environment<'_>, journal: &Journal<'_>) -> Vec<usize> {
+pub fn active_implicit(list: &DiscoveredLayers, environment: &Environment<'_>, journal: &Journal<'_>) -> Vec<usize> {
     let indices = list.layers.iter().enumerate();
     let active = indices.filter(|(_, layer)| {
         layer.manifest.implicit && {
@@ -121,7 +101,7 @@ pub fn active_implicit(list: &LayerList, environment: &Environment<'_>, journal:
 /// The layers whose instance extensions are listed when no layer is asked for by name: active implicit ones and the
 /// components of those that are meta-layers (LAY-322). In the order in which their extensions are listed.
 pub fn implicit_with_components(
-    list: &LayerList,
+    list: &DiscoveredLayers,
     environment: &Environment<'_>,
     journal: &Journal<'_>,
 ) -> Result<Vec<usize>, OutOfMemory> {
@@ -133,19 +113,22 @@ pub fn implicit_with_components(
     Ok(activation.app.iter().map(|layer| layer.index).collect())
 }
 
-/// Warns about active layers for an older API than the application's (LAY-132). `version` is major and minor.
-pub fn note_older_layers(list: &LayerList, activation: &Activation, version: (u32, u32), journal: &Journal<'_>) {
-    let (major, minor) = version;
+/// Warns about active layers for an older API than the application's (LAY-132).
+pub fn note_older_layers(list: &DiscoveredLayers, activation: &Activation, version: ApiVersion, journal: &Journal<'_>) {
     for layer in &activation.chain {
         let manifest = &list.layers[layer.index].manifest;
-        let (layer_major, layer_minor) = manifest.api_version.feature();
-        if (layer_major, layer_minor) < version {
+        let layer_version = manifest.api_version;
+        if layer_version.without_patch() < version.without_patch() {
             journal.note(
                 LogBits::WARN | LogBits::LAYER,
                 format_args!(
-                    "Layer {} uses API version {layer_major}.{layer_minor} which is older than the application \
-                     specified API version of {major}.{minor}. May cause issues.",
-                    manifest.name
+                    "Layer {} uses API version {}.{} which is older than the application specified API version of \
+                     {}.{}. May cause issues.",
+                    manifest.name,
+                    layer_version.major(),
+                    layer_version.minor(),
+                    version.major(),
+                    version.minor()
                 ),
             );
         }

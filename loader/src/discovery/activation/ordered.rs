@@ -8,8 +8,7 @@ use crate::alloc::OutOfMemory;
 use crate::discovery::implicit::ImplicitState;
 use crate::discovery::layers::Layer;
 use crate::env::Variable;
-use crate::journal::{Journal, LogBits};
-use crate::manifest::Text;
+use crate::journal::{Journal, LogBits, Raw};
 
 const WARN: LogBits = LogBits::WARN.with(LogBits::LAYER);
 
@@ -23,12 +22,12 @@ pub(super) fn activate(request: &Request<'_>, journal: &Journal<'_>) -> Result<A
             WARN,
             format_args!(
                 "env var 'VK_INSTANCE_LAYERS' defined and adding layers: {}",
-                Text::from(value)
+                Raw(&value)
             ),
         );
     }
     let named: BTreeSet<&[u8]> = named.iter().map(Vec::as_slice).collect();
-    let application: BTreeSet<&Text> = request.application.iter().collect();
+    let application: BTreeSet<&[u8]> = request.application.iter().copied().collect();
     let mut expansion = Expansion::new(list, environment, &list.overriding, journal);
     for (index, layer) in list.layers.iter().enumerate() {
         if let Some(enabled_by) = reason(layer, request, &named, &application, journal) {
@@ -44,7 +43,7 @@ fn reason(
     layer: &Layer,
     request: &Request<'_>,
     named: &BTreeSet<&[u8]>,
-    application: &BTreeSet<&Text>,
+    application: &BTreeSet<&[u8]>,
     journal: &Journal<'_>,
 ) -> Option<EnabledBy> {
     let list = request.list;
@@ -72,7 +71,7 @@ fn reason(
     if named.contains(name.as_bytes()) {
         return Some(EnabledBy::InstanceLayers);
     }
-    if application.contains(name) {
+    if application.contains(name.as_bytes()) {
         return Some(EnabledBy::Application);
     }
     if !manifest.implicit {

@@ -7,8 +7,7 @@ use super::{Activation, EnabledBy, Request};
 use crate::alloc::OutOfMemory;
 use crate::discovery::implicit::ImplicitState;
 use crate::env::Variable;
-use crate::journal::{Journal, LogBits};
-use crate::manifest::Text;
+use crate::journal::{Journal, LogBits, Raw};
 
 /// The four steps: implicit layers, `VK_INSTANCE_LAYERS`, the enable filter, the application.
 pub(super) fn activate(request: &Request<'_>, journal: &Journal<'_>) -> Result<Activation, OutOfMemory> {
@@ -73,7 +72,7 @@ fn add_named(
         LogBits::WARN | LogBits::LAYER,
         format_args!(
             "env var 'VK_INSTANCE_LAYERS' defined and adding layers \"{}\"",
-            Text::from(value)
+            Raw(&value)
         ),
     );
     for name in named {
@@ -83,7 +82,7 @@ fn add_named(
                 LogBits::ERROR | LogBits::LAYER,
                 format_args!(
                     "Layer \"{}\" was not found but was requested by env var VK_INSTANCE_LAYERS!",
-                    Text::from(name.as_slice())
+                    Raw(name)
                 ),
             ),
         }

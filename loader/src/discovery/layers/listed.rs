@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Layer, LayerList, decide, drop_where};
+use super::{DiscoveredLayers, Layer, decide, drop_where};
 use crate::alloc::OutOfMemory;
 use crate::journal::reason::{FileKind, FileReason, LayerListReason};
 use crate::journal::{Decision, Journal, Reason, Source, Subject, Verdict};
@@ -70,9 +70,9 @@ fn refusal(manifest: &LayerManifest, entry: &LayerEntry, layers: &[Layer]) -> Op
 pub(super) fn combine(
     entries: &[LayerEntry],
     listed: Listed,
-    regular: LayerList,
+    regular: DiscoveredLayers,
     journal: &mut Journal<'_>,
-) -> LayerList {
+) -> DiscoveredLayers {
     let named = entries.iter().filter(|entry| entry.control != Control::Unordered);
     let names: BTreeSet<&Text> = named.map(|entry| &entry.name).collect();
     let mut unlisted: Vec<LayerManifest> = regular.layers.into_iter().map(|layer| layer.manifest).collect();
@@ -92,7 +92,7 @@ pub(super) fn combine(
     let at = unordered_at.unwrap_or(layers.len());
     layers.splice(at..at, unlisted);
     let off = entries.iter().filter(|entry| entry.control == Control::Off);
-    LayerList {
+    DiscoveredLayers {
         layers,
         ordered_by_settings: true,
         off: off.map(|entry| entry.name.clone()).collect(),

@@ -104,7 +104,7 @@ fn check(layer: usize, index: usize, component: &Text, layers: &[LayerManifest],
             index,
         });
     };
-    let (version, component_version) = (layers[layer].api_version.feature(), layers[found].api_version.feature());
+    let (version, component_version) = (feature(&layers[layer]), feature(&layers[found]));
     if component_version < version {
         return Step::Invalid(LayerListReason::ComponentOlder {
             version,
@@ -122,6 +122,11 @@ fn check(layer: usize, index: usize, component: &Text, layers: &[LayerManifest],
             component: component.clone(),
         }),
     }
+}
+
+/// Major and minor version; the patch does not matter.
+fn feature(layer: &LayerManifest) -> (u32, u32) {
+    (layer.api_version.major(), layer.api_version.minor())
 }
 
 fn reject(

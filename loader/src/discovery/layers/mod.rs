@@ -8,6 +8,7 @@ mod meta;
 mod overriding;
 mod regular;
 
+use super::{activation, executable_path};
 use crate::alloc::OutOfMemory;
 use crate::env::Environment;
 use crate::env::layer_filters::LayerFilters;
@@ -27,6 +28,68 @@ pub struct LayerScan<'a> {
     pub executable: Option<&'a Text>,
 }
 
+/// Looks for layers afresh, for the running executable; see [`LayerScan`].
+///
+/// # Errors
+/// Only when memory runs out.
+pub fn discover(
+    environment: &Environment<'_>,
+    settings: Option<&Settings>,
+    journal: &mut Journal<'_>,
+) -> Result<DiscoveredLayers, OutOfMemory> {
+    let executable = executable_path();
+    let scan = LayerScan {
+        environment,
+        settings,
+        executable: executable.as_ref(),
+    };
+    scan.run(journal)
+}
+
+/// The implicit layers that are active outside an instance, in discovered order: those whose pre-instance functions are
+/// called (LAY-270, LAY-276).
+///
+/// # Errors
+/// Only when memory runs out.
+pub fn implicit_for_queries(
+    environment: &Environment<'_>,
+    settings: Option<&Settings>,
+    journal: &mut Journal<'_>,
+) -> Result<Vec<LayerManifest>, OutOfMemory> {
+    let discovered = discover_implicit(environment, settings, journal)?;
+    let active = activation::active_implicit(&discovered, environment, journal);
+    Ok(discovered.pick(&active))
+}
+
+/// The layers whose instance extensions are listed when no layer is asked for by name, in that order: active implicit
+/// layers, and the components of those that are meta-layers (LAY-322).
+///
+/// # Errors
+/// Only when memory runs out.
+pub fn implicit_for_extensions(
+    environment: &Environment<'_>,
+    settings: Option<&Settings>,
+    journal: &mut Journal<'_>,
+) -> Result<Vec<LayerManifest>, OutOfMemory> {
+    let discovered = discover_implicit(environment, settings, journal)?;
+    let active = activation::implicit_with_components(&discovered, environment, journal)?;
+    Ok(discovered.pick(&active))
+}
+
+fn discover_implicit(
+    environment: &Environment<'_>,
+    settings: Option<&Settings>,
+    journal: &mut Journal<'_>,
+) -> Result<DiscoveredLayers, OutOfMemory> {
+    let executable = executable_path();
+    let scan = LayerScan {
+        environment,
+        settings,
+        executable: executable.as_ref(),
+    };
+    scan.run_implicit(journal)
+}
+
 /// A layer that can be enumerated and enabled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layer {
@@ -38,7 +101,7 @@ pub struct Layer {
 
 /// The layers of one scan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LayerList {
+pub struct DiscoveredLayers {
     /// The layers, in the order in which they are enumerated.
     pub layers: Vec<Layer>,
     /// Whether that order is also the order of the chain (LAY-154).
@@ -51,13 +114,35 @@ pub struct LayerList {
     pub filters: LayerFilters,
 }
 
-impl LayerList {
+impl DiscoveredLayers {
     /// The first layer of that exact name.
-    pub fn find(&self, name: &[u8]) -> Option<&Layer> {
-        self.layers.iter().find(|layer| layer.manifest.name == *name)
+    pub fn find(&self, name: &[u8]) -> Option<&LayerManifest> {
+        self.reported().find(|layer| layer.name == *name)
     }
 
-    /// The place in [`LayerList::layers`] of the first layer of that exact name.
+    /// The layers in the order in which they are enumerated (LAY-320).
+    pub fn reported(&self) -> impl Iterator<Item = &LayerManifest> {
+        self.layers.iter().map(|layer| &layer.manifest)
+    }
+
+    /// Whether an application may name this layer (LAY-144).
+    pub fn can_be_requested(&self, name: &[u8]) -> bool {
+        self.find(name).is_some()
+    }
+
+    /// Whether the settings file switches this layer off (APP-68).
+    pub fn is_off(&self, name: &[u8]) -> bool {
+        self.off.iter().any(|off| *off == *name)
+    }
+
+    fn pick(&self, indices: &[usize]) -> Vec<LayerManifest> {
+        indices
+            .iter()
+            .map(|&index| self.layers[index].manifest.clone())
+            .collect()
+    }
+
+    /// The place in [`DiscoveredLayers::layers`] of the first layer of that exact name.
     pub fn position(&self, name: &[u8]) -> Option<usize> {
         self.layers.iter().position(|layer| layer.manifest.name == *name)
     }
@@ -73,17 +158,17 @@ enum Extent {
 
 impl LayerScan<'_> {
     /// All layers. What is dropped, and why, is in the journal.
-    pub fn run(&self, journal: &mut Journal<'_>) -> Result<LayerList, OutOfMemory> {
+    pub fn run(&self, journal: &mut Journal<'_>) -> Result<DiscoveredLayers, OutOfMemory> {
         self.scan(Extent::All, journal)
     }
 
     /// The layers that matter to commands without an instance: explicit ones are only searched when an implicit
     /// meta-layer may have them as components (LAY-274, LAY-322).
-    pub fn run_implicit(&self, journal: &mut Journal<'_>) -> Result<LayerList, OutOfMemory> {
+    pub fn run_implicit(&self, journal: &mut Journal<'_>) -> Result<DiscoveredLayers, OutOfMemory> {
         self.scan(Extent::Implicit, journal)
     }
 
-    fn scan(&self, extent: Extent, journal: &mut Journal<'_>) -> Result<LayerList, OutOfMemory> {
+    fn scan(&self, extent: Extent, journal: &mut Journal<'_>) -> Result<DiscoveredLayers, OutOfMemory> {
         let filters = LayerFilters::read(self.environment);
         let entries = self.settings.and_then(|settings| settings.layers.as_deref());
         let list = match entries {
@@ -92,9 +177,9 @@ impl LayerScan<'_> {
                 let listed = listed::read(entries, journal)?;
                 let regular = match entries.iter().any(|entry| entry.control == Control::Unordered) {
                     true => self.regular(extent, filters, journal)?,
-                    false => LayerList {
+                    false => DiscoveredLayers {
                         filters,
-                        ..LayerList::default()
+                        ..DiscoveredLayers::default()
                     },
                 };
                 listed::combine(entries, listed, regular, journal)

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::overriding::{choose_override, note_displaced_layer_path};
-use super::{Extent, Layer, LayerList, LayerScan, drop_where, meta};
+use super::{DiscoveredLayers, Extent, Layer, LayerScan, drop_where, meta};
 use crate::alloc::OutOfMemory;
 use crate::discovery::implicit::ImplicitState;
 use crate::discovery::search::{ManifestKind, Place, find, override_places, places};
@@ -20,7 +20,7 @@ impl LayerScan<'_> {
         extent: Extent,
         filters: LayerFilters,
         journal: &mut Journal<'_>,
-    ) -> Result<LayerList, OutOfMemory> {
+    ) -> Result<DiscoveredLayers, OutOfMemory> {
         let implicit = places(ManifestKind::ImplicitLayer, self.environment, true);
         let mut layers = read(ManifestKind::ImplicitLayer, &implicit, journal)?;
         choose_override(&mut layers, self.executable, journal);
@@ -45,7 +45,7 @@ impl LayerScan<'_> {
             None => Vec::new(),
         };
         let layers = layers.into_iter();
-        Ok(LayerList {
+        Ok(DiscoveredLayers {
             layers: layers
                 .map(|manifest| Layer {
                     manifest,

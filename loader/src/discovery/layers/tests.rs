@@ -124,7 +124,7 @@ fn lay_163_lay_164_diamonds_are_valid_and_extensions_add_up() {
     world.explicit("t", "VK_LAYER_top", &components(&["VK_LAYER_left", "VK_LAYER_right"]));
     let list = world.scan();
     assert_eq!(list.layers.len(), 4);
-    let top = &list.find(b"VK_LAYER_top").unwrap().manifest;
+    let top = list.find(b"VK_LAYER_top").unwrap();
     let instance: Vec<String> = top
         .instance_extensions
         .iter()

@@ -78,7 +78,7 @@ reasons! {
     /// One layer of a manifest.
     Layer(LayerReason);
     /// A well-formed layer that is not wanted, or not usable beside the others.
-    LayerList(LayerListReason);
+    DiscoveredLayers(LayerListReason);
     /// The library of a layer.
     LayerLibrary(LayerLibraryReason);
     /// A physical device.

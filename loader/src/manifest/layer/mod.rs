@@ -12,7 +12,7 @@ mod types;
 pub use file::read_layer_manifest;
 pub use types::{
     DeviceExtension, EnvironmentPair, InstanceExtension, LayerBody, LayerFunctions, LayerManifest, OVERRIDE_LAYER,
-    OverrideFields, PreInstanceFunctions,
+    OverrideFields, PreInstanceFunction, PreInstanceFunctions,
 };
 
 use super::Text;

@@ -8,8 +8,8 @@ use crate::journal::reason::LayerReason;
 use crate::journal::{Journal, LogBits, Source};
 use crate::manifest::json::{Object, Value};
 use crate::manifest::library::{Architecture, resolve};
-use crate::manifest::version::number;
-use crate::manifest::{ApiVersion, FormatVersion, Text};
+use crate::manifest::version::{layer_version, number};
+use crate::manifest::{FormatVersion, Text};
 
 /// Bytes of a name or a description that fit their place in the API beside the final NUL.
 pub(super) const MAX_NAME: usize = 255;
@@ -31,7 +31,7 @@ pub(super) fn read_layer(object: &Object, context: &Context<'_>, journal: &Journ
     note_name(&name, journal);
     check_type(object)?;
     let api_version = required_text(object, "api_version")?;
-    let api_version = ApiVersion::of_layer(api_version);
+    let api_version = layer_version(api_version);
     if api_version.variant() != 0 {
         return Err(LayerReason::Variant(api_version.variant()).into());
     }

@@ -4,6 +4,7 @@ use super::*;
 use crate::journal::testing::Lines;
 use crate::journal::{Journal, LogBits, Source};
 use crate::manifest::scratch::Scratch;
+use crate::version::ApiVersion;
 
 const WARN: LogBits = LogBits::WARN;
 const WARN_LAYER: LogBits = LogBits::WARN.with(LogBits::LAYER);
@@ -63,7 +64,10 @@ fn a_complete_layer() {
     let outcome = read_bytes(layer("1.2.1", more).as_bytes(), true);
     let found = &outcome.layers[0];
     assert_eq!(found.name, "VK_LAYER_a");
-    assert_eq!((found.api_version.feature(), found.implementation_version), ((1, 2), 4));
+    assert_eq!(
+        (found.api_version, found.implementation_version),
+        (ApiVersion(1 << 22 | 2 << 12 | 3), 4)
+    );
     assert!(found.library_path().unwrap().ends_with(b"/./liba.so"));
     assert_eq!(found.functions.negotiate.as_deref(), Some(&b"neg"[..]));
     let instance: Vec<(String, u32)> = found
@@ -85,7 +89,11 @@ fn a_complete_layer() {
     };
     assert_eq!(pair(&found.disable_environment), Some(("OFF".into(), "1".into())));
     assert_eq!(pair(&found.enable_environment), Some(("ON".into(), "yes".into())));
-    assert!(found.pre_instance_functions.enumerate_instance_version.is_some());
+    assert!(
+        found
+            .pre_instance_function(PreInstanceFunction::EnumerateInstanceVersion)
+            .is_some()
+    );
     let line = format!("Found manifest file {} (file version 1.2.1)", outcome.path);
     assert_eq!(outcome.lines.take(), [(LogBits::INFO, line)]);
 }

@@ -1,7 +1,8 @@
 //! A layer as its manifest describes it.
 
 use crate::journal::Source;
-use crate::manifest::{ApiVersion, Text};
+use crate::manifest::Text;
+use crate::version::ApiVersion;
 
 /// The name that makes an implicit meta-layer the override layer (LAY-4).
 pub const OVERRIDE_LAYER: &str = "VK_LAYER_LUNARG_override";
@@ -59,6 +60,19 @@ impl LayerManifest {
         }
     }
 
+    /// The symbol that intercepts a command which needs no instance.
+    pub fn pre_instance_function(&self, function: PreInstanceFunction) -> Option<&Text> {
+        let functions = &self.pre_instance_functions;
+        let symbol = match function {
+            PreInstanceFunction::EnumerateInstanceExtensionProperties => {
+                &functions.enumerate_instance_extension_properties
+            }
+            PreInstanceFunction::EnumerateInstanceLayerProperties => &functions.enumerate_instance_layer_properties,
+            PreInstanceFunction::EnumerateInstanceVersion => &functions.enumerate_instance_version,
+        };
+        symbol.as_ref()
+    }
+
     /// Whether this is an override layer (LAY-4, LAY-170).
     pub fn is_override(&self) -> bool {
         self.implicit && self.components().is_some() && self.name == OVERRIDE_LAYER
@@ -112,6 +126,17 @@ pub struct EnvironmentPair {
     pub name: Text,
     /// The value that the manifest gives.
     pub value: Text,
+}
+
+/// A command that can be intercepted before there is an instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PreInstanceFunction {
+    /// `vkEnumerateInstanceExtensionProperties`.
+    EnumerateInstanceExtensionProperties,
+    /// `vkEnumerateInstanceLayerProperties`.
+    EnumerateInstanceLayerProperties,
+    /// `vkEnumerateInstanceVersion`.
+    EnumerateInstanceVersion,
 }
 
 /// Symbols for commands that can be intercepted before there is an instance (LAY-270).
