@@ -1,0 +1,218 @@
+//! Adding layers to both lists, meta-layers with their components (LAY-156, LAY-160, LAY-165 to LAY-167).
+
+use std::collections::BTreeSet;
+
+use super::{Activation, ActiveLayer, EnabledBy};
+use crate::alloc::OutOfMemory;
+use crate::discovery::implicit::ImplicitState;
+use crate::discovery::layers::DiscoveredLayers;
+use crate::env::Environment;
+use crate::journal::{Journal, LogBits};
+use crate::manifest::Text;
+
+const WARN: LogBits = LogBits::WARN.with(LogBits::LAYER);
+
+/// The lists as they grow.
+#[derive(Debug)]
+pub(super) struct Expansion<'a> {
+    list: &'a DiscoveredLayers,
+    environment: &'a Environment<'a>,
+    overriding: &'a [Text],
+    journal: &'a Journal<'a>,
+    activation: Activation,
+    names: BTreeSet<&'a Text>,
+    metas: Vec<Meta>,
+}
+
+/// What became of a meta-layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Meta {
+    Untouched,
+    /// Its components are being added.
+    Open,
+    /// All its components are there, and it was added behind them.
+    Complete,
+    /// A component was missing, so it was not added.
+    Incomplete,
+}
+
+/// A meta-layer whose components are being added.
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    index: usize,
+    next_component: usize,
+    complete: bool,
+    enabled_by: EnabledBy,
+}
+
+impl<'a> Expansion<'a> {
+    /// Empty lists. `overriding` names the components that are active whatever their own variables say.
+    pub(super) fn new(
+        list: &'a DiscoveredLayers,
+        environment: &'a Environment<'a>,
+        overriding: &'a [Text],
+        journal: &'a Journal<'a>,
+    ) -> Self {
+        Self {
+            list,
+            environment,
+            overriding,
+            journal,
+            activation: Activation::default(),
+            names: BTreeSet::new(),
+            metas: vec![Meta::Untouched; list.layers.len()],
+        }
+    }
+
+    /// The lists.
+    pub(super) fn finish(self) -> Activation {
+        self.activation
+    }
+
+    /// Whether a layer of that name is active.
+    pub(super) fn has(&self, name: &Text) -> bool {
+        self.names.contains(name)
+    }
+
+    /// Adds a layer unless one of its name is active; a meta-layer with its components.
+    pub(super) fn add(&mut self, index: usize, enabled_by: EnabledBy) -> Result<(), OutOfMemory> {
+        match self.list.layers[index].manifest.components() {
+            Some(_) => self.add_meta(index, enabled_by),
+            None if self.has(&self.list.layers[index].manifest.name) => Ok(()),
+            None => self.push(index, enabled_by),
+        }
+    }
+
+    /// Adds a layer even if its name is active.
+    pub(super) fn add_again(&mut self, index: usize, enabled_by: EnabledBy) -> Result<(), OutOfMemory> {
+        match self.list.layers[index].manifest.components() {
+            Some(_) => self.add_meta(index, enabled_by),
+            None => self.push(index, enabled_by),
+        }
+    }
+
+    /// Where several layers of the chain have one name, leaves the one nearest the driver (LAY-157).
+    pub(super) fn keep_last_of_each_name(&mut self) {
+        let mut seen = BTreeSet::new();
+        let layers = &self.list.layers;
+        let mut chain: Vec<ActiveLayer> = self.activation.chain.drain(..).rev().collect();
+        chain.retain(|layer| seen.insert(&layers[layer.index].manifest.name));
+        chain.reverse();
+        self.activation.chain = chain;
+    }
+
+    fn push(&mut self, index: usize, enabled_by: EnabledBy) -> Result<(), OutOfMemory> {
+        let manifest = &self.list.layers[index].manifest;
+        let layer = ActiveLayer { index, enabled_by };
+        self.names.insert(&manifest.name);
+        self.activation.app.try_reserve(1)?;
+        self.activation.app.push(layer);
+        if manifest.components().is_none() {
+            self.activation.chain.try_reserve(1)?;
+            self.activation.chain.push(layer);
+        }
+        Ok(())
+    }
+
+    /// Walks with an explicit stack: settings files may list chains of meta-layers that nothing has validated.
+    fn add_meta(&mut self, root: usize, enabled_by: EnabledBy) -> Result<(), OutOfMemory> {
+        if self.metas[root] != Meta::Untouched {
+            return Ok(());
+        }
+        self.metas[root] = Meta::Open;
+        let mut stack = vec![Frame {
+            index: root,
+            next_component: 0,
+            complete: true,
+            enabled_by,
+        }];
+        while let Some(frame) = stack.last_mut() {
+            let components = self.list.layers[frame.index].manifest.components().unwrap_or_default();
+            if let Some(component) = components.get(frame.next_component) {
+                frame.next_component += 1;
+                if let Some(nested) = self.add_component(frame, component)? {
+                    stack.push(nested);
+                }
+                continue;
+            }
+            let done = *frame;
+            stack.pop();
+            self.close(done)?;
+            if let Some(outer) = stack.last_mut() {
+                outer.complete &= done.complete || self.list.layers[done.index].manifest.implicit;
+            }
+        }
+        Ok(())
+    }
+
+    fn close(&mut self, frame: Frame) -> Result<(), OutOfMemory> {
+        if !frame.complete {
+            self.metas[frame.index] = Meta::Incomplete;
+            return Ok(());
+        }
+        self.metas[frame.index] = Meta::Complete;
+        match self.has(&self.list.layers[frame.index].manifest.name) {
+            true => Ok(()),
+            false => self.push(frame.index, frame.enabled_by),
+        }
+    }
+
+    /// Adds one component of a meta-layer, or returns the frame of one that is itself a meta-layer.
+    fn add_component(&mut self, outer: &mut Frame, name: &Text) -> Result<Option<Frame>, OutOfMemory> {
+        let Some(index) = self.list.position(name) else {
+            self.journal.note(
+                WARN,
+                format_args!(
+                    "Failed to find layer name \"{name}\" component layer \"{name}\" to activate (Policy #LLP_LAYER_7)"
+                ),
+            );
+            outer.complete = false;
+            return Ok(None);
+        };
+        let component = &self.list.layers[index].manifest;
+        let filters = &self.list.filters;
+        if filters.disables(name, component.implicit) && !filters.enables(name) {
+            let meta = &self.list.layers[outer.index].manifest.name;
+            let message = format_args!("Meta Layer \"{meta}\" component layer \"{name}\" disabled.");
+            self.journal.note(WARN, message);
+            return Ok(None);
+        }
+        if component.implicit {
+            let state = ImplicitState::of(component, self.environment, filters, self.overriding);
+            state.note(component, self.journal);
+            if !state.active {
+                return Ok(None);
+            }
+        }
+        if component.components().is_none() {
+            self.add(index, EnabledBy::MetaLayer)?;
+            return Ok(None);
+        }
+        Ok(self.enter(outer, index))
+    }
+
+    fn enter(&mut self, outer: &mut Frame, index: usize) -> Option<Frame> {
+        match self.metas[index] {
+            Meta::Untouched => {
+                self.metas[index] = Meta::Open;
+                return Some(Frame {
+                    index,
+                    next_component: 0,
+                    complete: true,
+                    enabled_by: EnabledBy::MetaLayer,
+                });
+            }
+            Meta::Open => self.journal.note(
+                WARN,
+                format_args!(
+                    "loader_add_meta_layer: Meta-layer {} recursively references itself through its component layers. \
+                     Skipping the recursive reference.",
+                    self.list.layers[index].manifest.name
+                ),
+            ),
+            Meta::Incomplete => outer.complete &= self.list.layers[index].manifest.implicit,
+            Meta::Complete => {}
+        }
+        None
+    }
+}

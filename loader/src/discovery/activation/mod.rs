@@ -1,0 +1,139 @@
+//! Which layers an instance gets, and in which order (sections 6 and 7 of the layer rules).
+//!
+//! All functions here are pure: from the layers that were found, the environment and what the application asks for to
+//! two lists. The *app list* is what the application is told; it contains meta-layers, each behind its components. The
+//! *chain list* builds call chains; it contains none. Index 0 is nearest the application.
+
+mod expand;
+mod ordered;
+mod usual;
+
+use crate::alloc::OutOfMemory;
+use crate::discovery::implicit::ImplicitState;
+use crate::discovery::layers::DiscoveredLayers;
+use crate::env::Environment;
+use crate::journal::{Journal, LogBits};
+use crate::version::ApiVersion;
+
+/// What made a layer active.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EnabledBy {
+    /// The settings file says so.
+    Settings,
+    /// It is implicit, and nothing switches it off.
+    Implicit,
+    /// `VK_INSTANCE_LAYERS` lists it.
+    InstanceLayers,
+    /// `VK_LOADER_LAYERS_ENABLE` matches its name.
+    LayersEnable,
+    /// The application named it.
+    Application,
+    /// It is a component of an active meta-layer.
+    MetaLayer,
+}
+
+impl EnabledBy {
+    /// How the call-stack log names it (LAY-262).
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Settings => "Loader Settings File (Vulkan Configurator)",
+            Self::Implicit => "Implicit Layer",
+            Self::InstanceLayers => "Environment Variable VK_INSTANCE_LAYERS",
+            Self::LayersEnable => "Environment Variable VK_LOADER_LAYERS_ENABLE",
+            Self::Application => "By the Application",
+            Self::MetaLayer => "Meta Layer (Vulkan Configurator)",
+        }
+    }
+}
+
+/// A layer that is active.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ActiveLayer {
+    /// Its place in [`DiscoveredLayers::layers`].
+    pub index: usize,
+    /// What made it active.
+    pub enabled_by: EnabledBy,
+}
+
+/// The active layers of an instance.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Activation {
+    /// With meta-layers.
+    pub app: Vec<ActiveLayer>,
+    /// Without meta-layers, each name once.
+    pub chain: Vec<ActiveLayer>,
+}
+
+/// Everything that has a say.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// The layers that were found.
+    pub list: &'a DiscoveredLayers,
+    /// The variables of layers, and `VK_INSTANCE_LAYERS`.
+    pub environment: &'a Environment<'a>,
+    /// `ppEnabledLayerNames`.
+    pub application: &'a [&'a [u8]],
+}
+
+/// The active layers. Names that are not there are passed over: whether an application may ask for them is
+/// checked before ([`DiscoveredLayers::can_be_requested`]).
+pub fn activate(request: &Request<'_>, journal: &Journal<'_>) -> Result<Activation, OutOfMemory> {
+    match request.list.ordered_by_settings {
+        true => ordered::activate(request, journal),
+        false => usual::activate(request, journal),
+    }
+}
+
+/// The implicit layers that are active outside an instance, in discovered order: those whose pre-instance functions are
+/// called (LAY-270, LAY-276). Meta-layers are included, their components only as far as they are active on their own.
+pub fn active_implicit(list: &DiscoveredLayers, environment: &Environment<'_>, journal: &Journal<'_>) -> Vec<usize> {
+    let indices = list.layers.iter().enumerate();
+    let active = indices.filter(|(_, layer)| {
+        layer.manifest.implicit && {
+            let state = ImplicitState::of(&layer.manifest, environment, &list.filters, &[]);
+            state.note(&layer.manifest, journal);
+            state.active
+        }
+    });
+    active.map(|(index, _)| index).collect()
+}
+
+/// The layers whose instance extensions are listed when no layer is asked for by name: active implicit ones and the
+/// components of those that are meta-layers (LAY-322). In the order in which their extensions are listed.
+pub fn implicit_with_components(
+    list: &DiscoveredLayers,
+    environment: &Environment<'_>,
+    journal: &Journal<'_>,
+) -> Result<Vec<usize>, OutOfMemory> {
+    let mut expansion = expand::Expansion::new(list, environment, &[], journal);
+    for index in active_implicit(list, environment, journal) {
+        expansion.add(index, EnabledBy::Implicit)?;
+    }
+    let activation = expansion.finish();
+    Ok(activation.app.iter().map(|layer| layer.index).collect())
+}
+
+/// Warns about active layers for an older API than the application's (LAY-132).
+pub fn note_older_layers(list: &DiscoveredLayers, activation: &Activation, version: ApiVersion, journal: &Journal<'_>) {
+    for layer in &activation.chain {
+        let manifest = &list.layers[layer.index].manifest;
+        let layer_version = manifest.api_version;
+        if layer_version.without_patch() < version.without_patch() {
+            journal.note(
+                LogBits::WARN | LogBits::LAYER,
+                format_args!(
+                    "Layer {} uses API version {}.{} which is older than the application specified API version of \
+                     {}.{}. May cause issues.",
+                    manifest.name,
+                    layer_version.major(),
+                    layer_version.minor(),
+                    version.major(),
+                    version.minor()
+                ),
+            );
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests;

@@ -1,0 +1,47 @@
+//! The running executable, by which override layers and settings choose (LAY-171, APP-246).
+
+use crate::env::bytes_of;
+use crate::manifest::Text;
+
+/// Bytes of the longest path that can match a key.
+const MAX_PATH: usize = 1023;
+
+/// The absolute path of the running executable, symbolic links resolved. `None` when it cannot be read or is longer
+/// than 1023 bytes; then no key matches.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub fn executable_path() -> Option<Text> {
+    let target = std::fs::read_link("/proc/self/exe").ok()?;
+    short_enough(bytes_of(target.into_os_string()))
+}
+
+/// The absolute path of the running executable. `None` when it cannot be read or is longer than 1023 bytes; then no
+/// key matches.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub fn executable_path() -> Option<Text> {
+    let path = std::env::current_exe().ok()?;
+    short_enough(bytes_of(path.into_os_string()))
+}
+
+fn short_enough(path: Vec<u8>) -> Option<Text> {
+    (path.len() <= MAX_PATH).then(|| path.into())
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lay_171_path_of_this_test() {
+        let found = executable_path().unwrap();
+        assert_eq!(
+            found.as_path(),
+            std::env::current_exe().unwrap().canonicalize().unwrap()
+        );
+    }
+
+    #[test]
+    fn bi_54_long_paths_are_unknown() {
+        assert!(short_enough(vec![b'x'; 1023]).is_some());
+        assert!(short_enough(vec![b'x'; 1024]).is_none());
+    }
+}

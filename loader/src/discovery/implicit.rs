@@ -1,0 +1,70 @@
+//! Whether an implicit layer is active (LAY-130, APP-224).
+
+use crate::env::Environment;
+use crate::env::layer_filters::LayerFilters;
+use crate::journal::{Journal, LogBits};
+use crate::manifest::{LayerManifest, Text};
+
+/// The answer, and the filter that had the say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ImplicitState {
+    pub(super) active: bool,
+    forced: Option<Forced>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Forced {
+    Enabled,
+    Disabled,
+}
+
+impl ImplicitState {
+    /// Evaluates the layer's own variables and the filters, in the order that decides which of them wins. `overriding`
+    /// names the components of the override layer that is active for the instance at hand; they are always active.
+    pub(super) fn of(
+        layer: &LayerManifest,
+        environment: &Environment<'_>,
+        filters: &LayerFilters,
+        overriding: &[Text],
+    ) -> Self {
+        let own = match &layer.enable_environment {
+            Some(pair) => environment
+                .named_by_manifest(&pair.name)
+                .is_some_and(|value| pair.value == value[..]),
+            None => true,
+        };
+        let enabled = filters.enables(&layer.name);
+        if own && !enabled && filters.disables(&layer.name, true) {
+            return Self {
+                active: false,
+                forced: Some(Forced::Disabled),
+            };
+        }
+        let disable = layer.disable_environment.as_ref();
+        let switched_off = disable.is_some_and(|pair| environment.named_by_manifest(&pair.name).is_some());
+        Self {
+            active: (own || enabled) && !switched_off || overriding.contains(&layer.name),
+            forced: (enabled && !own).then_some(Forced::Enabled),
+        }
+    }
+
+    /// Tells about a filter that changed what would have been.
+    pub(super) fn note(self, layer: &LayerManifest, journal: &Journal<'_>) {
+        let warn = LogBits::WARN | LogBits::LAYER;
+        let name = &layer.name;
+        match self.forced {
+            None => {}
+            Some(Forced::Enabled) => journal.note(
+                warn,
+                format_args!("Implicit layer \"{name}\" forced enabled due to env var 'VK_LOADER_LAYERS_ENABLE'."),
+            ),
+            Some(Forced::Disabled) => journal.note(
+                warn,
+                format_args!(
+                    "Implicit layer \"{name}\" forced disabled because name matches filter of env var \
+                     'VK_LOADER_LAYERS_DISABLE'."
+                ),
+            ),
+        }
+    }
+}

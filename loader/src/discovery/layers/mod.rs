@@ -1,0 +1,221 @@
+//! The layers of a scan (LAY-10 to LAY-33, LAY-120 to LAY-127, LAY-150 to LAY-156, LAY-160 to LAY-182).
+//!
+//! [`LayerScan::run`] gives the layers an application may see, in discovered order or in that of the settings file. Which
+//! of them become active is for [`activation`](super::activation) to say.
+
+mod listed;
+mod meta;
+mod overriding;
+mod regular;
+
+use super::{activation, executable_path};
+use crate::alloc::OutOfMemory;
+use crate::env::Environment;
+use crate::env::layer_filters::LayerFilters;
+use crate::journal::{Decision, Journal, Reason, Subject, Verdict};
+use crate::manifest::{LayerManifest, Text};
+use crate::settings::{Control, Settings};
+
+/// What decides which layers are found.
+#[derive(Clone, Copy, Debug)]
+pub struct LayerScan<'a> {
+    /// Names places and filters.
+    pub environment: &'a Environment<'a>,
+    /// May list layers, and thereby replace the search.
+    pub settings: Option<&'a Settings>,
+    /// The running executable, for which an override layer may be meant; `None` when unknown. See
+    /// [`executable_path`](super::executable_path).
+    pub executable: Option<&'a Text>,
+}
+
+/// Looks for layers afresh, for the running executable; see [`LayerScan`].
+///
+/// # Errors
+/// Only when memory runs out.
+pub fn discover(
+    environment: &Environment<'_>,
+    settings: Option<&Settings>,
+    journal: &mut Journal<'_>,
+) -> Result<DiscoveredLayers, OutOfMemory> {
+    let executable = executable_path();
+    let scan = LayerScan {
+        environment,
+        settings,
+        executable: executable.as_ref(),
+    };
+    scan.run(journal)
+}
+
+/// The implicit layers that are active outside an instance, in discovered order: those whose pre-instance functions are
+/// called (LAY-270, LAY-276).
+///
+/// # Errors
+/// Only when memory runs out.
+pub fn implicit_for_queries(
+    environment: &Environment<'_>,
+    settings: Option<&Settings>,
+    journal: &mut Journal<'_>,
+) -> Result<Vec<LayerManifest>, OutOfMemory> {
+    let discovered = discover_implicit(environment, settings, journal)?;
+    let active = activation::active_implicit(&discovered, environment, journal);
+    Ok(discovered.pick(&active))
+}
+
+/// The layers whose instance extensions are listed when no layer is asked for by name, in that order: active implicit
+/// layers, and the components of those that are meta-layers (LAY-322).
+///
+/// # Errors
+/// Only when memory runs out.
+pub fn implicit_for_extensions(
+    environment: &Environment<'_>,
+    settings: Option<&Settings>,
+    journal: &mut Journal<'_>,
+) -> Result<Vec<LayerManifest>, OutOfMemory> {
+    let discovered = discover_implicit(environment, settings, journal)?;
+    let active = activation::implicit_with_components(&discovered, environment, journal)?;
+    Ok(discovered.pick(&active))
+}
+
+fn discover_implicit(
+    environment: &Environment<'_>,
+    settings: Option<&Settings>,
+    journal: &mut Journal<'_>,
+) -> Result<DiscoveredLayers, OutOfMemory> {
+    let executable = executable_path();
+    let scan = LayerScan {
+        environment,
+        settings,
+        executable: executable.as_ref(),
+    };
+    scan.run_implicit(journal)
+}
+
+/// A layer that can be enumerated and enabled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layer {
+    /// What its manifest says. The extensions of a valid meta-layer include those of its components (LAY-164).
+    pub manifest: LayerManifest,
+    /// The settings file enables it, whatever else is said about it.
+    pub forced_on: bool,
+}
+
+/// The layers of one scan.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DiscoveredLayers {
+    /// The layers, in the order in which they are enumerated.
+    pub layers: Vec<Layer>,
+    /// Whether that order is also the order of the chain (LAY-154).
+    pub ordered_by_settings: bool,
+    /// Names of layers that the settings file switches off (APP-68). They are not among the layers.
+    pub off: Vec<Text>,
+    /// The components of the active override layer, empty when there is none (LAY-130 step 5).
+    pub overriding: Vec<Text>,
+    /// The filters at the time of the scan.
+    pub filters: LayerFilters,
+}
+
+impl DiscoveredLayers {
+    /// The first layer of that exact name.
+    pub fn find(&self, name: &[u8]) -> Option<&LayerManifest> {
+        self.reported().find(|layer| layer.name == *name)
+    }
+
+    /// The layers in the order in which they are enumerated (LAY-320).
+    pub fn reported(&self) -> impl Iterator<Item = &LayerManifest> {
+        self.layers.iter().map(|layer| &layer.manifest)
+    }
+
+    /// Whether an application may name this layer (LAY-144).
+    pub fn can_be_requested(&self, name: &[u8]) -> bool {
+        self.find(name).is_some()
+    }
+
+    /// Whether the settings file switches this layer off (APP-68).
+    pub fn is_off(&self, name: &[u8]) -> bool {
+        self.off.iter().any(|off| *off == *name)
+    }
+
+    fn pick(&self, indices: &[usize]) -> Vec<LayerManifest> {
+        indices
+            .iter()
+            .map(|&index| self.layers[index].manifest.clone())
+            .collect()
+    }
+
+    /// The place in [`DiscoveredLayers::layers`] of the first layer of that exact name.
+    pub fn position(&self, name: &[u8]) -> Option<usize> {
+        self.layers.iter().position(|layer| layer.manifest.name == *name)
+    }
+}
+
+/// Which layers are of interest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Extent {
+    All,
+    /// Implicit ones, and explicit ones only if a meta-layer among them may need components.
+    Implicit,
+}
+
+impl LayerScan<'_> {
+    /// All layers. What is dropped, and why, is in the journal.
+    pub fn run(&self, journal: &mut Journal<'_>) -> Result<DiscoveredLayers, OutOfMemory> {
+        self.scan(Extent::All, journal)
+    }
+
+    /// The layers that matter to commands without an instance: explicit ones are only searched when an implicit
+    /// meta-layer may have them as components (LAY-274, LAY-322).
+    pub fn run_implicit(&self, journal: &mut Journal<'_>) -> Result<DiscoveredLayers, OutOfMemory> {
+        self.scan(Extent::Implicit, journal)
+    }
+
+    fn scan(&self, extent: Extent, journal: &mut Journal<'_>) -> Result<DiscoveredLayers, OutOfMemory> {
+        let filters = LayerFilters::read(self.environment);
+        let entries = self.settings.and_then(|settings| settings.layers.as_deref());
+        let list = match entries {
+            None => self.regular(extent, filters, journal)?,
+            Some(entries) => {
+                let listed = listed::read(entries, journal)?;
+                let regular = match entries.iter().any(|entry| entry.control == Control::Unordered) {
+                    true => self.regular(extent, filters, journal)?,
+                    false => DiscoveredLayers {
+                        filters,
+                        ..DiscoveredLayers::default()
+                    },
+                };
+                listed::combine(entries, listed, regular, journal)
+            }
+        };
+        for layer in &list.layers {
+            decide(&layer.manifest, Verdict::Kept, journal);
+        }
+        Ok(list)
+    }
+}
+
+fn decide(layer: &LayerManifest, verdict: Verdict, journal: &mut Journal<'_>) {
+    journal.decide(Decision {
+        subject: Subject::Layer,
+        name: layer.name.clone(),
+        path: layer.manifest.clone(),
+        verdict,
+        source: layer.source,
+    });
+}
+
+/// Keeps the layers for which `reason` has none, and decides about the others.
+fn drop_where(
+    layers: &mut Vec<LayerManifest>,
+    journal: &mut Journal<'_>,
+    mut reason: impl FnMut(&LayerManifest) -> Option<Reason>,
+) {
+    layers.retain(|layer| match reason(layer) {
+        None => true,
+        Some(reason) => {
+            decide(layer, Verdict::Dropped(reason), journal);
+            false
+        }
+    });
+}
+
+#[cfg(all(test, unix))]
+mod tests;

@@ -1,0 +1,117 @@
+//! The usual scan: implicit layers, the override layer among them, explicit layers, and what is then removed.
+
+use std::collections::BTreeMap;
+
+use super::overriding::{choose_override, note_displaced_layer_path};
+use super::{DiscoveredLayers, Extent, Layer, LayerScan, drop_where, meta};
+use crate::alloc::OutOfMemory;
+use crate::discovery::implicit::ImplicitState;
+use crate::discovery::search::{ManifestKind, Place, find, override_places, places};
+use crate::env::layer_filters::LayerFilters;
+use crate::journal::reason::LayerListReason;
+use crate::journal::{Journal, LogBits};
+use crate::manifest::layer::{OverrideFields, read_layer_manifest};
+use crate::manifest::{LayerManifest, Text};
+
+impl LayerScan<'_> {
+    /// Runs the steps in the order that decides what a later one can see.
+    pub(super) fn regular(
+        &self,
+        extent: Extent,
+        filters: LayerFilters,
+        journal: &mut Journal<'_>,
+    ) -> Result<DiscoveredLayers, OutOfMemory> {
+        let implicit = places(ManifestKind::ImplicitLayer, self.environment, true);
+        let mut layers = read(ManifestKind::ImplicitLayer, &implicit, journal)?;
+        choose_override(&mut layers, self.executable, journal);
+        let overrides = self.active_override(&layers, &filters);
+        if extent == Extent::All || layers.iter().any(|layer| layer.components().is_some()) {
+            let explicit = self.explicit_places(overrides.as_ref(), journal);
+            layers.append(&mut read(ManifestKind::ExplicitLayer, &explicit, journal)?);
+        }
+        meta::validate(&mut layers, journal);
+        // Validation may have removed the override layer; then only the places it named have had an effect (LAY-176).
+        let overrides = overrides.filter(|_| layers.iter().any(LayerManifest::is_override));
+        if let Some(overrides) = &overrides {
+            drop_blacklisted(&mut layers, &overrides.blacklisted_layers, journal);
+        }
+        drop_where(&mut layers, journal, |layer| {
+            let dropped = filters.disables(&layer.name, layer.implicit) && !filters.enables(&layer.name);
+            dropped.then_some(LayerListReason::Disabled.into())
+        });
+        drop_duplicates(&mut layers, journal);
+        let overriding = match overrides.and_then(|_| layers.iter().find(|layer| layer.is_override())) {
+            Some(layer) => layer.components().unwrap_or_default().to_vec(),
+            None => Vec::new(),
+        };
+        let layers = layers.into_iter();
+        Ok(DiscoveredLayers {
+            layers: layers
+                .map(|manifest| Layer {
+                    manifest,
+                    forced_on: false,
+                })
+                .collect(),
+            ordered_by_settings: false,
+            off: Vec::new(),
+            overriding,
+            filters,
+        })
+    }
+
+    /// What the override layer overrides, if there is one and it is active (LAY-174, LAY-179).
+    fn active_override(&self, layers: &[LayerManifest], filters: &LayerFilters) -> Option<OverrideFields> {
+        let layer = layers.iter().find(|layer| layer.is_override())?;
+        let state = ImplicitState::of(layer, self.environment, filters, &[]);
+        state.active.then(|| layer.overrides.clone())
+    }
+
+    fn explicit_places(&self, overrides: Option<&OverrideFields>, journal: &Journal<'_>) -> Vec<Place> {
+        let paths = overrides
+            .map(|overrides| overrides.paths.as_slice())
+            .unwrap_or_default();
+        if paths.is_empty() {
+            return places(ManifestKind::ExplicitLayer, self.environment, true);
+        }
+        for path in paths {
+            journal.note(
+                LogBits::WARN | LogBits::LAYER,
+                format_args!("Override layer has override path {path}"),
+            );
+        }
+        note_displaced_layer_path(self.environment, paths, journal);
+        override_places(paths)
+    }
+}
+
+/// The layers of all manifests in `places`.
+fn read(kind: ManifestKind, places: &[Place], journal: &mut Journal<'_>) -> Result<Vec<LayerManifest>, OutOfMemory> {
+    let implicit = kind == ManifestKind::ImplicitLayer;
+    let mut layers = Vec::new();
+    for file in find(kind, places, journal)? {
+        let mut found = read_layer_manifest(&file.path, file.source, implicit, journal)?;
+        layers.try_reserve(found.len())?;
+        layers.append(&mut found);
+    }
+    Ok(layers)
+}
+
+fn drop_blacklisted(layers: &mut Vec<LayerManifest>, blacklist: &[Text], journal: &mut Journal<'_>) {
+    drop_where(layers, journal, |layer| {
+        let listed = !layer.is_override() && blacklist.contains(&layer.name);
+        listed.then_some(LayerListReason::Blacklisted.into())
+    });
+}
+
+/// Keeps the first layer of each name (LAY-31).
+fn drop_duplicates(layers: &mut Vec<LayerManifest>, journal: &mut Journal<'_>) {
+    let mut kept: BTreeMap<Text, Text> = BTreeMap::new();
+    drop_where(layers, journal, |layer| {
+        if let Some(kept) = kept.get(&layer.name) {
+            let kept = kept.clone();
+            return Some(LayerListReason::Duplicate { kept }.into());
+        }
+        kept.insert(layer.name.clone(), layer.manifest.clone());
+        None
+    });
+}

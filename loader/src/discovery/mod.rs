@@ -1,0 +1,25 @@
+//! Discovery: which drivers and layers there are, and which layers an instance gets.
+//!
+//! [`search`] turns the environment into places and places into manifest files. [`drivers`] reads and filters the
+//! drivers among them, [`layers`] the layers, and [`activation`] decides which layers are active and in which order.
+//! Every scan is fresh (DRV-7, LAY-24): nothing is kept from one API call to the next.
+
+#![forbid(unsafe_code)]
+
+pub mod activation;
+pub mod build_dirs;
+pub mod drivers;
+mod executable;
+mod implicit;
+pub mod layers;
+pub mod search;
+
+pub use activation::{Activation, ActiveLayer, EnabledBy};
+pub use executable::executable_path;
+pub use layers::DiscoveredLayers;
+
+#[cfg(all(test, unix))]
+pub mod testing;
+
+#[cfg(all(test, unix))]
+mod hostile_tests;

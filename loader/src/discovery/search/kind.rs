@@ -1,0 +1,77 @@
+//! What differs between searching drivers and searching layers.
+
+use crate::env::Variable;
+use crate::journal::LogBits;
+
+/// A kind of manifest that has places of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ManifestKind {
+    /// Drivers.
+    Driver,
+    /// Layers that are active unless switched off.
+    ImplicitLayer,
+    /// Layers that something must ask for.
+    ExplicitLayer,
+}
+
+/// The row of a kind.
+struct Row {
+    label: &'static str,
+    suffix: &'static str,
+    replacing: &'static [Variable],
+    adding: Variable,
+    category: LogBits,
+}
+
+impl ManifestKind {
+    fn row(self) -> Row {
+        match self {
+            Self::Driver => Row {
+                label: "driver",
+                suffix: "vulkan/icd.d",
+                replacing: &[Variable::DriverFiles, Variable::IcdFilenames],
+                adding: Variable::AddDriverFiles,
+                category: LogBits::DRIVER,
+            },
+            Self::ImplicitLayer => Row {
+                label: "implicit layer",
+                suffix: "vulkan/implicit_layer.d",
+                replacing: &[Variable::ImplicitLayerPath],
+                adding: Variable::AddImplicitLayerPath,
+                category: LogBits::LAYER,
+            },
+            Self::ExplicitLayer => Row {
+                label: "explicit layer",
+                suffix: "vulkan/explicit_layer.d",
+                replacing: &[Variable::LayerPath],
+                adding: Variable::AddLayerPath,
+                category: LogBits::LAYER,
+            },
+        }
+    }
+
+    /// How log lines call it.
+    pub fn label(self) -> &'static str {
+        self.row().label
+    }
+
+    /// The folder of such manifests below a base folder.
+    pub fn suffix(self) -> &'static str {
+        self.row().suffix
+    }
+
+    /// Variables that replace all other places; the first one set counts (DRV-15, LAY-61).
+    pub fn replacing(self) -> &'static [Variable] {
+        self.row().replacing
+    }
+
+    /// The variable whose places come before all others.
+    pub fn adding(self) -> Variable {
+        self.row().adding
+    }
+
+    /// The category of log lines about it.
+    pub fn category(self) -> LogBits {
+        self.row().category
+    }
+}

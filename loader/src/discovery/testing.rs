@@ -1,0 +1,145 @@
+//! Folders of layer manifests for the tests of discovery and activation.
+
+use super::layers::{DiscoveredLayers, LayerScan};
+use crate::env::{Environment, Fixed};
+use crate::journal::Journal;
+use crate::journal::testing::Lines;
+use crate::manifest::Text;
+use crate::manifest::scratch::Scratch;
+use crate::settings::{Control, LayerEntry, Settings};
+
+/// A folder with implicit and explicit layers, and the environment in which it is searched.
+#[derive(Debug)]
+pub struct World {
+    /// The folder.
+    pub scratch: Scratch,
+    /// What was logged.
+    pub lines: Lines,
+    variables: Vec<(String, String)>,
+}
+
+/// The path that stands for the running executable.
+pub const EXECUTABLE: &str = "/bin/app";
+
+impl World {
+    /// A world whose only places are `implicit` and `explicit` in a folder of its own.
+    pub fn create() -> Self {
+        let scratch = Scratch::create();
+        let place = |name: &str| scratch.folder(name).to_string();
+        let variables = vec![
+            ("VK_IMPLICIT_LAYER_PATH".to_owned(), place("implicit")),
+            ("VK_LAYER_PATH".to_owned(), place("explicit")),
+        ];
+        Self {
+            scratch,
+            lines: Lines::default(),
+            variables,
+        }
+    }
+
+    /// Sets a variable.
+    pub fn set(&mut self, name: &str, value: &str) -> &mut Self {
+        self.variables.retain(|(known, _)| known != name);
+        self.variables.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Unsets a variable.
+    pub fn unset(&mut self, name: &str) {
+        self.variables.retain(|(known, _)| known != name);
+    }
+
+    /// The variables as a source.
+    pub fn variables(&self) -> Fixed {
+        let pairs: Vec<(&str, String)> = self
+            .variables
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.clone()))
+            .collect();
+        Fixed::new(&pairs)
+    }
+
+    /// Writes a manifest with one layer. `more` are further members, each with a comma in front.
+    pub fn layer(&self, file: &str, name: &str, more: &str) -> Text {
+        let body = if more.contains("component_layers") {
+            ""
+        } else {
+            r#","library_path":"lib.so""#
+        };
+        let version = if more.contains("api_version") {
+            ""
+        } else {
+            r#","api_version":"1.1.0""#
+        };
+        let text = format!(
+            r#"{{"file_format_version":"1.1.2","layer":{{"name":"{name}","type":"GLOBAL","implementation_version":"1",
+            "description":"d"{body}{version}{more}}}}}"#
+        );
+        self.scratch.file(&format!("{file}.json"), text.as_bytes())
+    }
+
+    /// Writes an implicit layer that `OFF_<file name>` switches off.
+    pub fn implicit(&self, file: &str, name: &str, more: &str) -> Text {
+        let disable = format!(r#","disable_environment":{{"OFF_{file}":"1"}}"#);
+        self.layer(&format!("implicit/{file}"), name, &(disable + more))
+    }
+
+    /// Writes an explicit layer.
+    pub fn explicit(&self, file: &str, name: &str, more: &str) -> Text {
+        self.layer(&format!("explicit/{file}"), name, more)
+    }
+
+    /// Scans with settings.
+    pub fn scan_with(&self, settings: Option<&Settings>) -> DiscoveredLayers {
+        let variables = self.variables();
+        let environment = Environment::new(&variables);
+        let scan = LayerScan {
+            environment: &environment,
+            settings,
+            executable: Some(&EXECUTABLE.into()),
+        };
+        scan.run(&mut Journal::new(&self.lines)).unwrap()
+    }
+
+    /// Scans.
+    pub fn scan(&self) -> DiscoveredLayers {
+        self.scan_with(None)
+    }
+
+    /// The names found by a scan.
+    pub fn names(&self) -> Vec<String> {
+        names(&self.scan())
+    }
+}
+
+/// The names of a list.
+pub fn names(list: &DiscoveredLayers) -> Vec<String> {
+    list.layers
+        .iter()
+        .map(|layer| layer.manifest.name.to_string())
+        .collect()
+}
+
+/// A member that makes a meta-layer.
+pub fn components(names: &[&str]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
+    format!(r#","component_layers":[{}]"#, quoted.join(","))
+}
+
+/// An entry of a settings file.
+pub fn entry(control: Control, name: &str, path: &Text) -> LayerEntry {
+    LayerEntry {
+        control,
+        name: name.into(),
+        path: path.clone(),
+        implicit: path.windows(10).any(|part| part == b"/implicit/"),
+    }
+}
+
+/// Settings that list layers.
+pub fn settings(entries: &[LayerEntry]) -> Settings {
+    Settings {
+        layers: Some(entries.to_vec()),
+        ..Settings::default()
+    }
+}

@@ -1,0 +1,97 @@
+//! The three variables that filter layers by name, read together (LAY-120 to LAY-124).
+
+use super::glob::{DisableGlobs, Globs};
+use super::{Environment, Variable};
+
+/// `VK_LOADER_LAYERS_ENABLE`, `VK_LOADER_LAYERS_DISABLE` and `VK_LOADER_LAYERS_ALLOW` at one moment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LayerFilters {
+    enable: Globs,
+    disable: DisableGlobs,
+    allow: Globs,
+}
+
+impl LayerFilters {
+    /// Reads the three variables.
+    pub fn read(environment: &Environment<'_>) -> Self {
+        let value = |variable| environment.get(variable).unwrap_or_default();
+        Self {
+            enable: Globs::parse(&value(Variable::LayersEnable)),
+            disable: DisableGlobs::parse(&value(Variable::LayersDisable)),
+            allow: Globs::parse(&value(Variable::LayersAllow)),
+        }
+    }
+
+    /// E of LAY-123: the layer is to be enabled.
+    pub fn enables(&self, name: &[u8]) -> bool {
+        self.enable.matches(name)
+    }
+
+    /// D of LAY-123: the layer, or its whole kind, is disabled and nothing allows it.
+    pub fn disables(&self, name: &[u8], implicit: bool) -> bool {
+        let kind = if implicit {
+            self.disable.implicit
+        } else {
+            self.disable.explicit
+        };
+        (self.disable.everything || kind || self.disable.names.matches(name)) && !self.allow.matches(name)
+    }
+
+    /// Test (3) of LAY-154, for layers ordered by a settings file: the word for implicit layers hits both kinds, the
+    /// word for explicit ones neither (LAY-155).
+    pub fn disables_in_settings(&self, name: &[u8]) -> bool {
+        self.disables(name, true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::env::Fixed;
+
+    fn filters(enable: &str, disable: &str, allow: &str) -> LayerFilters {
+        let source = Fixed::new(&[
+            ("VK_LOADER_LAYERS_ENABLE", enable),
+            ("VK_LOADER_LAYERS_DISABLE", disable),
+            ("VK_LOADER_LAYERS_ALLOW", allow),
+        ]);
+        LayerFilters::read(&Environment::new(&source))
+    }
+
+    #[test]
+    fn lay_123_lay_124_disable_enable_allow() {
+        // disable, allow, implicit, expected D
+        let cases = [
+            ("", "", true, false),
+            ("~all~", "", true, true),
+            ("~all~", "VK_*", true, false),
+            ("~implicit~", "", true, true),
+            ("~implicit~", "", false, false),
+            ("~explicit~", "", false, true),
+            ("*layer_a", "", true, true),
+            ("*layer_b", "", true, false),
+            ("*LAYER_A", "*a", true, false),
+        ];
+        for (disable, allow, implicit, expected) in cases {
+            assert_eq!(
+                filters("", disable, allow).disables(b"VK_LAYER_a", implicit),
+                expected,
+                "{disable} {allow}"
+            );
+        }
+        assert!(filters("vk_layer_*", "", "").enables(b"VK_LAYER_a"));
+        assert!(!filters("", "", "*").enables(b"VK_LAYER_a"));
+    }
+
+    #[test]
+    fn lay_155_kind_words_in_settings_mode() {
+        assert!(filters("", "~implicit~", "").disables_in_settings(b"x"));
+        assert!(!filters("", "~explicit~", "").disables_in_settings(b"x"));
+    }
+
+    #[test]
+    fn lay_67_filters_are_ignored_when_elevated() {
+        let source = Fixed::new(&[("VK_LOADER_LAYERS_DISABLE", "*")]).elevated();
+        assert_eq!(LayerFilters::read(&Environment::new(&source)), LayerFilters::default());
+    }
+}

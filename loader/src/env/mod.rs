@@ -1,0 +1,21 @@
+//! The process environment: what the project reads from it, and how values are understood.
+//!
+//! [`variable`] lists every variable with its trust class. [`Environment`] is the only way to a value, so the rule that
+//! an elevated process ignores some of them (APP-211, DRV-29, LAY-60) holds everywhere. [`glob`], [`numbers`] and
+//! [`split`] turn values into filters and lists.
+
+#![deny(unsafe_code)]
+
+#[allow(unsafe_code, reason = "one question to the operating system has no safe form")]
+mod elevated;
+mod environment;
+pub mod glob;
+pub mod layer_filters;
+pub mod numbers;
+pub mod variable;
+
+pub use environment::{Environment, Source, bytes_of, split};
+pub use variable::Variable;
+
+#[cfg(test)]
+pub use environment::Fixed;

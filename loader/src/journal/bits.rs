@@ -1,0 +1,106 @@
+//! What kind of message a line of the log is.
+
+use std::fmt;
+use std::ops::BitOr;
+
+/// A set of levels and categories. A message carries at most one level and any number of categories (APP-231).
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct LogBits(u32);
+
+impl LogBits {
+    /// No level and no category.
+    pub const NONE: Self = Self(0);
+    /// Level: something failed.
+    pub const ERROR: Self = Self(1);
+    /// Level: something is suspicious, or was left out.
+    pub const WARN: Self = Self(1 << 1);
+    /// Level: what was decided.
+    pub const INFO: Self = Self(1 << 2);
+    /// Level: details of how it was decided.
+    pub const DEBUG: Self = Self(1 << 3);
+    /// Category: performance.
+    pub const PERF: Self = Self(1 << 4);
+    /// Category: drivers.
+    pub const DRIVER: Self = Self(1 << 5);
+    /// Category: layers.
+    pub const LAYER: Self = Self(1 << 6);
+    /// Category: wrong use of the API. Never shows in the header of a line (APP-233).
+    pub const VALIDATION: Self = Self(1 << 7);
+    /// Printed whatever was asked for (APP-233).
+    pub const FATAL: Self = Self(1 << 8);
+
+    /// The set as one word, to keep it where only numbers can be kept.
+    pub const fn word(self) -> u32 {
+        self.0
+    }
+
+    /// The set that [`LogBits::word`] gave.
+    pub const fn from_word(word: u32) -> Self {
+        Self(word)
+    }
+
+    /// Both sets together; usable in constants.
+    pub const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether the sets share a bit.
+    pub const fn intersects(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// Whether every bit of `other` is in this set.
+    pub const fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Whether no bit is set.
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+}
+
+impl BitOr for LogBits {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        self.with(other)
+    }
+}
+
+/// All bits with their names, in the order of the header of a log line (APP-232).
+pub const NAMES: &[(LogBits, &str)] = &[
+    (LogBits::ERROR, "ERROR"),
+    (LogBits::WARN, "WARNING"),
+    (LogBits::INFO, "INFO"),
+    (LogBits::DEBUG, "DEBUG"),
+    (LogBits::PERF, "PERF"),
+    (LogBits::DRIVER, "DRIVER"),
+    (LogBits::LAYER, "LAYER"),
+    (LogBits::VALIDATION, "VALIDATION"),
+    (LogBits::FATAL, "FATAL"),
+];
+
+impl fmt::Debug for LogBits {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let set = NAMES
+            .iter()
+            .filter(|(bit, _)| self.contains(*bit))
+            .map(|(_, name)| name);
+        formatter.debug_set().entries(set).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_of_bits() {
+        let both = LogBits::WARN | LogBits::LAYER;
+        assert!(both.contains(LogBits::WARN) && both.intersects(LogBits::LAYER));
+        assert!(!both.contains(LogBits::ERROR) && !both.intersects(LogBits::ERROR));
+        assert!(LogBits::NONE.is_empty() && !both.is_empty());
+        assert_eq!(format!("{both:?}"), r#"{"WARNING", "LAYER"}"#);
+    }
+}

@@ -1,0 +1,76 @@
+//! A JSON file that could not be turned into a value (DRV-19, DRV-51, LAY-75, APP-248).
+
+use std::fmt;
+
+use super::LogBits;
+use crate::manifest::Text;
+
+/// What was wrong with the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileReason {
+    /// It does not exist.
+    NotFound,
+    /// It may not be opened.
+    NotOpened,
+    /// It is a folder, a device or a pipe.
+    NotRegular,
+    /// Reading it failed.
+    NotRead,
+    /// It is larger than any real manifest; the bound is in bytes.
+    TooLarge(u64),
+    /// Its size changed while it was read.
+    Changed,
+    /// It holds no JSON, or JSON of the wrong kind.
+    InvalidJson,
+    /// It holds valid JSON whose root is no object, in a place where that is not worth a word (LAY-81).
+    NotAnObject,
+    /// The path does not end in `.json`, so nothing was opened. Carries what kind of file was looked for.
+    NotJsonName(FileKind),
+}
+
+/// What a file was expected to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// A driver manifest.
+    Driver,
+    /// A layer manifest.
+    Layer,
+}
+
+impl FileReason {
+    pub(super) fn bits(&self) -> Option<LogBits> {
+        match self {
+            Self::NotAnObject | Self::NotJsonName(FileKind::Layer) => None,
+            Self::NotJsonName(FileKind::Driver) => Some(LogBits::WARN | LogBits::DRIVER),
+            _ => Some(LogBits::ERROR),
+        }
+    }
+
+    pub(super) fn write(&self, out: &mut fmt::Formatter<'_>, name: &Text, _path: &Text) -> fmt::Result {
+        match self {
+            Self::NotFound | Self::NotOpened => write!(out, "loader_get_json: Failed to open JSON file {name}"),
+            Self::NotRegular => {
+                write!(
+                    out,
+                    "loader_get_json: Failed to open JSON file {name}: it is not a regular file"
+                )
+            }
+            Self::NotRead => write!(out, "loader_get_json: Failed to read JSON file {name}."),
+            Self::TooLarge(bound) => {
+                write!(
+                    out,
+                    "loader_get_json: Failed to read JSON file {name}: it is larger than {bound} bytes"
+                )
+            }
+            Self::Changed => {
+                write!(
+                    out,
+                    "loader_get_json: Failed to read JSON file {name}: its size changed while it was read"
+                )
+            }
+            Self::InvalidJson => write!(out, "loader_get_json: Invalid JSON file {name}."),
+            Self::NotAnObject => write!(out, "The root of JSON file {name} is not an object."),
+            Self::NotJsonName(_) => write!(out, "Skipping {name}, because its name does not end in .json"),
+        }
+    }
+}

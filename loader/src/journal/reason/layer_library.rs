@@ -1,0 +1,66 @@
+//! Active layers whose library does not join the chain (LAY-204, LAY-275, LAY-281).
+
+use std::fmt;
+
+use super::{LAYER_ERROR, LAYER_INFO, LAYER_WARN, LogBits};
+use crate::manifest::Text;
+
+/// Why the library of an active layer is not used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LayerLibraryReason {
+    /// What went wrong.
+    pub problem: LayerLibraryProblem,
+    /// Whether the application named this layer itself, which makes the call fail.
+    pub requested: bool,
+}
+
+/// What went wrong with the library of a layer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LayerLibraryProblem {
+    /// The system could not open it; its own text was logged before.
+    NotOpened,
+    /// It is for another architecture.
+    WrongArchitecture,
+    /// It was never attempted.
+    NotAttempted,
+    /// It does not export this symbol, and nothing else leads to the function.
+    NoSymbol(Text),
+    /// It does not export this function, which its manifest names as a pre-instance function.
+    NoPreInstanceFunction(Text),
+    /// It has no device commands, so it stays out of device chains only.
+    NoDeviceFunctions,
+}
+
+impl LayerLibraryReason {
+    pub(super) fn bits(&self) -> Option<LogBits> {
+        Some(match &self.problem {
+            LayerLibraryProblem::NoSymbol(_) => LAYER_ERROR,
+            LayerLibraryProblem::NoPreInstanceFunction(_) => LAYER_WARN,
+            LayerLibraryProblem::NoDeviceFunctions => LAYER_INFO,
+            _ if self.requested => LAYER_ERROR,
+            _ => LAYER_INFO,
+        })
+    }
+
+    pub(super) fn write(&self, out: &mut fmt::Formatter<'_>, name: &Text, path: &Text) -> fmt::Result {
+        let end = if self.requested { '!' } else { '.' };
+        match &self.problem {
+            LayerLibraryProblem::NotOpened => write!(out, "Requested layer \"{name}\" failed to load{end}"),
+            LayerLibraryProblem::WrongArchitecture => write!(out, "Requested layer \"{name}\" was wrong bit-type{end}"),
+            LayerLibraryProblem::NotAttempted => write!(out, "Requested layer \"{name}\" was not loaded{end}"),
+            LayerLibraryProblem::NoSymbol(symbol) => write!(
+                out,
+                "loader_create_instance_chain: Failed to find '{symbol}' in layer \"{path}\""
+            ),
+            LayerLibraryProblem::NoPreInstanceFunction(symbol) => {
+                write!(
+                    out,
+                    "Failed to find pre-instance function '{symbol}' in layer \"{path}\""
+                )
+            }
+            LayerLibraryProblem::NoDeviceFunctions => {
+                write!(out, "Failed to find vkGetDeviceProcAddr in layer \"{path}\"")
+            }
+        }
+    }
+}

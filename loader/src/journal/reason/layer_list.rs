@@ -1,0 +1,160 @@
+//! Well-formed layers that do not stay in the list (LAY-31, LAY-125, LAY-153, LAY-161, LAY-162, LAY-172, LAY-177).
+
+use std::fmt;
+
+use super::{LAYER_INFO, LAYER_WARN, LogBits};
+use crate::manifest::Text;
+
+const VERIFY: &str = "verify_meta_layer_component_layers:";
+
+/// Why a layer is removed from the list of discovered layers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LayerListReason {
+    /// A layer of the same name was found before, in this manifest.
+    Duplicate {
+        /// The manifest of the layer that is kept.
+        kept: Text,
+    },
+    /// `VK_LOADER_LAYERS_DISABLE` matches, and neither the allow nor the enable filter does.
+    Disabled,
+    /// A component of the meta-layer is not there.
+    ComponentMissing {
+        /// Its name.
+        component: Text,
+        /// Its place in `component_layers`.
+        index: usize,
+    },
+    /// A component is for an older API version than the meta-layer.
+    ComponentOlder {
+        /// Major and minor version of the meta-layer.
+        version: (u32, u32),
+        /// Its place in `component_layers`.
+        index: usize,
+        /// Its major and minor version.
+        component_version: (u32, u32),
+    },
+    /// The meta-layer lists itself.
+    ListsItself {
+        /// The place in `component_layers`.
+        index: usize,
+    },
+    /// A meta-layer among its components leads back to it.
+    Recursive {
+        /// The component that closes the circle.
+        component: Text,
+    },
+    /// A meta-layer among its components is not valid itself; the reason was logged for that one.
+    ComponentInvalid {
+        /// The component.
+        component: Text,
+    },
+    /// The override layer lists it in `blacklisted_layers`.
+    Blacklisted,
+    /// An override layer for other executables than this one.
+    OtherExecutable {
+        /// The path of the running executable.
+        executable: Text,
+    },
+    /// A further override layer for all executables.
+    SecondGlobalOverride,
+    /// An override layer, but one with a key for this executable was found.
+    OverrideShadowed,
+    /// The settings file asked for a layer of another name from this manifest.
+    NotListedInSettings,
+    /// The settings file lists this name and library twice.
+    ListedTwice,
+    /// The name of a layer found in the usual places occurs in the settings file.
+    ListedInSettings,
+}
+
+impl LayerListReason {
+    pub(super) fn bits(&self) -> Option<LogBits> {
+        Some(match self {
+            Self::Duplicate { .. }
+            | Self::ComponentMissing { .. }
+            | Self::ComponentOlder { .. }
+            | Self::ListsItself { .. }
+            | Self::Recursive { .. } => LogBits::WARN,
+            Self::Disabled | Self::SecondGlobalOverride => LAYER_WARN,
+            Self::OtherExecutable { .. } => LAYER_INFO,
+            Self::Blacklisted => LogBits::DEBUG,
+            Self::ComponentInvalid { .. }
+            | Self::OverrideShadowed
+            | Self::NotListedInSettings
+            | Self::ListedTwice
+            | Self::ListedInSettings => return None,
+        })
+    }
+
+    pub(super) fn write(&self, out: &mut fmt::Formatter<'_>, name: &Text, path: &Text) -> fmt::Result {
+        match self {
+            Self::Duplicate { kept } => {
+                write!(
+                    out,
+                    "Removing layer {name} ({path}) because it is a duplicate of {name} ({kept})"
+                )
+            }
+            Self::Disabled => write!(
+                out,
+                "Layer \"{name}\" forced disabled because name matches filter of env var 'VK_LOADER_LAYERS_DISABLE'."
+            ),
+            Self::ComponentMissing { component, index } => write!(
+                out,
+                "{VERIFY} Meta-layer {name} can't find component layer {component} at index {index}.  Skipping this layer."
+            ),
+            Self::ComponentOlder {
+                version: (major, minor),
+                index,
+                component_version: (component_major, component_minor),
+            } => write!(
+                out,
+                "{VERIFY} Meta-layer uses API version {major}.{minor}, but component layer {index} has API version \
+                 {component_major}.{component_minor} that is lower.  Skipping this layer."
+            ),
+            Self::ListsItself { index } => write!(
+                out,
+                "{VERIFY} Meta-layer {name} lists itself in its component layer list at index {index}.  Skipping this \
+                 layer."
+            ),
+            // The two blanks before the second name are what tools look for (LAY-162).
+            Self::Recursive { component } => write!(
+                out,
+                "{VERIFY} Recursive dependency between Meta-layer {name} and  Meta-layer {component}.  Skipping this \
+                 layer."
+            ),
+            other => other.write_quiet(out, name, path),
+        }
+    }
+
+    fn write_quiet(&self, out: &mut fmt::Formatter<'_>, name: &Text, path: &Text) -> fmt::Result {
+        match self {
+            Self::ComponentInvalid { component } => {
+                write!(
+                    out,
+                    "{VERIFY} Meta-layer {name} contains the invalid layer {component}."
+                )
+            }
+            Self::Blacklisted => write!(
+                out,
+                "loader_remove_layers_in_blacklist: Override layer is active and layer {name} is in the blacklist \
+                 inside of it. Removing that layer from current layer list."
+            ),
+            Self::OtherExecutable { executable } => write!(
+                out,
+                "--Override layer found but not used because app '{executable}' is not in 'app_keys' list!"
+            ),
+            Self::SecondGlobalOverride => write!(
+                out,
+                "Removing global override layer {path}, because another one was found before."
+            ),
+            Self::OverrideShadowed => write!(out, "Removing override layer {path}, because another one is used."),
+            Self::NotListedInSettings => write!(out, "Layer {name} of {path} is not the one the settings ask for."),
+            Self::ListedTwice => write!(out, "Layer {name} of {path} is listed twice in the settings."),
+            Self::ListedInSettings => write!(
+                out,
+                "Layer {name} of {path} is left out, because the settings list that name."
+            ),
+            _ => Ok(()),
+        }
+    }
+}

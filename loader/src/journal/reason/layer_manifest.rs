@@ -1,0 +1,134 @@
+//! Layer manifests, and single layers in them, that are skipped (LAY-80 to LAY-107).
+
+use std::fmt;
+
+use super::{LAYER_ERROR, LAYER_INFO, LAYER_WARN, LogBits};
+use crate::manifest::Text;
+
+/// Why a readable layer manifest contributes nothing, or nothing more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LayerManifestReason {
+    /// `file_format_version` is missing or not a string.
+    NoFormatVersion,
+    /// Neither `layers` nor `layer` is there.
+    NoLayer,
+    /// No layer is there, but a driver is: a driver manifest in the wrong folder.
+    DriverManifest,
+    /// `layer` is repeated in a file of version 1.0.1 or newer.
+    RepeatedLayer,
+    /// A member of `layers` is no object; carries its index. Members before it stay.
+    ElementNotObject(usize),
+}
+
+impl LayerManifestReason {
+    pub(super) fn bits(&self) -> Option<LogBits> {
+        match self {
+            Self::DriverManifest => None,
+            Self::RepeatedLayer => Some(LAYER_ERROR),
+            _ => Some(LAYER_WARN),
+        }
+    }
+
+    pub(super) fn write(&self, out: &mut fmt::Formatter<'_>, name: &Text, _path: &Text) -> fmt::Result {
+        const HERE: &str = "loader_add_layer_properties:";
+        match self {
+            Self::NoFormatVersion => {
+                write!(out, "{HERE} Manifest {name} missing required field file_format_version")
+            }
+            Self::NoLayer => write!(
+                out,
+                "{HERE} Can not find 'layer' or 'layers' object in manifest JSON file {name}. Skipping this file."
+            ),
+            Self::DriverManifest => write!(
+                out,
+                "{HERE} {name} describes a driver and lies in a layer folder. Skipping it."
+            ),
+            Self::RepeatedLayer => write!(
+                out,
+                "{HERE} Multiple 'layer' nodes are deprecated starting in file version \"1.0.1\".  Please use \
+                 'layers' : [] array instead in {name}."
+            ),
+            Self::ElementNotObject(index) => write!(
+                out,
+                "{HERE} Can not find 'layers' array element {index} object in manifest JSON file {name}.  Skipping \
+                 this file"
+            ),
+        }
+    }
+}
+
+/// Why one layer of a manifest is skipped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LayerReason {
+    /// A required member, named here, is missing, of the wrong type, or longer than its place in the API.
+    NoField(&'static str),
+    /// `type` is `DEVICE`.
+    DeviceLayer,
+    /// `type` is some other word.
+    UnknownType,
+    /// `api_version` is of another API variant.
+    Variant(u32),
+    /// Both `library_path` and `component_layers` are given.
+    LibraryAndComponents,
+    /// Neither `library_path` nor `component_layers` is given.
+    NoLibraryNorComponents,
+    /// An implicit layer without `disable_environment`.
+    NoDisableEnvironment,
+    /// `disable_environment` does not name a variable.
+    BadDisableEnvironment,
+    /// `library_arch` is for the other pointer size.
+    Architecture,
+}
+
+impl LayerReason {
+    pub(super) fn bits(&self) -> Option<LogBits> {
+        Some(match self {
+            Self::UnknownType => return None,
+            Self::DeviceLayer => LAYER_WARN,
+            Self::Variant(_) => LAYER_INFO,
+            Self::Architecture => LogBits::INFO,
+            _ => LogBits::WARN,
+        })
+    }
+
+    pub(super) fn write(&self, out: &mut fmt::Formatter<'_>, name: &Text, path: &Text) -> fmt::Result {
+        match self {
+            Self::NoField(field) => write!(
+                out,
+                "Layer \"{name}\" in manifest JSON file {path} is missing a usable '{field}' field.  Skipping this layer."
+            ),
+            Self::DeviceLayer => write!(out, "Device layers are deprecated. Skipping layer {name}"),
+            Self::UnknownType => write!(out, "Layer \"{name}\" is of no known type.  Skipping this layer."),
+            Self::Variant(variant) => write!(
+                out,
+                "Layer \"{name}\" has an 'api_version' field which contains a non-zero variant value of {variant}.  \
+                 Skipping Layer."
+            ),
+            Self::LibraryAndComponents => write!(
+                out,
+                "Layer \"{name}\" contains meta-layer-specific component_layers, but also defining layer library path.  \
+                 Both are not compatible, so skipping this layer."
+            ),
+            Self::NoLibraryNorComponents => write!(
+                out,
+                "Layer \"{name}\" is missing both library_path and component_layers fields.  One or the other MUST be \
+                 defined.  Skipping this layer."
+            ),
+            Self::NoDisableEnvironment => write!(
+                out,
+                "Layer \"{name}\" doesn't contain required layer object disable_environment in the manifest JSON file \
+                 {path}, skipping this layer"
+            ),
+            Self::BadDisableEnvironment => write!(
+                out,
+                "Layer \"{name}\" doesn't contain required child value in object disable_environment in the manifest \
+                 JSON file {path}, skipping this layer (Policy #LLP_LAYER_9)"
+            ),
+            Self::Architecture => write!(
+                out,
+                "The library architecture in layer {path} doesn't match the current running architecture, skipping \
+                 this layer"
+            ),
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Why something was dropped: one closed enum a subsystem, each variant with what its message needs.
+//!
+//! Every enum has the same two functions. `bits` says how loud the message is, `None` for silence; `write` is its text.
+//! The texts are those users and tools already search for.
+
+mod device;
+mod driver_library;
+mod driver_manifest;
+mod file;
+mod layer_library;
+mod layer_list;
+mod layer_manifest;
+mod settings;
+
+pub use device::DeviceReason;
+pub use driver_library::DriverLibraryReason;
+pub use driver_manifest::DriverManifestReason;
+pub use file::{FileKind, FileReason};
+pub use layer_library::{LayerLibraryProblem, LayerLibraryReason};
+pub use layer_list::LayerListReason;
+pub use layer_manifest::{LayerManifestReason, LayerReason};
+pub use settings::SettingsReason;
+
+use std::fmt;
+
+use super::bits::LogBits;
+use crate::manifest::Text;
+
+const DRIVER_ERROR: LogBits = LogBits::ERROR.with(LogBits::DRIVER);
+const DRIVER_WARN: LogBits = LogBits::WARN.with(LogBits::DRIVER);
+const DRIVER_INFO: LogBits = LogBits::INFO.with(LogBits::DRIVER);
+const LAYER_ERROR: LogBits = LogBits::ERROR.with(LogBits::LAYER);
+const LAYER_WARN: LogBits = LogBits::WARN.with(LogBits::LAYER);
+const LAYER_INFO: LogBits = LogBits::INFO.with(LogBits::LAYER);
+
+macro_rules! reasons {
+    ($($(#[$meta:meta])* $variant:ident($reason:ty);)+) => {
+        /// Why something was dropped.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub enum Reason {
+            $($(#[$meta])* $variant($reason),)+
+        }
+
+        impl Reason {
+            /// The level and category of the message; `None` when the decision is not told to users.
+            pub fn bits(&self) -> Option<LogBits> {
+                match self {
+                    $(Self::$variant(reason) => reason.bits(),)+
+                }
+            }
+
+            fn write(&self, out: &mut fmt::Formatter<'_>, name: &Text, path: &Text) -> fmt::Result {
+                match self {
+                    $(Self::$variant(reason) => reason.write(out, name, path),)+
+                }
+            }
+        }
+
+        $(impl From<$reason> for Reason {
+            fn from(reason: $reason) -> Self {
+                Self::$variant(reason)
+            }
+        })+
+    };
+}
+
+reasons! {
+    /// A JSON file could not be read at all.
+    File(FileReason);
+    /// The content of the loader settings file.
+    Settings(SettingsReason);
+    /// The content of a driver manifest.
+    DriverManifest(DriverManifestReason);
+    /// The library of a driver, or the driver in it.
+    DriverLibrary(DriverLibraryReason);
+    /// A layer manifest as a whole.
+    LayerManifest(LayerManifestReason);
+    /// One layer of a manifest.
+    Layer(LayerReason);
+    /// A well-formed layer that is not wanted, or not usable beside the others.
+    DiscoveredLayers(LayerListReason);
+    /// The library of a layer.
+    LayerLibrary(LayerLibraryReason);
+    /// A physical device.
+    Device(DeviceReason);
+}
+
+impl Reason {
+    /// The text of the message about the thing called `name`, which comes from `path`.
+    pub fn text<'a>(&'a self, name: &'a Text, path: &'a Text) -> impl fmt::Display + 'a {
+        Line {
+            reason: self,
+            name,
+            path,
+        }
+    }
+}
+
+struct Line<'a> {
+    reason: &'a Reason,
+    name: &'a Text,
+    path: &'a Text,
+}
+
+impl fmt::Display for Line<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.reason.write(out, self.name, self.path)
+    }
+}

@@ -1,0 +1,51 @@
+//! Loader settings that have no effect (APP-246 to APP-248).
+
+use std::fmt;
+
+use super::LogBits;
+use crate::manifest::Text;
+
+/// Why a readable settings file changes nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SettingsReason {
+    /// `file_format_version` is missing or not a string.
+    NoFormatVersion,
+    /// Neither `settings_array` nor `settings` is there.
+    NoSettings,
+    /// No object is for this executable, and none for all.
+    OtherExecutable,
+    /// The object for this executable holds nothing that has an effect.
+    Nothing,
+}
+
+impl SettingsReason {
+    pub(super) fn bits(&self) -> Option<LogBits> {
+        Some(match self {
+            Self::NoFormatVersion | Self::NoSettings => LogBits::WARN,
+            Self::OtherExecutable => LogBits::DEBUG,
+            Self::Nothing => LogBits::INFO,
+        })
+    }
+
+    pub(super) fn write(&self, out: &mut fmt::Formatter<'_>, name: &Text, _path: &Text) -> fmt::Result {
+        match self {
+            Self::NoFormatVersion => {
+                write!(
+                    out,
+                    "Loader settings file {name} has no usable 'file_format_version'. Ignoring it."
+                )
+            }
+            Self::NoSettings => {
+                write!(
+                    out,
+                    "Loader settings file {name} has neither 'settings_array' nor 'settings'. Ignoring it."
+                )
+            }
+            Self::OtherExecutable => write!(out, "Loader settings file {name} has no settings for this executable."),
+            Self::Nothing => write!(
+                out,
+                "vk_loader_settings.json file found at \"{name}\" but did not contain any valid settings."
+            ),
+        }
+    }
+}

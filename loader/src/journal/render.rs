@@ -1,0 +1,84 @@
+//! Log text that keeps every byte of the names and paths in it.
+//!
+//! Names and paths need not be UTF-8, but Rust's formatting only carries UTF-8. [`Raw`] prints bytes that are no UTF-8
+//! as characters of a private block, and [`render`] turns that block back into the bytes. Text that holds such
+//! characters itself takes the same way byte by byte, so the result is always exactly what went in.
+
+use std::fmt::{self, Write};
+
+/// First character of the block that stands for the bytes 0x00 to 0xFF, at the very end of the last private-use plane.
+const BLOCK: u32 = 0x10_FE00;
+const BLOCK_END: u32 = BLOCK + 0xFF;
+
+/// Bytes inside a log message.
+#[derive(Clone, Copy, Debug)]
+pub struct Raw<'a>(pub &'a [u8]);
+
+impl fmt::Display for Raw<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for chunk in self.0.utf8_chunks() {
+            let valid = chunk.valid();
+            if valid.chars().any(in_block) {
+                write_bytes(formatter, valid.as_bytes())?;
+            } else {
+                formatter.write_str(valid)?;
+            }
+            write_bytes(formatter, chunk.invalid())?;
+        }
+        Ok(())
+    }
+}
+
+fn in_block(character: char) -> bool {
+    (BLOCK..=BLOCK_END).contains(&u32::from(character))
+}
+
+fn write_bytes(formatter: &mut fmt::Formatter<'_>, bytes: &[u8]) -> fmt::Result {
+    bytes
+        .iter()
+        .filter_map(|&byte| char::from_u32(BLOCK + u32::from(byte)))
+        .try_for_each(|character| formatter.write_char(character))
+}
+
+struct Buffer(Vec<u8>);
+
+impl Write for Buffer {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.try_reserve(text.len()).map_err(|_| fmt::Error)?;
+        if !text.contains(in_block) {
+            self.0.extend_from_slice(text.as_bytes());
+            return Ok(());
+        }
+        for character in text.chars() {
+            if in_block(character) {
+                // The block has one character a byte value, so the difference fits.
+                self.0.push((u32::from(character) - BLOCK) as u8);
+            } else {
+                self.0.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The bytes of a message. When memory runs out the text ends early; a log line is no reason to fail a call.
+pub fn render(message: fmt::Arguments<'_>) -> Vec<u8> {
+    let mut buffer = Buffer(Vec::new());
+    match buffer.write_fmt(message) {
+        Ok(()) | Err(fmt::Error) => buffer.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bi_7_every_byte_survives() {
+        let all: Vec<u8> = (0..=255).collect();
+        let private = "a\u{10FE80}b".as_bytes();
+        for bytes in [&all[..], private, "é€😀".as_bytes(), b"", b"\xF4\x8F\xB8", b"plain"] {
+            assert_eq!(render(format_args!("<{}>", Raw(bytes))), [b"<", bytes, b">"].concat());
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! A sink that keeps lines for tests to look at.
+
+use std::cell::RefCell;
+
+use super::{LogBits, Sink};
+
+/// Keeps every line.
+#[derive(Debug, Default)]
+pub struct Lines(RefCell<Vec<(LogBits, String)>>);
+
+impl Sink for Lines {
+    fn log(&self, bits: LogBits, text: &[u8]) {
+        self.0
+            .borrow_mut()
+            .push((bits, String::from_utf8_lossy(text).into_owned()));
+    }
+}
+
+impl Lines {
+    /// Takes out all lines so far.
+    pub fn take(&self) -> Vec<(LogBits, String)> {
+        self.0.take()
+    }
+
+    /// Takes out all lines so far, without their bits.
+    pub fn texts(&self) -> Vec<String> {
+        self.take().into_iter().map(|(_, text)| text).collect()
+    }
+
+    /// Whether a line with these bits contains `part`.
+    pub fn has(&self, bits: LogBits, part: &str) -> bool {
+        self.0
+            .borrow()
+            .iter()
+            .any(|(found, text)| *found == bits && text.contains(part))
+    }
+}

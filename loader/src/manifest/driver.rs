@@ -1,0 +1,160 @@
+//! Driver manifests (DRV-46 to DRV-55).
+
+use super::file::{FileError, read_json};
+use super::json::Object;
+use super::library::{Architecture, resolve};
+use super::version::driver_version;
+use super::{FormatVersion, Text};
+use crate::alloc::OutOfMemory;
+use crate::journal::reason::{DriverManifestReason, FileReason};
+use crate::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
+use crate::version::ApiVersion;
+
+/// The newest `file_format_version` this loader knows.
+const NEWEST_FORMAT: FormatVersion = FormatVersion::new(1, 0, 1);
+/// Bytes of the longest library path that is passed to the system.
+const MAX_LIBRARY_PATH: usize = 4095;
+
+/// A driver as its manifest describes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DriverManifest {
+    /// The manifest, as found.
+    pub path: Text,
+    /// Where the loader learned of it.
+    pub source: Source,
+    /// What to open; a name without a separator is for the system's library search (DRV-52).
+    pub library_path: Text,
+    /// The highest API version the driver claims. Its variant is 0.
+    pub api_version: ApiVersion,
+    /// Whether its devices are not fully conformant (DRV-98).
+    pub is_portability_driver: bool,
+}
+
+/// What a manifest turned out to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DriverOutcome {
+    /// A driver to use.
+    Driver(DriverManifest),
+    /// A portability driver that was not asked for; if nothing else is found, this is worth telling (DRV-99).
+    Portability,
+    /// Nothing usable. The journal has the reason.
+    Unusable,
+}
+
+/// Reads one driver manifest and reports to the journal whatever is wrong with it. A driver that is returned is not yet
+/// decided about: filters come next. `with_portability` lets portability drivers pass.
+pub fn read_driver_manifest(
+    path: &Text,
+    source: Source,
+    with_portability: bool,
+    journal: &mut Journal<'_>,
+) -> Result<DriverOutcome, OutOfMemory> {
+    let reason = match read_json(path) {
+        Ok(value) => match value.as_object() {
+            Some(root) => match parse(root, path, source, with_portability, journal) {
+                Ok(driver) => return Ok(DriverOutcome::Driver(driver)),
+                Err(reason) => Reason::from(reason),
+            },
+            None => FileReason::InvalidJson.into(),
+        },
+        Err(FileError::Unusable(reason)) => reason.into(),
+        Err(FileError::OutOfMemory) => return Err(OutOfMemory),
+    };
+    let outcome = match reason {
+        Reason::DriverManifest(DriverManifestReason::Portability) => DriverOutcome::Portability,
+        _ => DriverOutcome::Unusable,
+    };
+    journal.decide(Decision {
+        subject: Subject::DriverManifest,
+        name: path.clone(),
+        path: Text::default(),
+        verdict: Verdict::Dropped(reason),
+        source,
+    });
+    Ok(outcome)
+}
+
+/// The members of a manifest, checked in the order of the table of DRV-51.
+fn parse(
+    root: &Object,
+    path: &Text,
+    source: Source,
+    with_portability: bool,
+    journal: &Journal<'_>,
+) -> Result<DriverManifest, DriverManifestReason> {
+    let version = root
+        .text("file_format_version")
+        .ok_or(DriverManifestReason::NoFormatVersion)?;
+    note_format(version, path, journal);
+    let icd = root.object("ICD").ok_or_else(|| match root.get("ICD") {
+        None if root.get("layer").is_some() || root.get("layers").is_some() => DriverManifestReason::LayerManifest,
+        _ => DriverManifestReason::NoIcd,
+    })?;
+    let library_path = library_path(icd, path, journal)?;
+    let api_version = icd.text("api_version").ok_or(DriverManifestReason::NoApiVersion)?;
+    let api_version = driver_version(api_version);
+    if api_version.variant() != 0 {
+        return Err(DriverManifestReason::Variant(api_version.variant()));
+    }
+    let is_portability_driver = icd.get("is_portability_driver").is_some_and(|value| value.is_true());
+    if is_portability_driver && !with_portability {
+        return Err(DriverManifestReason::Portability);
+    }
+    if !architecture(icd).is_none_or(Architecture::is_ours) {
+        return Err(DriverManifestReason::Architecture);
+    }
+    Ok(DriverManifest {
+        path: path.clone(),
+        source,
+        library_path,
+        api_version,
+        is_portability_driver,
+    })
+}
+
+fn note_format(version: &[u8], path: &Text, journal: &Journal<'_>) {
+    let text = Text::from(version);
+    journal.note(
+        LogBits::DRIVER,
+        format_args!("Found ICD manifest file {path}, version {text}"),
+    );
+    let version = FormatVersion::parse(version);
+    if version > NEWEST_FORMAT {
+        journal.note(
+            LogBits::INFO | LogBits::DRIVER,
+            format_args!(
+                "loader_parse_icd_manifest: {path} has unknown icd manifest file version {version}. May cause errors."
+            ),
+        );
+    }
+}
+
+fn library_path(icd: &Object, manifest: &Text, journal: &Journal<'_>) -> Result<Text, DriverManifestReason> {
+    let value = icd.get("library_path").and_then(|value| value.as_raw_text());
+    let value = value.ok_or(DriverManifestReason::NoLibraryPath)?;
+    if value.is_empty() {
+        return Err(DriverManifestReason::EmptyLibraryPath);
+    }
+    journal.note(
+        LogBits::DEBUG | LogBits::DRIVER,
+        format_args!("Searching for ICD drivers named {}", Text::from(value)),
+    );
+    let resolved = resolve(manifest, value);
+    // A cut or unprintable path could name another file than the manifest means.
+    let usable = !value.contains(&0) && std::str::from_utf8(value).is_ok() && resolved.len() <= MAX_LIBRARY_PATH;
+    usable
+        .then_some(resolved)
+        .ok_or(DriverManifestReason::UnusableLibraryPath)
+}
+
+fn architecture(icd: &Object) -> Option<Architecture> {
+    match icd.text("library_arch")? {
+        b"32" => Some(Architecture::Bits32),
+        b"64" => Some(Architecture::Bits64),
+        _ => None,
+    }
+}
+
+#[cfg(all(test, unix))]
+#[path = "driver_tests.rs"]
+mod tests;

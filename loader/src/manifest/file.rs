@@ -1,0 +1,152 @@
+//! Reading a JSON file, once and without ever waiting for it.
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{self, ErrorKind, Read};
+use std::path::Path;
+
+use super::Text;
+use super::json::{self, JsonError, Value};
+use crate::alloc::OutOfMemory;
+use crate::journal::reason::FileReason;
+
+/// Bytes of the largest file that is read (LAY-72).
+pub const MAX_FILE_BYTES: u64 = 16 << 20;
+
+/// Why a file gave no value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileError {
+    /// Something about this file; others can still be read.
+    Unusable(FileReason),
+    /// Memory ran out, which ends the API call.
+    OutOfMemory,
+}
+
+impl From<OutOfMemory> for FileError {
+    fn from(OutOfMemory: OutOfMemory) -> Self {
+        Self::OutOfMemory
+    }
+}
+
+/// The JSON value in a file.
+pub fn read_json(path: &Text) -> Result<Value, FileError> {
+    let text = read(path.as_path())?;
+    json::parse(&text).map_err(|error| match error {
+        JsonError::Invalid => FileError::Unusable(FileReason::InvalidJson),
+        JsonError::OutOfMemory => FileError::OutOfMemory,
+    })
+}
+
+/// The bytes of a regular file. Folders, devices and pipes are refused without waiting for them (BI-8); only a probe
+/// that succeeds can refuse, since a path may be one that only opening understands (LAY-25).
+fn read(path: &Path) -> Result<Vec<u8>, FileError> {
+    if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return Err(FileError::Unusable(FileReason::NotRegular));
+    }
+    let file = open(path).map_err(failure(FileReason::NotOpened))?;
+    // Between the two probes the path may have come to mean something else.
+    let found = file.metadata().map_err(failure(FileReason::NotRead))?;
+    if !found.is_file() {
+        return Err(FileError::Unusable(FileReason::NotRegular));
+    }
+    contents(file, &found)
+}
+
+fn contents(file: File, found: &Metadata) -> Result<Vec<u8>, FileError> {
+    if found.len() > MAX_FILE_BYTES {
+        return Err(FileError::Unusable(FileReason::TooLarge(MAX_FILE_BYTES)));
+    }
+    let mut bytes = Vec::new();
+    // One byte more than expected shows a file that grew.
+    let mut bounded = file.take(found.len() + 1);
+    let length = bounded.read_to_end(&mut bytes).map_err(failure(FileReason::NotRead))?;
+    if u64::try_from(length) != Ok(found.len()) {
+        return Err(FileError::Unusable(FileReason::Changed));
+    }
+    Ok(bytes)
+}
+
+fn failure(reason: FileReason) -> impl Fn(io::Error) -> FileError {
+    move |error| match error.kind() {
+        ErrorKind::OutOfMemory => FileError::OutOfMemory,
+        ErrorKind::NotFound | ErrorKind::NotADirectory => FileError::Unusable(FileReason::NotFound),
+        _ => FileError::Unusable(reason),
+    }
+}
+
+#[cfg(unix)]
+fn open(path: &Path) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    // Opening a pipe that nobody writes to would wait for a writer.
+    OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
+        .open(path)
+}
+
+#[cfg(not(unix))]
+fn open(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).open(path)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::ffi::OsStrExt;
+    use std::process::Command;
+
+    use super::*;
+    use crate::manifest::scratch::Scratch;
+
+    #[test]
+    fn bi_8_bi_9_what_is_no_readable_file() {
+        let scratch = Scratch::create();
+        scratch.folder("folder.json");
+        std::os::unix::fs::symlink("nowhere", scratch.path("dangling.json").as_path()).unwrap();
+        let pipe = scratch.path("pipe.json");
+        assert!(Command::new("mkfifo").arg(pipe.as_path()).status().unwrap().success());
+        let cases = [
+            (scratch.path("folder.json"), FileReason::NotRegular),
+            (scratch.path("dangling.json"), FileReason::NotFound),
+            (scratch.path("missing.json"), FileReason::NotFound),
+            (scratch.path("dangling.json/x.json"), FileReason::NotFound),
+            (pipe, FileReason::NotRegular),
+            ("/dev/null".into(), FileReason::NotRegular),
+            (b"/a\0b.json"[..].into(), FileReason::NotOpened),
+            ("".into(), FileReason::NotFound),
+        ];
+        for (path, reason) in cases {
+            assert_eq!(read_json(&path), Err(FileError::Unusable(reason)), "{path:?}");
+        }
+    }
+
+    #[test]
+    fn lay_72_size_bound() {
+        let scratch = Scratch::create();
+        let path = scratch.file("large.json", b"");
+        let file = OpenOptions::new().write(true).open(path.as_path()).unwrap();
+        file.set_len(MAX_FILE_BYTES + 1).unwrap();
+        let reason = FileReason::TooLarge(MAX_FILE_BYTES);
+        assert_eq!(read_json(&path), Err(FileError::Unusable(reason)));
+        file.set_len(MAX_FILE_BYTES).unwrap();
+        assert_eq!(read_json(&path), Err(FileError::Unusable(FileReason::InvalidJson)));
+    }
+
+    #[test]
+    fn bi_10_a_file_that_changes_while_read() {
+        let scratch = Scratch::create();
+        let path = scratch.file("x.json", b"{}");
+        let found = std::fs::metadata(path.as_path()).unwrap();
+        for text in [&b"{} "[..], b"{"] {
+            std::fs::write(path.as_path(), text).unwrap();
+            let file = open(path.as_path()).unwrap();
+            assert_eq!(contents(file, &found), Err(FileError::Unusable(FileReason::Changed)));
+        }
+    }
+
+    #[test]
+    fn names_that_are_no_utf_8() {
+        let scratch = Scratch::create();
+        let path = crate::manifest::join(scratch.root().as_os_str().as_bytes(), b"\xFF.json");
+        std::fs::write(path.as_path(), b"{}").unwrap();
+        assert!(read_json(&path).is_ok());
+    }
+}

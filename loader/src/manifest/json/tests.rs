@@ -1,0 +1,179 @@
+//! Tables of texts that must be read, and of texts that must be refused.
+
+use super::{JsonError, Value, parse};
+
+fn invalid(text: &[u8]) {
+    let shown = String::from_utf8_lossy(&text[..text.len().min(60)]);
+    assert_eq!(parse(text), Err(JsonError::Invalid), "{shown}");
+}
+
+/// The string a text `"..."` decodes to.
+fn string(text: &[u8]) -> Option<Vec<u8>> {
+    let quoted = [b"\"", text, b"\""].concat();
+    parse(&quoted).ok()?.as_raw_text().map(<[u8]>::to_vec)
+}
+
+#[test]
+fn bi_1_bi_2_refused() {
+    let texts: &[&[u8]] = &[
+        b"",
+        b"\0\0\0",
+        b"\xEF\xBB\xBF",
+        b" \t\r\n ",
+        b"\x7FELF\x02\x01",
+        b"{",
+        b"{\"a\":1,}",
+        b"[1,]",
+        b"[1 2]",
+        b"{a:1}",
+        b"{\"a\" 1}",
+        b"// c\n{}",
+        b"{/**/}",
+        b"'a'",
+        b"\"open",
+        b"\"open\\",
+        b"]",
+        b"{]",
+        b"[}",
+        b"nul",
+        b"+1",
+        b"01",
+        b"-",
+        b"1.",
+        b"[18446744073709551616e-39065906811251e]",
+        b"{\"a\":1,\"b\"",
+        b"\xFF\xFE{\0}\0",
+        b"{\x80}",
+    ];
+    for text in texts {
+        invalid(text);
+    }
+}
+
+#[test]
+fn lay_70_to_lay_72_accepted() {
+    let texts: &[&[u8]] = &[
+        b"\xEF\xBB\xBF{}",
+        b"\x01\0\x1F{\x0B\"a\"\x0C:\x021\x03}\x04",
+        b"{},[]",
+        b"{}\xFF\"open",
+        b"[]]]]]",
+        b"1 2",
+        b"null",
+        b"\"a\"\\",
+        b"2e1701411834604692317",
+        b"[1e-99999999999999999999,1E+00000000000000000000000000001,-0.5e7]",
+    ];
+    for text in texts {
+        assert!(parse(text).is_ok(), "{}", String::from_utf8_lossy(text));
+    }
+}
+
+#[test]
+fn lay_71_lay_74_strings() {
+    let cases: &[(&[u8], Option<&[u8]>)] = &[
+        (b"plain", Some(b"plain")),
+        (br"a\\b", Some(br"a\b")),
+        (br#"\"\/\b\f\n\r\t"#, Some(b"\"/\x08\x0C\n\r\t")),
+        (br"\u0041\u00e9\u20AC", Some("Aé€".as_bytes())),
+        (br"\uD83D\uDE00", Some("😀".as_bytes())),
+        (b"\x01\x02\t\n\0\x7F", Some(b"\x01\x02\t\n\0\x7F")),
+        (b"\x80\xFF\xC3(", Some(b"\x80\xFF\xC3(")),
+        ("ĀǿÿĿ".as_bytes(), Some("ĀǿÿĿ".as_bytes())),
+        (br"a\u0000b", Some(b"a\0b")),
+        (br"\u84", None),
+        (br"\u12G4", None),
+        (br"\uD83D", None),
+        (br"\uD83Dx", None),
+        (br"\uD83D\u0041", None),
+        (br"\uDE00", None),
+        (br"\x41", None),
+        (br"\", None),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(string(text).as_deref(), *expected, "{}", text.escape_ascii());
+    }
+}
+
+#[test]
+fn lay_74_text_ends_at_nul() {
+    let value = parse(br#"["a\u0000b", "", 1]"#).unwrap();
+    let elements = value.as_array().unwrap();
+    assert_eq!(elements[0].as_text(), Some(&b"a"[..]));
+    assert_eq!(elements[0].as_raw_text(), Some(&b"a\0b"[..]));
+    assert_eq!(elements[1].as_text(), Some(&b""[..]));
+    assert_eq!(elements[2].as_text(), None);
+}
+
+#[test]
+fn lay_72_bi_5_nesting() {
+    let nested = |levels: usize| [b"[".repeat(levels), b"]".repeat(levels)].concat();
+    assert!(parse(&nested(1000)).is_ok());
+    invalid(&nested(1001));
+    invalid(&b"[".repeat(100_000));
+    invalid(&nested(100_000));
+    invalid(&b"{\"a\":".repeat(100_000));
+    // The grammar holds below the levels that are kept, too.
+    invalid(&[b"[".repeat(500), b"nonsense".to_vec(), b"]".repeat(500)].concat());
+    invalid(&[b"[".repeat(500), b"\"\\uD800\"".to_vec(), b"]".repeat(500)].concat());
+}
+
+#[test]
+fn bi_5_small_stack() {
+    let deep = [b"{\"a\":[".repeat(500), b"0".to_vec(), b"]}".repeat(500)].concat();
+    let thread = std::thread::Builder::new().stack_size(64 * 1024);
+    let parsed = thread.spawn(move || parse(&deep).is_ok()).unwrap();
+    assert!(parsed.join().unwrap());
+}
+
+#[test]
+fn bi_5_app_249_large_arrays_in_linear_time() {
+    let array = [
+        b"[".to_vec(),
+        b"\"error\",1,\"\\u0041\",".repeat(100_000),
+        b"null]".to_vec(),
+    ]
+    .concat();
+    assert_eq!(parse(&array).unwrap().as_array().unwrap().len(), 300_001);
+    let text = [b"\"".to_vec(), b"\x01".repeat(4 << 20), b"\"".to_vec()].concat();
+    assert_eq!(parse(&text).unwrap().as_text().unwrap().len(), 4 << 20);
+}
+
+#[test]
+fn lay_73_first_member_of_any_case_wins_and_repeats_stay() {
+    let value = parse(br#"{"Layer":1,"b":null,"LAYER":2,"layer":3}"#).unwrap();
+    let object = value.as_object().unwrap();
+    assert_eq!(object.get("layer"), Some(&Value::Number(1.0)));
+    assert_eq!(object.all("layer").count(), 3);
+    assert_eq!(object.first(), Some((&b"Layer"[..], &Value::Number(1.0))));
+    assert_eq!(object.get("c"), None);
+}
+
+#[test]
+fn numbers_keep_their_value() {
+    let cases: &[(&[u8], f64)] = &[
+        (b"0", 0.0),
+        (b"-7", -7.0),
+        (b"4294967295", 4_294_967_295.0),
+        (b"1e2", 100.0),
+        (b"1e007", 1e7),
+        (b"1.5E+3", 1500.0),
+        (b"18446744073709551616", 18_446_744_073_709_551_616.0),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(
+            parse(text).unwrap().as_number(),
+            Some(*expected),
+            "{}",
+            text.escape_ascii()
+        );
+    }
+}
+
+#[test]
+fn bi_13_children_of_any_value() {
+    let count = |text: &[u8]| parse(text).unwrap().children().count();
+    assert_eq!(count(b"[1,2]"), 2);
+    assert_eq!(count(br#"{"a":1,"b":2,"c":3}"#), 3);
+    assert_eq!(count(b"\"abc\""), 0);
+}

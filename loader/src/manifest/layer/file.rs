@@ -1,0 +1,141 @@
+//! A manifest file as a whole (LAY-75, LAY-80 to LAY-84).
+
+use super::one::{Context, read_layer};
+use super::{LayerManifest, Skip};
+use crate::alloc::OutOfMemory;
+use crate::journal::reason::{FileReason, LayerManifestReason};
+use crate::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
+use crate::manifest::file::{FileError, read_json};
+use crate::manifest::json::{Object, Value};
+use crate::manifest::{FormatVersion, Text};
+
+/// The versions of the format that this loader knows (LAY-80).
+const KNOWN_FORMATS: &[FormatVersion] = &[
+    FormatVersion::new(1, 0, 0),
+    FormatVersion::new(1, 0, 1),
+    FormatVersion::new(1, 1, 0),
+    FormatVersion::new(1, 1, 1),
+    FormatVersion::new(1, 1, 2),
+    FormatVersion::new(1, 2, 0),
+    FormatVersion::new(1, 2, 1),
+];
+/// The first version with `layers`, and without a repeated `layer`.
+const WITH_LAYERS: FormatVersion = FormatVersion::new(1, 0, 1);
+
+/// The layers of one manifest, in the order of the file. `implicit` chooses the rules by which they are read.
+pub fn read_layer_manifest(
+    path: &Text,
+    source: Source,
+    implicit: bool,
+    journal: &mut Journal<'_>,
+) -> Result<Vec<LayerManifest>, OutOfMemory> {
+    let drop_file = |reason: Reason, journal: &mut Journal<'_>| {
+        journal.decide(Decision {
+            subject: Subject::LayerManifest,
+            name: path.clone(),
+            path: Text::default(),
+            verdict: Verdict::Dropped(reason),
+            source,
+        });
+    };
+    let root = match read_json(path) {
+        Ok(root) => root,
+        Err(FileError::OutOfMemory) => return Err(OutOfMemory),
+        Err(FileError::Unusable(reason)) => {
+            drop_file(reason.into(), journal);
+            return Ok(Vec::new());
+        }
+    };
+    let Some(root) = root.as_object() else {
+        drop_file(FileReason::NotAnObject.into(), journal);
+        return Ok(Vec::new());
+    };
+    let (format, elements) = match elements(root, path, journal) {
+        Ok(found) => found,
+        Err(reason) => {
+            drop_file(reason.into(), journal);
+            return Ok(Vec::new());
+        }
+    };
+    let context = Context {
+        manifest: path,
+        source,
+        implicit,
+        format,
+    };
+    let mut layers = Vec::new();
+    for (index, element) in elements.into_iter().enumerate() {
+        let Some(object) = element.as_object() else {
+            drop_file(LayerManifestReason::ElementNotObject(index).into(), journal);
+            break;
+        };
+        layers.try_reserve(1)?;
+        layers.extend(one_layer(object, &context, journal)?);
+    }
+    Ok(layers)
+}
+
+/// The version of the file and the members that describe layers.
+fn elements<'a>(
+    root: &'a Object,
+    path: &Text,
+    journal: &Journal<'_>,
+) -> Result<(FormatVersion, Vec<&'a Value>), LayerManifestReason> {
+    let text = root.text("file_format_version");
+    let text = Text::from(text.ok_or(LayerManifestReason::NoFormatVersion)?);
+    journal.note(
+        LogBits::INFO,
+        format_args!("Found manifest file {path} (file version {text})"),
+    );
+    let format = FormatVersion::parse(&text);
+    if !KNOWN_FORMATS.contains(&format) {
+        journal.note(
+            LogBits::INFO | LogBits::LAYER,
+            format_args!(
+                "loader_add_layer_properties: {path} has unknown layer manifest file version {format}.  May cause errors."
+            ),
+        );
+    }
+    if let Some(layers) = root.get("layers") {
+        if format < WITH_LAYERS {
+            journal.note(
+                LogBits::WARN | LogBits::LAYER,
+                format_args!(
+                    "loader_add_layer_properties: 'layers' tag not supported until file version 1.0.1, but {path} is \
+                     reporting version {text}"
+                ),
+            );
+        }
+        return Ok((format, layers.children().collect()));
+    }
+    let single: Vec<&Value> = root.all("layer").collect();
+    match single.len() {
+        0 if root.get("ICD").is_some() => Err(LayerManifestReason::DriverManifest),
+        0 => Err(LayerManifestReason::NoLayer),
+        1 => Ok((format, single)),
+        _ if format < WITH_LAYERS => Ok((format, single)),
+        _ => Err(LayerManifestReason::RepeatedLayer),
+    }
+}
+
+/// One layer, or the decision to skip it.
+fn one_layer(
+    object: &Object,
+    context: &Context<'_>,
+    journal: &mut Journal<'_>,
+) -> Result<Option<LayerManifest>, OutOfMemory> {
+    match read_layer(object, context, journal) {
+        Ok(layer) => Ok(Some(layer)),
+        Err(Skip::OutOfMemory) => Err(OutOfMemory),
+        Err(Skip::Because(reason)) => {
+            journal.decide(Decision {
+                subject: Subject::Layer,
+                name: super::text(object, "name")?.unwrap_or_default(),
+                path: context.manifest.clone(),
+                verdict: Verdict::Dropped(reason.into()),
+                source: context.source,
+            });
+            Ok(None)
+        }
+    }
+}

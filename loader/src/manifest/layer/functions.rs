@@ -1,0 +1,88 @@
+//! Names of exported functions (LAY-85, LAY-102, LAY-103, LAY-109).
+
+use super::one::{Context, WITH_META_LAYERS};
+use super::{LayerFunctions, PreInstanceFunctions, text};
+use crate::alloc::OutOfMemory;
+use crate::journal::{Journal, LogBits};
+use crate::manifest::json::Object;
+use crate::manifest::{FormatVersion, Text};
+
+/// The first version with `pre_instance_functions`.
+const WITH_PRE_INSTANCE: FormatVersion = FormatVersion::new(1, 1, 2);
+
+/// The renames in `functions`.
+pub(super) fn functions(
+    object: &Object,
+    layer: &Text,
+    context: &Context<'_>,
+    journal: &Journal<'_>,
+) -> Result<LayerFunctions, OutOfMemory> {
+    let Some(functions) = object.object("functions") else {
+        return Ok(LayerFunctions::default());
+    };
+    let negotiates = context.format >= WITH_META_LAYERS;
+    let found = LayerFunctions {
+        negotiate: match negotiates {
+            true => text(functions, "vkNegotiateLoaderLayerInterfaceVersion")?,
+            false => None,
+        },
+        get_instance_proc_addr: text(functions, "vkGetInstanceProcAddr")?,
+        get_device_proc_addr: text(functions, "vkGetDeviceProcAddr")?,
+    };
+    let deprecated = [
+        ("vkGetInstanceProcAddr", &found.get_instance_proc_addr),
+        ("vkGetDeviceProcAddr", &found.get_device_proc_addr),
+    ];
+    for (command, rename) in deprecated {
+        if negotiates && found.negotiate.is_none() && rename.is_some() {
+            journal.note(
+                LogBits::INFO,
+                format_args!(
+                    "Layer \"{layer}\" using deprecated '{command}' tag which was deprecated starting with JSON file \
+                     version 1.1.0. The new vkNegotiateLoaderLayerInterfaceVersion function is preferred, though for \
+                     compatibility reasons it may be desirable to continue using the deprecated tag."
+                ),
+            );
+        }
+    }
+    Ok(found)
+}
+
+/// The functions in `pre_instance_functions`, which only implicit layers of a recent format may have.
+pub(super) fn pre_instance_functions(
+    object: &Object,
+    layer: &Text,
+    context: &Context<'_>,
+    journal: &Journal<'_>,
+) -> Result<PreInstanceFunctions, OutOfMemory> {
+    let Some(functions) = object.object("pre_instance_functions") else {
+        return Ok(PreInstanceFunctions::default());
+    };
+    if context.format < WITH_PRE_INSTANCE {
+        journal.note(
+            LogBits::ERROR,
+            format_args!(
+                "Found pre_instance_functions section in layer from \"{}\". This section is only valid in manifest \
+                 version 1.1.2 or later. The section will be ignored",
+                context.manifest
+            ),
+        );
+        return Ok(PreInstanceFunctions::default());
+    }
+    if !context.implicit {
+        journal.note(
+            LogBits::WARN,
+            format_args!(
+                "Found pre_instance_functions section in explicit layer \"{layer}\" from \"{}\". This section is only \
+                 valid in implicit layers. The section will be ignored",
+                context.manifest
+            ),
+        );
+        return Ok(PreInstanceFunctions::default());
+    }
+    Ok(PreInstanceFunctions {
+        enumerate_instance_extension_properties: text(functions, "vkEnumerateInstanceExtensionProperties")?,
+        enumerate_instance_layer_properties: text(functions, "vkEnumerateInstanceLayerProperties")?,
+        enumerate_instance_version: text(functions, "vkEnumerateInstanceVersion")?,
+    })
+}

@@ -1,0 +1,60 @@
+//! Layer manifests (LAY-70 to LAY-110).
+//!
+//! [`read_layer_manifest`] reads one file, which may describe several layers. What is wrong with one layer drops that
+//! layer only; everything that was dropped is in the journal.
+
+mod extensions;
+mod file;
+mod functions;
+mod one;
+mod types;
+
+pub use file::read_layer_manifest;
+pub use types::{
+    DeviceExtension, EnvironmentPair, InstanceExtension, LayerBody, LayerFunctions, LayerManifest, OVERRIDE_LAYER,
+    OverrideFields, PreInstanceFunction, PreInstanceFunctions,
+};
+
+use super::Text;
+use super::json::{Object, Value};
+use crate::alloc::OutOfMemory;
+use crate::journal::reason::LayerReason;
+
+/// Why a layer is not returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Skip {
+    Because(LayerReason),
+    OutOfMemory,
+}
+
+impl From<LayerReason> for Skip {
+    fn from(reason: LayerReason) -> Self {
+        Self::Because(reason)
+    }
+}
+
+impl From<OutOfMemory> for Skip {
+    fn from(OutOfMemory: OutOfMemory) -> Self {
+        Self::OutOfMemory
+    }
+}
+
+/// The string member of that name, if there is one.
+fn text(object: &Object, name: &str) -> Result<Option<Text>, OutOfMemory> {
+    object.text(name).map(Text::try_new).transpose()
+}
+
+/// The strings of an array member up to its first element of another type (BI-39). Empty when there is no such array.
+fn leading_texts(object: &Object, name: &str) -> Result<Vec<Text>, OutOfMemory> {
+    let elements = object.array(name).unwrap_or_default();
+    let strings = elements.iter().map_while(Value::as_text);
+    let mut texts = Vec::new();
+    for string in strings {
+        texts.try_reserve(1)?;
+        texts.push(Text::try_new(string)?);
+    }
+    Ok(texts)
+}
+
+#[cfg(all(test, unix))]
+mod tests;

@@ -1,0 +1,69 @@
+//! Libraries as manifests name them.
+
+use super::path::SEPARATOR;
+use super::{Text, folder_of, join};
+
+/// What to open for a `library_path`: an absolute path as it is, a relative one below the folder of the manifest, a bare
+/// name unchanged for the system's own search (DRV-52, LAY-97).
+pub(super) fn resolve(manifest: &Text, library_path: &[u8]) -> Text {
+    match folder_of(manifest) {
+        Some(folder) if !is_absolute(library_path) && library_path.contains(&SEPARATOR) => join(folder, library_path),
+        _ => library_path.into(),
+    }
+}
+
+#[cfg(not(windows))]
+fn is_absolute(path: &[u8]) -> bool {
+    path.starts_with(b"/")
+}
+
+#[cfg(windows)]
+fn is_absolute(path: &[u8]) -> bool {
+    path.starts_with(b"\\") || path.get(1) == Some(&b':')
+}
+
+/// The pointer size that `library_arch` speaks of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Architecture {
+    /// `32`.
+    Bits32,
+    /// `64`.
+    Bits64,
+}
+
+impl Architecture {
+    /// Whether libraries of this pointer size can be loaded into this process.
+    pub(super) fn is_ours(self) -> bool {
+        self == if cfg!(target_pointer_width = "64") {
+            Self::Bits64
+        } else {
+            Self::Bits32
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drv_52_lay_97_library_paths() {
+        let cases = [
+            ("/m/x.json", "/l/libx.so", "/l/libx.so"),
+            ("/m/x.json", "libx.so", "libx.so"),
+            ("/m/x.json", "./libx.so", "/m/./libx.so"),
+            ("/m/x.json", "../l/libx.so", "/m/../l/libx.so"),
+            ("/x.json", "l/libx.so", "/l/libx.so"),
+            ("m/x.json", "l/libx.so", "m/l/libx.so"),
+            ("x.json", "l/libx.so", "l/libx.so"),
+            ("/m/x.json", "", ""),
+        ];
+        for (manifest, library, expected) in cases {
+            assert_eq!(
+                resolve(&manifest.into(), library.as_bytes()),
+                expected,
+                "{manifest} {library}"
+            );
+        }
+    }
+}

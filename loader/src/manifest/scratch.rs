@@ -1,0 +1,57 @@
+//! A folder for the files of one test.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::{Text, join};
+
+static NEXT: AtomicU32 = AtomicU32::new(0);
+
+/// A folder that vanishes with its content.
+#[derive(Debug)]
+pub struct Scratch(PathBuf);
+
+impl Scratch {
+    /// An empty folder of its own.
+    pub fn create() -> Self {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("vk-loader-unit-{}-{number}", std::process::id());
+        let root = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&root).unwrap();
+        Self(root)
+    }
+
+    /// The folder.
+    pub fn root(&self) -> &Path {
+        &self.0
+    }
+
+    /// The path of something in it.
+    pub fn path(&self, name: &str) -> Text {
+        join(self.0.as_os_str().as_bytes(), name.as_bytes())
+    }
+
+    /// Makes a folder in it, and those above.
+    pub fn folder(&self, name: &str) -> Text {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.as_path()).unwrap();
+        path
+    }
+
+    /// Writes a file, and makes the folders above.
+    pub fn file(&self, name: &str, content: &[u8]) -> Text {
+        let path = self.path(name);
+        if let Some(folder) = path.as_path().parent() {
+            std::fs::create_dir_all(folder).unwrap();
+        }
+        std::fs::write(path.as_path(), content).unwrap();
+        path
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

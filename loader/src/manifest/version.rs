@@ -1,0 +1,143 @@
+//! Version texts. None is ever refused: whatever is missing or unreadable counts as 0 (DRV-48, LAY-95, BI-12).
+
+use std::fmt;
+
+use crate::version::ApiVersion;
+
+/// The `api_version` of a driver manifest: each part is taken modulo 65536 and then packed, so a large part reaches into
+/// its neighbour (DRV-48).
+pub(super) fn driver_version(text: &[u8]) -> ApiVersion {
+    let [variant, major, minor, patch] = parts(text).map(|part| part % 0x1_0000);
+    ApiVersion(variant << 29 | major << 22 | minor << 12 | patch)
+}
+
+/// The `api_version` of a layer manifest: each part is masked to its field (LAY-95).
+pub(super) fn layer_version(text: &[u8]) -> ApiVersion {
+    let [variant, major, minor, patch] = parts(text);
+    ApiVersion((variant & 0x7) << 29 | (major & 0x7F) << 22 | (minor & 0x3FF) << 12 | patch & 0xFFF)
+}
+
+/// Variant, major, minor and patch of a text of up to four parts. With a fourth part the first one is the variant;
+/// further parts are ignored.
+fn parts(text: &[u8]) -> [u32; 4] {
+    let mut parts = text
+        .split(|byte| matches!(byte, b'.' | b'"' | b'\n' | b'\r'))
+        .map(number)
+        .take(4);
+    let [first, second, third] = std::array::from_fn(|_| parts.next().unwrap_or(0));
+    match parts.next() {
+        Some(fourth) => [first, second, third, fourth],
+        None => [0, first, second, third],
+    }
+}
+
+/// The leading decimal digits of a text, modulo 2^32.
+pub(super) fn number(text: &[u8]) -> u32 {
+    text.iter()
+        .take_while(|byte| byte.is_ascii_digit())
+        .fold(0_u32, |value, digit| {
+            value.wrapping_mul(10).wrapping_add(u32::from(digit - b'0'))
+        })
+}
+
+/// The `file_format_version` of a manifest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FormatVersion {
+    /// The first part.
+    pub major: u32,
+    /// The second part.
+    pub minor: u32,
+    /// The third part.
+    pub patch: u32,
+}
+
+impl FormatVersion {
+    /// A version from its parts.
+    pub const fn new(major: u32, minor: u32, patch: u32) -> Self {
+        Self { major, minor, patch }
+    }
+
+    /// Reads up to three parts.
+    pub fn parse(text: &[u8]) -> Self {
+        let mut parts = text.split(|&byte| byte == b'.').map(number);
+        let [major, minor, patch] = std::array::from_fn(|_| parts.next().unwrap_or(0));
+        Self { major, minor, patch }
+    }
+}
+
+impl fmt::Display for FormatVersion {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}.{}.{}", self.major, self.minor, self.patch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fields(version: ApiVersion) -> [u32; 4] {
+        [version.variant(), version.major(), version.minor(), version.patch()]
+    }
+
+    #[test]
+    fn drv_48_driver_versions() {
+        let cases: &[(&str, [u32; 4])] = &[
+            ("1.3.280", [0, 1, 3, 280]),
+            ("1.1", [0, 1, 1, 0]),
+            ("1", [0, 1, 0, 0]),
+            ("", [0, 0, 0, 0]),
+            ("abc", [0, 0, 0, 0]),
+            ("1.0.01.1.0.0", [1, 0, 1, 1]),
+            ("0.1.2.3", [0, 1, 2, 3]),
+            ("01.002.3x9", [0, 1, 2, 3]),
+            ("-2.1", [0, 0, 1, 0]),
+            ("1..5", [0, 1, 0, 5]),
+            ("1.-130057", [0, 1, 0, 0]),
+            ("65537.0.0", [0, 1, 0, 0]),
+            ("1.65537.0", [0, 1, 1, 0]),
+            ("4294967297.1.1", [0, 1, 1, 1]),
+            ("128.0.0", [1, 0, 0, 0]),
+            ("5.9223372036854775807.--2", [0, 0x3F | 5, 0x3FF, 0]),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(fields(driver_version(text.as_bytes())), *expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn lay_95_layer_versions() {
+        let cases: &[(&str, [u32; 4])] = &[
+            ("1.4.366", [0, 1, 4, 366]),
+            ("0.1.0", [0, 0, 1, 0]),
+            ("1.1.2.3", [1, 1, 2, 3]),
+            ("0.1.2.3.9", [0, 1, 2, 3]),
+            ("1.2\"3", [0, 1, 2, 3]),
+            ("1.2.3\r\n", [1, 2, 3, 0]),
+            ("128.1024.4096", [0, 0, 0, 0]),
+            ("129.1025.4097", [0, 1, 1, 1]),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(fields(layer_version(text.as_bytes())), *expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn bi_12_format_versions() {
+        let cases = [
+            ("1.0.1", (1, 0, 1)),
+            ("", (0, 0, 0)),
+            ("1", (1, 0, 0)),
+            ("1.1", (1, 1, 0)),
+            ("9.9.9.9", (9, 9, 9)),
+            ("a.b.c", (0, 0, 0)),
+        ];
+        for (text, (major, minor, patch)) in cases {
+            assert_eq!(
+                FormatVersion::parse(text.as_bytes()),
+                FormatVersion::new(major, minor, patch),
+                "{text}"
+            );
+        }
+        assert_eq!(FormatVersion::new(1, 2, 3).to_string(), "1.2.3");
+    }
+}

@@ -1,0 +1,66 @@
+//! The devices that a settings file configures (APP-258).
+
+use super::DeviceConfiguration;
+use crate::alloc::OutOfMemory;
+use crate::manifest::Text;
+use crate::manifest::json::{Object, Value};
+
+/// Bytes of the longest name, beside the final NUL the API wants.
+const MAX_NAME: usize = 255;
+
+/// The usable elements of `device_configurations`; `None` if it is missing, or holds something that is no object.
+pub(super) fn configurations(object: &Object) -> Result<Option<Vec<DeviceConfiguration>>, OutOfMemory> {
+    let Some(elements) = object.array("device_configurations") else {
+        return Ok(None);
+    };
+    let mut configurations = Vec::new();
+    for element in elements {
+        let Some(object) = element.as_object() else {
+            return Ok(None);
+        };
+        if let Some(configuration) = configuration(object)? {
+            configurations.try_reserve(1)?;
+            configurations.push(configuration);
+        }
+    }
+    Ok(Some(configurations))
+}
+
+fn configuration(object: &Object) -> Result<Option<DeviceConfiguration>, OutOfMemory> {
+    let version = object.get("driverVersion").and_then(Value::as_number);
+    let (Some(device_uuid), Some(driver_uuid), Some(version)) =
+        (uuid(object, "deviceUUID"), uuid(object, "driverUUID"), version)
+    else {
+        return Ok(None);
+    };
+    let name = |field| {
+        Text::try_new(
+            object
+                .text(field)
+                .filter(|name| name.len() <= MAX_NAME)
+                .unwrap_or_default(),
+        )
+    };
+    Ok(Some(DeviceConfiguration {
+        device_uuid,
+        driver_uuid,
+        // The conversion saturates, so a number that is no 32-bit version matches no device it should not.
+        driver_version: version as u32,
+        device_name: name("deviceName")?,
+        driver_name: name("driverName")?,
+    }))
+}
+
+fn uuid(object: &Object, field: &str) -> Option<[u8; 16]> {
+    let elements: &[Value; 16] = object.array(field)?.try_into().ok()?;
+    let mut uuid = [0; 16];
+    for (byte, element) in uuid.iter_mut().zip(elements) {
+        *byte = byte_of(element.as_number()?)?;
+    }
+    Some(uuid)
+}
+
+fn byte_of(number: f64) -> Option<u8> {
+    // In range and whole, so nothing is lost.
+    ((0.0..=255.0).contains(&number) && number.fract() == 0.0).then_some(number as u8)
+}
