@@ -1,0 +1,1 @@
+//! A drop-in `libvulkan.so.1`.

@@ -1,0 +1,1 @@
+//! A Vulkan driver whose behaviour is chosen at run time.

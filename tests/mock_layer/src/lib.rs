@@ -1,0 +1,1 @@
+//! A Vulkan layer whose behaviour is chosen at run time.
