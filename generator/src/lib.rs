@@ -1,6 +1,6 @@
 //! Emits the loader's tables, trampolines and terminators from the registry snapshot and the policy.
 //!
-//! [`policy`] reads the exceptions, [`plan`] takes every decision, [`emit`] prints what was decided through [`format`],
+//! [`policy`] reads the exceptions, [`plan`] takes every decision, [`emit`] prints what was decided through [`mod@format`],
 //! and [`output`] puts it on disk. [`verbs`] ties them together for the program `vkgen`.
 #![forbid(unsafe_code)]
 
