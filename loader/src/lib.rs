@@ -1,1 +1,39 @@
 //! A drop-in `libvulkan.so.1`.
+//!
+//! `docs/architecture.md` explains how the pieces fit. In short: [`generated`] follows from the Vulkan registry alone and
+//! holds the C entry points; [`entry`] and [`terminator`] are the hand-written bodies it calls; [`env`], [`discovery`],
+//! [`manifest`] and [`settings`] decide from files and variables, and record every decision in the [`journal`].
+//!
+//! The crate is built as a shared library for Vulkan programs and as a Rust library for this project's own tests. The
+//! Rust items are no stable interface.
+
+#![allow(non_snake_case, reason = "structures of the C interface keep the member names of its headers")]
+
+pub mod alloc;
+pub mod debug;
+pub mod device;
+pub mod discovery;
+pub mod driver;
+pub mod entry;
+pub mod env;
+pub mod ffi;
+#[path = "../../generated/mod.rs"]
+pub mod generated;
+pub mod handle;
+pub mod instance;
+pub mod journal;
+pub mod layer;
+pub mod library;
+pub mod log;
+pub mod manifest;
+pub mod physical_device;
+mod proc_addr;
+mod process;
+pub mod seam;
+pub mod settings;
+pub mod slots;
+pub mod state;
+pub mod table;
+pub mod terminator;
+pub mod version;
+pub mod wsi;

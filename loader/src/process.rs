@@ -1,0 +1,95 @@
+//! What happens when the library enters and leaves the process (APP-9, APP-10, APP-230a).
+//!
+//! Both run from the library's own initialisation and termination arrays. Nothing is registered anywhere else, so that
+//! the last `dlclose` really unloads the library and the next load starts afresh.
+
+use crate::driver::PreloadedDrivers;
+use crate::env::{Environment, Variable, split, variable::Separator};
+use crate::generated::types::VK_HEADER_VERSION_COMPLETE;
+use crate::journal::LogBits;
+use crate::version::ApiVersion;
+use crate::{log, state};
+use std::sync::atomic::Ordering;
+
+/// Keywords of `VK_LOADER_DEBUG` in the order in which prefixes are tried (APP-230).
+const KEYWORDS: [(&str, LogBits); 10] = [
+    ("all", EVERYTHING),
+    ("warn", LogBits::WARN),
+    ("info", LogBits::INFO),
+    ("perf", LogBits::PERF),
+    ("error", LogBits::ERROR),
+    ("debug", LogBits::DEBUG),
+    ("layer", LogBits::LAYER),
+    ("driver", LogBits::DRIVER),
+    ("implem", LogBits::DRIVER),
+    ("icd", LogBits::DRIVER),
+];
+
+const EVERYTHING: LogBits = LogBits::ERROR
+    .with(LogBits::WARN)
+    .with(LogBits::INFO)
+    .with(LogBits::DEBUG)
+    .with(LogBits::PERF)
+    .with(LogBits::DRIVER)
+    .with(LogBits::LAYER)
+    .with(LogBits::VALIDATION);
+
+#[used]
+#[cfg_attr(target_os = "linux", unsafe(link_section = ".init_array"))]
+static ON_LOAD: extern "C" fn() = on_load;
+
+#[used]
+#[cfg_attr(target_os = "linux", unsafe(link_section = ".fini_array"))]
+static ON_UNLOAD: extern "C" fn() = on_unload;
+
+extern "C" fn on_load() {
+    let environment = Environment::process();
+    if let Some(value) = environment.get(Variable::Debug) {
+        state::LOG_MASK.store(log_mask(&value).word(), Ordering::Relaxed);
+    }
+    let version = ApiVersion(VK_HEADER_VERSION_COMPLETE);
+    log::message(
+        LogBits::INFO,
+        format_args!("Vulkan Loader Version {}.{}.{}", version.major(), version.minor(), version.patch()),
+    );
+    if environment.get(Variable::DisableLibraryUnloading).as_deref() == Some(b"1") {
+        state::KEEP_LIBRARIES.store(true, Ordering::Relaxed);
+        log::message(LogBits::WARN, format_args!("Vulkan Loader: library unloading is disabled"));
+    }
+}
+
+extern "C" fn on_unload() {
+    PreloadedDrivers::release();
+    drop(state::lock(&state::SETTINGS).take());
+}
+
+/// What `VK_LOADER_DEBUG` selects: any non-empty prefix of a keyword counts, unknown words do not (APP-230).
+fn log_mask(value: &[u8]) -> LogBits {
+    let selects = |item: &[u8]| KEYWORDS.iter().find(|(word, _)| word.as_bytes().starts_with(item));
+    split(value, Separator::Comma)
+        .filter(|item| !item.is_empty())
+        .filter_map(selects)
+        .fold(LogBits::NONE, |mask, (_, bits)| mask | *bits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn app_230_keywords_match_by_prefix_in_a_fixed_order() {
+        let cases: [(&[u8], LogBits); 8] = [
+            (b"error", LogBits::ERROR),
+            (b"e,w", LogBits::ERROR | LogBits::WARN),
+            (b"d", LogBits::DEBUG),
+            (b"i", LogBits::INFO),
+            (b"ic,im", LogBits::DRIVER),
+            (b"dr,layer", LogBits::DRIVER | LogBits::LAYER),
+            (b"Error,errors,nonsense,", LogBits::NONE),
+            (b"all", EVERYTHING),
+        ];
+        for (value, expected) in cases {
+            assert_eq!(log_mask(value), expected, "{}", String::from_utf8_lossy(value));
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! The hand-written bodies of terminators, under the names that the emitted functions call.
+
+mod emulated;
+mod support;
+
+pub use crate::debug::terminator::*;
+pub use crate::device::create_device_terminator as create_device;
+pub use crate::instance::{
+    create_instance_terminator as create_instance, destroy_instance_terminator as destroy_instance,
+};
+pub use crate::physical_device::terminator::*;
+pub use crate::proc_addr::{
+    bottom_get_device_proc_addr as get_device_proc_addr, bottom_get_instance_proc_addr as get_instance_proc_addr,
+};
+pub use crate::wsi::terminator::*;
+pub use emulated::*;
+pub use support::*;
