@@ -38,7 +38,7 @@ pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// An object that can be a member of one [`List`].
-pub trait Linked {
+pub trait Linked: Sized {
     /// The link to the next older member. Only the list reads or writes it.
     fn next(&self) -> &AtomicPtr<Self>;
 }
@@ -92,7 +92,7 @@ impl<T: Linked> List<T> {
     /// The newest member that `wanted` accepts.
     ///
     /// The reference outlives the lock: Vulkan's external synchronisation keeps an object alive while a command uses it.
-    pub fn find(&self, wanted: impl Fn(&T) -> bool) -> Option<&'static T> {
+    pub fn find(&self, mut wanted: impl FnMut(&T) -> bool) -> Option<&'static T> {
         let head = lock(&self.0);
         let mut at = head.0;
         // SAFETY: members are valid while they are in the list, and the list is locked.

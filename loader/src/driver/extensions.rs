@@ -21,7 +21,7 @@ pub fn instance_extensions(
 ) -> Result<HostVec<VkExtensionProperties>, VkResult> {
     let enumerate = driver.interface.enumerate_instance_extensions;
     // SAFETY: the driver's function, with no layer name, a writable number and room for as many elements as it says.
-    two_calls(allocator, |count, array| unsafe { enumerate(std::ptr::null(), count, array) })
+    all_extensions(allocator, |count, array| unsafe { enumerate(std::ptr::null(), count, array) })
 }
 
 /// The device extensions of a physical device, as its driver lists them.
@@ -37,12 +37,15 @@ pub fn device_extensions(
         return Ok(HostVec::new(allocator));
     };
     // SAFETY: the driver's function with its own device, otherwise as above.
-    two_calls(allocator, |count, array| unsafe { enumerate(device, std::ptr::null(), count, array) })
+    all_extensions(allocator, |count, array| unsafe { enumerate(device, std::ptr::null(), count, array) })
 }
 
 /// Runs a two-call enumeration and keeps at most as many elements as were allocated, whatever the second call claims
 /// (DRV-169).
-fn two_calls(
+///
+/// # Errors
+/// What `call` returned, or out of host memory.
+pub fn all_extensions(
     allocator: HostAllocator,
     mut call: impl FnMut(*mut u32, *mut VkExtensionProperties) -> VkResult,
 ) -> Result<HostVec<VkExtensionProperties>, VkResult> {

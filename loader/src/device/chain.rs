@@ -1,0 +1,180 @@
+//! Building the device chain and calling its top (LAY-280 to LAY-292).
+
+use super::object::Device;
+use crate::alloc::{HostVec, OutOfMemory};
+use crate::ffi::layer_interface::{
+    DeviceNode, GetDeviceProcAddr, GetInstanceProcAddr, VkLayerDeviceCreateInfo, VkLayerDeviceLink, VkLayerFunction,
+};
+use crate::generated::terminator as bottom;
+use crate::generated::types::{VkAllocationCallbacks, VkDevice, VkDeviceCreateInfo, VkResult, VkStructureType};
+use crate::handle::{Chain, InstanceHandle, PhysicalDeviceHandle};
+use crate::instance::Instance;
+use crate::journal::LogBits;
+use crate::layer::{self, ActiveLayer};
+use crate::log::{self, Bytes};
+use crate::{proc_addr, seam};
+use std::ffi::c_void;
+
+type CreateDevice = unsafe extern "system" fn(
+    PhysicalDeviceHandle<Chain>,
+    *const VkDeviceCreateInfo,
+    *const VkAllocationCallbacks,
+    *mut VkDevice,
+) -> VkResult;
+
+/// The entities a new device passes through.
+pub(super) struct DeviceChain<'a> {
+    instance: &'static Instance,
+    /// Layers that join, nearest the application first.
+    layers: HostVec<&'a ActiveLayer>,
+    /// Whether the instance has layers at all, which decides whether there is a link node (LAY-284).
+    with_link_node: bool,
+}
+
+impl DeviceChain<'_> {
+    /// The layers below the one whose lookup is `above`; all of them when there is none (LAY-292).
+    pub(super) fn below(instance: &'static Instance, above: Option<GetInstanceProcAddr>) -> Result<Self, OutOfMemory> {
+        let all = instance.layers().map_or(&[][..], |layers| &layers.chain);
+        let start = above
+            .and_then(|above| {
+                let is_caller = |layer: &ActiveLayer| layer.functions.get_instance_proc_addr as usize == above as usize;
+                all.iter().rposition(is_caller)
+            })
+            .map_or(0, |caller| caller + 1);
+        let mut layers = HostVec::try_with_capacity(all.len() - start, instance.allocator)?;
+        for layer in &all[start..] {
+            if layer.functions.get_device_proc_addr.is_some() {
+                layers.try_push(layer)?;
+            } else {
+                log::emit(
+                    Some(instance),
+                    LogBits::INFO | LogBits::LAYER,
+                    format_args!(
+                        "Failed to find vkGetDeviceProcAddr in layer \"{}\"",
+                        Bytes(layer.library_path.bytes())
+                    ),
+                );
+            }
+        }
+        Ok(Self { instance, layers, with_link_node: !all.is_empty() })
+    }
+
+    /// The lookup functions of the entity at `index`; past the last layer the loader's own.
+    fn functions(&self, index: usize) -> (GetInstanceProcAddr, GetDeviceProcAddr) {
+        let layer = self.layers.get(index).map(|layer| layer.functions);
+        let device = layer.and_then(|functions| functions.get_device_proc_addr);
+        (
+            layer.map_or(bottom::vkGetInstanceProcAddr, |functions| functions.get_instance_proc_addr),
+            device.unwrap_or(bottom::vkGetDeviceProcAddr),
+        )
+    }
+
+    /// The lookup of the topmost entity.
+    pub(super) fn top(&self) -> GetDeviceProcAddr {
+        self.functions(0).1
+    }
+
+    /// One link a layer, each naming the functions of what is below it (LAY-283).
+    fn links(&self) -> Result<HostVec<VkLayerDeviceLink>, OutOfMemory> {
+        let mut links = HostVec::try_with_capacity(self.layers.len(), self.instance.allocator)?;
+        for (index, layer) in self.layers.iter().enumerate() {
+            let (instance, device) = self.functions(index + 1);
+            links.try_push(VkLayerDeviceLink {
+                pNext: std::ptr::null_mut(),
+                pfnNextGetInstanceProcAddr: Some(instance),
+                pfnNextGetDeviceProcAddr: Some(device),
+            })?;
+            log::emit(
+                Some(self.instance),
+                LogBits::INFO | LogBits::LAYER,
+                format_args!(
+                    "Inserted device layer \"{}\" ({})",
+                    Bytes(layer.name.bytes()),
+                    Bytes(layer.library_path.bytes())
+                ),
+            );
+        }
+        let first = links.as_mut_ptr();
+        for index in 1..links.len() {
+            // SAFETY: both elements lie in the array, which no longer grows.
+            unsafe { (*first.add(index - 1)).pNext = first.add(index) };
+        }
+        Ok(links)
+    }
+
+    /// Calls `vkCreateDevice` of the topmost entity and takes what it returns into use.
+    ///
+    /// # Safety
+    /// `info` is valid and, like `callbacks`, for the entities of the chain; `caller` is the instance handle at the level
+    /// of the topmost entity, `physical_device` likewise.
+    pub(super) unsafe fn create(
+        &self,
+        device: &'static Device,
+        caller: InstanceHandle<Chain>,
+        physical_device: PhysicalDeviceHandle<Chain>,
+        info: &VkDeviceCreateInfo,
+        callbacks: *const VkAllocationCallbacks,
+    ) -> Result<VkDevice, VkResult> {
+        let mut links = self.links()?;
+        let mut link_node = node(
+            VkLayerFunction::VK_LAYER_LINK_INFO,
+            DeviceNode { pLayerInfo: if links.is_empty() { std::ptr::null_mut() } else { links.as_mut_ptr() } },
+            info.pNext,
+        );
+        let after_callback =
+            if self.with_link_node { std::ptr::from_mut(&mut link_node).cast_const().cast() } else { info.pNext };
+        let mut callback_node = node(
+            VkLayerFunction::VK_LOADER_DATA_CALLBACK,
+            DeviceNode { pfnSetDeviceLoaderData: set_device_loader_data },
+            after_callback,
+        );
+        let mut passed = *info;
+        passed.pNext = std::ptr::from_mut(&mut callback_node).cast_const().cast();
+        layer::log_device_stack(self.instance, self.layers.iter().copied());
+
+        // SAFETY: the topmost entity's lookup function with an instance handle of its level.
+        let Some(create) = (unsafe { self.functions(0).0(caller, c"vkCreateDevice".as_ptr()) }) else {
+            log::emit(
+                Some(self.instance),
+                LogBits::ERROR,
+                format_args!("loader_create_device_chain: Failed to find 'vkCreateDevice'"),
+            );
+            return Err(VkResult::VK_ERROR_INITIALIZATION_FAILED);
+        };
+        // SAFETY: the function of that name has this signature.
+        let create = unsafe { std::mem::transmute::<unsafe extern "system" fn(), CreateDevice>(create) };
+        // The record is in place already: the terminator finds it there (LAY-286).
+        let mut handle = VkDevice(std::ptr::from_ref(device).cast_mut().cast());
+        // SAFETY: nodes and links are writable and live until the call returns (LAY-232).
+        let result = unsafe { create(physical_device, &passed, callbacks, &mut handle) };
+        if result.0 < 0 {
+            return Err(result);
+        }
+        device.set_handle(handle);
+        proc_addr::fill_device_table(device, self.top(), handle);
+        Ok(handle)
+    }
+}
+
+fn node(function: VkLayerFunction, u: DeviceNode, next: *const c_void) -> VkLayerDeviceCreateInfo {
+    VkLayerDeviceCreateInfo {
+        sType: VkStructureType::VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO,
+        pNext: next,
+        function,
+        u,
+    }
+}
+
+/// Gives an object that a layer made the dispatch pointer of its device (LAY-251).
+unsafe extern "system" fn set_device_loader_data(device: VkDevice, object: *mut c_void) -> VkResult {
+    // SAFETY: the layer passes the handle that it received from below, which starts with a dispatch pointer.
+    let Some(device) = (unsafe { seam::device_by_word(device) }) else {
+        return VkResult::VK_ERROR_INITIALIZATION_FAILED;
+    };
+    if object.is_null() {
+        return VkResult::VK_ERROR_INITIALIZATION_FAILED;
+    }
+    // SAFETY: the first word of a dispatchable object is the loader's to write.
+    unsafe { *object.cast::<*const c_void>() = std::ptr::from_ref(device.table()).cast() };
+    VkResult::VK_SUCCESS
+}

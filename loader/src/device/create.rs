@@ -1,0 +1,263 @@
+//! `vkCreateDevice` as the application and as layers call it (APP-140 to APP-150, LAY-292).
+
+use super::chain::DeviceChain;
+use super::destroy;
+use super::group::{self, Regrouped};
+use super::object::Device;
+use crate::alloc::{HostAllocator, HostVec, OutOfMemory};
+use crate::ffi;
+use crate::ffi::layer_interface::{GetDeviceProcAddr, GetInstanceProcAddr};
+use crate::generated::extensions::{DeviceExtension, DeviceExtensionSet};
+use crate::generated::pfn::PFN_vkEnumerateDeviceExtensionProperties;
+use crate::generated::types::{
+    VkAllocationCallbacks, VkDevice, VkDeviceCreateInfo, VkExtensionProperties, VkResult, VkSystemAllocationScope,
+};
+use crate::handle::{App, Chain, InstanceHandle, PhysicalDeviceHandle};
+use crate::instance::Instance;
+use crate::journal::LogBits;
+use crate::log::{self, Bytes};
+use crate::seam;
+use crate::state;
+
+/// A request for a device, at the level of the entity that receives it first.
+struct Request<'a> {
+    instance: &'static Instance,
+    /// The instance handle that the first entity knows.
+    caller: InstanceHandle<Chain>,
+    physical_device: PhysicalDeviceHandle<Chain>,
+    info: &'a VkDeviceCreateInfo,
+    callbacks: *const VkAllocationCallbacks,
+    /// The chain starts below the layer with this lookup.
+    above: Option<GetInstanceProcAddr>,
+    /// How the extensions that the chain offers are asked for.
+    enumerate: Option<PFN_vkEnumerateDeviceExtensionProperties<Chain>>,
+}
+
+/// Creates a device for the application.
+///
+/// # Safety
+/// The parameters are as the Vulkan specification demands of `vkCreateDevice`.
+pub unsafe fn create_device(
+    physical_device: PhysicalDeviceHandle<App>,
+    create_info: *const VkDeviceCreateInfo,
+    callbacks: *const VkAllocationCallbacks,
+    out: *mut VkDevice,
+) -> VkResult {
+    // SAFETY: passed on.
+    let Some(object) = (unsafe { seam::physical_device_object(physical_device) }) else {
+        log::fatal(format_args!(
+            "vkCreateDevice: Invalid physicalDevice [VUID-vkCreateDevice-physicalDevice-parameter]"
+        ));
+        std::process::abort();
+    };
+    // SAFETY: null or valid by this function's contract.
+    let (Some(given), false) = (unsafe { create_info.as_ref() }, out.is_null()) else {
+        return VkResult::VK_ERROR_INITIALIZATION_FAILED;
+    };
+    let instance = object.instance();
+    let mut info = *given;
+    // SAFETY: the application's chain.
+    let group = unsafe { group::find(info.pNext) };
+    let regrouped = match group {
+        None => None,
+        Some(group) => {
+            // SAFETY: the application's array with the application's count.
+            let devices = unsafe { ffi::c_array(group.pPhysicalDevices, group.physicalDeviceCount) };
+            let chain = devices.iter().map(|&device| {
+                // SAFETY: the application's physical devices.
+                unsafe { seam::physical_device_object(device) }.map_or(PhysicalDeviceHandle::NULL, |object| object.chain)
+            });
+            // SAFETY: Vulkan gives the loader the chain for the length of the call; the head is ours.
+            match unsafe { Regrouped::<Chain>::put(&mut info.pNext, group, chain, instance.allocator) } {
+                Ok(regrouped) => Some(regrouped),
+                Err(OutOfMemory) => return VkResult::VK_ERROR_OUT_OF_HOST_MEMORY,
+            }
+        }
+    };
+    let request = Request {
+        instance,
+        caller: instance.chain_handle(),
+        physical_device: object.chain,
+        info: &info,
+        callbacks,
+        above: None,
+        enumerate: Some(instance.table().vkEnumerateDeviceExtensionProperties),
+    };
+    // SAFETY: the create info is the application's, with physical devices of the chain.
+    let made = unsafe { request.run() };
+    drop(regrouped);
+    finish(made.map(|(handle, _)| handle), out)
+}
+
+fn finish(made: Result<VkDevice, VkResult>, out: *mut VkDevice) -> VkResult {
+    match made {
+        Ok(handle) => {
+            // SAFETY: both callers checked that `out` is not null, and it is writable by their contract.
+            unsafe { *out = handle };
+            VkResult::VK_SUCCESS
+        }
+        Err(result) => result,
+    }
+}
+
+/// Creates a device for a layer, on the layers below it (LAY-292).
+///
+/// # Safety
+/// The parameters are those of `PFN_vkLayerCreateDevice`.
+pub unsafe extern "system" fn layer_create_device(
+    caller: InstanceHandle<Chain>,
+    physical_device: PhysicalDeviceHandle<Chain>,
+    create_info: *const VkDeviceCreateInfo,
+    callbacks: *const VkAllocationCallbacks,
+    out: *mut VkDevice,
+    layer_gipa: Option<GetInstanceProcAddr>,
+    next_gdpa: *mut Option<GetDeviceProcAddr>,
+) -> VkResult {
+    if caller.is_null() {
+        // Without an instance the layer speaks as an application would.
+        // SAFETY: passed on.
+        return unsafe {
+            create_device(PhysicalDeviceHandle::from_raw(physical_device.raw()), create_info, callbacks, out)
+        };
+    }
+    // SAFETY: a non-null handle of the chain starts with a dispatch pointer; the create info is null or valid.
+    let (Some(instance), Some(info)) = (unsafe { seam::chain_instance(caller) }, unsafe { create_info.as_ref() }) else {
+        return VkResult::VK_ERROR_INITIALIZATION_FAILED;
+    };
+    let (Some(gipa), false) = (layer_gipa, out.is_null()) else {
+        return VkResult::VK_ERROR_INITIALIZATION_FAILED;
+    };
+    // SAFETY: the layer's own lookup function with the handle it gave.
+    let enumerate = unsafe { gipa(caller, c"vkEnumerateDeviceExtensionProperties".as_ptr()) };
+    let request = Request {
+        instance,
+        caller,
+        physical_device,
+        info,
+        callbacks,
+        above: Some(gipa),
+        // SAFETY: the function of that name has this signature.
+        enumerate: unsafe { std::mem::transmute::<Option<unsafe extern "system" fn()>, _>(enumerate) },
+    };
+    // SAFETY: everything is at the level of the layer that asks.
+    let made = unsafe { request.run() };
+    if let (Ok((_, next)), false) = (&made, next_gdpa.is_null()) {
+        // SAFETY: not null, and writable by this function's contract.
+        unsafe { *next_gdpa = Some(*next) };
+    }
+    finish(made.map(|(handle, _)| handle), out)
+}
+
+impl Request<'_> {
+    /// # Safety
+    /// The create info and the handles are valid at the level of the first entity.
+    unsafe fn run(&self) -> Result<(VkDevice, GetDeviceProcAddr), VkResult> {
+        // SAFETY: the callbacks are null or valid.
+        let allocator =
+            unsafe { HostAllocator::new(self.callbacks, VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_DEVICE) }
+                .or(self.instance.allocator);
+        self.warn_about_layers();
+        let requested = self.check_extensions()?;
+        let chain = DeviceChain::below(self.instance, self.above)?;
+        let device = Device::try_new(self.instance, allocator, requested)?;
+        let (raw, allocator) = device.into_raw();
+        // SAFETY: just made; freed by `destroy::forget` only, after which nothing refers to it.
+        let device: &'static Device = unsafe { &*raw };
+        // SAFETY: passed on.
+        let made = unsafe { chain.create(device, self.caller, self.physical_device, self.info, self.callbacks) };
+        match made {
+            Ok(handle) => Ok((handle, chain.top())),
+            Err(result) => {
+                // SAFETY: nobody got the handle, so this is the only reference left.
+                unsafe { destroy::forget(device, allocator) };
+                Err(result)
+            }
+        }
+    }
+
+    /// Device layers are a thing of the past; a list that differs from the instance's is worth a word (DRV-191).
+    fn warn_about_layers(&self) {
+        // SAFETY: a valid create info.
+        let names = unsafe { ffi::c_array(self.info.ppEnabledLayerNames, self.info.enabledLayerCount) };
+        if names.is_empty() {
+            return;
+        }
+        let requested = self.instance.requested_layers.get().map_or(&[][..], |names| names);
+        // SAFETY: names in a valid create info are null or terminated.
+        let same = names.len() == requested.len()
+            && names.iter().zip(requested).all(|(&name, known)| unsafe { ffi::c_text(name) } == known.bytes());
+        if !same {
+            log::emit(
+                Some(self.instance),
+                LogBits::WARN,
+                format_args!(
+                    "loader_create_device_chain: Using deprecated and ignored 'ppEnabledLayerNames' member of \
+                     'VkDeviceCreateInfo' when creating a Vulkan device."
+                ),
+            );
+        }
+    }
+
+    /// Every requested extension must be offered by the chain or by an active layer's manifest (APP-141, LAY-289).
+    /// Returns those that matter to the loader.
+    fn check_extensions(&self) -> Result<DeviceExtensionSet, VkResult> {
+        // SAFETY: a valid create info.
+        let names = unsafe { ffi::c_array(self.info.ppEnabledExtensionNames, self.info.enabledExtensionCount) };
+        let mut requested = DeviceExtensionSet::empty();
+        if names.is_empty() {
+            return Ok(requested);
+        }
+        let offered = self.offered()?;
+        for &name in names.iter().filter(|name| !name.is_null()) {
+            // SAFETY: the application's string, checked before it is trusted.
+            let Some(name) = (unsafe { ffi::is_valid_name(name) }) else {
+                self.refuse(format_args!(
+                    "vkCreateDevice: Device ppEnabledExtensionNames contains string that is too long or is badly formed"
+                ));
+                return Err(VkResult::VK_ERROR_EXTENSION_NOT_PRESENT);
+            };
+            let name = name.to_bytes();
+            let known = offered.iter().any(|extension| ffi::fixed_text(&extension.extensionName) == name);
+            if !known && !self.offered_by_layer(name) {
+                self.refuse(format_args!(
+                    "loader_validate_device_extensions: Device extension {} not supported by selected physical device \
+                     or enabled layers.",
+                    Bytes(name)
+                ));
+                return Err(VkResult::VK_ERROR_EXTENSION_NOT_PRESENT);
+            }
+            if let Some(extension) = DeviceExtension::find(name) {
+                requested.insert(extension);
+            }
+        }
+        Ok(requested)
+    }
+
+    fn refuse(&self, text: std::fmt::Arguments<'_>) {
+        log::emit(Some(self.instance), LogBits::ERROR, text);
+    }
+
+    fn offered_by_layer(&self, name: &[u8]) -> bool {
+        let layers = self.instance.layers().map_or(&[][..], |layers| &layers.chain);
+        layers
+            .iter()
+            .flat_map(|layer| layer.device_extensions.iter())
+            .any(|extension| ffi::fixed_text(&extension.properties.extensionName) == name)
+    }
+
+    /// What the chain says it offers.
+    fn offered(&self) -> Result<HostVec<VkExtensionProperties>, VkResult> {
+        let scratch = self.instance.allocator.scoped(VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_COMMAND);
+        let Some(enumerate) = self.enumerate else { return Ok(HostVec::new(scratch)) };
+        // SAFETY: the first entity's function with a handle of its level, and room for what it counted.
+        crate::driver::all_extensions(scratch, |count, array| unsafe {
+            enumerate(self.physical_device, std::ptr::null(), count, array)
+        })
+    }
+}
+
+/// Makes a finished record findable by its dispatch pointer (DRV-203).
+pub(super) fn publish(device: &'static Device) {
+    // SAFETY: the record is valid until `destroy::forget` removes it.
+    unsafe { state::DEVICES.insert(std::ptr::NonNull::from(device)) };
+}

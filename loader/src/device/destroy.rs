@@ -1,0 +1,88 @@
+//! Destroying devices (APP-155, LAY-293, DRV-202).
+
+use super::object::Device;
+use crate::alloc::{HostAllocator, HostBox};
+use crate::ffi::layer_interface::DestroyDevice;
+use crate::generated::types::{VkAllocationCallbacks, VkDevice, VkSystemAllocationScope};
+use crate::instance::Instance;
+use crate::{log, seam, state};
+
+/// Destroys a device of the application.
+///
+/// # Safety
+/// `handle` is NULL or readable as [`seam::device_table`] demands; the device is not in use.
+pub unsafe fn destroy_device(handle: VkDevice, callbacks: *const VkAllocationCallbacks) {
+    if handle.0.is_null() {
+        return;
+    }
+    // SAFETY: passed on.
+    let Some(table) = (unsafe { seam::device_table(handle) }) else {
+        log::fatal(format_args!("vkDestroyDevice: Invalid device [VUID-vkDestroyDevice-device-parameter]"));
+        std::process::abort();
+    };
+    let device = Device::of_table(table);
+    // SAFETY: the topmost entity's function with the application's handle.
+    unsafe { destroy(device, handle, callbacks, table.vkDestroyDevice) };
+}
+
+/// Destroys a device that a layer made (LAY-293).
+///
+/// # Safety
+/// The parameters are those of `PFN_vkLayerDestroyDevice`.
+pub unsafe extern "system" fn layer_destroy_device(
+    handle: VkDevice,
+    callbacks: *const VkAllocationCallbacks,
+    function: Option<DestroyDevice>,
+) {
+    if handle.0.is_null() {
+        return;
+    }
+    // SAFETY: a device handle starts with a dispatch pointer.
+    let device = unsafe { seam::device_by_word(handle) };
+    match (device, function) {
+        // SAFETY: the layer's function for the layer's device.
+        (Some(device), Some(function)) => unsafe { destroy(device, handle, callbacks, function) },
+        // SAFETY: as above.
+        (None, Some(function)) => unsafe { function(handle, callbacks) },
+        (_, None) => {}
+    }
+}
+
+/// # Safety
+/// `function` destroys `handle`, which `device` is the record of; neither is in use.
+unsafe fn destroy(
+    device: &'static Device,
+    handle: VkDevice,
+    callbacks: *const VkAllocationCallbacks,
+    function: DestroyDevice,
+) {
+    device.close();
+    // SAFETY: passed on.
+    unsafe { function(handle, callbacks) };
+    let stored = device.allocator();
+    // SAFETY: the callbacks are null or valid.
+    let given = unsafe { HostAllocator::new(callbacks, VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_DEVICE) };
+    // SAFETY: the device is gone, and nobody may use its handle any more.
+    unsafe { forget(device, given.or(stored)) };
+}
+
+/// Frees the record of a device.
+///
+/// # Safety
+/// The record was made with an allocator compatible with `allocator` (Vulkan spec, "Host Memory"); nothing refers to it
+/// any more.
+pub(super) unsafe fn forget(device: &'static Device, allocator: HostAllocator) {
+    let raw = std::ptr::from_ref(device).cast_mut();
+    state::DEVICES.remove(raw);
+    // SAFETY: by this function's contract; the record came from `HostBox::into_raw`.
+    drop(unsafe { HostBox::from_raw(raw, allocator) });
+}
+
+/// Frees the records of devices that the application left behind (APP-111). The driver destroys the devices themselves.
+pub fn release_forgotten(instance: &Instance) {
+    while let Some(device) = state::DEVICES.find(|device| std::ptr::eq(device.instance(), instance)) {
+        let allocator = device.allocator();
+        // SAFETY: the instance is being destroyed, so no device of it may be in use.
+        unsafe { forget(device, allocator) };
+    }
+}

@@ -1,0 +1,230 @@
+//! The record that the loader keeps of a device (APP-146, DRV-199).
+
+use crate::alloc::{HostAllocator, HostBox, OutOfMemory};
+use crate::ffi::layer_interface::GetDeviceProcAddr;
+use crate::generated::dispatch::{DeviceTable, DeviceTerminatorTable};
+use crate::generated::extensions::{DeviceExtension, DeviceExtensionSet};
+use crate::generated::types::{PFN_vkVoidFunction, VkDevice};
+use crate::instance::{Instance, InstanceDriver};
+use crate::proc_addr;
+use crate::state::{self, Linked};
+use std::cell::UnsafeCell;
+use std::ffi::{CStr, c_void};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
+
+/// A device. The dispatch pointer in the device, its queues and its command buffers is the address of this record.
+///
+/// Shared by every thread that uses the device; lives from `vkCreateDevice` to `vkDestroyDevice`.
+#[repr(C)]
+pub struct Device {
+    table: UnsafeCell<DeviceTable>,
+    next: AtomicPtr<Self>,
+    allocator: HostAllocator,
+    instance: &'static Instance,
+    /// What the topmost layer calls the device; null while it is being created.
+    handle: AtomicPtr<c_void>,
+    /// Relevant extensions that the application enabled.
+    requested: DeviceExtensionSet,
+    bottom: OnceLock<Bottom>,
+    walks: AtomicU32,
+    closing: AtomicBool,
+    /// The driver's functions behind the loader's device terminators; absent where the extension is not enabled.
+    pub terminators: DeviceTerminatorTable,
+}
+
+/// What the end of the chain learned when the driver made its device.
+#[derive(Clone, Copy)]
+pub(super) struct Bottom {
+    /// The driver.
+    pub driver: &'static InstanceDriver,
+    /// The driver's device.
+    pub handle: VkDevice,
+    /// The driver's lookup of device commands.
+    pub get_device_proc_addr: GetDeviceProcAddr,
+    /// Relevant extensions enabled on the driver (DRV-197).
+    pub enabled: DeviceExtensionSet,
+    /// Core commands newer than the application's API version are hidden (DRV-198).
+    pub hides_newer_commands: bool,
+}
+
+// SAFETY: the tables are written word by word through atomics, `bottom` once, and everything else is immutable or atomic.
+unsafe impl Sync for Device {}
+// SAFETY: as above; what the pointers refer to outlives the device.
+unsafe impl Send for Device {}
+
+impl Device {
+    /// A record in which every command is missing.
+    pub(super) fn try_new(
+        instance: &'static Instance,
+        allocator: HostAllocator,
+        requested: DeviceExtensionSet,
+    ) -> Result<HostBox<Self>, OutOfMemory> {
+        HostBox::try_new(
+            Self {
+                table: UnsafeCell::new(proc_addr::empty_device_table()),
+                next: AtomicPtr::new(std::ptr::null_mut()),
+                allocator,
+                instance,
+                handle: AtomicPtr::new(std::ptr::null_mut()),
+                requested,
+                bottom: OnceLock::new(),
+                walks: AtomicU32::new(0),
+                closing: AtomicBool::new(false),
+                terminators: DeviceTerminatorTable::EMPTY,
+            },
+            allocator,
+        )
+    }
+
+    /// The record that a valid dispatch table belongs to.
+    #[inline(always)]
+    pub fn of_table(table: &'static DeviceTable) -> &'static Self {
+        // SAFETY: tables with the magic exist only as the first member of a record, and `repr(C)` puts it first.
+        unsafe { &*std::ptr::from_ref(table).cast::<Self>() }
+    }
+
+    /// The table that trampolines call through.
+    #[inline(always)]
+    pub fn table(&self) -> &DeviceTable {
+        // SAFETY: after construction the table is only written through atomics on its slots.
+        unsafe { &*self.table.get() }
+    }
+
+    /// The instance it belongs to.
+    pub fn instance(&self) -> &'static Instance {
+        self.instance
+    }
+
+    /// Where its memory comes from (APP-146).
+    pub fn allocator(&self) -> HostAllocator {
+        self.allocator
+    }
+
+    /// The driver that made the device. A layer may answer `vkCreateDevice` alone; then it is any driver, and none of
+    /// its functions is ever called for this device.
+    pub fn driver(&self) -> Option<&'static InstanceDriver> {
+        self.bottom.get().map(|bottom| bottom.driver)
+    }
+
+    /// The driver's device; NULL before the driver made it.
+    pub fn driver_handle(&self) -> VkDevice {
+        self.bottom.get().map_or(VkDevice(std::ptr::null_mut()), |bottom| bottom.handle)
+    }
+
+    /// Relevant extensions enabled on the driver's device.
+    pub fn enabled(&self) -> DeviceExtensionSet {
+        self.bottom.get().map_or(DeviceExtensionSet::empty(), |bottom| bottom.enabled)
+    }
+
+    /// Whether the application enabled `extension`, which some entity of the chain listed (APP-44).
+    pub fn names_objects(&self, extension: DeviceExtension) -> bool {
+        self.requested.contains(extension)
+    }
+
+    /// Whether core commands newer than the application's API version are hidden (APP-46).
+    pub fn hides_newer_commands(&self) -> bool {
+        self.bottom.get().is_some_and(|bottom| bottom.hides_newer_commands)
+    }
+
+    /// Records what the driver made. Only the first call counts.
+    pub(super) fn set_bottom(&self, bottom: Bottom) {
+        let _ = self.bottom.set(bottom);
+    }
+
+    /// Records the handle that the application gets.
+    pub(super) fn set_handle(&self, handle: VkDevice) {
+        self.handle.store(handle.0, Ordering::Release);
+    }
+
+    /// What the topmost layer calls the device.
+    pub fn handle(&self) -> VkDevice {
+        VkDevice(self.handle.load(Ordering::Acquire))
+    }
+
+    /// Asks the top of the chain for a function.
+    pub fn ask_chain(&self, name: &CStr) -> PFN_vkVoidFunction {
+        // SAFETY: the topmost entity's lookup function with the handle that it returned.
+        unsafe { (self.table().vkGetDeviceProcAddr)(self.handle(), name.as_ptr()) }
+    }
+
+    /// Asks the driver for a function.
+    pub fn ask_driver(&self, name: &CStr) -> PFN_vkVoidFunction {
+        let bottom = self.bottom.get()?;
+        // SAFETY: the driver's lookup function with its own device.
+        unsafe { (bottom.get_device_proc_addr)(bottom.handle, name.as_ptr()) }
+    }
+
+    /// Makes sure that no walk over the devices holds this one or will, before it is destroyed.
+    pub(super) fn close(&self) {
+        self.closing.store(true, Ordering::SeqCst);
+        while self.walks.load(Ordering::SeqCst) > 0 {
+            // A walk asks layers for one function and lets go; there is nothing to wait on but that.
+            std::thread::yield_now();
+        }
+    }
+}
+
+impl Linked for Device {
+    fn next(&self) -> &AtomicPtr<Self> {
+        &self.next
+    }
+}
+
+/// A device that cannot be destroyed while this value lives.
+pub struct Pinned(&'static Device);
+
+impl Pinned {
+    /// The finished devices of an instance, one at a time and without a lock between them.
+    pub fn all_of(instance: &Instance) -> impl Iterator<Item = Self> {
+        let mut previous: Option<Self> = None;
+        std::iter::from_fn(move || {
+            let next = Self::after(instance, previous.as_ref());
+            previous = next.as_ref().map(|pinned| Self::again(pinned.0));
+            next
+        })
+    }
+
+    fn after(instance: &Instance, previous: Option<&Self>) -> Option<Self> {
+        let mut reached = previous.is_none();
+        let found = state::DEVICES.find(|device| {
+            let wanted = reached && std::ptr::eq(device.instance, instance) && !device.handle().0.is_null();
+            reached |= previous.is_some_and(|previous| std::ptr::eq(previous.0, device));
+            wanted && device.try_pin()
+        });
+        found.map(Self)
+    }
+
+    /// A second hold on a device that is held already.
+    fn again(device: &'static Device) -> Self {
+        device.walks.fetch_add(1, Ordering::SeqCst);
+        Self(device)
+    }
+}
+
+impl Device {
+    fn try_pin(&self) -> bool {
+        self.walks.fetch_add(1, Ordering::SeqCst);
+        if self.closing.load(Ordering::SeqCst) {
+            self.walks.fetch_sub(1, Ordering::SeqCst);
+            return false;
+        }
+        true
+    }
+}
+
+impl std::ops::Deref for Pinned {
+    type Target = Device;
+
+    fn deref(&self) -> &Device {
+        self.0
+    }
+}
+
+impl Drop for Pinned {
+    fn drop(&mut self) {
+        self.0.walks.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+const _: () = assert!(std::mem::offset_of!(Device, table) == 0);

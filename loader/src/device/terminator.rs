@@ -1,0 +1,274 @@
+//! The end of the device chain: the driver's device (APP-145, DRV-192 to DRV-200).
+
+use super::create::publish;
+use super::group::{self, Regrouped};
+use super::object::{Bottom, Device};
+use crate::alloc::{HostVec, OutOfMemory};
+use crate::driver;
+use crate::ffi;
+use crate::generated::dispatch::DeviceTerminatorTable;
+use crate::generated::extensions::{DeviceExtension, DeviceExtensionSet, InstanceExtension};
+use crate::generated::lookup::{self, DeviceGate};
+use crate::generated::types::{
+    VkAllocationCallbacks, VkDevice, VkDeviceCreateInfo, VkPhysicalDeviceFeatures2,
+    VkPhysicalDeviceMaintenance5Features, VkPhysicalDeviceProperties, VkResult, VkSystemAllocationScope,
+};
+use crate::handle::{Chain, Driver as DriverLevel, PhysicalDeviceHandle};
+use crate::instance::InstanceDriver;
+use crate::journal::{LogBits, Sink};
+use crate::log::{self, Bytes, InstanceSink};
+use crate::physical_device::ChainPhysicalDevice;
+use crate::seam::{self, DEVICE_MAGIC};
+use crate::table::{self, Slots};
+use std::ffi::{c_char, c_void};
+use std::mem::MaybeUninit;
+
+/// Creates the driver's device.
+///
+/// # Safety
+/// The parameters are what the lowest layer passed; `*out` must still hold the loader's record.
+pub unsafe fn create_device_terminator(
+    physical_device: PhysicalDeviceHandle<Chain>,
+    create_info: *const VkDeviceCreateInfo,
+    callbacks: *const VkAllocationCallbacks,
+    out: *mut VkDevice,
+) -> VkResult {
+    // SAFETY: null or valid, as layers pass it on.
+    let device = unsafe { own_record(out.as_ref().map_or(std::ptr::null_mut(), |handle| handle.0)) };
+    // SAFETY: layers pass valid structures on.
+    let Some(info) = (unsafe { create_info.as_ref() }) else { return VkResult::VK_ERROR_INITIALIZATION_FAILED };
+    // SAFETY: the lowest layer passes a handle that the loader gave it.
+    let physical_device = unsafe { seam::chain_physical_device(physical_device) };
+    let Some(driver) = physical_device.driver().pin() else { return VkResult::VK_ERROR_INITIALIZATION_FAILED };
+    let creation = Creation { device, physical_device, driver: &driver, callbacks };
+    // SAFETY: the create info came from the lowest layer.
+    match unsafe { creation.run(info) } {
+        Ok(handle) => {
+            // SAFETY: `own_record` has read through it.
+            unsafe { *out = handle };
+            VkResult::VK_SUCCESS
+        }
+        Err(result) => result,
+    }
+}
+
+/// The loader's record behind what `*pDevice` holds, or the end of the process (LAY-286, DRV-200).
+///
+/// # Safety
+/// A non-null `object` points to a readable 64-bit word.
+unsafe fn own_record(object: *mut c_void) -> &'static Device {
+    // SAFETY: by this function's contract.
+    let magic = if object.is_null() { 0 } else { unsafe { *object.cast::<u64>() } };
+    if magic != DEVICE_MAGIC {
+        log::fatal(format_args!(
+            "terminator_CreateDevice: Device pointer ({object:p}) has invalid MAGIC value 0x{magic:08x}. The expected \
+             value is 0x10ADED040410ADED. Device value possibly corrupted by active layer (Policy #LLP_LAYER_22)."
+        ));
+        std::process::abort();
+    }
+    // SAFETY: the magic says that it is ours, and it lives until the device is destroyed or its creation fails.
+    unsafe { &*object.cast::<Device>() }
+}
+
+struct Creation<'a> {
+    device: &'static Device,
+    physical_device: &'static ChainPhysicalDevice,
+    driver: &'a InstanceDriver,
+    callbacks: *const VkAllocationCallbacks,
+}
+
+impl Creation<'_> {
+    /// # Safety
+    /// The create info is valid.
+    unsafe fn run(&self, given: &VkDeviceCreateInfo) -> Result<VkDevice, VkResult> {
+        let mut info = *given;
+        let (names, enabled) = self.extensions(given)?;
+        info.enabledLayerCount = 0;
+        info.ppEnabledLayerNames = std::ptr::null();
+        info.enabledExtensionCount = u32::try_from(names.len()).unwrap_or(u32::MAX);
+        info.ppEnabledExtensionNames = if names.is_empty() { std::ptr::null() } else { names.as_ptr() };
+        self.emulate_features2(&mut info);
+        // SAFETY: the chain may be written to for the length of the call; the head is ours.
+        let regrouped = unsafe { self.regroup(&mut info) }?;
+        self.log_use();
+        let mut handle = VkDevice(std::ptr::null_mut());
+        let missing = VkResult::VK_ERROR_INITIALIZATION_FAILED;
+        let create = self.driver.table.vkCreateDevice.ok_or(missing)?;
+        let get_device_proc_addr = self.driver.table.vkGetDeviceProcAddr.ok_or(missing)?;
+        // SAFETY: the driver's function with its own physical device and a create info that lives until it returns.
+        let result = unsafe { create(self.physical_device.handle, &info, self.callbacks, &mut handle) };
+        drop(regrouped);
+        if result != VkResult::VK_SUCCESS || handle.0.is_null() {
+            self.log(
+                LogBits::ERROR | LogBits::DRIVER,
+                format_args!(
+                    "terminator_CreateDevice: Failed in ICD {} vkCreateDevice call",
+                    Bytes(self.driver.name.bytes())
+                ),
+            );
+            return Err(if result == VkResult::VK_SUCCESS { missing } else { result });
+        }
+        // SAFETY: the first word of a dispatchable object is the loader's to write (DRV-208).
+        unsafe { *handle.0.cast::<*const c_void>() = std::ptr::from_ref(self.device.table()).cast() };
+        let maintenance5 = enabled.contains(DeviceExtension::VK_KHR_maintenance5) && wants_maintenance5(given);
+        self.device.set_bottom(Bottom {
+            driver: self.physical_device.driver(),
+            handle,
+            get_device_proc_addr,
+            enabled,
+            hides_newer_commands: maintenance5,
+        });
+        fill_terminators(self.device);
+        publish(self.device);
+        Ok(handle)
+    }
+
+    fn log(&self, bits: LogBits, text: std::fmt::Arguments<'_>) {
+        log::emit(Some(self.device.instance()), bits, text);
+    }
+
+    /// The requested extensions that the driver lists, and those among them that matter here (DRV-192, DRV-197).
+    fn extensions(&self, info: &VkDeviceCreateInfo) -> Result<(HostVec<*const c_char>, DeviceExtensionSet), VkResult> {
+        let scratch = self.device.allocator().scoped(VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_COMMAND);
+        // SAFETY: a valid create info.
+        let requested = unsafe { ffi::c_array(info.ppEnabledExtensionNames, info.enabledExtensionCount) };
+        let mut names = HostVec::new(scratch);
+        let mut enabled = DeviceExtensionSet::empty();
+        if requested.is_empty() {
+            return Ok((names, enabled));
+        }
+        let offered = driver::device_extensions(self.driver, self.physical_device.handle, scratch)?;
+        names.try_reserve_exact(requested.len())?;
+        for &pointer in requested.iter().filter(|name| !name.is_null()) {
+            // SAFETY: names in a valid create info are terminated.
+            let name = unsafe { ffi::c_text(pointer) };
+            if !offered.iter().any(|extension| ffi::fixed_text(&extension.extensionName) == name) {
+                self.log(
+                    LogBits::DEBUG | LogBits::DRIVER,
+                    format_args!(
+                        "vkCreateDevice extension {} not available for devices associated with ICD {}",
+                        Bytes(name),
+                        Bytes(self.driver.name.bytes())
+                    ),
+                );
+                continue;
+            }
+            names.try_push(pointer)?;
+            if let Some(extension) = DeviceExtension::find(name) {
+                enabled.insert(extension);
+            }
+        }
+        Ok((names, enabled))
+    }
+
+    /// A driver that cannot read `VkPhysicalDeviceFeatures2` gets its inner structure the old way (DRV-195).
+    fn emulate_features2(&self, info: &mut VkDeviceCreateInfo) {
+        let table = &self.driver.table;
+        if table.vkGetPhysicalDeviceFeatures2.is_some() || table.vkGetPhysicalDeviceFeatures2KHR.is_some() {
+            return;
+        }
+        // SAFETY: a valid create info has a valid chain.
+        let features =
+            unsafe { ffi::find::<VkPhysicalDeviceFeatures2>(info.pNext, VkPhysicalDeviceFeatures2::STRUCTURE_TYPE) };
+        let Some(features) = features else { return };
+        self.log(
+            LogBits::INFO,
+            format_args!(
+                "vkCreateDevice: Emulating handling of VkPhysicalDeviceFeatures2 in pNext chain for ICD \"{}\"",
+                Bytes(self.driver.name.bytes())
+            ),
+        );
+        let instance = self.device.instance();
+        if instance.enabled.contains(InstanceExtension::VK_KHR_get_physical_device_properties2) {
+            info.pEnabledFeatures = &features.features;
+        }
+    }
+
+    /// Puts the driver's handles into a group structure (DRV-193, DRV-194).
+    ///
+    /// # Safety
+    /// The chain's structures are writable.
+    unsafe fn regroup(&self, info: &mut VkDeviceCreateInfo) -> Result<Option<Regrouped<DriverLevel>>, VkResult> {
+        // SAFETY: a valid create info has a valid chain.
+        let Some(group) = (unsafe { group::find(info.pNext) }) else { return Ok(None) };
+        let table = &self.driver.table;
+        if table.vkEnumeratePhysicalDeviceGroups.is_none() && table.vkEnumeratePhysicalDeviceGroupsKHR.is_none() {
+            self.log(
+                LogBits::INFO,
+                format_args!(
+                    "vkCreateDevice: Emulating handling of VkPhysicalDeviceGroupDeviceCreateInfo in pNext chain for ICD \
+                     \"{}\"",
+                    Bytes(self.driver.name.bytes())
+                ),
+            );
+            if group.physicalDeviceCount != 1 {
+                self.log(
+                    LogBits::ERROR,
+                    format_args!(
+                        "vkCreateDevice: Emulation failed to create device from device group info: {} devices",
+                        group.physicalDeviceCount
+                    ),
+                );
+                return Err(VkResult::VK_ERROR_INITIALIZATION_FAILED);
+            }
+        }
+        // SAFETY: the array holds as many handles as the count says.
+        let devices = unsafe { ffi::c_array(group.pPhysicalDevices, group.physicalDeviceCount) };
+        let handles = devices.iter().map(|device| {
+            let device = PhysicalDeviceHandle::<Chain>::from_raw(device.raw());
+            // SAFETY: the lowest layer passes handles that the loader gave it.
+            if device.is_null() { PhysicalDeviceHandle::NULL } else { unsafe { seam::chain_physical_device(device) }.handle }
+        });
+        let allocator = self.device.allocator().scoped(VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_COMMAND);
+        // SAFETY: passed on; the head is the caller's local copy, which outlives the value.
+        let regrouped = unsafe { Regrouped::put(&mut info.pNext, group, handles, allocator) };
+        regrouped.map(Some).map_err(|OutOfMemory| VkResult::VK_ERROR_OUT_OF_HOST_MEMORY)
+    }
+
+    /// Says which device and driver it is (DRV-196). The driver is asked for the name only if someone listens.
+    fn log_use(&self) {
+        let bits = LogBits::LAYER | LogBits::DRIVER;
+        let Some(query) = self.driver.table.vkGetPhysicalDeviceProperties else { return };
+        if !InstanceSink(Some(self.device.instance())).wants(bits) {
+            return;
+        }
+        let mut properties = MaybeUninit::<VkPhysicalDeviceProperties>::zeroed();
+        // SAFETY: the driver's function with its own device; a zeroed structure of plain numbers is valid.
+        let properties = unsafe {
+            query(self.physical_device.handle, properties.as_mut_ptr());
+            properties.assume_init()
+        };
+        self.log(
+            bits,
+            format_args!(
+                "       Using \"{}\" with driver: \"{}\"",
+                Bytes(ffi::fixed_text(&properties.deviceName)),
+                Bytes(self.driver.name.bytes())
+            ),
+        );
+    }
+}
+
+fn wants_maintenance5(info: &VkDeviceCreateInfo) -> bool {
+    // SAFETY: a valid create info has a valid chain.
+    let features = unsafe {
+        ffi::find::<VkPhysicalDeviceMaintenance5Features>(
+            info.pNext,
+            VkPhysicalDeviceMaintenance5Features::STRUCTURE_TYPE,
+        )
+    };
+    features.is_some_and(|features| features.maintenance5 == 1)
+}
+
+/// Asks the driver for the functions behind the loader's own device terminators (DRV-199).
+fn fill_terminators(device: &Device) {
+    for (slot, &name) in device.terminators.slots().iter().zip(DeviceTerminatorTable::names()) {
+        let Some(row) = lookup::find(name.to_bytes()) else { continue };
+        let enabled = match row.device_gate {
+            DeviceGate::Always => true,
+            DeviceGate::Device(any) => device.enabled().intersects(any),
+            DeviceGate::Instance(any) => device.instance().enabled.get().intersects(any),
+        };
+        table::store(slot, if enabled { device.ask_driver(name) } else { None });
+    }
+}
