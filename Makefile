@@ -1,0 +1,50 @@
+# The verbs of this project; `make` alone lists them. What takes more than a line lives in make/.
+
+CARGO   ?= cargo
+PREFIX  ?= /usr/local
+LIBDIR  ?= lib
+DESTDIR ?=
+export CARGO PREFIX LIBDIR DESTDIR
+
+.DEFAULT_GOAL := help
+.PHONY: help setup registry generate check-generated build install uninstall run test peer figures clean
+
+help:             ## this list
+	@sed -n 's/^\([a-z-]*\): .*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r verb text; \
+	    do printf '  make %-16s %s\n' "$$verb" "$$text"; done
+
+setup:            ## install what the other verbs need, or name what is missing
+	@make/setup.sh test
+
+registry:         ## fetch the pinned vk.xml and video.xml, or take VK_XML=/some/vk.xml
+	@make/registry.sh
+
+generate:         ## XML (if fetched) to registry/snapshot/, snapshot to generated/
+	@make/generate.sh
+
+check-generated:  ## fail if generated/ or the snapshot is not what the inputs give
+	@make/check-generated.sh
+
+build:            ## the release library; needs cargo and a linker only
+	@$(CARGO) build --locked --release -p vulkan-loader
+
+install:          ## copy the library and its package files to DESTDIR/PREFIX/LIBDIR
+	@make/install.sh install
+
+uninstall:        ## remove what install copied
+	@make/install.sh uninstall
+
+run:              ## fetch, generate, build, and run a Vulkan program on the library
+	@make/run.sh
+
+test:             ## everything: style, generator, behaviour, ABI, real programs, install
+	@make/test.sh
+
+peer:             ## the behaviour tests on the system's own libvulkan.so.1
+	@make/peer.sh
+
+figures:          ## measure the library beside the system's own one
+	@make/figures.sh
+
+clean:            ## remove everything that was built or fetched
+	@make/clean.sh

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Two independent answers to one question: is what is committed what the inputs give? `vkgen check` compares in memory;
+# then everything is generated into an empty folder and compared by diff, so that no stale file survives.
+. "$(dirname "$0")/common.sh"
+
+vkgen() {
+    $CARGO run --locked --quiet -p vkgen -- "$@"
+}
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+xml=()
+if [ -f registry/input/vk.xml ]; then
+    xml=(--vk-xml registry/input/vk.xml --video-xml registry/input/video.xml)
+    vkgen import "${xml[@]}" --snapshot "$scratch/snapshot" >/dev/null
+    diff -r registry/snapshot "$scratch/snapshot"
+    say "registry/snapshot is what vk.xml gives"
+else
+    say "registry/input/ is empty (make registry fills it): the snapshot is not compared with the XML"
+fi
+vkgen check "${xml[@]}"
+vkgen emit --generated "$scratch/generated" >/dev/null
+diff -r generated "$scratch/generated"
+say "generated/ is what the snapshot and the policy give"

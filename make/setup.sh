@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# Installs what is missing for `make run` (argument: run) or `make test` (argument: test). Without apt it names it.
+. "$(dirname "$0")/common.sh"
+
+# What is looked for (a program, or a file if it has a slash), the Debian package that has it, what needs it.
+FOR_RUN='
+cc                              gcc                      a C compiler, also the linker of Rust
+/usr/include/stdio.h            libc6-dev                C headers
+python3                         python3                  fetching the registry
+pip                             python3-pip              fetching the registry
+/usr/include/vulkan/vulkan.h    libvulkan-dev            C headers of Vulkan
+'
+FOR_TEST='
+nm                              binutils                 ABI tests and figures
+Xvfb                            xvfb                     a display for vkcube
+vkcube                          vulkan-tools             a real program
+vulkaninfo                      vulkan-tools             a real program
+icd.d/lvp_icd                   mesa-vulkan-drivers      lavapipe, a real driver, and two layers
+explicit_layer.d/VkLayer_khronos_validation.json  vulkan-validationlayers  a real layer
+ldconfig:libvulkan.so.1         libvulkan1               the other loader, for comparisons
+cmake                           cmake                    a consumer of the installed package
+make                            make                     a consumer of the installed package
+pkg-config                      pkg-config               a consumer of the installed package
+'
+
+found() {
+    case $1 in
+    pip) python3 -m pip --version >/dev/null 2>&1 ;;
+    ldconfig:*) [ -n "$(peer_library)" ] ;;
+    icd.d/* | explicit_layer.d/*) compgen -G "/usr/share/vulkan/$1*" >/dev/null ;;
+    /*) [ -e "$1" ] ;;
+    *) command -v "$1" >/dev/null ;;
+    esac
+}
+
+# Prints the lines of the table on stdin that are not satisfied.
+missing() {
+    local what package purpose
+    while read -r what package purpose; do
+        [ -z "$what" ] || found "$what" || printf '%s\t%s\t%s\n' "$what" "$package" "$purpose"
+    done
+}
+
+case ${1:-} in
+run) table=$FOR_RUN ;;
+test) table=$FOR_RUN$FOR_TEST ;;
+*) die 3 "which set: run or test?" ;;
+esac
+
+command -v "$CARGO" >/dev/null || command -v cargo >/dev/null ||
+    die 1 "cargo is missing: install Rust $(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml) or newer"
+if [ "$1" = test ]; then
+    for tool in cargo-fmt cargo-clippy; do
+        command -v "$tool" >/dev/null || die 1 "$tool is missing: it belongs to the Rust toolchain"
+    done
+fi
+
+lacking=$(missing <<<"$table")
+[ -n "$lacking" ] || exit 0
+
+if command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
+    packages=$(cut -f2 <<<"$lacking" | sort -u | tr '\n' ' ')
+    say "Installing $packages"
+    apt=(timeout 900 apt-get -q -y -o DPkg::Lock::Timeout=300)
+    export DEBIAN_FRONTEND=noninteractive
+    # A stale list is good enough for a package that it still finds.
+    "${apt[@]}" update || say "apt-get update failed; going on with the lists there are"
+    # shellcheck disable=SC2086 -- a list of names
+    "${apt[@]}" install --no-install-recommends $packages
+    lacking=$(missing <<<"$table")
+    [ -n "$lacking" ] || exit 0
+fi
+
+{
+    say "Missing, and not to be installed from here (that takes apt-get and root):"
+    while IFS=$'\t' read -r what package purpose; do
+        printf '  %-32s Debian package %-24s %s\n' "$what" "$package" "$purpose"
+    done <<<"$lacking"
+} >&2
+exit 1

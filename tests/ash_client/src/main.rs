@@ -1,0 +1,69 @@
+//! The same work as the C programs, on the `ash` crate: fill a buffer on every device and read it back.
+//!
+//! `ash` opens `libvulkan.so.1`, takes instance commands through `vkGetInstanceProcAddr` and device commands through
+//! `vkGetDeviceProcAddr`, each when the instance or device is made.
+
+mod work;
+
+use ash::{Entry, Instance, vk};
+use std::error::Error;
+use std::process::ExitCode;
+use work::Outcome;
+
+fn main() -> ExitCode {
+    match tour() {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Works on every device; whether there was one and all of them worked.
+fn tour() -> Result<bool, Box<dyn Error>> {
+    // SAFETY: the library found under this name is a Vulkan loader, whose initialisation has no preconditions.
+    let entry = unsafe { Entry::load() }?;
+    // SAFETY: the entry points were loaded above.
+    let version = unsafe { entry.try_enumerate_instance_version() }?.unwrap_or(vk::API_VERSION_1_0);
+    println!("Vulkan loader {}", packed(version));
+    let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_1);
+    let info = vk::InstanceCreateInfo::default().application_info(&application);
+    // SAFETY: every pointer in the structure refers to `application`, which outlives the call.
+    let instance = unsafe { entry.create_instance(&info, None) }?;
+    let result = work_on_all(&instance);
+    // SAFETY: everything made from the instance was destroyed by the line above.
+    unsafe { instance.destroy_instance(None) };
+    result
+}
+
+fn work_on_all(instance: &Instance) -> Result<bool, Box<dyn Error>> {
+    // SAFETY: the instance is alive.
+    let devices = unsafe { instance.enumerate_physical_devices() }?;
+    println!("\nDevices: {}", devices.len());
+    let mut worked = 0;
+    for (number, &physical) in devices.iter().enumerate() {
+        // SAFETY: the handle comes from this instance.
+        let properties = unsafe { instance.get_physical_device_properties(physical) };
+        let name = properties.device_name_as_c_str()?.to_string_lossy();
+        println!("    {number}  {name}, Vulkan {}", packed(properties.api_version));
+        match work::work_on(instance, physical) {
+            Ok(Outcome::Filled(words)) => println!("       filled {words} words and read all of them back"),
+            Ok(Outcome::Submitted) => println!("       submitted and finished; it has no memory to fill"),
+            Err(error) => {
+                println!("       FAILED: {error}");
+                continue;
+            }
+        }
+        worked += 1;
+    }
+    println!("\n{worked} of {} devices worked", devices.len());
+    Ok(worked > 0 && worked == devices.len())
+}
+
+/// A packed version as text.
+fn packed(version: u32) -> String {
+    let (major, minor) = (vk::api_version_major(version), vk::api_version_minor(version));
+    format!("{major}.{minor}.{}", vk::api_version_patch(version))
+}

@@ -1,0 +1,185 @@
+//! The work on one device.
+
+use ash::{Device, Instance, vk};
+use std::fmt;
+
+/// 32-bit words in the buffer, and what each is filled with.
+const WORDS: usize = 1 << 18;
+const PATTERN: u32 = 0x5eed_1234;
+/// In nanoseconds: ten seconds.
+const PATIENCE: u64 = 10_000_000_000;
+
+/// What came of the work.
+pub(crate) enum Outcome {
+    /// So many words were filled on the device and read back right.
+    Filled(usize),
+    /// The device has no memory, as a mock driver's may be; an empty command buffer went through.
+    Submitted,
+}
+
+/// Why it did not come to an end.
+pub(crate) enum Failure {
+    /// A command failed.
+    Vulkan(vk::Result),
+    /// So many words did not hold the pattern.
+    Wrong(usize),
+    /// The device has no queue family or memory type for the work.
+    Lacking(&'static str),
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Vulkan(result) => write!(f, "{result:?}"),
+            Self::Wrong(words) => write!(f, "{words} of {WORDS} words wrong"),
+            Self::Lacking(what) => write!(f, "no {what}"),
+        }
+    }
+}
+
+impl From<vk::Result> for Failure {
+    fn from(result: vk::Result) -> Self {
+        Self::Vulkan(result)
+    }
+}
+
+/// Creates a device, fills a buffer on it, reads it back, destroys everything.
+pub(crate) fn work_on(instance: &Instance, physical: vk::PhysicalDevice) -> Result<Outcome, Failure> {
+    let family = family(instance, physical).ok_or(Failure::Lacking("queue family that can fill buffers"))?;
+    // SAFETY: the handle comes from this instance, which is alive.
+    let memory = unsafe { instance.get_physical_device_memory_properties(physical) };
+    let queue = [vk::DeviceQueueCreateInfo::default()
+        .queue_family_index(family)
+        .queue_priorities(&[1.0])];
+    let info = vk::DeviceCreateInfo::default().queue_create_infos(&queue);
+    // SAFETY: the handle comes from this instance; the structure's pointers refer to locals that outlive the call.
+    let device = unsafe { instance.create_device(physical, &info, None) }?;
+    let outcome = on_device(&device, family, &memory);
+    // SAFETY: everything made from the device was destroyed by the line above.
+    unsafe { device.destroy_device(None) };
+    outcome
+}
+
+/// The first family whose queues can fill buffers: graphics and compute imply transfer.
+fn family(instance: &Instance, physical: vk::PhysicalDevice) -> Option<u32> {
+    let able = vk::QueueFlags::GRAPHICS | vk::QueueFlags::COMPUTE | vk::QueueFlags::TRANSFER;
+    // SAFETY: the handle comes from this instance, which is alive.
+    let families = unsafe { instance.get_physical_device_queue_family_properties(physical) };
+    let fits = |family: &vk::QueueFamilyProperties| family.queue_count > 0 && family.queue_flags.intersects(able);
+    families.iter().position(fits).map(|index| index as u32)
+}
+
+fn on_device(device: &Device, family: u32, memory: &vk::PhysicalDeviceMemoryProperties) -> Result<Outcome, Failure> {
+    if memory.memory_type_count == 0 {
+        submit(device, family, None)?;
+        return Ok(Outcome::Submitted);
+    }
+    let info = vk::BufferCreateInfo::default()
+        .size((WORDS * size_of::<u32>()) as u64)
+        .usage(vk::BufferUsageFlags::TRANSFER_DST);
+    // SAFETY: the device is alive.
+    let buffer = unsafe { device.create_buffer(&info, None) }?;
+    let outcome = with_buffer(device, family, memory, buffer);
+    // SAFETY: the work on the buffer has ended.
+    unsafe { device.destroy_buffer(buffer, None) };
+    outcome
+}
+
+fn with_buffer(
+    device: &Device,
+    family: u32,
+    memory: &vk::PhysicalDeviceMemoryProperties,
+    buffer: vk::Buffer,
+) -> Result<Outcome, Failure> {
+    // SAFETY: the buffer comes from this device.
+    let needs = unsafe { device.get_buffer_memory_requirements(buffer) };
+    let wanted = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
+    let index = memory
+        .memory_types_as_slice()
+        .iter()
+        .enumerate()
+        .position(|(index, kind)| needs.memory_type_bits >> index & 1 == 1 && kind.property_flags.contains(wanted))
+        .ok_or(Failure::Lacking("host-visible memory"))?;
+    let info = vk::MemoryAllocateInfo::default()
+        .allocation_size(needs.size)
+        .memory_type_index(index as u32);
+    // SAFETY: the device is alive.
+    let block = unsafe { device.allocate_memory(&info, None) }?;
+    // SAFETY: buffer and memory come from this device; neither is bound yet.
+    let result = unsafe { device.bind_buffer_memory(buffer, block, 0) }
+        .map_err(Failure::from)
+        .and_then(|()| submit(device, family, Some(buffer)))
+        .and_then(|()| read_back(device, block));
+    // SAFETY: the work on the memory has ended.
+    unsafe { device.free_memory(block, None) };
+    result
+}
+
+/// Records and submits one command buffer, and waits for its end.
+fn submit(device: &Device, family: u32, buffer: Option<vk::Buffer>) -> Result<(), Failure> {
+    let info = vk::CommandPoolCreateInfo::default().queue_family_index(family);
+    // SAFETY: the device is alive.
+    let pool = unsafe { device.create_command_pool(&info, None) }?;
+    let result = record(device, pool, buffer).and_then(|commands| run(device, family, commands));
+    // SAFETY: `run` waited for the queue; destroying the pool frees its command buffers.
+    unsafe { device.destroy_command_pool(pool, None) };
+    Ok(result?)
+}
+
+fn record(device: &Device, pool: vk::CommandPool, buffer: Option<vk::Buffer>) -> Result<vk::CommandBuffer, vk::Result> {
+    let info = vk::CommandBufferAllocateInfo::default()
+        .command_pool(pool)
+        .command_buffer_count(1);
+    let begin = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
+    // SAFETY: the pool comes from this device and is used by this thread alone.
+    let commands = unsafe { device.allocate_command_buffers(&info) }?[0];
+    // SAFETY: the command buffer is new; the buffer, if any, is bound and lives until the work has ended.
+    unsafe {
+        device.begin_command_buffer(commands, &begin)?;
+        if let Some(buffer) = buffer {
+            let visible = [vk::BufferMemoryBarrier::default()
+                .src_access_mask(vk::AccessFlags::TRANSFER_WRITE)
+                .dst_access_mask(vk::AccessFlags::HOST_READ)
+                .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+                .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+                .buffer(buffer)
+                .size(vk::WHOLE_SIZE)];
+            let (from, to) = (vk::PipelineStageFlags::TRANSFER, vk::PipelineStageFlags::HOST);
+            device.cmd_fill_buffer(commands, buffer, 0, vk::WHOLE_SIZE, PATTERN);
+            device.cmd_pipeline_barrier(commands, from, to, vk::DependencyFlags::empty(), &[], &visible, &[]);
+        }
+        device.end_command_buffer(commands)?;
+    }
+    Ok(commands)
+}
+
+fn run(device: &Device, family: u32, commands: vk::CommandBuffer) -> Result<(), vk::Result> {
+    let commands = [commands];
+    let work = [vk::SubmitInfo::default().command_buffers(&commands)];
+    // SAFETY: the device was made with one queue of this family; the fence is used here only.
+    unsafe {
+        let queue = device.get_device_queue(family, 0);
+        let fence = device.create_fence(&vk::FenceCreateInfo::default(), None)?;
+        let result = device
+            .queue_submit(queue, &work, fence)
+            .and_then(|()| device.wait_for_fences(&[fence], true, PATIENCE))
+            .and_then(|()| device.queue_wait_idle(queue));
+        device.destroy_fence(fence, None);
+        result
+    }
+}
+
+fn read_back(device: &Device, block: vk::DeviceMemory) -> Result<Outcome, Failure> {
+    // SAFETY: the memory is host-visible, at least `WORDS` words long and not mapped; nothing writes to it any more.
+    let wrong = unsafe {
+        let start = device.map_memory(block, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty())?;
+        let words = std::slice::from_raw_parts(start.cast::<u32>(), WORDS);
+        let wrong = words.iter().filter(|&&word| word != PATTERN).count();
+        device.unmap_memory(block);
+        wrong
+    };
+    match wrong {
+        0 => Ok(Outcome::Filled(WORDS)),
+        wrong => Err(Failure::Wrong(wrong)),
+    }
+}
