@@ -5,11 +5,14 @@
 
 use crate::device::Device;
 use crate::generated::dispatch::{DeviceTable, DriverTable, InstanceTable};
+use crate::generated::extensions::InstanceExtension;
 use crate::handle::{App, Chain, Dispatchable, Driver, InstanceHandle, PhysicalDeviceHandle};
 use crate::instance::Instance;
+use crate::journal::LogBits;
 use crate::physical_device::{AppPhysicalDevice, ChainPhysicalDevice};
 use crate::state;
-use std::ffi::c_void;
+use crate::table::Slots;
+use std::ffi::{CStr, c_void};
 
 /// What marks a valid instance object, behind its dispatch pointer (APP-100).
 pub const INSTANCE_MAGIC: u64 = 0x10AD_ED01_0110_ADED;
@@ -206,6 +209,62 @@ pub extern "C" fn rejected_handle(rejected: &'static Rejected) -> ! {
     let Rejected { command, parameter } = rejected;
     crate::log::fatal(format_args!("{command}: Invalid {parameter} [VUID-{command}-{parameter}-parameter]"));
     std::process::abort()
+}
+
+/// A physical-device command whose driver lacks it has this substitute (DRV-161): says so and gives `value`.
+#[cold]
+pub fn absent<R>(command: &'static str, bits: LogBits, value: R) -> R {
+    crate::log::message(bits, format_args!("ICD for selected physical device does not export {command}!"));
+    value
+}
+
+/// Whether an instance extension is enabled; says so when it is not (APP-161).
+///
+/// # Safety
+/// `physicalDevice` is what the loader's terminator gave to the lowest layer.
+pub unsafe fn enabled(
+    physicalDevice: PhysicalDeviceHandle<Chain>,
+    extension: InstanceExtension,
+    command: &'static str,
+) -> bool {
+    // SAFETY: passed on.
+    let instance = unsafe { chain_physical_device(physicalDevice) }.driver().instance();
+    let enabled = instance.enabled.contains(extension);
+    if !enabled {
+        crate::log::emit(
+            Some(instance),
+            LogBits::WARN,
+            format_args!("{} extension not enabled. {command} not executed!", extension.name().to_string_lossy()),
+        );
+    }
+    enabled
+}
+
+/// A device command without function was called; `index` is its slot (LAY-290). Ends the process.
+pub extern "C" fn missing_device_command(index: u32) -> ! {
+    missing_command(DeviceTable::names(), index)
+}
+
+/// An instance or physical-device command without function was called; `index` is its slot. Ends the process.
+pub extern "C" fn missing_instance_command(index: u32) -> ! {
+    missing_command(InstanceTable::names(), index)
+}
+
+fn missing_command(names: &[&CStr], index: u32) -> ! {
+    let name = names.get(index as usize).map_or("?".into(), |name| name.to_string_lossy());
+    crate::log::fatal(format_args!(
+        "{name}: no layer and no driver offers this function. Was its extension enabled?"
+    ));
+    std::process::abort()
+}
+
+/// An unknown physical-device function was called on a device whose driver lacks it (DRV-221). Ends the process.
+///
+/// # Safety
+/// `driver` is the driver of a terminator's physical-device object, `index` a slot in use.
+pub unsafe extern "C" fn missing_unknown_function(driver: *const c_void, index: u32) -> ! {
+    // SAFETY: passed on; the thunk took the pointer from the object.
+    unsafe { crate::proc_addr::missing_physical_device_function(driver.cast(), index) }
 }
 
 /// Byte offsets that the machine-code thunks use (DRV-229).

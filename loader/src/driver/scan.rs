@@ -12,7 +12,7 @@ use crate::settings::Settings;
 #[derive(Clone, Copy)]
 pub struct ScanOptions<'a> {
     /// The process environment.
-    pub environment: Environment<'a>,
+    pub environment: &'a Environment<'a>,
     /// The settings file in force, if there is one.
     pub settings: Option<&'a Settings>,
     /// Whether manifests of portability drivers are used (DRV-97, DRV-98).
@@ -41,10 +41,10 @@ pub fn scan(
         return Ok(found);
     }
     let manifests =
-        discovery::drivers::find(&options.environment, options.settings, options.portability, journal)?;
+        discovery::drivers::find(options.environment, options.settings, options.portability, journal)?;
     found.skipped_portability = manifests.skipped_portability;
     for manifest in &manifests.drivers {
-        if let Some(driver) = Driver::open(&manifest.manifest, manifest.source, journal) {
+        if let Some(driver) = Driver::open(manifest, manifest.source, journal) {
             found.drivers.try_reserve(1)?;
             found.drivers.push(driver);
         }

@@ -2,12 +2,13 @@
 
 use super::destroy;
 use super::requests::Requests;
+use super::extensions::Offer;
 use super::{Instance, chain};
 use crate::alloc::{HostAllocator, HostText, HostVec, OutOfMemory};
 use crate::discovery;
+use crate::discovery::activation;
 use crate::driver::{self, DirectDrivers, Scan, ScanOptions};
-use crate::env::{Environment, Variable};
-use crate::ffi;
+use crate::env::Environment;
 use crate::generated::extensions::{InstanceExtension, InstanceExtensionSet};
 use crate::generated::types::{
     VkAllocationCallbacks, VkInstanceCreateInfo, VkResult, VkSystemAllocationScope,
@@ -15,11 +16,10 @@ use crate::generated::types::{
 use crate::handle::{App, InstanceHandle};
 use crate::journal::{Journal, LogBits};
 use crate::layer;
-use crate::log::{self, Bytes, InstanceSink};
+use crate::log::{self, InstanceSink};
 use crate::settings;
 use crate::state;
 use std::ptr::NonNull;
-use std::sync::PoisonError;
 
 /// Creates an instance.
 ///
@@ -104,9 +104,9 @@ unsafe fn prepare(
     let sink = InstanceSink(Some(instance));
     let mut journal = Journal::new(&sink);
     let environment = Environment::process();
-    let settings = settings::load(&environment, &mut journal).map_err(|_| OutOfMemory)?;
-    instance.use_settings(settings);
-    instance.log_settings(&journal);
+    if let Some(settings) = settings::load(&environment, &mut journal)? {
+        instance.use_settings(settings).describe(&journal);
+    }
     requests.check_api_version(instance);
     let known = requests.known_extensions();
     if requests.portability() {
@@ -119,7 +119,8 @@ unsafe fn prepare(
     let discovered = discovery::layers::discover(&environment, settings, &mut journal)?;
     requests.check_layers(instance, &discovered)?;
     let requested: Vec<&[u8]> = requests.layers().collect();
-    let chosen = discovery::layers::activate(&discovered, &environment, settings, &requested, &mut journal)?;
+    let request = activation::Request { list: &discovered, environment: &environment, application: &requested };
+    let chosen = activation::activate(&request, &journal)?;
 
     // SAFETY: a valid create info.
     let direct = unsafe {
@@ -129,15 +130,17 @@ unsafe fn prepare(
             &mut journal,
         )
     };
-    let options = ScanOptions { environment, settings, portability: requests.portability() };
+    let options = ScanOptions { environment: &environment, settings, portability: requests.portability() };
     let found = scan_drivers(&options, direct, requests, known, &mut journal)?;
-    super::extensions::check(instance, requests, &found, &chosen, &environment, &mut journal)?;
+    let offer =
+        Offer { drivers: &found.drivers, discovered: &discovered, activation: &chosen, environment: &environment };
+    offer.check(instance, requests)?;
     instance.enabled.add(requests.extensions());
     remember_requests(instance, requests)?;
     *state::lock(&instance.found_drivers) = found.drivers;
 
     let layers = layer::load_layers(&discovered, &chosen, &requested, instance.allocator, &mut journal)?;
-    layer::warn_about_versions(instance, &layers);
+    activation::note_older_layers(&discovered, &chosen, instance.api_version(), &journal);
     let layers = instance.layers.get_or_init(|| layers);
     // SAFETY: the create info is the application's; the layers just loaded.
     unsafe { chain::create(create_info, callbacks, instance, layers) }

@@ -6,6 +6,7 @@ use crate::device;
 use crate::driver::PreloadedDrivers;
 use crate::generated::types::VkAllocationCallbacks;
 use crate::handle::{App, Chain, InstanceHandle};
+use crate::layer;
 use crate::log;
 use crate::seam;
 use crate::state;
@@ -68,6 +69,9 @@ pub unsafe fn free(raw: *mut Instance, allocator: HostAllocator) {
     // SAFETY: still valid here.
     let instance = unsafe { &*raw };
     device::release_forgotten(instance);
+    if let Some(layers) = instance.layers() {
+        layer::log_unloading(instance, &layers.chain);
+    }
     wsi::free_forgotten(instance);
     debug::free_forgotten(instance);
     state::INSTANCES.remove(raw);

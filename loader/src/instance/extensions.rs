@@ -1,6 +1,18 @@
-//! Which known instance extensions are enabled.
+//! Which instance extensions may be enabled, and which are (APP-28, APP-90).
 
+use super::Instance;
+use super::global::{LOADER_EXTENSIONS, lets_through, unfiltered};
+use super::requests::Requests;
+use crate::discovery::activation::Activation;
+use crate::discovery::layers::DiscoveredLayers;
+use crate::driver::{self, Driver};
+use crate::env::Environment;
+use crate::ffi;
 use crate::generated::extensions::{InstanceExtension, InstanceExtensionSet};
+use crate::generated::types::{VkExtensionProperties, VkResult, VkSystemAllocationScope};
+use crate::alloc::HostVec;
+use crate::journal::LogBits;
+use crate::log::{self, Bytes};
 use crate::state::lock;
 use std::sync::Mutex;
 
@@ -29,5 +41,89 @@ impl EnabledExtensions {
 
 /// The known extensions among `names`.
 pub fn known<'a>(names: impl Iterator<Item = &'a [u8]>) -> InstanceExtensionSet {
-    names.filter_map(InstanceExtension::find).fold(InstanceExtensionSet::EMPTY, InstanceExtensionSet::with)
+    names.filter_map(InstanceExtension::find).fold(InstanceExtensionSet::empty(), InstanceExtensionSet::with)
+}
+
+/// Who may offer an instance extension.
+pub struct Offer<'a> {
+    /// The drivers.
+    pub drivers: &'a [Driver],
+    /// All layers there are.
+    pub discovered: &'a DiscoveredLayers,
+    /// Those that are active.
+    pub activation: &'a Activation,
+    /// Says whether extensions that the loader does not know may pass.
+    pub environment: &'a Environment<'a>,
+}
+
+impl Offer<'_> {
+    /// Checks that each requested extension is known and offered by a driver, by the loader or by an active layer
+    /// (APP-90, DRV-106, LAY-243). Drivers are only asked while something remains to be found.
+    ///
+    /// # Errors
+    /// `VK_ERROR_EXTENSION_NOT_PRESENT`, after a message that names the extension; or out of host memory.
+    pub fn check(&self, instance: &Instance, requests: &Requests<'_>) -> Result<(), VkResult> {
+        let refuse = |what: std::fmt::Arguments<'_>| {
+            log::emit(Some(instance), LogBits::ERROR, what);
+            Err(VkResult::VK_ERROR_EXTENSION_NOT_PRESENT)
+        };
+        if requests.extensions_are_missing() {
+            return refuse(format_args!(
+                "vkCreateInstance: ppEnabledExtensionNames is NULL but enabledExtensionCount is greater than zero"
+            ));
+        }
+        let unfiltered = unfiltered(self.environment);
+        let mut drivers = None;
+        for &name in requests.extension_names() {
+            // SAFETY: by the contract of `Requests` the string is null or terminated.
+            let Some(name) = (unsafe { ffi::is_valid_name(name) }) else {
+                return refuse(format_args!(
+                    "vkCreateInstance: ppEnabledExtensionNames contains string that is too long or is badly formed"
+                ));
+            };
+            let name = name.to_bytes();
+            if !lets_through(name, unfiltered) {
+                return refuse(format_args!(
+                    "vkCreateInstance: Extension {} not found in list of known instance extensions.",
+                    Bytes(name)
+                ));
+            }
+            if LOADER_EXTENSIONS.iter().any(|own| own.name().to_bytes() == name) || self.is_offered_by_layer(name) {
+                continue;
+            }
+            let offered = match &mut drivers {
+                Some(offered) => offered,
+                none => none.insert(self.driver_extensions(instance)?),
+            };
+            if !offered.iter().any(|extension| ffi::fixed_text(&extension.extensionName) == name) {
+                return refuse(format_args!(
+                    "loader_validate_instance_extensions: Instance extension {} not supported by available ICDs or \
+                     enabled layers.",
+                    Bytes(name)
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn is_offered_by_layer(&self, name: &[u8]) -> bool {
+        let active = self.activation.app.iter().chain(&self.activation.chain);
+        active
+            .flat_map(|layer| self.discovered.layers[layer.index].manifest.instance_extensions.iter())
+            .any(|extension| *extension.name == *name)
+    }
+
+    /// What the drivers offer. One that cannot say so is skipped here; creating its instance reports it.
+    fn driver_extensions(&self, instance: &Instance) -> Result<HostVec<VkExtensionProperties>, VkResult> {
+        let scratch = instance.allocator.scoped(VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_COMMAND);
+        let mut all = HostVec::new(scratch);
+        for driver in self.drivers {
+            match driver::instance_extensions(driver, scratch) {
+                Ok(list) => list.iter().try_for_each(|extension| all.try_push(*extension))?,
+                Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY) => return Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY),
+                Err(_) => {}
+            }
+        }
+        Ok(all)
+    }
 }

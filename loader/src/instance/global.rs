@@ -27,7 +27,7 @@ const OUT_OF_MEMORY: VkResult = VkResult::VK_ERROR_OUT_OF_HOST_MEMORY;
 /// Reads the settings file anew, as every global command does (APP-60), into the process-wide copy.
 fn refresh_settings(journal: &mut Journal<'_>) -> Result<Option<Arc<Settings>>, OutOfMemory> {
     let loaded = settings::load(&Environment::process(), journal)?.map(Arc::new);
-    let mask = loaded.as_ref().map_or(0, |settings| settings.log_mask().word());
+    let mask = loaded.as_ref().map_or(0, |settings| settings.log_mask.word());
     state::SETTINGS_LOG_MASK.store(mask, Ordering::Relaxed);
     let previous = std::mem::replace(&mut *state::lock(&state::SETTINGS), loaded.clone());
     if let Some(settings) = loaded.as_ref().filter(|&new| previous.as_ref() != Some(new)) {
@@ -189,7 +189,7 @@ fn all_extensions(
     journal: &mut Journal<'_>,
 ) -> Result<Vec<VkExtensionProperties>, VkResult> {
     let environment = Environment::process();
-    let options = ScanOptions { environment, settings, portability: true };
+    let options = ScanOptions { environment: &environment, settings, portability: true };
     let scan = driver::scan(&options, DirectDrivers::default(), journal)?;
     if !PreloadedDrivers::is_filled() {
         PreloadedDrivers::fill(scan.drivers.iter().filter(|d| d.library.is_some()).map(|driver| driver.name.clone()));
@@ -211,7 +211,7 @@ fn all_extensions(
     for extension in LOADER_EXTENSIONS {
         list.add(&properties_of(extension))?;
     }
-    for layer in discovery::layers::implicit_for_queries(&environment, settings, journal)? {
+    for layer in discovery::layers::implicit_for_extensions(&environment, settings, journal)? {
         layer.instance_extensions.iter().try_for_each(|e| list.add(&crate::layer::extension_properties(e)))?;
     }
     Ok(list.names)

@@ -14,10 +14,11 @@ use crate::settings::Settings;
 use crate::slots::SlotTable;
 use crate::state::Linked;
 use crate::version::ApiVersion;
+use crate::wsi::Surface;
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Mutex, OnceLock};
 
 /// Bytes behind the handle that a careless layer may overwrite (DRV-115). Only what the check itself reads lies there.
 const EXPOSED: usize = 128;
@@ -43,13 +44,13 @@ pub struct Instance {
     /// Extensions enabled by the application or by a layer (APP-28).
     pub enabled: EnabledExtensions,
     /// The settings file as it was at creation (APP-243).
-    pub settings: Option<Arc<Settings>>,
+    settings: OnceLock<Settings>,
     /// What the settings file asks to log; zero when it says nothing.
     pub settings_log_mask: AtomicU32,
     /// The application's messengers and report callbacks.
     pub messengers: Messengers,
     /// Slots of surfaces, messengers and callbacks; a driver's handles lie at the same index in its own tables.
-    pub surface_slots: Mutex<SlotTable>,
+    pub surface_slots: Mutex<SlotTable<Surface>>,
     /// Layer names as the application asked for them (DRV-191).
     pub requested_layers: OnceLock<HostVec<HostText>>,
     /// The active layers and what is known of the others.
@@ -80,9 +81,7 @@ impl Instance {
     pub fn try_new(
         allocator: HostAllocator,
         api_version: ApiVersion,
-        settings: Option<Arc<Settings>>,
     ) -> Result<HostBox<Self>, OutOfMemory> {
-        let log_mask = settings.as_ref().map_or(0, |settings| settings.log_mask());
         let instance = HostBox::try_new(
             Self {
                 header: Header {
@@ -96,8 +95,8 @@ impl Instance {
                 allocator,
                 api_version: AtomicU32::new(api_version.0),
                 enabled: EnabledExtensions::default(),
-                settings,
-                settings_log_mask: AtomicU32::new(log_mask),
+                settings: OnceLock::new(),
+                settings_log_mask: AtomicU32::new(0),
                 messengers: Messengers::new(allocator),
                 surface_slots: Mutex::new(SlotTable::new(allocator)),
                 requested_layers: OnceLock::new(),
@@ -161,6 +160,17 @@ impl Instance {
     /// Adopts the version that arrived at the terminator (DRV-94).
     pub fn set_api_version(&self, version: ApiVersion) {
         self.api_version.store(version.0, Ordering::Relaxed);
+    }
+
+    /// Puts a settings file in force for the life of the instance (APP-243).
+    pub fn use_settings(&self, settings: Settings) -> &Settings {
+        self.settings_log_mask.store(settings.log_mask.word(), Ordering::Relaxed);
+        self.settings.get_or_init(|| settings)
+    }
+
+    /// The settings file as it was at creation.
+    pub fn settings(&self) -> Option<&Settings> {
+        self.settings.get()
     }
 
     /// The drivers; none before the terminator ran.

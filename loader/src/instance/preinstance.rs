@@ -6,9 +6,9 @@ use crate::driver::log_open_error;
 use crate::env::Environment;
 use crate::ffi::layer_interface::{PreInstanceNode, VkChainHeader};
 use crate::journal::reason::{LayerLibraryProblem, LayerLibraryReason};
-use crate::journal::{Decision, Journal, Reason, Source, Subject, Verdict};
+use crate::journal::{Decision, Journal, Reason, Subject, Verdict};
 use crate::library::Library;
-use crate::manifest::{LayerManifest, PreInstanceFunction};
+use crate::manifest::{LayerManifest, PreInstanceFunction, Text};
 use crate::settings::Settings;
 use crate::table;
 use std::ffi::CString;
@@ -45,7 +45,7 @@ impl Interceptors {
         for layer in discovery::layers::implicit_for_queries(environment, settings, journal)? {
             let Some(symbol) = layer.pre_instance_function(query.function) else { continue };
             let Ok(symbol) = CString::new(symbol.as_bytes()) else { continue };
-            let Some(path) = &layer.library_path else { continue };
+            let Some(path) = layer.library_path().filter(|path| !path.is_empty()) else { continue };
             let library = match Library::open(path) {
                 Ok(library) => library,
                 Err(error) => {
@@ -55,7 +55,7 @@ impl Interceptors {
                 }
             };
             let Some(function) = library.function(&symbol) else {
-                skip(&layer, LayerLibraryProblem::NoPreInstanceFunction(symbol.as_bytes().into()), journal);
+                skip(&layer, LayerLibraryProblem::NoPreInstanceFunction(Text::from(symbol.as_bytes())), journal);
                 continue;
             };
             opened.functions.try_reserve(1)?;
@@ -103,8 +103,8 @@ fn skip(layer: &LayerManifest, problem: LayerLibraryProblem, journal: &mut Journ
     journal.decide(Decision {
         subject: Subject::LayerLibrary,
         name: layer.name.clone(),
-        path: layer.library_path.clone().unwrap_or_default(),
+        path: layer.library_path().cloned().unwrap_or_default(),
         verdict: Verdict::Dropped(Reason::from(LayerLibraryReason { problem, requested: false })),
-        source: Source::BuildTime,
+        source: layer.source,
     });
 }

@@ -1,7 +1,7 @@
 //! What the application asks of a new instance, read from its create info.
 
 use super::Instance;
-use crate::discovery::DiscoveredLayers;
+use crate::discovery::layers::DiscoveredLayers;
 use crate::ffi;
 use crate::generated::extensions::{InstanceExtension, InstanceExtensionSet};
 use crate::generated::types::{
@@ -38,6 +38,11 @@ impl<'a> Requests<'a> {
     pub fn extension_names(&self) -> &'a [*const c_char] {
         // SAFETY: by the contract of `new`.
         unsafe { ffi::c_array(self.info.ppEnabledExtensionNames, self.info.enabledExtensionCount) }
+    }
+
+    /// Whether a count was given without an array.
+    pub fn extensions_are_missing(&self) -> bool {
+        self.info.enabledExtensionCount > 0 && self.info.ppEnabledExtensionNames.is_null()
     }
 
     /// The extension names as bytes; null names are empty.

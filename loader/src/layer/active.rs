@@ -2,10 +2,9 @@
 
 use super::LayerFunctions;
 use crate::alloc::{HostText, HostVec};
-use crate::discovery::EnabledBy;
+use crate::discovery::activation::EnabledBy;
 use crate::generated::types::{VkExtensionProperties, VkLayerProperties};
 use crate::library::Library;
-use crate::version::ApiVersion;
 
 /// Everything an instance keeps about layers.
 pub struct InstanceLayers {
@@ -14,8 +13,11 @@ pub struct InstanceLayers {
     /// What `vkEnumerateDeviceLayerProperties` answers: active layers with meta-layers under their own names (APP-133).
     pub active: HostVec<VkLayerProperties>,
     /// Device extensions of every discovered layer, active or not, by layer name (LAY-324).
-    pub device_extensions: HostVec<(HostText, HostVec<VkExtensionProperties>)>,
+    pub device_extensions: HostVec<NamedExtensions>,
 }
+
+/// The name of a layer with its device extensions.
+pub type NamedExtensions = (HostText, HostVec<VkExtensionProperties>);
 
 /// A device extension that a layer adds.
 pub struct LayerDeviceExtension {
@@ -33,8 +35,8 @@ pub struct ActiveLayer {
     pub manifest: HostText,
     /// The file that the system loaded.
     pub library_path: HostText,
-    /// The API version its manifest states.
-    pub api_version: ApiVersion,
+    /// The file that the manifest names.
+    pub given_path: HostText,
     /// Found as an implicit layer.
     pub implicit: bool,
     /// Why it is active.

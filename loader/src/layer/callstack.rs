@@ -55,3 +55,14 @@ fn log_layer(instance: &Instance, layer: &ActiveLayer, with_enable_variable: boo
     line(format_args!("           Manifest: {}", Bytes(layer.manifest.bytes())));
     line(format_args!("           Library:  {}", Bytes(layer.library_path.bytes())));
 }
+
+/// Says which libraries are about to close (LAY-201).
+pub fn log_unloading(instance: &Instance, layers: &[ActiveLayer]) {
+    for layer in layers {
+        log::emit(
+            Some(instance),
+            LogBits::DEBUG | LogBits::LAYER,
+            format_args!("Unloading layer library {}", Bytes(layer.given_path.bytes())),
+        );
+    }
+}

@@ -7,8 +7,10 @@ mod active;
 mod callstack;
 mod functions;
 mod load;
+mod properties;
 
-pub use active::{ActiveLayer, InstanceLayers, LayerDeviceExtension};
-pub use callstack::{log_device_stack, log_instance_stack};
+pub use active::{ActiveLayer, InstanceLayers, LayerDeviceExtension, NamedExtensions};
+pub use callstack::{log_device_stack, log_instance_stack, log_unloading};
 pub use functions::LayerFunctions;
 pub use load::load_layers;
+pub use properties::{device_extension_properties, extension_properties, properties_of};

@@ -1,0 +1,158 @@
+//! Opening the libraries of active layers (LAY-200 to LAY-206).
+
+use super::functions::{LayerFunctions, Renames};
+use super::{ActiveLayer, InstanceLayers, LayerDeviceExtension, device_extension_properties, properties_of};
+use crate::alloc::{HostAllocator, HostText, HostVec, OutOfMemory};
+use crate::discovery::activation::{self, Activation};
+use crate::discovery::layers::DiscoveredLayers;
+use crate::driver::log_open_error;
+use crate::generated::types::VkResult;
+use crate::journal::reason::{LayerLibraryProblem, LayerLibraryReason};
+use crate::journal::{Decision, Journal, LogBits, Raw, Reason, Subject, Verdict};
+use crate::library::{Library, OpenError, canonical, file_of};
+use crate::manifest::{EnvironmentPair, LayerManifest, Text};
+
+/// Opens the libraries of the chain, driver-most first, and describes what the instance keeps about layers.
+///
+/// # Errors
+/// `VK_ERROR_LAYER_NOT_PRESENT` when a layer that the application named itself does not get into the chain; every other
+/// layer is tried before that. Otherwise only when memory runs out.
+pub fn load_layers(
+    discovered: &DiscoveredLayers,
+    activation: &Activation,
+    requested: &[&[u8]],
+    allocator: HostAllocator,
+    journal: &mut Journal<'_>,
+) -> Result<InstanceLayers, VkResult> {
+    let mut chain = HostVec::try_with_capacity(activation.chain.len(), allocator)?;
+    let mut refused = false;
+    for active in activation.chain.iter().rev() {
+        let manifest = &discovered.layers[active.index].manifest;
+        match open(manifest, journal) {
+            Ok(opened) => chain.try_push(describe(manifest, active, opened, allocator)?)?,
+            Err(problem) => {
+                let by_application = requested.contains(&manifest.name.as_bytes());
+                refused |= by_application;
+                skip(manifest, problem, by_application, journal);
+            }
+        }
+    }
+    chain.reverse();
+    if refused {
+        return Err(VkResult::VK_ERROR_LAYER_NOT_PRESENT);
+    }
+    let mut active = HostVec::try_with_capacity(activation.app.len(), allocator)?;
+    for layer in &activation.app {
+        active.try_push(properties_of(&discovered.layers[layer.index].manifest))?;
+    }
+    Ok(InstanceLayers { chain, active, device_extensions: device_extensions(discovered, allocator)? })
+}
+
+/// An open library, the functions in it, and the path that the system reports.
+struct Opened {
+    library: Library,
+    functions: LayerFunctions,
+    path: Text,
+}
+
+fn open(manifest: &LayerManifest, journal: &Journal<'_>) -> Result<Opened, LayerLibraryProblem> {
+    let path = manifest.library_path().filter(|path| !path.is_empty()).ok_or(LayerLibraryProblem::NotAttempted)?;
+    let library = Library::open(path).map_err(|error| {
+        log_open_error(&error, journal);
+        match error {
+            OpenError::WrongClass(_) => LayerLibraryProblem::WrongArchitecture,
+            OpenError::NotAPath | OpenError::Failed(_) => LayerLibraryProblem::NotOpened,
+        }
+    })?;
+    journal.note(LogBits::DEBUG | LogBits::LAYER, format_args!("Loading layer library {}", Raw(path)));
+    let renames = Renames {
+        negotiate: manifest.functions.negotiate.as_ref(),
+        get_instance_proc_addr: manifest.functions.get_instance_proc_addr.as_ref(),
+        get_device_proc_addr: manifest.functions.get_device_proc_addr.as_ref(),
+    };
+    let functions = LayerFunctions::of(&library, renames).map_err(|missing| LayerLibraryProblem::NoSymbol(missing.0))?;
+    let path = real_path(path, functions.get_instance_proc_addr as *const (), journal);
+    Ok(Opened { library, functions, path })
+}
+
+/// The file that really holds the layer, and a warning when the manifest pointed at another one (LAY-206).
+fn real_path(given: &Text, function: *const (), journal: &Journal<'_>) -> Text {
+    let Some(loaded) = file_of(function) else { return given.clone() };
+    let loaded = canonical(&loaded);
+    if given.contains(&b'/') {
+        let canonical_given = canonical(given);
+        if canonical_given != loaded {
+            journal.note(
+                LogBits::WARN | LogBits::LAYER,
+                format_args!(
+                    "Path to given binary {} was found to differ from OS loaded path {}",
+                    Raw(&canonical_given),
+                    Raw(&loaded)
+                ),
+            );
+        }
+    }
+    Text::from(loaded)
+}
+
+fn skip(manifest: &LayerManifest, problem: LayerLibraryProblem, requested: bool, journal: &mut Journal<'_>) {
+    let unusable = requested && matches!(problem, LayerLibraryProblem::NoSymbol(_));
+    journal.decide(Decision {
+        subject: Subject::LayerLibrary,
+        name: manifest.name.clone(),
+        path: manifest.library_path().cloned().unwrap_or_default(),
+        verdict: Verdict::Dropped(Reason::from(LayerLibraryReason { problem, requested })),
+        source: manifest.source,
+    });
+    if unusable {
+        journal.note(
+            LogBits::ERROR | LogBits::LAYER,
+            format_args!("Requested layer \"{}\" failed to load!", manifest.name),
+        );
+    }
+}
+
+fn describe(
+    manifest: &LayerManifest,
+    active: &activation::ActiveLayer,
+    opened: Opened,
+    allocator: HostAllocator,
+) -> Result<ActiveLayer, OutOfMemory> {
+    let text = |text: &Text| HostText::try_new(text, allocator);
+    let pair = |pair: &EnvironmentPair| Ok::<_, OutOfMemory>((text(&pair.name)?, text(&pair.value)?));
+    let mut device_extensions = HostVec::try_with_capacity(manifest.device_extensions.len(), allocator)?;
+    for extension in &manifest.device_extensions {
+        let mut entry_points = HostVec::try_with_capacity(extension.entrypoints.len(), allocator)?;
+        for name in &extension.entrypoints {
+            entry_points.try_push(text(name)?)?;
+        }
+        let properties = device_extension_properties(extension);
+        device_extensions.try_push(LayerDeviceExtension { properties, entry_points })?;
+    }
+    Ok(ActiveLayer {
+        name: text(&manifest.name)?,
+        manifest: text(&manifest.manifest)?,
+        library_path: text(&opened.path)?,
+        given_path: text(manifest.library_path().unwrap_or(&opened.path))?,
+        implicit: manifest.implicit,
+        enabled_by: active.enabled_by,
+        disable_variable: manifest.disable_environment.as_ref().map(|pair| text(&pair.name)).transpose()?,
+        enable_variable: manifest.enable_environment.as_ref().map(pair).transpose()?,
+        device_extensions,
+        functions: opened.functions,
+        library: opened.library,
+    })
+}
+
+/// Device extensions of every layer there is, active or not (LAY-324).
+fn device_extensions(
+    discovered: &DiscoveredLayers,
+    allocator: HostAllocator,
+) -> Result<HostVec<super::NamedExtensions>, OutOfMemory> {
+    let mut all = HostVec::new(allocator);
+    for layer in discovered.reported().filter(|layer| !layer.device_extensions.is_empty()) {
+        let list = layer.device_extensions.iter().map(device_extension_properties);
+        all.try_push((HostText::try_new(&layer.name, allocator)?, HostVec::try_from_iter(list, allocator)?))?;
+    }
+    Ok(all)
+}

@@ -1,0 +1,34 @@
+//! What manifests say, in the structures of the C interface (LAY-320, LAY-321).
+
+use crate::ffi::set_fixed_text;
+use crate::generated::types::{VkExtensionProperties, VkLayerProperties};
+use crate::manifest::{DeviceExtension, InstanceExtension, LayerManifest, Text};
+
+/// The properties of a layer.
+pub fn properties_of(layer: &LayerManifest) -> VkLayerProperties {
+    let mut properties = VkLayerProperties {
+        layerName: [0; 256],
+        specVersion: layer.api_version.0,
+        implementationVersion: layer.implementation_version,
+        description: [0; 256],
+    };
+    set_fixed_text(&mut properties.layerName, &layer.name);
+    set_fixed_text(&mut properties.description, &layer.description);
+    properties
+}
+
+/// An instance extension of a layer.
+pub fn extension_properties(extension: &InstanceExtension) -> VkExtensionProperties {
+    properties(&extension.name, extension.spec_version)
+}
+
+/// A device extension of a layer.
+pub fn device_extension_properties(extension: &DeviceExtension) -> VkExtensionProperties {
+    properties(&extension.name, extension.spec_version)
+}
+
+fn properties(name: &Text, version: u32) -> VkExtensionProperties {
+    let mut properties = VkExtensionProperties { extensionName: [0; 256], specVersion: version };
+    set_fixed_text(&mut properties.extensionName, name);
+    properties
+}
