@@ -5,6 +5,7 @@
 
 use crate::generated::types::PFN_vkVoidFunction;
 use std::ffi::CStr;
+use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// One function pointer of a table, as an untyped machine word; null means absent.
@@ -14,14 +15,28 @@ pub type Slot = PFN_vkVoidFunction;
 ///
 /// # Safety
 /// `COUNT` function pointers, each one machine word and possibly written as [`Slot`], lie without gaps at byte offset
-/// `FIRST` of the type, in the order of [`Slots::names`].
-pub unsafe trait Slots {
+/// `FIRST` of the type, in the order of [`Slots::names`]. All other members may be all zeroes.
+pub unsafe trait Slots: Sized {
     /// How many commands have a slot.
     const COUNT: usize;
     /// Byte offset of the first slot.
     const FIRST: usize;
     /// The commands in slot order.
     fn names() -> &'static [&'static CStr];
+
+    /// A table whose slots hold what `fill` gives for each index, and that is zero elsewhere.
+    ///
+    /// # Safety
+    /// `fill` never gives `None` if the slots are pointers that cannot be null.
+    unsafe fn build(mut fill: impl FnMut(usize) -> Slot) -> Self {
+        let mut table = MaybeUninit::<Self>::zeroed();
+        for index in 0..Self::COUNT {
+            // SAFETY: by the trait's contract slot `index` is a word at this place inside the value.
+            unsafe { table.as_mut_ptr().byte_add(Self::FIRST).cast::<Slot>().add(index).write(fill(index)) };
+        }
+        // SAFETY: every slot is written, by this function's contract with a valid value, and the rest may be zero.
+        unsafe { table.assume_init() }
+    }
 
     /// The slots as an array that may be read and written through a shared table.
     ///
@@ -32,6 +47,12 @@ pub unsafe trait Slots {
         // `UnsafeCell`-backed object whose slots are only ever accessed as whole words.
         unsafe { std::slice::from_raw_parts(first.add(Self::FIRST).cast::<AtomicPtr<()>>(), Self::COUNT) }
     }
+}
+
+/// The slots for unknown functions of a table, seen as [`Slots::slots`] sees the others.
+pub fn shared(slots: &[Slot]) -> &[AtomicPtr<()>] {
+    // SAFETY: both element types are one machine word, and the words lie in an `UnsafeCell`-backed table.
+    unsafe { std::slice::from_raw_parts(slots.as_ptr().cast::<AtomicPtr<()>>(), slots.len()) }
 }
 
 /// Writes one slot. A null `function` writes a null pointer, which only tables of optional pointers may hold.

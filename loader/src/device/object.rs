@@ -8,6 +8,7 @@ use crate::generated::types::{PFN_vkVoidFunction, VkDevice};
 use crate::instance::{Instance, InstanceDriver};
 use crate::proc_addr;
 use crate::state::{self, Linked};
+use crate::table::Slots;
 use std::cell::UnsafeCell;
 use std::ffi::{CStr, c_void};
 use std::sync::OnceLock;
@@ -71,7 +72,8 @@ impl Device {
                 bottom: OnceLock::new(),
                 walks: AtomicU32::new(0),
                 closing: AtomicBool::new(false),
-                terminators: DeviceTerminatorTable::EMPTY,
+                // SAFETY: the slots may be null.
+                terminators: unsafe { DeviceTerminatorTable::build(|_| None) },
             },
             allocator,
         )

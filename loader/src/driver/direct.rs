@@ -3,6 +3,7 @@
 use super::interface::{GetProcAddr, Interface, NegotiationError};
 use super::open::Driver;
 use crate::ffi;
+use crate::handle::Driver as DriverLevel;
 use crate::generated::types::{
     VkDirectDriverLoadingInfoLUNARG, VkDirectDriverLoadingListLUNARG, VkDirectDriverLoadingModeLUNARG,
     VkInstanceCreateInfo,
@@ -35,9 +36,9 @@ pub unsafe fn direct_drivers(
     let warn = LogBits::WARN | LogBits::DRIVER;
     // SAFETY: by this function's contract the chain is valid.
     let list = unsafe {
-        ffi::find::<VkDirectDriverLoadingListLUNARG>(
+        ffi::find::<VkDirectDriverLoadingListLUNARG<DriverLevel>>(
             create_info.pNext,
-            VkDirectDriverLoadingListLUNARG::STRUCTURE_TYPE,
+            VkDirectDriverLoadingListLUNARG::<DriverLevel>::STRUCTURE_TYPE,
         )
     };
     let list = match (list, extension_enabled) {
@@ -96,7 +97,7 @@ pub unsafe fn direct_drivers(
     DirectDrivers { drivers, exclusive }
 }
 
-fn open(index: u32, entry: &VkDirectDriverLoadingInfoLUNARG, journal: &mut Journal<'_>) -> Option<Driver> {
+fn open(index: u32, entry: &VkDirectDriverLoadingInfoLUNARG<DriverLevel>, journal: &mut Journal<'_>) -> Option<Driver> {
     let name = Text::from(format!("direct driver #{index}").into_bytes());
     match negotiated(index, entry, journal) {
         Ok((interface, claimed_version)) => {
@@ -117,7 +118,7 @@ fn open(index: u32, entry: &VkDirectDriverLoadingInfoLUNARG, journal: &mut Journ
 
 fn negotiated(
     index: u32,
-    entry: &VkDirectDriverLoadingInfoLUNARG,
+    entry: &VkDirectDriverLoadingInfoLUNARG<DriverLevel>,
     journal: &Journal<'_>,
 ) -> Result<(Interface, ApiVersion), DriverLibraryReason> {
     let function = entry.pfnGetInstanceProcAddr.ok_or(DriverLibraryReason::DirectNoFunction(index))?;

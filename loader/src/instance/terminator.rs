@@ -5,6 +5,7 @@ use crate::alloc::{HostBox, HostText, HostVec, OutOfMemory};
 use crate::driver::{self, Driver};
 use crate::ffi;
 use crate::generated::dispatch::DriverTable;
+use crate::generated::dispatch::driver::MANDATORY;
 use crate::generated::extensions::{InstanceExtension, InstanceExtensionSet};
 use crate::generated::pfn::PFN_vkDestroyInstance;
 use crate::generated::types::{
@@ -250,13 +251,14 @@ impl Creation<'_> {
         enabled: InstanceExtensionSet,
         journal: &mut Journal<'_>,
     ) -> Result<Option<HostBox<InstanceDriver>>, OutOfMemory> {
-        let functions = DriverTable::EMPTY;
+        // SAFETY: the slots may be null.
+        let functions = unsafe { DriverTable::build(|_| None) };
         let gipa = driver.interface.get_instance_proc_addr;
         for (slot, name) in functions.slots().iter().zip(DriverTable::names()) {
             table::store(slot, driver::lookup(gipa, handle, name));
         }
         let destroy = functions.vkDestroyInstance;
-        let missing = DriverTable::MANDATORY.iter().find(|&&slot| table::load(&functions.slots()[slot]).is_none());
+        let missing = MANDATORY.iter().find(|&&slot| table::load(&functions.slots()[slot]).is_none());
         if let Some(&slot) = missing {
             let command = DriverTable::names()[slot].to_string_lossy();
             journal.note(

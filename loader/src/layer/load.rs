@@ -10,7 +10,8 @@ use crate::generated::types::VkResult;
 use crate::journal::reason::{LayerLibraryProblem, LayerLibraryReason};
 use crate::journal::{Decision, Journal, LogBits, Raw, Reason, Subject, Verdict};
 use crate::library::{Library, OpenError, canonical, file_of};
-use crate::manifest::{EnvironmentPair, LayerManifest, Text};
+use crate::manifest::layer::EnvironmentPair;
+use crate::manifest::{LayerManifest, Text};
 
 /// Opens the libraries of the chain, driver-most first, and describes what the instance keeps about layers.
 ///

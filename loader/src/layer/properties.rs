@@ -2,7 +2,8 @@
 
 use crate::ffi::set_fixed_text;
 use crate::generated::types::{VkExtensionProperties, VkLayerProperties};
-use crate::manifest::{DeviceExtension, InstanceExtension, LayerManifest, Text};
+use crate::manifest::layer::{DeviceExtension, InstanceExtension};
+use crate::manifest::{LayerManifest, Text};
 
 /// The properties of a layer.
 pub fn properties_of(layer: &LayerManifest) -> VkLayerProperties {

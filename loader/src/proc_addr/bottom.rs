@@ -37,7 +37,7 @@ pub unsafe fn bottom_get_instance_proc_addr(handle: InstanceHandle<Chain>, name:
     let row = lookup::find(name.to_bytes());
     if let Some(row) = row {
         if WITHOUT_INSTANCE.contains(&name) || name == c"vkCreateDevice" {
-            return row.terminator.or(row.trampoline);
+            return row.terminator.or(Some(row.trampoline));
         }
     }
     // SAFETY: by this function's contract.

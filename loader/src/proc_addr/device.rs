@@ -50,7 +50,7 @@ pub unsafe fn get_device_proc_addr(handle: VkDevice, name: *const c_char) -> PFN
     let row = lookup::find(name.to_bytes());
     let exception = row.and_then(|_| EXCEPTIONS.iter().find(|(known, _)| *known == name)).map(|(_, answer)| answer);
     if let (Some(row), Some(Answer::Loader)) = (row, exception) {
-        return row.trampoline;
+        return Some(row.trampoline);
     }
     // SAFETY: passed on.
     let table = unsafe { seam::device_table(handle) }?;
@@ -61,16 +61,15 @@ pub unsafe fn get_device_proc_addr(handle: VkDevice, name: *const c_char) -> PFN
     }
     match exception {
         None => {
-            let slot = row.slot()?;
-            absent_to_null(table::load(&table.slots()[slot]))
+            absent_to_null(table::load(table.slots().get(usize::from(row.slot))?))
         }
-        Some(Answer::Loader | Answer::LoaderForDevice) => row.trampoline,
+        Some(Answer::Loader | Answer::LoaderForDevice) => Some(row.trampoline),
         Some(Answer::DebugMarker) => {
-            row.trampoline.filter(|_| device.names_objects(DeviceExtension::VK_EXT_debug_marker))
+            Some(row.trampoline).filter(|_| device.names_objects(DeviceExtension::VK_EXT_debug_marker))
         }
         Some(Answer::DebugUtils) => {
             let enabled = device.instance().enabled.contains(InstanceExtension::VK_EXT_debug_utils);
-            row.trampoline.filter(|_| enabled)
+            Some(row.trampoline).filter(|_| enabled)
         }
     }
 }

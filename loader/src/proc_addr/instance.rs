@@ -23,13 +23,13 @@ pub unsafe fn get_instance_proc_addr(handle: InstanceHandle<App>, name: *const c
     let row = lookup::find(name.to_bytes());
     if let Some(row) = row {
         if name == c"vkGetInstanceProcAddr" {
-            return row.trampoline;
+            return Some(row.trampoline);
         }
         if row.level == Level::Global {
             // SAFETY: passed on.
             let instance = unsafe { seam::instance_object(handle) };
             let hidden = instance.is_some_and(|instance| instance.api_version() >= ApiVersion::V1_3);
-            return row.trampoline.filter(|_| !hidden);
+            return Some(row.trampoline).filter(|_| !hidden);
         }
     }
     if handle.is_null() {
@@ -44,8 +44,8 @@ pub unsafe fn get_instance_proc_addr(handle: InstanceHandle<App>, name: *const c
     };
     match row {
         Some(row) => match row.gate {
-            Gate::Always => row.trampoline,
-            Gate::Instance(any) => row.trampoline.filter(|_| instance.enabled.get().intersects(any)),
+            Gate::Always => Some(row.trampoline),
+            Gate::Instance(any) => Some(row.trampoline).filter(|_| instance.enabled.get().intersects(any)),
         },
         None => unknown::for_application(instance, name),
     }

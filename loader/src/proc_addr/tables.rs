@@ -2,8 +2,8 @@
 
 use crate::device::Device;
 use crate::ffi::layer_interface::{GetDeviceProcAddr, GetInstanceProcAddr};
-use crate::generated::dispatch::{DeviceTable, InstanceTable};
-use crate::generated::lookup::{self, Gate, Row};
+use crate::generated::dispatch::{DeviceTable, InstanceTable, device as generated_device, instance as generated_instance};
+use crate::generated::lookup::{self, Gate};
 use crate::generated::slots;
 use crate::generated::types::{PFN_vkVoidFunction, VkDevice};
 use crate::handle::{Chain, InstanceHandle};
@@ -14,26 +14,26 @@ use std::ffi::CStr;
 
 /// A table in which every command is missing.
 pub fn empty_instance_table() -> InstanceTable {
-    let table = InstanceTable::zeroed();
-    for (index, slot) in table.slots().iter().enumerate() {
-        table::store(slot, Some(slots::missing_instance(index)));
-    }
-    table
+    // SAFETY: every slot has a stub.
+    unsafe { InstanceTable::build(slots::missing_instance) }
 }
 
 /// A table in which every command is missing and every unknown function reports that it is not there.
 pub fn empty_device_table() -> DeviceTable {
-    let mut table = DeviceTable::zeroed();
+    // SAFETY: every slot has a stub.
+    let mut table = unsafe { DeviceTable::build(missing_device) };
     table.magic = DEVICE_MAGIC;
-    for (index, slot) in table.slots().iter().enumerate() {
-        table::store(slot, Some(slots::missing_device(index)));
-    }
     table
+}
+
+/// What stands in a slot that nobody fills: a few commands tolerate that, all others end the process (GEN-51).
+fn missing_device(index: usize) -> Slot {
+    if generated_device::NULL_TOLERANT.contains(&index) { slots::return_zero() } else { slots::missing_device(index) }
 }
 
 /// A slot's function, or NULL when it is the stub for a missing one.
 pub fn absent_to_null(function: Slot) -> Slot {
-    function.filter(|&function| !slots::is_missing_device(function as *const ()))
+    function.filter(|&function| !slots::is_missing_device(Some(function)))
 }
 
 /// Points every slot at the loader's own terminator, which works as soon as the drivers exist (LAY-239).
@@ -41,7 +41,7 @@ pub fn fill_with_terminators(instance: &Instance) {
     let table = instance.table();
     for (index, (slot, name)) in table.slots().iter().zip(InstanceTable::names()).enumerate() {
         let terminator = lookup::find(name.to_bytes()).and_then(|row| row.terminator);
-        table::store(slot, Some(terminator.unwrap_or(slots::missing_instance(index))));
+        table::store(slot, terminator.or(slots::missing_instance(index)));
     }
 }
 
@@ -57,7 +57,7 @@ pub fn fill_instance_table(instance: &Instance, gipa: GetInstanceProcAddr, handl
             unsafe { gipa(handle, name.as_ptr()) }
         };
         let answer = answer.or_else(|| closed_gate(instance, name));
-        table::store(slot, Some(answer.unwrap_or(slots::missing_instance(index))));
+        table::store(slot, answer.or(slots::missing_instance(index)));
     }
     share_entries(instance);
 }
@@ -73,27 +73,14 @@ fn closed_gate(instance: &Instance, name: &CStr) -> PFN_vkVoidFunction {
 }
 
 /// A command and its KHR alias that are one trampoline enter the chain at the KHR entry when that extension is enabled,
-/// otherwise at the core one (DRV-159). Groups always enter at the core entry.
+/// otherwise at the core one (DRV-159).
 fn share_entries(instance: &Instance) {
     let slots = instance.table().slots();
-    for &name in InstanceTable::names() {
-        let Some((alias, core)) = shared(name) else { continue };
-        let Gate::Instance(any) = alias.gate else { continue };
-        if !instance.enabled.get().intersects(any) || core.name == c"vkEnumeratePhysicalDeviceGroups" {
-            continue;
-        }
-        if let (Some(from), Some(to)) = (alias.slot(), core.slot()) {
-            table::store(&slots[to], table::load(&slots[from]));
+    for shared in generated_instance::SHARED_ENTRIES {
+        if instance.enabled.contains(shared.extension) {
+            table::store(&slots[shared.core], table::load(&slots[shared.alias]));
         }
     }
-}
-
-/// The rows of an alias and of the core command whose trampoline it shares.
-fn shared(name: &CStr) -> Option<(&'static Row, &'static Row)> {
-    let core_name = name.to_bytes().strip_suffix(b"KHR")?;
-    let (alias, core) = (lookup::find(name.to_bytes())?, lookup::find(core_name)?);
-    let same = alias.trampoline.map(|f| f as *const ()) == core.trampoline.map(|f| f as *const ());
-    same.then_some((alias, core))
 }
 
 /// Fills a device's table from the topmost entity (GEN-62). What the chain does not answer keeps its stub.
@@ -107,7 +94,7 @@ pub fn fill_device_table(device: &Device, gdpa: GetDeviceProcAddr, handle: VkDev
             // SAFETY: the topmost entity's function with the handle it returned.
             unsafe { gdpa(handle, name.as_ptr()) }
         };
-        table::store(slot, Some(answer.unwrap_or(slots::missing_device(index))));
+        table::store(slot, answer.or(missing_device(index)));
     }
     super::fill_unknown_of_device(device, gdpa, handle);
 }

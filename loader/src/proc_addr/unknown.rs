@@ -127,9 +127,9 @@ pub fn for_application(instance: &'static Instance, name: &CStr) -> PFN_vkVoidFu
     let from_layer = layer_physical_device_function(instance, name);
     if let Some(index) = physical_device_slot(instance, name, from_layer.is_some()) {
         if let Some(function) = from_layer {
-            table::store(&instance.table().unknown[index], Some(function));
+            table::store(&table::shared(&instance.table().unknown)[index], Some(function));
         }
-        return Some(slots::physical_device_thunk(index));
+        return slots::physical_device_thunk(index);
     }
     if from_layer.is_some() {
         return None;
@@ -144,7 +144,7 @@ pub fn for_layer_physical_device(instance: &Instance, name: &CStr) -> PFN_vkVoid
     if !slots::SUPPORTED {
         return None;
     }
-    physical_device_slot(instance, name, false).map(slots::physical_device_terminator)
+    physical_device_slot(instance, name, false).and_then(slots::physical_device_terminator)
 }
 
 /// Likewise for a device function.
@@ -166,9 +166,9 @@ fn physical_device_slot(instance: &Instance, name: &CStr, layer_supports: bool) 
     for driver in instance.drivers() {
         table::store(&driver.unknown[index], driver_physical_device_function(driver, name));
     }
-    let slot = &instance.table().unknown[index];
+    let slot = &table::shared(&instance.table().unknown)[index];
     if drivers_support && table::load(slot).is_none() {
-        table::store(slot, Some(slots::physical_device_terminator(index)));
+        table::store(slot, slots::physical_device_terminator(index));
     }
     Some(index)
 }
@@ -181,16 +181,16 @@ fn device_slot(instance: &Instance, name: &CStr, supported: bool) -> PFN_vkVoidF
     let index = take_slot(instance, Kind::Device, name)?;
     for device in crate::device::Pinned::all_of(instance) {
         if let Some(function) = device.ask_chain(name) {
-            table::store(&device.table().unknown[index], Some(function));
+            table::store(&table::shared(&device.table().unknown)[index], Some(function));
         }
     }
-    Some(slots::device_thunk(index))
+    slots::device_thunk(index)
 }
 
 /// Resolves every slot there is for a new device.
 pub fn fill_device(device: &Device, gdpa: GetDeviceProcAddr, handle: VkDevice) {
     let absent = unknown_device_function_missing as *mut ();
-    for slot in &device.table().unknown {
+    for slot in table::shared(&device.table().unknown) {
         // SAFETY: only the type is erased.
         table::store(slot, unsafe { table::from_word(absent) });
     }
@@ -198,7 +198,7 @@ pub fn fill_device(device: &Device, gdpa: GetDeviceProcAddr, handle: VkDevice) {
         let Some(name) = device_function_name(device.instance(), index) else { break };
         // SAFETY: the topmost entity's function with the handle it returned.
         if let Some(function) = unsafe { gdpa(handle, name.as_c_str().as_ptr()) } {
-            table::store(&device.table().unknown[index], Some(function));
+            table::store(&table::shared(&device.table().unknown)[index], Some(function));
         }
     }
 }
