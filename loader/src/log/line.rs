@@ -55,7 +55,7 @@ impl Line {
     }
 
     /// Writes header, text and newline in one call, so that lines of several threads do not mix.
-    pub fn write(mut self) {
+    pub fn write(&mut self) {
         self.buffer[self.end] = b'\n';
         let mut rest = &self.buffer[..=self.end];
         while !rest.is_empty() {

@@ -24,7 +24,7 @@ pub fn emit(instance: Option<&Instance>, bits: LogBits, text: Arguments<'_>) {
     if !wanted && !heard {
         return;
     }
-    let line = Line::new(bits, text);
+    let mut line = Line::new(bits, text);
     if wanted {
         line.write();
     }
@@ -42,7 +42,7 @@ pub fn fatal(text: Arguments<'_>) {
 /// [`fatal`], and to the messengers of an instance as an error.
 #[cold]
 pub fn fatal_with(instance: Option<&Instance>, text: Arguments<'_>) {
-    let line = Line::new(LogBits::ERROR, text);
+    let mut line = Line::new(LogBits::ERROR, text);
     if let Some(instance) = instance {
         crate::debug::deliver_loader_message(instance, LogBits::ERROR, line.text());
     }
