@@ -1,0 +1,104 @@
+//! Making and destroying the drivers' objects, for both kinds of callback.
+
+use super::callback::Callback;
+use super::registered::Kind;
+use crate::generated::types::{
+    VkAllocationCallbacks, VkDebugReportCallbackCreateInfoEXT, VkDebugUtilsMessengerCreateInfoEXT, VkResult,
+};
+use crate::handle::{Driver, MessengerHandle, ReportCallbackHandle};
+use crate::instance::InstanceDriver;
+
+/// What the application wants made.
+#[derive(Clone, Copy)]
+pub enum CreateInfo<'a> {
+    /// A messenger.
+    Messenger(&'a VkDebugUtilsMessengerCreateInfoEXT),
+    /// A report callback.
+    Report(&'a VkDebugReportCallbackCreateInfoEXT),
+}
+
+impl CreateInfo<'_> {
+    /// Which kind of object.
+    pub fn kind(self) -> Kind {
+        match self {
+            Self::Messenger(_) => Kind::Messenger,
+            Self::Report(_) => Kind::Report,
+        }
+    }
+
+    /// What the loader itself calls.
+    pub fn callback(self) -> Callback {
+        match self {
+            Self::Messenger(info) => info.into(),
+            Self::Report(info) => info.into(),
+        }
+    }
+
+    /// Whether the driver has the function that makes such an object (DRV-166).
+    pub fn supported_by(self, driver: &InstanceDriver) -> bool {
+        match self {
+            Self::Messenger(_) => driver.table.vkCreateDebugUtilsMessengerEXT.is_some(),
+            Self::Report(_) => driver.table.vkCreateDebugReportCallbackEXT.is_some(),
+        }
+    }
+
+    /// Makes the driver's object, from the application's own create info and callbacks (APP-190). Zero for a driver
+    /// that has no such function.
+    ///
+    /// # Safety
+    /// `callbacks` is NULL or valid; the driver is pinned.
+    pub unsafe fn create(
+        self,
+        driver: &InstanceDriver,
+        callbacks: *const VkAllocationCallbacks,
+    ) -> Result<u64, VkResult> {
+        let (result, handle) = match self {
+            Self::Messenger(info) => {
+                let Some(create) = driver.table.vkCreateDebugUtilsMessengerEXT else {
+                    return Ok(0);
+                };
+                let mut made = MessengerHandle::<Driver>::NULL;
+                // SAFETY: the driver's function with its live instance and valid parameters.
+                (unsafe { create(driver.handle, info, callbacks, &mut made) }, made.raw())
+            }
+            Self::Report(info) => {
+                let Some(create) = driver.table.vkCreateDebugReportCallbackEXT else {
+                    return Ok(0);
+                };
+                let mut made = ReportCallbackHandle::<Driver>::NULL;
+                // SAFETY: the driver's function with its live instance and valid parameters.
+                (unsafe { create(driver.handle, info, callbacks, &mut made) }, made.raw())
+            }
+        };
+        if result == VkResult::VK_SUCCESS {
+            Ok(handle)
+        } else {
+            Err(result)
+        }
+    }
+}
+
+/// Destroys a driver's object. Zero, and a driver that cannot destroy, are left alone (APP-191).
+///
+/// # Safety
+/// `handle` is zero or the driver's live object of this kind; `callbacks` is NULL or valid; the driver's instance
+/// lives.
+pub unsafe fn destroy(kind: Kind, driver: &InstanceDriver, handle: u64, callbacks: *const VkAllocationCallbacks) {
+    if handle == 0 {
+        return;
+    }
+    match kind {
+        Kind::Messenger => {
+            if let Some(destroy) = driver.table.vkDestroyDebugUtilsMessengerEXT {
+                // SAFETY: by this function's contract.
+                unsafe { destroy(driver.handle, MessengerHandle::from_raw(handle), callbacks) };
+            }
+        }
+        Kind::Report => {
+            if let Some(destroy) = driver.table.vkDestroyDebugReportCallbackEXT {
+                // SAFETY: by this function's contract.
+                unsafe { destroy(driver.handle, ReportCallbackHandle::from_raw(handle), callbacks) };
+            }
+        }
+    }
+}

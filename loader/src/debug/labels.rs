@@ -1,0 +1,36 @@
+//! Label commands at the end of the device chain: they exist where the driver lacks them (APP-199, DRV-207).
+
+use crate::generated::types::{VkCommandBuffer, VkDebugUtilsLabelEXT, VkQueue};
+use crate::seam::{self, Rejected};
+use crate::terminator::device_of;
+
+/// A terminator: the driver's function of the device that the first word names, or nothing.
+macro_rules! label_terminator {
+    ($name:ident, $command:ident, $parameter:literal, $handle:ty $(, $info:ident)?) => {
+        #[doc = concat!("`", stringify!($command), "` at the end of the chain.")]
+        ///
+        /// # Safety
+        /// The parameters are as the Vulkan specification demands; the handle comes from the lowest layer.
+        pub unsafe fn $name(handle: $handle $(, $info: *const VkDebugUtilsLabelEXT)?) {
+            // SAFETY: a dispatchable handle starts with its device's dispatch pointer.
+            let Some(device) = (unsafe { device_of(handle) }) else {
+                return seam::reject(&Rejected { command: stringify!($command), parameter: $parameter });
+            };
+            if let Some(function) = device.terminators.$command {
+                // SAFETY: the driver's function with its own handle.
+                unsafe { function(handle $(, $info)?) };
+            }
+        }
+    };
+}
+
+label_terminator! { queue_begin_debug_utils_label_ext, vkQueueBeginDebugUtilsLabelEXT, "queue", VkQueue, info }
+label_terminator! { queue_end_debug_utils_label_ext, vkQueueEndDebugUtilsLabelEXT, "queue", VkQueue }
+label_terminator! { queue_insert_debug_utils_label_ext, vkQueueInsertDebugUtilsLabelEXT, "queue", VkQueue, info }
+label_terminator! {
+    cmd_begin_debug_utils_label_ext, vkCmdBeginDebugUtilsLabelEXT, "commandBuffer", VkCommandBuffer, info
+}
+label_terminator! { cmd_end_debug_utils_label_ext, vkCmdEndDebugUtilsLabelEXT, "commandBuffer", VkCommandBuffer }
+label_terminator! {
+    cmd_insert_debug_utils_label_ext, vkCmdInsertDebugUtilsLabelEXT, "commandBuffer", VkCommandBuffer, info
+}

@@ -1,0 +1,211 @@
+//! All callbacks of one instance.
+
+use super::callback::Callback;
+use super::message::Message;
+use super::registered::{Kind, Registered};
+use crate::alloc::{HostAllocator, HostVec, OutOfMemory};
+use crate::ffi;
+use crate::generated::types::{
+    VkBaseInStructure, VkDebugReportCallbackCreateInfoEXT, VkDebugUtilsMessengerCreateInfoEXT, VkSystemAllocationScope,
+};
+use crate::slots::SlotTable;
+use crate::state::lock;
+use std::ffi::c_void;
+use std::ptr::NonNull;
+use std::sync::Mutex;
+
+/// The messengers and report callbacks of an instance, and who of them hears messages right now.
+///
+/// The lock is held for a look-up or an insertion only. A walk that calls callbacks takes it anew for each step and
+/// finds its way by serial numbers, so a callback may create and destroy messengers, itself included (APP-196).
+/// Allocation callbacks may run under the lock: Vulkan forbids them to call back (Vulkan spec, "Host Memory").
+pub struct Messengers(Mutex<State>);
+
+struct State {
+    /// The callbacks of `VkInstanceCreateInfo::pNext`, in chain order (APP-82).
+    create_time: HostVec<Callback>,
+    /// Whether those hear messages instead of the ordinary ones (APP-195, APP-197).
+    creating: bool,
+    last_serial: u64,
+    messengers: SlotTable<Registered>,
+    reports: SlotTable<Registered>,
+}
+
+// SAFETY: the pointers in the slot tables are followed under the lock only; the callbacks may be called on any thread
+// (Vulkan spec, VK_EXT_debug_utils).
+unsafe impl Send for State {}
+
+impl Messengers {
+    /// No callbacks; allocates nothing.
+    pub fn new(allocator: HostAllocator) -> Self {
+        let objects = allocator.scoped(VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_OBJECT);
+        Self(Mutex::new(State {
+            create_time: HostVec::new(objects),
+            creating: true,
+            last_serial: 0,
+            messengers: SlotTable::new(allocator),
+            reports: SlotTable::new(allocator),
+        }))
+    }
+
+    /// Whether anybody would hear a message now.
+    pub fn any(&self) -> bool {
+        self.heard_before(u64::MAX).is_some()
+    }
+
+    /// Copies the callbacks in a create info's chain, whatever extensions are enabled (APP-82).
+    ///
+    /// # Safety
+    /// `first` is NULL or the head of a valid chain.
+    pub unsafe fn install_create_time(&self, first: *const c_void) -> Result<(), OutOfMemory> {
+        // SAFETY: by this function's contract.
+        let found = || unsafe { ffi::chain(first) }.filter_map(|at| unsafe { callback_in(at) });
+        let mut state = lock(&self.0);
+        state.create_time.try_reserve_exact(found().count())?;
+        found().try_for_each(|callback| state.create_time.try_push(callback))
+    }
+
+    /// From here on the ordinary callbacks hear messages (APP-97).
+    pub fn suspend_create_time(&self) {
+        lock(&self.0).creating = false;
+    }
+
+    /// From here on the create-time callbacks hear messages again (APP-111).
+    pub fn resume_create_time(&self) {
+        lock(&self.0).creating = true;
+    }
+
+    /// The ordinary callbacks hear nothing any more; their objects stay until they are destroyed (APP-111).
+    pub fn forget_ordinary(&self) {
+        let state = lock(&self.0);
+        for kind in Kind::ALL {
+            let mut index = 0;
+            while let Some((at, mut object)) = state.slots(kind).at_or_after(index) {
+                // SAFETY: objects in a slot are valid, and the lock is held.
+                unsafe { object.as_mut() }.serial = 0;
+                index = at + 1;
+            }
+        }
+    }
+
+    /// Calls everybody who wants the message, the most recently created first (APP-195). Callbacks that are created
+    /// meanwhile do not hear it.
+    ///
+    /// # Safety
+    /// Everything that the message points to is valid. No lock of the loader is held.
+    pub unsafe fn deliver(&self, message: &Message) {
+        let mut before = u64::MAX;
+        while let Some((serial, callback)) = self.heard_before(before) {
+            // SAFETY: by this function's contract; the application keeps a messenger alive while it may be called.
+            unsafe { callback.hear(message) };
+            before = serial;
+        }
+    }
+
+    /// Reserves a slot for an object.
+    pub(super) fn reserve(&self, kind: Kind, object: NonNull<Registered>) -> Result<usize, OutOfMemory> {
+        lock(&self.0).slots_mut(kind).reserve(object)
+    }
+
+    /// Lets an object that has a slot hear messages.
+    pub(super) fn activate(&self, kind: Kind, slot: usize) {
+        let mut state = lock(&self.0);
+        state.last_serial += 1;
+        let serial = state.last_serial;
+        if let Some(mut object) = state.slots(kind).get(slot) {
+            // SAFETY: objects in a slot are valid, and the lock is held.
+            unsafe { object.as_mut() }.serial = serial;
+        }
+    }
+
+    /// The slot of an object; `None` for a pointer that is no object of this instance.
+    pub(super) fn slot_of(&self, kind: Kind, object: NonNull<Registered>) -> Option<usize> {
+        lock(&self.0).slots(kind).index_of(object.as_ptr())
+    }
+
+    /// The first object at or behind a slot, with what `read` makes of it.
+    pub(super) fn next_slot<T>(
+        &self,
+        kind: Kind,
+        slot: usize,
+        read: impl FnOnce(&Registered) -> T,
+    ) -> Option<(usize, NonNull<Registered>, T)> {
+        let state = lock(&self.0);
+        let (at, object) = state.slots(kind).at_or_after(slot)?;
+        // SAFETY: objects in a slot are valid, and the lock is held.
+        Some((at, object, read(unsafe { object.as_ref() })))
+    }
+
+    /// Gives a slot back; its object hears nothing any more.
+    pub(super) fn release(&self, kind: Kind, slot: usize) {
+        // The caller knows the object already.
+        let _ = lock(&self.0).slots_mut(kind).release(slot);
+    }
+
+    /// The youngest callback older than `before` that hears messages now, and its serial.
+    fn heard_before(&self, before: u64) -> Option<(u64, Callback)> {
+        let state = lock(&self.0);
+        if state.creating {
+            // The n-th of the chain has serial n: the last one is the youngest.
+            let count = usize::try_from(before - 1)
+                .unwrap_or(usize::MAX)
+                .min(state.create_time.len());
+            return state.create_time[..count]
+                .last()
+                .map(|callback| (count as u64, *callback));
+        }
+        Kind::ALL
+            .into_iter()
+            .filter_map(|kind| state.youngest(kind, before))
+            .max_by_key(|(serial, _)| *serial)
+    }
+}
+
+impl State {
+    fn slots(&self, kind: Kind) -> &SlotTable<Registered> {
+        match kind {
+            Kind::Messenger => &self.messengers,
+            Kind::Report => &self.reports,
+        }
+    }
+
+    fn slots_mut(&mut self, kind: Kind) -> &mut SlotTable<Registered> {
+        match kind {
+            Kind::Messenger => &mut self.messengers,
+            Kind::Report => &mut self.reports,
+        }
+    }
+
+    fn youngest(&self, kind: Kind, before: u64) -> Option<(u64, Callback)> {
+        let slots = self.slots(kind);
+        let mut best: Option<(u64, Callback)> = None;
+        let mut index = 0;
+        while let Some((at, object)) = slots.at_or_after(index) {
+            // SAFETY: objects in a slot are valid while the lock is held, and the state is only reachable with it.
+            let object = unsafe { object.as_ref() };
+            if object.serial != 0 && object.serial < before && best.is_none_or(|(serial, _)| serial < object.serial) {
+                best = Some((object.serial, object.callback));
+            }
+            index = at + 1;
+        }
+        best
+    }
+}
+
+/// The callback that a structure of a create info's chain describes.
+///
+/// # Safety
+/// `at` points to a valid structure of its `sType`.
+unsafe fn callback_in(at: *const VkBaseInStructure) -> Option<Callback> {
+    // SAFETY: by this function's contract.
+    let kind = unsafe { (*at).sType };
+    if kind == VkDebugUtilsMessengerCreateInfoEXT::STRUCTURE_TYPE {
+        // SAFETY: the structure says what it is.
+        Some(unsafe { &*at.cast::<VkDebugUtilsMessengerCreateInfoEXT>() }.into())
+    } else if kind == VkDebugReportCallbackCreateInfoEXT::STRUCTURE_TYPE {
+        // SAFETY: the structure says what it is.
+        Some(unsafe { &*at.cast::<VkDebugReportCallbackCreateInfoEXT>() }.into())
+    } else {
+        None
+    }
+}

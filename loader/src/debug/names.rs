@@ -1,0 +1,132 @@
+//! Names and tags of objects at the end of the device chain (APP-198 to APP-200, DRV-205, DRV-206).
+
+use crate::device::Device;
+use crate::generated::types::{
+    VkDebugMarkerObjectNameInfoEXT, VkDebugMarkerObjectTagInfoEXT, VkDebugReportObjectTypeEXT,
+    VkDebugUtilsObjectNameInfoEXT, VkDebugUtilsObjectTagInfoEXT, VkDevice, VkObjectType, VkResult,
+};
+use crate::handle::{PhysicalDeviceHandle, SurfaceHandle};
+use crate::seam;
+use crate::terminator::require_device;
+use crate::wsi;
+
+/// A kind of object whose handle differs between application, chain and driver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wrapped {
+    /// `VkInstance`.
+    Instance,
+    /// `VkPhysicalDevice`.
+    PhysicalDevice,
+    /// `VkSurfaceKHR`.
+    Surface,
+}
+
+impl Wrapped {
+    /// By the number of debug utils; `None` for what passes unchanged.
+    pub fn by_object_type(kind: VkObjectType) -> Option<Self> {
+        match kind {
+            VkObjectType::VK_OBJECT_TYPE_INSTANCE => Some(Self::Instance),
+            VkObjectType::VK_OBJECT_TYPE_PHYSICAL_DEVICE => Some(Self::PhysicalDevice),
+            VkObjectType::VK_OBJECT_TYPE_SURFACE_KHR => Some(Self::Surface),
+            _ => None,
+        }
+    }
+
+    /// By the number of debug report, which debug markers use.
+    pub fn by_report_type(kind: VkDebugReportObjectTypeEXT) -> Option<Self> {
+        match kind {
+            VkDebugReportObjectTypeEXT::VK_DEBUG_REPORT_OBJECT_TYPE_INSTANCE_EXT => Some(Self::Instance),
+            VkDebugReportObjectTypeEXT::VK_DEBUG_REPORT_OBJECT_TYPE_PHYSICAL_DEVICE_EXT => Some(Self::PhysicalDevice),
+            VkDebugReportObjectTypeEXT::VK_DEBUG_REPORT_OBJECT_TYPE_SURFACE_KHR_EXT => Some(Self::Surface),
+            _ => None,
+        }
+    }
+}
+
+/// What the driver of `device` calls an object of the chain; NULL stays NULL.
+///
+/// # Safety
+/// A non-null handle is a live object of its kind that came through the chain.
+unsafe fn driver_handle(device: &'static Device, kind: Option<Wrapped>, handle: u64) -> u64 {
+    let (Some(kind), Some(driver), true) = (kind, device.driver(), handle != 0) else {
+        return handle;
+    };
+    match kind {
+        Wrapped::Instance => driver.handle.raw() as usize as u64,
+        Wrapped::PhysicalDevice => {
+            let chain = PhysicalDeviceHandle::from_raw(handle as usize as *mut _);
+            // SAFETY: by this function's contract the handle is one of the terminator's.
+            let object = unsafe { seam::chain_physical_device(chain) };
+            object.handle.raw() as usize as u64
+        }
+        // Without swapchains the device has no use for a surface of its own (DRV-205).
+        Wrapped::Surface if device.terminators.vkCreateSwapchainKHR.is_none() => handle,
+        Wrapped::Surface => {
+            // SAFETY: by this function's contract.
+            let surface = unsafe { wsi::surface_for(driver, SurfaceHandle::from_raw(handle)) };
+            surface.map_or(handle, SurfaceHandle::raw)
+        }
+    }
+}
+
+/// A terminator: copies the structure, translates the handle in the copy, and calls the driver if it has the command
+/// (APP-199).
+macro_rules! naming_terminator {
+    ($name:ident, $info:ty, $command:ident, $kind:ident, $object:ident, $lookup:ident) => {
+        #[doc = concat!("`", stringify!($command), "` at the end of the chain.")]
+        ///
+        /// # Safety
+        /// The parameters are as the Vulkan specification demands; the handles come from the lowest layer.
+        pub unsafe fn $name(device: VkDevice, info: *const $info) -> VkResult {
+            // SAFETY: the handle starts with a dispatch pointer (LAY-252).
+            let owner = unsafe { require_device(device, stringify!($command)) };
+            let Some(function) = owner.terminators.$command else {
+                return VkResult::VK_SUCCESS;
+            };
+            // SAFETY: valid by this function's contract; the application's structure is not changed (APP-198).
+            let mut copy = unsafe { *info };
+            // SAFETY: by this function's contract.
+            copy.$object = unsafe { driver_handle(owner, Wrapped::$lookup(copy.$kind), copy.$object) };
+            // SAFETY: the driver's function, with a structure that lives until it returns.
+            unsafe { function(device, &copy) }
+        }
+    };
+}
+
+naming_terminator! {
+    set_debug_utils_object_name_ext, VkDebugUtilsObjectNameInfoEXT, vkSetDebugUtilsObjectNameEXT,
+    objectType, objectHandle, by_object_type
+}
+naming_terminator! {
+    set_debug_utils_object_tag_ext, VkDebugUtilsObjectTagInfoEXT, vkSetDebugUtilsObjectTagEXT,
+    objectType, objectHandle, by_object_type
+}
+naming_terminator! {
+    debug_marker_set_object_name_ext, VkDebugMarkerObjectNameInfoEXT, vkDebugMarkerSetObjectNameEXT,
+    objectType, object, by_report_type
+}
+naming_terminator! {
+    debug_marker_set_object_tag_ext, VkDebugMarkerObjectTagInfoEXT, vkDebugMarkerSetObjectTagEXT,
+    objectType, object, by_report_type
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generated::object_types::OBJECT_TYPES;
+
+    #[test]
+    fn app_198_only_three_kinds_are_translated_and_both_extensions_agree() {
+        let mut wrapped = Vec::new();
+        for row in OBJECT_TYPES {
+            if let Some(kind) = Wrapped::by_object_type(row.object) {
+                assert_eq!(Wrapped::by_report_type(row.report), Some(kind), "{}", row.handle);
+                wrapped.push(row.handle);
+            } else {
+                assert_eq!(Wrapped::by_report_type(row.report), None, "{}", row.handle);
+            }
+        }
+        assert_eq!(wrapped, ["VkInstance", "VkPhysicalDevice", "VkSurfaceKHR"]);
+        assert_eq!(Wrapped::by_object_type(VkObjectType::VK_OBJECT_TYPE_UNKNOWN), None);
+    }
+}

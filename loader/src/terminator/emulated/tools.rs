@@ -1,0 +1,116 @@
+//! The tools that are active on a physical device: none, if its driver cannot say.
+
+use super::Target;
+use crate::alloc::{HostVec, OutOfMemory};
+use crate::ffi;
+use crate::generated::types::{
+    VK_MAX_EXTENSION_NAME_SIZE, VkExtensionProperties, VkPhysicalDevice, VkPhysicalDeviceProperties,
+    VkPhysicalDeviceToolProperties, VkResult, VkSystemAllocationScope,
+};
+use crate::handle::Chain;
+use crate::journal::LogBits;
+use crate::log::Bytes;
+use crate::version::ApiVersion;
+use std::mem::MaybeUninit;
+
+/// `vkGetPhysicalDeviceToolProperties` at the end of the chain: for devices of Vulkan 1.3, whatever the application
+/// speaks.
+///
+/// # Safety
+/// The parameters are as the Vulkan specification demands; the handle comes from the lowest layer.
+pub unsafe fn get_physical_device_tool_properties(
+    physical_device: VkPhysicalDevice<Chain>,
+    count: *mut u32,
+    properties: *mut VkPhysicalDeviceToolProperties,
+) -> VkResult {
+    // SAFETY: the handle comes from the lowest layer.
+    let target = unsafe { Target::new(physical_device, "vkGetPhysicalDeviceToolProperties") };
+    match target.driver.table.vkGetPhysicalDeviceToolProperties {
+        Some(function) if device_minor_version(&target) >= 3 => {
+            // SAFETY: the driver's function with its own handle.
+            return unsafe { function(target.handle, count, properties) };
+        }
+        Some(_) => {}
+        None => {
+            let name = Bytes(target.driver.name.bytes());
+            target.log(
+                LogBits::ERROR,
+                format_args!("The ICD \"{name}\" does not export vkGetPhysicalDeviceToolProperties"),
+            );
+        }
+    }
+    // SAFETY: valid by this function's contract.
+    unsafe { *count = 0 };
+    VkResult::VK_SUCCESS
+}
+
+fn device_minor_version(target: &Target) -> u32 {
+    let Some(function) = target.driver.table.vkGetPhysicalDeviceProperties else {
+        return 0;
+    };
+    let mut properties = MaybeUninit::<VkPhysicalDeviceProperties>::zeroed();
+    // SAFETY: the driver's function with its own handle, and room for what it writes.
+    unsafe { function(target.handle, properties.as_mut_ptr()) };
+    // SAFETY: every member is a number, an array of numbers or an enumeration that takes any value, and none was left
+    // without one.
+    ApiVersion(unsafe { properties.assume_init() }.apiVersion).minor()
+}
+
+/// `vkGetPhysicalDeviceToolPropertiesEXT` at the end of the chain: for devices that list the extension.
+///
+/// # Safety
+/// The parameters are as the Vulkan specification demands; the handle comes from the lowest layer.
+pub unsafe fn get_physical_device_tool_properties_ext(
+    physical_device: VkPhysicalDevice<Chain>,
+    count: *mut u32,
+    properties: *mut VkPhysicalDeviceToolProperties,
+) -> VkResult {
+    // SAFETY: the handle comes from the lowest layer.
+    let target = unsafe { Target::new(physical_device, "vkGetPhysicalDeviceToolPropertiesEXT") };
+    if let Some(function) = target.driver.table.vkGetPhysicalDeviceToolPropertiesEXT {
+        match lists_tooling_info(&target) {
+            // SAFETY: the driver's function with its own handle.
+            Ok(true) => return unsafe { function(target.handle, count, properties) },
+            Ok(false) => {}
+            Err(error) => return error.into(),
+        }
+    }
+    // SAFETY: valid by this function's contract.
+    unsafe { *count = 0 };
+    VkResult::VK_SUCCESS
+}
+
+/// Whether the device lists `VK_EXT_tooling_info`; a list that cannot be read lists nothing, unless memory ran out
+/// (DRV-4).
+fn lists_tooling_info(target: &Target) -> Result<bool, OutOfMemory> {
+    let Some(enumerate) = target.driver.table.vkEnumerateDeviceExtensionProperties else {
+        return Ok(false);
+    };
+    let ask = |count: &mut u32, array: *mut VkExtensionProperties| {
+        // SAFETY: the driver's function with its own handle; the array is NULL or has room for `count` elements.
+        match unsafe { enumerate(target.handle, std::ptr::null(), count, array) } {
+            VkResult::VK_SUCCESS | VkResult::VK_INCOMPLETE => Ok(true),
+            VkResult::VK_ERROR_OUT_OF_HOST_MEMORY => Err(OutOfMemory),
+            _ => Ok(false),
+        }
+    };
+    let mut count = 0;
+    if !ask(&mut count, std::ptr::null_mut())? {
+        return Ok(false);
+    }
+    let empty = VkExtensionProperties {
+        extensionName: [0; VK_MAX_EXTENSION_NAME_SIZE as usize],
+        specVersion: 0,
+    };
+    let scope = VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_COMMAND;
+    let mut listed = HostVec::new(target.instance().allocator.scoped(scope));
+    listed.try_fill_to(count as usize, empty)?;
+    if !ask(&mut count, listed.as_mut_ptr())? {
+        return Ok(false);
+    }
+    // Whatever count the driver writes back, there are no more elements than were allocated (DRV-169).
+    listed.truncate(count as usize);
+    Ok(listed
+        .iter()
+        .any(|extension| ffi::fixed_text(&extension.extensionName) == b"VK_EXT_tooling_info"))
+}
