@@ -1,5 +1,26 @@
 //! Physical devices: the objects that stand for them, and everything that enumerates them.
+//!
+//! An enumeration passes three stations. [`entry`] is what the application calls: it goes down the layer chain, drops
+//! what the ID filters hide ([`filter`]) and puts the application's objects in place of the chain's. [`terminator`] is
+//! where the chain ends: it asks every driver ([`walk`]), then selects by the settings file ([`configured`]) or sorts
+//! ([`order`]). [`groups`] does the same for device groups. [`objects`] keeps one object a device, for as long as the
+//! instance lives.
 
+mod configured;
+mod entry;
+mod extensions;
+mod facts;
+mod filter;
+mod groups;
 mod object;
+mod objects;
+mod order;
+mod retire;
+pub mod terminator;
+mod walk;
 
+pub use entry::enumerate_physical_devices;
+pub use extensions::enumerate_device_layer_properties;
+pub use groups::enumerate_physical_device_groups;
 pub use object::{AppPhysicalDevice, ChainPhysicalDevice};
+pub use objects::PhysicalDevices;

@@ -1,0 +1,180 @@
+//! The devices that the settings file selects (APP-258 to APP-260, DRV-123).
+
+use super::facts;
+use super::walk::{Device, scratch};
+use crate::alloc::{HostAllocator, HostVec, OutOfMemory};
+use crate::generated::types::VkResult;
+use crate::instance::Instance;
+use crate::journal::reason::DeviceReason;
+use crate::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
+use crate::manifest::Text;
+use crate::settings::{DeviceConfiguration, uuid_text};
+use crate::version::ApiVersion;
+
+/// The selection, if the settings file makes one; an empty one selects nothing.
+pub(super) fn configurations(instance: &Instance) -> Option<&[DeviceConfiguration]> {
+    instance.settings()?.device_configurations.as_deref()
+}
+
+/// What a configuration is compared with.
+struct Identity {
+    name: Text,
+    api_version: ApiVersion,
+    device_uuid: [u8; 16],
+    driver_uuid: [u8; 16],
+    driver_version: u32,
+}
+
+impl Identity {
+    fn of(device: &Device<'_>) -> Self {
+        let properties = facts::properties(device);
+        let (device_uuid, driver_uuid) = facts::uuids(device);
+        Self {
+            name: facts::name_of(&properties),
+            api_version: ApiVersion(properties.apiVersion),
+            device_uuid,
+            driver_uuid,
+            driver_version: properties.driverVersion,
+        }
+    }
+
+    fn is(&self, wanted: &DeviceConfiguration) -> bool {
+        self.api_version.without_patch() >= ApiVersion::V1_1
+            && self.device_uuid == wanted.device_uuid
+            && self.driver_uuid == wanted.driver_uuid
+            && self.driver_version == wanted.driver_version
+    }
+}
+
+/// For each configuration the index of its device. A device serves one configuration.
+fn assign(
+    identities: &[Identity],
+    wanted: &[DeviceConfiguration],
+    allocator: HostAllocator,
+) -> Result<HostVec<Option<usize>>, OutOfMemory> {
+    let mut assigned = HostVec::<Option<usize>>::try_with_capacity(wanted.len(), allocator)?;
+    for configuration in wanted {
+        let free = identities
+            .iter()
+            .enumerate()
+            .position(|(index, identity)| identity.is(configuration) && !assigned.contains(&Some(index)));
+        assigned.try_push(free)?;
+    }
+    Ok(assigned)
+}
+
+/// The configured devices, in configured order.
+///
+/// # Errors
+/// Out of host memory, or that no configured device is present.
+pub(super) fn select<'a>(
+    instance: &Instance,
+    devices: &[Device<'a>],
+    wanted: &[DeviceConfiguration],
+    journal: &mut Journal<'_>,
+) -> Result<HostVec<Device<'a>>, VkResult> {
+    let scratch = scratch(instance);
+    let mut identities = HostVec::try_with_capacity(devices.len(), scratch)?;
+    for device in devices {
+        identities.try_push(Identity::of(device))?;
+    }
+    let assigned = assign(&identities, wanted, scratch)?;
+    for (configuration, _) in wanted.iter().zip(&assigned).filter(|(_, found)| found.is_none()) {
+        tell_absent(configuration, journal);
+    }
+    for (index, identity) in identities.iter().enumerate() {
+        if !assigned.contains(&Some(index)) {
+            journal.decide(hidden(&identity.name, DeviceReason::NotConfigured));
+        }
+    }
+    let mut selected = HostVec::try_with_capacity(wanted.len(), scratch)?;
+    for &index in assigned.iter().flatten() {
+        selected.try_push(devices[index])?;
+    }
+    if selected.is_empty() {
+        journal.note(
+            LogBits::WARN,
+            format_args!("None of the physical devices that the loader settings configure is present"),
+        );
+        return Err(VkResult::VK_ERROR_INITIALIZATION_FAILED);
+    }
+    Ok(selected)
+}
+
+/// The decision to hide a device, or the group it is in.
+pub(super) fn hidden(name: &Text, reason: DeviceReason) -> Decision {
+    Decision {
+        subject: Subject::PhysicalDevice,
+        name: name.clone(),
+        path: Text::default(),
+        verdict: Verdict::Dropped(Reason::from(reason)),
+        source: Source::Settings,
+    }
+}
+
+fn tell_absent(configuration: &DeviceConfiguration, journal: &Journal<'_>) {
+    let DeviceConfiguration { device_uuid, driver_uuid, driver_version, device_name, driver_name } = configuration;
+    journal.note(
+        LogBits::WARN,
+        format_args!(
+            "The physical device \"{device_name}\" of driver \"{driver_name}\" that the loader settings configure is \
+             not present: deviceUUID {}, driverUUID {}, driverVersion {driver_version}",
+            uuid_text(device_uuid),
+            uuid_text(driver_uuid)
+        ),
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn identity(device: u8, driver_version: u32, api_version: ApiVersion) -> Identity {
+        Identity {
+            name: Text::default(),
+            api_version,
+            device_uuid: [device; 16],
+            driver_uuid: [9; 16],
+            driver_version,
+        }
+    }
+
+    fn wanted(device: u8, driver_version: u32) -> DeviceConfiguration {
+        DeviceConfiguration {
+            device_uuid: [device; 16],
+            driver_uuid: [9; 16],
+            driver_version,
+            device_name: Text::default(),
+            driver_name: Text::default(),
+        }
+    }
+
+    fn assigned(identities: &[Identity], wanted: &[DeviceConfiguration]) -> Vec<Option<usize>> {
+        assign(identities, wanted, HostAllocator::system()).expect("memory").to_vec()
+    }
+
+    #[test]
+    fn app_259_configured_order_counts() {
+        let present = [1, 2, 3].map(|device| identity(device, 7, ApiVersion::V1_1));
+        assert_eq!(assigned(&present, &[wanted(3, 7), wanted(5, 7), wanted(1, 7)]), [Some(2), None, Some(0)]);
+    }
+
+    #[test]
+    fn app_259_all_three_values_must_match() {
+        let present = [identity(1, 7, ApiVersion::V1_1)];
+        let mut other_driver = wanted(1, 7);
+        other_driver.driver_uuid = [8; 16];
+        assert_eq!(assigned(&present, &[wanted(1, 8), wanted(2, 7), other_driver]), [None; 3]);
+    }
+
+    #[test]
+    fn app_259_devices_below_1_1_never_match() {
+        assert_eq!(assigned(&[identity(1, 7, ApiVersion::V1_0)], &[wanted(1, 7)]), [None]);
+    }
+
+    #[test]
+    fn app_259_a_device_serves_one_configuration() {
+        let twins = [identity(1, 7, ApiVersion::V1_1), identity(1, 7, ApiVersion::V1_1)];
+        assert_eq!(assigned(&twins, &[wanted(1, 7), wanted(1, 7), wanted(1, 7)]), [Some(0), Some(1), None]);
+    }
+}

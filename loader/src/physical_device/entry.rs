@@ -1,0 +1,142 @@
+//! `vkEnumeratePhysicalDevices` as the application calls it (APP-115 to APP-122).
+
+use super::filter::IdFilters;
+use super::walk::scratch;
+use super::{objects, retire};
+use crate::alloc::HostVec;
+use crate::env::Environment;
+use crate::ffi::TwoCall;
+use crate::generated::types::VkResult;
+use crate::handle::{App, Chain, InstanceHandle, PhysicalDeviceHandle};
+use crate::instance::Instance;
+use crate::journal::Journal;
+use crate::log::{self, InstanceSink};
+use crate::seam::{self, Rejected};
+
+/// How often a list is asked for anew because it grew between the two calls.
+const ATTEMPTS: usize = 8;
+
+/// Lists the physical devices.
+///
+/// # Safety
+/// The parameters are as the Vulkan specification demands of `vkEnumeratePhysicalDevices`; a NULL `count` is tolerated
+/// and reported.
+pub unsafe fn enumerate_physical_devices(
+    handle: InstanceHandle<App>,
+    count: *mut u32,
+    array: *mut PhysicalDeviceHandle<App>,
+) -> VkResult {
+    // SAFETY: passed on to the caller.
+    let Some(instance) = (unsafe { seam::instance_object(handle) }) else {
+        return seam::reject(&Rejected { command: "vkEnumeratePhysicalDevices", parameter: "instance" });
+    };
+    if count.is_null() {
+        log::fatal_with(
+            Some(instance),
+            format_args!(
+                "vkEnumeratePhysicalDevices: Received NULL pointer for physical device count return value. \
+                 [VUID-vkEnumeratePhysicalDevices-pPhysicalDeviceCount-parameter]"
+            ),
+        );
+        return VkResult::VK_ERROR_INITIALIZATION_FAILED;
+    }
+    let sink = InstanceSink(Some(instance));
+    let mut journal = Journal::new(&sink);
+    let result = match IdFilters::read(&Environment::process(), &journal) {
+        // SAFETY: `count` is not null; the rest is passed on.
+        None => unsafe { unfiltered(instance, count, array) },
+        // SAFETY: as above.
+        Some(filters) => unsafe { filtered(instance, &filters, count, array, &mut journal) },
+    };
+    if answered(result) && !array.is_null() {
+        retire::release_idle_drivers(instance, &mut journal);
+    }
+    result
+}
+
+/// Whether an enumeration has given the caller something.
+pub(super) fn answered(result: VkResult) -> bool {
+    result == VkResult::VK_SUCCESS || result == VkResult::VK_INCOMPLETE
+}
+
+/// Hands the caller's array down the chain and replaces each handle in place (DRV-122).
+///
+/// # Safety
+/// `count` is writable; `array` is null or has room for `*count` handles.
+unsafe fn unfiltered(instance: &Instance, count: *mut u32, array: *mut PhysicalDeviceHandle<App>) -> VkResult {
+    // Handles of both levels are one pointer each.
+    let chain = array.cast::<PhysicalDeviceHandle<Chain>>();
+    // SAFETY: the topmost entity's function with its own handle; the pointers are the caller's.
+    let result = unsafe { (instance.table().vkEnumeratePhysicalDevices)(instance.chain_handle(), count, chain) };
+    if array.is_null() || !answered(result) {
+        return result;
+    }
+    // SAFETY: the chain wrote `*count` handles, no more than there was room for.
+    for index in 0..unsafe { *count } as usize {
+        // SAFETY: as above.
+        let handle = unsafe { *chain.add(index) };
+        match objects::app_handle(instance, handle) {
+            // SAFETY: as above.
+            Ok(handle) => unsafe { array.add(index).write(handle) },
+            Err(error) => return error.into(),
+        }
+    }
+    result
+}
+
+/// Answers with those devices of the whole list that the filters show (DRV-134).
+///
+/// # Safety
+/// As for [`unfiltered`].
+unsafe fn filtered(
+    instance: &Instance,
+    filters: &IdFilters,
+    count: *mut u32,
+    array: *mut PhysicalDeviceHandle<App>,
+    journal: &mut Journal<'_>,
+) -> VkResult {
+    let shown = || -> Result<_, VkResult> {
+        let all = whole_list(instance)?;
+        let mut shown = HostVec::try_with_capacity(all.len(), scratch(instance))?;
+        for &device in &all {
+            if filters.shows(instance, device, journal) {
+                shown.try_push(objects::app_handle(instance, device)?)?;
+            }
+        }
+        Ok(shown)
+    };
+    match { shown }() {
+        // SAFETY: by this function's contract.
+        Ok(shown) => unsafe { TwoCall::new(count, array) }.answer(shown.iter().copied()),
+        Err(result) => result,
+    }
+}
+
+/// All devices that the chain reports.
+///
+/// # Errors
+/// What the chain returned, out of host memory, or that there is no device.
+fn whole_list(instance: &Instance) -> Result<HostVec<PhysicalDeviceHandle<Chain>>, VkResult> {
+    let enumerate = instance.table().vkEnumeratePhysicalDevices;
+    let mut list = HostVec::new(scratch(instance));
+    for _ in 0..ATTEMPTS {
+        let mut count = 0;
+        // SAFETY: the topmost entity's function with its own handle and a writable number.
+        let result = unsafe { enumerate(instance.chain_handle(), &mut count, std::ptr::null_mut()) };
+        if !answered(result) {
+            return Err(result);
+        }
+        list.clear();
+        list.try_fill_to(count as usize, PhysicalDeviceHandle::NULL)?;
+        // SAFETY: as above, with room for `count` handles.
+        let result = unsafe { enumerate(instance.chain_handle(), &mut count, list.as_mut_ptr()) };
+        if !answered(result) {
+            return Err(result);
+        }
+        list.truncate(count as usize);
+        if result == VkResult::VK_SUCCESS {
+            break;
+        }
+    }
+    if list.is_empty() { Err(VkResult::VK_ERROR_INITIALIZATION_FAILED) } else { Ok(list) }
+}

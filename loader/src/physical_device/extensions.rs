@@ -1,0 +1,129 @@
+//! What a physical device offers beyond the core: extensions of driver and layers, and the layers themselves (APP-130 to
+//! APP-133, DRV-135, DRV-136).
+
+use super::walk::scratch;
+use crate::alloc::{HostAllocator, HostVec, OutOfMemory};
+use crate::driver;
+use crate::ffi;
+use crate::generated::types::{VkExtensionProperties, VkLayerProperties, VkResult};
+use crate::handle::{App, Chain, PhysicalDeviceHandle};
+use crate::instance::Instance;
+use crate::log;
+use crate::journal::LogBits;
+use crate::seam::{self, Rejected};
+use std::ffi::c_char;
+
+/// `vkEnumerateDeviceLayerProperties`: the layers active on the instance. Never goes down the chain.
+///
+/// # Safety
+/// The parameters are as the Vulkan specification demands.
+pub unsafe fn enumerate_device_layer_properties(
+    device: PhysicalDeviceHandle<App>,
+    count: *mut u32,
+    array: *mut VkLayerProperties,
+) -> VkResult {
+    // SAFETY: passed on to the caller.
+    let Some(device) = (unsafe { seam::physical_device_object(device) }) else {
+        return seam::reject(&Rejected { command: "vkEnumerateDeviceLayerProperties", parameter: "physicalDevice" });
+    };
+    if count.is_null() {
+        return VkResult::VK_INCOMPLETE;
+    }
+    let active = device.instance().layers().map_or(&[][..], |layers| &layers.active);
+    // SAFETY: by this function's contract.
+    unsafe { ffi::write_all(count, array, active) }
+}
+
+/// `vkEnumerateDeviceExtensionProperties` at the end of the chain.
+///
+/// # Safety
+/// The parameters are what the lowest layer passed.
+pub(super) unsafe fn enumerate(
+    device: PhysicalDeviceHandle<Chain>,
+    layer_name: *const c_char,
+    count: *mut u32,
+    array: *mut VkExtensionProperties,
+) -> VkResult {
+    if count.is_null() {
+        return VkResult::VK_INCOMPLETE;
+    }
+    // SAFETY: the handle came from the lowest layer.
+    let object = unsafe { seam::chain_physical_device(device) };
+    let instance = object.driver().instance();
+    // SAFETY: null or the caller's string.
+    if !layer_name.is_null() && unsafe { *layer_name } != 0 {
+        // SAFETY: the caller's string, number and array.
+        return unsafe { enumerate_of_layer(instance, layer_name, count, array) };
+    }
+    let list = driver::device_extensions(object.driver(), object.handle, scratch(instance)).and_then(|offered| {
+        let layers = instance.layers().map_or(&[][..], |layers| &layers.chain);
+        let implicit = layers.iter().filter(|layer| layer.implicit);
+        let added = implicit.flat_map(|layer| layer.device_extensions.iter().map(|extension| &extension.properties));
+        merge(offered, added).map_err(VkResult::from)
+    });
+    match list {
+        // SAFETY: by this function's contract.
+        Ok(list) => unsafe { ffi::write_all(count, array, &list) },
+        Err(result) => result,
+    }
+}
+
+/// The driver's list, followed by what is not in it yet; the first of equal names counts (APP-131).
+fn merge<'a>(
+    mut list: HostVec<VkExtensionProperties>,
+    added: impl Iterator<Item = &'a VkExtensionProperties>,
+) -> Result<HostVec<VkExtensionProperties>, OutOfMemory> {
+    for extension in added {
+        let name = ffi::fixed_text(&extension.extensionName);
+        if !list.iter().any(|known| ffi::fixed_text(&known.extensionName) == name) {
+            list.try_push(*extension)?;
+        }
+    }
+    Ok(list)
+}
+
+/// The device extensions in the manifest of one layer, active or not (APP-132).
+///
+/// # Safety
+/// `layer_name` is a string of the caller, `count` and `array` are as for [`ffi::TwoCall::new`].
+unsafe fn enumerate_of_layer(
+    instance: &Instance,
+    layer_name: *const c_char,
+    count: *mut u32,
+    array: *mut VkExtensionProperties,
+) -> VkResult {
+    // SAFETY: by this function's contract.
+    let Some(name) = (unsafe { ffi::is_valid_name(layer_name) }) else {
+        log::emit(
+            Some(instance),
+            LogBits::ERROR,
+            format_args!("vkEnumerateDeviceExtensionProperties:  pLayerName is too long or is badly formed"),
+        );
+        return VkResult::VK_ERROR_EXTENSION_NOT_PRESENT;
+    };
+    let known = instance.layers().map_or(&[][..], |layers| &layers.device_extensions);
+    let found = known.iter().find(|(layer, _)| layer.bytes() == name.to_bytes());
+    let list = found.map_or(&[][..], |(_, extensions)| extensions);
+    // SAFETY: by this function's contract.
+    unsafe { ffi::write_all(count, array, list) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn extension(name: &str, version: u32) -> VkExtensionProperties {
+        let mut properties = VkExtensionProperties { extensionName: [0; 256], specVersion: version };
+        ffi::set_fixed_text(&mut properties.extensionName, name.as_bytes());
+        properties
+    }
+
+    #[test]
+    fn app_131_the_driver_comes_first_and_wins() {
+        let offered = HostVec::try_from_slice(&[extension("a", 1), extension("b", 2)], HostAllocator::system());
+        let added = [extension("b", 9), extension("c", 3), extension("c", 4)];
+        let merged = merge(offered.expect("memory"), added.iter()).expect("memory");
+        let versions: Vec<u32> = merged.iter().map(|extension| extension.specVersion).collect();
+        assert_eq!(versions, [1, 2, 3]);
+    }
+}

@@ -1,0 +1,108 @@
+//! What drivers tell about a device, as far as sorting and selection need it.
+
+use super::walk::Device;
+use crate::driver;
+use crate::ffi;
+use crate::generated::extensions::InstanceExtension;
+use crate::generated::types::{
+    VkPhysicalDeviceIDProperties, VkPhysicalDevicePCIBusInfoPropertiesEXT, VkPhysicalDeviceProperties,
+    VkPhysicalDeviceProperties2, VkResult,
+};
+use crate::instance::Instance;
+use crate::manifest::Text;
+use crate::version::ApiVersion;
+use std::ffi::c_void;
+use std::mem::MaybeUninit;
+
+/// The device extension that tells where on the PCI bus a device is.
+const PCI_BUS_INFO: &[u8] = b"VK_EXT_pci_bus_info";
+
+/// Place on the PCI bus: domain, bus, device, function.
+pub(super) type PciAddress = [u32; 4];
+
+/// A structure of plain numbers with every byte zero.
+macro_rules! zeroed {
+    ($type:ty) => {
+        // SAFETY: the structure consists of integers, floats, arrays of them and nullable pointers, for all of which
+        // zero is a value.
+        unsafe { MaybeUninit::<$type>::zeroed().assume_init() }
+    };
+}
+pub(super) use zeroed;
+
+/// The properties that every driver knows.
+pub(super) fn properties(device: &Device<'_>) -> VkPhysicalDeviceProperties {
+    let mut properties = zeroed!(VkPhysicalDeviceProperties);
+    if let Some(get) = device.driver.table.vkGetPhysicalDeviceProperties {
+        // SAFETY: the driver's function with its own device and a writable structure.
+        unsafe { get(device.handle, &mut properties) };
+    }
+    properties
+}
+
+/// The name of a device, for messages.
+pub(super) fn name_of(properties: &VkPhysicalDeviceProperties) -> Text {
+    Text::try_new(ffi::fixed_text(&properties.deviceName)).unwrap_or_default()
+}
+
+/// The place on the PCI bus, if the driver tells (DRV-138). A driver whose extension list cannot be read tells nothing.
+///
+/// # Errors
+/// Out of host memory.
+pub(super) fn pci_address(
+    instance: &Instance,
+    device: &Device<'_>,
+    properties: &VkPhysicalDeviceProperties,
+) -> Result<Option<PciAddress>, VkResult> {
+    let extensions = match driver::device_extensions(device.driver, device.handle, super::walk::scratch(instance)) {
+        Ok(extensions) => extensions,
+        Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY) => return Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY),
+        Err(_) => return Ok(None),
+    };
+    if !extensions.iter().any(|extension| ffi::fixed_text(&extension.extensionName) == PCI_BUS_INFO) {
+        return Ok(None);
+    }
+    let core = instance.api_version() >= ApiVersion::V1_1
+        && ApiVersion(properties.apiVersion).without_patch() >= ApiVersion::V1_1;
+    let table = &device.driver.table;
+    let get = if core { table.vkGetPhysicalDeviceProperties2 } else { table.vkGetPhysicalDeviceProperties2KHR };
+    let Some(get) = get else { return Ok(None) };
+    let mut info = zeroed!(VkPhysicalDevicePCIBusInfoPropertiesEXT);
+    info.sType = VkPhysicalDevicePCIBusInfoPropertiesEXT::STRUCTURE_TYPE;
+    let mut asked = properties2((&raw mut info).cast());
+    // SAFETY: the driver's function with its own device and a chain of two writable structures.
+    unsafe { get(device.handle, &mut asked) };
+    Ok(Some([info.pciDomain, info.pciBus, info.pciDevice, info.pciFunction]))
+}
+
+/// The identifiers of device and driver; zero when the driver does not tell (APP-259).
+pub(super) fn uuids(device: &Device<'_>) -> ([u8; 16], [u8; 16]) {
+    let mut info = zeroed!(VkPhysicalDeviceIDProperties);
+    info.sType = VkPhysicalDeviceIDProperties::STRUCTURE_TYPE;
+    let mut asked = properties2((&raw mut info).cast());
+    if let Some(get) = device.driver.table.vkGetPhysicalDeviceProperties2 {
+        // SAFETY: the driver's function with its own device and a chain of two writable structures.
+        unsafe { get(device.handle, &mut asked) };
+    }
+    (info.deviceUUID, info.driverUUID)
+}
+
+/// A query with one more structure behind it.
+pub(super) fn properties2(next: *mut c_void) -> VkPhysicalDeviceProperties2 {
+    let mut asked = zeroed!(VkPhysicalDeviceProperties2);
+    asked.sType = VkPhysicalDeviceProperties2::STRUCTURE_TYPE;
+    asked.pNext = next;
+    asked
+}
+
+/// Whether the application can ask for properties beyond the first version, and by which function: `Some(true)` for
+/// the core one, `Some(false)` for the extension's (DRV-133).
+pub(super) fn properties2_is_core(instance: &Instance) -> Option<bool> {
+    if instance.api_version() >= ApiVersion::V1_1 {
+        return Some(true);
+    }
+    instance
+        .enabled
+        .contains(InstanceExtension::VK_KHR_get_physical_device_properties2)
+        .then_some(false)
+}

@@ -1,0 +1,153 @@
+//! Hiding devices by their numbers (DRV-132 to DRV-134, APP-120).
+//!
+//! This happens above the layers: the numbers are what the chain says about its own devices.
+
+use super::facts::{self, zeroed};
+use crate::env::numbers::{IdRanges, MAX_ID_ITEMS};
+use crate::env::{Environment, Variable};
+use crate::generated::types::{VkPhysicalDeviceDriverProperties, VkPhysicalDeviceProperties};
+use crate::handle::{Chain, PhysicalDeviceHandle};
+use crate::instance::Instance;
+use crate::journal::reason::DeviceReason;
+use crate::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
+use crate::manifest::Text;
+
+/// The numbers that a filter looks at, with the variables that filter them.
+const VARIABLES: [Variable; 3] = [Variable::DeviceIdFilter, Variable::VendorIdFilter, Variable::DriverIdFilter];
+/// Place of the driver's number in [`VARIABLES`].
+const DRIVER: usize = 2;
+
+/// The filters in force.
+pub(super) struct IdFilters([IdRanges; 3]);
+
+impl IdFilters {
+    /// Reads the variables, which may have changed since the last call. `None` when nothing is filtered.
+    pub(super) fn read(environment: &Environment<'_>, journal: &Journal<'_>) -> Option<Self> {
+        let filters = VARIABLES.map(|variable| {
+            let ranges = IdRanges::parse(&environment.get(variable).unwrap_or_default());
+            if ranges.truncated {
+                journal.note(
+                    LogBits::WARN,
+                    format_args!(
+                        "{} has more than {MAX_ID_ITEMS} entries; those behind the first {MAX_ID_ITEMS} are ignored",
+                        variable.name()
+                    ),
+                );
+            }
+            ranges
+        });
+        filters.iter().any(|ranges| !ranges.is_empty()).then_some(Self(filters))
+    }
+
+    /// The first filter that hides a device with these numbers. A number that is not known passes no filter.
+    fn rejecting(&self, ids: [Option<u32>; 3]) -> Option<Variable> {
+        self.0
+            .iter()
+            .zip(ids)
+            .zip(VARIABLES)
+            .find(|((ranges, id), _)| !ranges.is_empty() && !id.is_some_and(|id| ranges.accepts(id)))
+            .map(|(_, variable)| variable)
+    }
+
+    /// Whether a device is to be shown. A hidden one is recorded.
+    pub(super) fn shows(
+        &self,
+        instance: &Instance,
+        device: PhysicalDeviceHandle<Chain>,
+        journal: &mut Journal<'_>,
+    ) -> bool {
+        let mut properties = zeroed!(VkPhysicalDeviceProperties);
+        // SAFETY: the chain's function with a handle that the chain just reported and a writable structure.
+        unsafe { (instance.table().vkGetPhysicalDeviceProperties)(device, &mut properties) };
+        // Asking for the driver's number can make an old driver's terminator warn, so it is only done when needed.
+        let driver = if self.0[DRIVER].is_empty() { None } else { driver_id(instance, device) };
+        let Some(variable) = self.rejecting([Some(properties.deviceID), Some(properties.vendorID), driver]) else {
+            return true;
+        };
+        journal.decide(Decision {
+            subject: Subject::PhysicalDevice,
+            name: facts::name_of(&properties),
+            path: Text::default(),
+            verdict: Verdict::Dropped(Reason::from(DeviceReason::IdFilter(variable))),
+            source: Source::Variable(variable),
+        });
+        false
+    }
+}
+
+/// `VkPhysicalDeviceDriverProperties::driverID`, if the instance can ask for it and the driver answers (DRV-133).
+fn driver_id(instance: &Instance, device: PhysicalDeviceHandle<Chain>) -> Option<u32> {
+    let table = instance.table();
+    let get = if facts::properties2_is_core(instance)? {
+        table.vkGetPhysicalDeviceProperties2
+    } else {
+        table.vkGetPhysicalDeviceProperties2KHR
+    };
+    let mut info = zeroed!(VkPhysicalDeviceDriverProperties);
+    info.sType = VkPhysicalDeviceDriverProperties::STRUCTURE_TYPE;
+    let mut asked = facts::properties2((&raw mut info).cast());
+    // SAFETY: the chain's function, which the version or the enabled extension makes available, with a handle that the
+    // chain just reported and a chain of two writable structures.
+    unsafe { get(device, &mut asked) };
+    // No driver has the number 0: it is what is left when nobody fills the structure.
+    u32::try_from(info.driverID.0).ok().filter(|&id| id != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::env::Fixed;
+    use crate::journal::Sink;
+    use std::cell::RefCell;
+
+    #[derive(Default)]
+    struct Lines(RefCell<Vec<(LogBits, String)>>);
+
+    impl Sink for Lines {
+        fn log(&self, bits: LogBits, text: &[u8]) {
+            self.0.borrow_mut().push((bits, String::from_utf8_lossy(text).into_owned()));
+        }
+    }
+
+    fn filters(values: &[(&str, &str)], lines: &Lines) -> Option<IdFilters> {
+        let source = Fixed::new(values);
+        IdFilters::read(&Environment::new(&source), &Journal::new(lines))
+    }
+
+    #[test]
+    fn drv_133_nothing_set_filters_nothing() {
+        let lines = Lines::default();
+        assert!(filters(&[], &lines).is_none());
+        assert!(filters(&[("VK_LOADER_DEVICE_ID_FILTER", ""), ("VK_LOADER_DRIVER_ID_FILTER", ",,")], &lines).is_none());
+        assert!(lines.0.borrow().is_empty());
+    }
+
+    #[test]
+    fn drv_133_each_filter_that_is_set_must_match() {
+        let lines = Lines::default();
+        let set = [("VK_LOADER_DEVICE_ID_FILTER", "1:5"), ("VK_LOADER_VENDOR_ID_FILTER", "0x10de,0x1002")];
+        let filters = filters(&set, &lines).expect("set");
+        let rejecting = |device, vendor| filters.rejecting([Some(device), Some(vendor), None]);
+        assert_eq!(rejecting(3, 0x1002), None);
+        assert_eq!(rejecting(6, 0x1002), Some(Variable::DeviceIdFilter));
+        assert_eq!(rejecting(3, 0x8086), Some(Variable::VendorIdFilter));
+    }
+
+    #[test]
+    fn drv_133_an_unknown_driver_fails_the_driver_filter() {
+        let filters = filters(&[("VK_LOADER_DRIVER_ID_FILTER", "0:100")], &Lines::default()).expect("set");
+        assert_eq!(filters.rejecting([Some(1), Some(1), None]), Some(Variable::DriverIdFilter));
+        assert_eq!(filters.rejecting([Some(1), Some(1), Some(4)]), None);
+    }
+
+    #[test]
+    fn drv_132_too_many_entries_are_told() {
+        let lines = Lines::default();
+        let value = vec!["1"; MAX_ID_ITEMS + 1].join(",");
+        assert!(filters(&[("VK_LOADER_VENDOR_ID_FILTER", &value)], &lines).is_some());
+        let lines = lines.0.borrow();
+        let [(bits, text)] = &lines[..] else { panic!("{lines:?}") };
+        assert_eq!(*bits, LogBits::WARN);
+        assert!(text.contains("VK_LOADER_VENDOR_ID_FILTER") && text.contains("16"), "{text}");
+    }
+}

@@ -1,0 +1,214 @@
+//! The groups of all drivers, at the end of the chain (DRV-149 to DRV-157).
+
+use super::super::configured;
+use super::super::facts;
+use super::super::terminator::tell_trimming;
+use super::super::walk::{self, Device, MOST_OF_ONE_DRIVER, scratch, succeeds};
+use super::heads::{Head, Heads};
+use super::{Group, members, sort, translated};
+use crate::alloc::HostVec;
+use crate::generated::extensions::InstanceExtension;
+use crate::generated::pfn::PFN_vkEnumeratePhysicalDeviceGroups;
+use crate::generated::types::{VkPhysicalDeviceGroupProperties, VkResult};
+use crate::handle::{Chain, Driver, PhysicalDeviceHandle};
+use crate::instance::{Instance, InstanceDriver};
+use crate::journal::reason::DeviceReason;
+use crate::journal::{Journal, LogBits, Raw};
+use crate::log::InstanceSink;
+
+const COMMAND: &str = "vkEnumeratePhysicalDeviceGroups";
+
+type Enumerate = PFN_vkEnumeratePhysicalDeviceGroups<Driver>;
+
+/// A driver that has groups, and how many to expect of it.
+struct Source<'a> {
+    driver: &'a InstanceDriver,
+    /// `None` if each device is a group of its own.
+    function: Option<Enumerate>,
+    count: u32,
+}
+
+/// Answers `vkEnumeratePhysicalDeviceGroups` for the lowest layer.
+///
+/// # Safety
+/// `count` is writable; `array` is null or has `*count` elements whose `sType` and `pNext` are set.
+pub(in super::super) unsafe fn enumerate_at_end_of_chain(
+    instance: &Instance,
+    count: *mut u32,
+    array: *mut VkPhysicalDeviceGroupProperties<Chain>,
+) -> VkResult {
+    let sink = InstanceSink(Some(instance));
+    let mut journal = Journal::new(&sink);
+    let result = walk::with_drivers(instance, |drivers| {
+        let devices = walk::devices(instance, drivers, &mut journal)?;
+        let sources = sources(instance, drivers, &devices, &mut journal)?;
+        let total = sources.iter().fold(0_u32, |total, source| total.saturating_add(source.count));
+        if total == 0 {
+            return Err(no_groups(&journal));
+        }
+        if array.is_null() {
+            // SAFETY: by this function's contract.
+            unsafe { *count = total };
+            return Ok(VkResult::VK_SUCCESS);
+        }
+        // SAFETY: by this function's contract.
+        let room = unsafe { *count };
+        // SAFETY: no more than the array has.
+        let heads = unsafe { Heads::read(array, room.min(total) as usize, scratch(instance)) }?;
+        let mut groups = fill(instance, &sources, &devices, &heads, &mut journal)?;
+        sort::sort(instance, &mut groups, &devices, &journal)?;
+        drop_hidden(instance, &mut groups, &devices, &mut journal)?;
+        tell_trimming("terminator_EnumeratePhysicalDeviceGroups", groups.len(), room as usize, &journal);
+        // SAFETY: the heads are those of this array.
+        Ok(unsafe { heads.answer(&groups, count, array) })
+    });
+    result.unwrap_or_else(|error| error)
+}
+
+fn no_groups(journal: &Journal<'_>) -> VkResult {
+    journal.note(LogBits::ERROR, format_args!("{COMMAND}: no driver reports any device group"));
+    VkResult::VK_ERROR_INITIALIZATION_FAILED
+}
+
+/// The count pass. A driver that fails, or that has no device, takes no part (DRV-150).
+fn sources<'a>(
+    instance: &Instance,
+    drivers: &[&'a InstanceDriver],
+    devices: &[Device<'_>],
+    journal: &mut Journal<'_>,
+) -> Result<HostVec<Source<'a>>, VkResult> {
+    let by_extension = instance.enabled.contains(InstanceExtension::VK_KHR_device_group_creation);
+    let mut sources = HostVec::try_with_capacity(drivers.len(), scratch(instance))?;
+    for &driver in drivers {
+        let own = of_driver(devices, driver).count();
+        if own == 0 {
+            continue;
+        }
+        let table = &driver.table;
+        let function = if by_extension {
+            table.vkEnumeratePhysicalDeviceGroupsKHR
+        } else {
+            table.vkEnumeratePhysicalDeviceGroups
+        };
+        let mut count = u32::try_from(own).unwrap_or(u32::MAX);
+        if let Some(function) = function {
+            count = 0;
+            // SAFETY: the driver's function with its own instance and a writable number.
+            match succeeds(unsafe { function(driver.handle, &mut count, std::ptr::null_mut()) }) {
+                Ok(()) => count = count.min(MOST_OF_ONE_DRIVER),
+                Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY) => return Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY),
+                Err(result) => {
+                    walk::fails(driver, COMMAND, result, journal);
+                    continue;
+                }
+            }
+        }
+        sources.try_push(Source { driver, function, count })?;
+    }
+    Ok(sources)
+}
+
+fn of_driver<'d, 'a>(
+    devices: &'d [Device<'a>],
+    driver: &'d InstanceDriver,
+) -> impl Iterator<Item = &'d Device<'a>> {
+    devices.iter().filter(move |device| std::ptr::eq(device.driver, driver))
+}
+
+/// The fill pass. The caller's chains go to the drivers in the order of the walk (DRV-152).
+fn fill(
+    instance: &Instance,
+    sources: &[Source<'_>],
+    devices: &[Device<'_>],
+    heads: &Heads,
+    journal: &mut Journal<'_>,
+) -> Result<HostVec<Group<Chain>>, VkResult> {
+    let mut groups = HostVec::new(scratch(instance));
+    for source in sources {
+        match source.function {
+            Some(function) => ask(instance, source, function, devices, heads, &mut groups, journal)?,
+            None => {
+                for device in of_driver(devices, source.driver) {
+                    groups.try_push(single(device.chain, groups.len(), heads))?;
+                }
+            }
+        }
+    }
+    if groups.is_empty() { Err(no_groups(journal)) } else { Ok(groups) }
+}
+
+/// A group that stands for a device of a driver without groups (APP-126).
+fn single(device: PhysicalDeviceHandle<Chain>, element: usize, heads: &Heads) -> Group<Chain> {
+    let mut properties = heads.get(element).group::<Chain>();
+    properties.physicalDeviceCount = 1;
+    properties.physicalDevices[0] = device;
+    Group { properties, element }
+}
+
+/// Adds the groups that one driver reports. Its failure is the caller's (DRV-151).
+fn ask(
+    instance: &Instance,
+    source: &Source<'_>,
+    function: Enumerate,
+    devices: &[Device<'_>],
+    heads: &Heads,
+    groups: &mut HostVec<Group<Chain>>,
+    journal: &mut Journal<'_>,
+) -> Result<(), VkResult> {
+    let Source { driver, count: room, .. } = *source;
+    if room == 0 {
+        return Ok(());
+    }
+    let first = groups.len();
+    let mut reported = HostVec::new(scratch(instance));
+    reported.try_fill_to(room as usize, Head::INTERNAL.group::<Driver>())?;
+    for (index, element) in reported.iter_mut().enumerate() {
+        *element = heads.get(first + index).group();
+    }
+    let mut written = room;
+    // SAFETY: the driver's function with its own instance and room for as many elements as the number says.
+    let result = unsafe { function(driver.handle, &mut written, reported.as_mut_ptr()) };
+    if result != VkResult::VK_SUCCESS && result != VkResult::VK_INCOMPLETE {
+        walk::fails(driver, COMMAND, result, journal);
+        return Err(result);
+    }
+    reported.truncate(written.min(room) as usize);
+    groups.try_reserve_exact(reported.len())?;
+    for (index, properties) in reported.iter().enumerate() {
+        let counterpart = |handle: PhysicalDeviceHandle<Driver>| {
+            let mut own = of_driver(devices, driver);
+            own.find(|device| device.handle.raw() == handle.raw()).map(|device| device.chain).ok_or_else(|| {
+                let name = Raw(driver.name.bytes());
+                journal.note(
+                    LogBits::ERROR,
+                    format_args!("{COMMAND}: ICD {name} reports a group with a physical device it does not enumerate"),
+                );
+                VkResult::VK_ERROR_INITIALIZATION_FAILED
+            })
+        };
+        groups.try_push(Group { properties: translated(properties, counterpart)?, element: first + index })?;
+    }
+    Ok(())
+}
+
+/// Drops the groups with a device that the settings file hides (DRV-156).
+fn drop_hidden(
+    instance: &Instance,
+    groups: &mut HostVec<Group<Chain>>,
+    devices: &[Device<'_>],
+    journal: &mut Journal<'_>,
+) -> Result<(), VkResult> {
+    let Some(wanted) = configured::configurations(instance) else { return Ok(()) };
+    let selected = configured::select(instance, devices, wanted, journal)?;
+    let is_hidden = |handle: &&PhysicalDeviceHandle<Chain>| {
+        !selected.iter().any(|device| device.chain.raw() == handle.raw())
+    };
+    groups.retain(|group| {
+        let Some(hidden) = members(&group.properties).iter().find(is_hidden) else { return true };
+        let device = devices.iter().find(|device| device.chain.raw() == hidden.raw());
+        let name = device.map(|device| facts::name_of(&facts::properties(device))).unwrap_or_default();
+        journal.decide(configured::hidden(&name, DeviceReason::GroupNotConfigured));
+        false
+    });
+    Ok(())
+}

@@ -1,0 +1,170 @@
+//! `vkEnumeratePhysicalDeviceGroups` as the application calls it (APP-125 to APP-129).
+
+use super::super::entry::answered;
+use super::super::filter::IdFilters;
+use super::super::objects;
+use super::super::walk::scratch;
+use super::heads::{Head, Heads};
+use super::{Group, members, translated};
+use crate::alloc::{HostVec, OutOfMemory};
+use crate::env::Environment;
+use crate::generated::extensions::InstanceExtension;
+use crate::generated::pfn::PFN_vkEnumeratePhysicalDeviceGroups;
+use crate::generated::types::{VkPhysicalDeviceGroupProperties, VkResult};
+use crate::handle::{App, Chain, InstanceHandle};
+use crate::instance::Instance;
+use crate::journal::{Journal, LogBits};
+use crate::log::{self, InstanceSink};
+use crate::seam::{self, Rejected};
+
+/// Lists the device groups.
+///
+/// # Safety
+/// The parameters are as the Vulkan specification demands of `vkEnumeratePhysicalDeviceGroups`; a NULL `count` is
+/// tolerated and reported.
+pub unsafe fn enumerate_physical_device_groups(
+    handle: InstanceHandle<App>,
+    count: *mut u32,
+    array: *mut VkPhysicalDeviceGroupProperties<App>,
+) -> VkResult {
+    // SAFETY: passed on to the caller.
+    let Some(instance) = (unsafe { seam::instance_object(handle) }) else {
+        return seam::reject(&Rejected { command: "vkEnumeratePhysicalDeviceGroups", parameter: "instance" });
+    };
+    if count.is_null() {
+        log::emit(
+            Some(instance),
+            LogBits::ERROR,
+            format_args!(
+                "vkEnumeratePhysicalDeviceGroups: Received NULL pointer for physical device group count return value."
+            ),
+        );
+        return VkResult::VK_ERROR_INITIALIZATION_FAILED;
+    }
+    let sink = InstanceSink(Some(instance));
+    let mut journal = Journal::new(&sink);
+    match IdFilters::read(&Environment::process(), &journal) {
+        // SAFETY: `count` is not null; the rest is passed on.
+        None => unsafe { unfiltered(instance, count, array) },
+        // SAFETY: as above.
+        Some(filters) => unsafe { filtered(instance, &filters, count, array, &mut journal) },
+    }
+}
+
+/// The topmost entity's function: that of the extension if it is enabled, as the drivers are asked too (DRV-149).
+fn function(instance: &Instance) -> PFN_vkEnumeratePhysicalDeviceGroups<Chain> {
+    let table = instance.table();
+    if instance.enabled.contains(InstanceExtension::VK_KHR_device_group_creation) {
+        table.vkEnumeratePhysicalDeviceGroupsKHR
+    } else {
+        table.vkEnumeratePhysicalDeviceGroups
+    }
+}
+
+/// A group with the application's handles (APP-129).
+fn wrapped(
+    instance: &Instance,
+    group: &VkPhysicalDeviceGroupProperties<Chain>,
+) -> Result<VkPhysicalDeviceGroupProperties<App>, OutOfMemory> {
+    translated(group, |device| objects::app_handle(instance, device))
+}
+
+/// Hands the caller's array down the chain and replaces the handles in place.
+///
+/// # Safety
+/// `count` is writable; `array` is null or has `*count` elements whose `sType` and `pNext` are set.
+unsafe fn unfiltered(
+    instance: &Instance,
+    count: *mut u32,
+    array: *mut VkPhysicalDeviceGroupProperties<App>,
+) -> VkResult {
+    // The levels differ in what the handles mean, not in layout.
+    let chain = array.cast::<VkPhysicalDeviceGroupProperties<Chain>>();
+    // SAFETY: the topmost entity's function with its own handle; the pointers are the caller's.
+    let result = unsafe { function(instance)(instance.chain_handle(), count, chain) };
+    if array.is_null() || !answered(result) {
+        return result;
+    }
+    // SAFETY: the chain wrote `*count` elements, no more than there was room for.
+    for index in 0..unsafe { *count } as usize {
+        // SAFETY: as above.
+        match wrapped(instance, unsafe { &*chain.add(index) }) {
+            // SAFETY: as above; the reference of the line before is gone.
+            Ok(group) => unsafe { array.add(index).write(group) },
+            Err(error) => return error.into(),
+        }
+    }
+    result
+}
+
+/// Answers with those groups all of whose devices the filters show (DRV-134).
+///
+/// # Safety
+/// As for [`unfiltered`].
+unsafe fn filtered(
+    instance: &Instance,
+    filters: &IdFilters,
+    count: *mut u32,
+    array: *mut VkPhysicalDeviceGroupProperties<App>,
+    journal: &mut Journal<'_>,
+) -> VkResult {
+    // SAFETY: passed on.
+    let whole = match unsafe { whole_list(instance, count, array) } {
+        Ok(whole) => whole,
+        Err(result) => return result,
+    };
+    let (heads, all) = whole;
+    let mut shown = HostVec::new(scratch(instance));
+    for (element, group) in all.iter().enumerate() {
+        if !members(group).iter().all(|&device| filters.shows(instance, device, journal)) {
+            continue;
+        }
+        let added = wrapped(instance, group).and_then(|properties| shown.try_push(Group { properties, element }));
+        if let Err(error) = added {
+            return error.into();
+        }
+    }
+    if array.is_null() {
+        // SAFETY: by this function's contract.
+        unsafe { *count = u32::try_from(shown.len()).unwrap_or(u32::MAX) };
+        return VkResult::VK_SUCCESS;
+    }
+    // SAFETY: the heads are those of this array.
+    unsafe { heads.answer(&shown, count, array) }
+}
+
+/// All groups that the chain reports, filled into the caller's chains as far as there are any.
+///
+/// # Errors
+/// What the chain returned, out of host memory, or that there is no group.
+///
+/// # Safety
+/// As for [`unfiltered`].
+unsafe fn whole_list(
+    instance: &Instance,
+    count: *const u32,
+    array: *const VkPhysicalDeviceGroupProperties<App>,
+) -> Result<(Heads, HostVec<VkPhysicalDeviceGroupProperties<Chain>>), VkResult> {
+    let enumerate = function(instance);
+    let mut total = 0;
+    // SAFETY: the topmost entity's function with its own handle and a writable number.
+    let result = unsafe { enumerate(instance.chain_handle(), &mut total, std::ptr::null_mut()) };
+    if !answered(result) {
+        return Err(result);
+    }
+    // SAFETY: by this function's contract; no more than the array has.
+    let heads = unsafe { Heads::read(array, (*count).min(total) as usize, scratch(instance)) }?;
+    let mut groups = HostVec::new(scratch(instance));
+    groups.try_fill_to(total as usize, Head::INTERNAL.group::<Chain>())?;
+    for (index, group) in groups.iter_mut().enumerate() {
+        *group = heads.get(index).group();
+    }
+    let mut written = total;
+    // SAFETY: as above, with room for `total` elements.
+    let result = unsafe { enumerate(instance.chain_handle(), &mut written, groups.as_mut_ptr()) };
+    if !answered(result) {
+        return Err(result);
+    }
+    groups.truncate(written.min(total) as usize);
+    if groups.is_empty() { Err(VkResult::VK_ERROR_INITIALIZATION_FAILED) } else { Ok((heads, groups)) }
+}

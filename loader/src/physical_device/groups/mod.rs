@@ -1,0 +1,103 @@
+//! Device groups: the drivers' own, or one a device where a driver has none (DRV-149 to DRV-158).
+//!
+//! [`entry`] is what the application calls, [`collect`] the end of the chain, [`sort`] the order. The elements of the
+//! caller's array carry `pNext` chains that drivers fill; [`heads`] keeps track of them while groups move and vanish.
+
+mod collect;
+mod entry;
+mod heads;
+mod sort;
+
+pub(super) use collect::enumerate_at_end_of_chain;
+pub use entry::enumerate_physical_device_groups;
+
+use crate::generated::types::{VK_MAX_DEVICE_GROUP_SIZE, VkPhysicalDeviceGroupProperties};
+use crate::handle::{Level, PhysicalDeviceHandle};
+
+/// Most devices in a group.
+const MOST_MEMBERS: usize = VK_MAX_DEVICE_GROUP_SIZE as usize;
+
+/// A group, and whose chain it was filled into.
+#[derive(Clone, Copy)]
+struct Group<L: Level> {
+    properties: VkPhysicalDeviceGroupProperties<L>,
+    /// Index of the caller's element whose `sType` and `pNext` were used; beyond the caller's elements if none was.
+    element: usize,
+}
+
+/// A level at which a physical device is a pointer, which is all of them.
+trait DeviceLevel: Level<VkPhysicalDevice = PhysicalDeviceHandle<Self>> {}
+impl<L: Level<VkPhysicalDevice = PhysicalDeviceHandle<L>>> DeviceLevel for L {}
+
+/// How many devices a group has, however many its driver claims (DRV-151).
+fn member_count<L: Level>(properties: &VkPhysicalDeviceGroupProperties<L>) -> usize {
+    (properties.physicalDeviceCount as usize).min(MOST_MEMBERS)
+}
+
+/// The devices of a group.
+fn members<L: DeviceLevel>(properties: &VkPhysicalDeviceGroupProperties<L>) -> &[PhysicalDeviceHandle<L>] {
+    &properties.physicalDevices[..member_count(properties)]
+}
+
+/// The same group with each device replaced by its counterpart at another level.
+///
+/// # Errors
+/// What `counterpart` returns.
+fn translated<From: DeviceLevel, To: DeviceLevel, E>(
+    properties: &VkPhysicalDeviceGroupProperties<From>,
+    mut counterpart: impl FnMut(PhysicalDeviceHandle<From>) -> Result<PhysicalDeviceHandle<To>, E>,
+) -> Result<VkPhysicalDeviceGroupProperties<To>, E> {
+    let mut devices = [PhysicalDeviceHandle::NULL; MOST_MEMBERS];
+    for (to, &from) in devices.iter_mut().zip(members(properties)) {
+        *to = counterpart(from)?;
+    }
+    Ok(VkPhysicalDeviceGroupProperties {
+        sType: properties.sType,
+        pNext: properties.pNext,
+        physicalDeviceCount: member_count(properties) as u32,
+        physicalDevices: devices,
+        subsetAllocation: properties.subsetAllocation,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::handle::{Chain, Driver};
+
+    fn properties(count: u32) -> VkPhysicalDeviceGroupProperties<Driver> {
+        let mut made = heads::Head::INTERNAL.group::<Driver>();
+        made.physicalDeviceCount = count;
+        for (index, device) in made.physicalDevices.iter_mut().enumerate() {
+            *device = PhysicalDeviceHandle::from_raw(std::ptr::without_provenance_mut(index + 1));
+        }
+        made
+    }
+
+    #[test]
+    fn drv_151_a_group_has_at_most_32_devices() {
+        assert_eq!(members(&properties(33)).len(), 32);
+        let same = |device: PhysicalDeviceHandle<Driver>| {
+            Ok::<_, ()>(PhysicalDeviceHandle::<Chain>::from_raw(device.raw()))
+        };
+        let Ok(translated) = translated(&properties(u32::MAX), same) else { panic!("translation") };
+        assert_eq!(translated.physicalDeviceCount, 32);
+        assert_eq!(translated.physicalDevices[31].raw().addr(), 32);
+    }
+
+    #[test]
+    fn drv_154_devices_are_replaced_and_the_rest_is_null() {
+        let twice = |device: PhysicalDeviceHandle<Driver>| {
+            let raw = std::ptr::without_provenance_mut(device.raw().addr() * 2);
+            Ok::<_, ()>(PhysicalDeviceHandle::<Chain>::from_raw(raw))
+        };
+        let Ok(translated) = translated(&properties(2), twice) else { panic!("translation") };
+        let devices = translated.physicalDevices.map(|device| device.raw().addr());
+        assert_eq!(devices[..3], [2, 4, 0]);
+    }
+
+    #[test]
+    fn drv_154_a_foreign_device_is_an_error() {
+        assert!(translated::<Driver, Chain, _>(&properties(1), |_| Err(())).is_err());
+    }
+}

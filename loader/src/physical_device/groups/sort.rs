@@ -1,0 +1,158 @@
+//! The order of groups, and of the devices in each (DRV-155).
+
+use super::super::order::{Rank, Sorting, Traits};
+use super::super::walk::{Device, scratch};
+use super::{Group, member_count, members};
+use crate::alloc::{HostAllocator, HostVec, OutOfMemory};
+use crate::generated::types::VkResult;
+use crate::handle::{Chain, PhysicalDeviceHandle};
+use crate::instance::Instance;
+use crate::journal::{Journal, LogBits};
+
+const TOLD: LogBits = LogBits::INFO.with(LogBits::DRIVER);
+
+/// What is known of each device.
+pub(super) struct Known(HostVec<(PhysicalDeviceHandle<Chain>, Traits)>);
+
+impl Known {
+    fn of(instance: &Instance, devices: &[Device<'_>]) -> Result<Self, VkResult> {
+        let mut known = HostVec::try_with_capacity(devices.len(), scratch(instance))?;
+        for device in devices {
+            known.try_push((device.chain, Traits::of(instance, device)?))?;
+        }
+        Ok(Self(known))
+    }
+
+    fn get(&self, device: PhysicalDeviceHandle<Chain>) -> Option<&Traits> {
+        self.0.iter().find(|(known, _)| known.raw() == device.raw()).map(|(_, traits)| traits)
+    }
+}
+
+/// Sorts groups in place, if this instance sorts at all. All members are among `devices`.
+///
+/// # Errors
+/// Out of host memory.
+pub(super) fn sort(
+    instance: &Instance,
+    groups: &mut [Group<Chain>],
+    devices: &[Device<'_>],
+    journal: &Journal<'_>,
+) -> Result<(), VkResult> {
+    let Some(sorting) = Sorting::of(instance, journal) else { return Ok(()) };
+    let known = Known::of(instance, devices)?;
+    tell("Original", groups, &known, &[], journal);
+    let ranks = arrange(groups, &sorting, &known, scratch(instance))?;
+    tell("Sorted", groups, &known, &ranks, journal);
+    Ok(())
+}
+
+/// Puts the groups and their members in order. Returns the rank of each group, which is that of its first device.
+fn arrange(
+    groups: &mut [Group<Chain>],
+    sorting: &Sorting,
+    known: &Known,
+    allocator: HostAllocator,
+) -> Result<HostVec<Option<Rank>>, OutOfMemory> {
+    let mut ranked = HostVec::try_with_capacity(groups.len(), allocator)?;
+    for (index, group) in groups.iter_mut().enumerate() {
+        let rank = arrange_members(group, sorting, known, allocator)?;
+        // A group without any device comes last; the index keeps equal groups in their order.
+        ranked.try_push((rank.is_none(), rank, index))?;
+    }
+    ranked.sort_unstable();
+    let unsorted = HostVec::try_from_slice(groups, allocator)?;
+    for (to, (_, _, index)) in groups.iter_mut().zip(&ranked) {
+        *to = unsorted[*index];
+    }
+    HostVec::try_from_iter(ranked.iter().map(|(_, rank, _)| *rank), allocator)
+}
+
+fn arrange_members(
+    group: &mut Group<Chain>,
+    sorting: &Sorting,
+    known: &Known,
+    allocator: HostAllocator,
+) -> Result<Option<Rank>, OutOfMemory> {
+    let count = member_count(&group.properties);
+    let before = group.properties.physicalDevices;
+    let order = sorting.order(before[..count].iter().filter_map(|&device| known.get(device)), allocator)?;
+    for (to, (_, index)) in group.properties.physicalDevices.iter_mut().zip(&order) {
+        *to = before[*index];
+    }
+    Ok(order.first().map(|(rank, _)| *rank))
+}
+
+/// Lists the groups; `ranks` are those of sorted groups.
+fn tell(order: &str, groups: &[Group<Chain>], known: &Known, ranks: &[Option<Rank>], journal: &Journal<'_>) {
+    journal.note(TOLD, format_args!("linux_sort_physical_device_groups:  {order} order:"));
+    for (number, group) in groups.iter().enumerate() {
+        journal.note(TOLD, format_args!("           Group {number}"));
+        // The default device of a group is its first.
+        let mut mark = ranks.get(number).copied().flatten().map_or("", |rank| rank.mark());
+        for (place, &device) in members(&group.properties).iter().enumerate() {
+            if let Some(traits) = known.get(device) {
+                let separator = if ranks.is_empty() { "" } else { "  " };
+                journal.note(
+                    TOLD,
+                    format_args!("               [{place}] {}{separator}{mark}", traits.name()),
+                );
+            }
+            mark = "";
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::order::tests::traits;
+    use super::super::heads::Head;
+    use super::*;
+    use crate::env::numbers::DeviceSelect;
+
+    fn device(number: usize) -> PhysicalDeviceHandle<Chain> {
+        PhysicalDeviceHandle::from_raw(std::ptr::without_provenance_mut(number))
+    }
+
+    /// Device 1 is a CPU, 2 and 3 are integrated, 4 and 5 discrete; the device number is 0x30 for 1 and 3.
+    fn known() -> Known {
+        let kinds = [(1, 4, 0x30), (2, 1, 0x20), (3, 1, 0x30), (4, 2, 0x20), (5, 2, 0x20)];
+        let all = kinds.map(|(number, kind, device_id)| (device(number), traits(kind, None, device_id)));
+        Known(HostVec::try_from_iter(all, HostAllocator::system()).expect("memory"))
+    }
+
+    fn arranged(select: &str, groups: &[&[usize]]) -> Vec<Vec<usize>> {
+        let mut made: Vec<Group<Chain>> = Vec::new();
+        for (element, numbers) in groups.iter().enumerate() {
+            let mut properties = Head::INTERNAL.group::<Chain>();
+            properties.physicalDeviceCount = numbers.len() as u32;
+            for (to, &number) in properties.physicalDevices.iter_mut().zip(*numbers) {
+                *to = device(number);
+            }
+            made.push(Group { properties, element });
+        }
+        let sorting = Sorting { select: DeviceSelect::parse(select.as_bytes()) };
+        arrange(&mut made, &sorting, &known(), HostAllocator::system()).expect("memory");
+        let numbers = |group: &Group<Chain>| members(&group.properties).iter().map(|d| d.raw().addr()).collect();
+        made.iter().map(numbers).collect()
+    }
+
+    #[test]
+    fn drv_155_members_first_then_groups_by_first_member() {
+        assert_eq!(arranged("", &[&[1], &[2, 3], &[1, 4]]), [vec![4, 1], vec![2, 3], vec![1]]);
+    }
+
+    #[test]
+    fn app_128_equal_groups_keep_their_order() {
+        assert_eq!(arranged("", &[&[5], &[4]]), [vec![5], vec![4]]);
+    }
+
+    #[test]
+    fn drv_142_two_groups_with_a_default_go_by_the_other_criteria() {
+        assert_eq!(arranged("10:30", &[&[4], &[2, 1], &[4, 3]]), [vec![3, 4], vec![1, 2], vec![4]]);
+    }
+
+    #[test]
+    fn a_group_without_devices_comes_last() {
+        assert_eq!(arranged("", &[&[], &[1]]), [vec![1], vec![]]);
+    }
+}

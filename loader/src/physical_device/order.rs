@@ -1,0 +1,243 @@
+//! The order of devices where no adapter enumeration of the system gives one (DRV-137 to DRV-143).
+
+use super::facts::{self, PciAddress};
+use super::walk::{Device, scratch};
+use crate::alloc::{HostAllocator, HostVec, OutOfMemory};
+use crate::env::numbers::DeviceSelect;
+use crate::env::{Environment, Variable};
+use crate::generated::types::{VkPhysicalDeviceType, VkResult};
+use crate::instance::Instance;
+use crate::journal::{Journal, LogBits, Raw};
+use crate::manifest::Text;
+use std::sync::atomic::Ordering;
+
+/// The systems on which devices are sorted this way.
+const APPLIES: bool = cfg!(any(
+    target_os = "linux",
+    target_os = "freebsd",
+    target_os = "openbsd",
+    target_os = "netbsd",
+    target_os = "dragonfly",
+    target_os = "hurd"
+));
+
+const TOLD: LogBits = LogBits::INFO.with(LogBits::DRIVER);
+
+/// What the order depends on.
+#[derive(Clone)]
+pub(super) struct Traits {
+    name: Text,
+    vendor_id: u32,
+    device_id: u32,
+    kind: VkPhysicalDeviceType,
+    pci: Option<PciAddress>,
+}
+
+/// The criteria, most important first (DRV-139). Deriving the comparison makes it a total order (DRV-142).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Rank {
+    not_default: bool,
+    kind: usize,
+    without_pci: bool,
+    pci: PciAddress,
+    ids: u32,
+}
+
+/// Types of devices, best first; what is not here comes last.
+const KINDS: [VkPhysicalDeviceType; 5] = [
+    VkPhysicalDeviceType::VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU,
+    VkPhysicalDeviceType::VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU,
+    VkPhysicalDeviceType::VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU,
+    VkPhysicalDeviceType::VK_PHYSICAL_DEVICE_TYPE_OTHER,
+    VkPhysicalDeviceType::VK_PHYSICAL_DEVICE_TYPE_CPU,
+];
+
+impl Traits {
+    /// Asks the driver.
+    ///
+    /// # Errors
+    /// Out of host memory.
+    pub(super) fn of(instance: &Instance, device: &Device<'_>) -> Result<Self, VkResult> {
+        let properties = facts::properties(device);
+        Ok(Self {
+            name: facts::name_of(&properties),
+            vendor_id: properties.vendorID,
+            device_id: properties.deviceID,
+            kind: properties.deviceType,
+            pci: facts::pci_address(instance, device, &properties)?,
+        })
+    }
+
+    /// The name of the device.
+    pub(super) fn name(&self) -> Raw<'_> {
+        Raw(&self.name)
+    }
+
+    fn is_selected(&self, select: Option<DeviceSelect>) -> bool {
+        select == Some(DeviceSelect { vendor_id: self.vendor_id, device_id: self.device_id })
+    }
+
+    fn rank(&self, is_default: bool) -> Rank {
+        Rank {
+            not_default: !is_default,
+            kind: KINDS.iter().position(|&kind| kind == self.kind).unwrap_or(KINDS.len()),
+            without_pci: self.pci.is_none(),
+            pci: self.pci.unwrap_or_default(),
+            ids: self.device_id ^ self.vendor_id,
+        }
+    }
+}
+
+impl Rank {
+    /// Whether `VK_LOADER_DEVICE_SELECT` chose the device.
+    pub(super) fn is_default(&self) -> bool {
+        !self.not_default
+    }
+
+    /// What the log says behind the name.
+    pub(super) fn mark(&self) -> &'static str {
+        if self.is_default() { "[default]" } else { "" }
+    }
+}
+
+/// Whether this instance sorts its devices, and which device is to come first.
+pub(super) struct Sorting {
+    /// `VK_LOADER_DEVICE_SELECT`, if it is well-formed (DRV-140).
+    pub(super) select: Option<DeviceSelect>,
+}
+
+impl Sorting {
+    /// `None` when devices stay as the drivers report them (DRV-137).
+    pub(super) fn of(instance: &Instance, journal: &Journal<'_>) -> Option<Self> {
+        let environment = Environment::process();
+        let able = instance.supports_properties2.load(Ordering::Relaxed) != 0;
+        if !APPLIES || !able || environment.is_non_zero(Variable::DisableSelect) {
+            return None;
+        }
+        let value = environment.get(Variable::DeviceSelect);
+        if let Some(value) = &value {
+            journal.note(
+                LogBits::DEBUG | LogBits::DRIVER,
+                format_args!("{} is set to \"{}\"", Variable::DeviceSelect.name(), Raw(value)),
+            );
+        }
+        Some(Self { select: value.and_then(|value| DeviceSelect::parse(&value)) })
+    }
+
+    /// The new order of `all`: for each place the rank and the old index. The first device that is selected is the
+    /// default (DRV-140), equal devices stay as they are (DRV-139).
+    pub(super) fn order<'a>(
+        &self,
+        all: impl Iterator<Item = &'a Traits> + Clone,
+        allocator: HostAllocator,
+    ) -> Result<HostVec<(Rank, usize)>, OutOfMemory> {
+        let default = all.clone().position(|traits| traits.is_selected(self.select));
+        let ranked = all.enumerate().map(|(index, traits)| (traits.rank(default == Some(index)), index));
+        let mut order = HostVec::try_from_iter(ranked, allocator)?;
+        // The index makes all elements different, so the result is that of a stable sort.
+        order.sort_unstable();
+        Ok(order)
+    }
+}
+
+/// Tells that the selected device is there (DRV-141).
+pub(super) fn tell_default(order: &[(Rank, usize)], all: &[Traits], journal: &Journal<'_>) {
+    if let Some((_, index)) = order.iter().find(|(rank, _)| rank.is_default()) {
+        journal.note(
+            TOLD,
+            format_args!("Found default device at index {index}: \"{}\"", all[*index].name()),
+        );
+    }
+}
+
+/// Sorts the devices that the drivers reported, if they are to be sorted.
+///
+/// # Errors
+/// Out of host memory.
+pub(super) fn sort<'a>(
+    instance: &Instance,
+    devices: HostVec<Device<'a>>,
+    journal: &Journal<'_>,
+) -> Result<HostVec<Device<'a>>, VkResult> {
+    let Some(sorting) = Sorting::of(instance, journal) else { return Ok(devices) };
+    let scratch = scratch(instance);
+    let mut all = HostVec::try_with_capacity(devices.len(), scratch)?;
+    for device in &devices {
+        all.try_push(Traits::of(instance, device)?)?;
+    }
+    let order = sorting.order(all.iter(), scratch)?;
+    tell_default(&order, &all, journal);
+    journal.note(TOLD, format_args!("linux_read_sorted_physical_devices:"));
+    journal.note(TOLD, format_args!("     Original order:"));
+    for (index, traits) in all.iter().enumerate() {
+        journal.note(TOLD, format_args!("           [{index}] {}", traits.name()));
+    }
+    journal.note(TOLD, format_args!("     Sorted order:"));
+    for (place, (rank, index)) in order.iter().enumerate() {
+        journal.note(TOLD, format_args!("           [{place}] {}  {}", all[*index].name(), rank.mark()));
+    }
+    Ok(HostVec::try_from_iter(order.iter().map(|&(_, index)| devices[index]), scratch)?)
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// A device of a type (by its number), at a place on the bus, with a device number.
+    pub(in crate::physical_device) fn traits(kind: i32, pci: Option<PciAddress>, device_id: u32) -> Traits {
+        Traits { name: Text::from("device"), vendor_id: 0x10, device_id, kind: VkPhysicalDeviceType(kind), pci }
+    }
+
+    fn order(select: &str, all: &[Traits]) -> Vec<usize> {
+        let sorting = Sorting { select: DeviceSelect::parse(select.as_bytes()) };
+        let order = sorting.order(all.iter(), HostAllocator::system()).expect("memory");
+        order.iter().map(|(_, index)| *index).collect()
+    }
+
+    #[test]
+    fn drv_139_types_in_the_documented_order() {
+        let all = [99, 4, 0, 3, 1, 2, -1].map(|kind| traits(kind, None, 0));
+        assert_eq!(order("", &all), [5, 4, 3, 2, 1, 0, 6]);
+    }
+
+    #[test]
+    fn drv_139_type_counts_more_than_bus() {
+        let all = [traits(1, Some([0, 0, 0, 0]), 0), traits(2, None, 0)];
+        assert_eq!(order("", &all), [1, 0]);
+    }
+
+    #[test]
+    fn drv_139_bus_places_ascend_and_come_before_none() {
+        let at = |place| traits(2, Some(place), 0);
+        let all = [
+            traits(2, None, 0),
+            at([1, 0, 0, 0]),
+            at([0, 2, 0, 0]),
+            at([0, 1, 3, 1]),
+            at([0, 1, 3, 0]),
+            at([0, 1, 2, 7]),
+        ];
+        assert_eq!(order("", &all), [5, 4, 3, 2, 1, 0]);
+    }
+
+    #[test]
+    fn drv_139_numbers_decide_last_and_are_unsigned() {
+        let all = [0xF000_0010, 0x13, 0x12].map(|device_id| traits(2, None, device_id));
+        // With vendor 0x10: 0xF0000000, 3, 2.
+        assert_eq!(order("", &all), [2, 1, 0]);
+    }
+
+    #[test]
+    fn drv_139_equal_devices_stay_as_they_are() {
+        let all = [1, 1, 1, 1].map(|device_id| traits(2, Some([0; 4]), device_id));
+        assert_eq!(order("", &all), [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn drv_140_only_the_first_match_moves_to_the_front() {
+        let all = [traits(2, None, 0x20), traits(4, None, 0x30), traits(2, None, 0x11), traits(4, None, 0x30)];
+        assert_eq!(order("0x10:0x30", &all), [1, 2, 0, 3]);
+        assert_eq!(order("0x10:0x31", &all), [2, 0, 1, 3], "an unmatched value changes nothing");
+        assert_eq!(order("10-30", &all), [2, 0, 1, 3], "a malformed value changes nothing");
+    }
+}

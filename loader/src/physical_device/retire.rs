@@ -1,0 +1,45 @@
+//! Releasing drivers that turned out to have no device (DRV-131, APP-122).
+
+use crate::driver::PreloadedDrivers;
+use crate::instance::{Instance, InstanceDriver};
+use crate::journal::reason::DriverLibraryReason;
+use crate::journal::{Decision, Journal, Reason, Source, Subject, Verdict};
+use crate::manifest::Text;
+use crate::{debug, wsi};
+use std::sync::atomic::Ordering;
+
+/// Destroys the instances of drivers whose last enumeration found nothing, and closes their libraries, unless that
+/// would leave no driver at all.
+///
+/// A driver that another thread is asking right now is left for a later call.
+pub(super) fn release_idle_drivers(instance: &Instance, journal: &mut Journal<'_>) {
+    let counts = || instance.drivers().filter(|driver| !driver.is_retired()).map(count_of);
+    if !counts().any(|count| count > 0) {
+        return;
+    }
+    for driver in instance.drivers() {
+        if count_of(driver) == 0 && !driver.is_retired() {
+            release(instance, driver, journal);
+        }
+    }
+}
+
+fn count_of(driver: &InstanceDriver) -> u32 {
+    driver.device_count.load(Ordering::Relaxed)
+}
+
+fn release(instance: &Instance, driver: &InstanceDriver, journal: &mut Journal<'_>) {
+    debug::release_all(instance, driver);
+    wsi::release_all(instance, driver);
+    if !driver.retire(instance.allocator.as_ptr()) {
+        return;
+    }
+    PreloadedDrivers::release_one(driver.name.bytes());
+    journal.decide(Decision {
+        subject: Subject::DriverInstance,
+        name: Text::try_new(driver.name.bytes()).unwrap_or_default(),
+        path: Text::default(),
+        verdict: Verdict::Dropped(Reason::from(DriverLibraryReason::NoDevices)),
+        source: Source::Driver,
+    });
+}

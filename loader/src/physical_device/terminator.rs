@@ -1,0 +1,155 @@
+//! The end of the chain, under the names that the emitted terminators call.
+
+use super::walk::{self, Device};
+use super::{configured, extensions, groups, order};
+use crate::alloc::HostVec;
+use crate::ffi::TwoCall;
+use crate::generated::types::{
+    VkExtensionProperties, VkLayerProperties, VkPhysicalDeviceGroupProperties, VkResult,
+};
+use crate::handle::{Chain, InstanceHandle, PhysicalDeviceHandle};
+use crate::instance::{Instance, InstanceDriver};
+use crate::journal::{Journal, LogBits};
+use crate::log::{self, InstanceSink};
+use crate::seam;
+use std::ffi::c_char;
+
+/// Lists the devices of all drivers (DRV-118 to DRV-123).
+///
+/// # Safety
+/// The parameters are what the lowest layer passed.
+pub unsafe fn enumerate_physical_devices(
+    handle: InstanceHandle<Chain>,
+    count: *mut u32,
+    array: *mut PhysicalDeviceHandle<Chain>,
+) -> VkResult {
+    // SAFETY: passed on.
+    let Some(instance) = (unsafe { instance_for("vkEnumeratePhysicalDevices", handle, count) }) else {
+        return VkResult::VK_ERROR_INITIALIZATION_FAILED;
+    };
+    let sink = InstanceSink(Some(instance));
+    let mut journal = Journal::new(&sink);
+    // SAFETY: `count` is not null, otherwise passed on.
+    let call = unsafe { TwoCall::new(count, array) };
+    let counts_only = call.counts_only();
+    let devices = walk::with_drivers(instance, |drivers| devices(instance, drivers, counts_only, &mut journal));
+    match devices {
+        Ok(Listed::Count(total)) => {
+            // SAFETY: `count` is not null and the caller's to write.
+            unsafe { *count = u32::try_from(total).unwrap_or(u32::MAX) };
+            VkResult::VK_SUCCESS
+        }
+        Ok(Listed::Handles(handles)) => {
+            tell_trimming("terminator_EnumeratePhysicalDevices", handles.len(), call.capacity(), &journal);
+            call.answer(handles.iter().copied())
+        }
+        Err(result) => result,
+    }
+}
+
+/// What an enumeration came to.
+enum Listed {
+    /// Only how many there may be.
+    Count(usize),
+    /// All of them.
+    Handles(HostVec<PhysicalDeviceHandle<Chain>>),
+}
+
+fn devices(
+    instance: &Instance,
+    drivers: &[&InstanceDriver],
+    counts_only: bool,
+    journal: &mut Journal<'_>,
+) -> Result<Listed, VkResult> {
+    let all = walk::devices(instance, drivers, journal)?;
+    let listed = match configured::configurations(instance) {
+        // An upper bound, which costs no question about identity (APP-259).
+        Some(wanted) if counts_only => return Ok(Listed::Count(wanted.len().min(all.len()))),
+        Some(wanted) => configured::select(instance, &all, wanted, journal)?,
+        None => order::sort(instance, all, journal)?,
+    };
+    let handles = listed.iter().map(|device: &Device<'_>| device.chain);
+    Ok(Listed::Handles(HostVec::try_from_iter(handles, walk::scratch(instance))?))
+}
+
+/// Tells that the caller's array is too small (DRV-122, DRV-157).
+pub(super) fn tell_trimming(terminator: &str, total: usize, room: usize, journal: &Journal<'_>) {
+    if room < total {
+        journal.note(
+            LogBits::INFO,
+            format_args!("{terminator} : Trimming device count from {total} to {room}."),
+        );
+    }
+}
+
+/// The instance that a layer names; `None`, with a message, if that is no instance or there is no place for the count.
+///
+/// # Safety
+/// A non-null handle points to a readable word.
+unsafe fn instance_for(
+    command: &str,
+    handle: InstanceHandle<Chain>,
+    count: *const u32,
+) -> Option<&'static Instance> {
+    // SAFETY: by this function's contract.
+    let instance = unsafe { seam::chain_instance(handle) };
+    if instance.is_some() && !count.is_null() {
+        return instance;
+    }
+    let wrong = if instance.is_none() { "an unknown instance" } else { "a NULL count" };
+    log::emit(instance, LogBits::ERROR, format_args!("{command}: a layer passed {wrong} on"));
+    None
+}
+
+/// Lists the device groups of all drivers (DRV-149 to DRV-157).
+///
+/// # Safety
+/// The parameters are what the lowest layer passed.
+pub unsafe fn enumerate_physical_device_groups(
+    handle: InstanceHandle<Chain>,
+    count: *mut u32,
+    array: *mut VkPhysicalDeviceGroupProperties<Chain>,
+) -> VkResult {
+    // SAFETY: passed on.
+    let Some(instance) = (unsafe { instance_for("vkEnumeratePhysicalDeviceGroups", handle, count) }) else {
+        return VkResult::VK_ERROR_INITIALIZATION_FAILED;
+    };
+    // SAFETY: `count` is not null, otherwise passed on.
+    unsafe { groups::enumerate_at_end_of_chain(instance, count, array) }
+}
+
+/// Lists the extensions of a device (APP-130 to APP-132).
+///
+/// # Safety
+/// The parameters are what the lowest layer passed.
+pub unsafe fn enumerate_device_extension_properties(
+    device: PhysicalDeviceHandle<Chain>,
+    layer_name: *const c_char,
+    count: *mut u32,
+    array: *mut VkExtensionProperties,
+) -> VkResult {
+    // SAFETY: passed on.
+    unsafe { extensions::enumerate(device, layer_name, count, array) }
+}
+
+/// Never part of the chain: the application's call is answered above it, and a layer must not pass it on.
+///
+/// # Safety
+/// `device` comes from the lowest layer; the pointers are not used.
+pub unsafe fn enumerate_device_layer_properties(
+    device: PhysicalDeviceHandle<Chain>,
+    _count: *mut u32,
+    _array: *mut VkLayerProperties,
+) -> VkResult {
+    // SAFETY: by this function's contract.
+    let instance = unsafe { seam::chain_physical_device(device) }.driver().instance();
+    log::emit(
+        Some(instance),
+        LogBits::ERROR,
+        format_args!(
+            "terminator_EnumerateDeviceLayerProperties: a layer passed vkEnumerateDeviceLayerProperties on, which must \
+             not go down the chain"
+        ),
+    );
+    VkResult::VK_ERROR_INITIALIZATION_FAILED
+}
