@@ -2,7 +2,7 @@
 //! APP-133, DRV-135, DRV-136).
 
 use super::walk::scratch;
-use crate::alloc::{HostAllocator, HostVec, OutOfMemory};
+use crate::alloc::{HostVec, OutOfMemory};
 use crate::driver;
 use crate::ffi;
 use crate::generated::types::{VkExtensionProperties, VkLayerProperties, VkResult};
@@ -111,6 +111,7 @@ unsafe fn enumerate_of_layer(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::alloc::HostAllocator;
 
     fn extension(name: &str, version: u32) -> VkExtensionProperties {
         let mut properties = VkExtensionProperties { extensionName: [0; 256], specVersion: version };

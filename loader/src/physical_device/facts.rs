@@ -12,7 +12,6 @@ use crate::instance::Instance;
 use crate::manifest::Text;
 use crate::version::ApiVersion;
 use std::ffi::c_void;
-use std::mem::MaybeUninit;
 
 /// The device extension that tells where on the PCI bus a device is.
 const PCI_BUS_INFO: &[u8] = b"VK_EXT_pci_bus_info";
@@ -25,7 +24,7 @@ macro_rules! zeroed {
     ($type:ty) => {
         // SAFETY: the structure consists of integers, floats, arrays of them and nullable pointers, for all of which
         // zero is a value.
-        unsafe { MaybeUninit::<$type>::zeroed().assume_init() }
+        unsafe { std::mem::MaybeUninit::<$type>::zeroed().assume_init() }
     };
 }
 pub(super) use zeroed;
