@@ -1,0 +1,366 @@
+//! The two extensible capability queries and what the loader adds to them (DRV-161 to DRV-163).
+
+use super::query::{Query, input, output};
+use super::surface_query::no_capabilities;
+use super::unwrap::surface_info_for;
+use crate::ffi;
+use crate::generated::extensions::{InstanceExtension, InstanceExtensionSet};
+use crate::generated::types::*;
+use crate::handle::{Chain, Driver, PhysicalDeviceHandle, SurfaceHandle};
+use std::ffi::c_void;
+
+/// Terminator of `vkGetPhysicalDeviceSurfaceCapabilities2KHR`.
+///
+/// # Safety
+/// The parameters are as the command's reference page demands; the handles come from the lowest layer.
+pub unsafe fn get_physical_device_surface_capabilities2_khr(
+    device: PhysicalDeviceHandle<Chain>,
+    info: *const VkPhysicalDeviceSurfaceInfo2KHR<Chain>,
+    capabilities: *mut VkSurfaceCapabilities2KHR,
+) -> VkResult {
+    // SAFETY: the handle comes from the lowest layer.
+    let query = unsafe { Query::new(device, "vkGetPhysicalDeviceSurfaceCapabilities2KHR") };
+    if !query.allows(InstanceExtension::VK_KHR_surface) {
+        return VkResult::VK_SUCCESS;
+    }
+    // SAFETY: the caller gives a place for the answer.
+    let capabilities = unsafe { output(capabilities, query.command, "pSurfaceCapabilities") };
+    // SAFETY: the caller gives a valid structure.
+    let info = unsafe { input(info, query.command, "pSurfaceInfo") };
+    // SAFETY: the surface comes from the lowest layer.
+    let own = match unsafe { surface_info_for(query.driver, info) } {
+        Ok(own) => own,
+        Err(error) => return error,
+    };
+    let emulates_maintenance = emulates_maintenance(query.driver.enabled);
+    let result = match query.driver.table.vkGetPhysicalDeviceSurfaceCapabilities2KHR {
+        // SAFETY: the chain of the caller's structure; the driver's function with its own handles.
+        Some(function) => unsafe {
+            preset_protected(capabilities.pNext);
+            function(query.device, &own, capabilities)
+        },
+        // SAFETY: the structures are the caller's; the surface is the driver's.
+        None => unsafe { by_first_generation(&query, &own, capabilities, emulates_maintenance) },
+    };
+    if emulates_maintenance {
+        // SAFETY: the chains of the caller's structures.
+        unsafe { emulate_maintenance(info.pNext, capabilities) };
+    }
+    result
+}
+
+/// Whether the loader answers for surface maintenance: applications use the extension, which is one of the instance,
+/// with every driver, also with those that lack it (DRV-162).
+fn emulates_maintenance(enabled_on_driver: InstanceExtensionSet) -> bool {
+    !enabled_on_driver.contains(InstanceExtension::VK_KHR_surface_maintenance1)
+        && !enabled_on_driver.contains(InstanceExtension::VK_EXT_surface_maintenance1)
+}
+
+/// Says "not protected" in case the driver does not know the structure (DRV-163).
+///
+/// # Safety
+/// `chain` is the chain of a valid structure.
+unsafe fn preset_protected(chain: *mut c_void) {
+    // SAFETY: by this function's contract.
+    for structure in unsafe { ffi::chain_mut(chain) } {
+        // SAFETY: every member of a valid chain is readable, and is what its type says.
+        unsafe {
+            if (*structure).sType == VkSurfaceProtectedCapabilitiesKHR::STRUCTURE_TYPE {
+                (*structure.cast::<VkSurfaceProtectedCapabilitiesKHR>()).supportsProtected = VK_FALSE;
+            }
+        }
+    }
+}
+
+/// Answers by `vkGetPhysicalDeviceSurfaceCapabilitiesKHR`, or with zeros where that is missing too.
+///
+/// # Safety
+/// The structures are valid; the surface is the driver's.
+unsafe fn by_first_generation(
+    query: &Query,
+    info: &VkPhysicalDeviceSurfaceInfo2KHR<Driver>,
+    capabilities: &mut VkSurfaceCapabilities2KHR,
+    emulates_maintenance: bool,
+) -> VkResult {
+    let older = query.driver.table.vkGetPhysicalDeviceSurfaceCapabilitiesKHR;
+    query.emulating(older.map(|_| "vkGetPhysicalDeviceSurfaceCapabilitiesKHR"));
+    let (asked, answered): (&[_], &[_]) = if emulates_maintenance {
+        (
+            &[VkSurfacePresentModeKHR::STRUCTURE_TYPE],
+            &[
+                VkSurfacePresentModeCompatibilityKHR::STRUCTURE_TYPE,
+                VkSurfacePresentScalingCapabilitiesKHR::STRUCTURE_TYPE,
+            ],
+        )
+    } else {
+        (&[], &[])
+    };
+    // SAFETY: the chains of valid structures.
+    unsafe {
+        query.ignore("pSurfaceInfo", info.pNext, asked);
+        query.ignore("pSurfaceCapabilities", capabilities.pNext, answered);
+    }
+    match older {
+        // SAFETY: the driver's function with its own handles.
+        Some(older) => unsafe { older(query.device, info.surface, &mut capabilities.surfaceCapabilities) },
+        None => {
+            capabilities.surfaceCapabilities = no_capabilities();
+            VkResult::VK_SUCCESS
+        }
+    }
+}
+
+/// Says what is true of every driver: a present mode is compatible with itself, and images are not scaled (DRV-162).
+///
+/// # Safety
+/// `asked` is the chain of a valid query and `capabilities` a valid answer.
+unsafe fn emulate_maintenance(asked: *const c_void, capabilities: &mut VkSurfaceCapabilities2KHR) {
+    // SAFETY: by this function's contract.
+    let mode = unsafe { ffi::find::<VkSurfacePresentModeKHR>(asked, VkSurfacePresentModeKHR::STRUCTURE_TYPE) };
+    let Some(mode) = mode.map(|structure| structure.presentMode) else {
+        return;
+    };
+    let extents = capabilities.surfaceCapabilities;
+    // SAFETY: by this function's contract.
+    for structure in unsafe { ffi::chain_mut(capabilities.pNext) } {
+        // SAFETY: every member of a valid chain is what its type says.
+        unsafe {
+            match (*structure).sType {
+                VkSurfacePresentModeCompatibilityKHR::STRUCTURE_TYPE => {
+                    only_itself(&mut *structure.cast::<VkSurfacePresentModeCompatibilityKHR>(), mode);
+                }
+                VkSurfacePresentScalingCapabilitiesKHR::STRUCTURE_TYPE => {
+                    unscaled(
+                        &mut *structure.cast::<VkSurfacePresentScalingCapabilitiesKHR>(),
+                        &extents,
+                    );
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// One compatible mode: the mode itself.
+///
+/// # Safety
+/// `pPresentModes` is NULL or has room for `presentModeCount` elements.
+unsafe fn only_itself(compatible: &mut VkSurfacePresentModeCompatibilityKHR, mode: VkPresentModeKHR) {
+    if compatible.pPresentModes.is_null() {
+        compatible.presentModeCount = 1;
+    } else if compatible.presentModeCount != 0 {
+        // SAFETY: the array has room for at least one element.
+        unsafe { *compatible.pPresentModes = mode };
+        compatible.presentModeCount = 1;
+    }
+}
+
+/// No scaling and no gravity; the only extents are those of images.
+fn unscaled(scaling: &mut VkSurfacePresentScalingCapabilitiesKHR, capabilities: &VkSurfaceCapabilitiesKHR) {
+    scaling.supportedPresentScaling = VkPresentScalingFlagsKHR::default();
+    scaling.supportedPresentGravityX = VkPresentGravityFlagsKHR::default();
+    scaling.supportedPresentGravityY = VkPresentGravityFlagsKHR::default();
+    scaling.minScaledImageExtent = capabilities.minImageExtent;
+    scaling.maxScaledImageExtent = capabilities.maxImageExtent;
+}
+
+/// Terminator of `vkGetPhysicalDeviceSurfaceCapabilities2EXT`: emulated by the first generation (DRV-161).
+///
+/// # Safety
+/// The parameters are as the command's reference page demands; the handles come from the lowest layer.
+pub unsafe fn get_physical_device_surface_capabilities2_ext(
+    device: PhysicalDeviceHandle<Chain>,
+    surface: SurfaceHandle<Chain>,
+    capabilities: *mut VkSurfaceCapabilities2EXT,
+) -> VkResult {
+    // SAFETY: the handle comes from the lowest layer.
+    let query = unsafe { Query::new(device, "vkGetPhysicalDeviceSurfaceCapabilities2EXT") };
+    // SAFETY: the caller gives a place for the answer.
+    let capabilities = unsafe { output(capabilities, query.command, "pSurfaceCapabilities") };
+    // SAFETY: the surface comes from the lowest layer.
+    let surface = match unsafe { query.surface(surface) } {
+        Ok(surface) => surface,
+        Err(error) => return error,
+    };
+    if let Some(function) = query.driver.table.vkGetPhysicalDeviceSurfaceCapabilities2EXT {
+        // SAFETY: the driver's function with its own handles.
+        return unsafe { function(query.device, surface, capabilities) };
+    }
+    let older = query.driver.table.vkGetPhysicalDeviceSurfaceCapabilitiesKHR;
+    query.emulating(older.map(|_| "vkGetPhysicalDeviceSurfaceCapabilitiesKHR"));
+    // SAFETY: the chain of the caller's structure.
+    unsafe { query.ignore("pSurfaceCapabilities", capabilities.pNext, &[]) };
+    let mut answer = no_capabilities();
+    let result = match older {
+        // SAFETY: the driver's function with its own handles.
+        Some(older) => unsafe { older(query.device, surface, &mut answer) },
+        None => VkResult::VK_SUCCESS,
+    };
+    if result == VkResult::VK_SUCCESS {
+        copy_without_counters(capabilities, &answer);
+    }
+    result
+}
+
+/// The first generation's members; no counter is supported.
+fn copy_without_counters(to: &mut VkSurfaceCapabilities2EXT, from: &VkSurfaceCapabilitiesKHR) {
+    *to = VkSurfaceCapabilities2EXT {
+        sType: to.sType,
+        pNext: to.pNext,
+        minImageCount: from.minImageCount,
+        maxImageCount: from.maxImageCount,
+        currentExtent: from.currentExtent,
+        minImageExtent: from.minImageExtent,
+        maxImageExtent: from.maxImageExtent,
+        maxImageArrayLayers: from.maxImageArrayLayers,
+        supportedTransforms: from.supportedTransforms,
+        currentTransform: from.currentTransform,
+        supportedCompositeAlpha: from.supportedCompositeAlpha,
+        supportedUsageFlags: from.supportedUsageFlags,
+        supportedSurfaceCounters: VkSurfaceCounterFlagsEXT::default(),
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIFO: VkPresentModeKHR = VkPresentModeKHR::VK_PRESENT_MODE_FIFO_KHR;
+    const MAILBOX: VkPresentModeKHR = VkPresentModeKHR::VK_PRESENT_MODE_MAILBOX_KHR;
+
+    fn compatibility(count: u32, modes: *mut VkPresentModeKHR) -> VkSurfacePresentModeCompatibilityKHR {
+        VkSurfacePresentModeCompatibilityKHR {
+            sType: VkSurfacePresentModeCompatibilityKHR::STRUCTURE_TYPE,
+            pNext: std::ptr::null_mut(),
+            presentModeCount: count,
+            pPresentModes: modes,
+        }
+    }
+
+    fn answer(chain: *mut c_void) -> VkSurfaceCapabilities2KHR {
+        VkSurfaceCapabilities2KHR {
+            sType: VkSurfaceCapabilities2KHR::STRUCTURE_TYPE,
+            pNext: chain,
+            surfaceCapabilities: VkSurfaceCapabilitiesKHR {
+                minImageExtent: VkExtent2D { width: 1, height: 2 },
+                maxImageExtent: VkExtent2D { width: 3, height: 4 },
+                ..no_capabilities()
+            },
+        }
+    }
+
+    #[test]
+    fn drv_162_a_mode_is_compatible_with_itself_only() {
+        let mut modes = [MAILBOX, MAILBOX];
+        let array = modes.as_mut_ptr();
+        for (count, array, expected) in [(7, std::ptr::null_mut(), 1), (2, array, 1), (0, array, 0)] {
+            let mut structure = compatibility(count, array);
+            // SAFETY: the array has room for what the structure says.
+            unsafe { only_itself(&mut structure, FIFO) };
+            assert_eq!(structure.presentModeCount, expected);
+        }
+        assert_eq!(modes, [FIFO, MAILBOX]);
+    }
+
+    #[test]
+    fn drv_162_scaling_is_described_by_the_image_extents() {
+        let mut structure = VkSurfacePresentScalingCapabilitiesKHR {
+            sType: VkSurfacePresentScalingCapabilitiesKHR::STRUCTURE_TYPE,
+            pNext: std::ptr::null_mut(),
+            supportedPresentScaling: VkPresentScalingFlagsKHR(7),
+            supportedPresentGravityX: VkPresentGravityFlagsKHR(7),
+            supportedPresentGravityY: VkPresentGravityFlagsKHR(7),
+            minScaledImageExtent: VkExtent2D { width: 9, height: 9 },
+            maxScaledImageExtent: VkExtent2D { width: 9, height: 9 },
+        };
+        let mode = VkSurfacePresentModeKHR {
+            sType: VkSurfacePresentModeKHR::STRUCTURE_TYPE,
+            pNext: std::ptr::null_mut(),
+            presentMode: FIFO,
+        };
+        let chain: *mut c_void = (&raw mut structure).cast();
+        // SAFETY: valid chains; without the mode nothing is asked.
+        unsafe { emulate_maintenance(std::ptr::null(), &mut answer(chain)) };
+        // SAFETY: the structure is live.
+        assert_eq!(
+            unsafe {
+                (*chain.cast::<VkSurfacePresentScalingCapabilitiesKHR>())
+                    .supportedPresentScaling
+                    .0
+            },
+            7
+        );
+        // SAFETY: valid chains.
+        unsafe { emulate_maintenance(std::ptr::from_ref(&mode).cast(), &mut answer(chain)) };
+        let VkSurfacePresentScalingCapabilitiesKHR {
+            minScaledImageExtent: min,
+            maxScaledImageExtent: max,
+            ..
+        } = structure;
+        assert_eq!((min.width, min.height, max.width, max.height), (1, 2, 3, 4));
+        assert_eq!(structure.supportedPresentScaling.0, 0);
+        assert_eq!(
+            (
+                structure.supportedPresentGravityX.0,
+                structure.supportedPresentGravityY.0
+            ),
+            (0, 0)
+        );
+    }
+
+    #[test]
+    fn drv_162_either_name_of_the_extension_on_the_driver_ends_the_emulation() {
+        let none = InstanceExtensionSet::empty();
+        assert!(emulates_maintenance(none.with(InstanceExtension::VK_KHR_surface)));
+        assert!(!emulates_maintenance(
+            none.with(InstanceExtension::VK_KHR_surface_maintenance1)
+        ));
+        assert!(!emulates_maintenance(
+            none.with(InstanceExtension::VK_EXT_surface_maintenance1)
+        ));
+    }
+
+    #[test]
+    fn drv_163_every_protected_structure_starts_as_not_protected() {
+        let mut second = VkSurfaceProtectedCapabilitiesKHR {
+            sType: VkSurfaceProtectedCapabilitiesKHR::STRUCTURE_TYPE,
+            pNext: std::ptr::null_mut(),
+            supportsProtected: 5,
+        };
+        let mut modes = compatibility(3, std::ptr::null_mut());
+        modes.pNext = (&raw mut second).cast();
+        let mut first = VkSurfaceProtectedCapabilitiesKHR {
+            pNext: (&raw mut modes).cast(),
+            ..second
+        };
+        // SAFETY: a valid chain.
+        unsafe { preset_protected((&raw mut first).cast()) };
+        assert_eq!(
+            (
+                first.supportsProtected,
+                second.supportsProtected,
+                modes.presentModeCount
+            ),
+            (0, 0, 3)
+        );
+    }
+
+    #[test]
+    fn drv_161_the_counters_form_keeps_its_own_chain() {
+        let mut to: VkSurfaceCapabilities2EXT =
+            // SAFETY: a structure of numbers and a pointer, for which all zeros is a value.
+            unsafe { std::mem::zeroed() };
+        let mut next = 0_u32;
+        to.pNext = (&raw mut next).cast();
+        to.supportedSurfaceCounters = VkSurfaceCounterFlagsEXT(1);
+        copy_without_counters(
+            &mut to,
+            &VkSurfaceCapabilitiesKHR {
+                minImageCount: 2,
+                ..no_capabilities()
+            },
+        );
+        assert_eq!((to.minImageCount, to.supportedSurfaceCounters.0), (2, 0));
+        assert_eq!(to.pNext, (&raw mut next).cast());
+    }
+}

@@ -1,0 +1,225 @@
+//! Queries of displays, first generation (DRV-161, DRV-164).
+
+use super::query::Query;
+use crate::generated::extensions::InstanceExtension;
+use crate::generated::types::*;
+use crate::handle::{Chain, PhysicalDeviceHandle};
+use crate::journal::LogBits;
+use crate::log;
+use crate::log::Bytes;
+
+/// An enumeration of displays: nothing where the driver cannot tell.
+///
+/// # Safety
+/// `device` comes from the lowest layer; `count` is NULL or valid.
+unsafe fn enumerate<F>(
+    device: PhysicalDeviceHandle<Chain>,
+    command: &'static str,
+    function: impl FnOnce(&Query) -> Option<F>,
+    count: *mut u32,
+    call: impl FnOnce(F, &Query) -> VkResult,
+) -> VkResult {
+    // SAFETY: by this function's contract.
+    let query = unsafe { Query::new(device, command) };
+    if !query.allows(InstanceExtension::VK_KHR_display) {
+        return VkResult::VK_SUCCESS;
+    }
+    if let Some(function) = function(&query) {
+        return call(function, &query);
+    }
+    query.missing(LogBits::WARN);
+    // SAFETY: by this function's contract.
+    if let Some(count) = unsafe { count.as_mut() } {
+        *count = 0;
+    }
+    VkResult::VK_SUCCESS
+}
+
+/// Terminator of `vkGetPhysicalDeviceDisplayPropertiesKHR`.
+///
+/// # Safety
+/// The parameters are as the command's reference page demands; the handle comes from the lowest layer.
+pub unsafe fn get_physical_device_display_properties_khr(
+    device: PhysicalDeviceHandle<Chain>,
+    count: *mut u32,
+    properties: *mut VkDisplayPropertiesKHR,
+) -> VkResult {
+    // SAFETY: passed on to the caller; the driver's function with its own handle.
+    unsafe {
+        enumerate(
+            device,
+            "vkGetPhysicalDeviceDisplayPropertiesKHR",
+            |query| query.driver.table.vkGetPhysicalDeviceDisplayPropertiesKHR,
+            count,
+            |function, query| function(query.device, count, properties),
+        )
+    }
+}
+
+/// Terminator of `vkGetPhysicalDeviceDisplayPlanePropertiesKHR`.
+///
+/// # Safety
+/// The parameters are as the command's reference page demands; the handle comes from the lowest layer.
+pub unsafe fn get_physical_device_display_plane_properties_khr(
+    device: PhysicalDeviceHandle<Chain>,
+    count: *mut u32,
+    properties: *mut VkDisplayPlanePropertiesKHR,
+) -> VkResult {
+    // SAFETY: passed on to the caller; the driver's function with its own handle.
+    unsafe {
+        enumerate(
+            device,
+            "vkGetPhysicalDeviceDisplayPlanePropertiesKHR",
+            |query| query.driver.table.vkGetPhysicalDeviceDisplayPlanePropertiesKHR,
+            count,
+            |function, query| function(query.device, count, properties),
+        )
+    }
+}
+
+/// Terminator of `vkGetDisplayPlaneSupportedDisplaysKHR`.
+///
+/// # Safety
+/// The parameters are as the command's reference page demands; the handle comes from the lowest layer.
+pub unsafe fn get_display_plane_supported_displays_khr(
+    device: PhysicalDeviceHandle<Chain>,
+    plane: u32,
+    count: *mut u32,
+    displays: *mut VkDisplayKHR,
+) -> VkResult {
+    // SAFETY: passed on to the caller; the driver's function with its own handle.
+    unsafe {
+        enumerate(
+            device,
+            "vkGetDisplayPlaneSupportedDisplaysKHR",
+            |query| query.driver.table.vkGetDisplayPlaneSupportedDisplaysKHR,
+            count,
+            |function, query| function(query.device, plane, count, displays),
+        )
+    }
+}
+
+/// Terminator of `vkGetDisplayModePropertiesKHR`.
+///
+/// # Safety
+/// The parameters are as the command's reference page demands; the handle comes from the lowest layer.
+pub unsafe fn get_display_mode_properties_khr(
+    device: PhysicalDeviceHandle<Chain>,
+    display: VkDisplayKHR,
+    count: *mut u32,
+    properties: *mut VkDisplayModePropertiesKHR,
+) -> VkResult {
+    // SAFETY: passed on to the caller; the driver's function with its own handle.
+    unsafe {
+        enumerate(
+            device,
+            "vkGetDisplayModePropertiesKHR",
+            |query| query.driver.table.vkGetDisplayModePropertiesKHR,
+            count,
+            |function, query| function(query.device, display, count, properties),
+        )
+    }
+}
+
+/// Terminator of `vkCreateDisplayModeKHR`.
+///
+/// # Safety
+/// The parameters are as the command's reference page demands; the handle comes from the lowest layer.
+pub unsafe fn create_display_mode_khr(
+    device: PhysicalDeviceHandle<Chain>,
+    display: VkDisplayKHR,
+    create_info: *const VkDisplayModeCreateInfoKHR,
+    callbacks: *const VkAllocationCallbacks,
+    mode: *mut VkDisplayModeKHR,
+) -> VkResult {
+    // SAFETY: the handle comes from the lowest layer.
+    let query = unsafe { Query::new(device, "vkCreateDisplayModeKHR") };
+    if !query.allows(InstanceExtension::VK_KHR_display) {
+        return VkResult::VK_ERROR_EXTENSION_NOT_PRESENT;
+    }
+    match query.driver.table.vkCreateDisplayModeKHR {
+        // SAFETY: the driver's function with its own handle and the caller's parameters.
+        Some(function) => unsafe { function(query.device, display, create_info, callbacks, mode) },
+        None => {
+            query.missing(LogBits::ERROR);
+            VkResult::VK_ERROR_INITIALIZATION_FAILED
+        }
+    }
+}
+
+/// Terminator of `vkGetDisplayPlaneCapabilitiesKHR`.
+///
+/// # Safety
+/// The parameters are as the command's reference page demands; the handle comes from the lowest layer.
+pub unsafe fn get_display_plane_capabilities_khr(
+    device: PhysicalDeviceHandle<Chain>,
+    mode: VkDisplayModeKHR,
+    plane: u32,
+    capabilities: *mut VkDisplayPlaneCapabilitiesKHR,
+) -> VkResult {
+    // SAFETY: the handle comes from the lowest layer.
+    let query = unsafe { Query::new(device, "vkGetDisplayPlaneCapabilitiesKHR") };
+    if !query.allows(InstanceExtension::VK_KHR_display) {
+        return VkResult::VK_SUCCESS;
+    }
+    if let Some(function) = query.driver.table.vkGetDisplayPlaneCapabilitiesKHR {
+        // SAFETY: the driver's function with its own handle and the caller's parameters.
+        return unsafe { function(query.device, mode, plane, capabilities) };
+    }
+    query.missing(LogBits::WARN);
+    // SAFETY: the caller gives a place for the answer.
+    if let Some(capabilities) = unsafe { capabilities.as_mut() } {
+        *capabilities = no_plane_capabilities();
+    }
+    VkResult::VK_SUCCESS
+}
+
+/// The capabilities of a plane that no driver knows.
+pub(super) fn no_plane_capabilities() -> VkDisplayPlaneCapabilitiesKHR {
+    // SAFETY: a structure of numbers, for which all zeros is a value.
+    unsafe { std::mem::zeroed() }
+}
+
+/// Terminator of `vkGetRandROutputDisplayEXT`: without the driver's function the output has no display.
+///
+/// # Safety
+/// The parameters are as the command's reference page demands; the handle comes from the lowest layer.
+pub unsafe fn get_rand_r_output_display_ext(
+    device: PhysicalDeviceHandle<Chain>,
+    server: *mut Display,
+    output: RROutput,
+    display: *mut VkDisplayKHR,
+) -> VkResult {
+    // SAFETY: the handle comes from the lowest layer.
+    let query = unsafe { Query::new(device, "vkGetRandROutputDisplayEXT") };
+    if let Some(function) = query.driver.table.vkGetRandROutputDisplayEXT {
+        // SAFETY: the driver's function with its own handle and the caller's parameters.
+        return unsafe { function(query.device, server, output, display) };
+    }
+    query.missing(LogBits::INFO);
+    // SAFETY: the caller gives a place for the answer.
+    if let Some(display) = unsafe { display.as_mut() } {
+        *display = VkDisplayKHR(0);
+    }
+    VkResult::VK_SUCCESS
+}
+
+/// Terminator of `vkReleaseDisplayEXT`: without the driver's function nothing can have been acquired, so the call is
+/// an error that ends the process.
+///
+/// # Safety
+/// The parameters are as the command's reference page demands; the handle comes from the lowest layer.
+pub unsafe fn release_display_ext(device: PhysicalDeviceHandle<Chain>, display: VkDisplayKHR) -> VkResult {
+    // SAFETY: the handle comes from the lowest layer.
+    let query = unsafe { Query::new(device, "vkReleaseDisplayEXT") };
+    if let Some(function) = query.driver.table.vkReleaseDisplayEXT {
+        // SAFETY: the driver's function with its own handle and the caller's parameter.
+        return unsafe { function(query.device, display) };
+    }
+    log::fatal(format_args!(
+        "ICD associated with VkPhysicalDevice does not support ReleaseDisplayEXT, so no display of \"{}\" can have \
+         been acquired",
+        Bytes(query.driver.name.bytes())
+    ));
+    std::process::abort()
+}

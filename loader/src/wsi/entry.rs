@@ -1,0 +1,40 @@
+//! The trampoline that explains itself (APP-50).
+
+use super::MissingFunction;
+use crate::generated::slots;
+use crate::generated::types::*;
+use crate::handle::App;
+use crate::seam::Rejected;
+use crate::{log, seam, table};
+
+const MISSING: MissingFunction = MissingFunction {
+    command: "vkCreateSwapchainKHR",
+    extension: "VK_KHR_swapchain",
+};
+
+/// `vkCreateSwapchainKHR`. Calling it on a device that did not enable the extension ends the process.
+///
+/// # Safety
+/// The parameters are as the command's reference page demands; the handle as [`seam::device_table`] does.
+pub unsafe fn create_swapchain_khr(
+    device: VkDevice,
+    create_info: *const VkSwapchainCreateInfoKHR<App>,
+    callbacks: *const VkAllocationCallbacks,
+    swapchain: *mut VkSwapchainKHR,
+) -> VkResult {
+    // SAFETY: passed on to the caller.
+    let Some(dispatch) = (unsafe { seam::device_table(device) }) else {
+        return seam::reject(&Rejected {
+            command: "vkCreateSwapchainKHR",
+            parameter: "device",
+        });
+    };
+    let function = dispatch.vkCreateSwapchainKHR;
+    // SAFETY: only the type is erased, to compare addresses.
+    if slots::is_missing_device(unsafe { table::from_word(function as *mut ()) }) {
+        log::fatal(format_args!("{}", MISSING));
+        std::process::abort();
+    }
+    // SAFETY: the chain's function with the caller's parameters; application and chain hold the same surfaces.
+    unsafe { function(device, create_info.cast(), callbacks, swapchain) }
+}

@@ -1,0 +1,112 @@
+//! The structures through which drivers below interface 3 read a surface (DRV-170 to DRV-172).
+//!
+//! `VkSurfaceKHR` is then the address of one of these. Each starts with the enumerant of its platform. Platforms newer
+//! than interface 3 have a structure as well, which no driver needs: from that interface on drivers make surfaces of
+//! their own.
+
+use crate::generated::types::*;
+use std::ffi::c_void;
+
+/// Declares a platform's structure with its enumerant, and its size and offsets where a pointer has 64 bits.
+macro_rules! platform_layouts {
+    ($(
+        $(#[$doc:meta])*
+        $name:ident = $platform:literal, $size:literal { $($member:ident: $type:ty, $offset:literal;)* }
+    )*) => {
+        $(
+            $(#[$doc])*
+            #[repr(C)]
+            #[derive(Clone, Copy)]
+            pub struct $name {
+                /// Which platform it is.
+                pub platform: u32,
+                $(
+                    #[doc = concat!("`", stringify!($member), "` of the create info.")]
+                    pub $member: $type,
+                )*
+            }
+
+            impl $name {
+                /// The platform's number in the driver interface.
+                pub const PLATFORM: u32 = $platform;
+            }
+        )*
+
+        #[cfg(all(target_pointer_width = "64", not(windows)))]
+        const _: () = {
+            $(
+                assert!(size_of::<$name>() == $size);
+                $(assert!(std::mem::offset_of!($name, $member) == $offset);)*
+            )*
+        };
+
+        /// The platform's part of a surface, as large as the largest one.
+        #[repr(C)]
+        #[derive(Clone, Copy)]
+        pub union PlatformPart {
+            /// What all start with.
+            pub platform: u32,
+            $(
+                #[doc = concat!("[`", stringify!($name), "`]")]
+                pub $name: $name,
+            )*
+        }
+
+        $(
+            impl From<$name> for PlatformPart {
+                fn from(part: $name) -> Self {
+                    Self { $name: part }
+                }
+            }
+        )*
+    };
+}
+
+// Number 0 was Mir, which no registry knows any more.
+platform_layouts! {
+    /// `VkIcdSurfaceWayland`
+    Wayland = 1, 24 { display: *mut wl_display, 8; surface: *mut wl_surface, 16; }
+    /// `VkIcdSurfaceWin32`
+    Win32 = 2, 24 { hinstance: HINSTANCE, 8; hwnd: HWND, 16; }
+    /// `VkIcdSurfaceXcb`
+    Xcb = 3, 24 { connection: *mut xcb_connection_t, 8; window: xcb_window_t, 16; }
+    /// `VkIcdSurfaceXlib`
+    Xlib = 4, 24 { dpy: *mut Display, 8; window: Window, 16; }
+    /// `VkIcdSurfaceAndroid`
+    Android = 5, 16 { window: *mut ANativeWindow, 8; }
+    /// `VkIcdSurfaceMacOS`
+    MacOs = 6, 16 { pView: *const c_void, 8; }
+    /// `VkIcdSurfaceIOS`
+    Ios = 7, 16 { pView: *const c_void, 8; }
+    /// `VkIcdSurfaceDisplay`
+    DisplayPlane = 8, 48 {
+        displayMode: VkDisplayModeKHR, 8;
+        planeIndex: u32, 16;
+        planeStackIndex: u32, 20;
+        transform: VkSurfaceTransformFlagBitsKHR, 24;
+        globalAlpha: f32, 28;
+        alphaMode: VkDisplayPlaneAlphaFlagBitsKHR, 32;
+        imageExtent: VkExtent2D, 36;
+    }
+    /// `VkIcdSurfaceHeadless`
+    Headless = 9, 4 {}
+    /// `VkIcdSurfaceMetal`
+    Metal = 10, 16 { pLayer: *const CAMetalLayer, 8; }
+    /// `VkIcdSurfaceDirectFB`
+    DirectFb = 11, 24 { dfb: *mut IDirectFB, 8; surface: *mut IDirectFBSurface, 16; }
+    /// `VkIcdSurfaceVi`
+    Vi = 12, 16 { window: *mut c_void, 8; }
+    /// `VkIcdSurfaceGgp`
+    Ggp = 13, 8 { streamDescriptor: GgpStreamDescriptor, 4; }
+    /// `VkIcdSurfaceScreen`
+    Screen = 14, 24 { context: *mut _screen_context, 8; window: *mut _screen_window, 16; }
+    /// `VkIcdSurfaceImagePipe`
+    ImagePipe = 15, 4 {}
+    /// An OpenHarmony window; newer than interface 3.
+    Ohos = 16, 16 { window: *mut OHNativeWindow, 8; }
+    /// A Samsung UBM surface; newer than interface 3.
+    Ubm = 17, 24 { device: *mut ubm_device, 8; surface: *mut ubm_surface, 16; }
+}
+
+#[cfg(all(target_pointer_width = "64", not(windows)))]
+const _: () = assert!(size_of::<PlatformPart>() == 48);

@@ -1,0 +1,112 @@
+//! The object behind a `VkSurfaceKHR` of the application.
+
+use super::layout::PlatformPart;
+use super::platform::{CreateInfo, Platform};
+use crate::generated::types::{VkAllocationCallbacks, VkDisplaySurfaceStereoCreateInfoNV};
+use crate::handle::{Chain, SurfaceHandle};
+use std::ffi::c_void;
+use std::mem::offset_of;
+use std::ptr::NonNull;
+
+/// A surface: what an old driver reads, and what a new driver's own surface is made from (DRV-170, DRV-174).
+///
+/// The platform's part stays first, and the numbers behind it keep their order (DRV-171).
+#[repr(C)]
+pub struct Surface {
+    /// What drivers below interface 3 read.
+    pub part: PlatformPart,
+    base_size: u32,
+    platform_size: u32,
+    non_platform_offset: u32,
+    entire_size: u32,
+    /// The surface's slot in the tables of the instance and of each driver.
+    pub index: u32,
+    /// How drivers make such surfaces.
+    pub platform: &'static Platform,
+    /// A copy of the create info; its `pNext` is not used.
+    pub create_info: CreateInfo,
+    stereo: Option<VkDisplaySurfaceStereoCreateInfoNV>,
+    callbacks: Option<VkAllocationCallbacks>,
+}
+
+const _: () = {
+    assert!(offset_of!(Surface, part) == 0);
+    assert!(offset_of!(Surface, base_size) == size_of::<PlatformPart>());
+    assert!(offset_of!(Surface, platform_size) == offset_of!(Surface, base_size) + 4);
+    assert!(offset_of!(Surface, non_platform_offset) == offset_of!(Surface, base_size) + 8);
+    assert!(offset_of!(Surface, entire_size) == offset_of!(Surface, base_size) + 12);
+    assert!(offset_of!(Surface, index) == offset_of!(Surface, base_size) + 16);
+    assert!(size_of::<Surface>() <= u32::MAX as usize);
+};
+
+// SAFETY: immutable once a handle to it exists; the pointers inside belong to the application and are only passed on.
+unsafe impl Send for Surface {}
+// SAFETY: as above.
+unsafe impl Sync for Surface {}
+
+impl Surface {
+    /// A surface without a slot. `stereo` is the only structure that may extend a create info (DRV-175).
+    pub fn new(
+        platform: &'static Platform,
+        part: PlatformPart,
+        create_info: CreateInfo,
+        stereo: Option<VkDisplaySurfaceStereoCreateInfoNV>,
+        callbacks: Option<VkAllocationCallbacks>,
+    ) -> Self {
+        let stereo = stereo.map(|stereo| VkDisplaySurfaceStereoCreateInfoNV {
+            pNext: std::ptr::null(),
+            ..stereo
+        });
+        Self {
+            part,
+            base_size: size_of::<u32>() as u32,
+            platform_size: platform.part_size,
+            non_platform_offset: offset_of!(Self, base_size) as u32,
+            entire_size: size_of::<Self>() as u32,
+            index: u32::MAX,
+            platform,
+            create_info,
+            stereo,
+            callbacks,
+        }
+    }
+
+    /// The object behind a handle; `None` for `VK_NULL_HANDLE`.
+    pub fn from_handle(handle: SurfaceHandle<Chain>) -> Option<NonNull<Self>> {
+        let address = usize::try_from(handle.raw()).ok()?;
+        NonNull::new(std::ptr::with_exposed_provenance_mut(address))
+    }
+
+    /// What the application and the layers hold.
+    pub fn handle(surface: NonNull<Self>) -> SurfaceHandle<Chain> {
+        SurfaceHandle::from_raw(surface.as_ptr().expose_provenance() as u64)
+    }
+
+    /// The slot as an index into tables.
+    pub fn slot(&self) -> usize {
+        self.index as usize
+    }
+
+    /// The chain of the saved create info.
+    pub fn extensions(&self) -> *const c_void {
+        self.stereo
+            .as_ref()
+            .map_or(std::ptr::null(), |stereo| std::ptr::from_ref(stereo).cast())
+    }
+
+    /// The allocator given to the surface's creation; drivers get it when they make theirs (DRV-177).
+    pub fn callbacks(&self) -> *const VkAllocationCallbacks {
+        self.callbacks.as_ref().map_or(std::ptr::null(), std::ptr::from_ref)
+    }
+
+    /// The allocator for a surface that the application forgot: used only if it is complete (DRV-188).
+    pub fn complete_callbacks(&self) -> Option<VkAllocationCallbacks> {
+        self.callbacks.filter(|c| {
+            c.pfnAllocation.is_some()
+                && c.pfnReallocation.is_some()
+                && c.pfnFree.is_some()
+                && c.pfnInternalAllocation.is_some()
+                && c.pfnInternalFree.is_some()
+        })
+    }
+}

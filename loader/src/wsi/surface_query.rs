@@ -1,0 +1,239 @@
+//! Queries of a surface (DRV-161 to DRV-165, DRV-178, DRV-179).
+
+use super::query::{Query, input, output};
+use super::unwrap::surface_info_for;
+use crate::generated::extensions::InstanceExtension;
+use crate::generated::types::*;
+use crate::handle::{Chain, PhysicalDeviceHandle, SurfaceHandle};
+use crate::journal::LogBits;
+use crate::seam;
+
+/// Terminator of `vkGetPhysicalDeviceSurfaceSupportKHR`: any failure to make the driver's surface means that the
+/// surface is not supported (DRV-178).
+///
+/// # Safety
+/// The parameters are as the command's reference page demands; the handles come from the lowest layer.
+pub unsafe fn get_physical_device_surface_support_khr(
+    device: PhysicalDeviceHandle<Chain>,
+    queue_family: u32,
+    surface: SurfaceHandle<Chain>,
+    supported: *mut VkBool32,
+) -> VkResult {
+    // SAFETY: the handle comes from the lowest layer.
+    let query = unsafe { Query::new(device, "vkGetPhysicalDeviceSurfaceSupportKHR") };
+    if !query.allows(InstanceExtension::VK_KHR_surface) {
+        return VkResult::VK_SUCCESS;
+    }
+    // SAFETY: the caller gives a place for the answer.
+    let supported = unsafe { output(supported, query.command, "pSupported") };
+    *supported = VK_FALSE;
+    let Some(function) = query.driver.table.vkGetPhysicalDeviceSurfaceSupportKHR else {
+        query.missing(LogBits::ERROR);
+        return VkResult::VK_SUCCESS;
+    };
+    // SAFETY: the surface comes from the lowest layer.
+    let Ok(surface) = (unsafe { query.surface(surface) }) else {
+        return VkResult::VK_SUCCESS;
+    };
+    // SAFETY: the driver's function with its own handles.
+    unsafe { function(query.device, queue_family, surface, supported) }
+}
+
+/// Terminator of `vkGetPhysicalDeviceSurfaceCapabilitiesKHR`.
+///
+/// # Safety
+/// The parameters are as the command's reference page demands; the handles come from the lowest layer.
+pub unsafe fn get_physical_device_surface_capabilities_khr(
+    device: PhysicalDeviceHandle<Chain>,
+    surface: SurfaceHandle<Chain>,
+    capabilities: *mut VkSurfaceCapabilitiesKHR,
+) -> VkResult {
+    // SAFETY: the handle comes from the lowest layer.
+    let query = unsafe { Query::new(device, "vkGetPhysicalDeviceSurfaceCapabilitiesKHR") };
+    if !query.allows(InstanceExtension::VK_KHR_surface) {
+        return VkResult::VK_SUCCESS;
+    }
+    // SAFETY: the caller gives a place for the answer.
+    let capabilities = unsafe { output(capabilities, query.command, "pSurfaceCapabilities") };
+    let Some(function) = query.driver.table.vkGetPhysicalDeviceSurfaceCapabilitiesKHR else {
+        query.missing(LogBits::ERROR);
+        *capabilities = no_capabilities();
+        return VkResult::VK_SUCCESS;
+    };
+    // SAFETY: the surface comes from the lowest layer.
+    match unsafe { query.surface(surface) } {
+        // SAFETY: the driver's function with its own handles and the caller's parameters.
+        Ok(surface) => unsafe { function(query.device, surface, capabilities) },
+        Err(error) => error,
+    }
+}
+
+/// The capabilities of a driver that knows no surfaces.
+pub(super) fn no_capabilities() -> VkSurfaceCapabilitiesKHR {
+    // SAFETY: a structure of numbers, for which all zeros is a value.
+    unsafe { std::mem::zeroed() }
+}
+
+/// Terminator of `vkGetPhysicalDeviceSurfaceFormatsKHR`.
+///
+/// # Safety
+/// The parameters are as the command's reference page demands; the handles come from the lowest layer.
+pub unsafe fn get_physical_device_surface_formats_khr(
+    device: PhysicalDeviceHandle<Chain>,
+    surface: SurfaceHandle<Chain>,
+    count: *mut u32,
+    formats: *mut VkSurfaceFormatKHR,
+) -> VkResult {
+    // SAFETY: the handle comes from the lowest layer.
+    let query = unsafe { Query::new(device, "vkGetPhysicalDeviceSurfaceFormatsKHR") };
+    if !query.allows(InstanceExtension::VK_KHR_surface) {
+        return VkResult::VK_SUCCESS;
+    }
+    // SAFETY: the caller gives a valid count.
+    let count = unsafe { output(count, query.command, "pSurfaceFormatCount") };
+    let Some(function) = query.driver.table.vkGetPhysicalDeviceSurfaceFormatsKHR else {
+        query.missing(LogBits::ERROR);
+        *count = 0;
+        return VkResult::VK_SUCCESS;
+    };
+    // SAFETY: the surface comes from the lowest layer.
+    match unsafe { query.surface(surface) } {
+        // SAFETY: the driver's function with its own handles and the caller's parameters.
+        Ok(surface) => unsafe { function(query.device, surface, count, formats) },
+        Err(error) => error,
+    }
+}
+
+/// Terminator of `vkGetPhysicalDeviceSurfacePresentModesKHR`.
+///
+/// # Safety
+/// The parameters are as the command's reference page demands; the handles come from the lowest layer.
+pub unsafe fn get_physical_device_surface_present_modes_khr(
+    device: PhysicalDeviceHandle<Chain>,
+    surface: SurfaceHandle<Chain>,
+    count: *mut u32,
+    modes: *mut VkPresentModeKHR,
+) -> VkResult {
+    // SAFETY: the handle comes from the lowest layer.
+    let query = unsafe { Query::new(device, "vkGetPhysicalDeviceSurfacePresentModesKHR") };
+    if !query.allows(InstanceExtension::VK_KHR_surface) {
+        return VkResult::VK_SUCCESS;
+    }
+    // SAFETY: the caller gives a valid count.
+    let count = unsafe { output(count, query.command, "pPresentModeCount") };
+    let Some(function) = query.driver.table.vkGetPhysicalDeviceSurfacePresentModesKHR else {
+        query.missing(LogBits::ERROR);
+        *count = 0;
+        return VkResult::VK_SUCCESS;
+    };
+    // SAFETY: the surface comes from the lowest layer.
+    match unsafe { query.surface(surface) } {
+        // SAFETY: the driver's function with its own handles and the caller's parameters.
+        Ok(surface) => unsafe { function(query.device, surface, count, modes) },
+        Err(error) => error,
+    }
+}
+
+/// Terminator of `vkGetPhysicalDeviceSurfaceFormats2KHR`: emulated by the first generation (DRV-161).
+///
+/// # Safety
+/// The parameters are as the command's reference page demands; the handles come from the lowest layer.
+pub unsafe fn get_physical_device_surface_formats2_khr(
+    device: PhysicalDeviceHandle<Chain>,
+    info: *const VkPhysicalDeviceSurfaceInfo2KHR<Chain>,
+    count: *mut u32,
+    formats: *mut VkSurfaceFormat2KHR,
+) -> VkResult {
+    // SAFETY: the handle comes from the lowest layer.
+    let query = unsafe { Query::new(device, "vkGetPhysicalDeviceSurfaceFormats2KHR") };
+    if !query.allows(InstanceExtension::VK_KHR_surface) {
+        return VkResult::VK_SUCCESS;
+    }
+    // SAFETY: the caller gives a valid count.
+    let count = unsafe { output(count, query.command, "pSurfaceFormatCount") };
+    // SAFETY: the caller gives a valid structure.
+    let info = unsafe { input(info, query.command, "pSurfaceInfo") };
+    // SAFETY: the surface comes from the lowest layer.
+    let own = match unsafe { surface_info_for(query.driver, info) } {
+        Ok(own) => own,
+        Err(error) => return error,
+    };
+    if let Some(function) = query.driver.table.vkGetPhysicalDeviceSurfaceFormats2KHR {
+        // SAFETY: the driver's function with its own handles and the caller's array.
+        return unsafe { function(query.device, &own, count, formats) };
+    }
+    let older = query.driver.table.vkGetPhysicalDeviceSurfaceFormatsKHR;
+    query.emulating(older.map(|_| "vkGetPhysicalDeviceSurfaceFormatsKHR"));
+    // SAFETY: the chain of the caller's structure.
+    unsafe { query.ignore("pSurfaceInfo", info.pNext, &[]) };
+    let Some(older) = older else {
+        *count = 0;
+        return VkResult::VK_SUCCESS;
+    };
+    // SAFETY: the caller's array has room for `count` elements, each a valid structure; zeros are a format.
+    unsafe {
+        query.by_elements(
+            count,
+            formats,
+            |count, formats| older(query.device, own.surface, count, formats),
+            |to: &mut VkSurfaceFormat2KHR, from| {
+                query.ignore("pSurfaceFormats", to.pNext, &[]);
+                to.surfaceFormat = from;
+            },
+        )
+    }
+}
+
+/// Terminator of `vkGetPhysicalDeviceSurfacePresentModes2EXT`. Nothing older can answer it (DRV-161).
+///
+/// # Safety
+/// The parameters are as the command's reference page demands; the handles come from the lowest layer.
+pub unsafe fn get_physical_device_surface_present_modes2_ext(
+    device: PhysicalDeviceHandle<Chain>,
+    info: *const VkPhysicalDeviceSurfaceInfo2KHR<Chain>,
+    count: *mut u32,
+    modes: *mut VkPresentModeKHR,
+) -> VkResult {
+    // SAFETY: the handle comes from the lowest layer.
+    let query = unsafe { Query::new(device, "vkGetPhysicalDeviceSurfacePresentModes2EXT") };
+    let Some(function) = query.driver.table.vkGetPhysicalDeviceSurfacePresentModes2EXT else {
+        seam::unsupported("GetPhysicalDeviceSurfacePresentModes2EXT")
+    };
+    // SAFETY: the caller gives a valid count.
+    let count = unsafe { output(count, query.command, "pPresentModeCount") };
+    // SAFETY: the caller gives a valid structure.
+    let info = unsafe { input(info, query.command, "pSurfaceInfo") };
+    // SAFETY: the surface comes from the lowest layer.
+    match unsafe { surface_info_for(query.driver, info) } {
+        // SAFETY: the driver's function with its own handles and the caller's parameters.
+        Ok(own) => unsafe { function(query.device, &own, count, modes) },
+        Err(error) => error,
+    }
+}
+
+/// Terminator of `vkGetPhysicalDevicePresentRectanglesKHR`.
+///
+/// # Safety
+/// The parameters are as the command's reference page demands; the handles come from the lowest layer.
+pub unsafe fn get_physical_device_present_rectangles_khr(
+    device: PhysicalDeviceHandle<Chain>,
+    surface: SurfaceHandle<Chain>,
+    count: *mut u32,
+    rectangles: *mut VkRect2D,
+) -> VkResult {
+    // SAFETY: the handle comes from the lowest layer.
+    let query = unsafe { Query::new(device, "vkGetPhysicalDevicePresentRectanglesKHR") };
+    // SAFETY: the caller gives a valid count.
+    let count = unsafe { output(count, query.command, "pRectCount") };
+    let Some(function) = query.driver.table.vkGetPhysicalDevicePresentRectanglesKHR else {
+        query.missing(LogBits::ERROR);
+        *count = 0;
+        return VkResult::VK_SUCCESS;
+    };
+    // SAFETY: the surface comes from the lowest layer.
+    match unsafe { query.surface(surface) } {
+        // SAFETY: the driver's function with its own handles and the caller's parameters.
+        Ok(surface) => unsafe { function(query.device, surface, count, rectangles) },
+        Err(error) => error,
+    }
+}

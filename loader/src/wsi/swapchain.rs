@@ -1,0 +1,151 @@
+//! Device commands that take surfaces (DRV-181, DRV-183 to DRV-185).
+
+use super::MissingFunction;
+use super::query::{input, null_input};
+use super::unwrap::{surface_for, surface_info_for, swapchain_info_for};
+use crate::alloc::{HostVec, OutOfMemory};
+use crate::device::Device;
+use crate::ffi;
+use crate::generated::types::*;
+use crate::handle::{Chain, SurfaceHandle};
+use crate::journal::LogBits;
+use crate::log;
+use crate::terminator::require_device;
+
+/// The answer for a driver that lacks a device command (APP-50).
+fn without_function(device: &Device, command: &'static str, extension: &'static str) -> VkResult {
+    let text = MissingFunction { command, extension };
+    log::emit(Some(device.instance()), LogBits::ERROR, format_args!("{text}"));
+    VkResult::VK_SUCCESS
+}
+
+/// A swapchain without a surface must not reach the driver (DRV-179).
+fn require_surface(info: &VkSwapchainCreateInfoKHR<Chain>, command: &str) {
+    if info.surface.is_null() {
+        log::fatal(format_args!(
+            "{command}: Invalid surface [VUID-VkSwapchainCreateInfoKHR-surface-parameter]"
+        ));
+        std::process::abort();
+    }
+}
+
+/// Terminator of `vkCreateSwapchainKHR`.
+///
+/// # Safety
+/// The parameters are as the command's reference page demands; the handles come from the lowest layer.
+pub unsafe fn create_swapchain_khr(
+    device: VkDevice,
+    create_info: *const VkSwapchainCreateInfoKHR<Chain>,
+    callbacks: *const VkAllocationCallbacks,
+    swapchain: *mut VkSwapchainKHR,
+) -> VkResult {
+    const COMMAND: &str = "vkCreateSwapchainKHR";
+    // SAFETY: the handle comes from the lowest layer.
+    let known = unsafe { require_device(device, COMMAND) };
+    // SAFETY: the caller gives a valid structure.
+    let info = unsafe { input(create_info, COMMAND, "pCreateInfo") };
+    let (Some(function), Some(driver)) = (known.terminators.vkCreateSwapchainKHR, known.driver()) else {
+        return without_function(known, COMMAND, "VK_KHR_swapchain");
+    };
+    require_surface(info, COMMAND);
+    // SAFETY: the surface comes from the lowest layer.
+    match unsafe { swapchain_info_for(driver, info) } {
+        // SAFETY: the driver's function with its own handles and the caller's parameters.
+        Ok(own) => unsafe { function(device, &own, callbacks, swapchain) },
+        Err(error) => error,
+    }
+}
+
+/// Terminator of `vkCreateSharedSwapchainsKHR`: one call of the driver for all of them (DRV-184).
+///
+/// # Safety
+/// The parameters are as the command's reference page demands; the handles come from the lowest layer.
+pub unsafe fn create_shared_swapchains_khr(
+    device: VkDevice,
+    count: u32,
+    create_infos: *const VkSwapchainCreateInfoKHR<Chain>,
+    callbacks: *const VkAllocationCallbacks,
+    swapchains: *mut VkSwapchainKHR,
+) -> VkResult {
+    const COMMAND: &str = "vkCreateSharedSwapchainsKHR";
+    // SAFETY: the handle comes from the lowest layer.
+    let known = unsafe { require_device(device, COMMAND) };
+    let (Some(function), Some(driver)) = (known.terminators.vkCreateSharedSwapchainsKHR, known.driver()) else {
+        return without_function(known, COMMAND, "VK_KHR_display_swapchain");
+    };
+    if create_infos.is_null() && count != 0 {
+        null_input(COMMAND, "pCreateInfos");
+    }
+    let scope = VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_COMMAND;
+    let allocator = known.instance().allocator.scoped(scope);
+    let Ok(mut copies) = HostVec::try_with_capacity(count as usize, allocator) else {
+        return OutOfMemory.into();
+    };
+    // SAFETY: the caller's array holds `count` elements.
+    for info in unsafe { ffi::c_array(create_infos, count) } {
+        require_surface(info, COMMAND);
+        // SAFETY: the surface comes from the lowest layer.
+        match unsafe { swapchain_info_for(driver, info) } {
+            Ok(own) => {
+                if copies.try_push(own).is_err() {
+                    return OutOfMemory.into();
+                }
+            }
+            Err(error) => return error,
+        }
+    }
+    // SAFETY: the driver's function with its own handles; the array holds `count` elements.
+    unsafe { function(device, count, copies.as_ptr(), callbacks, swapchains) }
+}
+
+/// Terminator of `vkGetDeviceGroupSurfacePresentModesKHR`.
+///
+/// # Safety
+/// The parameters are as the command's reference page demands; the handles come from the lowest layer.
+pub unsafe fn get_device_group_surface_present_modes_khr(
+    device: VkDevice,
+    surface: SurfaceHandle<Chain>,
+    modes: *mut VkDeviceGroupPresentModeFlagsKHR,
+) -> VkResult {
+    const COMMAND: &str = "vkGetDeviceGroupSurfacePresentModesKHR";
+    // SAFETY: the handle comes from the lowest layer.
+    let known = unsafe { require_device(device, COMMAND) };
+    let (Some(function), Some(driver)) = (known.terminators.vkGetDeviceGroupSurfacePresentModesKHR, known.driver())
+    else {
+        return without_function(known, COMMAND, "VK_KHR_swapchain");
+    };
+    // SAFETY: the surface comes from the lowest layer.
+    match unsafe { surface_for(driver, surface) } {
+        // SAFETY: the driver's function with its own handles and the caller's parameters.
+        Ok(surface) => unsafe { function(device, surface, modes) },
+        Err(error) => error,
+    }
+}
+
+/// Terminator of `vkGetDeviceGroupSurfacePresentModes2EXT`.
+///
+/// # Safety
+/// The parameters are as the command's reference page demands; the handles come from the lowest layer.
+pub unsafe fn get_device_group_surface_present_modes2_ext(
+    device: VkDevice,
+    info: *const VkPhysicalDeviceSurfaceInfo2KHR<Chain>,
+    modes: *mut VkDeviceGroupPresentModeFlagsKHR,
+) -> VkResult {
+    const COMMAND: &str = "vkGetDeviceGroupSurfacePresentModes2EXT";
+    // SAFETY: the handle comes from the lowest layer.
+    let known = unsafe { require_device(device, COMMAND) };
+    let (Some(function), Some(driver)) = (
+        known.terminators.vkGetDeviceGroupSurfacePresentModes2EXT,
+        known.driver(),
+    ) else {
+        return without_function(known, COMMAND, "VK_EXT_full_screen_exclusive");
+    };
+    // SAFETY: the caller gives a valid structure.
+    let info = unsafe { input(info, COMMAND, "pSurfaceInfo") };
+    // SAFETY: the surface comes from the lowest layer.
+    match unsafe { surface_info_for(driver, info) } {
+        // SAFETY: the driver's function with its own handles and the caller's parameters.
+        Ok(own) => unsafe { function(device, &own, modes) },
+        Err(error) => error,
+    }
+}

@@ -1,0 +1,143 @@
+//! From the loader's surface to a driver's (DRV-176 to DRV-181).
+
+use super::surface::Surface;
+use crate::generated::extensions::InstanceExtension;
+use crate::generated::types::{VkPhysicalDeviceSurfaceInfo2KHR, VkResult, VkSwapchainCreateInfoKHR};
+use crate::handle::{Chain, Driver, SurfaceHandle};
+use crate::instance::InstanceDriver;
+use crate::state::lock;
+
+/// First interface version in which drivers make surfaces of their own.
+const OWN_SURFACES: u32 = 3;
+
+/// Whether the loader may ask a driver for surfaces of its own (DRV-176).
+pub fn has_own_surfaces(driver: &InstanceDriver) -> bool {
+    driver.interface_version >= OWN_SURFACES && driver.enabled.contains(InstanceExtension::VK_KHR_surface)
+}
+
+/// What a driver knows a surface by, made now if need be (DRV-177).
+///
+/// The loader's own handle for drivers without surfaces of their own; `VK_NULL_HANDLE` stays what it is (DRV-179).
+///
+/// # Errors
+/// `VK_ERROR_EXTENSION_NOT_PRESENT` when the driver cannot make such a surface, or what its attempt returned.
+///
+/// # Safety
+/// `surface` is `VK_NULL_HANDLE` or a live surface of the driver's instance.
+pub unsafe fn surface_for(
+    driver: &InstanceDriver,
+    surface: SurfaceHandle<Chain>,
+) -> Result<SurfaceHandle<Driver>, VkResult> {
+    let unchanged = SurfaceHandle::from_raw(surface.raw());
+    let Some(object) = Surface::from_handle(surface) else {
+        return Ok(unchanged);
+    };
+    // SAFETY: by this function's contract a handle that is not null is one of our objects.
+    let object = unsafe { object.as_ref() };
+    if !object.platform.per_driver || !has_own_surfaces(driver) {
+        return Ok(unchanged);
+    }
+    let stored = {
+        let table = lock(&driver.surfaces);
+        table.has(object.slot()).then(|| table.get(object.slot()))
+    };
+    match stored {
+        None => Ok(unchanged),
+        Some(0) => make(driver, object),
+        Some(handle) => Ok(SurfaceHandle::from_raw(handle)),
+    }
+}
+
+/// Asks the driver for a surface and remembers it.
+///
+/// The table cannot stay locked meanwhile. When another thread was faster its surface counts and ours is destroyed
+/// again, also when making a second one for the same window failed.
+fn make(driver: &InstanceDriver, surface: &Surface) -> Result<SurfaceHandle<Driver>, VkResult> {
+    if !driver.enabled.contains(surface.platform.extension) {
+        return Err(VkResult::VK_ERROR_EXTENSION_NOT_PRESENT);
+    }
+    let mut made = SurfaceHandle::NULL;
+    // SAFETY: the surface is of its own platform.
+    let result = unsafe { (surface.platform.make)(driver, surface, &mut made) };
+    let result = result.unwrap_or(VkResult::VK_ERROR_EXTENSION_NOT_PRESENT);
+    let succeeded = result == VkResult::VK_SUCCESS;
+    let earlier = {
+        let mut table = lock(&driver.surfaces);
+        let earlier = table.get(surface.slot());
+        if succeeded && earlier == 0 {
+            table.set(surface.slot(), made.raw());
+        }
+        earlier
+    };
+    if earlier == 0 {
+        return if succeeded { Ok(made) } else { Err(result) };
+    }
+    if let (Some(destroy), true) = (driver.table.vkDestroySurfaceKHR, succeeded && !made.is_null()) {
+        // SAFETY: the driver's function with its own instance and the surface it just made, which nobody else knows.
+        unsafe { destroy(driver.handle, made, surface.callbacks()) };
+    }
+    Ok(SurfaceHandle::from_raw(earlier))
+}
+
+/// A copy of a surface query with the driver's surface; its chain is passed as it is (DRV-181).
+///
+/// # Errors
+/// As for [`surface_for`].
+///
+/// # Safety
+/// The surface in `info` is `VK_NULL_HANDLE` or a live surface of the driver's instance.
+pub unsafe fn surface_info_for(
+    driver: &InstanceDriver,
+    info: &VkPhysicalDeviceSurfaceInfo2KHR<Chain>,
+) -> Result<VkPhysicalDeviceSurfaceInfo2KHR<Driver>, VkResult> {
+    // SAFETY: passed on to the caller.
+    let surface = unsafe { surface_for(driver, info.surface) }?;
+    Ok(VkPhysicalDeviceSurfaceInfo2KHR {
+        sType: info.sType,
+        pNext: info.pNext,
+        surface,
+    })
+}
+
+/// A copy of a swapchain's create info with the driver's surface; its chain is passed as it is (DRV-181).
+///
+/// # Errors
+/// As for [`surface_for`].
+///
+/// # Safety
+/// As for [`surface_info_for`].
+pub unsafe fn swapchain_info_for(
+    driver: &InstanceDriver,
+    info: &VkSwapchainCreateInfoKHR<Chain>,
+) -> Result<VkSwapchainCreateInfoKHR<Driver>, VkResult> {
+    // SAFETY: passed on to the caller.
+    let surface = unsafe { surface_for(driver, info.surface) }?;
+    Ok(with_surface(info, surface))
+}
+
+/// The same create info around another surface.
+fn with_surface(
+    info: &VkSwapchainCreateInfoKHR<Chain>,
+    surface: SurfaceHandle<Driver>,
+) -> VkSwapchainCreateInfoKHR<Driver> {
+    VkSwapchainCreateInfoKHR {
+        sType: info.sType,
+        pNext: info.pNext,
+        flags: info.flags,
+        surface,
+        minImageCount: info.minImageCount,
+        imageFormat: info.imageFormat,
+        imageColorSpace: info.imageColorSpace,
+        imageExtent: info.imageExtent,
+        imageArrayLayers: info.imageArrayLayers,
+        imageUsage: info.imageUsage,
+        imageSharingMode: info.imageSharingMode,
+        queueFamilyIndexCount: info.queueFamilyIndexCount,
+        pQueueFamilyIndices: info.pQueueFamilyIndices,
+        preTransform: info.preTransform,
+        compositeAlpha: info.compositeAlpha,
+        presentMode: info.presentMode,
+        clipped: info.clipped,
+        oldSwapchain: info.oldSwapchain,
+    }
+}
