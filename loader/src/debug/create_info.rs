@@ -10,7 +10,7 @@ use crate::instance::InstanceDriver;
 
 /// What the application wants made.
 #[derive(Clone, Copy)]
-pub enum CreateInfo<'a> {
+pub(super) enum CreateInfo<'a> {
     /// A messenger.
     Messenger(&'a VkDebugUtilsMessengerCreateInfoEXT),
     /// A report callback.
@@ -19,7 +19,7 @@ pub enum CreateInfo<'a> {
 
 impl CreateInfo<'_> {
     /// Which kind of object.
-    pub fn kind(self) -> Kind {
+    pub(super) fn kind(self) -> Kind {
         match self {
             Self::Messenger(_) => Kind::Messenger,
             Self::Report(_) => Kind::Report,
@@ -27,7 +27,7 @@ impl CreateInfo<'_> {
     }
 
     /// What the loader itself calls.
-    pub fn callback(self) -> Callback {
+    pub(super) fn callback(self) -> Callback {
         match self {
             Self::Messenger(info) => info.into(),
             Self::Report(info) => info.into(),
@@ -35,7 +35,7 @@ impl CreateInfo<'_> {
     }
 
     /// Whether the driver has the function that makes such an object (DRV-166).
-    pub fn supported_by(self, driver: &InstanceDriver) -> bool {
+    pub(super) fn supported_by(self, driver: &InstanceDriver) -> bool {
         match self {
             Self::Messenger(_) => driver.table.vkCreateDebugUtilsMessengerEXT.is_some(),
             Self::Report(_) => driver.table.vkCreateDebugReportCallbackEXT.is_some(),
@@ -47,7 +47,7 @@ impl CreateInfo<'_> {
     ///
     /// # Safety
     /// `callbacks` is NULL or valid; the driver is pinned.
-    pub unsafe fn create(
+    pub(super) unsafe fn create(
         self,
         driver: &InstanceDriver,
         callbacks: *const VkAllocationCallbacks,
@@ -83,7 +83,12 @@ impl CreateInfo<'_> {
 /// # Safety
 /// `handle` is zero or the driver's live object of this kind; `callbacks` is NULL or valid; the driver's instance
 /// lives.
-pub unsafe fn destroy(kind: Kind, driver: &InstanceDriver, handle: u64, callbacks: *const VkAllocationCallbacks) {
+pub(super) unsafe fn destroy(
+    kind: Kind,
+    driver: &InstanceDriver,
+    handle: u64,
+    callbacks: *const VkAllocationCallbacks,
+) {
     if handle == 0 {
         return;
     }

@@ -12,7 +12,7 @@ use crate::wsi;
 
 /// A kind of object whose handle differs between application, chain and driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wrapped {
+pub(super) enum Wrapped {
     /// `VkInstance`.
     Instance,
     /// `VkPhysicalDevice`.
@@ -23,7 +23,7 @@ pub enum Wrapped {
 
 impl Wrapped {
     /// By the number of debug utils; `None` for what passes unchanged.
-    pub fn by_object_type(kind: VkObjectType) -> Option<Self> {
+    pub(super) fn by_object_type(kind: VkObjectType) -> Option<Self> {
         match kind {
             VkObjectType::VK_OBJECT_TYPE_INSTANCE => Some(Self::Instance),
             VkObjectType::VK_OBJECT_TYPE_PHYSICAL_DEVICE => Some(Self::PhysicalDevice),
@@ -33,7 +33,7 @@ impl Wrapped {
     }
 
     /// By the number of debug report, which debug markers use.
-    pub fn by_report_type(kind: VkDebugReportObjectTypeEXT) -> Option<Self> {
+    pub(super) fn by_report_type(kind: VkDebugReportObjectTypeEXT) -> Option<Self> {
         match kind {
             VkDebugReportObjectTypeEXT::VK_DEBUG_REPORT_OBJECT_TYPE_INSTANCE_EXT => Some(Self::Instance),
             VkDebugReportObjectTypeEXT::VK_DEBUG_REPORT_OBJECT_TYPE_PHYSICAL_DEVICE_EXT => Some(Self::PhysicalDevice),

@@ -10,7 +10,7 @@ use std::sync::Mutex;
 
 /// Which of the two extensions an object belongs to. Each has slots and driver tables of its own (APP-178).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(super) enum Kind {
     /// `VkDebugUtilsMessengerEXT`.
     Messenger,
     /// `VkDebugReportCallbackEXT`.
@@ -19,10 +19,10 @@ pub enum Kind {
 
 impl Kind {
     /// Both.
-    pub const ALL: [Self; 2] = [Self::Messenger, Self::Report];
+    pub(super) const ALL: [Self; 2] = [Self::Messenger, Self::Report];
 
     /// A driver's objects of this kind, by slot.
-    pub fn handles(self, driver: &InstanceDriver) -> &Mutex<HandleTable> {
+    pub(super) fn handles(self, driver: &InstanceDriver) -> &Mutex<HandleTable> {
         match self {
             Self::Messenger => &driver.messengers,
             Self::Report => &driver.report_callbacks,
@@ -31,7 +31,7 @@ impl Kind {
 }
 
 /// A callback that the application registered. Read and written only under the lock of its instance's messengers.
-pub struct Registered {
+pub(super) struct Registered {
     /// Its place in the order of creation; zero while it hears nothing.
     pub serial: u64,
     /// What it calls.
@@ -47,7 +47,7 @@ impl Registered {
     ///
     /// # Safety
     /// `callbacks` is NULL or valid.
-    pub unsafe fn allocate(
+    pub(super) unsafe fn allocate(
         callback: Callback,
         callbacks: *const VkAllocationCallbacks,
         instance_allocator: HostAllocator,
@@ -76,7 +76,7 @@ impl Registered {
     ///
     /// # Safety
     /// `object` came from [`Registered::allocate`] and nothing refers to it any more.
-    pub unsafe fn free(object: NonNull<Self>) {
+    pub(super) unsafe fn free(object: NonNull<Self>) {
         // SAFETY: by this function's contract the object is still valid.
         let allocator = unsafe { object.as_ref() }.allocator;
         // SAFETY: by this function's contract; the allocator is the one that made it.
@@ -84,7 +84,7 @@ impl Registered {
     }
 
     /// The callbacks to destroy a driver's object with when the application forgot it (DRV-188).
-    pub fn saved(&self) -> Option<VkAllocationCallbacks> {
+    pub(super) fn saved(&self) -> Option<VkAllocationCallbacks> {
         self.saved
     }
 }

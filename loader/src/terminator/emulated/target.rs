@@ -12,7 +12,7 @@ use std::ffi::c_void;
 use std::fmt::{Arguments, Display};
 
 /// A physical device as its driver knows it, and the command that asks.
-pub struct Target {
+pub(super) struct Target {
     /// The driver.
     pub driver: &'static InstanceDriver,
     /// The driver's handle.
@@ -26,7 +26,7 @@ impl Target {
     ///
     /// # Safety
     /// `handle` is what the loader's terminator gave to the lowest layer.
-    pub unsafe fn new(handle: VkPhysicalDevice<Chain>, command: &'static str) -> Self {
+    pub(super) unsafe fn new(handle: VkPhysicalDevice<Chain>, command: &'static str) -> Self {
         // SAFETY: by this function's contract.
         let object = unsafe { seam::chain_physical_device(handle) };
         Self {
@@ -37,24 +37,24 @@ impl Target {
     }
 
     /// The instance of the call.
-    pub fn instance(&self) -> &'static Instance {
+    pub(super) fn instance(&self) -> &'static Instance {
         self.driver.instance()
     }
 
     /// Whether the application or a layer enabled an extension (APP-28).
-    pub fn enabled(&self, extension: InstanceExtension) -> bool {
+    pub(super) fn enabled(&self, extension: InstanceExtension) -> bool {
         self.instance().enabled.contains(extension)
     }
 
     /// The driver's core function if the application speaks 1.1, else the extension's if that is enabled on the
     /// instance (DRV-159).
-    pub fn choose<F>(&self, core: Option<F>, khr: Option<F>, extension: InstanceExtension) -> Option<F> {
+    pub(super) fn choose<F>(&self, core: Option<F>, khr: Option<F>, extension: InstanceExtension) -> Option<F> {
         let core = core.filter(|_| self.instance().api_version() >= ApiVersion::V1_1);
         core.or_else(|| khr.filter(|_| self.enabled(extension)))
     }
 
     /// Says that the call is emulated, and by what (DRV-159).
-    pub fn announce(&self, older: Option<&str>) {
+    pub(super) fn announce(&self, older: Option<&str>) {
         let name = Bytes(self.driver.name.bytes());
         match older {
             Some(older) => {
@@ -71,7 +71,7 @@ impl Target {
     ///
     /// # Safety
     /// `first` is NULL or the head of a valid chain.
-    pub unsafe fn ignore_chain(
+    pub(super) unsafe fn ignore_chain(
         &self,
         first: *const c_void,
         parameter: impl Display,
@@ -93,12 +93,12 @@ impl Target {
     }
 
     /// Reports a message that starts with the command.
-    pub fn log(&self, bits: LogBits, text: Arguments<'_>) {
+    pub(super) fn log(&self, bits: LogBits, text: Arguments<'_>) {
         log::emit(Some(self.instance()), bits, format_args!("{}: {text}", self.command));
     }
 }
 
 /// Says of no structure that it is handled, for [`Target::ignore_chain`].
-pub fn none(_: VkStructureType, _: *mut c_void) -> bool {
+pub(super) fn none(_: VkStructureType, _: *mut c_void) -> bool {
     false
 }
