@@ -1,10 +1,10 @@
-//! The command line: a verb and options, all with defaults below the repository's root.
+//! The command line: a verb, operands and options, all with defaults below the repository's root.
 
 use crate::error::Error;
 use std::path::{Path, PathBuf};
 
 /// What to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verb {
     /// XML to snapshot.
     Import,
@@ -14,6 +14,32 @@ pub enum Verb {
     Check,
     /// The parsed metadata as JSON.
     Dump,
+    /// What differs between two registries.
+    Diff {
+        /// The old registry.
+        old: String,
+        /// The new one.
+        new: String,
+    },
+    /// Everything known of a name.
+    Explain {
+        /// A command, extension or handle.
+        name: String,
+    },
+}
+
+/// How `diff` prints its report.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// For a terminal.
+    #[default]
+    Text,
+    /// For programs.
+    Json,
+    /// For a comment or a step summary.
+    Markdown,
+    /// One page for a browser.
+    Html,
 }
 
 /// A parsed command line.
@@ -29,45 +55,56 @@ pub struct Options {
     pub policy: PathBuf,
     /// Folder of the output.
     pub generated: PathBuf,
+    /// Folder that fetched XML lies in.
+    pub input: PathBuf,
+    /// The repository's root.
+    pub root: PathBuf,
+    /// Format of the report.
+    pub format: Format,
+    /// Whether the exit code tells what the report found.
+    pub exit_code: bool,
 }
 
 /// Printed after every complaint about the command line.
 const USAGE: &str = "usage: vkgen import --vk-xml FILE --video-xml FILE [--snapshot DIR]
-       vkgen emit  [--snapshot DIR] [--policy FILE] [--generated DIR]
-       vkgen check [--snapshot DIR] [--policy FILE] [--generated DIR] [--vk-xml FILE --video-xml FILE]
-       vkgen dump  [--snapshot DIR] [--policy FILE] [--vk-xml FILE --video-xml FILE]";
+       vkgen emit    [--snapshot DIR] [--policy FILE] [--generated DIR]
+       vkgen check   [--snapshot DIR] [--policy FILE] [--generated DIR] [--vk-xml FILE --video-xml FILE]
+       vkgen dump    [--snapshot DIR] [--policy FILE] [--vk-xml FILE --video-xml FILE]
+       vkgen diff    OLD NEW [--json | --markdown | --html] [--exit-code] [--policy FILE] [--input DIR]
+       vkgen explain NAME [--snapshot DIR] [--policy FILE] [--vk-xml FILE --video-xml FILE] [--input DIR]
+
+OLD and NEW are a vk.xml, a folder with one, a folder with a snapshot, or a header version such as 1.4.366.";
+
+/// Options with a value, in the order of [`Values`].
+const VALUED: [&str; 6] = [
+    "--vk-xml",
+    "--video-xml",
+    "--snapshot",
+    "--policy",
+    "--generated",
+    "--input",
+];
+type Values = [Option<PathBuf>; VALUED.len()];
+
+/// Words after the verb, sorted by kind.
+#[derive(Default)]
+struct Words {
+    operands: Vec<String>,
+    flags: Vec<String>,
+    values: Values,
+}
 
 /// Parses arguments; paths that are not given lie below the repository's root.
 pub fn parse(arguments: &[String]) -> Result<Options, Error> {
-    let usage = |text: String| Error::Usage(format!("{text}\n{USAGE}"));
-    let (verb, rest) = arguments.split_first().ok_or_else(|| usage("which verb?".to_owned()))?;
-    let verb = match verb.as_str() {
-        "import" => Verb::Import,
-        "emit" => Verb::Emit,
-        "check" => Verb::Check,
-        "dump" => Verb::Dump,
-        other => return Err(usage(format!("unknown verb {other:?}"))),
-    };
-    let [mut vk, mut video, mut snapshot, mut policy, mut generated] = [const { None::<PathBuf> }; 5];
-    let mut rest = rest.iter();
-    while let Some(option) = rest.next() {
-        let place = match option.as_str() {
-            "--vk-xml" => &mut vk,
-            "--video-xml" => &mut video,
-            "--snapshot" => &mut snapshot,
-            "--policy" => &mut policy,
-            "--generated" => &mut generated,
-            other => return Err(usage(format!("unknown option {other:?}"))),
-        };
-        let value = rest.next().ok_or_else(|| usage(format!("{option} needs a value")))?;
-        if place.replace(PathBuf::from(value)).is_some() {
-            return Err(usage(format!("{option} is given twice")));
-        }
-    }
+    let (name, rest) = arguments.split_first().ok_or_else(|| usage("which verb?"))?;
+    let words = sort(rest)?;
+    let verb = verb(name, &words.operands)?;
+    let (format, exit_code) = flags(&verb, &words.flags)?;
+    let [vk, video, snapshot, policy, generated, input] = words.values;
     let xml = match (vk, video) {
         (Some(vk), Some(video)) => Some((vk, video)),
         (None, None) if verb != Verb::Import => None,
-        _ => return Err(usage("--vk-xml and --video-xml belong together".to_owned())),
+        _ => return Err(usage("--vk-xml and --video-xml belong together")),
     };
     let root = root();
     let below = |path: Option<PathBuf>, default: &str| path.unwrap_or_else(|| root.join(default));
@@ -77,7 +114,72 @@ pub fn parse(arguments: &[String]) -> Result<Options, Error> {
         snapshot: below(snapshot, "registry/snapshot"),
         policy: below(policy, "generator/policy.toml"),
         generated: below(generated, "generated"),
+        input: below(input, "registry/input"),
+        root,
+        format,
+        exit_code,
     })
+}
+
+fn usage(text: impl AsRef<str>) -> Error {
+    Error::Usage(format!("{}\n{USAGE}", text.as_ref()))
+}
+
+fn sort(rest: &[String]) -> Result<Words, Error> {
+    let mut words = Words::default();
+    let mut rest = rest.iter();
+    while let Some(word) = rest.next() {
+        if let Some(at) = VALUED.iter().position(|option| option == word) {
+            let value = rest.next().ok_or_else(|| usage(format!("{word} needs a value")))?;
+            if words.values[at].replace(PathBuf::from(value)).is_some() {
+                return Err(usage(format!("{word} is given twice")));
+            }
+        } else if word.starts_with("--") {
+            words.flags.push(word.clone());
+        } else {
+            words.operands.push(word.clone());
+        }
+    }
+    Ok(words)
+}
+
+fn verb(name: &str, operands: &[String]) -> Result<Verb, Error> {
+    match (name, operands) {
+        ("import", []) => Ok(Verb::Import),
+        ("emit", []) => Ok(Verb::Emit),
+        ("check", []) => Ok(Verb::Check),
+        ("dump", []) => Ok(Verb::Dump),
+        ("diff", [old, new]) => Ok(Verb::Diff {
+            old: old.clone(),
+            new: new.clone(),
+        }),
+        ("explain", [name]) => Ok(Verb::Explain { name: name.clone() }),
+        ("diff", _) => Err(usage("diff needs an old and a new registry")),
+        ("explain", _) => Err(usage("explain needs one name")),
+        ("import" | "emit" | "check" | "dump", [operand, ..]) => Err(usage(format!("what is {operand:?}?"))),
+        (other, _) => Err(usage(format!("unknown verb {other:?}"))),
+    }
+}
+
+/// Flags without a value; only `diff` has any.
+fn flags(verb: &Verb, flags: &[String]) -> Result<(Format, bool), Error> {
+    let (mut format, mut exit_code) = (None, false);
+    for flag in flags {
+        let wanted = match flag.as_str() {
+            "--json" => Format::Json,
+            "--markdown" => Format::Markdown,
+            "--html" => Format::Html,
+            "--exit-code" if matches!(verb, Verb::Diff { .. }) => {
+                exit_code = true;
+                continue;
+            }
+            other => return Err(usage(format!("unknown option {other:?}"))),
+        };
+        if !matches!(verb, Verb::Diff { .. }) || format.replace(wanted).is_some() {
+            return Err(usage(format!("{flag} does not belong here")));
+        }
+    }
+    Ok((format.unwrap_or_default(), exit_code))
 }
 
 /// The closest folder upwards that holds the policy; the current one if there is none.

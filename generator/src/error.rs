@@ -14,6 +14,8 @@ pub enum Error {
     Registry(Vec<String>),
     /// The policy does not fit the registry; one message each.
     Policy(Vec<String>),
+    /// A report that was printed already asks for this exit code.
+    Reported(u8),
     /// `check` found these files different from what would be written.
     Differs(Vec<String>),
 }
@@ -27,6 +29,7 @@ impl Error {
     /// The exit code.
     pub fn exit_code(&self) -> u8 {
         match self {
+            Self::Reported(code) => *code,
             Self::Differs(_) => 1,
             Self::Registry(_) | Self::Policy(_) => 2,
             Self::Usage(_) | Self::File(..) => 3,
@@ -40,6 +43,7 @@ const MESSAGE_LIMIT: usize = 100;
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Reported(_) => Ok(()),
             Self::Usage(text) => write!(f, "vkgen: {text}"),
             Self::File(path, text) => write!(f, "{}: {text}", path.display()),
             Self::Registry(messages) | Self::Policy(messages) | Self::Differs(messages) => {

@@ -5,12 +5,15 @@
 #![forbid(unsafe_code)]
 
 pub mod command_line;
+pub mod diff;
 pub mod dump;
 pub mod emit;
 pub mod error;
+pub mod explain;
 pub mod format;
 #[path = "../../loader/src/proc_addr/hash.rs"]
 pub mod hash;
+pub mod input;
 pub mod names;
 pub mod output;
 pub mod plan;

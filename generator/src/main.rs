@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;
+use vkgen::error::Error;
 use vkgen::{command_line, verbs};
 
 fn main() -> ExitCode {
@@ -9,7 +10,9 @@ fn main() -> ExitCode {
     match command_line::parse(&arguments).and_then(|options| verbs::run(&options)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("{error}");
+            if !matches!(error, Error::Reported(_)) {
+                eprintln!("{error}");
+            }
             ExitCode::from(error.exit_code())
         }
     }

@@ -1,25 +1,25 @@
 //! The verbs, each from its inputs to its effect.
 
-use crate::command_line::{Options, Verb};
-use crate::dump;
+use crate::command_line::{Format, Options, Verb};
 use crate::emit::{self, File, Input};
 use crate::error::Error;
 use crate::output::{self, Wanted};
 use crate::plan::{Plan, Problem};
 use crate::policy::Policy;
-use std::fs;
+use crate::{diff, dump, explain, input};
 use std::io::Write;
-use std::path::Path;
 use vk_registry::model::{Level, Registry};
-use vk_registry::{Source, snapshot};
+use vk_registry::snapshot;
 
 /// Does what the command line asks for.
 pub fn run(options: &Options) -> Result<(), Error> {
-    match options.verb {
+    match &options.verb {
         Verb::Import => import(options),
         Verb::Emit => emit(options),
         Verb::Check => check(options),
         Verb::Dump => print_dump(options),
+        Verb::Diff { old, new } => print_diff(options, old, new),
+        Verb::Explain { name } => print_explanation(options, name),
     }
 }
 
@@ -36,7 +36,7 @@ fn import(options: &Options) -> Result<(), Error> {
 }
 
 fn emit(options: &Options) -> Result<(), Error> {
-    let (registry, inputs) = from_snapshot(&options.snapshot)?;
+    let (registry, inputs) = input::snapshot(&options.snapshot)?;
     let files = generate(options, &registry, inputs)?;
     let changed = output::write(&options.generated, &wanted(&files))?;
     println!("{changed} of {} files changed; {}", files.len(), totals(&registry));
@@ -49,7 +49,7 @@ fn check(options: &Options) -> Result<(), Error> {
         let files = snapshot::write(&registry);
         differences.extend(output::compare(&options.snapshot, &wanted_snapshot(&files))?);
     }
-    let (registry, inputs) = from_snapshot(&options.snapshot)?;
+    let (registry, inputs) = input::snapshot(&options.snapshot)?;
     let files = generate(options, &registry, inputs)?;
     differences.extend(output::compare(&options.generated, &wanted(&files))?);
     if differences.is_empty() {
@@ -60,17 +60,51 @@ fn check(options: &Options) -> Result<(), Error> {
 }
 
 fn print_dump(options: &Options) -> Result<(), Error> {
-    let registry = match from_xml(options)? {
-        Some(registry) => registry,
-        None => from_snapshot(&options.snapshot)?.0,
-    };
+    let registry = known(options)?;
     let (policy, text) = Policy::read(&options.policy)?;
     let plan = Plan::new(&registry, &policy).map_err(|problems| located(options, &text, &problems))?;
     let mut text = dump::json(&plan);
     text.push('\n');
-    // A reader that closes the pipe early has what it wanted.
-    let _ = std::io::stdout().write_all(text.as_bytes());
+    print(&text);
     Ok(())
+}
+
+fn print_diff(options: &Options, old: &str, new: &str) -> Result<(), Error> {
+    let (policy, _) = Policy::read(&options.policy)?;
+    let (old, new) = (diff::side(old, &options.input)?, diff::side(new, &options.input)?);
+    let report = diff::compare(&old, &new, &policy);
+    let render = match options.format {
+        Format::Text => diff::text,
+        Format::Json => diff::json,
+        Format::Markdown => diff::markdown,
+        Format::Html => diff::text,
+    };
+    print(&render(&report));
+    match report.exit_code() {
+        code if options.exit_code && code != 0 => Err(Error::Reported(code)),
+        _ => Ok(()),
+    }
+}
+
+fn print_explanation(options: &Options, name: &str) -> Result<(), Error> {
+    let registry = known(options)?;
+    let (policy, text) = Policy::read(&options.policy)?;
+    let plan = Plan::new(&registry, &policy).map_err(|problems| located(options, &text, &problems))?;
+    print(&explain::explain(options, &plan, &text, name)?);
+    Ok(())
+}
+
+/// A reader that closes the pipe early has what it wanted.
+fn print(text: &str) {
+    let _ = std::io::stdout().write_all(text.as_bytes());
+}
+
+/// The registry of the XML, or of the snapshot when no XML is named.
+fn known(options: &Options) -> Result<Registry, Error> {
+    match from_xml(options)? {
+        Some(registry) => Ok(registry),
+        None => Ok(input::snapshot(&options.snapshot)?.0),
+    }
 }
 
 /// All files of the output, the manifest included.
@@ -90,33 +124,8 @@ fn located(options: &Options, policy: &str, problems: &[Problem]) -> Error {
 }
 
 fn from_xml(options: &Options) -> Result<Option<Registry>, Error> {
-    let Some((vk, video)) = &options.xml else {
-        return Ok(None);
-    };
-    let read = |path: &Path| fs::read(path).map_err(|error| Error::file(path, &error));
-    let (vk_bytes, video_bytes) = (read(vk)?, read(video)?);
-    let (vk_name, video_name) = (vk.display().to_string(), video.display().to_string());
-    let source =
-        |name, bytes| Source::from_bytes(name, bytes).map_err(|error| Error::Registry(vec![error.to_string()]));
-    let registry = vk_registry::load(source(&vk_name, &vk_bytes)?, source(&video_name, &video_bytes)?);
-    let lines = |errors: Vec<vk_registry::Diagnostic>| errors.iter().map(ToString::to_string).collect();
-    registry.map(Some).map_err(|errors| Error::Registry(lines(errors)))
-}
-
-fn from_snapshot(folder: &Path) -> Result<(Registry, Vec<Input>), Error> {
-    let mut files = Vec::new();
-    for name in snapshot::FILES {
-        let path = folder.join(name);
-        let text = fs::read_to_string(&path).map_err(|error| Error::file(&path, &error))?;
-        files.push((name, text));
-    }
-    let registry =
-        snapshot::read(&files).map_err(|error| Error::Registry(vec![format!("{}/{error}", folder.display())]))?;
-    let input = |(name, text): (&str, String)| Input {
-        name: format!("registry/snapshot/{name}"),
-        text,
-    };
-    Ok((registry, files.into_iter().map(input).collect()))
+    let xml = options.xml.as_ref();
+    xml.map(|(vk, video)| input::xml(vk, video)).transpose()
 }
 
 fn wanted(files: &[File]) -> Vec<Wanted<'_>> {

@@ -15,8 +15,13 @@ pub fn load(vk: Source<'_>, video: Source<'_>) -> Result<Registry, Vec<Diagnosti
 }
 
 /// Like [`load`], but hands unknown constructs back beside the model, for reports that must work on any registry.
-pub fn load_tolerant(vk: Source<'_>, video: Source<'_>) -> Result<(Registry, Vec<Diagnostic>), Vec<Diagnostic>> {
-    let video = check_video(video);
+///
+/// Old headers may come without a video registry, which then goes unchecked.
+pub fn load_tolerant<'a>(
+    vk: Source<'_>,
+    video: impl Into<Option<Source<'a>>>,
+) -> Result<(Registry, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let video = video.into().map(check_video).unwrap_or_default();
     let (registry, mut found) = read_vulkan(vk);
     found.extend(video);
     match registry {

@@ -284,6 +284,15 @@ fn other_headers_parse_with_the_same_lists() {
             "{header}"
         );
         assert_eq!(snapshot::read(&snapshot::write(&registry)).as_ref(), Ok(&registry));
+        // A second count that shares no code with the parser (GEN-92).
+        let (core, all) = required_commands(&text);
+        let commands = || registry.commands.values();
+        assert!(
+            all == commands().map(|it| it.name.as_str()).collect(),
+            "{header}: required commands differ"
+        );
+        let model_core = commands().filter(|it| it.core.is_some()).map(|it| it.name.as_str());
+        assert!(core == model_core.collect(), "{header}: core commands differ");
         seen += 1;
     }
     println!("{seen} other headers read");

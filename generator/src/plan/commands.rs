@@ -46,6 +46,8 @@ pub struct CommandPlan<'a> {
     pub command: &'a Command,
     /// Whether the policy has a treatment for it.
     pub has_row: bool,
+    /// Why the policy treats it as it does.
+    pub reason: Option<&'a str>,
     /// Why it is special; empty for most.
     pub special: BTreeSet<Reason>,
     /// How the application enters it.
@@ -158,6 +160,7 @@ impl<'a> Context<'a> {
         CommandPlan {
             command,
             has_row: treatment.is_some(),
+            reason: treatment.map(|row| row.reason.as_str()),
             special,
             entry: treatment.map(|row| row.entry).unwrap_or_default(),
             end: treatment.and_then(|row| row.end).unwrap_or(default_end),

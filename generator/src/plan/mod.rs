@@ -1,5 +1,6 @@
 //! Every decision the emitters need, taken once: they only print what is decided here.
 
+mod abi;
 mod check;
 mod commands;
 mod extensions;
@@ -9,6 +10,7 @@ mod reach;
 mod special;
 mod types;
 
+pub use abi::class;
 pub use commands::{CommandPlan, DeviceGate, Export, Gate};
 pub use extensions::ExtensionPlan;
 pub use layout::{Layout, bit_words, runs};
@@ -36,23 +38,27 @@ pub struct Plan<'a> {
 impl<'a> Plan<'a> {
     /// Decides everything, or names each thing that does not fit.
     pub fn new(registry: &'a Registry, policy: &'a Policy) -> Result<Self, Vec<Problem>> {
+        let (plan, problems) = Self::draft(registry, policy);
+        if problems.is_empty() { Ok(plan) } else { Err(problems) }
+    }
+
+    /// Decides what can be decided and names each thing that does not fit, for reports on any pair of registry and
+    /// policy; what is emitted needs [`Plan::new`].
+    pub fn draft(registry: &'a Registry, policy: &'a Policy) -> (Self, Vec<Problem>) {
         let mut problems = Vec::new();
         let types = TypePlan::new(registry, policy, &mut problems);
         let extensions = ExtensionPlan::new(registry, policy, &mut problems);
         let commands = commands::plan(registry, policy, &types, &mut problems);
-        if problems.is_empty() {
-            Ok(Self {
-                registry,
-                policy,
-                types,
-                commands,
-                extensions,
-            })
-        } else {
-            problems.sort();
-            problems.dedup();
-            Err(problems)
-        }
+        problems.sort();
+        problems.dedup();
+        let plan = Self {
+            registry,
+            policy,
+            types,
+            commands,
+            extensions,
+        };
+        (plan, problems)
     }
 
     /// The plan of one command.

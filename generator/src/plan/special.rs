@@ -46,6 +46,22 @@ impl Reason {
             Self::InstanceExtension => "instance_extension",
         }
     }
+
+    /// The reason as a sentence for people.
+    pub const fn sentence(self) -> &'static str {
+        match self {
+            Self::Global => "S1: it is called before there is an object to dispatch on",
+            Self::OutputsDispatchable => "S2: it returns a dispatchable handle",
+            Self::InstanceLevel => "S3: one instance stands for several drivers",
+            Self::WrappedHandle => "S4: a parameter holds or leads to a handle that the loader wraps",
+            Self::RawHandle => "S5: a raw 64-bit value may be a handle that the loader wraps",
+            Self::FurtherDispatchable => "S6: it takes further dispatchable handles after the first",
+            Self::Implemented => "S7: it is about objects that the loader implements",
+            Self::Emulated => "S8: it is answered for drivers that lack it",
+            Self::Lifecycle => "S9: it is about lifetimes or lookup",
+            Self::InstanceExtension => "GEN-51: an instance extension provides it, so a driver may lack it",
+        }
+    }
 }
 
 /// Answers the predicates for one registry.

@@ -93,3 +93,21 @@ impl Drop for Scratch {
         let _ = fs::remove_dir_all(&self.0);
     }
 }
+
+/// The headers that the tests know, oldest first.
+pub(crate) const HEADERS: [&str; 5] = ["1.4.319", "1.4.335", "1.4.346", "1.4.359", "1.4.366"];
+
+/// The folder that fetched XML lies in: `VK_REGISTRY_DIR`, or `registry/input`.
+pub(crate) fn xml_folder() -> PathBuf {
+    env::var_os("VK_REGISTRY_DIR").map_or_else(|| repository().join("registry/input"), PathBuf::from)
+}
+
+/// `vk.xml` of a header. None, with a message that counts as a skip, when it was not fetched.
+pub(crate) fn fixture(header: &str) -> Option<PathBuf> {
+    let path = xml_folder().join(header).join("vk.xml");
+    if path.is_file() {
+        return Some(path);
+    }
+    println!("SKIPPED: no {}; registry/fetch.sh --fixtures brings it", path.display());
+    None
+}

@@ -1,0 +1,286 @@
+//! Commands: added, removed, changed, promoted, aliased, and how many of each level.
+
+use super::report::{Change, Count, Entry, Section, Severity};
+use super::{Sides, View, or_none};
+use crate::plan;
+use vk_registry::model::{CType, Command, ExtensionKind, Level, Param, Version};
+
+pub(super) fn sections(old: &View<'_>, new: &View<'_>) -> Vec<Section> {
+    let sides = Sides::new(&old.registry.commands, &new.registry.commands);
+    let list = |commands: &[(&str, &Command)], severity| {
+        let entry = |&(name, command): &(&str, &Command)| Entry::noted(name, severity, "about", summary(command));
+        commands.iter().map(entry).collect()
+    };
+    let changed = sides
+        .both
+        .iter()
+        .filter_map(|(name, before, after)| Entry::changed(name, changes(old, new, before, after)));
+    let noted = sides
+        .both
+        .iter()
+        .filter_map(|(name, before, after)| Entry::changed(name, annotations(before, after)));
+    let promoted = sides.both.iter().filter_map(|(name, before, after)| {
+        let changes = [became_alias(before, after), became_core(before.core, after.core)];
+        Entry::changed(name, changes.into_iter().flatten().collect())
+    });
+    vec![
+        Section::new(
+            "commands",
+            "added",
+            "Commands added",
+            list(&sides.added, Severity::Concerns),
+        ),
+        Section::new(
+            "commands",
+            "removed",
+            "Commands removed",
+            list(&sides.removed, Severity::Breaking),
+        ),
+        Section::new("commands", "changed", "Commands changed", changed.collect()),
+        Section::new(
+            "commands",
+            "annotations",
+            "Commands with other annotations",
+            noted.collect(),
+        ),
+        Section::new("promotions", "commands", "Commands promoted", promoted.collect()),
+        Section::new("aliases", "added", "Aliases added", aliases(new, old)),
+        Section::new("aliases", "removed", "Aliases removed", aliases(old, new)),
+    ]
+}
+
+/// Where a command comes from and what it is dispatched on.
+fn summary(command: &Command) -> String {
+    let mut words = vec![format!("level {}", command.level.word())];
+    words.extend(command.core.map(|version| format!("core {version}")));
+    words.extend(command.providers.iter().map(|provider| provider.extension.clone()));
+    words.extend(command.alias.as_ref().map(|target| format!("alias of {target}")));
+    words.extend(command.platform.as_ref().map(|platform| format!("platform {platform}")));
+    words.join(", ")
+}
+
+fn became_alias(before: &Command, after: &Command) -> Option<Change> {
+    let target = after.alias.as_ref().filter(|_| before.alias.is_none())?;
+    let text = format!("became an alias of {target}");
+    Some(Change::new("alias", Severity::Concerns, text))
+}
+
+fn became_core(before: Option<Version>, after: Option<Version>) -> Option<Change> {
+    let version = after.filter(|_| before.is_none())?;
+    let text = format!("became core in {version}");
+    Some(Change::new("core", Severity::Concerns, text))
+}
+
+/// Aliases that only the first registry has, or leads elsewhere with.
+fn aliases(here: &View<'_>, there: &View<'_>) -> Vec<Entry> {
+    let of_there = |name: &str| there.registry.commands.get(name)?.alias.as_ref();
+    let here = here.registry.commands.values();
+    here.filter_map(|command| Some((command, command.alias.as_ref()?)))
+        .filter(|(command, target)| of_there(&command.name) != Some(*target))
+        .map(|(command, target)| {
+            let text = format!("alias of {target}");
+            Entry::noted(&command.name, Severity::Concerns, "alias", text)
+        })
+        .collect()
+}
+
+/// What changed about a command that both registries have (GEN-91).
+fn changes(old: &View<'_>, new: &View<'_>, before: &Command, after: &Command) -> Vec<Change> {
+    use Severity::{Concerns, Informational};
+    let mut found = abi(old, new, before, after);
+    found.extend(spelling(before, after));
+    let core = Change::between("core", Concerns, (before.core, after.core), |core| {
+        or_none(core.as_ref())
+    });
+    found.extend(core);
+    let aliases = (before.alias.as_deref(), after.alias.as_deref());
+    found.extend(Change::between("alias", Concerns, aliases, |it| or_none(it.as_ref())));
+    let names = |command: &Command| -> Vec<String> {
+        let names = command.providers.iter().map(|provider| provider.extension.clone());
+        names.collect()
+    };
+    let providers = (names(before), names(after));
+    found.extend(Change::between("providers", Concerns, providers, |it| listed(it)));
+    found.extend(conditions(before, after));
+    let platforms = (before.platform.as_deref(), after.platform.as_deref());
+    found.extend(Change::between("platform", Concerns, platforms, |it| {
+        or_none(it.as_ref())
+    }));
+    let export = (before.export, after.export);
+    found.extend(Change::between("export", Informational, export, ToString::to_string));
+    found.sort_by_key(|change| std::cmp::Reverse(change.severity));
+    found
+}
+
+fn listed(names: &[String]) -> String {
+    if names.is_empty() {
+        "none".to_owned()
+    } else {
+        names.join(", ")
+    }
+}
+
+/// How the command is called: a difference breaks what was compiled for the other header.
+fn abi(old: &View<'_>, new: &View<'_>, before: &Command, after: &Command) -> Vec<Change> {
+    let change = |text: String| Change::new("abi", Severity::Breaking, text);
+    let mut found = Vec::new();
+    if before.level != after.level {
+        found.push(change(format!(
+            "level: {} -> {}",
+            before.level.word(),
+            after.level.word()
+        )));
+    }
+    if before.params.len() != after.params.len() {
+        let (before, after) = (before.params.len(), after.params.len());
+        found.push(change(format!("number of arguments: {before} -> {after}")));
+    }
+    for (number, (param_before, param_after)) in before.params.iter().zip(&after.params).enumerate() {
+        let class_before = plan::class(old.registry, old.policy, &param_before.ty);
+        let class_after = plan::class(new.registry, new.policy, &param_after.ty);
+        if class_before != class_after {
+            let name = &param_after.name;
+            found.push(change(format!(
+                "argument {} ({name}): {class_before} -> {class_after}",
+                number + 1
+            )));
+        }
+    }
+    let class_of = |view: &View<'_>, command: &Command| {
+        let parsed = command.return_type.parse::<CType>();
+        parsed.map_or_else(
+            |_| command.return_type.clone(),
+            |ty| plan::class(view.registry, view.policy, &ty),
+        )
+    };
+    let (returned_before, returned_after) = (class_of(old, before), class_of(new, after));
+    if returned_before != returned_after {
+        found.push(change(format!("returns: {returned_before} -> {returned_after}")));
+    }
+    found
+}
+
+/// What changed in the text of the prototype.
+fn spelling(before: &Command, after: &Command) -> Vec<Change> {
+    let change = |text: String| Change::new("spelling", Severity::Informational, text);
+    let mut found = Vec::new();
+    for (number, (before, after)) in before.params.iter().zip(&after.params).enumerate() {
+        let number = number + 1;
+        let declared = |param: &Param| format!("{} {}", param.ty, param.name);
+        if declared(before) != declared(after) {
+            found.push(change(format!(
+                "argument {number}: {} -> {}",
+                declared(before),
+                declared(after)
+            )));
+        }
+        let kinds = (before.object_type.as_ref(), after.object_type.as_ref());
+        let kinds = Change::between("objecttype", Severity::Concerns, kinds, |it| or_none(it.as_ref()));
+        found.extend(kinds.map(|it| Change::new(it.kind, it.severity, format!("argument {number}, {}", it.text))));
+    }
+    if before.return_type != after.return_type {
+        found.push(change(format!(
+            "returns: {} -> {}",
+            before.return_type, after.return_type
+        )));
+    }
+    found
+}
+
+/// What the registry says about parameters beyond their types. Only the length of returned dispatchable handles is ever
+/// used (GEN-48), so these are notes and no changes of the command.
+fn annotations(old: &Command, new: &Command) -> Vec<Change> {
+    let mut found = Vec::new();
+    for (number, (before, after)) in old.params.iter().zip(&new.params).enumerate() {
+        let pairs = [
+            ("len", or_none(before.len.as_ref()), or_none(after.len.as_ref())),
+            ("optional", flags(&before.optional), flags(&after.optional)),
+        ];
+        for (kind, before, after) in pairs.into_iter().filter(|(_, before, after)| before != after) {
+            let text = format!("argument {}, {kind}: {before} -> {after}", number + 1);
+            found.push(Change::new(kind, Severity::Informational, text));
+        }
+    }
+    found
+}
+
+fn flags(values: &[bool]) -> String {
+    listed(&values.iter().map(ToString::to_string).collect::<Vec<_>>())
+}
+
+/// Conditions of providers that both have; no lookup depends on them (GEN-32).
+fn conditions(before: &Command, after: &Command) -> Vec<Change> {
+    let pairs = before.providers.iter().filter_map(|old| {
+        let new = after.providers.iter().find(|new| new.extension == old.extension)?;
+        (old.depends != new.depends).then_some((old, new))
+    });
+    let text = |(old, new): (&vk_registry::model::Provider, &vk_registry::model::Provider)| {
+        let (before, after) = (or_none(old.depends.as_ref()), or_none(new.depends.as_ref()));
+        format!("{}: {before} -> {after}", old.extension)
+    };
+    pairs
+        .map(|pair| Change::new("conditions", Severity::Informational, text(pair)))
+        .collect()
+}
+
+/// Counts per level and of other things worth a glance.
+pub(super) fn counts(old: &View<'_>, new: &View<'_>) -> Vec<Count> {
+    type Counter = fn(&View<'_>) -> usize;
+    fn level(view: &View<'_>, level: Level) -> usize {
+        view.registry
+            .commands
+            .values()
+            .filter(|command| command.level == level)
+            .count()
+    }
+    fn kind(view: &View<'_>, kind: ExtensionKind) -> usize {
+        view.registry.extensions.values().filter(|it| it.kind == kind).count()
+    }
+    let counters: [(&str, Counter); 13] = [
+        ("commands", |view| view.registry.commands.len()),
+        ("global commands", |view| level(view, Level::Global)),
+        ("instance commands", |view| level(view, Level::Instance)),
+        ("physical-device commands", |view| level(view, Level::PhysicalDevice)),
+        ("device commands", |view| level(view, Level::Device)),
+        ("core commands", |view| {
+            view.registry
+                .commands
+                .values()
+                .filter(|command| command.core.is_some())
+                .count()
+        }),
+        ("aliases", |view| {
+            view.registry
+                .commands
+                .values()
+                .filter(|command| command.alias.is_some())
+                .count()
+        }),
+        ("special commands", |view| {
+            view.plan
+                .commands
+                .iter()
+                .filter(|command| !command.special.is_empty())
+                .count()
+        }),
+        ("instance extensions", |view| kind(view, ExtensionKind::Instance)),
+        ("device extensions", |view| kind(view, ExtensionKind::Device)),
+        ("reserved extensions", |view| view.registry.reserved_extensions.len()),
+        ("handles", |view| view.registry.handles.len()),
+        ("dispatchable handles", |view| {
+            view.registry
+                .handles
+                .values()
+                .filter(|handle| handle.dispatchable)
+                .count()
+        }),
+    ];
+    counters
+        .into_iter()
+        .map(|(what, count)| Count {
+            what,
+            old: count(old),
+            new: count(new),
+        })
+        .collect()
+}

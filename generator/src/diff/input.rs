@@ -1,0 +1,53 @@
+//! Where the two registries of a difference come from.
+
+use super::Side;
+use crate::error::Error;
+use crate::input;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use vk_registry::model::HeaderVersion;
+
+/// Reads what the user names: a folder with a snapshot or with `vk.xml`, an XML file, or a header version, which is
+/// fetched into `xml_folder` like the pinned one.
+pub fn side(operand: &str, xml_folder: &Path) -> Result<Side, Error> {
+    let path = Path::new(operand);
+    let (registry, unknown) = if path.is_dir() && !path.join("vk.xml").is_file() {
+        (input::snapshot(path)?.0, Vec::new())
+    } else if path.exists() || HeaderVersion::parse(operand).is_none() {
+        let file = if path.is_dir() {
+            path.join("vk.xml")
+        } else {
+            path.to_owned()
+        };
+        from_xml(&file)?
+    } else {
+        from_xml(&fetched(operand, xml_folder)?)?
+    };
+    Ok(Side { registry, unknown })
+}
+
+/// A registry, and the video registry beside it if there is one.
+fn from_xml(vk: &Path) -> Result<(vk_registry::model::Registry, Vec<vk_registry::Diagnostic>), Error> {
+    let video = vk.with_file_name("video.xml");
+    let is_pair = video.is_file() && vk.file_name().is_some_and(|name| name == "vk.xml");
+    input::xml_tolerant(vk, is_pair.then_some(video.as_path()))
+}
+
+/// `vk.xml` of a header, brought by the script that brings the pinned one.
+fn fetched(header: &str, xml_folder: &Path) -> Result<PathBuf, Error> {
+    let vk = xml_folder.join(header).join("vk.xml");
+    if vk.is_file() {
+        return Ok(vk);
+    }
+    let script = xml_folder.with_file_name("fetch.sh");
+    let fail = |text: String| Error::File(script.clone(), format!("cannot fetch header {header}: {text}"));
+    // Its standard output would mix with the report.
+    let output = Command::new(&script)
+        .arg(header)
+        .output()
+        .map_err(|error| fail(error.to_string()))?;
+    match output.status.success() && vk.is_file() {
+        true => Ok(vk),
+        false => Err(fail(String::from_utf8_lossy(&output.stderr).trim().to_owned())),
+    }
+}

@@ -1,0 +1,200 @@
+//! The report: sections of entries, each with what changed and how much that matters.
+
+use serde::Serialize;
+
+/// How much a change matters; the order is that of the exit code (GEN-91).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Severity {
+    /// Nothing follows from it: a spelling, a condition, a note.
+    Informational,
+    /// What is emitted changes, or someone should look.
+    Concerns,
+    /// The policy has no answer yet.
+    Undecided,
+    /// Programs or drivers built for the old header could break.
+    Breaking,
+}
+
+impl Severity {
+    /// The word in reports.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Informational => "informational",
+            Self::Concerns => "concerns",
+            Self::Undecided => "undecided",
+            Self::Breaking => "breaking",
+        }
+    }
+}
+
+/// One fact that changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Change {
+    /// What kind of fact: `abi`, `spelling`, `providers`, ...
+    pub kind: &'static str,
+    /// The change in words.
+    pub text: String,
+    /// How much it matters.
+    pub severity: Severity,
+}
+
+impl Change {
+    pub(super) fn new(kind: &'static str, severity: Severity, text: impl Into<String>) -> Self {
+        Self {
+            kind,
+            text: text.into(),
+            severity,
+        }
+    }
+
+    /// A change from one value to another, if there is one.
+    pub(super) fn between<T: PartialEq>(
+        kind: &'static str,
+        severity: Severity,
+        values: (T, T),
+        show: impl Fn(&T) -> String,
+    ) -> Option<Self> {
+        let (old, new) = values;
+        (old != new).then(|| Self::new(kind, severity, format!("{kind}: {} -> {}", show(&old), show(&new))))
+    }
+}
+
+/// Something that was added, removed or changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Entry {
+    /// Its name in the registry.
+    pub name: String,
+    /// How much the entry matters: the most of its changes.
+    pub severity: Severity,
+    /// What there is to say about it.
+    pub changes: Vec<Change>,
+}
+
+impl Entry {
+    /// An entry with at least this severity.
+    pub(super) fn new(name: &str, severity: Severity, changes: Vec<Change>) -> Self {
+        let severity = changes
+            .iter()
+            .map(|change| change.severity)
+            .fold(severity, Severity::max);
+        Self {
+            name: name.to_owned(),
+            severity,
+            changes,
+        }
+    }
+
+    /// An entry for changed facts; none if there are none.
+    pub(super) fn changed(name: &str, changes: Vec<Change>) -> Option<Self> {
+        (!changes.is_empty()).then(|| Self::new(name, Severity::Informational, changes))
+    }
+
+    /// An entry with a remark.
+    pub(super) fn noted(name: &str, severity: Severity, kind: &'static str, text: impl Into<String>) -> Self {
+        Self::new(name, severity, vec![Change::new(kind, Severity::Informational, text)])
+    }
+}
+
+/// Entries of one kind, sorted by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Section {
+    /// What it is about: `commands`, `extensions`, ...
+    pub group: &'static str,
+    /// What happened to them: `added`, `removed`, `changed`, ...
+    pub name: &'static str,
+    /// The heading.
+    pub title: &'static str,
+    /// The entries.
+    pub entries: Vec<Entry>,
+}
+
+impl Section {
+    pub(super) fn new(group: &'static str, name: &'static str, title: &'static str, mut entries: Vec<Entry>) -> Self {
+        entries.sort_by(|a, b| a.name.cmp(&b.name));
+        Self {
+            group,
+            name,
+            title,
+            entries,
+        }
+    }
+}
+
+/// A number on both sides.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Count {
+    /// What is counted.
+    pub what: &'static str,
+    /// In the old registry.
+    pub old: usize,
+    /// In the new one.
+    pub new: usize,
+}
+
+/// Everything that differs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// Header version of the old registry.
+    pub old: String,
+    /// Header version of the new one.
+    pub new: String,
+    /// All sections, in a fixed order.
+    pub sections: Vec<Section>,
+    /// Counts per level and kind.
+    pub counts: Vec<Count>,
+}
+
+impl Report {
+    /// Whether no section has an entry.
+    pub fn is_empty(&self) -> bool {
+        self.sections.iter().all(|section| section.entries.is_empty())
+    }
+
+    /// The most that any entry matters.
+    pub fn severity(&self) -> Severity {
+        self.entries()
+            .map(|(_, entry)| entry.severity)
+            .max()
+            .unwrap_or(Severity::Informational)
+    }
+
+    /// The exit code under `--exit-code` (GEN-91).
+    pub fn exit_code(&self) -> u8 {
+        match self.severity() {
+            Severity::Informational => 0,
+            Severity::Concerns => 1,
+            Severity::Undecided | Severity::Breaking => 4,
+        }
+    }
+
+    /// The section of a group by its name.
+    pub fn section(&self, group: &str, name: &str) -> Option<&Section> {
+        self.sections
+            .iter()
+            .find(|section| section.group == group && section.name == name)
+    }
+
+    /// Entries of this severity with their sections.
+    pub fn of(&self, severity: Severity) -> impl Iterator<Item = (&Section, &Entry)> {
+        self.entries().filter(move |(_, entry)| entry.severity == severity)
+    }
+
+    /// One sentence that says what a maintainer has to do.
+    pub fn verdict(&self) -> String {
+        let count = |severity| self.of(severity).count();
+        match self.severity() {
+            Severity::Breaking => format!("{} breaking changes", count(Severity::Breaking)),
+            Severity::Undecided => format!("{} things need a decision", count(Severity::Undecided)),
+            Severity::Concerns => "changes what is emitted; nothing breaks".to_owned(),
+            Severity::Informational if self.is_empty() => "no difference".to_owned(),
+            Severity::Informational => "nothing that concerns the loader".to_owned(),
+        }
+    }
+
+    fn entries(&self) -> impl Iterator<Item = (&Section, &Entry)> {
+        self.sections
+            .iter()
+            .flat_map(|section| section.entries.iter().map(move |entry| (section, entry)))
+    }
+}

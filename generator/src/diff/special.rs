@@ -1,0 +1,83 @@
+//! What a person has to judge: special commands, policy rows, unknown constructs.
+
+use super::View;
+use super::report::{Entry, Section, Severity};
+use crate::plan::{Code, CommandPlan, Problem};
+use std::collections::BTreeSet;
+use vk_registry::Diagnostic;
+
+pub(super) fn sections(old: &View<'_>, new: &View<'_>) -> Vec<Section> {
+    let is_stale = |problem: &&Problem| problem.code == Code::Stale;
+    let is_open = |problem: &&Problem| !matches!(problem.code, Code::Stale | Code::Unclassified);
+    vec![
+        Section::new("special", "added", "New special-case candidates", candidates(new, old)),
+        Section::new(
+            "special",
+            "removed",
+            "Special-case candidates gone",
+            candidates(old, new)
+                .into_iter()
+                .map(|entry| Entry::new(&entry.name, Severity::Informational, entry.changes))
+                .collect(),
+        ),
+        Section::new(
+            "policy",
+            "stale",
+            "Stale policy entries",
+            problems(old, new, is_stale, Severity::Concerns),
+        ),
+        Section::new(
+            "policy",
+            "undecided",
+            "Other things the policy has no answer for",
+            problems(old, new, is_open, Severity::Undecided),
+        ),
+        Section::new("unknown", "added", "New unknown constructs", unknown(old, new)),
+    ]
+}
+
+/// Commands that are special here and were not there; without a row in the policy the run that emits stops.
+fn candidates(here: &View<'_>, there: &View<'_>) -> Vec<Entry> {
+    let is_special_there = |name: &str| there.plan.command(name).is_some_and(|plan| !plan.special.is_empty());
+    let entry = |plan: &CommandPlan<'_>| {
+        let reasons: Vec<&str> = plan.special.iter().map(|reason| reason.word()).collect();
+        let (severity, decided) = match plan.has_row {
+            true => (Severity::Concerns, "the policy has a treatment"),
+            false => (Severity::Undecided, "NO TREATMENT in the policy"),
+        };
+        let text = format!("{}; {decided}", reasons.join(", "));
+        Entry::noted(&plan.command.name, severity, "special", text)
+    };
+    let plans = here.plan.commands.iter().filter(|plan| !plan.special.is_empty());
+    plans
+        .filter(|plan| !is_special_there(&plan.command.name))
+        .map(entry)
+        .collect()
+}
+
+/// Misfits between policy and registry that the old registry did not have.
+fn problems(old: &View<'_>, new: &View<'_>, wanted: impl Fn(&&Problem) -> bool, severity: Severity) -> Vec<Entry> {
+    let before: BTreeSet<&Problem> = old.problems.iter().collect();
+    let found = new
+        .problems
+        .iter()
+        .filter(wanted)
+        .filter(|problem| !before.contains(problem));
+    found
+        .map(|problem| Entry::noted(&problem.name, severity, problem.code.word(), &problem.text))
+        .collect()
+}
+
+/// Constructs that no list names, each kind once.
+fn unknown(old: &View<'_>, new: &View<'_>) -> Vec<Entry> {
+    let key = |found: &Diagnostic| format!("{}: {}", found.path, found.text);
+    let before: BTreeSet<String> = old.unknown.iter().map(key).collect();
+    let mut seen = before.clone();
+    let fresh = new.unknown.iter().filter(|found| seen.insert(key(found)));
+    fresh
+        .map(|found| {
+            let place = format!("{}:{}:{}: {}", found.file, found.line, found.column, found.snippet);
+            Entry::noted(&key(found), Severity::Concerns, found.code.word(), place)
+        })
+        .collect()
+}

@@ -1,0 +1,40 @@
+//! Facts as lines: a label in one column, values in the next.
+
+/// Width of the label column.
+const LABEL_WIDTH: usize = 16;
+
+/// The explanation being written.
+pub(super) struct Facts(String);
+
+impl Facts {
+    pub(super) fn new(name: &str) -> Self {
+        Self(format!("{name}\n"))
+    }
+
+    /// Adds a value; further lines of it stand below the first.
+    pub(super) fn add(&mut self, label: &str, value: impl AsRef<str>) {
+        let lines: Vec<&str> = value.as_ref().lines().collect();
+        self.lines(label, &lines);
+    }
+
+    /// Adds a value if there is one.
+    pub(super) fn optional(&mut self, label: &str, value: Option<impl AsRef<str>>) {
+        if let Some(value) = value {
+            self.add(label, value);
+        }
+    }
+
+    /// Adds a list, a line each; nothing if it is empty.
+    pub(super) fn lines<T: AsRef<str>>(&mut self, label: &str, lines: &[T]) {
+        for (index, line) in lines.iter().enumerate() {
+            let label = if index == 0 { label } else { "" };
+            let text = format!("  {label:LABEL_WIDTH$}{}", line.as_ref());
+            self.0.push_str(text.trim_end());
+            self.0.push('\n');
+        }
+    }
+
+    pub(super) fn finish(self) -> String {
+        self.0
+    }
+}

@@ -1,0 +1,170 @@
+//! Where things stand: lines of the emitted files, the hand-written bodies, the policy, the snapshot and the XML.
+
+use crate::command_line::Options;
+use crate::emit::{self, File};
+use crate::error::Error;
+use crate::input::XmlFile;
+use crate::names;
+use crate::plan::Plan;
+use std::fs;
+use std::path::{Path, PathBuf};
+use vk_registry::{Mention, mentions, snapshot};
+
+/// Everything that has lines.
+pub(super) struct Places<'a> {
+    options: &'a Options,
+    policy: &'a str,
+    emitted: Vec<File>,
+    xml: Option<XmlFile>,
+    vk: PathBuf,
+}
+
+impl<'a> Places<'a> {
+    pub(super) fn new(options: &'a Options, plan: &Plan<'_>, policy: &'a str) -> Result<Self, Error> {
+        let vk = match &options.xml {
+            Some((vk, _)) => vk.clone(),
+            None => options.input.join("vk.xml"),
+        };
+        let xml = vk.is_file().then(|| XmlFile::read(&vk)).transpose()?;
+        Ok(Self {
+            options,
+            policy,
+            emitted: emit::all(plan)?,
+            xml,
+            vk,
+        })
+    }
+
+    pub(super) fn has_xml(&self) -> bool {
+        self.xml.is_some()
+    }
+
+    /// Elements of the XML that speak of the name.
+    pub(super) fn mentions(&self, name: &str) -> Vec<String> {
+        let source = self.xml.as_ref().and_then(|xml| xml.source().ok());
+        let found = source.map_or_else(Vec::new, |source| mentions(source, name).unwrap_or_default());
+        let show = |mention: &Mention| {
+            let provider = mention
+                .provider
+                .as_ref()
+                .map_or(String::new(), |name| format!(" of {name}"));
+            let Mention {
+                line, path, snippet, ..
+            } = mention;
+            format!("{}:{line}: {path}{provider}\n    {snippet}", self.short(&self.vk))
+        };
+        found.iter().flat_map(|mention| lines(&show(mention))).collect()
+    }
+
+    /// Rows of the policy that name it.
+    pub(super) fn policy(&self, name: &str) -> Vec<String> {
+        let file = self.short(&self.options.policy);
+        let quoted = format!("\"{name}\"");
+        let key = format!("{name} = ");
+        matching(self.policy, |line| line.contains(&quoted) || line.starts_with(&key))
+            .map(|(number, line)| format!("{file}:{number}: {}", line.trim()))
+            .collect()
+    }
+
+    /// Records of the snapshot.
+    pub(super) fn snapshot(&self, name: &str) -> Vec<String> {
+        let mut found = Vec::new();
+        for file in snapshot::FILES {
+            let path = self.options.snapshot.join(file);
+            // Without a snapshot, as when only XML is read, there is nothing to point to.
+            let text = fs::read_to_string(&path).unwrap_or_default();
+            let is_record = |line: &str| !line.starts_with(' ') && line.split(' ').nth(1) == Some(name);
+            let records = matching(&text, is_record);
+            found.extend(records.map(|(number, line)| format!("{}:{number}: {line}", self.short(&path))));
+        }
+        found
+    }
+
+    /// The emitted function in a folder of the output.
+    pub(super) fn functions(&self, folder: &str, name: &str) -> Vec<String> {
+        let start = format!(" fn {name}(");
+        self.find(|path| path.starts_with(folder), |line| line.contains(&start))
+    }
+
+    /// The slots in dispatch tables.
+    pub(super) fn slots(&self, name: &str) -> Vec<String> {
+        let start = format!("    pub {name}: ");
+        self.find(|path| path.starts_with("dispatch/"), |line| line.starts_with(&start))
+    }
+
+    /// The row of the lookup table.
+    pub(super) fn lookup_row(&self, name: &str) -> Vec<String> {
+        let start = format!("    {name}: ");
+        self.find(|path| path == "lookup.rs", |line| line.starts_with(&start))
+    }
+
+    fn find(&self, file: impl Fn(&str) -> bool, line: impl Fn(&str) -> bool) -> Vec<String> {
+        let files = self.emitted.iter().filter(|emitted| file(&emitted.path));
+        files
+            .flat_map(|emitted| {
+                let path = self.short(&self.options.generated.join(&emitted.path));
+                matching(&emitted.text, &line)
+                    .map(move |(number, _)| format!("{path}:{number}"))
+                    .collect::<Vec<_>>()
+            })
+            .collect()
+    }
+
+    /// The hand-written body, searched in the loader's source.
+    pub(super) fn body(&self, module: &str, command: &str) -> Vec<String> {
+        let body = names::body(command).to_string();
+        let wanted = format!("crate::{module}::{body}");
+        let (definition, generic) = (format!("fn {body}("), format!("fn {body}<"));
+        let mut found = vec![wanted];
+        let folder = self.options.root.join("loader/src");
+        for path in sources(&folder) {
+            let below = path.strip_prefix(&folder).unwrap_or(&path);
+            let is_inside = below
+                .iter()
+                .next()
+                .is_some_and(|first| Path::new(first).file_stem() == Some(module.as_ref()));
+            if !is_inside {
+                continue;
+            }
+            let text = fs::read_to_string(&path).unwrap_or_default();
+            let places = matching(&text, |line| line.contains(&definition) || line.contains(&generic));
+            found.extend(places.map(|(number, _)| format!("{}:{number}", self.short(&path))));
+        }
+        found
+    }
+
+    /// A path below the repository's root where possible.
+    fn short(&self, path: &Path) -> String {
+        path.strip_prefix(&self.options.root)
+            .unwrap_or(path)
+            .display()
+            .to_string()
+    }
+}
+
+fn lines(text: &str) -> Vec<String> {
+    text.lines().map(str::to_owned).collect()
+}
+
+/// Lines with their numbers, from 1.
+fn matching(text: &str, wanted: impl Fn(&str) -> bool) -> impl Iterator<Item = (usize, &str)> {
+    let numbered = text.lines().enumerate().filter(move |(_, line)| wanted(line));
+    numbered.map(|(index, line)| (index + 1, line))
+}
+
+/// Rust files below a folder, sorted; none if it does not exist.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+        if path.is_dir() {
+            found.extend(sources(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}

@@ -1,0 +1,67 @@
+//! Reading registries from files.
+
+use crate::emit::Input;
+use crate::error::Error;
+use std::fs;
+use std::path::Path;
+use vk_registry::model::Registry;
+use vk_registry::{Diagnostic, Source};
+
+/// The registry in a folder's snapshot, and the files as inputs of a manifest.
+pub fn snapshot(folder: &Path) -> Result<(Registry, Vec<Input>), Error> {
+    let mut files = Vec::new();
+    for name in vk_registry::snapshot::FILES {
+        let path = folder.join(name);
+        let text = fs::read_to_string(&path).map_err(|error| Error::file(&path, &error))?;
+        files.push((name, text));
+    }
+    let registry = vk_registry::snapshot::read(&files)
+        .map_err(|error| Error::Registry(vec![format!("{}/{error}", folder.display())]))?;
+    let input = |(name, text): (&str, String)| Input {
+        name: format!("registry/snapshot/{name}"),
+        text,
+    };
+    Ok((registry, files.into_iter().map(input).collect()))
+}
+
+/// The registry in `vk.xml`, read strictly.
+pub fn xml(vk: &Path, video: &Path) -> Result<Registry, Error> {
+    let (registry, unknown) = xml_tolerant(vk, Some(video))?;
+    if unknown.is_empty() {
+        Ok(registry)
+    } else {
+        Err(refused(&unknown))
+    }
+}
+
+/// The registry in `vk.xml`, and the constructs that nobody has judged yet.
+pub fn xml_tolerant(vk: &Path, video: Option<&Path>) -> Result<(Registry, Vec<Diagnostic>), Error> {
+    let vk = XmlFile::read(vk)?;
+    let video = video.map(XmlFile::read).transpose()?;
+    let video = video.as_ref().map(XmlFile::source).transpose()?;
+    vk_registry::load_tolerant(vk.source()?, video).map_err(|errors| refused(&errors))
+}
+
+fn refused(errors: &[Diagnostic]) -> Error {
+    Error::Registry(errors.iter().map(ToString::to_string).collect())
+}
+
+/// The bytes of an XML file with the name that messages give it.
+pub struct XmlFile {
+    name: String,
+    bytes: Vec<u8>,
+}
+
+impl XmlFile {
+    /// Reads the file.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let bytes = fs::read(path).map_err(|error| Error::file(path, &error))?;
+        let name = path.display().to_string();
+        Ok(Self { name, bytes })
+    }
+
+    /// Its text, if that is UTF-8.
+    pub fn source(&self) -> Result<Source<'_>, Error> {
+        Source::from_bytes(&self.name, &self.bytes).map_err(|error| Error::Registry(vec![error.to_string()]))
+    }
+}

