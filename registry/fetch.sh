@@ -1,9 +1,8 @@
 #!/bin/sh
-# Fetches the XML registry into registry/input/, which is never committed.
+# Fetches the XML of headers beside the pinned one into registry/input/VERSION/, which is never committed.
 #
-#   fetch.sh                 the pinned header          -> input/vk.xml, input/video.xml
-#   fetch.sh --fixtures      every header of the tests  -> input/VERSION/
-#   fetch.sh VERSION...      any other header           -> input/VERSION/
+#   fetch.sh --fixtures      every header that the tests read
+#   fetch.sh VERSION...      any header, for a difference or a bump
 #
 # What is there with the right checksum is not fetched again. A file with a wrong checksum is never put in place.
 set -eu
@@ -39,7 +38,7 @@ fetch() {
         rm -rf "$work"
         return
     fi
-    python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: \
+    timeout 300 python3 -m pip --disable-pip-version-check --no-input download --quiet --no-deps --only-binary :all: \
         --dest "$work/package" "$(pinned package)==$version" >&2
     python3 -m zipfile -e "$work"/package/*.whl "$work/content"
     mkdir "$work/xml"
@@ -62,12 +61,11 @@ fetch() {
 }
 
 case ${1-} in
-    "") fetch "$(pinned header)" "$input" ;;
     --fixtures)
         for version in $(sed -n 's|^[0-9a-f]*  \(.*\)/vk\.xml$|\1|p' "$fixtures"); do
             fetch "$version" "$input/$version"
         done
         ;;
-    -*) echo "usage: fetch.sh [--fixtures | VERSION...]" >&2; exit 3 ;;
+    "" | -*) echo "usage: fetch.sh --fixtures | VERSION..." >&2; exit 3 ;;
     *) for version; do fetch "$version" "$input/$version"; done ;;
 esac

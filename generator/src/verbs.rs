@@ -77,7 +77,7 @@ fn print_diff(options: &Options, old: &str, new: &str) -> Result<(), Error> {
         Format::Text => diff::text,
         Format::Json => diff::json,
         Format::Markdown => diff::markdown,
-        Format::Html => diff::text,
+        Format::Html => diff::html,
     };
     print(&render(&report));
     match report.exit_code() {

@@ -7,6 +7,7 @@ mod commands;
 mod exports;
 mod extensions;
 mod handles;
+mod html;
 mod input;
 mod json;
 mod markdown;
@@ -15,6 +16,7 @@ mod special;
 mod text;
 mod types;
 
+pub use html::html;
 pub use input::side;
 pub use json::json;
 pub use markdown::markdown;
