@@ -1,1 +1,76 @@
 //! A Vulkan layer whose behaviour is chosen at run time.
+//!
+//! A test copies the library under a name of its own, writes a manifest that points to the copy, and beside the copy a
+//! text file with the extension `.conf` that says what the layer does. The library has four layers; the lines before
+//! the first `[n]` head are for layer 0, those under `[1]` to `[3]` for the others, those under `[all]` for every one.
+//! Layer 0 has the usual symbols, layer n has `layernNegotiate`, `layernGetInstanceProcAddr` and
+//! `layernGetDeviceProcAddr`, which a manifest names under `functions`.
+//!
+//! | line | effect |
+//! |---|---|
+//! | `name TEXT` | the name in the journal; the layer name it answers `vkEnumerateDeviceExtensionProperties` for |
+//! | `journal PATH` | where to record events, one line each: the name, then the event |
+//! | `lookups` | record every name asked of the three look-up functions |
+//! | `negotiate N` | the interface version to answer (default 2) |
+//! | `negotiate-result N` | the result of the negotiation |
+//! | `negotiate-null P` | leave `gipa`, `gdpa` or `gpdpa` NULL |
+//! | `negotiate-identity N` | give the pointers of another layer of the library |
+//! | `late-lookup` | ask the entity below at every call, where a layer usually keeps its first answers |
+//! | `answer-null NAME` | answer NULL for a command |
+//! | `intercept NAME` | record each call of a command |
+//! | `fail NAME N` | return a result without calling down |
+//! | `fail-after NAME N` | `vkCreateInstance`, `vkCreateDevice`: call down, then return a result |
+//! | `wrap` | wrap every dispatchable object |
+//! | `api-version N` | change the application's version on the way down |
+//! | `add-instance-extension NAME`, `add-device-extension NAME` | ask for one more on the way down |
+//! | `remove-instance-extension NAME`, `remove-device-extension NAME` | take one out on the way down |
+//! | `clobber instance`, `clobber device` | overwrite the handle before calling down |
+//! | `probe` | call down inside `vkCreateInstance` and `vkCreateDevice` after they succeeded |
+//! | `reenter NAME` | call the loader's exports inside a command |
+//! | `own-instance` | make an instance through the loader inside `vkCreateInstance` |
+//! | `extra-devices N`, `instance-devices N` | make devices by the callback, in `vkCreateDevice` or `vkCreateInstance` |
+//! | `devices reverse`, `devices drop-first` | change the list of physical devices |
+//! | `device-extension NAME N` | report a device extension as the layer's own |
+//! | `advertise` | report the layer's device extensions in the general list too |
+//! | `own-instance-command NAME`, `own-physical-command NAME`, `own-device-command NAME` | implement a command; a `*` at the end matches any rest |
+//! | `own-device-only` | answer for own commands in `vkGetDeviceProcAddr` and `vk_layerGetPhysicalDeviceProcAddr` only |
+//! | `own-result N` | what such a command returns, plus its argument |
+//! | `pre-version N`, `pre-layer NAME`, `pre-extension NAME`, `pre-grow`, `pre-fail N` | what the pre-instance functions do |
+
+mod abi;
+mod config;
+mod device;
+mod extensions;
+mod instance;
+mod journal;
+mod layer;
+mod lookup;
+mod negotiate;
+mod own;
+mod physical;
+mod pre_instance;
+mod reenter;
+mod thunk;
+mod wrap;
+
+/// Records that the library came into the process (LAY-6, LAY-201).
+extern "C" fn loaded() {
+    layer::layer(0).journal("loaded");
+}
+
+/// Records that the library is leaving the process, and frees what it holds.
+extern "C" fn unloaded() {
+    layer::layer(0).journal("unloaded");
+    layer::forget();
+    thunk::forget();
+}
+
+// SAFETY: the section is the list of functions that the dynamic loader calls after it mapped the library.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static LOADED: extern "C" fn() = loaded;
+
+// SAFETY: the section is the list of functions that the dynamic loader calls before it unmaps the library.
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static UNLOADED: extern "C" fn() = unloaded;

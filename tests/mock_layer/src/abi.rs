@@ -1,0 +1,128 @@
+//! The structures of `vk_layer.h`: what a loader and a layer hand to each other (LAY-210, LAY-220 to LAY-222, LAY-271).
+
+use std::ffi::{c_char, c_void};
+
+use ash::vk;
+
+/// `PFN_GetPhysicalDeviceProcAddr`.
+pub(crate) type GetPhysicalDeviceProcAddr =
+    unsafe extern "system" fn(instance: vk::Instance, name: *const c_char) -> vk::PFN_vkVoidFunction;
+
+/// `VkNegotiateLayerInterface`.
+#[repr(C)]
+pub(crate) struct NegotiateInterface {
+    pub(crate) structure_type: i32,
+    pub(crate) next: *mut c_void,
+    pub(crate) version: u32,
+    pub(crate) get_instance_proc_addr: Option<vk::PFN_vkGetInstanceProcAddr>,
+    pub(crate) get_device_proc_addr: Option<vk::PFN_vkGetDeviceProcAddr>,
+    pub(crate) get_physical_device_proc_addr: Option<GetPhysicalDeviceProcAddr>,
+}
+
+/// `VkLayerFunction::VK_LAYER_LINK_INFO`.
+pub(crate) const LINK_INFO: i32 = 0;
+/// `VkLayerFunction::VK_LOADER_DATA_CALLBACK`.
+pub(crate) const DATA_CALLBACK: i32 = 1;
+/// `VkLayerFunction::VK_LOADER_LAYER_CREATE_DEVICE_CALLBACK`.
+pub(crate) const CREATE_DEVICE_CALLBACK: i32 = 2;
+/// `VkLayerFunction::VK_LOADER_FEATURES`.
+pub(crate) const FEATURES: i32 = 3;
+
+/// `VkLayerInstanceLink`: one entry for each layer, the entity below it.
+#[repr(C)]
+pub(crate) struct InstanceLink {
+    pub(crate) next: *mut InstanceLink,
+    pub(crate) get_instance_proc_addr: vk::PFN_vkGetInstanceProcAddr,
+    pub(crate) get_physical_device_proc_addr: Option<GetPhysicalDeviceProcAddr>,
+}
+
+/// The two functions of `VK_LOADER_LAYER_CREATE_DEVICE_CALLBACK`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct DeviceCallbacks {
+    pub(crate) create: Option<LayerCreateDevice>,
+    pub(crate) destroy: Option<LayerDestroyDevice>,
+}
+
+/// The union of `VkLayerInstanceCreateInfo`.
+#[repr(C)]
+pub(crate) union InstanceContent {
+    pub(crate) link: *mut InstanceLink,
+    pub(crate) set_loader_data: Option<SetInstanceLoaderData>,
+    pub(crate) device_callbacks: DeviceCallbacks,
+    pub(crate) features: u32,
+}
+
+/// `VkLayerInstanceCreateInfo`.
+#[repr(C)]
+pub(crate) struct InstanceNode {
+    pub(crate) structure_type: vk::StructureType,
+    pub(crate) next: *const c_void,
+    pub(crate) function: i32,
+    pub(crate) content: InstanceContent,
+}
+
+/// `VkLayerDeviceLink`.
+#[repr(C)]
+pub(crate) struct DeviceLink {
+    pub(crate) next: *mut DeviceLink,
+    pub(crate) get_instance_proc_addr: vk::PFN_vkGetInstanceProcAddr,
+    pub(crate) get_device_proc_addr: vk::PFN_vkGetDeviceProcAddr,
+}
+
+/// The union of `VkLayerDeviceCreateInfo`.
+#[repr(C)]
+pub(crate) union DeviceContent {
+    pub(crate) link: *mut DeviceLink,
+    pub(crate) set_loader_data: Option<SetDeviceLoaderData>,
+}
+
+/// `VkLayerDeviceCreateInfo`.
+#[repr(C)]
+pub(crate) struct DeviceNode {
+    pub(crate) structure_type: vk::StructureType,
+    pub(crate) next: *const c_void,
+    pub(crate) function: i32,
+    pub(crate) content: DeviceContent,
+}
+
+/// `PFN_vkSetInstanceLoaderData`.
+pub(crate) type SetInstanceLoaderData =
+    unsafe extern "system" fn(instance: vk::Instance, object: *mut c_void) -> vk::Result;
+/// `PFN_vkSetDeviceLoaderData`.
+pub(crate) type SetDeviceLoaderData = unsafe extern "system" fn(device: vk::Device, object: *mut c_void) -> vk::Result;
+/// `PFN_vkLayerCreateDevice` (LAY-292).
+pub(crate) type LayerCreateDevice = unsafe extern "system" fn(
+    instance: vk::Instance,
+    physical_device: vk::PhysicalDevice,
+    create_info: *const vk::DeviceCreateInfo<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    device: *mut vk::Device,
+    layer: vk::PFN_vkGetInstanceProcAddr,
+    next: *mut Option<vk::PFN_vkGetDeviceProcAddr>,
+) -> vk::Result;
+/// `PFN_vkLayerDestroyDevice` (LAY-293).
+pub(crate) type LayerDestroyDevice = unsafe extern "system" fn(
+    device: vk::Device,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    destroy: vk::PFN_vkDestroyDevice,
+);
+
+/// A node of a pre-instance chain: `VkEnumerateInstance...Chain`, `F` the signature of its function.
+#[repr(C)]
+pub(crate) struct Chain<F> {
+    pub(crate) kind: u32,
+    pub(crate) version: u32,
+    pub(crate) size: u32,
+    pub(crate) next_layer: F,
+    pub(crate) next_link: *const Chain<F>,
+}
+
+/// The layouts of a 64-bit loader, as the numbers of LAY-210, LAY-220, LAY-222 and LAY-271 have them.
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    assert!(size_of::<NegotiateInterface>() == 48);
+    assert!(size_of::<InstanceNode>() == 40);
+    assert!(size_of::<DeviceNode>() == 32);
+    assert!(size_of::<Chain<usize>>() == 32);
+};

@@ -1,0 +1,324 @@
+//! `vkCreateDevice` and `vkDestroyDevice` of a layer, and the devices it makes for itself (section 13).
+
+use std::ffi::c_void;
+
+use ash::vk;
+use ash::vk::Handle;
+
+use crate::abi::{DATA_CALLBACK, DeviceNode, LINK_INFO, LayerDestroyDevice, SetDeviceLoaderData};
+use crate::instance::{GARBAGE, changed, devices_below, joined, names};
+use crate::layer::{DeviceRecord, InstanceRecord, Layer, dispatch_word, layer, typed};
+use crate::lookup::get_instance_proc_addr;
+use crate::{reenter, wrap};
+
+/// The look-ups of the entity below.
+type Link = (vk::PFN_vkGetInstanceProcAddr, vk::PFN_vkGetDeviceProcAddr);
+
+/// What the loader's nodes hold.
+#[derive(Default)]
+struct Nodes {
+    seen: Vec<String>,
+    link: Option<*mut DeviceNode>,
+    set_loader_data: Option<SetDeviceLoaderData>,
+}
+
+/// Reads the loader's nodes.
+///
+/// # Safety
+/// `next` is the `pNext` that the layer received.
+unsafe fn read_nodes(mut next: *const c_void) -> Nodes {
+    let mut nodes = Nodes::default();
+    while !next.is_null() {
+        let node = next.cast_mut().cast::<DeviceNode>();
+        // SAFETY: every structure of the chain starts with its type and its successor.
+        let (kind, successor) = unsafe { ((*node).structure_type, (*node).next) };
+        if kind == vk::StructureType::LOADER_DEVICE_CREATE_INFO {
+            // SAFETY: a structure of this type is a `DeviceNode`, and its union is as `function` says.
+            unsafe {
+                match (*node).function {
+                    LINK_INFO => nodes.link = Some(node),
+                    DATA_CALLBACK => nodes.set_loader_data = (*node).content.set_loader_data,
+                    _ => {}
+                }
+                nodes.seen.push(match (*node).function {
+                    LINK_INFO => "link".to_owned(),
+                    DATA_CALLBACK => "data".to_owned(),
+                    other => format!("function-{other}"),
+                });
+            }
+        } else {
+            nodes.seen.push(format!("app:{}", kind.as_raw()));
+        }
+        next = successor;
+    }
+    nodes
+}
+
+/// `vkCreateDevice` of layer `N`.
+///
+/// # Safety
+/// As the command demands, with the loader's nodes in the chain.
+pub(crate) unsafe extern "system" fn create_device<const N: usize>(
+    physical_device: vk::PhysicalDevice,
+    info: *const vk::DeviceCreateInfo<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    device: *mut vk::Device,
+) -> vk::Result {
+    let layer = layer(N);
+    // SAFETY: the caller passes a valid create info and a readable handle.
+    let (nodes, extensions) = unsafe {
+        let info = &*info;
+        let extensions = names(info.pp_enabled_extension_names, info.enabled_extension_count);
+        (read_nodes(info.p_next), joined(&extensions))
+    };
+    // SAFETY: the caller passes a readable handle.
+    let handle = if unsafe { *device } == vk::Device::null() {
+        "null"
+    } else {
+        "set"
+    };
+    layer.journal(&format!(
+        "vkCreateDevice extensions=[{extensions}] nodes=[{}] device={handle}",
+        nodes.seen.join(" ")
+    ));
+    if layer.config.lists("reenter", "vkCreateDevice") {
+        reenter::enumerate(&layer);
+    }
+    if let Some(code) = layer.config.number_of("fail", "vkCreateDevice") {
+        return vk::Result::from_raw(code as i32);
+    }
+    if layer.config.lists("clobber", "device") {
+        // SAFETY: the handle is writable.
+        unsafe { *device = vk::Device::from_raw((&raw const GARBAGE).addr() as u64) };
+    }
+    let inner = vk::PhysicalDevice::from_raw(layer.inner(physical_device.as_raw() as usize) as u64);
+    // SAFETY: the nodes belong to this call.
+    let Some(link) = (unsafe { advance(&nodes) }) else {
+        return vk::Result::ERROR_INITIALIZATION_FAILED;
+    };
+    // SAFETY: the handle is the one from below, the rest comes from the caller.
+    let result = unsafe { call_down(&layer, inner, &*info, allocator, device, link.0) };
+    if result != vk::Result::SUCCESS {
+        return result;
+    }
+    // SAFETY: the device below was made of this physical device.
+    unsafe { remember::<N>(&layer, inner, *device, &nodes, link.1) };
+    if layer.wraps() {
+        // SAFETY: the handle is the one from below, and the callback belongs to its loader.
+        unsafe { *device = wrap::device(&layer, *device, nodes.set_loader_data) };
+    }
+    match layer.config.number_of("fail-after", "vkCreateDevice") {
+        Some(code) => vk::Result::from_raw(code as i32),
+        None => result,
+    }
+}
+
+/// The look-ups of the entity below; the shared node then points to the link under that.
+///
+/// # Safety
+/// The link node is live.
+unsafe fn advance(nodes: &Nodes) -> Option<Link> {
+    let node = nodes.link?;
+    // SAFETY: the node is live and its union holds a link.
+    unsafe {
+        let link = (*node).content.link;
+        (*node).content.link = (*link).next;
+        Some(((*link).get_instance_proc_addr, (*link).get_device_proc_addr))
+    }
+}
+
+/// Calls the next `vkCreateDevice`, with what the configuration changes.
+///
+/// # Safety
+/// All but `next` is what the layer received, one level down; `next` is the look-up of the entity below.
+unsafe fn call_down(
+    layer: &Layer,
+    physical_device: vk::PhysicalDevice,
+    info: &vk::DeviceCreateInfo<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    device: *mut vk::Device,
+    next: vk::PFN_vkGetInstanceProcAddr,
+) -> vk::Result {
+    // SAFETY: the physical device is live.
+    let Some(instance) = layer.instance(unsafe { dispatch_word(physical_device.as_raw() as usize) }) else {
+        layer.journal("vkCreateDevice unknown-instance");
+        return vk::Result::ERROR_INITIALIZATION_FAILED;
+    };
+    // SAFETY: the look-up came from the link, and the handle from below.
+    let found = unsafe { typed::<vk::PFN_vkCreateDevice>(next(instance.handle, c"vkCreateDevice".as_ptr())) };
+    let Some(create) = found else {
+        return vk::Result::ERROR_INITIALIZATION_FAILED;
+    };
+    let mut copy = *info;
+    let mut owned = Vec::new();
+    // SAFETY: the application's list is valid.
+    let extensions = unsafe {
+        changed(
+            layer,
+            "device",
+            names(info.pp_enabled_extension_names, info.enabled_extension_count),
+            &mut owned,
+        )
+    };
+    copy.enabled_extension_count = extensions.len() as u32;
+    copy.pp_enabled_extension_names = extensions.as_ptr();
+    // SAFETY: the chain is valid while the group's handles are one level down.
+    unsafe { wrap::with_group_unwrapped(layer, copy.p_next, || create(physical_device, &copy, allocator, device)) }
+}
+
+/// Keeps what the layer needs of a device, and makes the extra ones that belong to it.
+///
+/// # Safety
+/// `device` is the handle from below, made of `physical_device`.
+unsafe fn remember<const N: usize>(
+    layer: &Layer,
+    physical_device: vk::PhysicalDevice,
+    device: vk::Device,
+    nodes: &Nodes,
+    next: vk::PFN_vkGetDeviceProcAddr,
+) {
+    // SAFETY: both are live.
+    let (key, instance) = unsafe {
+        (
+            dispatch_word(device.as_raw() as usize),
+            dispatch_word(physical_device.as_raw() as usize),
+        )
+    };
+    let mut extra_devices = Vec::new();
+    if let (Some(count), Some(record)) = (layer.config.number("extra-devices"), layer.instance(instance)) {
+        for _ in 0..count {
+            // SAFETY: the physical device is at the level that the layer sees.
+            extra_devices.extend(unsafe { make_extra::<N>(layer, &record, physical_device) });
+        }
+    }
+    let record = DeviceRecord {
+        handle: device,
+        next,
+        instance,
+        set_loader_data: nodes.set_loader_data,
+        extra_devices,
+    };
+    layer.state().devices.insert(key, record);
+}
+
+/// Makes a device on what is below this layer, through the loader's callback (LAY-292), and uses it once.
+///
+/// # Safety
+/// The physical device belongs to the record's instance, at the level that the layer sees.
+unsafe fn make_extra<const N: usize>(
+    layer: &Layer,
+    record: &InstanceRecord,
+    physical_device: vk::PhysicalDevice,
+) -> Option<(vk::Device, vk::PFN_vkGetDeviceProcAddr)> {
+    let create = record.callbacks.create?;
+    let priority = 1.0_f32;
+    let queue = vk::DeviceQueueCreateInfo {
+        queue_count: 1,
+        p_queue_priorities: &priority,
+        ..Default::default()
+    };
+    let info = vk::DeviceCreateInfo {
+        queue_create_info_count: 1,
+        p_queue_create_infos: &queue,
+        ..Default::default()
+    };
+    let (mut device, mut next) = (vk::Device::null(), None);
+    // SAFETY: a valid create info and writable results; the look-up is the one the loader knows the layer by.
+    let result = unsafe {
+        create(
+            record.handle,
+            physical_device,
+            &info,
+            std::ptr::null(),
+            &mut device,
+            get_instance_proc_addr::<N>,
+            &mut next,
+        )
+    };
+    // SAFETY: when the device was made, the look-up belongs to it.
+    let queue_command = next.and_then(|next| unsafe { next(device, c"vkGetDeviceQueue".as_ptr()) });
+    layer.journal(&format!(
+        "extra-device result={} gdpa={} queue={}",
+        result.as_raw(),
+        next.is_some(),
+        queue_command.is_some()
+    ));
+    match (result, next) {
+        (vk::Result::SUCCESS, Some(next)) => Some((device, next)),
+        _ => None,
+    }
+}
+
+/// Makes `count` devices on the first physical device below, inside `vkCreateInstance`.
+///
+/// # Safety
+/// The record's instance is live.
+pub(crate) unsafe fn make_for_instance<const N: usize>(layer: &Layer, record: &InstanceRecord, count: i64) {
+    // SAFETY: the instance is live.
+    let Some(device) = unsafe { devices_below(layer, record) }.first().copied() else {
+        return;
+    };
+    // SAFETY: the device is at the level that the layer sees.
+    let made: Vec<_> = (0..count)
+        .filter_map(|_| unsafe { make_extra::<N>(layer, record, device) })
+        .collect();
+    // SAFETY: the instance is live.
+    let key = unsafe { dispatch_word(record.handle.as_raw() as usize) };
+    if let Some(kept) = layer.state().instances.get_mut(&key) {
+        kept.extra_devices = made;
+    }
+}
+
+/// Destroys a device that [`make_extra`] made (LAY-293).
+///
+/// # Safety
+/// `callback` is the loader's, `device` and `next` belong together.
+pub(crate) unsafe fn destroy_extra(
+    layer: &Layer,
+    callback: Option<LayerDestroyDevice>,
+    device: vk::Device,
+    next: vk::PFN_vkGetDeviceProcAddr,
+) {
+    // SAFETY: the look-up belongs to the device.
+    let destroy = unsafe { typed::<vk::PFN_vkDestroyDevice>(next(device, c"vkDestroyDevice".as_ptr())) };
+    layer.journal(&format!("extra-device destroy={}", destroy.is_some()));
+    if let (Some(callback), Some(destroy)) = (callback, destroy) {
+        // SAFETY: the device is live and idle.
+        unsafe { callback(device, std::ptr::null(), destroy) };
+    }
+}
+
+/// `vkDestroyDevice` of layer `N`.
+///
+/// # Safety
+/// As the command demands.
+pub(crate) unsafe extern "system" fn destroy_device<const N: usize>(
+    device: vk::Device,
+    allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    let layer = layer(N);
+    layer.journal("vkDestroyDevice");
+    let inner = layer.inner(device.as_raw() as usize);
+    if inner == 0 {
+        return;
+    }
+    // SAFETY: the handle is a live device.
+    let key = unsafe { dispatch_word(inner) };
+    let Some(record) = layer.device(key) else { return };
+    let callback = layer
+        .instance(record.instance)
+        .and_then(|instance| instance.callbacks.destroy);
+    for (extra, next) in &record.extra_devices {
+        // SAFETY: the devices were made through the loader's callback.
+        unsafe { destroy_extra(&layer, callback, *extra, *next) };
+    }
+    // SAFETY: the look-up and the handle belong together.
+    let destroy =
+        unsafe { typed::<vk::PFN_vkDestroyDevice>((record.next)(record.handle, c"vkDestroyDevice".as_ptr())) };
+    layer.forget(key);
+    wrap::drop_wrappers_of(&layer, key);
+    if let Some(destroy) = destroy {
+        // SAFETY: the handle is the one from below.
+        unsafe { destroy(record.handle, allocator) };
+    }
+}

@@ -1,0 +1,104 @@
+//! `vkEnumerateDeviceExtensionProperties` of a layer with device extensions of its own (LAY-324).
+
+use std::ffi::{CStr, c_char};
+
+use ash::vk;
+use ash::vk::Handle;
+
+use crate::layer::{Layer, dispatch_word, layer, typed};
+
+/// A property with this name and revision.
+pub(crate) fn property(name: &str, revision: u32) -> vk::ExtensionProperties {
+    let mut made = vk::ExtensionProperties {
+        spec_version: revision,
+        ..Default::default()
+    };
+    for (to, from) in made.extension_name.iter_mut().zip(name.bytes().take(255)) {
+        *to = from as c_char;
+    }
+    made
+}
+
+/// The extensions of the configuration, `key NAME REVISION` lines.
+pub(crate) fn configured(layer: &Layer, key: &str) -> Vec<vk::ExtensionProperties> {
+    let parse = |value: &str| {
+        let (name, revision) = value.split_once(' ').unwrap_or((value, "1"));
+        property(name, revision.trim().parse().unwrap_or(1))
+    };
+    layer.config.all(key).map(parse).collect()
+}
+
+/// Copies a list out by the rules of the two-call queries.
+///
+/// # Safety
+/// `count` is readable and writable, `out` NULL or an array of `*count` elements.
+pub(crate) unsafe fn copy_out<T: Copy>(list: &[T], count: *mut u32, out: *mut T) -> vk::Result {
+    if out.is_null() {
+        // SAFETY: the count is writable.
+        unsafe { *count = list.len() as u32 };
+        return vk::Result::SUCCESS;
+    }
+    // SAFETY: the count is readable.
+    let room = (unsafe { *count } as usize).min(list.len());
+    // SAFETY: the array has at least `room` elements, and the count is writable.
+    unsafe {
+        std::ptr::copy_nonoverlapping(list.as_ptr(), out, room);
+        *count = room as u32;
+    }
+    if room < list.len() {
+        vk::Result::INCOMPLETE
+    } else {
+        vk::Result::SUCCESS
+    }
+}
+
+/// `vkEnumerateDeviceExtensionProperties` of layer `N`: its own list for its own name, and what is below, with its own
+/// when it advertises them, for the others.
+///
+/// # Safety
+/// As the command demands.
+pub(crate) unsafe extern "system" fn of_device<const N: usize>(
+    device: vk::PhysicalDevice,
+    name: *const c_char,
+    count: *mut u32,
+    out: *mut vk::ExtensionProperties,
+) -> vk::Result {
+    let layer = layer(N);
+    let asked = match name.is_null() {
+        true => None,
+        // SAFETY: the caller passes a C string.
+        false => Some(unsafe { CStr::from_ptr(name) }.to_string_lossy()),
+    };
+    layer.journal(&format!(
+        "vkEnumerateDeviceExtensionProperties layer={}",
+        asked.as_deref().unwrap_or("null")
+    ));
+    let mut list = configured(&layer, "device-extension");
+    if asked.as_deref() == Some(layer.name()) {
+        // SAFETY: as the command demands.
+        return unsafe { copy_out(&list, count, out) };
+    }
+    let inner = vk::PhysicalDevice::from_raw(layer.inner(device.as_raw() as usize) as u64);
+    // SAFETY: the physical device is live.
+    let below = unsafe {
+        let key = dispatch_word(inner.as_raw() as usize);
+        typed::<vk::PFN_vkEnumerateDeviceExtensionProperties>(layer.below(key, c"vkEnumerateDeviceExtensionProperties"))
+    };
+    let Some(below) = below else {
+        return vk::Result::ERROR_INITIALIZATION_FAILED;
+    };
+    if asked.is_some() || !layer.config.flag("advertise") {
+        // SAFETY: the caller's own arguments, one level down.
+        return unsafe { below(inner, name, count, out) };
+    }
+    let mut lower = 0;
+    // SAFETY: a count query, then an array of that many elements.
+    unsafe {
+        let _ = below(inner, name, &mut lower, std::ptr::null_mut());
+        let mut rest = vec![vk::ExtensionProperties::default(); lower as usize];
+        let _ = below(inner, name, &mut lower, rest.as_mut_ptr());
+        rest.truncate(lower as usize);
+        list.splice(0..0, rest);
+        copy_out(&list, count, out)
+    }
+}

@@ -1,0 +1,393 @@
+//! `vkCreateInstance` and `vkDestroyInstance` of a layer (section 11 of the layer rules).
+
+use std::ffi::{CStr, c_char, c_void};
+
+use ash::vk;
+use ash::vk::Handle;
+
+use crate::abi::{
+    CREATE_DEVICE_CALLBACK, DATA_CALLBACK, DeviceCallbacks, FEATURES, GetPhysicalDeviceProcAddr, InstanceNode,
+    LINK_INFO, SetInstanceLoaderData,
+};
+use crate::layer::{InstanceRecord, Layer, dispatch_word, layer, typed};
+use crate::{device, reenter, wrap};
+
+/// The look-ups of the entity below.
+type Link = (vk::PFN_vkGetInstanceProcAddr, Option<GetPhysicalDeviceProcAddr>);
+
+/// What the loader's nodes in front of the application's `pNext` hold.
+struct Nodes {
+    /// The order and content of the nodes, for the journal.
+    seen: Vec<String>,
+    link: Option<*mut InstanceNode>,
+    set_loader_data: Option<SetInstanceLoaderData>,
+    callbacks: DeviceCallbacks,
+}
+
+/// Reads the loader's nodes.
+///
+/// # Safety
+/// `next` is the `pNext` that the layer received.
+unsafe fn read_nodes(mut next: *const c_void) -> Nodes {
+    let callbacks = DeviceCallbacks {
+        create: None,
+        destroy: None,
+    };
+    let mut nodes = Nodes {
+        seen: Vec::new(),
+        link: None,
+        set_loader_data: None,
+        callbacks,
+    };
+    while !next.is_null() {
+        let node = next.cast_mut().cast::<InstanceNode>();
+        // SAFETY: every structure of the chain starts with its type and its successor.
+        let (kind, successor) = unsafe { ((*node).structure_type, (*node).next) };
+        if kind == vk::StructureType::LOADER_INSTANCE_CREATE_INFO {
+            // SAFETY: a structure of this type is an `InstanceNode`, and the words of its union are as `function` says.
+            unsafe {
+                match (*node).function {
+                    LINK_INFO => nodes.link = Some(node),
+                    DATA_CALLBACK => nodes.set_loader_data = (*node).content.set_loader_data,
+                    CREATE_DEVICE_CALLBACK => nodes.callbacks = (*node).content.device_callbacks,
+                    _ => {}
+                }
+                nodes.seen.push(match (*node).function {
+                    LINK_INFO => "link".to_owned(),
+                    DATA_CALLBACK => "data".to_owned(),
+                    CREATE_DEVICE_CALLBACK => "device-callbacks".to_owned(),
+                    FEATURES => format!("features:{}", (*node).content.features),
+                    other => format!("function-{other}"),
+                });
+            }
+        } else {
+            nodes.seen.push(format!("app:{}", kind.as_raw()));
+        }
+        next = successor;
+    }
+    nodes
+}
+
+/// The strings of a list of names.
+///
+/// # Safety
+/// `names` points to `count` C strings.
+pub(crate) unsafe fn names(names: *const *const c_char, count: u32) -> Vec<*const c_char> {
+    if names.is_null() || count == 0 {
+        return Vec::new();
+    }
+    // SAFETY: the caller passes `count` pointers.
+    unsafe { std::slice::from_raw_parts(names, count as usize) }.to_vec()
+}
+
+/// The list as text, for the journal.
+///
+/// # Safety
+/// Each element is a C string.
+pub(crate) unsafe fn joined(names: &[*const c_char]) -> String {
+    // SAFETY: the caller passes C strings.
+    let texts: Vec<_> = names
+        .iter()
+        .map(|name| unsafe { CStr::from_ptr(*name) }.to_string_lossy())
+        .collect();
+    texts.join(",")
+}
+
+/// The list with what the configuration adds and without what it removes; `owned` keeps the added text alive.
+///
+/// # Safety
+/// Each element is a C string.
+pub(crate) unsafe fn changed(
+    layer: &Layer,
+    kind: &str,
+    mut names: Vec<*const c_char>,
+    owned: &mut Vec<std::ffi::CString>,
+) -> Vec<*const c_char> {
+    let removed = format!("remove-{kind}-extension");
+    names.retain(|name| {
+        // SAFETY: the caller passes C strings.
+        let text = unsafe { CStr::from_ptr(*name) }.to_string_lossy();
+        !layer.config.lists(&removed, &text)
+    });
+    for text in layer.config.all(&format!("add-{kind}-extension")) {
+        owned.extend(std::ffi::CString::new(text));
+    }
+    names.extend(owned.iter().map(|text| text.as_ptr()));
+    names
+}
+
+/// Memory that is no instance and no device: what a layer leaves that overwrites a handle too early (BI-47).
+pub(crate) static GARBAGE: [usize; 8] = [0x5151_5151; 8];
+
+/// `vkCreateInstance` of layer `N`.
+///
+/// # Safety
+/// As the command demands, with the loader's nodes in the chain.
+pub(crate) unsafe extern "system" fn create_instance<const N: usize>(
+    info: *const vk::InstanceCreateInfo<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    instance: *mut vk::Instance,
+) -> vk::Result {
+    let layer = layer(N);
+    // SAFETY: the caller passes a valid create info.
+    let nodes = unsafe { read_nodes((*info).p_next) };
+    // SAFETY: as above, for the lists and the handle.
+    unsafe { record_creation(&layer, &*info, &nodes, *instance) };
+    if layer.config.lists("reenter", "vkCreateInstance") {
+        reenter::enumerate(&layer);
+    }
+    if let Some(code) = layer.config.number_of("fail", "vkCreateInstance") {
+        return vk::Result::from_raw(code as i32);
+    }
+    let own_instance = match layer.config.flag("own-instance") {
+        true => reenter::own_instance(&layer),
+        false => vk::Instance::null(),
+    };
+    if layer.config.lists("clobber", "instance") {
+        // SAFETY: the handle is writable.
+        unsafe { *instance = vk::Instance::from_raw((&raw const GARBAGE).addr() as u64) };
+    }
+    // SAFETY: the nodes are those of this call.
+    let Some(link) = (unsafe { advance(&nodes) }) else {
+        return vk::Result::ERROR_INITIALIZATION_FAILED;
+    };
+    // SAFETY: as above.
+    let result = unsafe { call_down(&layer, &*info, allocator, instance, link.0) };
+    if result != vk::Result::SUCCESS {
+        reenter::destroy_own(own_instance);
+        return result;
+    }
+    // SAFETY: the instance below was made.
+    let record = unsafe { remember(&layer, *instance, &nodes, link, own_instance) };
+    if layer.config.flag("probe") {
+        // SAFETY: as above.
+        unsafe { probe(&layer, &record) };
+    }
+    if let Some(count) = layer.config.number("instance-devices") {
+        // SAFETY: as above.
+        unsafe { device::make_for_instance::<N>(&layer, &record, count) };
+    }
+    if layer.wraps() {
+        // SAFETY: the handle is the one from below, and the callback belongs to its loader.
+        unsafe { *instance = wrap::instance(&layer, record.handle, nodes.set_loader_data) };
+    }
+    match layer.config.number_of("fail-after", "vkCreateInstance") {
+        Some(code) => vk::Result::from_raw(code as i32),
+        None => result,
+    }
+}
+
+/// Writes what reached the layer to the journal.
+///
+/// # Safety
+/// The lists of `info` are valid.
+unsafe fn record_creation(layer: &Layer, info: &vk::InstanceCreateInfo<'_>, nodes: &Nodes, instance: vk::Instance) {
+    // SAFETY: the caller passes valid lists, and an application info or NULL.
+    let (layers, extensions, version) = unsafe {
+        (
+            joined(&names(info.pp_enabled_layer_names, info.enabled_layer_count)),
+            joined(&names(info.pp_enabled_extension_names, info.enabled_extension_count)),
+            info.p_application_info.as_ref().map_or(0, |app| app.api_version),
+        )
+    };
+    let handle = if instance == vk::Instance::null() {
+        "null"
+    } else {
+        "set"
+    };
+    layer.journal(&format!(
+        "vkCreateInstance api={version} layers=[{layers}] extensions=[{extensions}] nodes=[{}] instance={handle}",
+        nodes.seen.join(" "),
+    ));
+}
+
+/// Calls the next `vkCreateInstance`, with what the configuration changes.
+///
+/// # Safety
+/// `info` is valid and `next` is the look-up of the entity below.
+unsafe fn call_down(
+    layer: &Layer,
+    info: &vk::InstanceCreateInfo<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    instance: *mut vk::Instance,
+    next: vk::PFN_vkGetInstanceProcAddr,
+) -> vk::Result {
+    // SAFETY: the look-up came from the link.
+    let found = unsafe { typed::<vk::PFN_vkCreateInstance>(next(vk::Instance::null(), c"vkCreateInstance".as_ptr())) };
+    let Some(create) = found else {
+        return vk::Result::ERROR_INITIALIZATION_FAILED;
+    };
+    let mut application = vk::ApplicationInfo::default();
+    let mut copy = *info;
+    if let Some(version) = layer.config.number("api-version") {
+        if !info.p_application_info.is_null() {
+            // SAFETY: the application's structure is valid.
+            application = unsafe { *info.p_application_info };
+        }
+        application.api_version = version as u32;
+        copy.p_application_info = &application;
+    }
+    let mut owned = Vec::new();
+    // SAFETY: the application's list is valid.
+    let extensions = unsafe {
+        changed(
+            layer,
+            "instance",
+            names(info.pp_enabled_extension_names, info.enabled_extension_count),
+            &mut owned,
+        )
+    };
+    copy.enabled_extension_count = extensions.len() as u32;
+    copy.pp_enabled_extension_names = extensions.as_ptr();
+    // SAFETY: the copy is valid and the rest comes from the caller.
+    unsafe { create(&copy, allocator, instance) }
+}
+
+/// The look-ups of the entity below; the shared node then points to the link under that (LAY-232).
+///
+/// # Safety
+/// The link node is live.
+unsafe fn advance(nodes: &Nodes) -> Option<Link> {
+    let node = nodes.link?;
+    // SAFETY: the node is live and its union holds a link.
+    unsafe {
+        let link = (*node).content.link;
+        (*node).content.link = (*link).next;
+        Some(((*link).get_instance_proc_addr, (*link).get_physical_device_proc_addr))
+    }
+}
+
+/// What the layer's own functions call below, to be looked up while the instance is made.
+const USED_LATER: [&CStr; 5] = [
+    c"vkDestroyInstance",
+    c"vkEnumeratePhysicalDevices",
+    c"vkEnumeratePhysicalDeviceGroups",
+    c"vkEnumeratePhysicalDeviceGroupsKHR",
+    c"vkEnumerateDeviceExtensionProperties",
+];
+
+/// Keeps what the layer needs of an instance.
+///
+/// # Safety
+/// `handle` is the instance from below.
+unsafe fn remember(
+    layer: &Layer,
+    handle: vk::Instance,
+    nodes: &Nodes,
+    (next, next_physical): Link,
+    own_instance: vk::Instance,
+) -> InstanceRecord {
+    let record = InstanceRecord {
+        handle,
+        next,
+        next_physical,
+        callbacks: nodes.callbacks,
+        extra_devices: Vec::new(),
+        own_instance,
+    };
+    // SAFETY: the instance is live.
+    let key = unsafe { dispatch_word(handle.as_raw() as usize) };
+    layer.state().instances.insert(key, record.clone());
+    for name in USED_LATER {
+        layer.below(key, name);
+    }
+    record
+}
+
+/// The physical devices that the entity below reports.
+///
+/// # Safety
+/// The record's instance is live.
+pub(crate) unsafe fn devices_below(layer: &Layer, record: &InstanceRecord) -> Vec<vk::PhysicalDevice> {
+    // SAFETY: the instance is live, and the name has this signature.
+    let found = unsafe {
+        typed(layer.below(
+            dispatch_word(record.handle.as_raw() as usize),
+            c"vkEnumeratePhysicalDevices",
+        ))
+    };
+    let Some(enumerate): Option<vk::PFN_vkEnumeratePhysicalDevices> = found else {
+        return Vec::new();
+    };
+    let mut count = 0;
+    // SAFETY: a count query.
+    let counted = unsafe { enumerate(record.handle, &mut count, std::ptr::null_mut()) };
+    let mut devices = vec![vk::PhysicalDevice::null(); count as usize];
+    if counted != vk::Result::SUCCESS || devices.is_empty() {
+        return Vec::new();
+    }
+    // SAFETY: the array has room for `count` handles.
+    let _ = unsafe { enumerate(record.handle, &mut count, devices.as_mut_ptr()) };
+    devices.truncate(count as usize);
+    devices
+}
+
+/// Uses the instance below while `vkCreateInstance` still runs (LAY-239), and checks that its physical devices share
+/// its dispatch word (LAY-250).
+///
+/// # Safety
+/// The record's instance is live.
+unsafe fn probe(layer: &Layer, record: &InstanceRecord) {
+    // SAFETY: the instance is live.
+    let (devices, key) = unsafe {
+        (
+            devices_below(layer, record),
+            dispatch_word(record.handle.as_raw() as usize),
+        )
+    };
+    // SAFETY: the devices came from the instance.
+    let shared = devices
+        .iter()
+        .all(|device| unsafe { dispatch_word(device.as_raw() as usize) } == key);
+    let mut working = 0;
+    for name in [c"vkGetPhysicalDeviceProperties2", c"vkGetPhysicalDeviceProperties2KHR"] {
+        // SAFETY: the look-up and the handle belong together, and both names have this signature.
+        let found = unsafe { typed((record.next)(record.handle, name.as_ptr())) };
+        let Some(query): Option<vk::PFN_vkGetPhysicalDeviceProperties2> = found else {
+            continue;
+        };
+        for device in &devices {
+            let mut properties = vk::PhysicalDeviceProperties2::default();
+            // SAFETY: a device of this instance and a writable structure.
+            unsafe { query(*device, &mut properties) };
+            working += u32::from(properties.properties.api_version != 0);
+        }
+    }
+    layer.journal(&format!(
+        "probe devices={} properties2={} shared={shared}",
+        devices.len(),
+        working > 0
+    ));
+}
+
+/// `vkDestroyInstance` of layer `N`.
+///
+/// # Safety
+/// As the command demands.
+pub(crate) unsafe extern "system" fn destroy_instance<const N: usize>(
+    instance: vk::Instance,
+    allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    let layer = layer(N);
+    let outer = instance.as_raw() as usize;
+    let inner = layer.inner(outer);
+    layer.journal("vkDestroyInstance");
+    if inner == 0 {
+        return;
+    }
+    // SAFETY: the handle is a live instance.
+    let key = unsafe { dispatch_word(inner) };
+    let Some(record) = layer.instance(key) else { return };
+    for (extra, next) in &record.extra_devices {
+        // SAFETY: the devices were made through the record's callback.
+        unsafe { device::destroy_extra(&layer, record.callbacks.destroy, *extra, *next) };
+    }
+    // SAFETY: the name has this signature.
+    if let Some(destroy) = unsafe { typed::<vk::PFN_vkDestroyInstance>(layer.below(key, c"vkDestroyInstance")) } {
+        // SAFETY: the handle is the one from below.
+        unsafe { destroy(record.handle, allocator) };
+    }
+    layer.forget(key);
+    wrap::drop_wrappers_of(&layer, key);
+    reenter::destroy_own(record.own_instance);
+}

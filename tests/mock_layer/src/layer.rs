@@ -1,0 +1,220 @@
+//! One layer of the library: its configuration, what it knows of the objects above and below it, its journal.
+
+use std::collections::BTreeMap;
+use std::ffi::{CStr, CString, OsStr, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use ash::vk;
+
+use crate::abi::{DeviceCallbacks, GetPhysicalDeviceProcAddr, SetDeviceLoaderData};
+use crate::config::Config;
+use crate::journal;
+
+/// How many layers one library can be (LAY-216).
+pub(crate) const IDENTITIES: usize = 4;
+
+/// An instance as this layer sees it.
+#[derive(Clone)]
+pub(crate) struct InstanceRecord {
+    /// The handle that came from below.
+    pub(crate) handle: vk::Instance,
+    pub(crate) next: vk::PFN_vkGetInstanceProcAddr,
+    pub(crate) next_physical: Option<GetPhysicalDeviceProcAddr>,
+    pub(crate) callbacks: DeviceCallbacks,
+    /// Devices that the layer made for itself through the callback, with the look-up just below the layer.
+    pub(crate) extra_devices: Vec<(vk::Device, vk::PFN_vkGetDeviceProcAddr)>,
+    /// An instance that the layer made through the loader's own entry points.
+    pub(crate) own_instance: vk::Instance,
+}
+
+/// A device as this layer sees it.
+#[derive(Clone)]
+pub(crate) struct DeviceRecord {
+    /// The handle that came from below.
+    pub(crate) handle: vk::Device,
+    pub(crate) next: vk::PFN_vkGetDeviceProcAddr,
+    /// The dispatch word of the instance that the device belongs to.
+    pub(crate) instance: usize,
+    /// The callback that writes the dispatch word into an object of the device.
+    pub(crate) set_loader_data: Option<SetDeviceLoaderData>,
+    /// The extra devices to destroy with it.
+    pub(crate) extra_devices: Vec<(vk::Device, vk::PFN_vkGetDeviceProcAddr)>,
+}
+
+/// What a layer has learnt. Instances and devices are found by the first word of any of their objects (LAY-250).
+#[derive(Default)]
+pub(crate) struct State {
+    pub(crate) instances: BTreeMap<usize, InstanceRecord>,
+    pub(crate) devices: BTreeMap<usize, DeviceRecord>,
+    /// What the entity below answered, by dispatch word and name.
+    pub(crate) known: BTreeMap<(usize, CString), unsafe extern "system" fn()>,
+    /// Wrapper to inner handle.
+    pub(crate) wrappers: BTreeMap<usize, usize>,
+    /// Inner handle to wrapper.
+    pub(crate) wrapped: BTreeMap<usize, usize>,
+}
+
+/// One layer of the library.
+pub(crate) struct Layer {
+    pub(crate) identity: usize,
+    pub(crate) config: Config,
+    name: String,
+    state: Mutex<State>,
+    /// Set while the layer makes an instance of its own, so that it does not do so for that one too.
+    pub(crate) inside_own: AtomicBool,
+}
+
+impl Layer {
+    /// The layer's name in the journal and to `vkEnumerateDeviceExtensionProperties`.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Writes an event to the journal, if the configuration names one.
+    pub(crate) fn journal(&self, event: &str) {
+        if let Some(path) = self.config.text("journal") {
+            journal::append(path, &self.name, event);
+        }
+    }
+
+    /// What the layer knows. Never held across a call out of the library.
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the layer wraps every dispatchable object (LAY-252).
+    pub(crate) fn wraps(&self) -> bool {
+        self.config.flag("wrap")
+    }
+
+    /// The handle below this layer for one that came from above.
+    pub(crate) fn inner(&self, handle: usize) -> usize {
+        self.state().wrappers.get(&handle).copied().unwrap_or(handle)
+    }
+
+    /// The instance whose dispatch word `key` is.
+    pub(crate) fn instance(&self, key: usize) -> Option<InstanceRecord> {
+        self.state().instances.get(&key).cloned()
+    }
+
+    /// The device whose dispatch word `key` is.
+    pub(crate) fn device(&self, key: usize) -> Option<DeviceRecord> {
+        self.state().devices.get(&key).cloned()
+    }
+
+    /// The function below this layer for an object with dispatch word `key`. The first answer is kept, as layers do:
+    /// a loader may later answer its own question with what stands above the layer. `late-lookup` asks each time.
+    pub(crate) fn below(&self, key: usize, name: &CStr) -> vk::PFN_vkVoidFunction {
+        let entry = (key, name.to_owned());
+        if let Some(known) = self.state().known.get(&entry) {
+            return Some(*known);
+        }
+        let found = self.look_up(key, name)?;
+        if !self.config.flag("late-lookup") {
+            self.state().known.insert(entry, found);
+        }
+        Some(found)
+    }
+
+    /// Asks the entity below.
+    fn look_up(&self, key: usize, name: &CStr) -> vk::PFN_vkVoidFunction {
+        if let Some(device) = self.device(key) {
+            // SAFETY: the look-up came from the loader's device link and the handle from the call it served.
+            return unsafe { (device.next)(device.handle, name.as_ptr()) };
+        }
+        let instance = self.instance(key)?;
+        // SAFETY: as above, for the instance link.
+        let found = unsafe { (instance.next)(instance.handle, name.as_ptr()) };
+        match (found, instance.next_physical) {
+            // SAFETY: as above.
+            (None, Some(physical)) => unsafe { physical(instance.handle, name.as_ptr()) },
+            _ => found,
+        }
+    }
+
+    /// Forgets the instance or device with dispatch word `key`.
+    pub(crate) fn forget(&self, key: usize) {
+        let mut state = self.state();
+        state.instances.remove(&key);
+        state.devices.remove(&key);
+        state.known.retain(|(owner, _), _| *owner != key);
+    }
+}
+
+static LAYERS: [RwLock<Option<Arc<Layer>>>; IDENTITIES] = [const { RwLock::new(None) }; IDENTITIES];
+
+/// The layer with this number, made from the configuration at the first call.
+pub(crate) fn layer(identity: usize) -> Arc<Layer> {
+    let slot = &LAYERS[identity];
+    if let Some(layer) = slot.read().unwrap_or_else(PoisonError::into_inner).as_ref() {
+        return Arc::clone(layer);
+    }
+    let path = library_path();
+    let text = std::fs::read_to_string(path.with_extension("conf")).unwrap_or_default();
+    let config = Config::parse(&text, identity);
+    let name = match config.text("name") {
+        Some(name) => name.to_owned(),
+        None => format!("{}:{identity}", path.file_stem().unwrap_or_default().to_string_lossy()),
+    };
+    let made = Layer {
+        identity,
+        config,
+        name,
+        state: Mutex::default(),
+        inside_own: AtomicBool::new(false),
+    };
+    Arc::clone(
+        slot.write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get_or_insert_with(|| Arc::new(made)),
+    )
+}
+
+/// Frees what the layers hold, for the moment before the library leaves the process.
+pub(crate) fn forget() {
+    for slot in &LAYERS {
+        *slot.write().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+/// The file this library was loaded from, under the name that the loader opened.
+fn library_path() -> PathBuf {
+    static ANCHOR: AtomicBool = AtomicBool::new(false);
+    ANCHOR.store(true, Ordering::Relaxed);
+    let mut info = libc::Dl_info {
+        dli_fname: std::ptr::null(),
+        dli_fbase: std::ptr::null_mut(),
+        dli_sname: std::ptr::null(),
+        dli_saddr: std::ptr::null_mut(),
+    };
+    // SAFETY: the address is inside this library and `info` is writable.
+    let found = unsafe { libc::dladdr((&raw const ANCHOR).cast::<c_void>(), &mut info) };
+    if found == 0 || info.dli_fname.is_null() {
+        return PathBuf::new();
+    }
+    // SAFETY: dladdr succeeded, so the name is a C string that lives as long as the library.
+    let name = unsafe { CStr::from_ptr(info.dli_fname) };
+    Path::new(OsStr::from_bytes(name.to_bytes())).to_path_buf()
+}
+
+/// The first word of a dispatchable object.
+///
+/// # Safety
+/// `object` is a live dispatchable handle or wrapper.
+pub(crate) unsafe fn dispatch_word(object: usize) -> usize {
+    // SAFETY: every dispatchable object starts with a pointer (LAY-250).
+    unsafe { *(object as *const usize) }
+}
+
+/// A command of type `F` from a look-up's answer.
+///
+/// # Safety
+/// `F` is the function pointer type of the command that was looked up.
+pub(crate) unsafe fn typed<F: Copy>(found: vk::PFN_vkVoidFunction) -> Option<F> {
+    const { assert!(size_of::<F>() == size_of::<usize>()) };
+    // SAFETY: both are function pointers of one size, and the caller knows the type.
+    found.map(|function| unsafe { std::mem::transmute_copy(&function) })
+}

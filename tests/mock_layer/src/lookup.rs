@@ -1,0 +1,157 @@
+//! The look-up functions of a layer: what it implements, what it lets pass.
+
+use std::ffi::{CStr, c_char};
+use std::sync::Arc;
+
+use ash::vk;
+use ash::vk::Handle;
+
+use crate::layer::{Layer, dispatch_word, layer};
+use crate::{device, extensions, instance, own, physical, thunk, wrap};
+
+/// A function of any signature as the look-ups return it.
+macro_rules! erased {
+    ($function:expr, $kind:ty) => {{
+        let function: $kind = $function;
+        // SAFETY: a function pointer stays one; its caller goes back to the type that belongs to the name.
+        Some(unsafe { std::mem::transmute::<$kind, unsafe extern "system" fn()>(function) })
+    }};
+}
+pub(crate) use erased;
+
+/// The commands that a layer implements itself, where its configuration calls for it.
+fn written<const N: usize>(layer: &Layer, name: &str) -> vk::PFN_vkVoidFunction {
+    match name {
+        "vkCreateInstance" => erased!(instance::create_instance::<N>, vk::PFN_vkCreateInstance),
+        "vkDestroyInstance" => erased!(instance::destroy_instance::<N>, vk::PFN_vkDestroyInstance),
+        "vkCreateDevice" => erased!(device::create_device::<N>, vk::PFN_vkCreateDevice),
+        "vkEnumerateDeviceExtensionProperties" if layer.config.flag("device-extension") => {
+            erased!(extensions::of_device::<N>, vk::PFN_vkEnumerateDeviceExtensionProperties)
+        }
+        "vkEnumeratePhysicalDevices" if layer.wraps() || layer.config.flag("devices") => {
+            erased!(physical::devices::<N>, vk::PFN_vkEnumeratePhysicalDevices)
+        }
+        "vkEnumeratePhysicalDeviceGroups" if layer.wraps() || layer.config.flag("devices") => {
+            erased!(physical::groups::<N>, vk::PFN_vkEnumeratePhysicalDeviceGroups)
+        }
+        "vkEnumeratePhysicalDeviceGroupsKHR" if layer.wraps() || layer.config.flag("devices") => {
+            erased!(physical::groups_khr::<N>, vk::PFN_vkEnumeratePhysicalDeviceGroups)
+        }
+        _ => None,
+    }
+}
+
+/// The same for device commands.
+fn written_for_device<const N: usize>(layer: &Layer, name: &str) -> vk::PFN_vkVoidFunction {
+    match name {
+        "vkGetDeviceProcAddr" => erased!(get_device_proc_addr::<N>, vk::PFN_vkGetDeviceProcAddr),
+        "vkDestroyDevice" => erased!(device::destroy_device::<N>, vk::PFN_vkDestroyDevice),
+        _ if layer.wraps() => wrap::command::<N>(name),
+        _ => None,
+    }
+}
+
+/// A command that the layer passes on: as it is, or through a thunk that sees each call. `below` is what the next
+/// entity answers; what is not there cannot be intercepted.
+fn passed_on(layer: &Layer, name: &str, below: vk::PFN_vkVoidFunction) -> vk::PFN_vkVoidFunction {
+    let seen = layer.wraps()
+        || layer.config.lists("intercept", name)
+        || layer.config.lists("reenter", name)
+        || layer.config.number_of("fail", name).is_some();
+    if seen && below.is_some() {
+        thunk::intercept(layer.identity, name)
+    } else {
+        below
+    }
+}
+
+/// Reads the name, records the look-up and says whether the configuration hides the command.
+///
+/// # Safety
+/// `name` is a C string.
+unsafe fn asked<'a>(layer: &Arc<Layer>, function: &str, handle: usize, name: *const c_char) -> Option<&'a str> {
+    // SAFETY: the caller passes a C string.
+    let name = unsafe { CStr::from_ptr(name) }.to_str().ok()?;
+    if layer.config.flag("lookups") {
+        let handle = if handle == 0 { "null" } else { "set" };
+        layer.journal(&format!("{function} {name} handle={handle}"));
+    }
+    (!layer.config.lists("answer-null", name)).then_some(name)
+}
+
+/// `vkGetInstanceProcAddr` of layer `N`.
+///
+/// # Safety
+/// As the command demands.
+pub(crate) unsafe extern "system" fn get_instance_proc_addr<const N: usize>(
+    handle: vk::Instance,
+    name: *const c_char,
+) -> vk::PFN_vkVoidFunction {
+    let layer = layer(N);
+    // SAFETY: the caller passes a C string.
+    let text = unsafe { asked(&layer, "gipa", handle.as_raw() as usize, name) }?;
+    if text == "vkGetInstanceProcAddr" {
+        return erased!(get_instance_proc_addr::<N>, vk::PFN_vkGetInstanceProcAddr);
+    }
+    let own = own::any_command::<N>(&layer, text);
+    if let Some(function) = own.or_else(|| written::<N>(&layer, text)) {
+        return Some(function);
+    }
+    if handle == vk::Instance::null() {
+        return None;
+    }
+    let inner = layer.inner(handle.as_raw() as usize);
+    // SAFETY: `handle` is a live instance, and so is what it wraps; the name is a C string.
+    let below = unsafe { layer.below(dispatch_word(inner), CStr::from_ptr(name)) };
+    passed_on(&layer, text, below)
+}
+
+/// `vk_layerGetPhysicalDeviceProcAddr` of layer `N` (LAY-303).
+///
+/// # Safety
+/// `name` is a C string, `handle` a live instance or null.
+pub(crate) unsafe extern "system" fn get_physical_device_proc_addr<const N: usize>(
+    handle: vk::Instance,
+    name: *const c_char,
+) -> vk::PFN_vkVoidFunction {
+    let layer = layer(N);
+    // SAFETY: the caller passes a C string.
+    let text = unsafe { asked(&layer, "gpdpa", handle.as_raw() as usize, name) }?;
+    if let Some(function) = own::physical_command::<N>(&layer, text) {
+        return Some(function);
+    }
+    if handle == vk::Instance::null() {
+        return None;
+    }
+    let inner = layer.inner(handle.as_raw() as usize);
+    // SAFETY: `handle` is a live instance, and so is what it wraps.
+    let record = layer.instance(unsafe { dispatch_word(inner) })?;
+    // SAFETY: the look-up came from the loader's link, with the handle from below.
+    let below = record
+        .next_physical
+        .and_then(|next| unsafe { next(record.handle, name) });
+    below.and_then(|below| written::<N>(&layer, text).or_else(|| passed_on(&layer, text, Some(below))))
+}
+
+/// `vkGetDeviceProcAddr` of layer `N`.
+///
+/// # Safety
+/// As the command demands.
+pub(crate) unsafe extern "system" fn get_device_proc_addr<const N: usize>(
+    handle: vk::Device,
+    name: *const c_char,
+) -> vk::PFN_vkVoidFunction {
+    let layer = layer(N);
+    // SAFETY: the caller passes a C string.
+    let text = unsafe { asked(&layer, "gdpa", handle.as_raw() as usize, name) }?;
+    if let Some(function) = own::device_command::<N>(&layer, text) {
+        return Some(function);
+    }
+    if handle == vk::Device::null() {
+        return None;
+    }
+    let inner = layer.inner(handle.as_raw() as usize);
+    // SAFETY: `handle` is a live device, and so is what it wraps; the name is a C string.
+    let below = unsafe { layer.below(dispatch_word(inner), CStr::from_ptr(name)) }?;
+    written_for_device::<N>(&layer, text).or_else(|| passed_on(&layer, text, Some(below)))
+}

@@ -1,0 +1,49 @@
+//! Commands that only the layer implements (LAY-300 to LAY-313).
+
+use ash::vk;
+
+use crate::layer::{Layer, layer};
+use crate::lookup::erased;
+
+/// The signature of every such command: any dispatchable handle and a number.
+type Command = unsafe extern "system" fn(handle: usize, argument: u32) -> u32;
+
+/// Whether a line `key NAME` or `key PREFIX*` speaks of `name`.
+fn listed(layer: &Layer, key: &str, name: &str) -> bool {
+    layer.config.all(key).any(|text| match text.strip_suffix('*') {
+        Some(prefix) => name.starts_with(prefix),
+        None => text == name,
+    })
+}
+
+/// Records the call; the result shows that the argument arrived.
+unsafe extern "system" fn command<const N: usize>(handle: usize, argument: u32) -> u32 {
+    let layer = layer(N);
+    let known = if layer.state().wrappers.contains_key(&handle) {
+        "wrapper"
+    } else {
+        "plain"
+    };
+    layer.journal(&format!("own {known} argument={argument}"));
+    argument.wrapping_add(layer.config.number("own-result").unwrap_or(0) as u32)
+}
+
+/// What `vkGetInstanceProcAddr` answers: commands of every level, unless the layer keeps them from this look-up.
+pub(crate) fn any_command<const N: usize>(layer: &Layer, name: &str) -> vk::PFN_vkVoidFunction {
+    let keys = ["own-instance-command", "own-physical-command", "own-device-command"];
+    let answered = !layer.config.flag("own-device-only") && keys.iter().any(|key| listed(layer, key, name));
+    answered.then_some(())?;
+    erased!(command::<N>, Command)
+}
+
+/// A physical-device command of the layer's own.
+pub(crate) fn physical_command<const N: usize>(layer: &Layer, name: &str) -> vk::PFN_vkVoidFunction {
+    listed(layer, "own-physical-command", name).then_some(())?;
+    erased!(command::<N>, Command)
+}
+
+/// A device command of the layer's own.
+pub(crate) fn device_command<const N: usize>(layer: &Layer, name: &str) -> vk::PFN_vkVoidFunction {
+    listed(layer, "own-device-command", name).then_some(())?;
+    erased!(command::<N>, Command)
+}

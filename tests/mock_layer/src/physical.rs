@@ -1,0 +1,106 @@
+//! The physical devices as a layer passes them up: wrapped, reordered or fewer (LAY-253).
+
+use ash::vk;
+use ash::vk::Handle;
+
+use crate::extensions::copy_out;
+use crate::instance::devices_below;
+use crate::layer::{Layer, dispatch_word, layer, typed};
+use crate::wrap;
+
+/// Changes a list as the configuration says, then wraps its handles.
+fn shown(layer: &Layer, key: usize, mut devices: Vec<vk::PhysicalDevice>) -> Vec<vk::PhysicalDevice> {
+    if layer.config.lists("devices", "reverse") {
+        devices.reverse();
+    }
+    if layer.config.lists("devices", "drop-first") && !devices.is_empty() {
+        devices.remove(0);
+    }
+    if layer.wraps() {
+        for device in &mut devices {
+            *device = vk::PhysicalDevice::from_raw(wrap::wrapper(layer, device.as_raw() as usize, key) as u64);
+        }
+    }
+    devices
+}
+
+/// `vkEnumeratePhysicalDevices` of layer `N`.
+///
+/// # Safety
+/// As the command demands.
+pub(crate) unsafe extern "system" fn devices<const N: usize>(
+    instance: vk::Instance,
+    count: *mut u32,
+    out: *mut vk::PhysicalDevice,
+) -> vk::Result {
+    let layer = layer(N);
+    // SAFETY: the handle is a live instance, or a wrapper of one.
+    let key = unsafe { dispatch_word(layer.inner(instance.as_raw() as usize)) };
+    let Some(record) = layer.instance(key) else {
+        return vk::Result::ERROR_INITIALIZATION_FAILED;
+    };
+    // SAFETY: the record's instance is live.
+    let list = shown(&layer, key, unsafe { devices_below(&layer, &record) });
+    // SAFETY: as the command demands.
+    unsafe { copy_out(&list, count, out) }
+}
+
+/// `vkEnumeratePhysicalDeviceGroups` of layer `N`, under the core name.
+///
+/// # Safety
+/// As the command demands.
+pub(crate) unsafe extern "system" fn groups<const N: usize>(
+    instance: vk::Instance,
+    count: *mut u32,
+    out: *mut vk::PhysicalDeviceGroupProperties<'_>,
+) -> vk::Result {
+    // SAFETY: the caller's own arguments.
+    unsafe { groups_by_name::<N>(c"vkEnumeratePhysicalDeviceGroups", instance, count, out) }
+}
+
+/// The same under the extension's name.
+///
+/// # Safety
+/// As the command demands.
+pub(crate) unsafe extern "system" fn groups_khr<const N: usize>(
+    instance: vk::Instance,
+    count: *mut u32,
+    out: *mut vk::PhysicalDeviceGroupProperties<'_>,
+) -> vk::Result {
+    // SAFETY: the caller's own arguments.
+    unsafe { groups_by_name::<N>(c"vkEnumeratePhysicalDeviceGroupsKHR", instance, count, out) }
+}
+
+/// Passes the call down and changes the handles of each group.
+///
+/// # Safety
+/// As the command demands.
+unsafe fn groups_by_name<const N: usize>(
+    name: &std::ffi::CStr,
+    instance: vk::Instance,
+    count: *mut u32,
+    out: *mut vk::PhysicalDeviceGroupProperties<'_>,
+) -> vk::Result {
+    let layer = layer(N);
+    let inner = layer.inner(instance.as_raw() as usize);
+    // SAFETY: the handle is a live instance, or a wrapper of one.
+    let key = unsafe { dispatch_word(inner) };
+    // SAFETY: both names have this signature.
+    let below = unsafe { typed::<vk::PFN_vkEnumeratePhysicalDeviceGroups>(layer.below(key, name)) };
+    let Some(below) = below else {
+        return vk::Result::ERROR_INITIALIZATION_FAILED;
+    };
+    // SAFETY: the caller's own arguments, one level down.
+    let result = unsafe { below(vk::Instance::from_raw(inner as u64), count, out) };
+    if out.is_null() || result.as_raw() < 0 {
+        return result;
+    }
+    // SAFETY: the command filled `*count` elements.
+    for group in unsafe { std::slice::from_raw_parts_mut(out, *count as usize) } {
+        let list = group.physical_devices[..group.physical_device_count as usize].to_vec();
+        let list = shown(&layer, key, list);
+        group.physical_device_count = list.len() as u32;
+        group.physical_devices[..list.len()].copy_from_slice(&list);
+    }
+    result
+}

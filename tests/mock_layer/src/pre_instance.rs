@@ -1,0 +1,155 @@
+//! The functions that an implicit layer can put in front of the global queries (section 12), exported as
+//! `mockEnumerateInstance...` for the manifest to name.
+
+use std::ffi::c_char;
+
+use ash::vk;
+
+use crate::abi::Chain;
+use crate::extensions::{configured, copy_out};
+use crate::layer::{Layer, layer};
+
+/// The next function of a version chain.
+type Version = unsafe extern "system" fn(chain: *const VersionChain, version: *mut u32) -> vk::Result;
+/// The next function of an extension chain.
+type Extensions = unsafe extern "system" fn(
+    chain: *const ExtensionChain,
+    layer: *const c_char,
+    count: *mut u32,
+    out: *mut vk::ExtensionProperties,
+) -> vk::Result;
+/// The next function of a layer chain.
+type Layers =
+    unsafe extern "system" fn(chain: *const LayerChain, count: *mut u32, out: *mut vk::LayerProperties) -> vk::Result;
+
+/// `VkEnumerateInstanceVersionChain`.
+#[repr(transparent)]
+pub(crate) struct VersionChain(Chain<Version>);
+/// `VkEnumerateInstanceExtensionPropertiesChain`.
+#[repr(transparent)]
+pub(crate) struct ExtensionChain(Chain<Extensions>);
+/// `VkEnumerateInstanceLayerPropertiesChain`.
+#[repr(transparent)]
+pub(crate) struct LayerChain(Chain<Layers>);
+
+/// Records the call and its node, and returns the failure that the configuration asks for.
+fn begin<F>(layer: &Layer, function: &str, chain: &Chain<F>) -> Option<vk::Result> {
+    let fits = chain.size as usize == size_of::<Chain<F>>();
+    layer.journal(&format!(
+        "pre {function} type={} version={} size-fits={fits}",
+        chain.kind, chain.version
+    ));
+    layer
+        .config
+        .number("pre-fail")
+        .map(|code| vk::Result::from_raw(code as i32))
+}
+
+/// What `pre-grow` adds: one more at each call, so that the count differs between the two calls of a query (BI-52).
+fn growth(layer: &Layer) -> usize {
+    static CALLS: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+    let calls = CALLS.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    if layer.config.flag("pre-grow") {
+        1 + calls % 2 * 9
+    } else {
+        0
+    }
+}
+
+/// `vkEnumerateInstanceVersion` in front of the loader's.
+///
+/// # Safety
+/// `chain` is a node of the loader, `version` is writable.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn mockEnumerateInstanceVersion(chain: *const VersionChain, version: *mut u32) -> vk::Result {
+    let layer = layer(0);
+    // SAFETY: the node is live.
+    let chain = unsafe { &(*chain).0 };
+    if let Some(result) = begin(&layer, "vkEnumerateInstanceVersion", chain) {
+        return result;
+    }
+    // SAFETY: the next function belongs to the next link.
+    let result = unsafe { (chain.next_layer)(chain.next_link.cast(), version) };
+    if let Some(wanted) = layer.config.number("pre-version") {
+        // SAFETY: the caller passes a writable number.
+        unsafe { *version = wanted as u32 };
+    }
+    result
+}
+
+/// `vkEnumerateInstanceExtensionProperties` in front of the loader's.
+///
+/// # Safety
+/// `chain` is a node of the loader, the rest as the command demands.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn mockEnumerateInstanceExtensionProperties(
+    chain: *const ExtensionChain,
+    name: *const c_char,
+    count: *mut u32,
+    out: *mut vk::ExtensionProperties,
+) -> vk::Result {
+    let layer = layer(0);
+    // SAFETY: the node is live.
+    let chain = unsafe { &(*chain).0 };
+    if let Some(result) = begin(&layer, "vkEnumerateInstanceExtensionProperties", chain) {
+        return result;
+    }
+    let added = configured(&layer, "pre-extension");
+    let grown = vec![crate::extensions::property("VK_EXT_mock_grown", 1); growth(&layer)];
+    if added.is_empty() && grown.is_empty() {
+        // SAFETY: the next function belongs to the next link.
+        return unsafe { (chain.next_layer)(chain.next_link.cast(), name, count, out) };
+    }
+    let mut lower = 0;
+    // SAFETY: a count query, then an array of that many elements; the caller's array is as it says.
+    unsafe {
+        let _ = (chain.next_layer)(chain.next_link.cast(), name, &mut lower, std::ptr::null_mut());
+        let mut list = vec![vk::ExtensionProperties::default(); lower as usize];
+        let _ = (chain.next_layer)(chain.next_link.cast(), name, &mut lower, list.as_mut_ptr());
+        list.extend(added);
+        list.extend(grown);
+        copy_out(&list, count, out)
+    }
+}
+
+/// `vkEnumerateInstanceLayerProperties` in front of the loader's.
+///
+/// # Safety
+/// `chain` is a node of the loader, the rest as the command demands.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn mockEnumerateInstanceLayerProperties(
+    chain: *const LayerChain,
+    count: *mut u32,
+    out: *mut vk::LayerProperties,
+) -> vk::Result {
+    let layer = layer(0);
+    // SAFETY: the node is live.
+    let chain = unsafe { &(*chain).0 };
+    if let Some(result) = begin(&layer, "vkEnumerateInstanceLayerProperties", chain) {
+        return result;
+    }
+    let named = layer.config.all("pre-layer").map(|name| {
+        let mut made = vk::LayerProperties {
+            spec_version: vk::API_VERSION_1_0,
+            ..Default::default()
+        };
+        for (to, from) in made.layer_name.iter_mut().zip(name.bytes().take(255)) {
+            *to = from as c_char;
+        }
+        made
+    });
+    let added: Vec<_> = named.collect();
+    if added.is_empty() {
+        // SAFETY: the next function belongs to the next link.
+        return unsafe { (chain.next_layer)(chain.next_link.cast(), count, out) };
+    }
+    let mut lower = 0;
+    // SAFETY: a count query, then an array of that many elements; the caller's array is as it says.
+    unsafe {
+        let _ = (chain.next_layer)(chain.next_link.cast(), &mut lower, std::ptr::null_mut());
+        let mut list = vec![vk::LayerProperties::default(); lower as usize];
+        let _ = (chain.next_layer)(chain.next_link.cast(), &mut lower, list.as_mut_ptr());
+        list.extend(added);
+        copy_out(&list, count, out)
+    }
+}

@@ -1,0 +1,93 @@
+//! Calls from inside a layer into the loader's own exported functions (LAY-245).
+
+use std::ffi::CStr;
+use std::sync::atomic::Ordering;
+
+use ash::vk;
+
+use crate::layer::{Layer, typed};
+
+/// A symbol of the loader that is already in the process.
+fn loader_symbol(name: &CStr) -> vk::PFN_vkVoidFunction {
+    // SAFETY: the name is a C string; RTLD_NOLOAD only finds what is there.
+    let library = unsafe { libc::dlopen(c"libvulkan.so.1".as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
+    if library.is_null() {
+        return None;
+    }
+    // SAFETY: the handle is the one just opened and the name is a C string.
+    let address = unsafe { libc::dlsym(library, name.as_ptr()) };
+    // SAFETY: the handle came from dlopen above; the library stays, its application holds it.
+    unsafe { libc::dlclose(library) };
+    // SAFETY: an exported `vk` symbol of the loader is a function, and null is `None`.
+    unsafe { std::mem::transmute::<*mut libc::c_void, vk::PFN_vkVoidFunction>(address) }
+}
+
+/// Asks the loader for its extensions, layers and version, and records the answers.
+pub(crate) fn enumerate(layer: &Layer) {
+    let (mut extensions, mut layers, mut version) = (0, 0, 0);
+    // SAFETY: the symbols have the signatures of the commands they are named after, and count queries pass no array.
+    let results = unsafe {
+        [
+            typed::<vk::PFN_vkEnumerateInstanceExtensionProperties>(loader_symbol(
+                c"vkEnumerateInstanceExtensionProperties",
+            ))
+            .map(|call| call(std::ptr::null(), &mut extensions, std::ptr::null_mut())),
+            typed::<vk::PFN_vkEnumerateInstanceLayerProperties>(loader_symbol(c"vkEnumerateInstanceLayerProperties"))
+                .map(|call| call(&mut layers, std::ptr::null_mut())),
+            typed::<vk::PFN_vkEnumerateInstanceVersion>(loader_symbol(c"vkEnumerateInstanceVersion"))
+                .map(|call| call(&mut version)),
+        ]
+    };
+    let good = results.iter().all(|result| *result == Some(vk::Result::SUCCESS));
+    layer.journal(&format!(
+        "reenter good={good} extensions={extensions} layers={layers} version={version}"
+    ));
+}
+
+/// Makes an instance through the loader's `vkCreateInstance`, as an application would; null when it failed or when the
+/// call comes from the creation of such an instance.
+pub(crate) fn own_instance(layer: &Layer) -> vk::Instance {
+    let mut instance = vk::Instance::null();
+    if layer.inside_own.swap(true, Ordering::Relaxed) {
+        return instance;
+    }
+    // SAFETY: the symbol has the signature it is named after.
+    let create = unsafe { typed::<vk::PFN_vkCreateInstance>(loader_symbol(c"vkCreateInstance")) };
+    let info = vk::InstanceCreateInfo::default();
+    // SAFETY: a valid create info, no allocator, a writable handle.
+    let result = create.map(|create| unsafe { create(&info, std::ptr::null(), &mut instance) });
+    layer.inside_own.store(false, Ordering::Relaxed);
+    let devices = count_devices(instance);
+    layer.journal(&format!(
+        "own-instance result={} devices={devices}",
+        result.map_or(i32::MIN, vk::Result::as_raw)
+    ));
+    instance
+}
+
+/// The number of physical devices that the loader gives an instance of ours.
+fn count_devices(instance: vk::Instance) -> u32 {
+    let mut count = 0;
+    if instance != vk::Instance::null() {
+        // SAFETY: the symbol has the signature it is named after.
+        let enumerate =
+            unsafe { typed::<vk::PFN_vkEnumeratePhysicalDevices>(loader_symbol(c"vkEnumeratePhysicalDevices")) };
+        if let Some(enumerate) = enumerate {
+            // SAFETY: the instance is live and the count query passes no array.
+            let _ = unsafe { enumerate(instance, &mut count, std::ptr::null_mut()) };
+        }
+    }
+    count
+}
+
+/// Destroys an instance that [`own_instance`] made.
+pub(crate) fn destroy_own(instance: vk::Instance) {
+    if instance == vk::Instance::null() {
+        return;
+    }
+    // SAFETY: the symbol has the signature it is named after.
+    if let Some(destroy) = unsafe { typed::<vk::PFN_vkDestroyInstance>(loader_symbol(c"vkDestroyInstance")) } {
+        // SAFETY: the instance is live and nothing of it is in use.
+        unsafe { destroy(instance, std::ptr::null()) };
+    }
+}

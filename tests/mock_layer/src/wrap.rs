@@ -1,0 +1,386 @@
+//! A layer that wraps every dispatchable object (LAY-252): the wrapper's first word is the loader's dispatch pointer,
+//! as in the object it stands for.
+//!
+//! Commands whose only handle is their first argument go through a thunk, which unwraps it. Those here make dispatchable
+//! objects or carry them inside structures and arrays.
+
+use std::ffi::c_void;
+
+use ash::vk;
+use ash::vk::Handle;
+
+use crate::abi::{SetDeviceLoaderData, SetInstanceLoaderData};
+use crate::layer::{Layer, dispatch_word, layer, typed};
+use crate::lookup::erased;
+
+/// What a wrapped handle points to.
+#[repr(C)]
+struct Wrapper {
+    dispatch: usize,
+    inner: usize,
+}
+
+/// The wrapper of `inner`, the same one for the same handle, with `key` as its dispatch word.
+pub(crate) fn wrapper(layer: &Layer, inner: usize, key: usize) -> usize {
+    let mut state = layer.state();
+    if let Some(known) = state.wrapped.get(&inner) {
+        return *known;
+    }
+    let made = Box::into_raw(Box::new(Wrapper { dispatch: key, inner })).addr();
+    state.wrappers.insert(made, inner);
+    state.wrapped.insert(inner, made);
+    made
+}
+
+/// Wraps an instance; the dispatch word comes from the loader's callback (LAY-251).
+///
+/// # Safety
+/// `handle` is the instance from below and `set` the loader's callback for it.
+pub(crate) unsafe fn instance(layer: &Layer, handle: vk::Instance, set: Option<SetInstanceLoaderData>) -> vk::Instance {
+    let wrapper = wrapper(layer, handle.as_raw() as usize, 0);
+    // SAFETY: the wrapper's first word is writable.
+    let result = set.map(|set| unsafe { set(handle, wrapper as *mut c_void) });
+    // SAFETY: both objects start with their dispatch word.
+    let same = unsafe { dispatch_word(wrapper) == dispatch_word(handle.as_raw() as usize) };
+    layer.journal(&format!(
+        "wrap instance result={:?} same={same}",
+        result.map(vk::Result::as_raw)
+    ));
+    vk::Instance::from_raw(wrapper as u64)
+}
+
+/// Wraps a device; the dispatch word comes from the loader's callback.
+///
+/// # Safety
+/// `handle` is the device from below and `set` the loader's callback for it.
+pub(crate) unsafe fn device(layer: &Layer, handle: vk::Device, set: Option<SetDeviceLoaderData>) -> vk::Device {
+    let wrapper = wrapper(layer, handle.as_raw() as usize, 0);
+    // SAFETY: the wrapper's first word is writable.
+    let result = set.map(|set| unsafe { set(handle, wrapper as *mut c_void) });
+    // SAFETY: both objects start with their dispatch word.
+    let same = unsafe { dispatch_word(wrapper) == dispatch_word(handle.as_raw() as usize) };
+    layer.journal(&format!(
+        "wrap device result={:?} same={same}",
+        result.map(vk::Result::as_raw)
+    ));
+    vk::Device::from_raw(wrapper as u64)
+}
+
+/// Frees the wrappers of every object with dispatch word `key`.
+pub(crate) fn drop_wrappers_of(layer: &Layer, key: usize) {
+    let mut state = layer.state();
+    // SAFETY: every entry is a live wrapper of this module.
+    let gone: Vec<usize> = state
+        .wrappers
+        .keys()
+        .copied()
+        .filter(|at| unsafe { dispatch_word(*at) } == key)
+        .collect();
+    for at in gone {
+        free(&mut state, at);
+    }
+}
+
+/// Frees one wrapper and forgets it.
+fn free(state: &mut crate::layer::State, at: usize) {
+    if let Some(inner) = state.wrappers.remove(&at) {
+        state.wrapped.remove(&inner);
+        // SAFETY: the address came from `Box::into_raw` and is no longer listed.
+        drop(unsafe { Box::from_raw(at as *mut Wrapper) });
+    }
+}
+
+/// Calls `call` while the physical devices of a `VkDeviceGroupDeviceCreateInfo` in the chain are those below.
+///
+/// # Safety
+/// `next` is a valid chain.
+pub(crate) unsafe fn with_group_unwrapped<R>(layer: &Layer, mut next: *const c_void, call: impl FnOnce() -> R) -> R {
+    while !next.is_null() {
+        let base = next.cast::<vk::BaseInStructure<'_>>();
+        // SAFETY: every structure of the chain starts so.
+        let (kind, successor) = unsafe { ((*base).s_type, (*base).p_next) };
+        if kind == vk::StructureType::DEVICE_GROUP_DEVICE_CREATE_INFO {
+            let group = next.cast_mut().cast::<vk::DeviceGroupDeviceCreateInfo<'_>>();
+            // SAFETY: the structure has this type, and its array as many elements as it says.
+            unsafe {
+                let given = (*group).p_physical_devices;
+                let mut inner = listed(given, (*group).physical_device_count);
+                layer.journal(&format!("device-group devices={}", inner.len()));
+                for device in &mut inner {
+                    *device = vk::PhysicalDevice::from_raw(layer.inner(device.as_raw() as usize) as u64);
+                }
+                (*group).p_physical_devices = inner.as_ptr();
+                let result = call();
+                (*group).p_physical_devices = given;
+                return result;
+            }
+        }
+        next = successor.cast();
+    }
+    call()
+}
+
+/// A copy of an array; empty where there is none.
+///
+/// # Safety
+/// `array` points to `count` elements, or is NULL.
+unsafe fn listed<T: Copy>(array: *const T, count: u32) -> Vec<T> {
+    if array.is_null() || count == 0 {
+        return Vec::new();
+    }
+    // SAFETY: the caller passes as many elements.
+    unsafe { std::slice::from_raw_parts(array, count as usize) }.to_vec()
+}
+
+/// The handles of an array, one level down.
+///
+/// # Safety
+/// `handles` points to `count` elements, or is NULL.
+unsafe fn inner_handles(layer: &Layer, handles: *const vk::CommandBuffer, count: u32) -> Vec<vk::CommandBuffer> {
+    // SAFETY: as the caller says.
+    let mut list = unsafe { listed(handles, count) };
+    for one in &mut list {
+        *one = vk::CommandBuffer::from_raw(layer.inner(one.as_raw() as usize) as u64);
+    }
+    list
+}
+
+/// A command of this module by its name.
+pub(crate) fn command<const N: usize>(name: &str) -> vk::PFN_vkVoidFunction {
+    match name {
+        "vkGetDeviceQueue" => erased!(get_queue::<N>, vk::PFN_vkGetDeviceQueue),
+        "vkGetDeviceQueue2" => erased!(get_queue_2::<N>, vk::PFN_vkGetDeviceQueue2),
+        "vkAllocateCommandBuffers" => erased!(allocate::<N>, vk::PFN_vkAllocateCommandBuffers),
+        "vkFreeCommandBuffers" => erased!(free_command_buffers::<N>, vk::PFN_vkFreeCommandBuffers),
+        "vkQueueSubmit" => erased!(submit::<N>, vk::PFN_vkQueueSubmit),
+        "vkQueueSubmit2" => erased!(submit_2::<N>, vk::PFN_vkQueueSubmit2),
+        "vkQueueSubmit2KHR" => erased!(submit_2_khr::<N>, vk::PFN_vkQueueSubmit2),
+        "vkCmdExecuteCommands" => erased!(execute::<N>, vk::PFN_vkCmdExecuteCommands),
+        _ => None,
+    }
+}
+
+/// The handle below `outer`, its dispatch word, and the next implementation of the command `$name`.
+macro_rules! below {
+    ($layer:ident, $outer:expr, $kind:ty, $command:ty, $name:expr) => {{
+        let inner = $layer.inner($outer.as_raw() as usize);
+        // SAFETY: the handle is live, and the name has this signature.
+        let (key, next) = unsafe {
+            let key = dispatch_word(inner);
+            (key, typed::<$command>($layer.below(key, $name)))
+        };
+        (<$kind>::from_raw(inner as u64), key, next)
+    }};
+}
+
+/// Wraps a queue or command buffer that came from below; 0 stays 0. The object below gets its dispatch word too: the
+/// application side only sees the wrapper, and the layers further down need it.
+///
+/// # Safety
+/// `inner` is an object of `device`, whose dispatch word is `key`.
+unsafe fn wrap_object(layer: &Layer, device: vk::Device, key: usize, inner: u64) -> u64 {
+    if inner == 0 {
+        return 0;
+    }
+    let made = wrapper(layer, inner as usize, key);
+    if let Some(set) = layer.device(key).and_then(|record| record.set_loader_data) {
+        for object in [inner as usize, made] {
+            // SAFETY: both start with a writable dispatch word, and the device is the one from below.
+            let _ = unsafe { set(device, object as *mut c_void) };
+        }
+    }
+    made as u64
+}
+
+/// `vkGetDeviceQueue`.
+unsafe extern "system" fn get_queue<const N: usize>(device: vk::Device, family: u32, index: u32, out: *mut vk::Queue) {
+    let layer = layer(N);
+    let (inner, key, next) = below!(layer, device, vk::Device, vk::PFN_vkGetDeviceQueue, c"vkGetDeviceQueue");
+    if let Some(next) = next {
+        // SAFETY: the caller's own arguments, one level down; the queue is then written.
+        unsafe {
+            next(inner, family, index, out);
+            *out = vk::Queue::from_raw(wrap_object(&layer, inner, key, (*out).as_raw()));
+        }
+    }
+}
+
+/// `vkGetDeviceQueue2`.
+unsafe extern "system" fn get_queue_2<const N: usize>(
+    device: vk::Device,
+    info: *const vk::DeviceQueueInfo2<'_>,
+    out: *mut vk::Queue,
+) {
+    let layer = layer(N);
+    let (inner, key, next) = below!(
+        layer,
+        device,
+        vk::Device,
+        vk::PFN_vkGetDeviceQueue2,
+        c"vkGetDeviceQueue2"
+    );
+    if let Some(next) = next {
+        // SAFETY: the caller's own arguments, one level down; the queue is then written.
+        unsafe {
+            next(inner, info, out);
+            *out = vk::Queue::from_raw(wrap_object(&layer, inner, key, (*out).as_raw()));
+        }
+    }
+}
+
+/// `vkAllocateCommandBuffers`.
+unsafe extern "system" fn allocate<const N: usize>(
+    device: vk::Device,
+    info: *const vk::CommandBufferAllocateInfo<'_>,
+    out: *mut vk::CommandBuffer,
+) -> vk::Result {
+    let layer = layer(N);
+    let (inner, key, next) = below!(
+        layer,
+        device,
+        vk::Device,
+        vk::PFN_vkAllocateCommandBuffers,
+        c"vkAllocateCommandBuffers"
+    );
+    let Some(next) = next else {
+        return vk::Result::ERROR_INITIALIZATION_FAILED;
+    };
+    // SAFETY: the caller's own arguments, one level down.
+    let result = unsafe { next(inner, info, out) };
+    if result == vk::Result::SUCCESS {
+        // SAFETY: the command wrote as many handles as the info says.
+        for buffer in unsafe { std::slice::from_raw_parts_mut(out, (*info).command_buffer_count as usize) } {
+            // SAFETY: the buffer belongs to the device.
+            *buffer = vk::CommandBuffer::from_raw(unsafe { wrap_object(&layer, inner, key, buffer.as_raw()) });
+        }
+    }
+    result
+}
+
+/// `vkFreeCommandBuffers`.
+unsafe extern "system" fn free_command_buffers<const N: usize>(
+    device: vk::Device,
+    pool: vk::CommandPool,
+    count: u32,
+    buffers: *const vk::CommandBuffer,
+) {
+    let layer = layer(N);
+    let (inner, _, next) = below!(
+        layer,
+        device,
+        vk::Device,
+        vk::PFN_vkFreeCommandBuffers,
+        c"vkFreeCommandBuffers"
+    );
+    // SAFETY: the caller passes `count` handles.
+    let below = unsafe { inner_handles(&layer, buffers, count) };
+    if let Some(next) = next {
+        // SAFETY: the caller's own arguments, one level down.
+        unsafe { next(inner, pool, count, below.as_ptr()) };
+    }
+    // SAFETY: the caller passes `count` handles.
+    for buffer in unsafe { listed(buffers, count) } {
+        free(&mut layer.state(), buffer.as_raw() as usize);
+    }
+}
+
+/// `vkQueueSubmit`.
+unsafe extern "system" fn submit<const N: usize>(
+    queue: vk::Queue,
+    count: u32,
+    submits: *const vk::SubmitInfo<'_>,
+    fence: vk::Fence,
+) -> vk::Result {
+    let layer = layer(N);
+    let (inner, _, next) = below!(layer, queue, vk::Queue, vk::PFN_vkQueueSubmit, c"vkQueueSubmit");
+    let Some(next) = next else {
+        return vk::Result::ERROR_INITIALIZATION_FAILED;
+    };
+    // SAFETY: the caller passes `count` structures.
+    let mut copies = unsafe { listed(submits, count) };
+    // SAFETY: each has as many buffers as it says.
+    let lists: Vec<_> = copies
+        .iter()
+        .map(|one| unsafe { inner_handles(&layer, one.p_command_buffers, one.command_buffer_count) })
+        .collect();
+    for (copy, list) in copies.iter_mut().zip(&lists) {
+        copy.p_command_buffers = list.as_ptr();
+    }
+    // SAFETY: the copies live across the call.
+    unsafe { next(inner, count, copies.as_ptr(), fence) }
+}
+
+/// `vkQueueSubmit2` and its alias `name`.
+unsafe fn submit_2_by_name<const N: usize>(
+    name: &std::ffi::CStr,
+    queue: vk::Queue,
+    count: u32,
+    submits: *const vk::SubmitInfo2<'_>,
+    fence: vk::Fence,
+) -> vk::Result {
+    let layer = layer(N);
+    let (inner, _, next) = below!(layer, queue, vk::Queue, vk::PFN_vkQueueSubmit2, name);
+    let Some(next) = next else {
+        return vk::Result::ERROR_INITIALIZATION_FAILED;
+    };
+    // SAFETY: the caller passes `count` structures.
+    let mut copies = unsafe { listed(submits, count) };
+    let mut lists = Vec::new();
+    for copy in &copies {
+        // SAFETY: each has as many buffers as it says.
+        let mut list = unsafe { listed(copy.p_command_buffer_infos, copy.command_buffer_info_count) };
+        for one in &mut list {
+            one.command_buffer = vk::CommandBuffer::from_raw(layer.inner(one.command_buffer.as_raw() as usize) as u64);
+        }
+        lists.push(list);
+    }
+    for (copy, list) in copies.iter_mut().zip(&lists) {
+        copy.p_command_buffer_infos = list.as_ptr();
+    }
+    // SAFETY: the copies live across the call.
+    unsafe { next(inner, count, copies.as_ptr(), fence) }
+}
+
+/// `vkQueueSubmit2`.
+unsafe extern "system" fn submit_2<const N: usize>(
+    queue: vk::Queue,
+    count: u32,
+    submits: *const vk::SubmitInfo2<'_>,
+    fence: vk::Fence,
+) -> vk::Result {
+    // SAFETY: the caller's own arguments.
+    unsafe { submit_2_by_name::<N>(c"vkQueueSubmit2", queue, count, submits, fence) }
+}
+
+/// `vkQueueSubmit2KHR`.
+unsafe extern "system" fn submit_2_khr<const N: usize>(
+    queue: vk::Queue,
+    count: u32,
+    submits: *const vk::SubmitInfo2<'_>,
+    fence: vk::Fence,
+) -> vk::Result {
+    // SAFETY: the caller's own arguments.
+    unsafe { submit_2_by_name::<N>(c"vkQueueSubmit2KHR", queue, count, submits, fence) }
+}
+
+/// `vkCmdExecuteCommands`.
+unsafe extern "system" fn execute<const N: usize>(
+    buffer: vk::CommandBuffer,
+    count: u32,
+    secondary: *const vk::CommandBuffer,
+) {
+    let layer = layer(N);
+    let (inner, _, next) = below!(
+        layer,
+        buffer,
+        vk::CommandBuffer,
+        vk::PFN_vkCmdExecuteCommands,
+        c"vkCmdExecuteCommands"
+    );
+    // SAFETY: the caller passes `count` handles.
+    let list = unsafe { inner_handles(&layer, secondary, count) };
+    if let Some(next) = next {
+        // SAFETY: the handles below live across the call.
+        unsafe { next(inner, count, list.as_ptr()) };
+    }
+}
