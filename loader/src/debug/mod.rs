@@ -16,6 +16,8 @@ mod messengers;
 mod names;
 mod registered;
 pub mod terminator;
+#[cfg(test)]
+mod tests;
 
 pub use leftovers::{free_forgotten, release_all};
 pub use messengers::Messengers;

@@ -1,0 +1,132 @@
+"""Cases of the scripted tests.
+
+Each case is a function; it returns, raises `Failure`, or raises `Skip`. `main` runs those of the modules it is given and
+prints one line a case, beginning with `ok`, `FAIL` or `skip`, which `make test` counts.
+"""
+
+import atexit
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SCRATCH = Path(tempfile.mkdtemp(prefix="vkl-cases-"))
+# Processes started here that may still run; whatever ends this program ends them.
+_running = set()
+
+
+class Failure(Exception):
+    """The case does not hold; the text says what was found instead."""
+
+
+class Skip(Exception):
+    """The case cannot be tried here; the text says what is missing."""
+
+
+def expect(condition, text):
+    """Fails the case with this text unless the condition holds."""
+    if not condition:
+        raise Failure(text)
+
+
+def setting(name):
+    """A path that `make` hands over in the environment; without it the case is skipped."""
+    value = os.environ.get(name)
+    if not value:
+        raise Skip(f"{name} is not set")
+    return Path(value)
+
+
+def scratch(name):
+    """A new empty folder, gone when the program ends."""
+    return Path(tempfile.mkdtemp(prefix=f"{name}-", dir=SCRATCH))
+
+
+def tool(name):
+    """The path of a program, or a skip that names it."""
+    path = shutil.which(name)
+    if not path:
+        raise Skip(f"the program {name} is not installed (make setup)")
+    return path
+
+
+def start(arguments, **options):
+    """Starts a process in a group of its own, so that it can be ended with all its children."""
+    process = subprocess.Popen([str(a) for a in arguments], start_new_session=True, **options)
+    _running.add(process)
+    return process
+
+
+def end(process):
+    """Ends a process and its children, and waits for it."""
+    for sign in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, sign)
+        except ProcessLookupError:
+            pass
+        try:
+            process.wait(5)
+            break
+        except subprocess.TimeoutExpired:
+            continue
+    _running.discard(process)
+
+
+def run(arguments, timeout, status=0, **options):
+    """Runs a program to its end and returns its output (both streams); fails on a time-out or another exit status."""
+    process = start(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, **options)
+    shown = " ".join(str(a) for a in arguments)
+    try:
+        output = process.communicate(timeout=timeout)[0].decode("utf-8", "replace")
+    except subprocess.TimeoutExpired:
+        end(process)
+        raise Failure(f"{shown}: still running after {timeout} s") from None
+    end(process)
+    expect(status is None or process.returncode == status, f"{shown}: status {process.returncode}\n{output[-3000:]}")
+    return output
+
+
+def _clean_up():
+    for process in list(_running):
+        end(process)
+    if os.environ.get("VKL_KEEP"):
+        print(f"kept {SCRATCH}")
+    else:
+        shutil.rmtree(SCRATCH, ignore_errors=True)
+
+
+def _run_case(name, function):
+    """Runs one case; prints its line and returns its first word."""
+    begin = time.monotonic()
+    try:
+        function()
+        word, reason = "ok", ""
+    except Skip as skip:
+        word, reason = "skip", f": {skip}"
+    except Failure as failure:
+        word, reason = "FAIL", f": {failure}"
+    except Exception:  # a defect of the case itself must not end the others
+        word, reason = "FAIL", ":\n" + traceback.format_exc()
+    print(f"  {word:<5} {name} ({time.monotonic() - begin:.1f} s){reason}", flush=True)
+    return word
+
+
+def main(modules):
+    """Runs the cases of the modules, or those whose names contain an argument; the exit status is 1 if one failed."""
+    atexit.register(_clean_up)
+    for sign in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(sign, lambda number, frame: sys.exit(128 + number))
+    wanted = sys.argv[1:]
+    words = []
+    for module in modules:
+        for name, function in module.CASES:
+            full = f"{module.__name__}: {name}"
+            if not wanted or any(part in full for part in wanted):
+                words.append(_run_case(full, function))
+    sys.exit("FAIL" in words)

@@ -1,0 +1,15 @@
+"""Real programs, a real driver and real layers on the library under test, beside the system's own loader."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import cases  # noqa: E402 -- found through the line above
+import installed  # noqa: E402
+import mesa_layers  # noqa: E402
+import programs  # noqa: E402
+import vkcube  # noqa: E402
+import vulkaninfo  # noqa: E402
+
+cases.main([programs, vulkaninfo, vkcube, mesa_layers, installed])

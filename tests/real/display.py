@@ -1,0 +1,82 @@
+"""A display without a screen, and pictures of what is on it.
+
+Xvfb keeps its picture in a file that can be read at any moment, so that a short run of a program leaves many pictures.
+"""
+
+import os
+import struct
+import subprocess
+import zlib
+from collections import Counter
+
+from cases import Failure, end, scratch, start, tool
+
+WIDTH, HEIGHT = 640, 640
+
+
+class Display:
+    """A running Xvfb; to be used in a `with` statement."""
+
+    def __enter__(self):
+        folder = scratch("display")
+        reader, writer = os.pipe()
+        size = f"{WIDTH}x{HEIGHT}x24"
+        arguments = [tool("Xvfb"), "-displayfd", writer, "-screen", "0", size, "-noreset", "-nolisten", "tcp"]
+        with open(folder / "log", "wb") as log:
+            self.process = start(
+                [*arguments, "-fbdir", folder], pass_fds=[writer], stdout=log, stderr=log, stdin=subprocess.DEVNULL
+            )
+        os.close(writer)
+        # The number arrives once the display accepts connections; end of file means that Xvfb gave up.
+        with os.fdopen(reader) as pipe:
+            number = pipe.readline().strip()
+        if not number:
+            end(self.process)
+            raise Failure(f"Xvfb did not start: {(folder / 'log').read_text()}")
+        self.name = f":{number}"
+        self.file = folder / "Xvfb_screen0"
+        return self
+
+    def __exit__(self, *_):
+        end(self.process)
+
+    def picture(self):
+        """What is on the screen now."""
+        return Picture(self.file.read_bytes())
+
+
+class Picture:
+    """The content of an X window dump of a screen with 32 bits a pixel."""
+
+    def __init__(self, dump):
+        words = struct.unpack(">20I", dump[:80])
+        self.width, self.height, self.line = words[4], words[5], words[12]
+        begin = words[0] + words[19] * 12
+        self.pixels = dump[begin : begin + self.line * self.height]
+
+    def rows(self, left, top, right, bottom):
+        """The pixels of a rectangle, a list of 24-bit numbers a row."""
+        for y in range(top, bottom):
+            row = self.pixels[y * self.line + left * 4 : y * self.line + right * 4]
+            yield [word & 0xFFFFFF for word in struct.unpack(f"<{right - left}I", row)]
+
+    def colours(self, left, top, right, bottom):
+        """How often each colour occurs in a rectangle."""
+        count = Counter()
+        for row in self.rows(left, top, right, bottom):
+            count.update(row)
+        return count
+
+    def write_png(self, path):
+        """Saves the picture for people."""
+
+        def chunk(kind, data):
+            return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+        lines = b"".join(
+            b"\0" + b"".join(pixel.to_bytes(3, "big") for pixel in row)
+            for row in self.rows(0, 0, self.width, self.height)
+        )
+        head = struct.pack(">IIBBBBB", self.width, self.height, 8, 2, 0, 0, 0)
+        chunks = chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(lines)) + chunk(b"IEND", b"")
+        path.write_bytes(b"\x89PNG\r\n\x1a\n" + chunks)

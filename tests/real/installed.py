@@ -1,0 +1,163 @@
+"""`make install`: the files, and programs that build against them by pkg-config and by CMake."""
+
+import os
+import re
+
+import loader
+from cases import ROOT, expect, run, scratch, tool
+
+LIMIT = 120
+HELLO = [ROOT / "tests/programs" / name for name in ("hello.c", "tour.c", "work.c")]
+CFLAGS = ["-std=gnu11", "-D_GNU_SOURCE"]
+WORKED = "1 of 1 devices worked"
+
+
+def version():
+    """The version of the pinned header, which the file names carry."""
+    return re.search(r'^header = "(.*)"', (ROOT / "registry/pin.toml").read_text(), re.MULTILINE)[1]
+
+
+def make(verb, **variables):
+    """Runs a verb of the project's Makefile."""
+    assignments = [f"{name}={value}" for name, value in variables.items()]
+    environment = {**os.environ, "VKL_LIBRARY": str(loader.ours())}
+    for inherited in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "DESTDIR", "PREFIX", "LIBDIR"):
+        environment.pop(inherited, None)
+    run([tool("make"), "--silent", "-C", ROOT, verb, *assignments], LIMIT, env=environment)
+
+
+def installed():
+    """A tree under a prefix of its own."""
+    prefix = scratch("prefix")
+    make("install", PREFIX=prefix)
+    return prefix
+
+
+def tree(folder):
+    """The files and links below a folder, each with the target it has as a link."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_symlink() or path.is_file():
+            found[str(path.relative_to(folder))] = str(path.readlink()) if path.is_symlink() else None
+    return found
+
+
+def files():
+    """DESTDIR, PREFIX and LIBDIR decide where the files go; uninstall takes all of them away again."""
+    destination = scratch("destination")
+    where = {"DESTDIR": destination, "PREFIX": "/opt/vulkan", "LIBDIR": "lib/multi-arch"}
+    make("install", **where)
+    folder = "opt/vulkan/lib/multi-arch"
+    file = f"libvulkan.so.{version()}"
+    expected = {
+        f"{folder}/{file}": None,
+        f"{folder}/libvulkan.so.1": file,
+        f"{folder}/libvulkan.so": "libvulkan.so.1",
+        f"{folder}/pkgconfig/vulkan.pc": None,
+        f"{folder}/cmake/VulkanLoader/VulkanLoaderConfig.cmake": None,
+        f"{folder}/cmake/VulkanLoader/VulkanLoaderConfigVersion.cmake": None,
+    }
+    expect(tree(destination) == expected, f"installed: {tree(destination)}")
+    for path, target in expected.items():
+        text = "" if target or path.endswith(file) else (destination / path).read_text()
+        expect("@" not in text, f"{path} has a placeholder left:\n{text}")
+        expect(str(destination) not in text, f"{path} names DESTDIR:\n{text}")
+    make("uninstall", **where)
+    expect(not tree(destination), f"left behind: {tree(destination)}")
+
+
+def uninstall_spares_others():
+    """A link that another loader has taken over stays."""
+    prefix = installed()
+    link = prefix / "lib/libvulkan.so.1"
+    link.unlink()
+    link.symlink_to("libvulkan.so.1.0.0")
+    make("uninstall", PREFIX=prefix)
+    expect(tree(prefix).get("lib/libvulkan.so.1") == "libvulkan.so.1.0.0", f"left: {tree(prefix)}")
+
+
+def run_consumer(program, library_folder):
+    """Runs a built program on the installed library, which it finds by its soname."""
+    environment = loader.environment(loader.ours(), VK_DRIVER_FILES=loader.lavapipe())
+    environment["LD_LIBRARY_PATH"] = str(library_folder)
+    output = run([program], LIMIT, env=environment)
+    expect(WORKED in output and str(library_folder) in output, output)
+
+
+def pkg_config():
+    """Flags from vulkan.pc build a program that runs on the installed library."""
+    prefix = installed()
+    environment = {**os.environ, "PKG_CONFIG_PATH": str(prefix / "lib/pkgconfig")}
+
+    def ask(*question):
+        return run([tool("pkg-config"), *question, "vulkan"], LIMIT, env=environment).split()
+
+    expect(ask("--modversion") == [version()], f"version {ask('--modversion')}")
+    program = scratch("consumer") / "hello"
+    flags = ask("--cflags", "--libs")
+    run([tool("cc"), *CFLAGS, *HELLO, "-o", program, *flags], LIMIT)
+    run_consumer(program, prefix / "lib")
+
+
+def pkg_config_outside():
+    """A library folder outside the prefix stands in vulkan.pc as it is."""
+    folder = scratch("elsewhere")
+    make("install", PREFIX=folder / "prefix", LIBDIR=folder / "libraries")
+    text = (folder / "libraries/pkgconfig/vulkan.pc").read_text()
+    expect(f"libdir={folder / 'libraries'}\n" in text, text)
+
+
+CMAKE = """
+cmake_minimum_required(VERSION 3.16)
+project(consumer C)
+find_package({package} REQUIRED)
+add_executable(hello {sources})
+target_compile_options(hello PRIVATE {flags})
+target_link_libraries(hello PRIVATE {target})
+"""
+
+
+def configure(prefix, package, target, status=0):
+    """Configures a CMake project that asks for the package; returns its build folder and CMake's output."""
+    folder = scratch("cmake")
+    sources = " ".join(str(path) for path in HELLO)
+    project = CMAKE.format(package=package, sources=sources, flags=" ".join(CFLAGS), target=target)
+    (folder / "CMakeLists.txt").write_text(project)
+    build = folder / "build"
+    arguments = ["-S", folder, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}"]
+    return build, run([tool("cmake"), *arguments], LIMIT, status=status)
+
+
+def by_cmake(package, target):
+    """A case: the package is found in the installed tree, and a program built with it runs."""
+
+    def case():
+        prefix = installed()
+        build, output = configure(prefix, package, target)
+        output += run([tool("cmake"), "--build", build, "--verbose"], LIMIT)
+        expect(f"{prefix}/lib/libvulkan" in output, output)
+        run_consumer(build / "hello", prefix / "lib")
+
+    return case
+
+
+def refused_by_cmake(request):
+    """A case: a version that the package does not meet is not found."""
+
+    def case():
+        output = configure(installed(), f"VulkanLoader {request} CONFIG", "Vulkan::Loader", status=1)[1]
+        expect("version" in output and "VulkanLoader" in output, output)
+
+    return case
+
+
+CASES = [
+    ("files and links", files),
+    ("uninstall spares another loader's link", uninstall_spares_others),
+    ("pkg-config", pkg_config),
+    ("pkg-config, library folder outside the prefix", pkg_config_outside),
+    ("CMake, find_package(VulkanLoader)", by_cmake("VulkanLoader 1.4 CONFIG", "Vulkan::Loader")),
+    ("CMake, find_package(Vulkan)", by_cmake("Vulkan", "Vulkan::Vulkan")),
+    ("CMake refuses a newer version", refused_by_cmake("1.5")),
+    ("CMake refuses another major version", refused_by_cmake("2.0")),
+]

@@ -1,0 +1,59 @@
+"""The two loaders, and the environment in which a program finds one of them and nothing of the developer's own."""
+
+import os
+import re
+from pathlib import Path
+
+from cases import Failure, Skip, scratch, setting
+
+DRIVERS = Path("/usr/share/vulkan/icd.d")
+# What a program may take from the environment these tests run in; the rest could change what is loaded.
+KEPT = ("PATH", "HOME", "TMPDIR", "LANG")
+
+
+def ours():
+    """The library under test."""
+    return setting("VKL_LIBRARY")
+
+
+def peer():
+    """The system's own loader."""
+    return setting("VKL_PEER")
+
+
+def environment(library, **extra):
+    """The environment of a program that is to find this library under both of its names."""
+    folder = scratch("library")
+    for name in ("libvulkan.so.1", "libvulkan.so"):
+        (folder / name).symlink_to(library.resolve())
+    runtime = scratch("runtime")
+    runtime.chmod(0o700)
+    kept = {name: os.environ[name] for name in KEPT if name in os.environ}
+    own = {"LD_LIBRARY_PATH": str(folder), "XDG_RUNTIME_DIR": str(runtime), "LC_ALL": "C.UTF-8"}
+    return {**kept, **own, **{name: str(value) for name, value in extra.items()}}
+
+
+def lavapipe():
+    """The manifest of lavapipe."""
+    manifests = sorted(DRIVERS.glob("lvp_icd*.json"))
+    if not manifests:
+        raise Skip("lavapipe is not installed (make setup)")
+    return manifests[0]
+
+
+def mapped(pid):
+    """The files mapped into a process; empty once it is gone."""
+    try:
+        maps = Path(f"/proc/{pid}/maps").read_text()
+    except OSError:
+        return set()
+    return set(re.findall(r"(/\S+)$", maps, re.MULTILINE))
+
+
+def check_mapped(files, library, layer=None):
+    """Fails unless this very library, no other loader, and the layer were mapped."""
+    loaders = {file for file in files if "/libvulkan.so" in file or Path(file) == library.resolve()}
+    if loaders != {str(library.resolve())}:
+        raise Failure(f"the program ran on {sorted(loaders) or 'no loader'}, not on {library.resolve()}")
+    if layer and not any(layer in file for file in files):
+        raise Failure(f"{layer} was not loaded")

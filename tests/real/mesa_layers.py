@@ -1,0 +1,76 @@
+"""Mesa's layers: overlay, which draws into the frames, and device-select, which is implicit."""
+
+import vkcube
+import loader
+from cases import Skip, expect, run, scratch, tool
+from pathlib import Path
+
+LAYERS = Path("/usr/share/vulkan")
+
+
+def require(manifest):
+    """Skips the case when the layer is not installed."""
+    if not any(LAYERS.glob(manifest)):
+        raise Skip(f"{manifest} is not installed (make setup)")
+
+
+def overlay():
+    """The overlay writes its figures to a file, a line for each interval: it saw the frames being presented."""
+    require("explicit_layer.d/VkLayer_MESA_overlay.json")
+    figures = scratch("overlay") / "figures.csv"
+    variables = {
+        "VK_INSTANCE_LAYERS": "VK_LAYER_MESA_overlay",
+        "VK_LAYER_MESA_OVERLAY_CONFIG": f"output_file={figures},frame,fps_sampling_period=20",
+    }
+    seen = vkcube.Run(loader.ours(), **variables)
+    loader.check_mapped(seen.mapped, loader.ours(), "libVkLayer_MESA_overlay")
+    lines = figures.read_text().splitlines()
+    head = [word.strip() for word in lines[0].split(",")] if lines else []
+    expect("frame" in head, f"the overlay's figures are {lines}")
+    frames = sum(int(line.split(",")[head.index("frame")]) for line in lines[1:])
+    # The last interval is not over when vkcube ends.
+    expect(vkcube.FRAMES // 2 < frames <= vkcube.FRAMES, f"the overlay saw {frames} frames: {lines}")
+
+
+def overlay_draws():
+    """Its text covers the cube's background in a corner where vkcube alone draws nothing."""
+    require("explicit_layer.d/VkLayer_MESA_overlay.json")
+    corner = (vkcube.EDGE, vkcube.EDGE, vkcube.EDGE + 200, vkcube.EDGE + 40)
+
+    def most_colours(seen):
+        return max(len(picture.colours(*corner)) for picture in seen.pictures)
+
+    plain = most_colours(vkcube.Run(loader.ours()))
+    drawn = most_colours(vkcube.Run(loader.ours(), VK_INSTANCE_LAYERS="VK_LAYER_MESA_overlay"))
+    expect(plain <= 3 and drawn > plain + 10, f"{plain} colours in the corner without the overlay, {drawn} with it")
+
+
+def device_select():
+    """Asked to list devices, it does so under both loaders alike, and ends the program."""
+    require("implicit_layer.d/VkLayer_MESA_device_select.json")
+    lists = [
+        run(
+            [tool("vulkaninfo"), "--summary"],
+            60,
+            env=loader.environment(library, MESA_VK_DEVICE_SELECT="list", VK_DRIVER_FILES=loader.lavapipe()),
+        )
+        for library in (loader.ours(), loader.peer())
+    ]
+    expect("selectable devices:" in lists[0] and "llvmpipe" in lists[0], lists[0][-2000:])
+    expect(lists[0] == lists[1], f"under the library:\n{lists[0]}\nunder the other:\n{lists[1]}")
+
+
+def device_select_disabled():
+    """Its disable variable keeps it out, so that nobody lists anything."""
+    require("implicit_layer.d/VkLayer_MESA_device_select.json")
+    variables = {"MESA_VK_DEVICE_SELECT": "list", "NODEVICE_SELECT": "1", "VK_DRIVER_FILES": loader.lavapipe()}
+    output = run([tool("vulkaninfo"), "--summary"], 60, env=loader.environment(loader.ours(), **variables))
+    expect("selectable devices:" not in output and "deviceName" in output, output[-2000:])
+
+
+CASES = [
+    ("the overlay layer counts the frames of vkcube", overlay),
+    ("the overlay layer draws into the frames of vkcube", overlay_draws),
+    ("the device-select layer lists devices", device_select),
+    ("the device-select layer is kept out by its variable", device_select_disabled),
+]

@@ -1,0 +1,130 @@
+"""vkcube renders on lavapipe through the library, with and without layers, and the picture shows its cube."""
+
+import os
+import subprocess
+import time
+from pathlib import Path
+
+import loader
+from cases import Failure, SCRATCH, end, expect, start, tool
+from display import Display
+
+FRAMES = 100
+# Where vkcube puts its window, in pixels from the display's corner, and its width and height.
+EDGE, SIDE = 100, 500
+# In seconds, for all frames; lavapipe needs a fraction of one.
+LIMIT = 120
+# What vkcube says about the driver it chose; every other line is a message.
+EXPECTED = ("Selected GPU ",)
+
+
+class Run:
+    """What a run of vkcube left: its output, the pictures seen, the files mapped."""
+
+    def __init__(self, library, *arguments, frames=FRAMES, status=0, **variables):
+        with Display() as display:
+            environment = loader.environment(
+                library, DISPLAY=display.name, VK_DRIVER_FILES=loader.lavapipe(), **variables
+            )
+            output = SCRATCH / "vkcube.txt"
+            command = [tool("vkcube"), "--c", frames, *arguments]
+            with open(output, "wb") as file:
+                process = start(command, env=environment, stdout=file, stderr=file, stdin=subprocess.DEVNULL)
+            self.pictures, self.mapped = watch(process, display)
+            self.status = process.returncode
+            self.output = output.read_text(errors="replace")
+            end(process)
+        expect(self.status == status, f"vkcube ended with status {self.status}\n{self.output[-3000:]}")
+
+    def messages(self):
+        """The lines that vkcube does not print when all is well."""
+        return [line for line in self.output.splitlines() if line.strip() and not line.startswith(EXPECTED)]
+
+
+def watch(process, display):
+    """Collects pictures and mapped files until the process ends."""
+    pictures, mapped = [], set()
+    deadline = time.monotonic() + LIMIT
+    while process.poll() is None:
+        if time.monotonic() > deadline:
+            end(process)
+            raise Failure(f"vkcube still ran after {LIMIT} s")
+        mapped |= loader.mapped(process.pid)
+        picture = display.picture()
+        if not pictures or pictures[-1].pixels != picture.pixels:
+            # The first and the last ones are kept, however long it takes.
+            pictures[20:] = pictures[21:] if len(pictures) > 60 else pictures[20:]
+            pictures.append(picture)
+        time.sleep(0.002)
+    return pictures, mapped
+
+
+def shows_cube(picture):
+    """Whether there is a textured body in the middle of the window, on a background of one colour all around it."""
+    near, far, margin = EDGE, EDGE + SIDE, 20
+    colours = picture.colours(near, near, far, far)
+    background = next(picture.rows(near, near, near + 1, near + 1))[0]
+    edges = [
+        (near, near, far, near + margin),
+        (near, far - margin, far, far),
+        (near, near, near + margin, far),
+        (far - margin, near, far, far),
+    ]
+    free = all(set(picture.colours(*edge)) == {background} for edge in edges)
+    covered = 1 - colours[background] / SIDE**2
+    return free and 0.1 < covered < 0.8 and len(colours) > 100
+
+
+def check_cube(run, name):
+    """Fails unless at least two pictures show the cube, each turned differently; keeps one of them for people."""
+    cubes = [picture for picture in run.pictures if shows_cube(picture)]
+    expect(len(cubes) > 1, f"{len(cubes)} of {len(run.pictures)} pictures show a cube")
+    if "VKL_PICTURES" in os.environ:
+        folder = Path(os.environ["VKL_PICTURES"])
+        folder.mkdir(parents=True, exist_ok=True)
+        cubes[len(cubes) // 2].write_png(folder / f"{name}.png")
+
+
+def alone():
+    """100 frames, no layer."""
+    run = Run(loader.ours())
+    loader.check_mapped(run.mapped, loader.ours())
+    expect(not run.messages(), "\n".join(run.messages()))
+    check_cube(run, "vkcube")
+
+
+def validated():
+    """100 frames with the validation layer, which vkcube itself asks for; it has nothing to say."""
+    run = Run(loader.ours(), "--validate")
+    loader.check_mapped(run.mapped, loader.ours(), "libVkLayer_khronos_validation")
+    expect(not run.messages(), "\n".join(run.messages()))
+    check_cube(run, "vkcube-validation")
+
+
+def validated_from_outside():
+    """The same with a layer that only the environment asks for."""
+    run = Run(loader.ours(), VK_INSTANCE_LAYERS="VK_LAYER_KHRONOS_validation")
+    loader.check_mapped(run.mapped, loader.ours(), "libVkLayer_khronos_validation")
+    expect(not run.messages(), "\n".join(run.messages()))
+    check_cube(run, "vkcube-validation-variable")
+
+
+def validation_speaks():
+    """The layer reports the errors that vkcube makes on request: its silence above means something."""
+    run = Run(loader.ours(), "--validate", "--force_errors", frames=3, status=1)
+    expect(any("VUID-VkFenceCreateInfo-sType-sType" in line for line in run.messages()), run.output[-2000:])
+
+
+def blank_is_no_cube():
+    """The judgement itself: an empty display is not taken for a cube."""
+    with Display() as display:
+        expect(not shows_cube(display.picture()), "an empty display counts as a cube")
+
+
+CASES = [
+    ("an empty display shows no cube", blank_is_no_cube),
+    ("100 frames show the cube", alone),
+    ("100 frames with the validation layer, no message", validated),
+    ("100 frames with the validation layer by VK_INSTANCE_LAYERS, no message", validated_from_outside),
+    ("the validation layer reports forced errors", validation_speaks),
+]

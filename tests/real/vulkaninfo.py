@@ -1,0 +1,110 @@
+"""vulkaninfo says the same under the library and under the system's own loader, but for a listed set of lines."""
+
+import difflib
+import re
+from pathlib import Path
+
+import loader
+from cases import Failure, ROOT, expect, run, scratch, tool
+from display import Display
+
+LIST = Path(__file__).with_name("vulkaninfo_differences.txt")
+LIMIT = 120
+
+
+class Allowed:
+    """A row of the list: a difference, and the reason why it is one."""
+
+    def __init__(self, number, line):
+        try:
+            self.sign, pattern, self.reason = re.split(r"\s{2,}", line.strip(), maxsplit=2)
+        except ValueError:
+            raise Failure(f"{LIST.relative_to(ROOT)}:{number}: sign, pattern and reason, two spaces apart") from None
+        self.place = f"{LIST.relative_to(ROOT)}:{number}"
+        self.pattern = re.compile(pattern)
+        self.used = False
+
+    def matches(self, sign, line):
+        """Whether it allows this difference."""
+        return self.sign == sign and self.pattern.fullmatch(line.strip()) is not None
+
+
+def read_list():
+    """The rows of the list."""
+    lines = enumerate(LIST.read_text().splitlines(), 1)
+    return [Allowed(number, line) for number, line in lines if line.strip() and not line.startswith("#")]
+
+
+ALLOWED = []
+
+
+def compare(library_text, peer_text):
+    """Fails on the first lines that differ and are not in the list."""
+    if not ALLOWED:
+        ALLOWED.extend(read_list())
+    texts = (peer_text.splitlines(), library_text.splitlines())
+    surprising = []
+    for line in difflib.unified_diff(*texts, "the system's loader", "the library", lineterm="", n=0):
+        if line.startswith(("---", "+++", "@@")):
+            continue
+        rows = [row for row in ALLOWED if row.matches(line[0], line[1:])]
+        for row in rows:
+            row.used = True
+        if not rows:
+            surprising.append(line)
+    expect(not surprising, f"{len(surprising)} lines differ that are not listed:\n" + "\n".join(surprising[:40]))
+
+
+def outputs(*arguments, layers=None):
+    """What vulkaninfo prints under the library and under the other loader, with its windows on a display."""
+    variables = {"VK_INSTANCE_LAYERS": layers} if layers else {}
+    texts = []
+    with Display() as display:
+        for library in (loader.ours(), loader.peer()):
+            folder = scratch("vulkaninfo")
+            environment = loader.environment(library, DISPLAY=display.name, **variables)
+            # The paths in its complaints about Wayland differ from run to run.
+            environment["XDG_RUNTIME_DIR"] = str(display.file.parent)
+            text = run([tool("vulkaninfo"), *arguments], LIMIT, env=environment, cwd=folder)
+            files = sorted(folder.iterdir())
+            texts.append(text + "".join(f"{file.name}\n{file.read_text()}" for file in files))
+    return texts
+
+
+def text():
+    """The whole text, formats included."""
+    ours, theirs = outputs("--show-formats")
+    expect("llvmpipe" in ours and len(ours.splitlines()) > 1000, ours[-2000:])
+    compare(ours, theirs)
+
+
+def text_with_layer():
+    """The whole text through the validation layer."""
+    compare(*outputs(layers="VK_LAYER_KHRONOS_validation"))
+
+
+def summary():
+    """The summary."""
+    compare(*outputs("--summary"))
+
+
+def json():
+    """The profile that --json writes."""
+    ours, theirs = outputs("--json")
+    expect('"capabilities"' in ours, ours[-2000:])
+    compare(ours, theirs)
+
+
+def list_is_alive():
+    """Every row of the list was needed by a case above: what no longer differs must leave the list."""
+    dead = [f"{row.place}: never needed" for row in ALLOWED if not row.used]
+    expect(not dead, "\n".join(dead))
+
+
+CASES = [
+    ("text, with formats", text),
+    ("text, with the validation layer", text_with_layer),
+    ("summary", summary),
+    ("--json", json),
+    ("every listed difference occurs", list_is_alive),
+]
