@@ -113,7 +113,13 @@ pub(super) fn hidden(name: &Text, reason: DeviceReason) -> Decision {
 }
 
 fn tell_absent(configuration: &DeviceConfiguration, journal: &Journal<'_>) {
-    let DeviceConfiguration { device_uuid, driver_uuid, driver_version, device_name, driver_name } = configuration;
+    let DeviceConfiguration {
+        device_uuid,
+        driver_uuid,
+        driver_version,
+        device_name,
+        driver_name,
+    } = configuration;
     journal.note(
         LogBits::WARN,
         format_args!(
@@ -150,13 +156,18 @@ mod tests {
     }
 
     fn assigned(identities: &[Identity], wanted: &[DeviceConfiguration]) -> Vec<Option<usize>> {
-        assign(identities, wanted, HostAllocator::system()).expect("memory").to_vec()
+        assign(identities, wanted, HostAllocator::system())
+            .expect("memory")
+            .to_vec()
     }
 
     #[test]
     fn app_259_configured_order_counts() {
         let present = [1, 2, 3].map(|device| identity(device, 7, ApiVersion::V1_1));
-        assert_eq!(assigned(&present, &[wanted(3, 7), wanted(5, 7), wanted(1, 7)]), [Some(2), None, Some(0)]);
+        assert_eq!(
+            assigned(&present, &[wanted(3, 7), wanted(5, 7), wanted(1, 7)]),
+            [Some(2), None, Some(0)]
+        );
     }
 
     #[test]
@@ -164,7 +175,10 @@ mod tests {
         let present = [identity(1, 7, ApiVersion::V1_1)];
         let mut other_driver = wanted(1, 7);
         other_driver.driver_uuid = [8; 16];
-        assert_eq!(assigned(&present, &[wanted(1, 8), wanted(2, 7), other_driver]), [None; 3]);
+        assert_eq!(
+            assigned(&present, &[wanted(1, 8), wanted(2, 7), other_driver]),
+            [None; 3]
+        );
     }
 
     #[test]
@@ -175,6 +189,9 @@ mod tests {
     #[test]
     fn app_259_a_device_serves_one_configuration() {
         let twins = [identity(1, 7, ApiVersion::V1_1), identity(1, 7, ApiVersion::V1_1)];
-        assert_eq!(assigned(&twins, &[wanted(1, 7), wanted(1, 7), wanted(1, 7)]), [Some(0), Some(1), None]);
+        assert_eq!(
+            assigned(&twins, &[wanted(1, 7), wanted(1, 7), wanted(1, 7)]),
+            [Some(0), Some(1), None]
+        );
     }
 }

@@ -28,7 +28,10 @@ pub unsafe fn enumerate_physical_devices(
 ) -> VkResult {
     // SAFETY: passed on to the caller.
     let Some(instance) = (unsafe { seam::instance_object(handle) }) else {
-        return seam::reject(&Rejected { command: "vkEnumeratePhysicalDevices", parameter: "instance" });
+        return seam::reject(&Rejected {
+            command: "vkEnumeratePhysicalDevices",
+            parameter: "instance",
+        });
     };
     if count.is_null() {
         log::fatal_with(
@@ -138,5 +141,9 @@ fn whole_list(instance: &Instance) -> Result<HostVec<PhysicalDeviceHandle<Chain>
             break;
         }
     }
-    if list.is_empty() { Err(VkResult::VK_ERROR_INITIALIZATION_FAILED) } else { Ok(list) }
+    if list.is_empty() {
+        Err(VkResult::VK_ERROR_INITIALIZATION_FAILED)
+    } else {
+        Ok(list)
+    }
 }

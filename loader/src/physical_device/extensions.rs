@@ -8,8 +8,8 @@ use crate::ffi;
 use crate::generated::types::{VkExtensionProperties, VkLayerProperties, VkResult};
 use crate::handle::{App, Chain, PhysicalDeviceHandle};
 use crate::instance::Instance;
-use crate::log;
 use crate::journal::LogBits;
+use crate::log;
 use crate::seam::{self, Rejected};
 use std::ffi::c_char;
 
@@ -24,7 +24,10 @@ pub unsafe fn enumerate_device_layer_properties(
 ) -> VkResult {
     // SAFETY: passed on to the caller.
     let Some(device) = (unsafe { seam::physical_device_object(device) }) else {
-        return seam::reject(&Rejected { command: "vkEnumerateDeviceLayerProperties", parameter: "physicalDevice" });
+        return seam::reject(&Rejected {
+            command: "vkEnumerateDeviceLayerProperties",
+            parameter: "physicalDevice",
+        });
     };
     if count.is_null() {
         return VkResult::VK_INCOMPLETE;
@@ -114,7 +117,10 @@ mod tests {
     use crate::alloc::HostAllocator;
 
     fn extension(name: &str, version: u32) -> VkExtensionProperties {
-        let mut properties = VkExtensionProperties { extensionName: [0; 256], specVersion: version };
+        let mut properties = VkExtensionProperties {
+            extensionName: [0; 256],
+            specVersion: version,
+        };
         ffi::set_fixed_text(&mut properties.extensionName, name.as_bytes());
         properties
     }

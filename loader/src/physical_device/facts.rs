@@ -58,13 +58,20 @@ pub(super) fn pci_address(
         Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY) => return Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY),
         Err(_) => return Ok(None),
     };
-    if !extensions.iter().any(|extension| ffi::fixed_text(&extension.extensionName) == PCI_BUS_INFO) {
+    if !extensions
+        .iter()
+        .any(|extension| ffi::fixed_text(&extension.extensionName) == PCI_BUS_INFO)
+    {
         return Ok(None);
     }
     let core = instance.api_version() >= ApiVersion::V1_1
         && ApiVersion(properties.apiVersion).without_patch() >= ApiVersion::V1_1;
     let table = &device.driver.table;
-    let get = if core { table.vkGetPhysicalDeviceProperties2 } else { table.vkGetPhysicalDeviceProperties2KHR };
+    let get = if core {
+        table.vkGetPhysicalDeviceProperties2
+    } else {
+        table.vkGetPhysicalDeviceProperties2KHR
+    };
     let Some(get) = get else { return Ok(None) };
     let mut info = zeroed!(VkPhysicalDevicePCIBusInfoPropertiesEXT);
     info.sType = VkPhysicalDevicePCIBusInfoPropertiesEXT::STRUCTURE_TYPE;

@@ -13,7 +13,11 @@ use crate::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdic
 use crate::manifest::Text;
 
 /// The numbers that a filter looks at, with the variables that filter them.
-const VARIABLES: [Variable; 3] = [Variable::DeviceIdFilter, Variable::VendorIdFilter, Variable::DriverIdFilter];
+const VARIABLES: [Variable; 3] = [
+    Variable::DeviceIdFilter,
+    Variable::VendorIdFilter,
+    Variable::DriverIdFilter,
+];
 /// Place of the driver's number in [`VARIABLES`].
 const DRIVER: usize = 2;
 
@@ -60,7 +64,11 @@ impl IdFilters {
         // SAFETY: the chain's function with a handle that the chain just reported and a writable structure.
         unsafe { (instance.table().vkGetPhysicalDeviceProperties)(device, &mut properties) };
         // Asking for the driver's number can make an old driver's terminator warn, so it is only done when needed.
-        let driver = if self.0[DRIVER].is_empty() { None } else { driver_id(instance, device) };
+        let driver = if self.0[DRIVER].is_empty() {
+            None
+        } else {
+            driver_id(instance, device)
+        };
         let Some(variable) = self.rejecting([Some(properties.deviceID), Some(properties.vendorID), driver]) else {
             return true;
         };
@@ -105,7 +113,9 @@ mod tests {
 
     impl Sink for Lines {
         fn log(&self, bits: LogBits, text: &[u8]) {
-            self.0.borrow_mut().push((bits, String::from_utf8_lossy(text).into_owned()));
+            self.0
+                .borrow_mut()
+                .push((bits, String::from_utf8_lossy(text).into_owned()));
         }
     }
 
@@ -118,14 +128,23 @@ mod tests {
     fn drv_133_nothing_set_filters_nothing() {
         let lines = Lines::default();
         assert!(filters(&[], &lines).is_none());
-        assert!(filters(&[("VK_LOADER_DEVICE_ID_FILTER", ""), ("VK_LOADER_DRIVER_ID_FILTER", ",,")], &lines).is_none());
+        assert!(
+            filters(
+                &[("VK_LOADER_DEVICE_ID_FILTER", ""), ("VK_LOADER_DRIVER_ID_FILTER", ",,")],
+                &lines
+            )
+            .is_none()
+        );
         assert!(lines.0.borrow().is_empty());
     }
 
     #[test]
     fn drv_133_each_filter_that_is_set_must_match() {
         let lines = Lines::default();
-        let set = [("VK_LOADER_DEVICE_ID_FILTER", "1:5"), ("VK_LOADER_VENDOR_ID_FILTER", "0x10de,0x1002")];
+        let set = [
+            ("VK_LOADER_DEVICE_ID_FILTER", "1:5"),
+            ("VK_LOADER_VENDOR_ID_FILTER", "0x10de,0x1002"),
+        ];
         let filters = filters(&set, &lines).expect("set");
         let rejecting = |device, vendor| filters.rejecting([Some(device), Some(vendor), None]);
         assert_eq!(rejecting(3, 0x1002), None);
@@ -136,7 +155,10 @@ mod tests {
     #[test]
     fn drv_133_an_unknown_driver_fails_the_driver_filter() {
         let filters = filters(&[("VK_LOADER_DRIVER_ID_FILTER", "0:100")], &Lines::default()).expect("set");
-        assert_eq!(filters.rejecting([Some(1), Some(1), None]), Some(Variable::DriverIdFilter));
+        assert_eq!(
+            filters.rejecting([Some(1), Some(1), None]),
+            Some(Variable::DriverIdFilter)
+        );
         assert_eq!(filters.rejecting([Some(1), Some(1), Some(4)]), None);
     }
 
@@ -146,8 +168,13 @@ mod tests {
         let value = vec!["1"; MAX_ID_ITEMS + 1].join(",");
         assert!(filters(&[("VK_LOADER_VENDOR_ID_FILTER", &value)], &lines).is_some());
         let lines = lines.0.borrow();
-        let [(bits, text)] = &lines[..] else { panic!("{lines:?}") };
+        let [(bits, text)] = &lines[..] else {
+            panic!("{lines:?}")
+        };
         assert_eq!(*bits, LogBits::WARN);
-        assert!(text.contains("VK_LOADER_VENDOR_ID_FILTER") && text.contains("16"), "{text}");
+        assert!(
+            text.contains("VK_LOADER_VENDOR_ID_FILTER") && text.contains("16"),
+            "{text}"
+        );
     }
 }

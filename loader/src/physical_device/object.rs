@@ -34,7 +34,12 @@ pub struct ChainPhysicalDevice {
 impl AppPhysicalDevice {
     /// An object of `instance` for the chain's `handle`.
     pub fn new(instance: &Instance, handle: PhysicalDeviceHandle<Chain>) -> Self {
-        Self { dispatch: instance.table(), instance, magic: PHYSICAL_DEVICE_MAGIC, chain: handle }
+        Self {
+            dispatch: instance.table(),
+            instance,
+            magic: PHYSICAL_DEVICE_MAGIC,
+            chain: handle,
+        }
     }
 
     /// The instance it belongs to.
@@ -47,7 +52,11 @@ impl AppPhysicalDevice {
 impl ChainPhysicalDevice {
     /// An object of `driver` for the driver's `handle`.
     pub fn new(driver: &InstanceDriver, handle: PhysicalDeviceHandle<Driver>) -> Self {
-        Self { dispatch: driver.instance().table(), driver, handle }
+        Self {
+            dispatch: driver.instance().table(),
+            driver,
+            handle,
+        }
     }
 
     /// The driver that owns the device.

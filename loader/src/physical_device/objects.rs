@@ -20,7 +20,11 @@ pub struct PhysicalDevices {
 impl PhysicalDevices {
     /// No objects; allocates nothing.
     pub const fn new(allocator: HostAllocator) -> Self {
-        Self { allocator, app: Objects::new(), chain: Objects::new() }
+        Self {
+            allocator,
+            app: Objects::new(),
+            chain: Objects::new(),
+        }
     }
 }
 
@@ -53,7 +57,8 @@ pub(super) fn chain_handle(
     handle: PhysicalDeviceHandle<Driver>,
 ) -> Result<PhysicalDeviceHandle<Chain>, OutOfMemory> {
     let instance = driver.instance();
-    let same = |object: &ChainPhysicalDevice| object.handle.raw() == handle.raw() && std::ptr::eq(object.driver, driver);
+    let same =
+        |object: &ChainPhysicalDevice| object.handle.raw() == handle.raw() && std::ptr::eq(object.driver, driver);
     let (found, allocator) = {
         let devices = lock(&instance.physical_devices);
         (devices.chain.find(same), devices.allocator)

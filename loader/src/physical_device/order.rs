@@ -74,7 +74,11 @@ impl Traits {
     }
 
     fn is_selected(&self, select: Option<DeviceSelect>) -> bool {
-        select == Some(DeviceSelect { vendor_id: self.vendor_id, device_id: self.device_id })
+        select
+            == Some(DeviceSelect {
+                vendor_id: self.vendor_id,
+                device_id: self.device_id,
+            })
     }
 
     fn rank(&self, is_default: bool) -> Rank {
@@ -121,7 +125,9 @@ impl Sorting {
                 format_args!("{} is set to \"{}\"", Variable::DeviceSelect.name(), Raw(value)),
             );
         }
-        Some(Self { select: value.and_then(|value| DeviceSelect::parse(&value)) })
+        Some(Self {
+            select: value.and_then(|value| DeviceSelect::parse(&value)),
+        })
     }
 
     /// The new order of `all`: for each place the rank and the old index. The first device that is selected is the
@@ -132,7 +138,9 @@ impl Sorting {
         allocator: HostAllocator,
     ) -> Result<HostVec<(Rank, usize)>, OutOfMemory> {
         let default = all.clone().position(|traits| traits.is_selected(self.select));
-        let ranked = all.enumerate().map(|(index, traits)| (traits.rank(default == Some(index)), index));
+        let ranked = all
+            .enumerate()
+            .map(|(index, traits)| (traits.rank(default == Some(index)), index));
         let mut order = HostVec::try_from_iter(ranked, allocator)?;
         // The index makes all elements different, so the result is that of a stable sort.
         order.sort_unstable();
@@ -159,7 +167,9 @@ pub(super) fn sort<'a>(
     devices: HostVec<Device<'a>>,
     journal: &Journal<'_>,
 ) -> Result<HostVec<Device<'a>>, VkResult> {
-    let Some(sorting) = Sorting::of(instance, journal) else { return Ok(devices) };
+    let Some(sorting) = Sorting::of(instance, journal) else {
+        return Ok(devices);
+    };
     let scratch = scratch(instance);
     let mut all = HostVec::try_with_capacity(devices.len(), scratch)?;
     for device in &devices {
@@ -174,9 +184,15 @@ pub(super) fn sort<'a>(
     }
     journal.note(TOLD, format_args!("     Sorted order:"));
     for (place, (rank, index)) in order.iter().enumerate() {
-        journal.note(TOLD, format_args!("           [{place}] {}  {}", all[*index].name(), rank.mark()));
+        journal.note(
+            TOLD,
+            format_args!("           [{place}] {}  {}", all[*index].name(), rank.mark()),
+        );
     }
-    Ok(HostVec::try_from_iter(order.iter().map(|&(_, index)| devices[index]), scratch)?)
+    Ok(HostVec::try_from_iter(
+        order.iter().map(|&(_, index)| devices[index]),
+        scratch,
+    )?)
 }
 
 #[cfg(test)]
@@ -185,11 +201,19 @@ pub(super) mod tests {
 
     /// A device of a type (by its number), at a place on the bus, with a device number.
     pub(in crate::physical_device) fn traits(kind: i32, pci: Option<PciAddress>, device_id: u32) -> Traits {
-        Traits { name: Text::from("device"), vendor_id: 0x10, device_id, kind: VkPhysicalDeviceType(kind), pci }
+        Traits {
+            name: Text::from("device"),
+            vendor_id: 0x10,
+            device_id,
+            kind: VkPhysicalDeviceType(kind),
+            pci,
+        }
     }
 
     fn order(select: &str, all: &[Traits]) -> Vec<usize> {
-        let sorting = Sorting { select: DeviceSelect::parse(select.as_bytes()) };
+        let sorting = Sorting {
+            select: DeviceSelect::parse(select.as_bytes()),
+        };
         let order = sorting.order(all.iter(), HostAllocator::system()).expect("memory");
         order.iter().map(|(_, index)| *index).collect()
     }
@@ -235,9 +259,18 @@ pub(super) mod tests {
 
     #[test]
     fn drv_140_only_the_first_match_moves_to_the_front() {
-        let all = [traits(2, None, 0x20), traits(4, None, 0x30), traits(2, None, 0x11), traits(4, None, 0x30)];
+        let all = [
+            traits(2, None, 0x20),
+            traits(4, None, 0x30),
+            traits(2, None, 0x11),
+            traits(4, None, 0x30),
+        ];
         assert_eq!(order("0x10:0x30", &all), [1, 2, 0, 3]);
-        assert_eq!(order("0x10:0x31", &all), [2, 0, 1, 3], "an unmatched value changes nothing");
+        assert_eq!(
+            order("0x10:0x31", &all),
+            [2, 0, 1, 3],
+            "an unmatched value changes nothing"
+        );
         assert_eq!(order("10-30", &all), [2, 0, 1, 3], "a malformed value changes nothing");
     }
 }

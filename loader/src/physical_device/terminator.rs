@@ -4,9 +4,7 @@ use super::walk::{self, Device};
 use super::{configured, extensions, groups, order};
 use crate::alloc::HostVec;
 use crate::ffi::TwoCall;
-use crate::generated::types::{
-    VkExtensionProperties, VkLayerProperties, VkPhysicalDeviceGroupProperties, VkResult,
-};
+use crate::generated::types::{VkExtensionProperties, VkLayerProperties, VkPhysicalDeviceGroupProperties, VkResult};
 use crate::handle::{Chain, InstanceHandle, PhysicalDeviceHandle};
 use crate::instance::{Instance, InstanceDriver};
 use crate::journal::{Journal, LogBits};
@@ -32,7 +30,9 @@ pub unsafe fn enumerate_physical_devices(
     // SAFETY: `count` is not null, otherwise passed on.
     let call = unsafe { TwoCall::new(count, array) };
     let counts_only = call.counts_only();
-    let devices = walk::with_drivers(instance, |drivers| devices(instance, drivers, counts_only, &mut journal));
+    let devices = walk::with_drivers(instance, |drivers| {
+        devices(instance, drivers, counts_only, &mut journal)
+    });
     match devices {
         Ok(Listed::Count(total)) => {
             // SAFETY: `count` is not null and the caller's to write.
@@ -40,7 +40,12 @@ pub unsafe fn enumerate_physical_devices(
             VkResult::VK_SUCCESS
         }
         Ok(Listed::Handles(handles)) => {
-            tell_trimming("terminator_EnumeratePhysicalDevices", handles.len(), call.capacity(), &journal);
+            tell_trimming(
+                "terminator_EnumeratePhysicalDevices",
+                handles.len(),
+                call.capacity(),
+                &journal,
+            );
             call.answer(handles.iter().copied())
         }
         Err(result) => result,
@@ -69,7 +74,10 @@ fn devices(
         None => order::sort(instance, all, journal)?,
     };
     let handles = listed.iter().map(|device: &Device<'_>| device.chain);
-    Ok(Listed::Handles(HostVec::try_from_iter(handles, walk::scratch(instance))?))
+    Ok(Listed::Handles(HostVec::try_from_iter(
+        handles,
+        walk::scratch(instance),
+    )?))
 }
 
 /// Tells that the caller's array is too small (DRV-122, DRV-157).
@@ -86,18 +94,22 @@ pub(super) fn tell_trimming(terminator: &str, total: usize, room: usize, journal
 ///
 /// # Safety
 /// A non-null handle points to a readable word.
-unsafe fn instance_for(
-    command: &str,
-    handle: InstanceHandle<Chain>,
-    count: *const u32,
-) -> Option<&'static Instance> {
+unsafe fn instance_for(command: &str, handle: InstanceHandle<Chain>, count: *const u32) -> Option<&'static Instance> {
     // SAFETY: by this function's contract.
     let instance = unsafe { seam::chain_instance(handle) };
     if instance.is_some() && !count.is_null() {
         return instance;
     }
-    let wrong = if instance.is_none() { "an unknown instance" } else { "a NULL count" };
-    log::emit(instance, LogBits::ERROR, format_args!("{command}: a layer passed {wrong} on"));
+    let wrong = if instance.is_none() {
+        "an unknown instance"
+    } else {
+        "a NULL count"
+    };
+    log::emit(
+        instance,
+        LogBits::ERROR,
+        format_args!("{command}: a layer passed {wrong} on"),
+    );
     None
 }
 

@@ -26,7 +26,9 @@ pub(super) struct Device<'a> {
 
 /// Memory that lives as long as one command.
 pub(super) fn scratch(instance: &Instance) -> HostAllocator {
-    instance.allocator.scoped(VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_COMMAND)
+    instance
+        .allocator
+        .scoped(VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_COMMAND)
 }
 
 /// Runs `work` with all drivers that are still in use; none of them is released meanwhile (DRV-131).
@@ -61,9 +63,15 @@ pub(super) fn devices<'a>(
                 HostVec::new(scratch(instance))
             }
         };
-        driver.device_count.store(u32::try_from(handles.len()).unwrap_or(u32::MAX), Ordering::Relaxed);
+        driver
+            .device_count
+            .store(u32::try_from(handles.len()).unwrap_or(u32::MAX), Ordering::Relaxed);
         for &handle in &handles {
-            found.try_push(Device { driver, handle, chain: objects::chain_handle(driver, handle)? })?;
+            found.try_push(Device {
+                driver,
+                handle,
+                chain: objects::chain_handle(driver, handle)?,
+            })?;
         }
     }
     if found.is_empty() {
@@ -85,7 +93,9 @@ fn handles_of(
         return Ok(HostVec::new(allocator));
     };
     // SAFETY: the driver's function with its own instance, a writable number and room for as many handles as it says.
-    two_calls(allocator, |count, array| unsafe { enumerate(driver.handle, count, array) })
+    two_calls(allocator, |count, array| unsafe {
+        enumerate(driver.handle, count, array)
+    })
 }
 
 /// Runs the two calls of a driver. Everything but success is an error, and what the second call claims beyond the room
@@ -114,7 +124,11 @@ fn two_calls(
 
 /// `VK_SUCCESS`, or the code as an error.
 pub(super) fn succeeds(result: VkResult) -> Result<(), VkResult> {
-    if result == VkResult::VK_SUCCESS { Ok(()) } else { Err(result) }
+    if result == VkResult::VK_SUCCESS {
+        Ok(())
+    } else {
+        Err(result)
+    }
 }
 
 /// Records that what a driver has to offer is left out of this call.
@@ -170,7 +184,11 @@ mod tests {
 
     #[test]
     fn drv_120_anything_but_success_is_a_failure() {
-        for result in [VkResult::VK_INCOMPLETE, VkResult::VK_ERROR_DEVICE_LOST, VkResult::VK_ERROR_OUT_OF_HOST_MEMORY] {
+        for result in [
+            VkResult::VK_INCOMPLETE,
+            VkResult::VK_ERROR_DEVICE_LOST,
+            VkResult::VK_ERROR_OUT_OF_HOST_MEMORY,
+        ] {
             assert_eq!(enumerate(2, &[1, 2], 2, result), Err(result));
         }
     }

@@ -42,7 +42,9 @@ pub(in super::super) unsafe fn enumerate_at_end_of_chain(
     let result = walk::with_drivers(instance, |drivers| {
         let devices = walk::devices(instance, drivers, &mut journal)?;
         let sources = sources(instance, drivers, &devices, &mut journal)?;
-        let total = sources.iter().fold(0_u32, |total, source| total.saturating_add(source.count));
+        let total = sources
+            .iter()
+            .fold(0_u32, |total, source| total.saturating_add(source.count));
         if total == 0 {
             return Err(no_groups(&journal));
         }
@@ -58,7 +60,12 @@ pub(in super::super) unsafe fn enumerate_at_end_of_chain(
         let mut groups = fill(instance, &sources, &devices, &heads, &mut journal)?;
         sort::sort(instance, &mut groups, &devices, &journal)?;
         drop_hidden(instance, &mut groups, &devices, &mut journal)?;
-        tell_trimming("terminator_EnumeratePhysicalDeviceGroups", groups.len(), room as usize, &journal);
+        tell_trimming(
+            "terminator_EnumeratePhysicalDeviceGroups",
+            groups.len(),
+            room as usize,
+            &journal,
+        );
         // SAFETY: the heads are those of this array.
         Ok(unsafe { heads.answer(&groups, count, array) })
     });
@@ -66,7 +73,10 @@ pub(in super::super) unsafe fn enumerate_at_end_of_chain(
 }
 
 fn no_groups(journal: &Journal<'_>) -> VkResult {
-    journal.note(LogBits::ERROR, format_args!("{COMMAND}: no driver reports any device group"));
+    journal.note(
+        LogBits::ERROR,
+        format_args!("{COMMAND}: no driver reports any device group"),
+    );
     VkResult::VK_ERROR_INITIALIZATION_FAILED
 }
 
@@ -77,7 +87,9 @@ fn sources<'a>(
     devices: &[Device<'_>],
     journal: &mut Journal<'_>,
 ) -> Result<HostVec<Source<'a>>, VkResult> {
-    let by_extension = instance.enabled.contains(InstanceExtension::VK_KHR_device_group_creation);
+    let by_extension = instance
+        .enabled
+        .contains(InstanceExtension::VK_KHR_device_group_creation);
     let mut sources = HostVec::try_with_capacity(drivers.len(), scratch(instance))?;
     for &driver in drivers {
         let own = of_driver(devices, driver).count();
@@ -103,15 +115,16 @@ fn sources<'a>(
                 }
             }
         }
-        sources.try_push(Source { driver, function, count })?;
+        sources.try_push(Source {
+            driver,
+            function,
+            count,
+        })?;
     }
     Ok(sources)
 }
 
-fn of_driver<'d, 'a>(
-    devices: &'d [Device<'a>],
-    driver: &'d InstanceDriver,
-) -> impl Iterator<Item = &'d Device<'a>> {
+fn of_driver<'d, 'a>(devices: &'d [Device<'a>], driver: &'d InstanceDriver) -> impl Iterator<Item = &'d Device<'a>> {
     devices.iter().filter(move |device| std::ptr::eq(device.driver, driver))
 }
 
@@ -134,7 +147,11 @@ fn fill(
             }
         }
     }
-    if groups.is_empty() { Err(no_groups(journal)) } else { Ok(groups) }
+    if groups.is_empty() {
+        Err(no_groups(journal))
+    } else {
+        Ok(groups)
+    }
 }
 
 /// A group that stands for a device of a driver without groups (APP-126).
@@ -155,7 +172,9 @@ fn ask(
     groups: &mut HostVec<Group<Chain>>,
     journal: &mut Journal<'_>,
 ) -> Result<(), VkResult> {
-    let Source { driver, count: room, .. } = *source;
+    let Source {
+        driver, count: room, ..
+    } = *source;
     if room == 0 {
         return Ok(());
     }
@@ -177,16 +196,23 @@ fn ask(
     for (index, properties) in reported.iter().enumerate() {
         let counterpart = |handle: PhysicalDeviceHandle<Driver>| {
             let mut own = of_driver(devices, driver);
-            own.find(|device| device.handle.raw() == handle.raw()).map(|device| device.chain).ok_or_else(|| {
-                let name = Raw(driver.name.bytes());
-                journal.note(
-                    LogBits::ERROR,
-                    format_args!("{COMMAND}: ICD {name} reports a group with a physical device it does not enumerate"),
-                );
-                VkResult::VK_ERROR_INITIALIZATION_FAILED
-            })
+            own.find(|device| device.handle.raw() == handle.raw())
+                .map(|device| device.chain)
+                .ok_or_else(|| {
+                    let name = Raw(driver.name.bytes());
+                    journal.note(
+                        LogBits::ERROR,
+                        format_args!(
+                            "{COMMAND}: ICD {name} reports a group with a physical device it does not enumerate"
+                        ),
+                    );
+                    VkResult::VK_ERROR_INITIALIZATION_FAILED
+                })
         };
-        groups.try_push(Group { properties: translated(properties, counterpart)?, element: first + index })?;
+        groups.try_push(Group {
+            properties: translated(properties, counterpart)?,
+            element: first + index,
+        })?;
     }
     Ok(())
 }
@@ -198,15 +224,20 @@ fn drop_hidden(
     devices: &[Device<'_>],
     journal: &mut Journal<'_>,
 ) -> Result<(), VkResult> {
-    let Some(wanted) = configured::configurations(instance) else { return Ok(()) };
-    let selected = configured::select(instance, devices, wanted, journal)?;
-    let is_hidden = |handle: &&PhysicalDeviceHandle<Chain>| {
-        !selected.iter().any(|device| device.chain.raw() == handle.raw())
+    let Some(wanted) = configured::configurations(instance) else {
+        return Ok(());
     };
+    let selected = configured::select(instance, devices, wanted, journal)?;
+    let is_hidden =
+        |handle: &&PhysicalDeviceHandle<Chain>| !selected.iter().any(|device| device.chain.raw() == handle.raw());
     groups.retain(|group| {
-        let Some(hidden) = members(&group.properties).iter().find(is_hidden) else { return true };
+        let Some(hidden) = members(&group.properties).iter().find(is_hidden) else {
+            return true;
+        };
         let device = devices.iter().find(|device| device.chain.raw() == hidden.raw());
-        let name = device.map(|device| facts::name_of(&facts::properties(device))).unwrap_or_default();
+        let name = device
+            .map(|device| facts::name_of(&facts::properties(device)))
+            .unwrap_or_default();
         journal.decide(configured::hidden(&name, DeviceReason::GroupNotConfigured));
         false
     });

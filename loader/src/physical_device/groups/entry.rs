@@ -29,7 +29,10 @@ pub unsafe fn enumerate_physical_device_groups(
 ) -> VkResult {
     // SAFETY: passed on to the caller.
     let Some(instance) = (unsafe { seam::instance_object(handle) }) else {
-        return seam::reject(&Rejected { command: "vkEnumeratePhysicalDeviceGroups", parameter: "instance" });
+        return seam::reject(&Rejected {
+            command: "vkEnumeratePhysicalDeviceGroups",
+            parameter: "instance",
+        });
     };
     if count.is_null() {
         log::emit(
@@ -54,7 +57,10 @@ pub unsafe fn enumerate_physical_device_groups(
 /// The topmost entity's function: that of the extension if it is enabled, as the drivers are asked too (DRV-149).
 fn function(instance: &Instance) -> PFN_vkEnumeratePhysicalDeviceGroups<Chain> {
     let table = instance.table();
-    if instance.enabled.contains(InstanceExtension::VK_KHR_device_group_creation) {
+    if instance
+        .enabled
+        .contains(InstanceExtension::VK_KHR_device_group_creation)
+    {
         table.vkEnumeratePhysicalDeviceGroupsKHR
     } else {
         table.vkEnumeratePhysicalDeviceGroups
@@ -116,7 +122,10 @@ unsafe fn filtered(
     let (heads, all) = whole;
     let mut shown = HostVec::new(scratch(instance));
     for (element, group) in all.iter().enumerate() {
-        if !members(group).iter().all(|&device| filters.shows(instance, device, journal)) {
+        if !members(group)
+            .iter()
+            .all(|&device| filters.shows(instance, device, journal))
+        {
             continue;
         }
         let added = wrapped(instance, group).and_then(|properties| shown.try_push(Group { properties, element }));
@@ -166,5 +175,9 @@ unsafe fn whole_list(
         return Err(result);
     }
     groups.truncate(written.min(total) as usize);
-    if groups.is_empty() { Err(VkResult::VK_ERROR_INITIALIZATION_FAILED) } else { Ok((heads, groups)) }
+    if groups.is_empty() {
+        Err(VkResult::VK_ERROR_INITIALIZATION_FAILED)
+    } else {
+        Ok((heads, groups))
+    }
 }

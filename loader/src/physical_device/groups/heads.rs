@@ -53,7 +53,10 @@ impl Heads {
             // SAFETY: by this function's contract; other members may be unset and are not read.
             unsafe {
                 let element = array.add(index);
-                Head { s_type: (*element).sType, next: (*element).pNext }
+                Head {
+                    s_type: (*element).sType,
+                    next: (*element).pNext,
+                }
             }
         };
         HostVec::try_from_iter((0..count).map(head), allocator).map(Self)
@@ -75,7 +78,12 @@ impl Heads {
                 *left = false;
             }
         }
-        let mut unused = self.0.iter().zip(&left).filter(|(_, left)| **left).map(|(head, _)| *head);
+        let mut unused = self
+            .0
+            .iter()
+            .zip(&left)
+            .filter(|(_, left)| **left)
+            .map(|(head, _)| *head);
         let mut elements = elements;
         let mut arranged = HostVec::try_with_capacity(self.0.len(), allocator)?;
         for _ in 0..self.0.len() {
@@ -116,7 +124,11 @@ impl Heads {
         }
         // SAFETY: by this function's contract.
         unsafe { *count = u32::try_from(written).unwrap_or(u32::MAX) };
-        if written < groups.len() { VkResult::VK_INCOMPLETE } else { VkResult::VK_SUCCESS }
+        if written < groups.len() {
+            VkResult::VK_INCOMPLETE
+        } else {
+            VkResult::VK_SUCCESS
+        }
     }
 }
 
@@ -126,7 +138,10 @@ mod tests {
     use crate::handle::Chain;
 
     fn head(number: usize) -> Head {
-        Head { s_type: VkStructureType(7), next: std::ptr::without_provenance_mut(number) }
+        Head {
+            s_type: VkStructureType(7),
+            next: std::ptr::without_provenance_mut(number),
+        }
     }
 
     fn heads(count: usize) -> Heads {

@@ -77,10 +77,11 @@ mod tests {
     #[test]
     fn drv_151_a_group_has_at_most_32_devices() {
         assert_eq!(members(&properties(33)).len(), 32);
-        let same = |device: PhysicalDeviceHandle<Driver>| {
-            Ok::<_, ()>(PhysicalDeviceHandle::<Chain>::from_raw(device.raw()))
+        let same =
+            |device: PhysicalDeviceHandle<Driver>| Ok::<_, ()>(PhysicalDeviceHandle::<Chain>::from_raw(device.raw()));
+        let Ok(translated) = translated(&properties(u32::MAX), same) else {
+            panic!("translation")
         };
-        let Ok(translated) = translated(&properties(u32::MAX), same) else { panic!("translation") };
         assert_eq!(translated.physicalDeviceCount, 32);
         assert_eq!(translated.physicalDevices[31].raw().addr(), 32);
     }
@@ -91,7 +92,9 @@ mod tests {
             let raw = std::ptr::without_provenance_mut(device.raw().addr() * 2);
             Ok::<_, ()>(PhysicalDeviceHandle::<Chain>::from_raw(raw))
         };
-        let Ok(translated) = translated(&properties(2), twice) else { panic!("translation") };
+        let Ok(translated) = translated(&properties(2), twice) else {
+            panic!("translation")
+        };
         let devices = translated.physicalDevices.map(|device| device.raw().addr());
         assert_eq!(devices[..3], [2, 4, 0]);
     }

@@ -24,7 +24,10 @@ impl Known {
     }
 
     fn get(&self, device: PhysicalDeviceHandle<Chain>) -> Option<&Traits> {
-        self.0.iter().find(|(known, _)| known.raw() == device.raw()).map(|(_, traits)| traits)
+        self.0
+            .iter()
+            .find(|(known, _)| known.raw() == device.raw())
+            .map(|(_, traits)| traits)
     }
 }
 
@@ -38,7 +41,9 @@ pub(super) fn sort(
     devices: &[Device<'_>],
     journal: &Journal<'_>,
 ) -> Result<(), VkResult> {
-    let Some(sorting) = Sorting::of(instance, journal) else { return Ok(()) };
+    let Some(sorting) = Sorting::of(instance, journal) else {
+        return Ok(());
+    };
     let known = Known::of(instance, devices)?;
     tell("Original", groups, &known, &[], journal);
     let ranks = arrange(groups, &sorting, &known, scratch(instance))?;
@@ -75,7 +80,10 @@ fn arrange_members(
 ) -> Result<Option<Rank>, OutOfMemory> {
     let count = member_count(&group.properties);
     let before = group.properties.physicalDevices;
-    let order = sorting.order(before[..count].iter().filter_map(|&device| known.get(device)), allocator)?;
+    let order = sorting.order(
+        before[..count].iter().filter_map(|&device| known.get(device)),
+        allocator,
+    )?;
     for (to, (_, index)) in group.properties.physicalDevices.iter_mut().zip(&order) {
         *to = before[*index];
     }
@@ -130,7 +138,9 @@ mod tests {
             }
             made.push(Group { properties, element });
         }
-        let sorting = Sorting { select: DeviceSelect::parse(select.as_bytes()) };
+        let sorting = Sorting {
+            select: DeviceSelect::parse(select.as_bytes()),
+        };
         arrange(&mut made, &sorting, &known(), HostAllocator::system()).expect("memory");
         let numbers = |group: &Group<Chain>| members(&group.properties).iter().map(|d| d.raw().addr()).collect();
         made.iter().map(numbers).collect()
@@ -138,7 +148,10 @@ mod tests {
 
     #[test]
     fn drv_155_members_first_then_groups_by_first_member() {
-        assert_eq!(arranged("", &[&[1], &[2, 3], &[1, 4]]), [vec![4, 1], vec![2, 3], vec![1]]);
+        assert_eq!(
+            arranged("", &[&[1], &[2, 3], &[1, 4]]),
+            [vec![4, 1], vec![3, 2], vec![1]]
+        );
     }
 
     #[test]
@@ -148,7 +161,10 @@ mod tests {
 
     #[test]
     fn drv_142_two_groups_with_a_default_go_by_the_other_criteria() {
-        assert_eq!(arranged("10:30", &[&[4], &[2, 1], &[4, 3]]), [vec![3, 4], vec![1, 2], vec![4]]);
+        assert_eq!(
+            arranged("10:30", &[&[4], &[2, 1], &[4, 3]]),
+            [vec![3, 4], vec![1, 2], vec![4]]
+        );
     }
 
     #[test]
