@@ -14,7 +14,7 @@ use crate::log::{self, InstanceSink};
 use crate::seam::{self, Rejected};
 
 /// How often a list is asked for anew because it grew between the two calls.
-const ATTEMPTS: usize = 8;
+pub(super) const ATTEMPTS: usize = 8;
 
 /// Lists the physical devices.
 ///
@@ -69,14 +69,17 @@ pub(super) fn answered(result: VkResult) -> bool {
 unsafe fn unfiltered(instance: &Instance, count: *mut u32, array: *mut PhysicalDeviceHandle<App>) -> VkResult {
     // Handles of both levels are one pointer each.
     let chain = array.cast::<PhysicalDeviceHandle<Chain>>();
+    // SAFETY: by this function's contract.
+    let room = unsafe { *count };
     // SAFETY: the topmost entity's function with its own handle; the pointers are the caller's.
     let result = unsafe { (instance.table().vkEnumeratePhysicalDevices)(instance.chain_handle(), count, chain) };
     if array.is_null() || !answered(result) {
         return result;
     }
-    // SAFETY: the chain wrote `*count` handles, no more than there was room for.
-    for index in 0..unsafe { *count } as usize {
-        // SAFETY: as above.
+    // SAFETY: as before the call. A layer may count more than it could write.
+    let written = unsafe { *count }.min(room);
+    for index in 0..written as usize {
+        // SAFETY: the chain wrote the handles below both counts.
         let handle = unsafe { *chain.add(index) };
         match objects::app_handle(instance, handle) {
             // SAFETY: as above.

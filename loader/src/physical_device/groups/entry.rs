@@ -1,6 +1,6 @@
 //! `vkEnumeratePhysicalDeviceGroups` as the application calls it (APP-125 to APP-129).
 
-use super::super::entry::answered;
+use super::super::entry::{ATTEMPTS, answered};
 use super::super::filter::IdFilters;
 use super::super::objects;
 use super::super::walk::scratch;
@@ -86,14 +86,17 @@ unsafe fn unfiltered(
 ) -> VkResult {
     // The levels differ in what the handles mean, not in layout.
     let chain = array.cast::<VkPhysicalDeviceGroupProperties<Chain>>();
+    // SAFETY: by this function's contract.
+    let room = unsafe { *count };
     // SAFETY: the topmost entity's function with its own handle; the pointers are the caller's.
     let result = unsafe { function(instance)(instance.chain_handle(), count, chain) };
     if array.is_null() || !answered(result) {
         return result;
     }
-    // SAFETY: the chain wrote `*count` elements, no more than there was room for.
-    for index in 0..unsafe { *count } as usize {
-        // SAFETY: as above.
+    // SAFETY: as before the call. A layer may count more than it could write.
+    let written = unsafe { *count }.min(room);
+    for index in 0..written as usize {
+        // SAFETY: the chain wrote the elements below both counts.
         match wrapped(instance, unsafe { &*chain.add(index) }) {
             // SAFETY: as above; the reference of the line before is gone.
             Ok(group) => unsafe { array.add(index).write(group) },
@@ -115,11 +118,10 @@ unsafe fn filtered(
     journal: &mut Journal<'_>,
 ) -> VkResult {
     // SAFETY: passed on.
-    let whole = match unsafe { whole_list(instance, count, array) } {
+    let (heads, all) = match unsafe { whole_list(instance, count, array) } {
         Ok(whole) => whole,
         Err(result) => return result,
     };
-    let (heads, all) = whole;
     let mut shown = HostVec::new(scratch(instance));
     for (element, group) in all.iter().enumerate() {
         if !members(group)
@@ -142,6 +144,9 @@ unsafe fn filtered(
     unsafe { heads.answer(&shown, count, array) }
 }
 
+/// The caller's heads, and all groups that the chain reports.
+type WholeList = (Heads, HostVec<VkPhysicalDeviceGroupProperties<Chain>>);
+
 /// All groups that the chain reports, filled into the caller's chains as far as there are any.
 ///
 /// # Errors
@@ -153,7 +158,30 @@ unsafe fn whole_list(
     instance: &Instance,
     count: *const u32,
     array: *const VkPhysicalDeviceGroupProperties<App>,
-) -> Result<(Heads, HostVec<VkPhysicalDeviceGroupProperties<Chain>>), VkResult> {
+) -> Result<WholeList, VkResult> {
+    let mut attempts = 1;
+    loop {
+        // SAFETY: passed on.
+        let (list, complete) = unsafe { attempt(instance, count, array) }?;
+        if list.1.is_empty() {
+            return Err(VkResult::VK_ERROR_INITIALIZATION_FAILED);
+        }
+        if complete || attempts == ATTEMPTS {
+            return Ok(list);
+        }
+        attempts += 1;
+    }
+}
+
+/// One count call and one array call. The flag says that the list did not grow between them.
+///
+/// # Safety
+/// As for [`unfiltered`].
+unsafe fn attempt(
+    instance: &Instance,
+    count: *const u32,
+    array: *const VkPhysicalDeviceGroupProperties<App>,
+) -> Result<(WholeList, bool), VkResult> {
     let enumerate = function(instance);
     let mut total = 0;
     // SAFETY: the topmost entity's function with its own handle and a writable number.
@@ -161,8 +189,10 @@ unsafe fn whole_list(
     if !answered(result) {
         return Err(result);
     }
-    // SAFETY: by this function's contract; no more than the array has.
-    let heads = unsafe { Heads::read(array, (*count).min(total) as usize, scratch(instance)) }?;
+    // SAFETY: by this function's contract; without an array the number may not even be initialised.
+    let room = if array.is_null() { 0 } else { unsafe { *count } };
+    // SAFETY: no more than the array has.
+    let heads = unsafe { Heads::read(array, room.min(total) as usize, scratch(instance)) }?;
     let mut groups = HostVec::new(scratch(instance));
     groups.try_fill_to(total as usize, Head::INTERNAL.group::<Chain>())?;
     for (index, group) in groups.iter_mut().enumerate() {
@@ -175,9 +205,5 @@ unsafe fn whole_list(
         return Err(result);
     }
     groups.truncate(written.min(total) as usize);
-    if groups.is_empty() {
-        Err(VkResult::VK_ERROR_INITIALIZATION_FAILED)
-    } else {
-        Ok((heads, groups))
-    }
+    Ok(((heads, groups), result == VkResult::VK_SUCCESS))
 }
