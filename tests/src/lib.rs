@@ -1,1 +1,41 @@
-//! Behaviour tests of the built loader.
+//! The harness of the behaviour tests: small scenes of drivers, manifests and variables, and a child process in each that
+//! loads the library under test as an application does.
+//!
+//! A case is an ordinary test function:
+//!
+//! ```ignore
+//! /// DRV-143
+//! #[test]
+//! fn drv_143_devices_come_in_reverse_scan_order() {
+//!     case(|scene| {
+//!         scene.driver("a").device("one");
+//!         scene.driver("b").device("two");
+//!         let outcome = scene.run(|vk| {
+//!             let instance = vk.instance();
+//!             assert_eq!(instance.device_names(), ["two", "one"]);
+//!         });
+//!         outcome.ok();
+//!     });
+//! }
+//! ```
+//!
+//! [`case`] runs the function twice: in the test process it builds the scene on disk and starts a child, which runs the same
+//! function, builds nothing, and executes the closure given to [`Scene::run`]. `tests/README.md` describes the whole.
+
+mod case;
+mod driver;
+mod elf;
+mod library;
+mod outcome;
+mod peer;
+mod process;
+mod scene;
+pub mod vk;
+
+pub use ash;
+pub use case::case;
+pub use driver::{Device, Driver};
+pub use library::{built, is_peer, under_test};
+pub use outcome::Outcome;
+pub use scene::Scene;
+pub use vk::Vk;

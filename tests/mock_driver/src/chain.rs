@@ -1,0 +1,52 @@
+//! Walking `pNext` chains.
+
+use std::ffi::{CStr, c_char, c_void};
+
+use ash::vk;
+
+/// The structures of a chain, first to last.
+pub(crate) fn links(first: *const c_void) -> impl Iterator<Item = *const vk::BaseInStructure<'static>> {
+    let mut next = first.cast::<vk::BaseInStructure<'static>>();
+    std::iter::from_fn(move || {
+        let link = next;
+        if link.is_null() {
+            return None;
+        }
+        // SAFETY: every link of a chain begins with the type and next pointer of the base structure.
+        next = unsafe { (*link).p_next };
+        Some(link)
+    })
+}
+
+/// The structure of type `kind` in the chain.
+pub(crate) fn find<T>(first: *const c_void, kind: vk::StructureType) -> Option<*mut T> {
+    // SAFETY: `links` gives valid structures.
+    let hit = links(first).find(|link| unsafe { (**link).s_type } == kind)?;
+    Some(hit.cast::<T>().cast_mut())
+}
+
+/// The chain's structure types as the journal shows them.
+pub(crate) fn show(first: *const c_void) -> String {
+    // SAFETY: `links` gives valid structures.
+    let types: Vec<String> = links(first)
+        .map(|link| unsafe { (*link).s_type }.as_raw().to_string())
+        .collect();
+    format!("pnext=[{}]", types.join(" "))
+}
+
+/// An array of C strings as the journal shows it.
+///
+/// # Safety
+/// `names` points at `count` terminated strings.
+pub(crate) unsafe fn names(names: *const *const c_char, count: u32) -> Vec<String> {
+    if names.is_null() {
+        return Vec::new();
+    }
+    let name = |index: usize| {
+        // SAFETY: the caller's contract.
+        unsafe { CStr::from_ptr(*names.add(index)) }
+            .to_string_lossy()
+            .into_owned()
+    };
+    (0..count as usize).map(name).collect()
+}

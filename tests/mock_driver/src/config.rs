@@ -1,0 +1,253 @@
+//! What a test may choose: the text file beside the library, one `key value...` a line.
+//!
+//! | key | meaning |
+//! |---|---|
+//! | `name N`, `ordinal N`, `journal PATH` | identity: first word of journal lines, top byte of handles, journal file |
+//! | `interface N` | highest driver interface version; negotiation gives the smaller one of N and what is offered |
+//! | `interface_forced N` | the value written by negotiation, whatever was offered |
+//! | `negotiate_result CODE` | what negotiation returns |
+//! | `api_version A.B.C` | answer of `vkEnumerateInstanceVersion`, and the bound for core commands |
+//! | `instance_extension NAME VERSION` | an instance extension; its commands become available |
+//! | `missing NAME` | no lookup function answers NAME |
+//! | `opaque NAME` | `vkGetDeviceProcAddr` answers NAME with the number [`Config::opaque_address`]; `*` for every name |
+//! | `answer NAME HEX` | every lookup function answers NAME with this address |
+//! | `gipa NAME`, `gpdpa NAME`, `gdpa NAME` | an unknown function, offered by that one lookup function |
+//! | `fail NAME CODE FROM TO` | calls FROM to TO (counted from 1) of NAME return CODE |
+//! | `grow NAME N` | the second call of the two-call idiom reports N more elements than there is room for |
+//! | `null_result NAME` | NAME succeeds and writes a NULL handle |
+//! | `emit NAME TEXT` | a call of NAME sends TEXT to this driver's debug-utils messengers |
+//! | `flag WORD` | a switch: see the [`Config::flag`] callers |
+//! | `device NAME` | begins a physical device; the `device.*` lines that follow belong to it |
+//! | `group NAME...` | a group of named devices; without any such line each device is a group of one |
+
+use std::collections::{HashMap, HashSet};
+
+/// A physical device.
+#[derive(Clone)]
+pub(crate) struct Device {
+    pub(crate) name: String,
+    /// `VkPhysicalDeviceType`.
+    pub(crate) kind: i32,
+    pub(crate) vendor: u32,
+    pub(crate) id: u32,
+    pub(crate) api_version: u32,
+    pub(crate) driver_version: u32,
+    pub(crate) uuid: [u8; 16],
+    pub(crate) driver_uuid: [u8; 16],
+    pub(crate) driver_id: i32,
+    /// Domain, bus, device, function.
+    pub(crate) pci: Option<[u32; 4]>,
+    pub(crate) extensions: Vec<(String, u32)>,
+}
+
+/// A scripted failure: calls `from..=to` of a command return `code`.
+struct Failure {
+    name: String,
+    code: i32,
+    from: u32,
+    to: u32,
+}
+
+/// The whole file.
+pub(crate) struct Config {
+    pub(crate) name: String,
+    pub(crate) ordinal: u64,
+    pub(crate) journal: Option<String>,
+    pub(crate) interface: u32,
+    pub(crate) interface_forced: Option<u32>,
+    pub(crate) negotiate_result: i32,
+    pub(crate) api_version: u32,
+    pub(crate) instance_extensions: Vec<(String, u32)>,
+    pub(crate) devices: Vec<Device>,
+    pub(crate) groups: Vec<Vec<String>>,
+    pub(crate) gipa: Vec<String>,
+    pub(crate) gpdpa: Vec<String>,
+    pub(crate) gdpa: Vec<String>,
+    pub(crate) answers: HashMap<String, usize>,
+    pub(crate) emit: HashMap<String, String>,
+    missing: HashSet<String>,
+    opaque: HashSet<String>,
+    null_results: HashSet<String>,
+    flags: HashSet<String>,
+    grow: HashMap<String, u32>,
+    failures: Vec<Failure>,
+}
+
+impl Config {
+    /// Reads the text. An error names the line, so that a misspelt key never goes unnoticed.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let mut config = Config {
+            name: "driver".into(),
+            ordinal: 0,
+            journal: None,
+            interface: 7,
+            interface_forced: None,
+            negotiate_result: 0,
+            api_version: version("1.3.280"),
+            instance_extensions: Vec::new(),
+            devices: Vec::new(),
+            groups: Vec::new(),
+            gipa: Vec::new(),
+            gpdpa: Vec::new(),
+            gdpa: Vec::new(),
+            answers: HashMap::new(),
+            emit: HashMap::new(),
+            missing: HashSet::new(),
+            opaque: HashSet::new(),
+            null_results: HashSet::new(),
+            flags: HashSet::new(),
+            grow: HashMap::new(),
+            failures: Vec::new(),
+        };
+        for line in text.lines().filter(|line| !line.is_empty()) {
+            let (key, value) = line.split_once(' ').unwrap_or((line, ""));
+            config.line(key, value).ok_or_else(|| format!("bad line `{line}`"))?;
+        }
+        Ok(config)
+    }
+
+    fn line(&mut self, key: &str, value: &str) -> Option<()> {
+        let words: Vec<&str> = value.split(' ').collect();
+        match key {
+            "name" => self.name = value.into(),
+            "ordinal" => self.ordinal = value.parse().ok()?,
+            "journal" => self.journal = Some(value.into()),
+            "interface" => self.interface = value.parse().ok()?,
+            "interface_forced" => self.interface_forced = Some(value.parse().ok()?),
+            "negotiate_result" => self.negotiate_result = value.parse().ok()?,
+            "api_version" => self.api_version = version(value),
+            "instance_extension" => self.instance_extensions.push(extension(&words)?),
+            "missing" => drop(self.missing.insert(value.into())),
+            "opaque" => drop(self.opaque.insert(value.into())),
+            "null_result" => drop(self.null_results.insert(value.into())),
+            "flag" => drop(self.flags.insert(value.into())),
+            "gipa" => self.gipa.push(value.into()),
+            "gpdpa" => self.gpdpa.push(value.into()),
+            "gdpa" => self.gdpa.push(value.into()),
+            "answer" => drop(
+                self.answers
+                    .insert(words[0].into(), usize::from_str_radix(words.get(1)?, 16).ok()?),
+            ),
+            "grow" => drop(self.grow.insert(words[0].into(), words.get(1)?.parse().ok()?)),
+            "emit" => drop(
+                value
+                    .split_once(' ')
+                    .map(|(name, text)| self.emit.insert(name.into(), text.into())),
+            ),
+            "fail" => self.failures.push(failure(&words)?),
+            "device" => self.devices.push(Device::named(value)),
+            "group" => self.groups.push(words.iter().map(|word| String::from(*word)).collect()),
+            _ => self.devices.last_mut()?.line(key.strip_prefix("device.")?, value)?,
+        }
+        Some(())
+    }
+
+    /// True when no lookup function may answer `name`.
+    pub(crate) fn misses(&self, name: &str) -> bool {
+        self.missing.contains(name)
+    }
+
+    /// The number that stands for the pointer of an opaque device command. Nobody may call or inspect it.
+    pub(crate) fn opaque_address(&self, name: &str) -> Option<usize> {
+        if !self.opaque.contains(name) && !self.opaque.contains("*") {
+            return None;
+        }
+        let hash = name.bytes().fold(0xcbf2_9ce4_u32, |hash, byte| {
+            (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+        });
+        Some(0x5000_0000_0000 + hash as usize)
+    }
+
+    /// True when `name` succeeds without making anything.
+    pub(crate) fn gives_null(&self, name: &str) -> bool {
+        self.null_results.contains(name)
+    }
+
+    /// True when the switch is in the file.
+    pub(crate) fn flag(&self, word: &str) -> bool {
+        self.flags.contains(word)
+    }
+
+    /// How many elements more than there is room for the fill call of `name` reports.
+    pub(crate) fn grows(&self, name: &str) -> u32 {
+        self.grow.get(name).copied().unwrap_or(0)
+    }
+
+    /// The scripted result of call number `number` of `name`.
+    pub(crate) fn failure(&self, name: &str, number: u32) -> Option<i32> {
+        let hit = |failure: &&Failure| failure.name == name && (failure.from..=failure.to).contains(&number);
+        self.failures.iter().find(hit).map(|failure| failure.code)
+    }
+
+    /// True when the driver has the instance extension.
+    pub(crate) fn has_extension(&self, name: &str) -> bool {
+        self.instance_extensions.iter().any(|(have, _)| have == name)
+    }
+
+    /// True when one of the physical devices has the device extension.
+    pub(crate) fn has_device_extension(&self, name: &str) -> bool {
+        self.devices
+            .iter()
+            .any(|device| device.extensions.iter().any(|(have, _)| have == name))
+    }
+}
+
+impl Device {
+    fn named(name: &str) -> Self {
+        Device {
+            name: name.into(),
+            kind: 2,
+            vendor: 0x10000,
+            id: 1,
+            api_version: version("1.3.280"),
+            driver_version: 1,
+            uuid: [0; 16],
+            driver_uuid: [0; 16],
+            driver_id: 13,
+            pci: None,
+            extensions: Vec::new(),
+        }
+    }
+
+    fn line(&mut self, key: &str, value: &str) -> Option<()> {
+        let words: Vec<&str> = value.split(' ').collect();
+        match key {
+            "type" => self.kind = value.parse().ok()?,
+            "vendor" => self.vendor = value.parse().ok()?,
+            "id" => self.id = value.parse().ok()?,
+            "api_version" => self.api_version = version(value),
+            "driver_version" => self.driver_version = value.parse().ok()?,
+            "uuid" => self.uuid = [value.parse().ok()?; 16],
+            "driver_uuid" => self.driver_uuid = [value.parse().ok()?; 16],
+            "driver_id" => self.driver_id = value.parse().ok()?,
+            "pci" => {
+                let numbers: Vec<u32> = words.iter().map(|word| word.parse()).collect::<Result<_, _>>().ok()?;
+                self.pci = Some(numbers.try_into().ok()?);
+            }
+            "extension" => self.extensions.push(extension(&words)?),
+            _ => return None,
+        }
+        Some(())
+    }
+}
+
+fn extension(words: &[&str]) -> Option<(String, u32)> {
+    Some((words[0].into(), words.get(1).map_or(Ok(1), |word| word.parse()).ok()?))
+}
+
+fn failure(words: &[&str]) -> Option<Failure> {
+    let number = |index: usize, default: u32| words.get(index).map_or(Ok(default), |word| word.parse());
+    Some(Failure {
+        name: words[0].into(),
+        code: words.get(1)?.parse().ok()?,
+        from: number(2, 1).ok()?,
+        to: number(3, u32::MAX).ok()?,
+    })
+}
+
+/// Packs `major.minor.patch`.
+fn version(text: &str) -> u32 {
+    let mut parts = text.split('.').map(|part| part.parse::<u32>().unwrap_or(0));
+    let mut next = || parts.next().unwrap_or(0);
+    (next() << 22) | (next() << 12) | next()
+}

@@ -1,0 +1,154 @@
+//! Messengers and report callbacks of the instance.
+
+use std::ffi::{CStr, CString, c_char};
+use std::sync::{Mutex, PoisonError};
+
+use ash::vk::{self, Handle};
+
+use crate::alloc::Allocator;
+use crate::config::Config;
+use crate::entry::Call;
+use crate::object;
+
+/// A live messenger: its handle, callback and the user data as a number.
+struct Messenger {
+    handle: u64,
+    callback: vk::PFN_vkDebugUtilsMessengerCallbackEXT,
+    user_data: usize,
+}
+
+static MESSENGERS: Mutex<Vec<Messenger>> = Mutex::new(Vec::new());
+
+/// Sends the text configured for `name` to every messenger, from inside the call, as drivers do.
+pub(crate) fn emit(config: &Config, name: &str) {
+    let Some(text) = config.emit.get(name) else { return };
+    let Ok(text) = CString::new(text.as_str()) else { return };
+    let targets: Vec<_> = {
+        let list = MESSENGERS.lock().unwrap_or_else(PoisonError::into_inner);
+        list.iter()
+            .filter_map(|messenger| messenger.callback.map(|callback| (callback, messenger.user_data)))
+            .collect()
+    };
+    for (callback, user_data) in targets {
+        let data = vk::DebugUtilsMessengerCallbackDataEXT::default()
+            .message_id_name(c"mock")
+            .message(&text);
+        let severity = vk::DebugUtilsMessageSeverityFlagsEXT::WARNING;
+        // SAFETY: the callback belongs to a live messenger, and the data live until it returns.
+        unsafe {
+            callback(
+                severity,
+                vk::DebugUtilsMessageTypeFlagsEXT::GENERAL,
+                &data,
+                user_data as *mut _,
+            )
+        };
+    }
+}
+
+/// `vkCreateDebugUtilsMessengerEXT`.
+pub(crate) unsafe extern "system" fn create_messenger(
+    instance: vk::Instance,
+    info: *const vk::DebugUtilsMessengerCreateInfoEXT<'static>,
+    allocator: *const vk::AllocationCallbacks<'static>,
+    out: *mut vk::DebugUtilsMessengerEXT,
+) -> vk::Result {
+    object::expect("vkCreateDebugUtilsMessengerEXT", &["instance"], instance.as_raw());
+    let call = Call::enter("vkCreateDebugUtilsMessengerEXT", Allocator(allocator));
+    if let Some(code) = call.failure {
+        return code;
+    }
+    let handle = object::number("messenger");
+    // SAFETY: the create info is valid for the time of the call.
+    let info = unsafe { &*info };
+    let messenger = Messenger {
+        handle,
+        callback: info.pfn_user_callback,
+        user_data: info.p_user_data as usize,
+    };
+    MESSENGERS
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .push(messenger);
+    // SAFETY: the caller passes a valid place.
+    unsafe { *out = vk::DebugUtilsMessengerEXT::from_raw(handle) };
+    vk::Result::SUCCESS
+}
+
+/// `vkDestroyDebugUtilsMessengerEXT`.
+pub(crate) unsafe extern "system" fn destroy_messenger(
+    _instance: vk::Instance,
+    messenger: vk::DebugUtilsMessengerEXT,
+    allocator: *const vk::AllocationCallbacks<'static>,
+) {
+    let handle = messenger.as_raw();
+    Call::enter(
+        "vkDestroyDebugUtilsMessengerEXT",
+        format_args!("{handle:#x} {}", Allocator(allocator)),
+    );
+    MESSENGERS
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .retain(|messenger| messenger.handle != handle);
+    object::release("vkDestroyDebugUtilsMessengerEXT", "messenger", handle);
+}
+
+/// `vkSubmitDebugUtilsMessageEXT`. No loader may call it (APP-192): its line shows that one did.
+pub(crate) unsafe extern "system" fn submit_message(
+    _instance: vk::Instance,
+    _severity: vk::DebugUtilsMessageSeverityFlagsEXT,
+    _types: vk::DebugUtilsMessageTypeFlagsEXT,
+    _data: *const vk::DebugUtilsMessengerCallbackDataEXT<'static>,
+) {
+    Call::enter("vkSubmitDebugUtilsMessageEXT", "");
+}
+
+/// `vkCreateDebugReportCallbackEXT`.
+pub(crate) unsafe extern "system" fn create_report(
+    instance: vk::Instance,
+    _info: *const vk::DebugReportCallbackCreateInfoEXT<'static>,
+    allocator: *const vk::AllocationCallbacks<'static>,
+    out: *mut vk::DebugReportCallbackEXT,
+) -> vk::Result {
+    object::expect("vkCreateDebugReportCallbackEXT", &["instance"], instance.as_raw());
+    let call = Call::enter("vkCreateDebugReportCallbackEXT", Allocator(allocator));
+    if call.failure.is_none() {
+        // SAFETY: the caller passes a valid place.
+        unsafe { *out = vk::DebugReportCallbackEXT::from_raw(object::number("report_callback")) };
+    }
+    call.result()
+}
+
+/// `vkDestroyDebugReportCallbackEXT`.
+pub(crate) unsafe extern "system" fn destroy_report(
+    _instance: vk::Instance,
+    callback: vk::DebugReportCallbackEXT,
+    allocator: *const vk::AllocationCallbacks<'static>,
+) {
+    let handle = callback.as_raw();
+    Call::enter(
+        "vkDestroyDebugReportCallbackEXT",
+        format_args!("{handle:#x} {}", Allocator(allocator)),
+    );
+    object::release("vkDestroyDebugReportCallbackEXT", "report_callback", handle);
+}
+
+/// `vkDebugReportMessageEXT`.
+#[allow(clippy::too_many_arguments, reason = "the signature is the registry's")]
+pub(crate) unsafe extern "system" fn report_message(
+    _instance: vk::Instance,
+    flags: vk::DebugReportFlagsEXT,
+    _object_type: vk::DebugReportObjectTypeEXT,
+    _object: u64,
+    _location: usize,
+    code: i32,
+    _prefix: *const c_char,
+    message: *const c_char,
+) {
+    // SAFETY: the message is a terminated string.
+    let text = unsafe { CStr::from_ptr(message) }.to_string_lossy();
+    Call::enter(
+        "vkDebugReportMessageEXT",
+        format_args!("flags={} code={code} {text}", flags.as_raw()),
+    );
+}

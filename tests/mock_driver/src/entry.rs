@@ -1,0 +1,83 @@
+//! What every entry point does first: count itself, read the configuration, write its journal line.
+
+use std::fmt::Display;
+use std::sync::Arc;
+
+use ash::vk;
+
+use crate::config::Config;
+use crate::{debug, journal, state};
+
+/// A call in progress.
+pub(crate) struct Call {
+    pub(crate) name: &'static str,
+    pub(crate) config: Arc<Config>,
+    /// The scripted result, if this call is to fail.
+    pub(crate) failure: Option<vk::Result>,
+}
+
+impl Call {
+    /// Notes the call `name` with its interesting arguments.
+    pub(crate) fn enter(name: &'static str, arguments: impl Display) -> Self {
+        let call = Self::quiet(name);
+        let arguments = arguments.to_string();
+        let space = if arguments.is_empty() { "" } else { " " };
+        let end = call
+            .failure
+            .map_or(String::new(), |code| format!(" -> {}", code.as_raw()));
+        journal::line(&call.config, &format!("{name}{space}{arguments}{end}"));
+        debug::emit(&call.config, name);
+        call
+    }
+
+    /// The same without a journal line, for calls that write one later.
+    pub(crate) fn quiet(name: &'static str) -> Self {
+        let (config, number) = state::with(|state| {
+            state.refresh();
+            let number = state.calls.entry(name.into()).or_insert(0);
+            *number += 1;
+            (state.config.clone(), *number)
+        });
+        let failure = config.failure(name, number).map(vk::Result::from_raw);
+        Call { name, config, failure }
+    }
+
+    /// The result of a call that does nothing else.
+    pub(crate) fn result(&self) -> vk::Result {
+        self.failure.unwrap_or(vk::Result::SUCCESS)
+    }
+
+    /// Adds a line about this call.
+    pub(crate) fn note(&self, text: impl Display) {
+        journal::line(&self.config, &format!("{} {text}", self.name));
+    }
+}
+
+/// Answers the two-call idiom from `items`; `grow` makes the fill call report more than there is room for.
+///
+/// # Safety
+/// `count` is valid for reads and writes, and `out`, when not null, for `*count` elements.
+pub(crate) unsafe fn two_call<T: Clone>(call: &Call, items: &[T], count: *mut u32, out: *mut T) -> vk::Result {
+    if let Some(code) = call.failure {
+        return code;
+    }
+    if out.is_null() {
+        // SAFETY: the caller's contract.
+        unsafe { *count = items.len() as u32 };
+        return vk::Result::SUCCESS;
+    }
+    // SAFETY: the caller's contract.
+    let room = unsafe { *count } as usize;
+    let written = room.min(items.len());
+    for (index, item) in items.iter().take(written).enumerate() {
+        // SAFETY: index < *count, which `out` has room for.
+        unsafe { out.add(index).write(item.clone()) };
+    }
+    // SAFETY: the caller's contract.
+    unsafe { *count = written as u32 + call.config.grows(call.name) };
+    if written < items.len() {
+        vk::Result::INCOMPLETE
+    } else {
+        vk::Result::SUCCESS
+    }
+}

@@ -1,0 +1,146 @@
+//! The commands that need no instance, and the making and ending of instances.
+
+use std::ffi::{CStr, c_char};
+
+use ash::vk::{self, Handle};
+
+use crate::alloc::Allocator;
+use crate::entry::{Call, two_call};
+use crate::{chain, object};
+
+/// Settles the interface version (DRV-64).
+///
+/// # Safety
+/// `version` is valid for reads and writes.
+pub(crate) unsafe extern "system" fn negotiate(version: *mut u32) -> vk::Result {
+    // SAFETY: the caller's contract.
+    let offered = unsafe { *version };
+    let call = Call::enter(
+        "vk_icdNegotiateLoaderICDInterfaceVersion",
+        format_args!("offered={offered}"),
+    );
+    let mine = call
+        .config
+        .interface_forced
+        .unwrap_or(offered.min(call.config.interface));
+    // SAFETY: the caller's contract.
+    unsafe { *version = mine };
+    vk::Result::from_raw(call.config.negotiate_result)
+}
+
+/// `vkEnumerateInstanceVersion`.
+pub(crate) unsafe extern "system" fn enumerate_instance_version(version: *mut u32) -> vk::Result {
+    let call = Call::enter("vkEnumerateInstanceVersion", "");
+    // SAFETY: the caller passes a valid pointer.
+    unsafe { *version = call.config.api_version };
+    call.result()
+}
+
+/// An extension as the C structure has it. A name of 256 bytes or more is left without a terminator.
+pub(crate) fn extension((name, version): &(String, u32)) -> vk::ExtensionProperties {
+    let mut properties = vk::ExtensionProperties {
+        spec_version: *version,
+        ..Default::default()
+    };
+    for (to, from) in properties.extension_name.iter_mut().zip(name.bytes()) {
+        *to = from as c_char;
+    }
+    properties
+}
+
+/// `vkEnumerateInstanceExtensionProperties`. The layer name must be NULL (DRV-108).
+pub(crate) unsafe extern "system" fn enumerate_instance_extension_properties(
+    layer: *const c_char,
+    count: *mut u32,
+    out: *mut vk::ExtensionProperties,
+) -> vk::Result {
+    let shown = match layer.is_null() {
+        true => "null".into(),
+        // SAFETY: a non-null layer name is a terminated string.
+        false => format!("{:?}", unsafe { CStr::from_ptr(layer) }),
+    };
+    let form = if out.is_null() { "count" } else { "fill" };
+    let call = Call::enter(
+        "vkEnumerateInstanceExtensionProperties",
+        format_args!("layer={shown} {form}"),
+    );
+    let list: Vec<_> = call.config.instance_extensions.iter().map(extension).collect();
+    // SAFETY: the caller follows the two-call idiom.
+    unsafe { two_call(&call, &list, count, out) }
+}
+
+/// `vkEnumerateInstanceLayerProperties`. No loader may call it (DRV-108): its line shows that one did.
+pub(crate) unsafe extern "system" fn enumerate_instance_layer_properties(
+    count: *mut u32,
+    _out: *mut vk::LayerProperties,
+) -> vk::Result {
+    let call = Call::enter("vkEnumerateInstanceLayerProperties", "");
+    // SAFETY: the caller passes a valid pointer.
+    unsafe { *count = 0 };
+    call.result()
+}
+
+fn show_application(info: *const vk::ApplicationInfo<'_>) -> String {
+    if info.is_null() {
+        return "app=null".into();
+    }
+    // SAFETY: a non-null application info is valid for the time of the call.
+    let info = unsafe { &*info };
+    let version = info.api_version;
+    let name = match info.p_application_name.is_null() {
+        true => "-".into(),
+        // SAFETY: a non-null name is a terminated string.
+        false => unsafe { CStr::from_ptr(info.p_application_name) }
+            .to_string_lossy()
+            .into_owned(),
+    };
+    let (major, minor, patch) = ((version >> 22) & 0x7f, (version >> 12) & 0x3ff, version & 0xfff);
+    format!("app={name} stype={} api={major}.{minor}.{patch}", info.s_type.as_raw())
+}
+
+/// `vkCreateInstance`.
+pub(crate) unsafe extern "system" fn create_instance(
+    info: *const vk::InstanceCreateInfo<'static>,
+    allocator: *const vk::AllocationCallbacks<'static>,
+    instance: *mut vk::Instance,
+) -> vk::Result {
+    // SAFETY: the create info is valid for the time of the call.
+    let info = unsafe { &*info };
+    // SAFETY: the arrays of a create info hold as many strings as it says.
+    let extensions = unsafe { chain::names(info.pp_enabled_extension_names, info.enabled_extension_count) };
+    let call = Call::enter(
+        "vkCreateInstance",
+        format_args!(
+            "{} flags={} layers={} ext=[{}] {} {}",
+            show_application(info.p_application_info),
+            info.flags.as_raw(),
+            info.enabled_layer_count,
+            extensions.join(" "),
+            chain::show(info.p_next),
+            Allocator(allocator)
+        ),
+    );
+    if let Some(code) = call.failure {
+        return code;
+    }
+    let made = match call.config.gives_null(call.name) {
+        true => vk::Instance::null(),
+        false => vk::Instance::from_raw(object::create("instance", 0, "", extensions)),
+    };
+    // SAFETY: the caller passes a valid place for the result.
+    unsafe { *instance = made };
+    vk::Result::SUCCESS
+}
+
+/// `vkDestroyInstance`.
+pub(crate) unsafe extern "system" fn destroy_instance(
+    instance: vk::Instance,
+    allocator: *const vk::AllocationCallbacks<'static>,
+) {
+    Call::enter("vkDestroyInstance", Allocator(allocator));
+    if !instance.is_null() {
+        object::expect("vkDestroyInstance", &["instance"], instance.as_raw());
+        object::destroy_children(instance.as_raw());
+        object::destroy(instance.as_raw());
+    }
+}

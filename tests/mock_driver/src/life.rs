@@ -1,0 +1,31 @@
+//! The first and last thing the library does in a process: both leave a line, so that a test sees when it was opened and
+//! closed, and what was still alive then.
+
+use std::collections::BTreeMap;
+
+use crate::{journal, state};
+
+#[used]
+#[unsafe(link_section = ".init_array")]
+static LOADED: extern "C" fn() = loaded;
+
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static UNLOADED: extern "C" fn() = unloaded;
+
+extern "C" fn loaded() {
+    let config = state::with(|state| state.config.clone());
+    journal::line(&config, "load");
+}
+
+extern "C" fn unloaded() {
+    let (config, counts) = state::with(|state| {
+        let mut counts = BTreeMap::new();
+        for kind in state.live.values() {
+            *counts.entry(*kind).or_insert(0) += 1;
+        }
+        (state.config.clone(), counts)
+    });
+    let live: Vec<String> = counts.iter().map(|(kind, count)| format!("{kind}:{count}")).collect();
+    journal::line(&config, &format!("unload live=[{}]", live.join(" ")));
+}

@@ -1,0 +1,92 @@
+//! Naming and tagging of objects, and labels: what arrives here shows how the loader translated the handle.
+
+use std::ffi::CStr;
+
+use ash::vk::{self, Handle};
+
+use crate::entry::Call;
+use crate::object;
+
+/// `vkSetDebugUtilsObjectNameEXT`.
+pub(crate) unsafe extern "system" fn set_name(
+    device: vk::Device,
+    info: *const vk::DebugUtilsObjectNameInfoEXT<'static>,
+) -> vk::Result {
+    object::expect("vkSetDebugUtilsObjectNameEXT", &["device"], device.as_raw());
+    // SAFETY: the caller passes a valid structure.
+    let info = unsafe { &*info };
+    let name = match info.p_object_name.is_null() {
+        true => "null".into(),
+        // SAFETY: a non-null name is a terminated string.
+        false => unsafe { CStr::from_ptr(info.p_object_name) }.to_string_lossy(),
+    };
+    let (kind, shown) = (info.object_type.as_raw(), object::show(info.object_handle));
+    Call::enter(
+        "vkSetDebugUtilsObjectNameEXT",
+        format_args!("type={kind} {shown} {name}"),
+    )
+    .result()
+}
+
+/// `vkSetDebugUtilsObjectTagEXT`.
+pub(crate) unsafe extern "system" fn set_tag(
+    device: vk::Device,
+    info: *const vk::DebugUtilsObjectTagInfoEXT<'static>,
+) -> vk::Result {
+    object::expect("vkSetDebugUtilsObjectTagEXT", &["device"], device.as_raw());
+    // SAFETY: the caller passes a valid structure.
+    let info = unsafe { &*info };
+    let (kind, shown) = (info.object_type.as_raw(), object::show(info.object_handle));
+    Call::enter(
+        "vkSetDebugUtilsObjectTagEXT",
+        format_args!("type={kind} {shown} tag={}", info.tag_name),
+    )
+    .result()
+}
+
+/// `vkDebugMarkerSetObjectNameEXT`.
+pub(crate) unsafe extern "system" fn marker_name(
+    device: vk::Device,
+    info: *const vk::DebugMarkerObjectNameInfoEXT<'static>,
+) -> vk::Result {
+    object::expect("vkDebugMarkerSetObjectNameEXT", &["device"], device.as_raw());
+    // SAFETY: the caller passes a valid structure.
+    let info = unsafe { &*info };
+    let (kind, shown) = (info.object_type.as_raw(), object::show(info.object));
+    Call::enter("vkDebugMarkerSetObjectNameEXT", format_args!("type={kind} {shown}")).result()
+}
+
+/// `vkDebugMarkerSetObjectTagEXT`.
+pub(crate) unsafe extern "system" fn marker_tag(
+    device: vk::Device,
+    info: *const vk::DebugMarkerObjectTagInfoEXT<'static>,
+) -> vk::Result {
+    object::expect("vkDebugMarkerSetObjectTagEXT", &["device"], device.as_raw());
+    // SAFETY: the caller passes a valid structure.
+    let info = unsafe { &*info };
+    let (kind, shown) = (info.object_type.as_raw(), object::show(info.object));
+    Call::enter("vkDebugMarkerSetObjectTagEXT", format_args!("type={kind} {shown}")).result()
+}
+
+/// Emits a label command.
+macro_rules! label {
+    ($($function:ident, $name:literal, $kind:literal;)*) => {$(
+        #[doc = concat!("`", $name, "`.")]
+        pub(crate) unsafe extern "system" fn $function(handle: u64) {
+            object::expect($name, &[$kind], handle);
+            Call::enter($name, object::show(handle));
+        }
+    )*};
+}
+
+label! {
+    queue_begin, "vkQueueBeginDebugUtilsLabelEXT", "queue";
+    queue_end, "vkQueueEndDebugUtilsLabelEXT", "queue";
+    queue_insert, "vkQueueInsertDebugUtilsLabelEXT", "queue";
+    cmd_begin, "vkCmdBeginDebugUtilsLabelEXT", "command_buffer";
+    cmd_end, "vkCmdEndDebugUtilsLabelEXT", "command_buffer";
+    cmd_insert, "vkCmdInsertDebugUtilsLabelEXT", "command_buffer";
+    marker_begin, "vkCmdDebugMarkerBeginEXT", "command_buffer";
+    marker_end, "vkCmdDebugMarkerEndEXT", "command_buffer";
+    marker_insert, "vkCmdDebugMarkerInsertEXT", "command_buffer";
+}

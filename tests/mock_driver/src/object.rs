@@ -1,0 +1,137 @@
+//! Objects. Dispatchable ones begin with the word reserved for the loader (DRV-208); the others are numbers that tell
+//! whose they are and what: driver, kind and serial number.
+
+use std::collections::HashMap;
+
+use crate::{journal, state};
+
+/// The value a driver leaves in the loader's word (DRV-208).
+const ICD_LOADER_MAGIC: usize = 0x01CD_C0DE;
+
+/// A dispatchable object.
+#[repr(C)]
+pub(crate) struct Object {
+    loader_word: usize,
+    /// The object it was made from.
+    pub(crate) parent: u64,
+    /// The configured device it belongs to; empty for an instance.
+    pub(crate) device: String,
+    /// Extensions enabled at creation.
+    pub(crate) extensions: Vec<String>,
+}
+
+/// Makes a dispatchable object.
+pub(crate) fn create(kind: &'static str, parent: u64, device: &str, extensions: Vec<String>) -> u64 {
+    state::with(|state| {
+        let loader_word = if state.config.flag("no_magic") {
+            0
+        } else {
+            ICD_LOADER_MAGIC
+        };
+        let object = Box::new(Object {
+            loader_word,
+            parent,
+            device: device.into(),
+            extensions,
+        });
+        let handle = Box::into_raw(object) as u64;
+        state.live.insert(handle, kind);
+        handle
+    })
+}
+
+/// Makes the handle of a non-dispatchable object: driver, kind and serial number.
+pub(crate) fn number(kind: &'static str) -> u64 {
+    state::with(|state| {
+        state.serial += 1;
+        let code = kind
+            .bytes()
+            .fold(0u64, |code, byte| (code * 31 + u64::from(byte)) & 0xffff);
+        let handle = ((0xa0 + state.config.ordinal) << 56) | (code << 32) | state.serial;
+        state.live.insert(handle, kind);
+        handle
+    })
+}
+
+/// The object behind a handle of the given kind. A handle this driver did not make ends the process.
+pub(crate) fn get(call: &'static str, kind: &'static str, handle: u64) -> &'static Object {
+    expect(call, &[kind], handle);
+    // SAFETY: a live dispatchable handle is the address of an object made by `create` and not yet destroyed.
+    unsafe { &*(handle as *const Object) }
+}
+
+/// Ends the process unless `handle` is a live object of one of these kinds.
+pub(crate) fn expect(call: &'static str, kinds: &[&'static str], handle: u64) {
+    let (config, kind) = state::with(|state| (state.config.clone(), state.live.get(&handle).copied()));
+    if kind.is_none_or(|kind| !kinds.contains(&kind)) {
+        journal::line(
+            &config,
+            &format!("FOREIGN {call}: {handle:#x} is not one of my {kinds:?}"),
+        );
+        eprintln!(
+            "mock driver {}: {call}: {handle:#x} is not one of my {kinds:?}",
+            config.name
+        );
+        std::process::abort();
+    }
+}
+
+/// Ends a dispatchable object.
+pub(crate) fn destroy(handle: u64) {
+    let known = state::with(|state| state.live.remove(&handle).is_some());
+    if known {
+        // SAFETY: the handle came from `create`, and it was in the table of live ones until now.
+        drop(unsafe { Box::from_raw(handle as *mut Object) });
+    }
+}
+
+/// Ends a non-dispatchable object of the given kind; NULL is ignored.
+pub(crate) fn release(call: &'static str, kind: &'static str, handle: u64) {
+    if handle != 0 {
+        expect(call, &[kind], handle);
+        state::with(|state| state.live.remove(&handle));
+    }
+}
+
+/// The child of `parent` under `key`, made on first use and handed out again later.
+pub(crate) fn child(parent: u64, key: &str, make: impl FnOnce() -> u64) -> u64 {
+    let place = (parent, String::from(key));
+    if let Some(handle) = state::with(|state| state.children.get(&place).copied()) {
+        return handle;
+    }
+    let handle = make();
+    state::with(|state| state.children.insert(place, handle));
+    handle
+}
+
+/// Ends every child of `parent`.
+pub(crate) fn destroy_children(parent: u64) {
+    let gone: HashMap<(u64, String), u64> = state::with(|state| {
+        let (gone, kept) = std::mem::take(&mut state.children)
+            .into_iter()
+            .partition(|((of, _), _)| *of == parent);
+        state.children = kept;
+        gone
+    });
+    for handle in gone.into_values() {
+        destroy(handle);
+    }
+}
+
+/// How the journal shows any handle: `physical_device(gpu)` for one of mine, the number otherwise.
+pub(crate) fn show(handle: u64) -> String {
+    let kind = state::with(|state| state.live.get(&handle).copied());
+    match kind {
+        Some(kind @ ("instance" | "physical_device" | "device" | "queue" | "command_buffer")) => {
+            // SAFETY: a live dispatchable handle is the address of an object.
+            let object = unsafe { &*(handle as *const Object) };
+            if object.device.is_empty() {
+                kind.into()
+            } else {
+                format!("{kind}({})", object.device)
+            }
+        }
+        Some(kind) => format!("{kind}:{handle:#x}"),
+        None => format!("{handle:#x}"),
+    }
+}

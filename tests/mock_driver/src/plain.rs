@@ -1,0 +1,91 @@
+//! Plain device objects: each is a number that is made, noted and ended. And the commands that do nothing.
+
+use ash::vk;
+
+use crate::alloc::Allocator;
+use crate::entry::Call;
+use crate::object;
+
+/// Emits the create and the destroy command of one kind of object.
+macro_rules! plain {
+    ($($create:ident, $create_name:literal, $destroy:ident, $destroy_name:literal, $kind:literal;)*) => {$(
+        #[doc = concat!("`", $create_name, "`.")]
+        pub(crate) unsafe extern "system" fn $create(
+            device: u64,
+            _info: *const vk::BaseInStructure<'static>,
+            allocator: *const vk::AllocationCallbacks<'static>,
+            out: *mut u64,
+        ) -> vk::Result {
+            object::expect($create_name, &["device"], device);
+            let call = Call::enter($create_name, Allocator(allocator));
+            if call.failure.is_none() {
+                // SAFETY: the caller passes a valid place.
+                unsafe { *out = object::number($kind) };
+            }
+            call.result()
+        }
+        #[doc = concat!("`", $destroy_name, "`.")]
+        pub(crate) unsafe extern "system" fn $destroy(
+            device: u64,
+            handle: u64,
+            allocator: *const vk::AllocationCallbacks<'static>,
+        ) {
+            object::expect($destroy_name, &["device"], device);
+            Call::enter($destroy_name, Allocator(allocator));
+            object::release($destroy_name, $kind, handle);
+        }
+    )*};
+}
+
+plain! {
+    create_command_pool, "vkCreateCommandPool", destroy_command_pool, "vkDestroyCommandPool", "command_pool";
+    create_buffer, "vkCreateBuffer", destroy_buffer, "vkDestroyBuffer", "buffer";
+    create_image, "vkCreateImage", destroy_image, "vkDestroyImage", "image";
+    create_fence, "vkCreateFence", destroy_fence, "vkDestroyFence", "fence";
+    create_semaphore, "vkCreateSemaphore", destroy_semaphore, "vkDestroySemaphore", "semaphore";
+    allocate_memory, "vkAllocateMemory", free_memory, "vkFreeMemory", "memory";
+    create_shader_module, "vkCreateShaderModule", destroy_shader_module, "vkDestroyShaderModule", "shader_module";
+    create_sampler, "vkCreateSampler", destroy_sampler, "vkDestroySampler", "sampler";
+    create_event, "vkCreateEvent", destroy_event, "vkDestroyEvent", "event";
+    create_query_pool, "vkCreateQueryPool", destroy_query_pool, "vkDestroyQueryPool", "query_pool";
+    create_render_pass, "vkCreateRenderPass", destroy_render_pass, "vkDestroyRenderPass", "render_pass";
+    create_pipeline_layout, "vkCreatePipelineLayout", destroy_pipeline_layout, "vkDestroyPipelineLayout", "layout";
+}
+
+/// A command without effect that succeeds; any argument list fits, since the caller cleans the stack.
+pub(crate) extern "system" fn nothing() -> u64 {
+    0
+}
+
+/// `vkGetBufferMemoryRequirements` and the same for images.
+pub(crate) unsafe extern "system" fn memory_requirements(device: u64, _object: u64, out: *mut vk::MemoryRequirements) {
+    object::expect("vkGetBufferMemoryRequirements", &["device"], device);
+    // SAFETY: the caller passes a valid place.
+    unsafe {
+        out.write(vk::MemoryRequirements {
+            size: 256,
+            alignment: 16,
+            memory_type_bits: 1,
+        })
+    };
+}
+
+/// Device commands that succeed and do nothing else.
+pub(crate) const NOTHING: &[&str] = &[
+    "vkBindBufferMemory",
+    "vkBindImageMemory",
+    "vkCmdBindPipeline",
+    "vkCmdCopyBuffer",
+    "vkCmdDispatch",
+    "vkCmdDrawIndexed",
+    "vkCmdFillBuffer",
+    "vkCmdPipelineBarrier",
+    "vkFlushMappedMemoryRanges",
+    "vkGetFenceStatus",
+    "vkInvalidateMappedMemoryRanges",
+    "vkQueueBindSparse",
+    "vkResetCommandPool",
+    "vkResetFences",
+    "vkUnmapMemory",
+    "vkWaitForFences",
+];

@@ -1,0 +1,87 @@
+//! The one process-wide value: the configuration as last read, call counters and the objects that live.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::CStr;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::config::Config;
+
+/// What the driver remembers between calls.
+pub(crate) struct State {
+    path: PathBuf,
+    text: String,
+    pub(crate) config: Arc<Config>,
+    pub(crate) calls: HashMap<String, u32>,
+    /// Every live object: its handle and its kind.
+    pub(crate) live: BTreeMap<u64, &'static str>,
+    /// Physical devices by instance and name; queues by device and place: the same one is handed out again.
+    pub(crate) children: HashMap<(u64, String), u64>,
+    /// Names given to the unknown-function slots, in order.
+    pub(crate) slots: Vec<String>,
+    pub(crate) serial: u64,
+}
+
+static STATE: Mutex<Option<State>> = Mutex::new(None);
+
+/// Runs `body` on the state. No driver code that may call out runs inside.
+pub(crate) fn with<R>(body: impl FnOnce(&mut State) -> R) -> R {
+    let mut guard: MutexGuard<'_, Option<State>> = STATE.lock().unwrap_or_else(PoisonError::into_inner);
+    body(guard.get_or_insert_with(State::load))
+}
+
+impl State {
+    fn load() -> Self {
+        let mut state = State {
+            path: library_path().with_extension("conf"),
+            text: String::new(),
+            config: Arc::new(Config::parse("").expect("the empty text is valid")),
+            calls: HashMap::new(),
+            live: BTreeMap::new(),
+            children: HashMap::new(),
+            slots: Vec::new(),
+            serial: 0,
+        };
+        state.refresh();
+        state
+    }
+
+    /// Reads the file again when its text changed. A file in the middle of being written keeps the old text.
+    pub(crate) fn refresh(&mut self) {
+        let text = match std::fs::read_to_string(&self.path) {
+            Ok(text) => text,
+            // A library lent out without its file is a driver with no device: loaders must cope with it.
+            Err(_) => return,
+        };
+        if text == self.text {
+            return;
+        }
+        match Config::parse(&text) {
+            Ok(config) => self.config = Arc::new(config),
+            Err(error) => {
+                eprintln!("mock driver: {}: {error}", self.path.display());
+                std::process::abort();
+            }
+        }
+        self.text = text;
+    }
+}
+
+/// The file this very library was loaded from.
+fn library_path() -> PathBuf {
+    let mut info = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
+    let here: fn() -> PathBuf = library_path;
+    // SAFETY: `info` is a valid place for the result, and a zeroed `Dl_info` is a valid value.
+    let (found, info) = unsafe {
+        (
+            libc::dladdr(here as *const libc::c_void, info.as_mut_ptr()),
+            info.assume_init(),
+        )
+    };
+    if found == 0 || info.dli_fname.is_null() {
+        return PathBuf::new();
+    }
+    // SAFETY: dladdr succeeded, so the name is a terminated string that lives as long as this library is loaded.
+    let name = unsafe { CStr::from_ptr(info.dli_fname) };
+    PathBuf::from(name.to_string_lossy().into_owned())
+}

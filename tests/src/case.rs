@@ -1,0 +1,41 @@
+//! One case: which process this is, and what a failure means.
+
+use std::any::type_name;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use crate::{Scene, library, peer};
+
+/// Runs a case. The name of the case is the path of the function that calls this.
+///
+/// With `VKL_PEER=1` a case that `tests/peer.txt` lists must fail: the list stays true that way.
+pub fn case<F: FnOnce(&mut Scene)>(body: F) {
+    let path = path_of::<F>();
+    let mut scene = Scene::open(&path);
+    if scene.is_child() {
+        body(&mut scene);
+        // Only a run() that this child was started for leaves the process with success.
+        eprintln!("the case ended without the run this process was started for");
+        std::process::exit(120);
+    }
+    let result = catch_unwind(AssertUnwindSafe(|| body(&mut scene)));
+    let keep = result.is_err() && std::env::var_os("VKL_KEEP").is_some();
+    match keep {
+        true => eprintln!("kept {}", scene.root().display()),
+        false => scene.remove(),
+    }
+    let name = path.rsplit("::").next().unwrap_or(&path);
+    let reason = if library::is_peer() { peer::reason(name) } else { None };
+    match (result, reason) {
+        (Ok(()), None) => {}
+        (Ok(()), Some(reason)) => panic!("peer.txt lists {name} ({reason}), but it passes"),
+        (Err(payload), None) => resume_unwind(payload),
+        (Err(_), Some(reason)) => eprintln!("differs as expected: {reason}"),
+    }
+}
+
+/// The path of the function around the closure, without the crate: what the test runner calls the test.
+fn path_of<F>() -> String {
+    let full = type_name::<F>();
+    let function = full.split("::{{closure}}").next().unwrap_or(full);
+    function.split_once("::").map_or(function, |(_, path)| path).into()
+}

@@ -1,0 +1,223 @@
+//! Describing a driver: the mock's configuration, its manifest and the library file.
+
+use std::fmt::{Display, Write as _};
+
+/// A mock driver in the making. Each method adds one choice; `tests/mock_driver/src/config.rs` lists all keys.
+///
+/// Without further choices: interface version 7, API version 1.3.280, no extension, no device.
+pub struct Driver {
+    pub(crate) name: String,
+    pub(crate) ordinal: usize,
+    pub(crate) lines: String,
+    pub(crate) manifest: Manifest,
+    pub(crate) hidden: Vec<String>,
+    pub(crate) listed: bool,
+    pub(crate) folder: String,
+}
+
+/// What the manifest says.
+pub(crate) struct Manifest {
+    pub(crate) api_version: String,
+    pub(crate) file_format_version: String,
+    pub(crate) library_path: Option<String>,
+    pub(crate) more: String,
+    pub(crate) text: Option<String>,
+}
+
+impl Driver {
+    pub(crate) fn new(name: &str, ordinal: usize) -> Self {
+        let mut driver = Driver {
+            name: name.into(),
+            ordinal,
+            lines: String::new(),
+            manifest: Manifest {
+                api_version: "1.3.280".into(),
+                file_format_version: "1.0.1".into(),
+                library_path: None,
+                more: String::new(),
+                text: None,
+            },
+            hidden: [
+                "vkGetInstanceProcAddr",
+                "vkCreateInstance",
+                "vkEnumerateInstanceExtensionProperties",
+            ]
+            .map(String::from)
+            .into(),
+            listed: true,
+            folder: "drivers".into(),
+        };
+        driver.line("name", name);
+        driver
+    }
+
+    /// Adds a line to the mock's configuration.
+    pub fn line(&mut self, key: &str, value: impl Display) -> &mut Self {
+        writeln!(self.lines, "{key} {value}").expect("writing to a string does not fail");
+        self
+    }
+
+    /// The API version, in the manifest and in the answer of `vkEnumerateInstanceVersion`.
+    pub fn api(&mut self, version: &str) -> &mut Self {
+        self.manifest.api_version = version.into();
+        self.line("api_version", version)
+    }
+
+    /// The API version in the manifest alone.
+    pub fn manifest_api(&mut self, version: &str) -> &mut Self {
+        self.manifest.api_version = version.into();
+        self
+    }
+
+    /// The highest driver interface version.
+    pub fn interface(&mut self, version: u32) -> &mut Self {
+        self.line("interface", version)
+    }
+
+    /// An instance extension.
+    pub fn extension(&mut self, name: &str) -> &mut Self {
+        self.line("instance_extension", format_args!("{name} 1"))
+    }
+
+    /// Several instance extensions.
+    pub fn extensions(&mut self, names: &[&str]) -> &mut Self {
+        for name in names {
+            self.extension(name);
+        }
+        self
+    }
+
+    /// A plain physical device of this name.
+    pub fn device(&mut self, name: &str) -> &mut Self {
+        self.device_with(name, |_| {})
+    }
+
+    /// A physical device described by the closure.
+    pub fn device_with(&mut self, name: &str, describe: impl FnOnce(&mut Device<'_>)) -> &mut Self {
+        self.line("device", name);
+        describe(&mut Device { driver: self });
+        self
+    }
+
+    /// A command that no lookup function answers.
+    pub fn missing(&mut self, command: &str) -> &mut Self {
+        self.line("missing", command)
+    }
+
+    /// Every call of `command` returns `code`.
+    pub fn fail(&mut self, command: &str, code: i32) -> &mut Self {
+        self.line("fail", format_args!("{command} {code}"))
+    }
+
+    /// Calls `from` to `to` (counted from 1) of `command` return `code`.
+    pub fn fail_calls(&mut self, command: &str, code: i32, from: u32, to: u32) -> &mut Self {
+        self.line("fail", format_args!("{command} {code} {from} {to}"))
+    }
+
+    /// Turns a switch of the mock on.
+    pub fn flag(&mut self, word: &str) -> &mut Self {
+        self.line("flag", word)
+    }
+
+    /// An unknown physical-device function, answered by both lookup functions of the instance.
+    pub fn unknown_physical(&mut self, name: &str) -> &mut Self {
+        self.line("gpdpa", name).line("gipa", name)
+    }
+
+    /// An unknown device function, answered by `vk_icdGetInstanceProcAddr` and by `vkGetDeviceProcAddr`.
+    pub fn unknown_device(&mut self, name: &str) -> &mut Self {
+        self.line("gipa", name).line("gdpa", name)
+    }
+
+    /// The library does not export this symbol.
+    pub fn hide(&mut self, symbol: &str) -> &mut Self {
+        self.hidden.push(symbol.into());
+        self
+    }
+
+    /// The library exports the functions of interface version 0, which it otherwise hides.
+    pub fn legacy_exports(&mut self) -> &mut Self {
+        self.hidden.retain(|name| name.starts_with("vk_icd"));
+        self
+    }
+
+    /// The `library_path` of the manifest; otherwise it is the absolute path of the library.
+    pub fn library_path(&mut self, path: &str) -> &mut Self {
+        self.manifest.library_path = Some(path.into());
+        self
+    }
+
+    /// The `file_format_version` of the manifest.
+    pub fn format_version(&mut self, version: &str) -> &mut Self {
+        self.manifest.file_format_version = version.into();
+        self
+    }
+
+    /// Further members of the manifest's `ICD` object, as JSON text, for example `"library_arch": "32"`.
+    pub fn manifest_members(&mut self, json: &str) -> &mut Self {
+        self.manifest.more = format!(", {json}");
+        self
+    }
+
+    /// The whole text of the manifest. `@LIBRARY@` stands for the library's absolute path.
+    pub fn manifest_text(&mut self, text: &str) -> &mut Self {
+        self.manifest.text = Some(text.into());
+        self
+    }
+
+    /// Leaves the manifest out of `VK_DRIVER_FILES`.
+    pub fn unlisted(&mut self) -> &mut Self {
+        self.listed = false;
+        self
+    }
+
+    /// Puts the manifest into this folder of the scene, unlisted: to be found by directory search.
+    pub fn folder(&mut self, folder: &str) -> &mut Self {
+        self.folder = folder.into();
+        self.unlisted()
+    }
+}
+
+/// A physical device of a mock driver.
+pub struct Device<'d> {
+    driver: &'d mut Driver,
+}
+
+impl Device<'_> {
+    /// Adds a `device.*` line to the mock's configuration.
+    pub fn line(&mut self, key: &str, value: impl Display) -> &mut Self {
+        self.driver.line(&format!("device.{key}"), value);
+        self
+    }
+
+    /// `VkPhysicalDeviceType`: 0 other, 1 integrated, 2 discrete, 3 virtual, 4 CPU.
+    pub fn kind(&mut self, kind: i32) -> &mut Self {
+        self.line("type", kind)
+    }
+
+    /// Vendor and device number.
+    pub fn ids(&mut self, vendor: u32, device: u32) -> &mut Self {
+        self.line("vendor", vendor).line("id", device)
+    }
+
+    /// The device's own API version.
+    pub fn api(&mut self, version: &str) -> &mut Self {
+        self.line("api_version", version)
+    }
+
+    /// A device extension.
+    pub fn extension(&mut self, name: &str) -> &mut Self {
+        self.line("extension", format_args!("{name} 1"))
+    }
+
+    /// The place on the PCI bus, told through `VK_EXT_pci_bus_info`.
+    pub fn pci(&mut self, domain: u32, bus: u32, device: u32, function: u32) -> &mut Self {
+        self.extension("VK_EXT_pci_bus_info");
+        self.line("pci", format_args!("{domain} {bus} {device} {function}"))
+    }
+
+    /// Device and driver UUID: sixteen times the number.
+    pub fn uuids(&mut self, device: u8, driver: u8) -> &mut Self {
+        self.line("uuid", device).line("driver_uuid", driver)
+    }
+}

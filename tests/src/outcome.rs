@@ -1,0 +1,204 @@
+//! What a child did: how it ended, what it printed, and what the drivers noted.
+
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+
+use crate::library::is_peer;
+use crate::process::Ended;
+
+/// The outcome of one run.
+pub struct Outcome {
+    ending: String,
+    stdout: String,
+    /// Everything the child wrote to standard error.
+    pub stderr: String,
+    journal: String,
+}
+
+impl Outcome {
+    pub(crate) fn new(ended: Ended, journal: String) -> Self {
+        let ending = match ended.status {
+            None => "killed: it ran too long".into(),
+            Some(status) => match (status.code(), status.signal()) {
+                (Some(0), _) => "success".into(),
+                (Some(code), _) => format!("exit code {code}"),
+                (None, signal) => format!("signal {}", signal.unwrap_or(0)),
+            },
+        };
+        Outcome {
+            ending,
+            stdout: ended.stdout,
+            stderr: ended.stderr,
+            journal,
+        }
+    }
+
+    pub(crate) fn write(&self, folder: &Path) {
+        let files = [&self.ending, &self.stdout, &self.stderr, &self.journal];
+        fs::create_dir_all(folder).expect("folders can be made");
+        for (name, text) in ["ending", "stdout", "stderr", "journal"].iter().zip(files) {
+            fs::write(folder.join(name), text).expect("scratch files can be written");
+        }
+    }
+
+    pub(crate) fn read(folder: &Path) -> Self {
+        let text = |name: &str| fs::read_to_string(folder.join(name)).expect("an earlier run left its outcome");
+        Outcome {
+            ending: text("ending"),
+            stdout: text("stdout"),
+            stderr: text("stderr"),
+            journal: text("journal"),
+        }
+    }
+
+    /// The child's closure ran to its end, and every driver object was given back before its library left.
+    #[track_caller]
+    pub fn ok(&self) -> &Self {
+        self.ran();
+        let leaks: Vec<&str> = self.journal.lines().filter(|line| is_leak(line)).collect();
+        assert!(
+            leaks.is_empty(),
+            "drivers were left with live objects: {leaks:?}\n{}",
+            self.all()
+        );
+        self
+    }
+
+    /// The child's closure ran to its end; what the drivers still hold is not looked at.
+    #[track_caller]
+    pub fn ran(&self) -> &Self {
+        assert!(
+            self.ending == "success",
+            "the child ended with {}\n{}",
+            self.ending,
+            self.all()
+        );
+        self
+    }
+
+    /// The process was ended by `abort`, after a line that holds `text`.
+    #[track_caller]
+    pub fn aborted(&self, text: &str) -> &Self {
+        assert!(
+            self.ending == "signal 6",
+            "the child ended with {}, not by abort\n{}",
+            self.ending,
+            self.all()
+        );
+        assert!(
+            self.stderr.contains(text),
+            "no `{text}` before the abort\n{}",
+            self.all()
+        );
+        self
+    }
+
+    /// The process was ended by some signal, however deliberately.
+    #[track_caller]
+    pub fn crashed(&self) -> &Self {
+        assert!(
+            self.ending.starts_with("signal "),
+            "the child ended with {}\n{}",
+            self.ending,
+            self.all()
+        );
+        self
+    }
+
+    /// The text of each log line of this level, in order.
+    pub fn log(&self, level: &str) -> Vec<&str> {
+        let header = header(level);
+        self.stderr
+            .lines()
+            .filter_map(|line| line.strip_prefix(&header))
+            .collect()
+    }
+
+    /// Some log line is exactly the padded header of `level` (for example `WARNING | DRIVER`) and `text`.
+    #[track_caller]
+    pub fn logged(&self, level: &str, text: &str) -> &Self {
+        assert!(
+            self.log(level).contains(&text),
+            "no {level} line `{text}`\n{}",
+            self.all()
+        );
+        self
+    }
+
+    /// Some log line of this level holds `text`.
+    #[track_caller]
+    pub fn logged_with(&self, level: &str, text: &str) -> &Self {
+        let hit = self.log(level).iter().any(|have| have.contains(text));
+        assert!(hit, "no {level} line with `{text}`\n{}", self.all());
+        self
+    }
+
+    /// No line on standard error holds `text`.
+    #[track_caller]
+    pub fn not_logged(&self, text: &str) -> &Self {
+        assert!(!self.stderr.contains(text), "`{text}` was logged\n{}", self.all());
+        self
+    }
+
+    /// What the child said under `key` with [`Vk::say`](crate::Vk::say), in order.
+    pub fn said(&self, key: &str) -> Vec<&str> {
+        let lines = self
+            .stdout
+            .lines()
+            .filter_map(|line| line.strip_prefix("say ")?.split_once('='));
+        lines.filter(|(have, _)| *have == key).map(|(_, value)| value).collect()
+    }
+
+    /// All journal lines: `<driver> <call> <arguments>`, and the child's marks as `== <mark>`.
+    pub fn journal(&self) -> Vec<&str> {
+        self.journal.lines().collect()
+    }
+
+    /// The lines of one call in one driver, without driver and call.
+    pub fn calls(&self, driver: &str, call: &str) -> Vec<&str> {
+        let lines = self
+            .journal
+            .lines()
+            .filter_map(|line| line.strip_prefix(driver)?.strip_prefix(' '));
+        let lines = lines.filter_map(|line| line.strip_prefix(call));
+        lines
+            .filter(|rest| rest.is_empty() || rest.starts_with(' '))
+            .map(str::trim_start)
+            .collect()
+    }
+
+    /// The journal lines between two marks.
+    #[track_caller]
+    pub fn between(&self, from: &str, to: &str) -> Vec<&str> {
+        let lines = self.journal();
+        let place = |mark: &str| lines.iter().position(|line| *line == format!("== {mark}"));
+        match (place(from), place(to)) {
+            (Some(from), Some(to)) => lines[from + 1..to].to_vec(),
+            _ => panic!("the marks {from} and {to} are not both in the journal\n{}", self.all()),
+        }
+    }
+
+    /// Everything, for the message of a failed assertion.
+    pub fn all(&self) -> String {
+        let Outcome {
+            ending,
+            stdout,
+            stderr,
+            journal,
+        } = self;
+        format!("--- ending: {ending}\n--- stdout\n{stdout}--- stderr\n{stderr}--- journal\n{journal}")
+    }
+}
+
+/// The padded beginning of a log line (APP-232). The peer is older than the prefix that names the loader.
+fn header(level: &str) -> String {
+    match is_peer() {
+        true => format!("{:<18}", format!("{level}: ")),
+        false => format!("{:<32}", format!("[Vulkan Loader] {level}: ")),
+    }
+}
+
+fn is_leak(line: &str) -> bool {
+    line.contains(" unload live=[") && !line.ends_with("live=[]") || line.contains(" FOREIGN ")
+}

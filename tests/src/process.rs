@@ -1,0 +1,55 @@
+//! Running a child process with a time limit and collecting what it prints.
+
+use std::io::Read;
+use std::process::{Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How a child ended.
+pub(crate) struct Ended {
+    /// `None` when it was killed for running too long.
+    pub(crate) status: Option<ExitStatus>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+/// Runs the command; after `limit` the child is killed.
+pub(crate) fn run(command: &mut Command, limit: Duration) -> Ended {
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap_or_else(|error| panic!("cannot start {command:?}: {error}"));
+    let stdout = collect(child.stdout.take());
+    let stderr = collect(child.stderr.take());
+    let deadline = Instant::now() + limit;
+    let status = loop {
+        if let Some(status) = child.try_wait().expect("a started child can be waited for") {
+            break Some(status);
+        }
+        if Instant::now() > deadline {
+            child.kill().expect("a running child can be killed");
+            child.wait().expect("a killed child can be waited for");
+            break None;
+        }
+        thread::sleep(Duration::from_millis(2));
+    };
+    let text = |reader: thread::JoinHandle<String>| reader.join().expect("reading a pipe does not panic");
+    Ended {
+        status,
+        stdout: text(stdout),
+        stderr: text(stderr),
+    }
+}
+
+fn collect(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<String> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut pipe) = pipe {
+            // A read error ends the text early, which the assertions on the text will show.
+            let _ = pipe.read_to_end(&mut bytes);
+        }
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}

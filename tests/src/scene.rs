@@ -1,0 +1,283 @@
+//! A scene: a scratch folder with drivers, files and variables, in which child processes run.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use crate::driver::Driver;
+use crate::outcome::Outcome;
+use crate::{Vk, elf, library, process};
+
+const ROOT: &str = "LOADER_TESTS_ROOT";
+const RUN: &str = "LOADER_TESTS_RUN";
+
+/// The scratch folder of one case, and what will be in it when a child runs.
+///
+/// In the child the same calls are made, and only the paths they give matter: the files are there already.
+pub struct Scene {
+    path: String,
+    root: PathBuf,
+    drivers: Vec<Driver>,
+    variables: BTreeMap<OsString, Option<OsString>>,
+    limit: Duration,
+    runs: usize,
+    child_run: Option<usize>,
+    built: usize,
+}
+
+impl Scene {
+    pub(crate) fn open(path: &str) -> Self {
+        let child_run = env::var(RUN)
+            .ok()
+            .map(|run| run.parse().expect("the parent gives a number"));
+        let root = match env::var_os(ROOT) {
+            Some(root) => root.into(),
+            None => {
+                let name = format!("vkl-{}-{}", std::process::id(), path.replace("::", "."));
+                let root = env::temp_dir().join(name);
+                fs::create_dir_all(&root).expect("the scratch folder can be made");
+                // Real path: a message names files by it.
+                root.canonicalize().expect("a made folder has a real path")
+            }
+        };
+        let mut scene = Scene {
+            path: path.into(),
+            root,
+            drivers: Vec::new(),
+            variables: BTreeMap::new(),
+            limit: Duration::from_secs(10),
+            runs: 0,
+            child_run,
+            built: 0,
+        };
+        scene.scrub();
+        scene
+    }
+
+    /// The variables of every child: nothing of this machine is found, and the loader tells all it does.
+    fn scrub(&mut self) {
+        for (name, folder) in [
+            ("HOME", "home"),
+            ("XDG_CONFIG_HOME", "xdg/config-home"),
+            ("XDG_CONFIG_DIRS", "xdg/config-dirs"),
+            ("XDG_DATA_HOME", "xdg/data-home"),
+            ("XDG_DATA_DIRS", "xdg/data-dirs"),
+        ] {
+            let folder = self.path(folder);
+            self.env(name, folder);
+        }
+        self.env("VK_LOADER_DEBUG", "all");
+    }
+
+    pub(crate) fn is_child(&self) -> bool {
+        self.child_run.is_some()
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub(crate) fn remove(&self) {
+        // What stays behind is rubbish in a temporary folder, not a wrong result.
+        let _ = fs::remove_dir_all(&self.root);
+    }
+
+    /// The absolute path of a file or folder of the scene.
+    pub fn path(&self, relative: &str) -> PathBuf {
+        self.root.join(relative)
+    }
+
+    /// The same as text.
+    pub fn text_path(&self, relative: &str) -> String {
+        self.path(relative).display().to_string()
+    }
+
+    /// Writes a file and gives its path.
+    pub fn file(&self, relative: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(relative);
+        if !self.is_child() {
+            fs::create_dir_all(path.parent().expect("a file has a folder")).expect("folders can be made");
+            fs::write(&path, content).expect("scratch files can be written");
+        }
+        path
+    }
+
+    /// Makes an empty folder and gives its path.
+    pub fn folder(&self, relative: &str) -> PathBuf {
+        let path = self.path(relative);
+        if !self.is_child() {
+            fs::create_dir_all(&path).expect("folders can be made");
+        }
+        path
+    }
+
+    /// Runs a step that changes the disk, in the test process only.
+    pub fn on_disk(&self, step: impl FnOnce()) {
+        if !self.is_child() {
+            step();
+        }
+    }
+
+    /// Sets a variable for the children.
+    pub fn env(&mut self, name: &str, value: impl AsRef<OsStr>) -> &mut Self {
+        self.variables.insert(name.into(), Some(value.as_ref().into()));
+        self
+    }
+
+    /// Leaves a variable unset in the children, also one that a scene sets by itself.
+    pub fn unset(&mut self, name: &str) -> &mut Self {
+        self.variables.insert(name.into(), None);
+        self
+    }
+
+    /// Lets the children run longer than ten seconds.
+    pub fn limit(&mut self, seconds: u64) -> &mut Self {
+        self.limit = Duration::from_secs(seconds);
+        self
+    }
+
+    /// Adds a mock driver. Listed drivers are named by `VK_DRIVER_FILES` in the order in which they were added.
+    pub fn driver(&mut self, name: &str) -> &mut Driver {
+        self.drivers.push(Driver::new(name, self.drivers.len()));
+        self.drivers.last_mut().expect("one was just added")
+    }
+
+    /// Adds a driver that most cases can use: surfaces, debug extensions, one device `gpu` with a swapchain.
+    pub fn usual_driver(&mut self, name: &str) -> &mut Driver {
+        let device = format!("gpu-{name}");
+        self.driver(name)
+            .extensions(&[
+                "VK_KHR_surface",
+                "VK_KHR_xcb_surface",
+                "VK_KHR_xlib_surface",
+                "VK_KHR_wayland_surface",
+                "VK_EXT_headless_surface",
+                "VK_KHR_display",
+                "VK_KHR_get_physical_device_properties2",
+                "VK_KHR_get_surface_capabilities2",
+                "VK_EXT_debug_utils",
+                "VK_EXT_debug_report",
+            ])
+            .device_with(&device, |device| {
+                device.extension("VK_KHR_swapchain");
+            })
+    }
+
+    /// The manifest of a driver.
+    pub fn manifest(&self, driver: &str) -> PathBuf {
+        let folder = self
+            .drivers
+            .iter()
+            .find(|known| known.name == driver)
+            .map_or("drivers", |known| &known.folder);
+        self.path(folder).join(format!("{driver}.json"))
+    }
+
+    /// The library of a driver.
+    pub fn library(&self, driver: &str) -> PathBuf {
+        self.path(&format!("libraries/libmock_{driver}.so"))
+    }
+
+    /// The configuration file of a driver, beside its library.
+    pub(crate) fn configuration(root: &Path, driver: &str) -> PathBuf {
+        root.join(format!("libraries/libmock_{driver}.conf"))
+    }
+
+    /// Runs `body` in a child process and gives what the child did.
+    pub fn run(&mut self, body: impl FnOnce(&Vk)) -> Outcome {
+        self.runs += 1;
+        let folder = self.path(&format!("run-{}", self.runs));
+        match self.child_run {
+            Some(run) if run == self.runs => {
+                let vk = Vk::load(&self.root);
+                body(&vk);
+                vk.mark("end");
+                drop(vk);
+                std::process::exit(0);
+            }
+            // An earlier run: the parent has its outcome on disk.
+            Some(_) => Outcome::read(&folder),
+            None => {
+                self.build();
+                let outcome = self.spawn();
+                outcome.write(&folder);
+                outcome
+            }
+        }
+    }
+
+    fn spawn(&self) -> Outcome {
+        let journal = self.path("journal");
+        // A run that calls no driver leaves no journal.
+        let _ = fs::remove_file(&journal);
+        let mut command = Command::new(env::current_exe().expect("a process knows its program"));
+        command
+            .args(["--exact", &self.path, "--nocapture", "--test-threads", "1"])
+            .env_clear();
+        command
+            .env(ROOT, &self.root)
+            .env(RUN, self.runs.to_string())
+            .current_dir(&self.root);
+        for name in ["VKL_LIBRARY", "VKL_PEER"] {
+            if let Some(value) = env::var_os(name) {
+                command.env(name, value);
+            }
+        }
+        if !self.variables.contains_key(OsStr::new("VK_DRIVER_FILES")) {
+            command.env("VK_DRIVER_FILES", self.driver_files());
+        }
+        for (name, value) in &self.variables {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        let ended = process::run(&mut command, self.limit);
+        Outcome::new(ended, fs::read_to_string(journal).unwrap_or_default())
+    }
+
+    fn driver_files(&self) -> OsString {
+        let listed = self.drivers.iter().filter(|driver| driver.listed);
+        let paths: Vec<PathBuf> = listed.map(|driver| self.manifest(&driver.name)).collect();
+        env::join_paths(paths).expect("scratch paths hold no colon")
+    }
+
+    /// Writes the drivers added since the last run.
+    fn build(&mut self) {
+        for driver in &self.drivers[self.built..] {
+            self.build_driver(driver);
+        }
+        self.built = self.drivers.len();
+    }
+
+    fn build_driver(&self, driver: &Driver) {
+        let library = self.library(&driver.name);
+        let mut bytes = fs::read(library::built("mock_driver")).expect("cargo built the mock driver");
+        elf::hide(&mut bytes, &driver.hidden);
+        self.file(&format!("libraries/libmock_{}.so", driver.name), bytes);
+        let text = format!(
+            "ordinal {}\njournal {}\n{}",
+            driver.ordinal,
+            self.text_path("journal"),
+            driver.lines
+        );
+        self.file(&format!("libraries/libmock_{}.conf", driver.name), text);
+        let manifest = &driver.manifest;
+        let path = manifest
+            .library_path
+            .clone()
+            .unwrap_or_else(|| library.display().to_string());
+        let text = match &manifest.text {
+            Some(text) => text.replace("@LIBRARY@", &library.display().to_string()),
+            None => format!(
+                r#"{{"file_format_version": "{}", "ICD": {{"library_path": "{path}", "api_version": "{}"{}}}}}"#,
+                manifest.file_format_version, manifest.api_version, manifest.more
+            ),
+        };
+        self.file(&format!("{}/{}.json", driver.folder, driver.name), text);
+    }
+}

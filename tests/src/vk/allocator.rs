@@ -1,0 +1,165 @@
+//! Allocation callbacks that count, check and fail on demand.
+
+use std::alloc::{Layout, alloc, dealloc};
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::{Mutex, PoisonError};
+
+use ash::vk;
+
+/// An allocator for `pAllocator` arguments. A block that is freed or resized here but was not made here ends the process.
+pub struct Allocator {
+    callbacks: Box<vk::AllocationCallbacks<'static>>,
+    state: Box<Mutex<State>>,
+}
+
+#[derive(Default)]
+struct State {
+    live: HashMap<usize, Layout>,
+    /// Allocations and growing reallocations so far.
+    count: usize,
+    /// The number of the request that is refused, counted from 1.
+    fail_at: Option<usize>,
+    scopes: Vec<vk::SystemAllocationScope>,
+}
+
+impl Default for Allocator {
+    fn default() -> Self {
+        let state = Box::new(Mutex::new(State::default()));
+        let callbacks = Box::new(vk::AllocationCallbacks {
+            p_user_data: ptr::from_ref(&*state).cast_mut().cast(),
+            pfn_allocation: Some(allocate),
+            pfn_reallocation: Some(reallocate),
+            pfn_free: Some(free),
+            ..Default::default()
+        });
+        Allocator { callbacks, state }
+    }
+}
+
+impl Allocator {
+    /// An allocator that refuses request number `number`, counted from 1.
+    pub fn failing_at(number: usize) -> Self {
+        let allocator = Allocator::default();
+        allocator.fail_at(Some(number));
+        allocator
+    }
+
+    /// The same without a reallocation callback, as some programs have it.
+    pub fn without_reallocation() -> Self {
+        let mut allocator = Allocator::default();
+        allocator.callbacks.pfn_reallocation = None;
+        allocator
+    }
+
+    /// The callbacks, for a `pAllocator` argument.
+    pub fn callbacks(&self) -> *const vk::AllocationCallbacks<'static> {
+        &*self.callbacks
+    }
+
+    /// The user data as a number: how the mock driver's journal names this allocator.
+    pub fn mark(&self) -> String {
+        format!("alloc={:#x}", self.callbacks.p_user_data as usize)
+    }
+
+    /// Refuses request `number` from now on counted anew, or none.
+    pub fn fail_at(&self, number: Option<usize>) {
+        self.with(|state| (state.count, state.fail_at) = (0, number));
+    }
+
+    /// How many requests were made since the beginning or the last [`fail_at`](Self::fail_at).
+    pub fn count(&self) -> usize {
+        self.with(|state| state.count)
+    }
+
+    /// How many blocks are alive.
+    pub fn live(&self) -> usize {
+        self.with(|state| state.live.len())
+    }
+
+    /// The scopes of all requests.
+    pub fn scopes(&self) -> Vec<vk::SystemAllocationScope> {
+        self.with(|state| state.scopes.clone())
+    }
+
+    fn with<R>(&self, body: impl FnOnce(&mut State) -> R) -> R {
+        body(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// The state behind the user data of a callback.
+fn state<'a>(user: *mut c_void) -> std::sync::MutexGuard<'a, State> {
+    // SAFETY: the user data are the address of an allocator's state, which outlives the objects made with it.
+    unsafe { &*user.cast::<Mutex<State>>() }
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+}
+
+impl State {
+    fn request(&mut self, size: usize, align: usize, scope: vk::SystemAllocationScope) -> *mut c_void {
+        self.count += 1;
+        self.scopes.push(scope);
+        if self.fail_at == Some(self.count) || size == 0 {
+            return ptr::null_mut();
+        }
+        let layout = Layout::from_size_align(size, align).expect("requests have a power of two as alignment");
+        // SAFETY: the layout has a size above zero.
+        let block = unsafe { alloc(layout) };
+        // Fresh memory is never zero: nobody may rely on it.
+        // SAFETY: the block has this size.
+        unsafe { block.write_bytes(0xa5, size) };
+        self.live.insert(block as usize, layout);
+        block.cast()
+    }
+
+    fn release(&mut self, block: *mut c_void) {
+        if block.is_null() {
+            return;
+        }
+        let Some(layout) = self.live.remove(&(block as usize)) else {
+            eprintln!("allocator: {block:p} was not allocated here");
+            std::process::abort();
+        };
+        // SAFETY: the block came from `request` with this layout and was alive until now.
+        unsafe { dealloc(block.cast(), layout) };
+    }
+}
+
+unsafe extern "system" fn allocate(
+    user: *mut c_void,
+    size: usize,
+    align: usize,
+    scope: vk::SystemAllocationScope,
+) -> *mut c_void {
+    state(user).request(size, align, scope)
+}
+
+unsafe extern "system" fn reallocate(
+    user: *mut c_void,
+    original: *mut c_void,
+    size: usize,
+    align: usize,
+    scope: vk::SystemAllocationScope,
+) -> *mut c_void {
+    let mut state = state(user);
+    if size == 0 {
+        state.release(original);
+        return ptr::null_mut();
+    }
+    let block = state.request(size, align, scope);
+    if !original.is_null() && !block.is_null() {
+        let Some(old) = state.live.get(&(original as usize)).copied() else {
+            eprintln!("allocator: {original:p} was not allocated here");
+            std::process::abort();
+        };
+        // SAFETY: both blocks are alive and have at least this size; they are different blocks.
+        unsafe { ptr::copy_nonoverlapping(original.cast::<u8>(), block.cast(), old.size().min(size)) };
+        state.release(original);
+    }
+    block
+}
+
+unsafe extern "system" fn free(user: *mut c_void, block: *mut c_void) {
+    state(user).release(block);
+}

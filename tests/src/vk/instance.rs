@@ -1,0 +1,230 @@
+//! An instance and its physical devices.
+
+use std::ffi::c_void;
+use std::{ptr, slice};
+
+use ash::vk;
+
+use super::{Commands, Device, DeviceSpec, Messages, Reports, Vk, fill_some, text, two_call};
+use crate::call;
+
+/// A created instance; leaving its scope destroys it.
+pub struct Instance<'v> {
+    /// The library it came from.
+    pub vk: &'v Vk,
+    /// The handle.
+    pub raw: vk::Instance,
+    allocator: *const vk::AllocationCallbacks<'static>,
+}
+
+impl<'v> Instance<'v> {
+    pub(super) fn new(vk: &'v Vk, raw: vk::Instance, allocator: *const vk::AllocationCallbacks<'static>) -> Self {
+        Instance { vk, raw, allocator }
+    }
+
+    /// Destroys the instance now.
+    pub fn destroy(self) {}
+
+    /// `vkEnumeratePhysicalDevices` for the count alone.
+    pub fn device_count(&self) -> Result<u32, vk::Result> {
+        let mut count = 0;
+        let result = call!(
+            self,
+            PFN_vkEnumeratePhysicalDevices(self.raw, &mut count, ptr::null_mut())
+        );
+        result.result_with_success(count)
+    }
+
+    /// All physical devices, by the two-call idiom.
+    pub fn devices(&self) -> Result<Vec<vk::PhysicalDevice>, vk::Result> {
+        two_call(|count, out| call!(self, PFN_vkEnumeratePhysicalDevices(self.raw, count, out)))
+    }
+
+    /// Physical devices into a room of this size.
+    pub fn some_devices(&self, room: u32) -> (vk::Result, Vec<vk::PhysicalDevice>) {
+        fill_some(room, |count, out| {
+            call!(self, PFN_vkEnumeratePhysicalDevices(self.raw, count, out))
+        })
+    }
+
+    /// The first physical device.
+    #[track_caller]
+    pub fn first(&self) -> vk::PhysicalDevice {
+        self.devices().expect("vkEnumeratePhysicalDevices")[0]
+    }
+
+    /// The physical device of this name.
+    #[track_caller]
+    pub fn named(&self, name: &str) -> vk::PhysicalDevice {
+        let devices = self.devices().expect("vkEnumeratePhysicalDevices");
+        let hit = devices.into_iter().find(|device| self.name_of(*device) == name);
+        hit.unwrap_or_else(|| panic!("no physical device {name}"))
+    }
+
+    /// The 1.0 properties.
+    pub fn properties(&self, device: vk::PhysicalDevice) -> vk::PhysicalDeviceProperties {
+        let mut properties = vk::PhysicalDeviceProperties::default();
+        call!(self, PFN_vkGetPhysicalDeviceProperties(device, &mut properties));
+        properties
+    }
+
+    /// The name of a physical device.
+    pub fn name_of(&self, device: vk::PhysicalDevice) -> String {
+        text(&self.properties(device).device_name)
+    }
+
+    /// The names of all physical devices, in their order.
+    #[track_caller]
+    pub fn device_names(&self) -> Vec<String> {
+        let devices = self.devices().expect("vkEnumeratePhysicalDevices");
+        devices.into_iter().map(|device| self.name_of(device)).collect()
+    }
+
+    /// The device groups, each as the handles of its members.
+    pub fn groups(&self) -> Result<Vec<Vec<vk::PhysicalDevice>>, vk::Result> {
+        let list = two_call(|count, out| call!(self, PFN_vkEnumeratePhysicalDeviceGroups(self.raw, count, out)))?;
+        Ok(list.iter().map(members).collect())
+    }
+
+    /// The device groups, each as the names of its members.
+    #[track_caller]
+    pub fn group_names(&self) -> Vec<Vec<String>> {
+        let groups = self.groups().expect("vkEnumeratePhysicalDeviceGroups");
+        groups
+            .iter()
+            .map(|group| group.iter().map(|device| self.name_of(*device)).collect())
+            .collect()
+    }
+
+    /// The extensions of a physical device.
+    pub fn device_extensions(&self, device: vk::PhysicalDevice) -> Result<Vec<String>, vk::Result> {
+        let null = ptr::null();
+        let query =
+            |count: &mut u32, out| call!(self, PFN_vkEnumerateDeviceExtensionProperties(device, null, count, out));
+        let list: Vec<vk::ExtensionProperties> = two_call(query)?;
+        Ok(list.iter().map(|one| text(&one.extension_name)).collect())
+    }
+
+    /// Begins the description of a device.
+    pub fn device_spec(&self, physical: vk::PhysicalDevice) -> DeviceSpec<'_> {
+        DeviceSpec::new(self, physical)
+    }
+
+    /// A device with these extensions and one queue.
+    #[track_caller]
+    pub fn device(&self, physical: vk::PhysicalDevice, extensions: &[&str]) -> Device<'_> {
+        self.device_spec(physical)
+            .extensions(extensions)
+            .create()
+            .expect("vkCreateDevice")
+    }
+
+    /// A debug-utils messenger that records everything.
+    #[track_caller]
+    pub fn messenger(&self, messages: &Messages) -> vk::DebugUtilsMessengerEXT {
+        let mut handle = vk::DebugUtilsMessengerEXT::null();
+        let info = messages.create_info();
+        let result = call!(
+            self,
+            PFN_vkCreateDebugUtilsMessengerEXT(self.raw, &info, ptr::null(), &mut handle)
+        );
+        assert_eq!(result, vk::Result::SUCCESS);
+        handle
+    }
+
+    /// Destroys a messenger.
+    pub fn destroy_messenger(&self, handle: vk::DebugUtilsMessengerEXT) {
+        call!(self, PFN_vkDestroyDebugUtilsMessengerEXT(self.raw, handle, ptr::null()));
+    }
+
+    /// A report callback that records everything.
+    #[track_caller]
+    pub fn report_callback(&self, reports: &Reports) -> vk::DebugReportCallbackEXT {
+        let mut handle = vk::DebugReportCallbackEXT::null();
+        let info = reports.create_info();
+        let result = call!(
+            self,
+            PFN_vkCreateDebugReportCallbackEXT(self.raw, &info, ptr::null(), &mut handle)
+        );
+        assert_eq!(result, vk::Result::SUCCESS);
+        handle
+    }
+
+    /// Destroys a report callback.
+    pub fn destroy_report_callback(&self, handle: vk::DebugReportCallbackEXT) {
+        call!(self, PFN_vkDestroyDebugReportCallbackEXT(self.raw, handle, ptr::null()));
+    }
+
+    /// A headless surface.
+    #[track_caller]
+    pub fn headless_surface(&self) -> vk::SurfaceKHR {
+        let mut surface = vk::SurfaceKHR::null();
+        let info = vk::HeadlessSurfaceCreateInfoEXT::default();
+        let result = call!(
+            self,
+            PFN_vkCreateHeadlessSurfaceEXT(self.raw, &info, ptr::null(), &mut surface)
+        );
+        assert_eq!(result, vk::Result::SUCCESS);
+        surface
+    }
+
+    /// An XCB surface of a made-up connection and window.
+    #[track_caller]
+    pub fn xcb_surface(&self, connection: usize, window: u32) -> vk::SurfaceKHR {
+        let mut surface = vk::SurfaceKHR::null();
+        let info = vk::XcbSurfaceCreateInfoKHR {
+            connection: connection as *mut c_void,
+            window,
+            ..Default::default()
+        };
+        let result = call!(
+            self,
+            PFN_vkCreateXcbSurfaceKHR(self.raw, &info, ptr::null(), &mut surface)
+        );
+        assert_eq!(result, vk::Result::SUCCESS);
+        surface
+    }
+
+    /// Destroys a surface.
+    pub fn destroy_surface(&self, surface: vk::SurfaceKHR) {
+        call!(self, PFN_vkDestroySurfaceKHR(self.raw, surface, ptr::null()));
+    }
+
+    /// `vkGetPhysicalDeviceSurfaceSupportKHR` for queue family 0.
+    pub fn surface_support(&self, device: vk::PhysicalDevice, surface: vk::SurfaceKHR) -> Result<bool, vk::Result> {
+        let mut supported = 77;
+        let result = call!(
+            self,
+            PFN_vkGetPhysicalDeviceSurfaceSupportKHR(device, 0, surface, &mut supported)
+        );
+        result.result_with_success(supported == vk::TRUE)
+    }
+
+    /// The words of a dispatchable handle's object, for cases that look at the loader's marks in it.
+    pub fn words(handle: u64, count: usize) -> Vec<u64> {
+        // SAFETY: the handle is the address of a live object of at least `count` words, as its case knows.
+        unsafe { slice::from_raw_parts(handle as *const u64, count) }.to_vec()
+    }
+}
+
+/// The handles in a group.
+pub fn members(group: &vk::PhysicalDeviceGroupProperties<'_>) -> Vec<vk::PhysicalDevice> {
+    group.physical_devices[..group.physical_device_count as usize].to_vec()
+}
+
+impl Commands for Instance<'_> {
+    /// What `vkGetInstanceProcAddr` gives for this instance.
+    fn address(&self, name: &str) -> usize {
+        self.vk.get(self.raw, name)
+    }
+}
+
+impl Drop for Instance<'_> {
+    fn drop(&mut self) {
+        // A case that failed already leaves everything as it is.
+        if !std::thread::panicking() {
+            let this: &Self = self;
+            call!(this, PFN_vkDestroyInstance(self.raw, self.allocator));
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Recording debug messages.
+
+use std::ffi::{CStr, c_char, c_void};
+use std::ptr;
+use std::sync::{Mutex, PoisonError};
+
+use ash::vk;
+
+/// A message that reached a debug-utils messenger.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Message {
+    /// The severity bit.
+    pub severity: vk::DebugUtilsMessageSeverityFlagsEXT,
+    /// The type bits.
+    pub types: vk::DebugUtilsMessageTypeFlagsEXT,
+    /// The text.
+    pub text: String,
+    /// `pMessageIdName`, empty when NULL.
+    pub id_name: String,
+    /// `messageIdNumber`.
+    pub id_number: i32,
+    /// Type and handle of each object.
+    pub objects: Vec<(vk::ObjectType, u64)>,
+    /// The address of the callback data.
+    pub data: usize,
+}
+
+type Hook = Box<dyn Fn(&Message)>;
+
+/// A recorder of debug-utils messages. It stays where it is, because messengers point at it.
+pub struct Messages(Box<Recorder>);
+
+struct Recorder {
+    list: Mutex<Vec<Message>>,
+    hook: Option<Hook>,
+}
+
+impl Default for Messages {
+    fn default() -> Self {
+        Messages(Box::new(Recorder {
+            list: Mutex::new(Vec::new()),
+            hook: None,
+        }))
+    }
+}
+
+impl Messages {
+    /// A recorder that also calls `hook` from inside the callback.
+    pub fn with_hook(hook: impl Fn(&Message) + 'static) -> Self {
+        Messages(Box::new(Recorder {
+            list: Mutex::new(Vec::new()),
+            hook: Some(Box::new(hook)),
+        }))
+    }
+
+    /// A messenger create info for every severity and type that records here. The recorder must outlive the messenger.
+    pub fn create_info(&self) -> vk::DebugUtilsMessengerCreateInfoEXT<'static> {
+        vk::DebugUtilsMessengerCreateInfoEXT {
+            message_severity: vk::DebugUtilsMessageSeverityFlagsEXT::from_raw(0x1111),
+            message_type: vk::DebugUtilsMessageTypeFlagsEXT::from_raw(7),
+            pfn_user_callback: Some(record),
+            p_user_data: ptr::from_ref(&*self.0).cast_mut().cast(),
+            ..Default::default()
+        }
+    }
+
+    /// What has arrived so far.
+    pub fn all(&self) -> Vec<Message> {
+        self.0.list.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The messages whose text holds `part`.
+    pub fn with(&self, part: &str) -> Vec<Message> {
+        self.all()
+            .into_iter()
+            .filter(|message| message.text.contains(part))
+            .collect()
+    }
+
+    /// Forgets what has arrived.
+    pub fn clear(&self) {
+        self.0.list.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}
+
+fn text(pointer: *const c_char) -> String {
+    if pointer.is_null() {
+        return String::new();
+    }
+    // SAFETY: non-null strings in callback data are terminated.
+    unsafe { CStr::from_ptr(pointer) }.to_string_lossy().into_owned()
+}
+
+unsafe extern "system" fn record(
+    severity: vk::DebugUtilsMessageSeverityFlagsEXT,
+    types: vk::DebugUtilsMessageTypeFlagsEXT,
+    data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
+    user: *mut c_void,
+) -> vk::Bool32 {
+    // SAFETY: the user data are the recorder's address, which outlives its messengers; the callback data are valid.
+    let (recorder, given) = unsafe { (&*user.cast::<Recorder>(), &*data) };
+    let object = |index| {
+        // SAFETY: the array holds as many objects as the data say.
+        let object = unsafe { &*given.p_objects.add(index) };
+        (object.object_type, object.object_handle)
+    };
+    let message = Message {
+        severity,
+        types,
+        text: text(given.p_message),
+        id_name: text(given.p_message_id_name),
+        id_number: given.message_id_number,
+        objects: (0..given.object_count as usize).map(object).collect(),
+        data: data as usize,
+    };
+    recorder
+        .list
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .push(message.clone());
+    if let Some(hook) = &recorder.hook {
+        hook(&message);
+    }
+    vk::FALSE
+}
+
+/// A message that reached a report callback.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// The flags.
+    pub flags: vk::DebugReportFlagsEXT,
+    /// Type and handle of the object.
+    pub object: (vk::DebugReportObjectTypeEXT, u64),
+    /// `location`.
+    pub location: usize,
+    /// `messageCode`.
+    pub code: i32,
+    /// `pLayerPrefix`.
+    pub prefix: String,
+    /// The text.
+    pub text: String,
+}
+
+/// A recorder of report messages. It stays where it is, because callbacks point at it.
+#[derive(Default)]
+pub struct Reports(Box<Mutex<Vec<Report>>>);
+
+impl Reports {
+    /// A callback create info for every flag that records here. The recorder must outlive the callback.
+    pub fn create_info(&self) -> vk::DebugReportCallbackCreateInfoEXT<'static> {
+        vk::DebugReportCallbackCreateInfoEXT {
+            flags: vk::DebugReportFlagsEXT::from_raw(0x1f),
+            pfn_callback: Some(record_report),
+            p_user_data: ptr::from_ref(&*self.0).cast_mut().cast(),
+            ..Default::default()
+        }
+    }
+
+    /// The messages whose text holds `part`.
+    pub fn with(&self, part: &str) -> Vec<Report> {
+        let list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        list.iter()
+            .filter(|report| report.text.contains(part))
+            .cloned()
+            .collect()
+    }
+}
+
+unsafe extern "system" fn record_report(
+    flags: vk::DebugReportFlagsEXT,
+    object_type: vk::DebugReportObjectTypeEXT,
+    object: u64,
+    location: usize,
+    code: i32,
+    prefix: *const c_char,
+    message: *const c_char,
+    user: *mut c_void,
+) -> vk::Bool32 {
+    // SAFETY: the user data are the recorder's address, which outlives its callbacks.
+    let recorder = unsafe { &*user.cast::<Mutex<Vec<Report>>>() };
+    let report = Report {
+        flags,
+        object: (object_type, object),
+        location,
+        code,
+        prefix: text(prefix),
+        text: text(message),
+    };
+    recorder.lock().unwrap_or_else(PoisonError::into_inner).push(report);
+    vk::FALSE
+}

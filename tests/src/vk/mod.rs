@@ -1,0 +1,285 @@
+//! The child's side: the loaded library and the things an application does with it.
+//!
+//! The wrappers have safe signatures although Vulkan's rules are the caller's to keep. The child process is what contains
+//! a mistake: whatever a case does wrong, or the library does, ends one process that the test watches.
+
+mod allocator;
+mod device;
+mod instance;
+mod messages;
+mod spec;
+
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::fmt::Display;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use ash::vk;
+use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+
+pub use allocator::Allocator;
+pub use device::{Device, DeviceSpec};
+pub use instance::{Instance, members};
+pub use messages::{Message, Messages, Report, Reports};
+pub use spec::InstanceSpec;
+
+use crate::Scene;
+
+/// Something that can be asked for commands by name.
+pub trait Commands {
+    /// The address of the command, 0 when there is none.
+    fn address(&self, name: &str) -> usize;
+
+    /// The command as a function. `pfn` is the name of its type, `PFN_` and the command's name.
+    #[track_caller]
+    fn typed<F: Copy>(&self, pfn: &str) -> F {
+        let name = pfn.strip_prefix("PFN_").unwrap_or(pfn);
+        let address = self.address(name);
+        assert!(address != 0, "{name} was not found");
+        assert_eq!(size_of::<F>(), size_of::<usize>());
+        // SAFETY: F is a function pointer of the size of the non-null address, and its type is named after the command.
+        unsafe { std::mem::transmute_copy(&address) }
+    }
+}
+
+/// Calls a command that is looked up through an [`Instance`], a [`Device`] or, for exported symbols, the [`Vk`]:
+/// `call!(instance, PFN_vkGetPhysicalDeviceFeatures(physical, &mut features))`.
+#[macro_export]
+macro_rules! call {
+    ($host:expr, $pfn:ident($($argument:expr),* $(,)?)) => {{
+        let command: $crate::ash::vk::$pfn = $crate::vk::Commands::typed(&$host, stringify!($pfn));
+        // SAFETY: the function has the type that belongs to its name; the arguments are the case's responsibility, and the
+        // process it runs in exists for that one case.
+        #[allow(unused_unsafe, clippy::macro_metavars_in_unsafe, reason = "an argument may hold a call of its own")]
+        unsafe { command($($argument),*) }
+    }};
+}
+
+/// The library under test, loaded as an application loads it.
+pub struct Vk {
+    root: PathBuf,
+    library: Option<Library>,
+}
+
+impl Vk {
+    pub(crate) fn load(root: &Path) -> Self {
+        let mut vk = Vk {
+            root: root.into(),
+            library: None,
+        };
+        vk.open();
+        vk
+    }
+
+    fn open(&mut self) {
+        let path = crate::under_test();
+        // SAFETY: the library under test is a loader; its constructors are part of what is tested.
+        let library = unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_LOCAL) };
+        self.library = Some(library.unwrap_or_else(|error| panic!("cannot load {}: {error}", path.display())));
+    }
+
+    /// Unloads the library, runs `between`, and loads it again.
+    pub fn reload(&mut self, between: impl FnOnce()) {
+        self.library = None;
+        between();
+        self.open();
+    }
+
+    /// Another handle on the library under test, for cases that load and unload it themselves.
+    pub fn again(&self) -> Vk {
+        Vk::load(&self.root)
+    }
+
+    /// Tells the test process something: [`Outcome::said`](crate::Outcome::said).
+    pub fn say(&self, key: &str, value: impl Display) {
+        println!("say {key}={value}");
+    }
+
+    /// Puts a mark into the journal: `== text`.
+    pub fn mark(&self, text: &str) {
+        let journal = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(self.root.join("journal"));
+        writeln!(journal.expect("the journal can be opened"), "== {text}").expect("the journal can be written");
+    }
+
+    /// The journal lines written so far.
+    pub fn journal(&self) -> Vec<String> {
+        let text = fs::read_to_string(self.root.join("journal")).unwrap_or_default();
+        text.lines().map(String::from).collect()
+    }
+
+    /// The absolute path of a file of the scene.
+    pub fn path(&self, relative: &str) -> PathBuf {
+        self.root.join(relative)
+    }
+
+    /// Changes the configuration of a mock driver; it is in force at the driver's next call.
+    pub fn configure(&self, driver: &str, change: impl FnOnce(String) -> String) {
+        let path = Scene::configuration(&self.root, driver);
+        let text = fs::read_to_string(&path).expect("the driver has a configuration");
+        fs::write(&path, change(text)).expect("the configuration can be written");
+    }
+
+    /// Adds lines to the configuration of a mock driver.
+    pub fn add_lines(&self, driver: &str, lines: &str) {
+        self.configure(driver, |text| format!("{text}{lines}\n"));
+    }
+
+    /// Removes every line that begins with one of these words from the configuration of a mock driver.
+    pub fn remove_lines(&self, driver: &str, beginnings: &[&str]) {
+        let gone = |line: &&str| beginnings.iter().any(|beginning| line.starts_with(beginning));
+        self.configure(driver, |text| {
+            text.lines()
+                .filter(|line| !gone(line))
+                .map(|line| format!("{line}\n"))
+                .collect()
+        });
+    }
+
+    /// `vkGetInstanceProcAddr`, the exported one.
+    pub fn get(&self, instance: vk::Instance, name: &str) -> usize {
+        let name = CString::new(name).expect("a command name holds no zero byte");
+        self.get_c(instance, Some(&name))
+    }
+
+    /// The same for a name of any bytes, or for NULL.
+    pub fn get_c(&self, instance: vk::Instance, name: Option<&CStr>) -> usize {
+        let name = name.map_or(std::ptr::null(), CStr::as_ptr);
+        let found = call!(self, PFN_vkGetInstanceProcAddr(instance, name));
+        found.map_or(0, |function| function as usize)
+    }
+
+    /// `vkEnumerateInstanceVersion`.
+    pub fn version(&self) -> (u32, u32, u32) {
+        let mut version = 0;
+        let result = call!(self, PFN_vkEnumerateInstanceVersion(&mut version));
+        assert_eq!(result, vk::Result::SUCCESS);
+        (
+            vk::api_version_major(version),
+            vk::api_version_minor(version),
+            vk::api_version_patch(version),
+        )
+    }
+
+    /// The instance extensions with their versions, of the loader or of a layer.
+    pub fn extension_versions(&self, layer: Option<&CStr>) -> Result<Vec<(String, u32)>, vk::Result> {
+        let layer = layer.map_or(std::ptr::null(), CStr::as_ptr);
+        let list = two_call(|count, out| call!(self, PFN_vkEnumerateInstanceExtensionProperties(layer, count, out)))?;
+        Ok(list
+            .iter()
+            .map(|one: &vk::ExtensionProperties| (text(&one.extension_name), one.spec_version))
+            .collect())
+    }
+
+    /// The names of the instance extensions.
+    pub fn extensions(&self) -> Result<Vec<String>, vk::Result> {
+        Ok(self
+            .extension_versions(None)?
+            .into_iter()
+            .map(|(name, _)| name)
+            .collect())
+    }
+
+    /// The names of the instance layers.
+    pub fn layers(&self) -> Result<Vec<String>, vk::Result> {
+        let list = two_call(|count, out| call!(self, PFN_vkEnumerateInstanceLayerProperties(count, out)))?;
+        Ok(list
+            .iter()
+            .map(|one: &vk::LayerProperties| text(&one.layer_name))
+            .collect())
+    }
+
+    /// Begins the description of an instance.
+    pub fn spec(&self) -> InstanceSpec<'_> {
+        InstanceSpec::new(self)
+    }
+
+    /// A 1.0 instance without extensions.
+    #[track_caller]
+    pub fn instance(&self) -> Instance<'_> {
+        self.spec().create().expect("vkCreateInstance")
+    }
+
+    /// An instance of this API version with these extensions.
+    #[track_caller]
+    pub fn instance_with(&self, api: &str, extensions: &[&str]) -> Instance<'_> {
+        self.spec()
+            .api(api)
+            .extensions(extensions)
+            .create()
+            .expect("vkCreateInstance")
+    }
+
+    /// The exported `vk_icdGetInstanceProcAddr` of a mock driver, for direct driver loading. The library stays loaded.
+    pub fn direct_driver(&self, driver: &str) -> vk::PFN_vkGetInstanceProcAddrLUNARG {
+        let path = self.root.join(format!("libraries/libmock_{driver}.so"));
+        // SAFETY: the mock driver has no constructor with requirements.
+        let library = unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_LOCAL) };
+        let library = library.unwrap_or_else(|error| panic!("cannot load {}: {error}", path.display()));
+        // SAFETY: the symbol is the driver's lookup function, whose type this is.
+        let symbol = unsafe { library.get::<vk::PFN_vkGetInstanceProcAddrLUNARG>(b"vk_icdGetInstanceProcAddr\0") };
+        let function = *symbol.expect("the mock driver exports it");
+        std::mem::forget(library);
+        function
+    }
+}
+
+impl Commands for Vk {
+    /// The exported symbol.
+    fn address(&self, name: &str) -> usize {
+        let Some(library) = &self.library else { return 0 };
+        let name = CString::new(name).expect("a symbol name holds no zero byte");
+        // SAFETY: only the address of the symbol is looked at here.
+        unsafe { library.get::<*const c_void>(name.as_bytes_with_nul()) }.map_or(0, |symbol| symbol.into_raw() as usize)
+    }
+}
+
+impl<C: Commands> Commands for &C {
+    fn address(&self, name: &str) -> usize {
+        (**self).address(name)
+    }
+}
+
+/// Runs the two-call idiom: asks for the count, then for the elements.
+pub fn two_call<T: Default + Clone>(
+    mut query: impl FnMut(&mut u32, *mut T) -> vk::Result,
+) -> Result<Vec<T>, vk::Result> {
+    let mut count = 0;
+    query(&mut count, std::ptr::null_mut()).result()?;
+    fill(count, query)
+}
+
+/// The second half of the two-call idiom, for a room of `count` elements.
+pub fn fill<T: Default + Clone>(
+    count: u32,
+    mut query: impl FnMut(&mut u32, *mut T) -> vk::Result,
+) -> Result<Vec<T>, vk::Result> {
+    let (result, list) = fill_some(count, &mut query);
+    result.result_with_success(list)
+}
+
+/// The same, giving what was written whatever the result.
+pub fn fill_some<T: Default + Clone>(
+    room: u32,
+    mut query: impl FnMut(&mut u32, *mut T) -> vk::Result,
+) -> (vk::Result, Vec<T>) {
+    let mut list = vec![T::default(); room as usize];
+    let mut count = room;
+    let result = query(&mut count, list.as_mut_ptr());
+    assert!(count <= room, "{count} elements reported for a room of {room}");
+    list.truncate(count as usize);
+    (result, list)
+}
+
+/// The text in a fixed array of a Vulkan structure.
+pub fn text(array: &[c_char]) -> String {
+    let bytes: Vec<u8> = array
+        .iter()
+        .map(|&byte| byte as u8)
+        .take_while(|&byte| byte != 0)
+        .collect();
+    String::from_utf8_lossy(&bytes).into_owned()
+}

@@ -1,0 +1,3 @@
+//! The driver side: discovery, manifests, negotiation, instances, physical devices, surfaces, unknown functions.
+
+mod discovery;
