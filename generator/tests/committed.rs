@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{committed_policy, committed_registry, generate, policy, repository};
+use common::{committed_policy, committed_registry, generate, pinned, policy, repository};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write;
@@ -29,7 +29,10 @@ fn gen_53_export_lists_have_the_known_sizes() {
     let files = files();
     let linux = exported(&files, "exports/linux.txt");
     let windows = exported(&files, "exports/windows.def");
-    assert_eq!((linux.len(), windows.len()), (269, 265));
+    assert_eq!(
+        (linux.len(), windows.len()),
+        (pinned("exports.linux"), pinned("exports.windows"))
+    );
     for name in [
         "vkCreateXcbSurfaceKHR",
         "vkCreateSwapchainKHR",
@@ -111,21 +114,23 @@ fn committed_policy_shared() -> usize {
         .treatments
         .iter()
         .filter(|row| row.entry == vkgen::policy::Entry::Shared);
-    let count = shared.map(|row| row.commands.len()).sum();
-    assert_eq!(count, 11);
-    count
+    shared.map(|row| row.commands.len()).sum()
 }
 
 #[test]
 fn gen_50_tables_have_a_slot_for_each_command_of_their_levels() {
     let files = files();
     let slots = |path: &str| text(&files, path).matches("\n    pub vk").count();
-    assert_eq!(slots("dispatch/device.rs"), 719);
+    assert_eq!(slots("dispatch/device.rs"), pinned("level.device"));
+    let chain = pinned("level.instance") + pinned("level.physical-device");
     // All of level instance and physical device except the one that makes devices.
-    assert_eq!(slots("dispatch/instance.rs"), 29 + 90 - 1);
+    assert_eq!(slots("dispatch/instance.rs"), chain - 1);
     // With the one that finds device functions, without the two that no driver is asked for.
-    assert_eq!(slots("dispatch/driver.rs"), 29 + 90 + 1 - 2);
-    assert_eq!(slots("dispatch/device_terminator.rs"), 14);
+    assert_eq!(slots("dispatch/driver.rs"), chain + 1 - 2);
+    let policy = policy(&committed_policy());
+    let with_driver_function = policy.treatments.iter().filter(|row| !row.needs.is_empty());
+    let count: usize = with_driver_function.map(|row| row.commands.len()).sum();
+    assert_eq!(slots("dispatch/device_terminator.rs"), count);
 }
 
 #[test]
@@ -218,10 +223,11 @@ fn gen_93_committed_output_is_up_to_date() {
 
 #[test]
 fn gen_93_each_file_says_where_it_comes_from_and_nothing_about_the_run() {
+    let header = committed_registry().header.to_string();
     for file in files() {
         let first = file.text.lines().next().unwrap_or_default();
         assert!(
-            first.contains("do not edit") && first.contains("1.4.366"),
+            first.contains("do not edit") && first.contains(&header),
             "{}: {first}",
             file.path
         );

@@ -94,6 +94,17 @@ impl Drop for Scratch {
     }
 }
 
+/// A count of the pinned header, such as `level.device`; counted without the parser.
+pub(crate) fn pinned(key: &str) -> usize {
+    let text = fs::read_to_string(repository().join("registry/pin.toml")).expect("the pin");
+    let pin: toml::Table = text.parse().expect("TOML");
+    let mut value = pin.get("counts").expect("counts");
+    for part in key.split('.') {
+        value = value.get(part).unwrap_or_else(|| panic!("no count {key}"));
+    }
+    usize::try_from(value.as_integer().expect("a number")).expect("a count")
+}
+
 /// The headers that the tests know, oldest first.
 pub(crate) const HEADERS: [&str; 5] = ["1.4.319", "1.4.335", "1.4.346", "1.4.359", "1.4.366"];
 

@@ -70,7 +70,7 @@ pub(crate) fn registry_folder() -> Option<PathBuf> {
     if folder.join("vk.xml").is_file() {
         return Some(folder);
     }
-    println!("skipped: no vk.xml in {}; `make registry` fetches it", folder.display());
+    println!("SKIPPED: no vk.xml in {}; `make registry` fetches it", folder.display());
     None
 }
 
