@@ -117,6 +117,11 @@ def _run_case(name, function):
     return word
 
 
+def _title(module):
+    """The module's name; that of its folder for a program of one file."""
+    return Path(module.__file__).parent.name if module.__name__ == "__main__" else module.__name__
+
+
 def main(modules):
     """Runs the cases of the modules, or those whose names contain an argument; the exit status is 1 if one failed."""
     atexit.register(_clean_up)
@@ -126,7 +131,7 @@ def main(modules):
     words = []
     for module in modules:
         for name, function in module.CASES:
-            full = f"{module.__name__}: {name}"
+            full = f"{_title(module)}: {name}"
             if not wanted or any(part in full for part in wanted):
                 words.append(_run_case(full, function))
     sys.exit("FAIL" in words)

@@ -1,5 +1,6 @@
 /* Opens the library at run time and takes every command through vkGetInstanceProcAddr, as engines do.
- * With the argument `device`, commands of a device come from vkGetDeviceProcAddr and pass no trampoline. */
+ * Arguments: `device`, commands of a device come from vkGetDeviceProcAddr and pass no trampoline; `again`, everything is
+ * done a second time after the library has left the process; `mock`, the devices execute nothing. */
 #include "tour.h"
 #include <dlfcn.h>
 #include <stdio.h>
@@ -31,8 +32,15 @@ static const char *load_from_device(struct api *api, VkDevice device) {
     return NULL;
 }
 
-int main(int count, char **arguments) {
-    const bool device = count > 1 && strcmp(arguments[1], "device") == 0;
+static bool has(int count, char **arguments, const char *word) {
+    for (int i = 1; i < count; i++)
+        if (strcmp(arguments[i], word) == 0)
+            return true;
+    return false;
+}
+
+/* Opens, works, closes. */
+static int once(const struct loading *loading) {
     void *library = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         fprintf(stderr, "%s\n", dlerror());
@@ -41,12 +49,26 @@ int main(int count, char **arguments) {
     get_instance_proc_addr = (PFN_vkGetInstanceProcAddr)dlsym(library, "vkGetInstanceProcAddr");
     struct api api = {0};
     const char *lacking = get_instance_proc_addr ? load_globals(&api) : "vkGetInstanceProcAddr";
-    if (lacking) {
+    if (lacking)
         fprintf(stderr, "the library does not offer %s\n", lacking);
-        return 1;
-    }
-    const struct loading loading = {.instance = load_from_instance, .device = device ? load_from_device : NULL};
-    const int status = tour(&api, &loading);
+    const int status = lacking ? 1 : tour(&api, loading);
     dlclose(library);
+    return status;
+}
+
+int main(int count, char **arguments) {
+    const struct loading loading = {
+        .instance = load_from_instance,
+        .device = has(count, arguments, "device") ? load_from_device : NULL,
+        .mock = has(count, arguments, "mock"),
+    };
+    int status = once(&loading);
+    if (status == 0 && has(count, arguments, "again")) {
+        if (dlopen("libvulkan.so.1", RTLD_NOW | RTLD_NOLOAD)) {
+            fprintf(stderr, "the library did not leave the process\n");
+            return 1;
+        }
+        status = once(&loading);
+    }
     return status;
 }

@@ -1,6 +1,7 @@
-/* Linked with -lvulkan, as most programs are: every command comes from the library's exported symbols. */
+/* Linked with -lvulkan, as most programs are: every command comes from the library's exported symbols.
+ * The argument `mock` says that the devices execute nothing. */
 #include "tour.h"
-#include <stddef.h>
+#include <string.h>
 
 #define FROM_LINKER(name) .name = name,
 
@@ -9,8 +10,11 @@ static const char *nothing_to_load(struct api *api, VkInstance instance) {
     return NULL;
 }
 
-int main(void) {
+int main(int count, char **arguments) {
     struct api api = {GLOBAL_COMMANDS(FROM_LINKER) INSTANCE_COMMANDS(FROM_LINKER) DEVICE_COMMANDS(FROM_LINKER)};
-    const struct loading loading = {.instance = nothing_to_load};
+    const struct loading loading = {
+        .instance = nothing_to_load,
+        .mock = count > 1 && strcmp(arguments[1], "mock") == 0,
+    };
     return tour(&api, &loading);
 }

@@ -8,6 +8,7 @@
 struct loading {
     load_instance instance; /* required */
     load_device device;     /* NULL: the commands of the instance serve all devices */
+    bool mock;              /* whether devices execute nothing, so that nothing is read back */
 };
 
 /* Prints what it finds; returns 0 if there was a device and all of them worked, else 1. */

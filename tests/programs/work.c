@@ -80,7 +80,9 @@ static int host_visible(const VkPhysicalDeviceMemoryProperties *memory, uint32_t
     return -1;
 }
 
-static bool create_buffer(struct job *job, const VkPhysicalDeviceMemoryProperties *memory) {
+static bool create_buffer(struct job *job) {
+    VkPhysicalDeviceMemoryProperties memory = {0};
+    job->api->vkGetPhysicalDeviceMemoryProperties(job->physical, &memory);
     const VkBufferCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
         .size = WORDS * sizeof(uint32_t),
@@ -90,7 +92,7 @@ static bool create_buffer(struct job *job, const VkPhysicalDeviceMemoryPropertie
     TRY(job, vkCreateBuffer, job->device, &info, NULL, &job->buffer);
     VkMemoryRequirements needs = {0};
     job->api->vkGetBufferMemoryRequirements(job->device, job->buffer, &needs);
-    const int type = host_visible(memory, needs.memoryTypeBits, &job->coherent);
+    const int type = host_visible(&memory, needs.memoryTypeBits, &job->coherent);
     if (type < 0)
         return give_up(job, "no host-visible memory for a buffer", VK_ERROR_FEATURE_NOT_PRESENT);
     const VkMemoryAllocateInfo allocation = {
@@ -121,20 +123,18 @@ static bool record(struct job *job) {
         .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
     };
     TRY(job, vkBeginCommandBuffer, job->commands, &begin);
-    if (job->work.read_back) {
-        job->api->vkCmdFillBuffer(job->commands, job->buffer, 0, VK_WHOLE_SIZE, PATTERN);
-        const VkBufferMemoryBarrier visible = {
-            .sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_BARRIER,
-            .srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
-            .dstAccessMask = VK_ACCESS_HOST_READ_BIT,
-            .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
-            .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
-            .buffer = job->buffer,
-            .size = VK_WHOLE_SIZE,
-        };
-        job->api->vkCmdPipelineBarrier(job->commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0, 0,
-                                       NULL, 1, &visible, 0, NULL);
-    }
+    job->api->vkCmdFillBuffer(job->commands, job->buffer, 0, VK_WHOLE_SIZE, PATTERN);
+    const VkBufferMemoryBarrier visible = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_BARRIER,
+        .srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
+        .dstAccessMask = VK_ACCESS_HOST_READ_BIT,
+        .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+        .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+        .buffer = job->buffer,
+        .size = VK_WHOLE_SIZE,
+    };
+    job->api->vkCmdPipelineBarrier(job->commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0, 0, NULL,
+                                   1, &visible, 0, NULL);
     TRY(job, vkEndCommandBuffer, job->commands);
     return true;
 }
@@ -198,15 +198,11 @@ static void clean_up(const struct job *job) {
     api->vkDestroyDevice(job->device, NULL);
 }
 
-struct work work_on(const struct api *api, VkPhysicalDevice physical, load_device load) {
+struct work work_on(const struct api *api, VkPhysicalDevice physical, load_device load, bool back) {
     struct api own = *api;
     struct job job = {.api = &own, .physical = physical};
-    VkPhysicalDeviceMemoryProperties memory = {0};
-    api->vkGetPhysicalDeviceMemoryProperties(physical, &memory);
-    job.work.read_back = memory.memoryTypeCount > 0;
-    const bool done = find_family(&job) && create_device(&job, load) &&
-                      (!job.work.read_back || create_buffer(&job, &memory)) && record(&job) && submit(&job) &&
-                      (!job.work.read_back || read_back(&job));
+    const bool done = find_family(&job) && create_device(&job, load) && create_buffer(&job) && record(&job) &&
+                      submit(&job) && (!back || read_back(&job));
     if (done && job.work.wrong > 0)
         give_up(&job, "reading the buffer back", VK_ERROR_UNKNOWN);
     clean_up(&job);

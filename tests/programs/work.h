@@ -9,8 +9,7 @@
 struct work {
     VkResult result;     /* VK_SUCCESS, or what the step below returned */
     const char *step;    /* the last command tried */
-    bool read_back;      /* whether the device has memory to fill; a mock driver has none */
-    uint32_t words;      /* 32-bit words filled */
+    uint32_t words;      /* 32-bit words read back */
     uint32_t wrong;      /* of these, how many did not hold what was asked for */
     double milliseconds; /* from submission to the end of the wait */
 };
@@ -18,7 +17,8 @@ struct work {
 /* Fetches the device's own commands into the table; may be NULL. Returns the first one not offered, or NULL. */
 typedef const char *(*load_device)(struct api *api, VkDevice device);
 
-/* Creates a device, works on it, destroys it. Everything made is gone on return. */
-struct work work_on(const struct api *api, VkPhysicalDevice physical, load_device load);
+/* Creates a device, works on it, destroys it. Everything made is gone on return. A mock driver executes nothing, so that
+ * there is nothing to read back from it: pass false. */
+struct work work_on(const struct api *api, VkPhysicalDevice physical, load_device load, bool read_back);
 
 #endif

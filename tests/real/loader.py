@@ -18,7 +18,7 @@ def ours():
 
 def peer():
     """The system's own loader."""
-    return setting("VKL_PEER")
+    return setting("VKL_PEER_LIBRARY")
 
 
 def environment(library, **extra):

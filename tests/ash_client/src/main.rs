@@ -1,6 +1,6 @@
 //! The same work as the C programs, on the `ash` crate: fill a buffer on every device and read it back.
 //!
-//! `ash` opens `libvulkan.so.1`, takes instance commands through `vkGetInstanceProcAddr` and device commands through
+//! The argument `mock` says that the devices execute nothing, so that nothing is read back. `ash` opens `libvulkan.so.1`, takes instance commands through `vkGetInstanceProcAddr` and device commands through
 //! `vkGetDeviceProcAddr`, each when the instance or device is made.
 
 mod work;
@@ -8,7 +8,6 @@ mod work;
 use ash::{Entry, Instance, vk};
 use std::error::Error;
 use std::process::ExitCode;
-use work::Outcome;
 
 fn main() -> ExitCode {
     match tour() {
@@ -32,13 +31,14 @@ fn tour() -> Result<bool, Box<dyn Error>> {
     let info = vk::InstanceCreateInfo::default().application_info(&application);
     // SAFETY: every pointer in the structure refers to `application`, which outlives the call.
     let instance = unsafe { entry.create_instance(&info, None) }?;
-    let result = work_on_all(&instance);
+    let mock = std::env::args().any(|argument| argument == "mock");
+    let result = work_on_all(&instance, mock);
     // SAFETY: everything made from the instance was destroyed by the line above.
     unsafe { instance.destroy_instance(None) };
     result
 }
 
-fn work_on_all(instance: &Instance) -> Result<bool, Box<dyn Error>> {
+fn work_on_all(instance: &Instance, mock: bool) -> Result<bool, Box<dyn Error>> {
     // SAFETY: the instance is alive.
     let devices = unsafe { instance.enumerate_physical_devices() }?;
     println!("\nDevices: {}", devices.len());
@@ -48,9 +48,9 @@ fn work_on_all(instance: &Instance) -> Result<bool, Box<dyn Error>> {
         let properties = unsafe { instance.get_physical_device_properties(physical) };
         let name = properties.device_name_as_c_str()?.to_string_lossy();
         println!("    {number}  {name}, Vulkan {}", packed(properties.api_version));
-        match work::work_on(instance, physical) {
-            Ok(Outcome::Filled(words)) => println!("       filled {words} words and read all of them back"),
-            Ok(Outcome::Submitted) => println!("       submitted and finished; it has no memory to fill"),
+        match work::work_on(instance, physical, !mock) {
+            Ok(Some(words)) => println!("       filled {words} words and read all of them back"),
+            Ok(None) => println!("       work submitted and waited for; a mock executes nothing"),
             Err(error) => {
                 println!("       FAILED: {error}");
                 continue;

@@ -9,14 +9,6 @@ const PATTERN: u32 = 0x5eed_1234;
 /// In nanoseconds: ten seconds.
 const PATIENCE: u64 = 10_000_000_000;
 
-/// What came of the work.
-pub(crate) enum Outcome {
-    /// So many words were filled on the device and read back right.
-    Filled(usize),
-    /// The device has no memory, as a mock driver's may be; an empty command buffer went through.
-    Submitted,
-}
-
 /// Why it did not come to an end.
 pub(crate) enum Failure {
     /// A command failed.
@@ -43,8 +35,8 @@ impl From<vk::Result> for Failure {
     }
 }
 
-/// Creates a device, fills a buffer on it, reads it back, destroys everything.
-pub(crate) fn work_on(instance: &Instance, physical: vk::PhysicalDevice) -> Result<Outcome, Failure> {
+/// Creates a device, fills a buffer on it, reads it back if asked to, destroys everything. Gives the words read.
+pub(crate) fn work_on(instance: &Instance, physical: vk::PhysicalDevice, back: bool) -> Result<Option<usize>, Failure> {
     let family = family(instance, physical).ok_or(Failure::Lacking("queue family that can fill buffers"))?;
     // SAFETY: the handle comes from this instance, which is alive.
     let memory = unsafe { instance.get_physical_device_memory_properties(physical) };
@@ -54,7 +46,7 @@ pub(crate) fn work_on(instance: &Instance, physical: vk::PhysicalDevice) -> Resu
     let info = vk::DeviceCreateInfo::default().queue_create_infos(&queue);
     // SAFETY: the handle comes from this instance; the structure's pointers refer to locals that outlive the call.
     let device = unsafe { instance.create_device(physical, &info, None) }?;
-    let outcome = on_device(&device, family, &memory);
+    let outcome = on_device(&device, family, &memory, back);
     // SAFETY: everything made from the device was destroyed by the line above.
     unsafe { device.destroy_device(None) };
     outcome
@@ -69,28 +61,34 @@ fn family(instance: &Instance, physical: vk::PhysicalDevice) -> Option<u32> {
     families.iter().position(fits).map(|index| index as u32)
 }
 
-fn on_device(device: &Device, family: u32, memory: &vk::PhysicalDeviceMemoryProperties) -> Result<Outcome, Failure> {
-    if memory.memory_type_count == 0 {
-        submit(device, family, None)?;
-        return Ok(Outcome::Submitted);
-    }
+fn on_device(
+    device: &Device,
+    family: u32,
+    memory: &vk::PhysicalDeviceMemoryProperties,
+    back: bool,
+) -> Result<Option<usize>, Failure> {
     let info = vk::BufferCreateInfo::default()
         .size((WORDS * size_of::<u32>()) as u64)
         .usage(vk::BufferUsageFlags::TRANSFER_DST);
     // SAFETY: the device is alive.
     let buffer = unsafe { device.create_buffer(&info, None) }?;
-    let outcome = with_buffer(device, family, memory, buffer);
+    let outcome = allocate(device, memory, buffer).and_then(|block| {
+        let outcome = with_memory(device, family, buffer, block, back);
+        // SAFETY: the work on the memory has ended.
+        unsafe { device.free_memory(block, None) };
+        outcome
+    });
     // SAFETY: the work on the buffer has ended.
     unsafe { device.destroy_buffer(buffer, None) };
     outcome
 }
 
-fn with_buffer(
+/// Memory for the buffer that the host can read.
+fn allocate(
     device: &Device,
-    family: u32,
     memory: &vk::PhysicalDeviceMemoryProperties,
     buffer: vk::Buffer,
-) -> Result<Outcome, Failure> {
+) -> Result<vk::DeviceMemory, Failure> {
     // SAFETY: the buffer comes from this device.
     let needs = unsafe { device.get_buffer_memory_requirements(buffer) };
     let wanted = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
@@ -104,19 +102,24 @@ fn with_buffer(
         .allocation_size(needs.size)
         .memory_type_index(index as u32);
     // SAFETY: the device is alive.
-    let block = unsafe { device.allocate_memory(&info, None) }?;
+    Ok(unsafe { device.allocate_memory(&info, None) }?)
+}
+
+fn with_memory(
+    device: &Device,
+    family: u32,
+    buffer: vk::Buffer,
+    block: vk::DeviceMemory,
+    back: bool,
+) -> Result<Option<usize>, Failure> {
     // SAFETY: buffer and memory come from this device; neither is bound yet.
-    let result = unsafe { device.bind_buffer_memory(buffer, block, 0) }
-        .map_err(Failure::from)
-        .and_then(|()| submit(device, family, Some(buffer)))
-        .and_then(|()| read_back(device, block));
-    // SAFETY: the work on the memory has ended.
-    unsafe { device.free_memory(block, None) };
-    result
+    unsafe { device.bind_buffer_memory(buffer, block, 0) }?;
+    submit(device, family, buffer)?;
+    back.then(|| read_back(device, block)).transpose()
 }
 
 /// Records and submits one command buffer, and waits for its end.
-fn submit(device: &Device, family: u32, buffer: Option<vk::Buffer>) -> Result<(), Failure> {
+fn submit(device: &Device, family: u32, buffer: vk::Buffer) -> Result<(), Failure> {
     let info = vk::CommandPoolCreateInfo::default().queue_family_index(family);
     // SAFETY: the device is alive.
     let pool = unsafe { device.create_command_pool(&info, None) }?;
@@ -126,28 +129,26 @@ fn submit(device: &Device, family: u32, buffer: Option<vk::Buffer>) -> Result<()
     Ok(result?)
 }
 
-fn record(device: &Device, pool: vk::CommandPool, buffer: Option<vk::Buffer>) -> Result<vk::CommandBuffer, vk::Result> {
+fn record(device: &Device, pool: vk::CommandPool, buffer: vk::Buffer) -> Result<vk::CommandBuffer, vk::Result> {
     let info = vk::CommandBufferAllocateInfo::default()
         .command_pool(pool)
         .command_buffer_count(1);
+    let visible = [vk::BufferMemoryBarrier::default()
+        .src_access_mask(vk::AccessFlags::TRANSFER_WRITE)
+        .dst_access_mask(vk::AccessFlags::HOST_READ)
+        .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+        .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+        .buffer(buffer)
+        .size(vk::WHOLE_SIZE)];
+    let (from, to) = (vk::PipelineStageFlags::TRANSFER, vk::PipelineStageFlags::HOST);
     let begin = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
     // SAFETY: the pool comes from this device and is used by this thread alone.
     let commands = unsafe { device.allocate_command_buffers(&info) }?[0];
-    // SAFETY: the command buffer is new; the buffer, if any, is bound and lives until the work has ended.
+    // SAFETY: the command buffer is new; the buffer is bound and lives until the work has ended.
     unsafe {
         device.begin_command_buffer(commands, &begin)?;
-        if let Some(buffer) = buffer {
-            let visible = [vk::BufferMemoryBarrier::default()
-                .src_access_mask(vk::AccessFlags::TRANSFER_WRITE)
-                .dst_access_mask(vk::AccessFlags::HOST_READ)
-                .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-                .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-                .buffer(buffer)
-                .size(vk::WHOLE_SIZE)];
-            let (from, to) = (vk::PipelineStageFlags::TRANSFER, vk::PipelineStageFlags::HOST);
-            device.cmd_fill_buffer(commands, buffer, 0, vk::WHOLE_SIZE, PATTERN);
-            device.cmd_pipeline_barrier(commands, from, to, vk::DependencyFlags::empty(), &[], &visible, &[]);
-        }
+        device.cmd_fill_buffer(commands, buffer, 0, vk::WHOLE_SIZE, PATTERN);
+        device.cmd_pipeline_barrier(commands, from, to, vk::DependencyFlags::empty(), &[], &visible, &[]);
         device.end_command_buffer(commands)?;
     }
     Ok(commands)
@@ -169,7 +170,7 @@ fn run(device: &Device, family: u32, commands: vk::CommandBuffer) -> Result<(), 
     }
 }
 
-fn read_back(device: &Device, block: vk::DeviceMemory) -> Result<Outcome, Failure> {
+fn read_back(device: &Device, block: vk::DeviceMemory) -> Result<usize, Failure> {
     // SAFETY: the memory is host-visible, at least `WORDS` words long and not mapped; nothing writes to it any more.
     let wrong = unsafe {
         let start = device.map_memory(block, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty())?;
@@ -179,7 +180,7 @@ fn read_back(device: &Device, block: vk::DeviceMemory) -> Result<Outcome, Failur
         wrong
     };
     match wrong {
-        0 => Ok(Outcome::Filled(WORDS)),
+        0 => Ok(WORDS),
         wrong => Err(Failure::Wrong(wrong)),
     }
 }

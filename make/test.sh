@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# Everything that CI checks, in stages. A failed stage does not stop the others; the last line counts all cases.
+# Arguments: the stages to run; none means all.
+. "$(dirname "$0")/common.sh"
+
+# In seconds: all of it, so that a summary is always printed before CI's own limit.
+BUDGET=1440
+begin=$SECONDS
+wanted=" $* "
+scratch=$(mktemp -d)
+current=
+trap 'rm -rf "$scratch"' EXIT
+trap '[ -z "$current" ] || kill "$current" 2>/dev/null; exit 130' INT TERM HUP
+
+passed=0 failed=0 skipped=0
+summary=
+
+# Counts the cases in a log: the closing lines of cargo's test programs, and the lines of tests/cases.py.
+count() {
+    awk '/^test result: / { pass += $4; fail += $6; skip += $8 }
+         /^  ok    / { pass++ } /^  FAIL  / { fail++ } /^  skip  / { skip++ }
+         END { print pass + 0, fail + 0, skip + 0 }' "$1"
+}
+
+# stage NAME SECONDS COMMAND...: runs the command under a time limit and adds up what it reports.
+stage() {
+    local name=$1 limit=$2 log=$scratch/$1.log start=$SECONDS status=0 pass fail skip left
+    shift 2
+    [ "$wanted" = "  " ] || [[ $wanted == *" $name "* ]] || return 0
+    left=$((BUDGET - (SECONDS - begin)))
+    [ "$limit" -le "$left" ] || limit=$((left > 1 ? left : 1))
+    say "== $name"
+    timeout --kill-after=10 "$limit" "$@" >"$log" 2>&1 </dev/null &
+    current=$!
+    tail --silent --follow --lines=+1 --sleep-interval=0.2 --pid="$current" "$log" &
+    wait "$current" || status=$?
+    wait $! || true
+    current=
+    read -r pass fail skip < <(count "$log")
+    # A stage without cases is one itself; a failure that no case explains is counted too.
+    if [ "$status" -ne 0 ]; then
+        [ "$fail" -gt 0 ] || fail=1
+    elif [ $((pass + fail + skip)) -eq 0 ]; then
+        pass=1
+    fi
+    local word=ok
+    [ "$fail" -eq 0 ] || word=FAILED
+    [ "$status" -ne 124 ] || word="FAILED, still running after $limit s"
+    passed=$((passed + pass)) failed=$((failed + fail)) skipped=$((skipped + skip))
+    summary+=$(printf '%-10s %5d s %7d passed %4d failed %4d skipped  %s' \
+        "$name" $((SECONDS - start)) "$pass" "$fail" "$skip" "$word")$'\n'
+    say "== $name: $word in $((SECONDS - start)) s"
+    say
+}
+
+lint() {
+    $CARGO clippy --locked --workspace --all-targets -- -D warnings
+}
+documentation() {
+    RUSTDOCFLAGS="-D warnings" $CARGO doc --locked --workspace --no-deps --document-private-items
+}
+units() {
+    $CARGO test --locked -p vk-registry -p vkgen -p vulkan-loader
+}
+libraries() {
+    if [ -z "${VKL_LIBRARY:-}" ]; then
+        $CARGO build --locked --release -p vulkan-loader
+    fi
+    make/programs.sh
+}
+behaviour() {
+    VKL_LIBRARY=$LIBRARY $CARGO test --locked --no-fail-fast -p loader-tests
+}
+scripted() {
+    VKL_LIBRARY=$LIBRARY VKL_PEER_LIBRARY=$(peer_library) VKL_PROGRAMS=$PROGRAMS \
+        VKL_PICTURES=$TARGET/pictures python3 "tests/$1"
+}
+# `timeout` runs programs, not functions: this script calls itself.
+case ${1:-} in
+--run)
+    shift
+    "$@"
+    exit
+    ;;
+esac
+self=(make/test.sh --run)
+
+stage setup 600 make/setup.sh test
+stage registry 320 make/registry.sh
+stage format 60 $CARGO fmt --all --check
+stage lint 400 "${self[@]}" lint
+stage doc 300 "${self[@]}" documentation
+stage generated 200 make/check-generated.sh
+stage unit 500 "${self[@]}" units
+stage inputs 120 "${self[@]}" scripted inputs
+stage build 400 "${self[@]}" libraries
+stage behaviour 700 "${self[@]}" behaviour
+stage abi 120 "${self[@]}" scripted abi
+stage real 500 "${self[@]}" scripted real
+
+say "Summary"
+printf '%s' "$summary"
+say
+grep -hE '^  (FAIL|skip)  |^test .* \.\.\. (FAILED|ignored)' "$scratch"/*.log 2>/dev/null || true
+say "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

@@ -1,0 +1,12 @@
+"""The binary interface: what the library exports and needs, and whether the emitted types are those of the C headers."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import cases  # noqa: E402 -- found through the line above
+import headers  # noqa: E402
+import library  # noqa: E402
+
+cases.main([library, headers])

@@ -1,0 +1,83 @@
+"""The library file, as the dynamic linker sees it (APP-1 to APP-4, GEN-53)."""
+
+import re
+from collections import Counter
+
+from cases import ROOT, expect, run, setting, tool
+
+LIST = ROOT / "generated/exports/linux.txt"
+# GEN-53: the commands of core Vulkan, and those of the window systems of Linux.
+EXPORTS = 269
+# Besides the C library the compiler's support library, for unwinding, and the dynamic linker itself; no file of ours.
+NEEDED = {"libc.so.6", "libm.so.6", "libgcc_s.so.1"}
+LINKER = re.compile(r"ld-linux.*\.so\.\d+")
+
+
+def names():
+    """The names in the committed list."""
+    return [line for line in LIST.read_text().splitlines() if line and not line.startswith("#")]
+
+
+def symbols():
+    """The dynamic symbols that the library defines: name, kind, address."""
+    lines = run([tool("nm"), "-D", "--defined-only", setting("VKL_LIBRARY")], 30).splitlines()
+    return [(name, kind, int(address, 16)) for address, kind, name in (line.split() for line in lines)]
+
+
+def dynamic(tag):
+    """The values of a tag in the dynamic section."""
+    text = run([tool("readelf"), "-d", "-W", setting("VKL_LIBRARY")], 30)
+    return re.findall(rf"\({tag}\).*\[(.*)\]", text)
+
+
+def the_list():
+    """The list itself: as many names as GEN-53 says, none twice."""
+    expect(len(names()) == EXPORTS, f"{LIST.name} has {len(names())} names")
+    expect(len(set(names())) == EXPORTS, "a name is listed twice")
+
+
+def exports():
+    """Every listed name is exported, as a plain function; nothing else is."""
+    found = {name: kind for name, kind, _ in symbols()}
+    surplus, absent = set(found) - set(names()), set(names()) - set(found)
+    expect(not surplus and not absent, f"surplus: {sorted(surplus)}, absent: {sorted(absent)}")
+    odd = [f"{name} is of kind {kind}" for name, kind in found.items() if kind != "T"]
+    expect(not odd, ", ".join(odd))
+
+
+def addresses():
+    """No two exported functions share an address: folding equal code would break programs (APP-25a)."""
+    shared = [address for address, count in Counter(address for _, _, address in symbols()).items() if count > 1]
+    clashes = [name for name, _, address in symbols() if address in shared]
+    expect(not clashes, f"same address: {clashes}")
+
+
+def soname():
+    """The name that programs ask for."""
+    expect(dynamic("SONAME") == ["libvulkan.so.1"], f"SONAME {dynamic('SONAME')}")
+
+
+def needed():
+    """No library beyond those of the C and compiler run time."""
+    surplus = [name for name in dynamic("NEEDED") if name not in NEEDED and not LINKER.fullmatch(name)]
+    expect(not surplus, f"needs {surplus}")
+
+
+def hardened():
+    """No executable stack, which one assembly file without a note would cause; no relocations in code."""
+    segments = run([tool("readelf"), "-l", "-W", setting("VKL_LIBRARY")], 30)
+    stack = re.search(r"GNU_STACK.*", segments)
+    expect(stack and "RWE" not in stack[0], f"stack: {stack and stack[0]}")
+    expect("GNU_RELRO" in segments, "no read-only relocations")
+    tags = run([tool("readelf"), "-d", "-W", setting("VKL_LIBRARY")], 30)
+    expect("TEXTREL" not in tags, "relocations in code")
+
+
+CASES = [
+    ("the list of exports", the_list),
+    ("exports are the list and nothing else", exports),
+    ("exports have addresses of their own", addresses),
+    ("SONAME", soname),
+    ("needed libraries", needed),
+    ("stack and relocations", hardened),
+]

@@ -1,0 +1,51 @@
+/* Every Vulkan header, on a machine that may have none of the window systems: their types are stood in for, as
+ * vulkan.h would include them. Only sizes and identity matter here. */
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct xcb_connection_t xcb_connection_t;
+typedef uint32_t xcb_window_t;
+typedef uint32_t xcb_visualid_t;
+typedef struct _XDisplay Display;
+typedef unsigned long Window;
+typedef unsigned long VisualID;
+typedef unsigned long RROutput;
+struct wl_display;
+struct wl_surface;
+typedef struct IDirectFB IDirectFB;
+typedef struct IDirectFBSurface IDirectFBSurface;
+struct _screen_context;
+struct _screen_window;
+struct _screen_buffer;
+typedef void *HANDLE, *HINSTANCE, *HWND, *HMONITOR;
+typedef const uint16_t *LPCWSTR;
+typedef unsigned long DWORD;
+typedef uint64_t LUID; /* a structure of 8 bytes, which Windows passes as a number */
+typedef struct _SECURITY_ATTRIBUTES SECURITY_ATTRIBUTES;
+typedef uint32_t zx_handle_t;
+typedef uint32_t GgpStreamDescriptor;
+typedef uint32_t GgpFrameToken;
+
+#define VK_ENABLE_BETA_EXTENSIONS
+#include <vulkan/vulkan.h>
+
+/* Only now, so that vulkan.h asks for no header of Windows. */
+#define VK_USE_PLATFORM_WIN32_KHR
+#include <vulkan/vk_icd.h>
+#include <vulkan/vk_layer.h>
+
+#include <vulkan/vulkan_android.h>
+#include <vulkan/vulkan_beta.h>
+#include <vulkan/vulkan_directfb.h>
+#include <vulkan/vulkan_fuchsia.h>
+#include <vulkan/vulkan_ggp.h>
+#include <vulkan/vulkan_ios.h>
+#include <vulkan/vulkan_macos.h>
+#include <vulkan/vulkan_metal.h>
+#include <vulkan/vulkan_screen.h>
+#include <vulkan/vulkan_vi.h>
+#include <vulkan/vulkan_wayland.h>
+#include <vulkan/vulkan_win32.h>
+#include <vulkan/vulkan_xcb.h>
+#include <vulkan/vulkan_xlib.h>
+#include <vulkan/vulkan_xlib_xrandr.h>

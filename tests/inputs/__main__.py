@@ -1,0 +1,111 @@
+"""Bad registry input: each is refused with the name of the file, and nothing is written."""
+
+import os
+import re
+import shutil
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import cases  # noqa: E402 -- found through the line above
+from cases import ROOT, Failure, Skip, expect, run, scratch  # noqa: E402
+
+LIMIT = 60
+INPUT = ROOT / "registry/input"
+NAMES = ("vk.xml", "video.xml")
+
+
+def pinned():
+    """A copy of the pinned files, which the case may spoil."""
+    folder = scratch("pinned")
+    for name in NAMES:
+        if not (INPUT / name).is_file():
+            raise Skip("the registry is not fetched (make registry)")
+        shutil.copy(INPUT / name, folder / name)
+    return folder
+
+
+def fetch(folder, status, **variables):
+    """Runs the fetch script with another target folder; returns its output."""
+    environment = {**os.environ, "VKL_REGISTRY_INPUT": str(folder), **{k: str(v) for k, v in variables.items()}}
+    return run([ROOT / "make/registry.sh"], LIMIT, status=status, env=environment)
+
+
+def accepted():
+    """VK_XML names the pinned file: both files arrive, byte by byte."""
+    source, target = pinned(), scratch("input")
+    fetch(target, 0, VK_XML=source / "vk.xml")
+    for name in NAMES:
+        expect((target / name).read_bytes() == (source / name).read_bytes(), f"{name} differs")
+    expect(len(list(target.iterdir())) == 2, f"more than two files: {list(target.iterdir())}")
+
+
+def refused(spoil, message):
+    """A case: after `spoil(folder)` the files are refused with this message, and the target folder stays as it was."""
+
+    def case():
+        source, target = pinned(), scratch("input")
+        (target / "vk.xml").write_text("what was there before")
+        spoil(source)
+        output = fetch(target, 2, VK_XML=source / "vk.xml")
+        expect(re.search(message, output) and "nothing was written" in output, output)
+        expect(str(source) in output, f"the message does not name the file:\n{output}")
+        left = {path.name: path.read_text() for path in target.iterdir()}
+        expect(left == {"vk.xml": "what was there before"}, f"written: {sorted(left)}")
+
+    return case
+
+
+def replace(name, old, new):
+    """Spoils a file by replacing the first occurrence of a text."""
+
+    def spoil(folder):
+        text = (folder / name).read_text()
+        expect(old in text, f"{name} has no {old}")
+        (folder / name).write_text(text.replace(old, new, 1))
+
+    return spoil
+
+
+def import_fails(spoil, message):
+    """A case: `vkgen import` ends with status 2, says where, and writes nothing."""
+
+    def case():
+        source, snapshot = pinned(), scratch("snapshot")
+        spoil(source)
+        cargo = os.environ.get("CARGO", "cargo").split()
+        files = ["--vk-xml", source / "vk.xml", "--video-xml", source / "video.xml", "--snapshot", snapshot]
+        arguments = [*cargo, "run", "--locked", "--quiet", "-p", "vkgen", "--", "import", *files]
+        output = run(arguments, 3 * LIMIT, status=2, cwd=ROOT)
+        place = re.escape(str(source / "vk.xml")) + r":\d+"
+        expect(re.search(place, output), f"the message does not say where:\n{output}")
+        expect(re.search(message, output), output)
+        expect(not list(snapshot.iterdir()), f"written: {list(snapshot.iterdir())}")
+
+    return case
+
+
+def unreachable():
+    """A package that cannot be fetched: an empty index stands in for a network that is not there."""
+    target = scratch("input")
+    empty = scratch("index")
+    output = fetch(target, 2, PIP_NO_INDEX="1", PIP_FIND_LINKS=empty, VK_XML="")
+    expect("could not be fetched; nothing was written" in output, output)
+    if list(target.iterdir()):
+        raise Failure(f"written: {list(target.iterdir())}")
+
+
+CASES = [
+    ("VK_XML with the pinned checksum is taken", accepted),
+    ("a missing vk.xml", refused(lambda folder: (folder / "vk.xml").unlink(), "vk.xml: no such file")),
+    ("a missing video.xml", refused(lambda folder: (folder / "video.xml").unlink(), "video.xml: no such file")),
+    ("a vk.xml with another checksum", refused(replace("vk.xml", "vkCmdDraw", "vkCmdPaint"), "vk.xml: sha256 is")),
+    ("a video.xml with another checksum", refused(replace("video.xml", "<", " <"), "video.xml: sha256 is")),
+    ("a package that cannot be fetched", unreachable),
+    ("an unknown element", import_fails(replace("vk.xml", "<commands ", "<novelty/><commands "), "novelty")),
+    ("XML that is cut off", import_fails(replace("vk.xml", "</registry>", ""), "")),
+]
+
+if __name__ == "__main__":
+    cases.main([sys.modules[__name__]])
