@@ -13,7 +13,7 @@ pub unsafe extern "system" fn vkBeginCommandBuffer(
     pBeginInfo: *const VkCommandBufferBeginInfo,
 ) -> VkResult {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkBeginCommandBuffer)(commandBuffer, pBeginInfo) },
+        Some(table) => unsafe { (table.vkBeginCommandBuffer.get())(commandBuffer, pBeginInfo) },
         None => seam::reject(&Rejected {
             command: "vkBeginCommandBuffer",
             parameter: "commandBuffer",
@@ -27,7 +27,9 @@ pub unsafe extern "system" fn vkCmdBeginConditionalRendering2EXT(
     pConditionalRenderingBegin: *const VkConditionalRenderingBeginInfo2EXT,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBeginConditionalRendering2EXT)(commandBuffer, pConditionalRenderingBegin) },
+        Some(table) => unsafe {
+            (table.vkCmdBeginConditionalRendering2EXT.get())(commandBuffer, pConditionalRenderingBegin)
+        },
         None => seam::reject(&Rejected {
             command: "vkCmdBeginConditionalRendering2EXT",
             parameter: "commandBuffer",
@@ -41,7 +43,9 @@ pub unsafe extern "system" fn vkCmdBeginConditionalRenderingEXT(
     pConditionalRenderingBegin: *const VkConditionalRenderingBeginInfoEXT,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBeginConditionalRenderingEXT)(commandBuffer, pConditionalRenderingBegin) },
+        Some(table) => unsafe {
+            (table.vkCmdBeginConditionalRenderingEXT.get())(commandBuffer, pConditionalRenderingBegin)
+        },
         None => seam::reject(&Rejected {
             command: "vkCmdBeginConditionalRenderingEXT",
             parameter: "commandBuffer",
@@ -55,7 +59,7 @@ pub unsafe extern "system" fn vkCmdBeginCustomResolveEXT(
     pBeginCustomResolveInfo: *const VkBeginCustomResolveInfoEXT,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBeginCustomResolveEXT)(commandBuffer, pBeginCustomResolveInfo) },
+        Some(table) => unsafe { (table.vkCmdBeginCustomResolveEXT.get())(commandBuffer, pBeginCustomResolveInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdBeginCustomResolveEXT",
             parameter: "commandBuffer",
@@ -69,7 +73,7 @@ pub unsafe extern "system" fn vkCmdBeginDebugUtilsLabelEXT(
     pLabelInfo: *const VkDebugUtilsLabelEXT,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBeginDebugUtilsLabelEXT)(commandBuffer, pLabelInfo) },
+        Some(table) => unsafe { (table.vkCmdBeginDebugUtilsLabelEXT.get())(commandBuffer, pLabelInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdBeginDebugUtilsLabelEXT",
             parameter: "commandBuffer",
@@ -86,7 +90,7 @@ pub unsafe extern "system" fn vkCmdBeginGpaSampleAMD(
 ) -> VkResult {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdBeginGpaSampleAMD)(commandBuffer, gpaSession, pGpaSampleBeginInfo, pSampleID)
+            (table.vkCmdBeginGpaSampleAMD.get())(commandBuffer, gpaSession, pGpaSampleBeginInfo, pSampleID)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdBeginGpaSampleAMD",
@@ -101,7 +105,7 @@ pub unsafe extern "system" fn vkCmdBeginGpaSessionAMD(
     gpaSession: VkGpaSessionAMD,
 ) -> VkResult {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBeginGpaSessionAMD)(commandBuffer, gpaSession) },
+        Some(table) => unsafe { (table.vkCmdBeginGpaSessionAMD.get())(commandBuffer, gpaSession) },
         None => seam::reject(&Rejected {
             command: "vkCmdBeginGpaSessionAMD",
             parameter: "commandBuffer",
@@ -115,7 +119,7 @@ pub unsafe extern "system" fn vkCmdBeginPerTileExecutionQCOM(
     pPerTileBeginInfo: *const VkPerTileBeginInfoQCOM,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBeginPerTileExecutionQCOM)(commandBuffer, pPerTileBeginInfo) },
+        Some(table) => unsafe { (table.vkCmdBeginPerTileExecutionQCOM.get())(commandBuffer, pPerTileBeginInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdBeginPerTileExecutionQCOM",
             parameter: "commandBuffer",
@@ -132,7 +136,7 @@ pub unsafe extern "system" fn vkCmdBeginQuery(
     flags: VkQueryControlFlags,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBeginQuery)(commandBuffer, queryPool, query, flags) },
+        Some(table) => unsafe { (table.vkCmdBeginQuery.get())(commandBuffer, queryPool, query, flags) },
         None => seam::reject(&Rejected {
             command: "vkCmdBeginQuery",
             parameter: "commandBuffer",
@@ -149,7 +153,9 @@ pub unsafe extern "system" fn vkCmdBeginQueryIndexedEXT(
     index: u32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBeginQueryIndexedEXT)(commandBuffer, queryPool, query, flags, index) },
+        Some(table) => unsafe {
+            (table.vkCmdBeginQueryIndexedEXT.get())(commandBuffer, queryPool, query, flags, index)
+        },
         None => seam::reject(&Rejected {
             command: "vkCmdBeginQueryIndexedEXT",
             parameter: "commandBuffer",
@@ -165,7 +171,7 @@ pub unsafe extern "system" fn vkCmdBeginRenderPass(
     contents: VkSubpassContents,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBeginRenderPass)(commandBuffer, pRenderPassBegin, contents) },
+        Some(table) => unsafe { (table.vkCmdBeginRenderPass.get())(commandBuffer, pRenderPassBegin, contents) },
         None => seam::reject(&Rejected {
             command: "vkCmdBeginRenderPass",
             parameter: "commandBuffer",
@@ -181,7 +187,9 @@ pub unsafe extern "system" fn vkCmdBeginRenderPass2(
     pSubpassBeginInfo: *const VkSubpassBeginInfo,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBeginRenderPass2)(commandBuffer, pRenderPassBegin, pSubpassBeginInfo) },
+        Some(table) => unsafe {
+            (table.vkCmdBeginRenderPass2.get())(commandBuffer, pRenderPassBegin, pSubpassBeginInfo)
+        },
         None => seam::reject(&Rejected {
             command: "vkCmdBeginRenderPass2",
             parameter: "commandBuffer",
@@ -196,7 +204,9 @@ pub unsafe extern "system" fn vkCmdBeginRenderPass2KHR(
     pSubpassBeginInfo: *const VkSubpassBeginInfo,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBeginRenderPass2KHR)(commandBuffer, pRenderPassBegin, pSubpassBeginInfo) },
+        Some(table) => unsafe {
+            (table.vkCmdBeginRenderPass2KHR.get())(commandBuffer, pRenderPassBegin, pSubpassBeginInfo)
+        },
         None => seam::reject(&Rejected {
             command: "vkCmdBeginRenderPass2KHR",
             parameter: "commandBuffer",
@@ -211,7 +221,7 @@ pub unsafe extern "system" fn vkCmdBeginRendering(
     pRenderingInfo: *const VkRenderingInfo,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBeginRendering)(commandBuffer, pRenderingInfo) },
+        Some(table) => unsafe { (table.vkCmdBeginRendering.get())(commandBuffer, pRenderingInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdBeginRendering",
             parameter: "commandBuffer",
@@ -225,7 +235,7 @@ pub unsafe extern "system" fn vkCmdBeginRenderingKHR(
     pRenderingInfo: *const VkRenderingInfo,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBeginRenderingKHR)(commandBuffer, pRenderingInfo) },
+        Some(table) => unsafe { (table.vkCmdBeginRenderingKHR.get())(commandBuffer, pRenderingInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdBeginRenderingKHR",
             parameter: "commandBuffer",
@@ -239,7 +249,7 @@ pub unsafe extern "system" fn vkCmdBeginShaderInstrumentationARM(
     instrumentation: VkShaderInstrumentationARM,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBeginShaderInstrumentationARM)(commandBuffer, instrumentation) },
+        Some(table) => unsafe { (table.vkCmdBeginShaderInstrumentationARM.get())(commandBuffer, instrumentation) },
         None => seam::reject(&Rejected {
             command: "vkCmdBeginShaderInstrumentationARM",
             parameter: "commandBuffer",
@@ -256,7 +266,12 @@ pub unsafe extern "system" fn vkCmdBeginTransformFeedback2EXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdBeginTransformFeedback2EXT)(commandBuffer, firstCounterRange, counterRangeCount, pCounterInfos)
+            (table.vkCmdBeginTransformFeedback2EXT.get())(
+                commandBuffer,
+                firstCounterRange,
+                counterRangeCount,
+                pCounterInfos,
+            )
         },
         None => seam::reject(&Rejected {
             command: "vkCmdBeginTransformFeedback2EXT",
@@ -275,7 +290,7 @@ pub unsafe extern "system" fn vkCmdBeginTransformFeedbackEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdBeginTransformFeedbackEXT)(
+            (table.vkCmdBeginTransformFeedbackEXT.get())(
                 commandBuffer,
                 firstCounterBuffer,
                 counterBufferCount,
@@ -296,7 +311,7 @@ pub unsafe extern "system" fn vkCmdBeginVideoCodingKHR(
     pBeginInfo: *const VkVideoBeginCodingInfoKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBeginVideoCodingKHR)(commandBuffer, pBeginInfo) },
+        Some(table) => unsafe { (table.vkCmdBeginVideoCodingKHR.get())(commandBuffer, pBeginInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdBeginVideoCodingKHR",
             parameter: "commandBuffer",
@@ -311,7 +326,7 @@ pub unsafe extern "system" fn vkCmdBindDescriptorBufferEmbeddedSamplers2EXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdBindDescriptorBufferEmbeddedSamplers2EXT)(
+            (table.vkCmdBindDescriptorBufferEmbeddedSamplers2EXT.get())(
                 commandBuffer,
                 pBindDescriptorBufferEmbeddedSamplersInfo,
             )
@@ -332,7 +347,7 @@ pub unsafe extern "system" fn vkCmdBindDescriptorBufferEmbeddedSamplersEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdBindDescriptorBufferEmbeddedSamplersEXT)(commandBuffer, pipelineBindPoint, layout, set)
+            (table.vkCmdBindDescriptorBufferEmbeddedSamplersEXT.get())(commandBuffer, pipelineBindPoint, layout, set)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdBindDescriptorBufferEmbeddedSamplersEXT",
@@ -348,7 +363,9 @@ pub unsafe extern "system" fn vkCmdBindDescriptorBuffersEXT(
     pBindingInfos: *const VkDescriptorBufferBindingInfoEXT,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBindDescriptorBuffersEXT)(commandBuffer, bufferCount, pBindingInfos) },
+        Some(table) => unsafe {
+            (table.vkCmdBindDescriptorBuffersEXT.get())(commandBuffer, bufferCount, pBindingInfos)
+        },
         None => seam::reject(&Rejected {
             command: "vkCmdBindDescriptorBuffersEXT",
             parameter: "commandBuffer",
@@ -370,7 +387,7 @@ pub unsafe extern "system" fn vkCmdBindDescriptorSets(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdBindDescriptorSets)(
+            (table.vkCmdBindDescriptorSets.get())(
                 commandBuffer,
                 pipelineBindPoint,
                 layout,
@@ -395,7 +412,7 @@ pub unsafe extern "system" fn vkCmdBindDescriptorSets2(
     pBindDescriptorSetsInfo: *const VkBindDescriptorSetsInfo,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBindDescriptorSets2)(commandBuffer, pBindDescriptorSetsInfo) },
+        Some(table) => unsafe { (table.vkCmdBindDescriptorSets2.get())(commandBuffer, pBindDescriptorSetsInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdBindDescriptorSets2",
             parameter: "commandBuffer",
@@ -409,7 +426,7 @@ pub unsafe extern "system" fn vkCmdBindDescriptorSets2KHR(
     pBindDescriptorSetsInfo: *const VkBindDescriptorSetsInfo,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBindDescriptorSets2KHR)(commandBuffer, pBindDescriptorSetsInfo) },
+        Some(table) => unsafe { (table.vkCmdBindDescriptorSets2KHR.get())(commandBuffer, pBindDescriptorSetsInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdBindDescriptorSets2KHR",
             parameter: "commandBuffer",
@@ -426,7 +443,7 @@ pub unsafe extern "system" fn vkCmdBindIndexBuffer(
     indexType: VkIndexType,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBindIndexBuffer)(commandBuffer, buffer, offset, indexType) },
+        Some(table) => unsafe { (table.vkCmdBindIndexBuffer.get())(commandBuffer, buffer, offset, indexType) },
         None => seam::reject(&Rejected {
             command: "vkCmdBindIndexBuffer",
             parameter: "commandBuffer",
@@ -444,7 +461,7 @@ pub unsafe extern "system" fn vkCmdBindIndexBuffer2(
     indexType: VkIndexType,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBindIndexBuffer2)(commandBuffer, buffer, offset, size, indexType) },
+        Some(table) => unsafe { (table.vkCmdBindIndexBuffer2.get())(commandBuffer, buffer, offset, size, indexType) },
         None => seam::reject(&Rejected {
             command: "vkCmdBindIndexBuffer2",
             parameter: "commandBuffer",
@@ -461,7 +478,9 @@ pub unsafe extern "system" fn vkCmdBindIndexBuffer2KHR(
     indexType: VkIndexType,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBindIndexBuffer2KHR)(commandBuffer, buffer, offset, size, indexType) },
+        Some(table) => unsafe {
+            (table.vkCmdBindIndexBuffer2KHR.get())(commandBuffer, buffer, offset, size, indexType)
+        },
         None => seam::reject(&Rejected {
             command: "vkCmdBindIndexBuffer2KHR",
             parameter: "commandBuffer",
@@ -475,7 +494,7 @@ pub unsafe extern "system" fn vkCmdBindIndexBuffer3KHR(
     pInfo: *const VkBindIndexBuffer3InfoKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBindIndexBuffer3KHR)(commandBuffer, pInfo) },
+        Some(table) => unsafe { (table.vkCmdBindIndexBuffer3KHR.get())(commandBuffer, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdBindIndexBuffer3KHR",
             parameter: "commandBuffer",
@@ -490,7 +509,7 @@ pub unsafe extern "system" fn vkCmdBindInvocationMaskHUAWEI(
     imageLayout: VkImageLayout,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBindInvocationMaskHUAWEI)(commandBuffer, imageView, imageLayout) },
+        Some(table) => unsafe { (table.vkCmdBindInvocationMaskHUAWEI.get())(commandBuffer, imageView, imageLayout) },
         None => seam::reject(&Rejected {
             command: "vkCmdBindInvocationMaskHUAWEI",
             parameter: "commandBuffer",
@@ -506,7 +525,7 @@ pub unsafe extern "system" fn vkCmdBindPipeline(
     pipeline: VkPipeline,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBindPipeline)(commandBuffer, pipelineBindPoint, pipeline) },
+        Some(table) => unsafe { (table.vkCmdBindPipeline.get())(commandBuffer, pipelineBindPoint, pipeline) },
         None => seam::reject(&Rejected {
             command: "vkCmdBindPipeline",
             parameter: "commandBuffer",
@@ -523,7 +542,7 @@ pub unsafe extern "system" fn vkCmdBindPipelineShaderGroupNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdBindPipelineShaderGroupNV)(commandBuffer, pipelineBindPoint, pipeline, groupIndex)
+            (table.vkCmdBindPipelineShaderGroupNV.get())(commandBuffer, pipelineBindPoint, pipeline, groupIndex)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdBindPipelineShaderGroupNV",
@@ -538,7 +557,7 @@ pub unsafe extern "system" fn vkCmdBindResourceHeapEXT(
     pBindInfo: *const VkBindHeapInfoEXT,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBindResourceHeapEXT)(commandBuffer, pBindInfo) },
+        Some(table) => unsafe { (table.vkCmdBindResourceHeapEXT.get())(commandBuffer, pBindInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdBindResourceHeapEXT",
             parameter: "commandBuffer",
@@ -552,7 +571,7 @@ pub unsafe extern "system" fn vkCmdBindSamplerHeapEXT(
     pBindInfo: *const VkBindHeapInfoEXT,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBindSamplerHeapEXT)(commandBuffer, pBindInfo) },
+        Some(table) => unsafe { (table.vkCmdBindSamplerHeapEXT.get())(commandBuffer, pBindInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdBindSamplerHeapEXT",
             parameter: "commandBuffer",
@@ -568,7 +587,7 @@ pub unsafe extern "system" fn vkCmdBindShadersEXT(
     pShaders: *const VkShaderEXT,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBindShadersEXT)(commandBuffer, stageCount, pStages, pShaders) },
+        Some(table) => unsafe { (table.vkCmdBindShadersEXT.get())(commandBuffer, stageCount, pStages, pShaders) },
         None => seam::reject(&Rejected {
             command: "vkCmdBindShadersEXT",
             parameter: "commandBuffer",
@@ -583,7 +602,7 @@ pub unsafe extern "system" fn vkCmdBindShadingRateImageNV(
     imageLayout: VkImageLayout,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBindShadingRateImageNV)(commandBuffer, imageView, imageLayout) },
+        Some(table) => unsafe { (table.vkCmdBindShadingRateImageNV.get())(commandBuffer, imageView, imageLayout) },
         None => seam::reject(&Rejected {
             command: "vkCmdBindShadingRateImageNV",
             parameter: "commandBuffer",
@@ -597,7 +616,7 @@ pub unsafe extern "system" fn vkCmdBindTileMemoryQCOM(
     pTileMemoryBindInfo: *const VkTileMemoryBindInfoQCOM,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBindTileMemoryQCOM)(commandBuffer, pTileMemoryBindInfo) },
+        Some(table) => unsafe { (table.vkCmdBindTileMemoryQCOM.get())(commandBuffer, pTileMemoryBindInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdBindTileMemoryQCOM",
             parameter: "commandBuffer",
@@ -614,7 +633,12 @@ pub unsafe extern "system" fn vkCmdBindTransformFeedbackBuffers2EXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdBindTransformFeedbackBuffers2EXT)(commandBuffer, firstBinding, bindingCount, pBindingInfos)
+            (table.vkCmdBindTransformFeedbackBuffers2EXT.get())(
+                commandBuffer,
+                firstBinding,
+                bindingCount,
+                pBindingInfos,
+            )
         },
         None => seam::reject(&Rejected {
             command: "vkCmdBindTransformFeedbackBuffers2EXT",
@@ -634,7 +658,7 @@ pub unsafe extern "system" fn vkCmdBindTransformFeedbackBuffersEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdBindTransformFeedbackBuffersEXT)(
+            (table.vkCmdBindTransformFeedbackBuffersEXT.get())(
                 commandBuffer,
                 firstBinding,
                 bindingCount,
@@ -661,7 +685,7 @@ pub unsafe extern "system" fn vkCmdBindVertexBuffers(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdBindVertexBuffers)(commandBuffer, firstBinding, bindingCount, pBuffers, pOffsets)
+            (table.vkCmdBindVertexBuffers.get())(commandBuffer, firstBinding, bindingCount, pBuffers, pOffsets)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdBindVertexBuffers",
@@ -683,7 +707,7 @@ pub unsafe extern "system" fn vkCmdBindVertexBuffers2(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdBindVertexBuffers2)(
+            (table.vkCmdBindVertexBuffers2.get())(
                 commandBuffer,
                 firstBinding,
                 bindingCount,
@@ -712,7 +736,7 @@ pub unsafe extern "system" fn vkCmdBindVertexBuffers2EXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdBindVertexBuffers2EXT)(
+            (table.vkCmdBindVertexBuffers2EXT.get())(
                 commandBuffer,
                 firstBinding,
                 bindingCount,
@@ -738,7 +762,7 @@ pub unsafe extern "system" fn vkCmdBindVertexBuffers3KHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdBindVertexBuffers3KHR)(commandBuffer, firstBinding, bindingCount, pBindingInfos)
+            (table.vkCmdBindVertexBuffers3KHR.get())(commandBuffer, firstBinding, bindingCount, pBindingInfos)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdBindVertexBuffers3KHR",
@@ -761,7 +785,7 @@ pub unsafe extern "system" fn vkCmdBlitImage(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdBlitImage)(
+            (table.vkCmdBlitImage.get())(
                 commandBuffer,
                 srcImage,
                 srcImageLayout,
@@ -783,7 +807,7 @@ pub unsafe extern "system" fn vkCmdBlitImage(
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdBlitImage2(commandBuffer: VkCommandBuffer, pBlitImageInfo: *const VkBlitImageInfo2) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBlitImage2)(commandBuffer, pBlitImageInfo) },
+        Some(table) => unsafe { (table.vkCmdBlitImage2.get())(commandBuffer, pBlitImageInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdBlitImage2",
             parameter: "commandBuffer",
@@ -797,7 +821,7 @@ pub unsafe extern "system" fn vkCmdBlitImage2KHR(
     pBlitImageInfo: *const VkBlitImageInfo2,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBlitImage2KHR)(commandBuffer, pBlitImageInfo) },
+        Some(table) => unsafe { (table.vkCmdBlitImage2KHR.get())(commandBuffer, pBlitImageInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdBlitImage2KHR",
             parameter: "commandBuffer",
@@ -819,7 +843,7 @@ pub unsafe extern "system" fn vkCmdBuildAccelerationStructureNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdBuildAccelerationStructureNV)(
+            (table.vkCmdBuildAccelerationStructureNV.get())(
                 commandBuffer,
                 pInfo,
                 instanceData,
@@ -849,7 +873,7 @@ pub unsafe extern "system" fn vkCmdBuildAccelerationStructuresIndirectKHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdBuildAccelerationStructuresIndirectKHR)(
+            (table.vkCmdBuildAccelerationStructuresIndirectKHR.get())(
                 commandBuffer,
                 infoCount,
                 pInfos,
@@ -874,7 +898,7 @@ pub unsafe extern "system" fn vkCmdBuildAccelerationStructuresKHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdBuildAccelerationStructuresKHR)(commandBuffer, infoCount, pInfos, ppBuildRangeInfos)
+            (table.vkCmdBuildAccelerationStructuresKHR.get())(commandBuffer, infoCount, pInfos, ppBuildRangeInfos)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdBuildAccelerationStructuresKHR",
@@ -890,7 +914,7 @@ pub unsafe extern "system" fn vkCmdBuildClusterAccelerationStructureIndirectNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdBuildClusterAccelerationStructureIndirectNV)(commandBuffer, pCommandInfos)
+            (table.vkCmdBuildClusterAccelerationStructureIndirectNV.get())(commandBuffer, pCommandInfos)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdBuildClusterAccelerationStructureIndirectNV",
@@ -906,7 +930,7 @@ pub unsafe extern "system" fn vkCmdBuildMicromapsEXT(
     pInfos: *const VkMicromapBuildInfoEXT,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBuildMicromapsEXT)(commandBuffer, infoCount, pInfos) },
+        Some(table) => unsafe { (table.vkCmdBuildMicromapsEXT.get())(commandBuffer, infoCount, pInfos) },
         None => seam::reject(&Rejected {
             command: "vkCmdBuildMicromapsEXT",
             parameter: "commandBuffer",
@@ -920,7 +944,9 @@ pub unsafe extern "system" fn vkCmdBuildPartitionedAccelerationStructuresNV(
     pBuildInfo: *const VkBuildPartitionedAccelerationStructureInfoNV,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBuildPartitionedAccelerationStructuresNV)(commandBuffer, pBuildInfo) },
+        Some(table) => unsafe {
+            (table.vkCmdBuildPartitionedAccelerationStructuresNV.get())(commandBuffer, pBuildInfo)
+        },
         None => seam::reject(&Rejected {
             command: "vkCmdBuildPartitionedAccelerationStructuresNV",
             parameter: "commandBuffer",
@@ -939,7 +965,7 @@ pub unsafe extern "system" fn vkCmdClearAttachments(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdClearAttachments)(commandBuffer, attachmentCount, pAttachments, rectCount, pRects)
+            (table.vkCmdClearAttachments.get())(commandBuffer, attachmentCount, pAttachments, rectCount, pRects)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdClearAttachments",
@@ -960,7 +986,7 @@ pub unsafe extern "system" fn vkCmdClearColorImage(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdClearColorImage)(commandBuffer, image, imageLayout, pColor, rangeCount, pRanges)
+            (table.vkCmdClearColorImage.get())(commandBuffer, image, imageLayout, pColor, rangeCount, pRanges)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdClearColorImage",
@@ -981,7 +1007,14 @@ pub unsafe extern "system" fn vkCmdClearDepthStencilImage(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdClearDepthStencilImage)(commandBuffer, image, imageLayout, pDepthStencil, rangeCount, pRanges)
+            (table.vkCmdClearDepthStencilImage.get())(
+                commandBuffer,
+                image,
+                imageLayout,
+                pDepthStencil,
+                rangeCount,
+                pRanges,
+            )
         },
         None => seam::reject(&Rejected {
             command: "vkCmdClearDepthStencilImage",
@@ -996,7 +1029,7 @@ pub unsafe extern "system" fn vkCmdControlVideoCodingKHR(
     pCodingControlInfo: *const VkVideoCodingControlInfoKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdControlVideoCodingKHR)(commandBuffer, pCodingControlInfo) },
+        Some(table) => unsafe { (table.vkCmdControlVideoCodingKHR.get())(commandBuffer, pCodingControlInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdControlVideoCodingKHR",
             parameter: "commandBuffer",
@@ -1011,7 +1044,7 @@ pub unsafe extern "system" fn vkCmdConvertCooperativeVectorMatrixNV(
     pInfos: *const VkConvertCooperativeVectorMatrixInfoNV,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdConvertCooperativeVectorMatrixNV)(commandBuffer, infoCount, pInfos) },
+        Some(table) => unsafe { (table.vkCmdConvertCooperativeVectorMatrixNV.get())(commandBuffer, infoCount, pInfos) },
         None => seam::reject(&Rejected {
             command: "vkCmdConvertCooperativeVectorMatrixNV",
             parameter: "commandBuffer",
@@ -1025,7 +1058,7 @@ pub unsafe extern "system" fn vkCmdCopyAccelerationStructureKHR(
     pInfo: *const VkCopyAccelerationStructureInfoKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdCopyAccelerationStructureKHR)(commandBuffer, pInfo) },
+        Some(table) => unsafe { (table.vkCmdCopyAccelerationStructureKHR.get())(commandBuffer, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdCopyAccelerationStructureKHR",
             parameter: "commandBuffer",
@@ -1041,7 +1074,7 @@ pub unsafe extern "system" fn vkCmdCopyAccelerationStructureNV(
     mode: VkCopyAccelerationStructureModeKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdCopyAccelerationStructureNV)(commandBuffer, dst, src, mode) },
+        Some(table) => unsafe { (table.vkCmdCopyAccelerationStructureNV.get())(commandBuffer, dst, src, mode) },
         None => seam::reject(&Rejected {
             command: "vkCmdCopyAccelerationStructureNV",
             parameter: "commandBuffer",
@@ -1055,7 +1088,7 @@ pub unsafe extern "system" fn vkCmdCopyAccelerationStructureToMemoryKHR(
     pInfo: *const VkCopyAccelerationStructureToMemoryInfoKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdCopyAccelerationStructureToMemoryKHR)(commandBuffer, pInfo) },
+        Some(table) => unsafe { (table.vkCmdCopyAccelerationStructureToMemoryKHR.get())(commandBuffer, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdCopyAccelerationStructureToMemoryKHR",
             parameter: "commandBuffer",
@@ -1073,7 +1106,9 @@ pub unsafe extern "system" fn vkCmdCopyBuffer(
     pRegions: *const VkBufferCopy,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdCopyBuffer)(commandBuffer, srcBuffer, dstBuffer, regionCount, pRegions) },
+        Some(table) => unsafe {
+            (table.vkCmdCopyBuffer.get())(commandBuffer, srcBuffer, dstBuffer, regionCount, pRegions)
+        },
         None => seam::reject(&Rejected {
             command: "vkCmdCopyBuffer",
             parameter: "commandBuffer",
@@ -1088,7 +1123,7 @@ pub unsafe extern "system" fn vkCmdCopyBuffer2(
     pCopyBufferInfo: *const VkCopyBufferInfo2,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdCopyBuffer2)(commandBuffer, pCopyBufferInfo) },
+        Some(table) => unsafe { (table.vkCmdCopyBuffer2.get())(commandBuffer, pCopyBufferInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdCopyBuffer2",
             parameter: "commandBuffer",
@@ -1102,7 +1137,7 @@ pub unsafe extern "system" fn vkCmdCopyBuffer2KHR(
     pCopyBufferInfo: *const VkCopyBufferInfo2,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdCopyBuffer2KHR)(commandBuffer, pCopyBufferInfo) },
+        Some(table) => unsafe { (table.vkCmdCopyBuffer2KHR.get())(commandBuffer, pCopyBufferInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdCopyBuffer2KHR",
             parameter: "commandBuffer",
@@ -1122,7 +1157,7 @@ pub unsafe extern "system" fn vkCmdCopyBufferToImage(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdCopyBufferToImage)(
+            (table.vkCmdCopyBufferToImage.get())(
                 commandBuffer,
                 srcBuffer,
                 dstImage,
@@ -1145,7 +1180,7 @@ pub unsafe extern "system" fn vkCmdCopyBufferToImage2(
     pCopyBufferToImageInfo: *const VkCopyBufferToImageInfo2,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdCopyBufferToImage2)(commandBuffer, pCopyBufferToImageInfo) },
+        Some(table) => unsafe { (table.vkCmdCopyBufferToImage2.get())(commandBuffer, pCopyBufferToImageInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdCopyBufferToImage2",
             parameter: "commandBuffer",
@@ -1159,7 +1194,7 @@ pub unsafe extern "system" fn vkCmdCopyBufferToImage2KHR(
     pCopyBufferToImageInfo: *const VkCopyBufferToImageInfo2,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdCopyBufferToImage2KHR)(commandBuffer, pCopyBufferToImageInfo) },
+        Some(table) => unsafe { (table.vkCmdCopyBufferToImage2KHR.get())(commandBuffer, pCopyBufferToImageInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdCopyBufferToImage2KHR",
             parameter: "commandBuffer",
@@ -1173,7 +1208,7 @@ pub unsafe extern "system" fn vkCmdCopyGpaSessionResultsAMD(
     gpaSession: VkGpaSessionAMD,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdCopyGpaSessionResultsAMD)(commandBuffer, gpaSession) },
+        Some(table) => unsafe { (table.vkCmdCopyGpaSessionResultsAMD.get())(commandBuffer, gpaSession) },
         None => seam::reject(&Rejected {
             command: "vkCmdCopyGpaSessionResultsAMD",
             parameter: "commandBuffer",
@@ -1194,7 +1229,7 @@ pub unsafe extern "system" fn vkCmdCopyImage(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdCopyImage)(
+            (table.vkCmdCopyImage.get())(
                 commandBuffer,
                 srcImage,
                 srcImageLayout,
@@ -1215,7 +1250,7 @@ pub unsafe extern "system" fn vkCmdCopyImage(
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdCopyImage2(commandBuffer: VkCommandBuffer, pCopyImageInfo: *const VkCopyImageInfo2) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdCopyImage2)(commandBuffer, pCopyImageInfo) },
+        Some(table) => unsafe { (table.vkCmdCopyImage2.get())(commandBuffer, pCopyImageInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdCopyImage2",
             parameter: "commandBuffer",
@@ -1229,7 +1264,7 @@ pub unsafe extern "system" fn vkCmdCopyImage2KHR(
     pCopyImageInfo: *const VkCopyImageInfo2,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdCopyImage2KHR)(commandBuffer, pCopyImageInfo) },
+        Some(table) => unsafe { (table.vkCmdCopyImage2KHR.get())(commandBuffer, pCopyImageInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdCopyImage2KHR",
             parameter: "commandBuffer",
@@ -1249,7 +1284,7 @@ pub unsafe extern "system" fn vkCmdCopyImageToBuffer(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdCopyImageToBuffer)(
+            (table.vkCmdCopyImageToBuffer.get())(
                 commandBuffer,
                 srcImage,
                 srcImageLayout,
@@ -1272,7 +1307,7 @@ pub unsafe extern "system" fn vkCmdCopyImageToBuffer2(
     pCopyImageToBufferInfo: *const VkCopyImageToBufferInfo2,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdCopyImageToBuffer2)(commandBuffer, pCopyImageToBufferInfo) },
+        Some(table) => unsafe { (table.vkCmdCopyImageToBuffer2.get())(commandBuffer, pCopyImageToBufferInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdCopyImageToBuffer2",
             parameter: "commandBuffer",
@@ -1286,7 +1321,7 @@ pub unsafe extern "system" fn vkCmdCopyImageToBuffer2KHR(
     pCopyImageToBufferInfo: *const VkCopyImageToBufferInfo2,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdCopyImageToBuffer2KHR)(commandBuffer, pCopyImageToBufferInfo) },
+        Some(table) => unsafe { (table.vkCmdCopyImageToBuffer2KHR.get())(commandBuffer, pCopyImageToBufferInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdCopyImageToBuffer2KHR",
             parameter: "commandBuffer",
@@ -1300,7 +1335,7 @@ pub unsafe extern "system" fn vkCmdCopyImageToMemoryKHR(
     pCopyMemoryInfo: *const VkCopyDeviceMemoryImageInfoKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdCopyImageToMemoryKHR)(commandBuffer, pCopyMemoryInfo) },
+        Some(table) => unsafe { (table.vkCmdCopyImageToMemoryKHR.get())(commandBuffer, pCopyMemoryInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdCopyImageToMemoryKHR",
             parameter: "commandBuffer",
@@ -1314,7 +1349,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryIndirectKHR(
     pCopyMemoryIndirectInfo: *const VkCopyMemoryIndirectInfoKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdCopyMemoryIndirectKHR)(commandBuffer, pCopyMemoryIndirectInfo) },
+        Some(table) => unsafe { (table.vkCmdCopyMemoryIndirectKHR.get())(commandBuffer, pCopyMemoryIndirectInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdCopyMemoryIndirectKHR",
             parameter: "commandBuffer",
@@ -1331,7 +1366,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryIndirectNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdCopyMemoryIndirectNV)(commandBuffer, copyBufferAddress, copyCount, stride)
+            (table.vkCmdCopyMemoryIndirectNV.get())(commandBuffer, copyBufferAddress, copyCount, stride)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdCopyMemoryIndirectNV",
@@ -1346,7 +1381,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryKHR(
     pCopyMemoryInfo: *const VkCopyDeviceMemoryInfoKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdCopyMemoryKHR)(commandBuffer, pCopyMemoryInfo) },
+        Some(table) => unsafe { (table.vkCmdCopyMemoryKHR.get())(commandBuffer, pCopyMemoryInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdCopyMemoryKHR",
             parameter: "commandBuffer",
@@ -1360,7 +1395,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryToAccelerationStructureKHR(
     pInfo: *const VkCopyMemoryToAccelerationStructureInfoKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdCopyMemoryToAccelerationStructureKHR)(commandBuffer, pInfo) },
+        Some(table) => unsafe { (table.vkCmdCopyMemoryToAccelerationStructureKHR.get())(commandBuffer, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdCopyMemoryToAccelerationStructureKHR",
             parameter: "commandBuffer",
@@ -1375,7 +1410,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryToImageIndirectKHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdCopyMemoryToImageIndirectKHR)(commandBuffer, pCopyMemoryToImageIndirectInfo)
+            (table.vkCmdCopyMemoryToImageIndirectKHR.get())(commandBuffer, pCopyMemoryToImageIndirectInfo)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdCopyMemoryToImageIndirectKHR",
@@ -1396,7 +1431,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryToImageIndirectNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdCopyMemoryToImageIndirectNV)(
+            (table.vkCmdCopyMemoryToImageIndirectNV.get())(
                 commandBuffer,
                 copyBufferAddress,
                 copyCount,
@@ -1419,7 +1454,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryToImageKHR(
     pCopyMemoryInfo: *const VkCopyDeviceMemoryImageInfoKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdCopyMemoryToImageKHR)(commandBuffer, pCopyMemoryInfo) },
+        Some(table) => unsafe { (table.vkCmdCopyMemoryToImageKHR.get())(commandBuffer, pCopyMemoryInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdCopyMemoryToImageKHR",
             parameter: "commandBuffer",
@@ -1433,7 +1468,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryToMicromapEXT(
     pInfo: *const VkCopyMemoryToMicromapInfoEXT,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdCopyMemoryToMicromapEXT)(commandBuffer, pInfo) },
+        Some(table) => unsafe { (table.vkCmdCopyMemoryToMicromapEXT.get())(commandBuffer, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdCopyMemoryToMicromapEXT",
             parameter: "commandBuffer",
@@ -1447,7 +1482,7 @@ pub unsafe extern "system" fn vkCmdCopyMicromapEXT(
     pInfo: *const VkCopyMicromapInfoEXT,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdCopyMicromapEXT)(commandBuffer, pInfo) },
+        Some(table) => unsafe { (table.vkCmdCopyMicromapEXT.get())(commandBuffer, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdCopyMicromapEXT",
             parameter: "commandBuffer",
@@ -1461,7 +1496,7 @@ pub unsafe extern "system" fn vkCmdCopyMicromapToMemoryEXT(
     pInfo: *const VkCopyMicromapToMemoryInfoEXT,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdCopyMicromapToMemoryEXT)(commandBuffer, pInfo) },
+        Some(table) => unsafe { (table.vkCmdCopyMicromapToMemoryEXT.get())(commandBuffer, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdCopyMicromapToMemoryEXT",
             parameter: "commandBuffer",
@@ -1483,7 +1518,7 @@ pub unsafe extern "system" fn vkCmdCopyQueryPoolResults(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdCopyQueryPoolResults)(
+            (table.vkCmdCopyQueryPoolResults.get())(
                 commandBuffer,
                 queryPool,
                 firstQuery,
@@ -1513,7 +1548,7 @@ pub unsafe extern "system" fn vkCmdCopyQueryPoolResultsToMemoryKHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdCopyQueryPoolResultsToMemoryKHR)(
+            (table.vkCmdCopyQueryPoolResultsToMemoryKHR.get())(
                 commandBuffer,
                 queryPool,
                 firstQuery,
@@ -1536,7 +1571,7 @@ pub unsafe extern "system" fn vkCmdCopyTensorARM(
     pCopyTensorInfo: *const VkCopyTensorInfoARM,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdCopyTensorARM)(commandBuffer, pCopyTensorInfo) },
+        Some(table) => unsafe { (table.vkCmdCopyTensorARM.get())(commandBuffer, pCopyTensorInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdCopyTensorARM",
             parameter: "commandBuffer",
@@ -1550,7 +1585,7 @@ pub unsafe extern "system" fn vkCmdCuLaunchKernelNVX(
     pLaunchInfo: *const VkCuLaunchInfoNVX,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdCuLaunchKernelNVX)(commandBuffer, pLaunchInfo) },
+        Some(table) => unsafe { (table.vkCmdCuLaunchKernelNVX.get())(commandBuffer, pLaunchInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdCuLaunchKernelNVX",
             parameter: "commandBuffer",
@@ -1564,7 +1599,7 @@ pub unsafe extern "system" fn vkCmdCudaLaunchKernelNV(
     pLaunchInfo: *const VkCudaLaunchInfoNV,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdCudaLaunchKernelNV)(commandBuffer, pLaunchInfo) },
+        Some(table) => unsafe { (table.vkCmdCudaLaunchKernelNV.get())(commandBuffer, pLaunchInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdCudaLaunchKernelNV",
             parameter: "commandBuffer",
@@ -1578,7 +1613,7 @@ pub unsafe extern "system" fn vkCmdDebugMarkerBeginEXT(
     pMarkerInfo: *const VkDebugMarkerMarkerInfoEXT,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdDebugMarkerBeginEXT)(commandBuffer, pMarkerInfo) },
+        Some(table) => unsafe { (table.vkCmdDebugMarkerBeginEXT.get())(commandBuffer, pMarkerInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdDebugMarkerBeginEXT",
             parameter: "commandBuffer",
@@ -1589,7 +1624,7 @@ pub unsafe extern "system" fn vkCmdDebugMarkerBeginEXT(
 /// [`vkCmdDebugMarkerEndEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDebugMarkerEndEXT.html)
 pub unsafe extern "system" fn vkCmdDebugMarkerEndEXT(commandBuffer: VkCommandBuffer) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdDebugMarkerEndEXT)(commandBuffer) },
+        Some(table) => unsafe { (table.vkCmdDebugMarkerEndEXT.get())(commandBuffer) },
         None => seam::reject(&Rejected {
             command: "vkCmdDebugMarkerEndEXT",
             parameter: "commandBuffer",
@@ -1603,7 +1638,7 @@ pub unsafe extern "system" fn vkCmdDebugMarkerInsertEXT(
     pMarkerInfo: *const VkDebugMarkerMarkerInfoEXT,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdDebugMarkerInsertEXT)(commandBuffer, pMarkerInfo) },
+        Some(table) => unsafe { (table.vkCmdDebugMarkerInsertEXT.get())(commandBuffer, pMarkerInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdDebugMarkerInsertEXT",
             parameter: "commandBuffer",
@@ -1617,7 +1652,7 @@ pub unsafe extern "system" fn vkCmdDecodeVideoKHR(
     pDecodeInfo: *const VkVideoDecodeInfoKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdDecodeVideoKHR)(commandBuffer, pDecodeInfo) },
+        Some(table) => unsafe { (table.vkCmdDecodeVideoKHR.get())(commandBuffer, pDecodeInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdDecodeVideoKHR",
             parameter: "commandBuffer",
@@ -1631,7 +1666,7 @@ pub unsafe extern "system" fn vkCmdDecompressMemoryEXT(
     pDecompressMemoryInfoEXT: *const VkDecompressMemoryInfoEXT,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdDecompressMemoryEXT)(commandBuffer, pDecompressMemoryInfoEXT) },
+        Some(table) => unsafe { (table.vkCmdDecompressMemoryEXT.get())(commandBuffer, pDecompressMemoryInfoEXT) },
         None => seam::reject(&Rejected {
             command: "vkCmdDecompressMemoryEXT",
             parameter: "commandBuffer",
@@ -1650,7 +1685,7 @@ pub unsafe extern "system" fn vkCmdDecompressMemoryIndirectCountEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdDecompressMemoryIndirectCountEXT)(
+            (table.vkCmdDecompressMemoryIndirectCountEXT.get())(
                 commandBuffer,
                 decompressionMethod,
                 indirectCommandsAddress,
@@ -1675,7 +1710,7 @@ pub unsafe extern "system" fn vkCmdDecompressMemoryIndirectCountNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdDecompressMemoryIndirectCountNV)(
+            (table.vkCmdDecompressMemoryIndirectCountNV.get())(
                 commandBuffer,
                 indirectCommandsAddress,
                 indirectCommandsCountAddress,
@@ -1697,7 +1732,7 @@ pub unsafe extern "system" fn vkCmdDecompressMemoryNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdDecompressMemoryNV)(commandBuffer, decompressRegionCount, pDecompressMemoryRegions)
+            (table.vkCmdDecompressMemoryNV.get())(commandBuffer, decompressRegionCount, pDecompressMemoryRegions)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdDecompressMemoryNV",
@@ -1715,7 +1750,7 @@ pub unsafe extern "system" fn vkCmdDispatch(
     groupCountZ: u32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdDispatch)(commandBuffer, groupCountX, groupCountY, groupCountZ) },
+        Some(table) => unsafe { (table.vkCmdDispatch.get())(commandBuffer, groupCountX, groupCountY, groupCountZ) },
         None => seam::reject(&Rejected {
             command: "vkCmdDispatch",
             parameter: "commandBuffer",
@@ -1736,7 +1771,7 @@ pub unsafe extern "system" fn vkCmdDispatchBase(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdDispatchBase)(
+            (table.vkCmdDispatchBase.get())(
                 commandBuffer,
                 baseGroupX,
                 baseGroupY,
@@ -1765,7 +1800,7 @@ pub unsafe extern "system" fn vkCmdDispatchBaseKHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdDispatchBaseKHR)(
+            (table.vkCmdDispatchBaseKHR.get())(
                 commandBuffer,
                 baseGroupX,
                 baseGroupY,
@@ -1789,7 +1824,7 @@ pub unsafe extern "system" fn vkCmdDispatchDataGraphARM(
     pInfo: *const VkDataGraphPipelineDispatchInfoARM,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdDispatchDataGraphARM)(commandBuffer, session, pInfo) },
+        Some(table) => unsafe { (table.vkCmdDispatchDataGraphARM.get())(commandBuffer, session, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdDispatchDataGraphARM",
             parameter: "commandBuffer",
@@ -1805,7 +1840,7 @@ pub unsafe extern "system" fn vkCmdDispatchGraphAMDX(
     pCountInfo: *const VkDispatchGraphCountInfoAMDX,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdDispatchGraphAMDX)(commandBuffer, scratch, scratchSize, pCountInfo) },
+        Some(table) => unsafe { (table.vkCmdDispatchGraphAMDX.get())(commandBuffer, scratch, scratchSize, pCountInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdDispatchGraphAMDX",
             parameter: "commandBuffer",
@@ -1822,7 +1857,7 @@ pub unsafe extern "system" fn vkCmdDispatchGraphIndirectAMDX(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdDispatchGraphIndirectAMDX)(commandBuffer, scratch, scratchSize, pCountInfo)
+            (table.vkCmdDispatchGraphIndirectAMDX.get())(commandBuffer, scratch, scratchSize, pCountInfo)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdDispatchGraphIndirectAMDX",
@@ -1840,7 +1875,7 @@ pub unsafe extern "system" fn vkCmdDispatchGraphIndirectCountAMDX(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdDispatchGraphIndirectCountAMDX)(commandBuffer, scratch, scratchSize, countInfo)
+            (table.vkCmdDispatchGraphIndirectCountAMDX.get())(commandBuffer, scratch, scratchSize, countInfo)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdDispatchGraphIndirectCountAMDX",
@@ -1857,7 +1892,7 @@ pub unsafe extern "system" fn vkCmdDispatchIndirect(
     offset: VkDeviceSize,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdDispatchIndirect)(commandBuffer, buffer, offset) },
+        Some(table) => unsafe { (table.vkCmdDispatchIndirect.get())(commandBuffer, buffer, offset) },
         None => seam::reject(&Rejected {
             command: "vkCmdDispatchIndirect",
             parameter: "commandBuffer",
@@ -1871,7 +1906,7 @@ pub unsafe extern "system" fn vkCmdDispatchIndirect2KHR(
     pInfo: *const VkDispatchIndirect2InfoKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdDispatchIndirect2KHR)(commandBuffer, pInfo) },
+        Some(table) => unsafe { (table.vkCmdDispatchIndirect2KHR.get())(commandBuffer, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdDispatchIndirect2KHR",
             parameter: "commandBuffer",
@@ -1885,7 +1920,7 @@ pub unsafe extern "system" fn vkCmdDispatchTileQCOM(
     pDispatchTileInfo: *const VkDispatchTileInfoQCOM,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdDispatchTileQCOM)(commandBuffer, pDispatchTileInfo) },
+        Some(table) => unsafe { (table.vkCmdDispatchTileQCOM.get())(commandBuffer, pDispatchTileInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdDispatchTileQCOM",
             parameter: "commandBuffer",
@@ -1904,7 +1939,7 @@ pub unsafe extern "system" fn vkCmdDraw(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdDraw)(commandBuffer, vertexCount, instanceCount, firstVertex, firstInstance)
+            (table.vkCmdDraw.get())(commandBuffer, vertexCount, instanceCount, firstVertex, firstInstance)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdDraw",
@@ -1921,7 +1956,9 @@ pub unsafe extern "system" fn vkCmdDrawClusterHUAWEI(
     groupCountZ: u32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdDrawClusterHUAWEI)(commandBuffer, groupCountX, groupCountY, groupCountZ) },
+        Some(table) => unsafe {
+            (table.vkCmdDrawClusterHUAWEI.get())(commandBuffer, groupCountX, groupCountY, groupCountZ)
+        },
         None => seam::reject(&Rejected {
             command: "vkCmdDrawClusterHUAWEI",
             parameter: "commandBuffer",
@@ -1936,7 +1973,7 @@ pub unsafe extern "system" fn vkCmdDrawClusterIndirectHUAWEI(
     offset: VkDeviceSize,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdDrawClusterIndirectHUAWEI)(commandBuffer, buffer, offset) },
+        Some(table) => unsafe { (table.vkCmdDrawClusterIndirectHUAWEI.get())(commandBuffer, buffer, offset) },
         None => seam::reject(&Rejected {
             command: "vkCmdDrawClusterIndirectHUAWEI",
             parameter: "commandBuffer",
@@ -1956,7 +1993,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexed(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdDrawIndexed)(
+            (table.vkCmdDrawIndexed.get())(
                 commandBuffer,
                 indexCount,
                 instanceCount,
@@ -1982,7 +2019,9 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirect(
     stride: u32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdDrawIndexedIndirect)(commandBuffer, buffer, offset, drawCount, stride) },
+        Some(table) => unsafe {
+            (table.vkCmdDrawIndexedIndirect.get())(commandBuffer, buffer, offset, drawCount, stride)
+        },
         None => seam::reject(&Rejected {
             command: "vkCmdDrawIndexedIndirect",
             parameter: "commandBuffer",
@@ -1996,7 +2035,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirect2KHR(
     pInfo: *const VkDrawIndirect2InfoKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdDrawIndexedIndirect2KHR)(commandBuffer, pInfo) },
+        Some(table) => unsafe { (table.vkCmdDrawIndexedIndirect2KHR.get())(commandBuffer, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdDrawIndexedIndirect2KHR",
             parameter: "commandBuffer",
@@ -2017,7 +2056,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCount(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdDrawIndexedIndirectCount)(
+            (table.vkCmdDrawIndexedIndirectCount.get())(
                 commandBuffer,
                 buffer,
                 offset,
@@ -2040,7 +2079,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCount2KHR(
     pInfo: *const VkDrawIndirectCount2InfoKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdDrawIndexedIndirectCount2KHR)(commandBuffer, pInfo) },
+        Some(table) => unsafe { (table.vkCmdDrawIndexedIndirectCount2KHR.get())(commandBuffer, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdDrawIndexedIndirectCount2KHR",
             parameter: "commandBuffer",
@@ -2060,7 +2099,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCountAMD(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdDrawIndexedIndirectCountAMD)(
+            (table.vkCmdDrawIndexedIndirectCountAMD.get())(
                 commandBuffer,
                 buffer,
                 offset,
@@ -2089,7 +2128,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCountKHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdDrawIndexedIndirectCountKHR)(
+            (table.vkCmdDrawIndexedIndirectCountKHR.get())(
                 commandBuffer,
                 buffer,
                 offset,
@@ -2116,7 +2155,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirect(
     stride: u32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdDrawIndirect)(commandBuffer, buffer, offset, drawCount, stride) },
+        Some(table) => unsafe { (table.vkCmdDrawIndirect.get())(commandBuffer, buffer, offset, drawCount, stride) },
         None => seam::reject(&Rejected {
             command: "vkCmdDrawIndirect",
             parameter: "commandBuffer",
@@ -2130,7 +2169,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirect2KHR(
     pInfo: *const VkDrawIndirect2InfoKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdDrawIndirect2KHR)(commandBuffer, pInfo) },
+        Some(table) => unsafe { (table.vkCmdDrawIndirect2KHR.get())(commandBuffer, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdDrawIndirect2KHR",
             parameter: "commandBuffer",
@@ -2149,7 +2188,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirectByteCount2EXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdDrawIndirectByteCount2EXT)(
+            (table.vkCmdDrawIndirectByteCount2EXT.get())(
                 commandBuffer,
                 instanceCount,
                 firstInstance,
@@ -2177,7 +2216,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirectByteCountEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdDrawIndirectByteCountEXT)(
+            (table.vkCmdDrawIndirectByteCountEXT.get())(
                 commandBuffer,
                 instanceCount,
                 firstInstance,
@@ -2207,7 +2246,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirectCount(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdDrawIndirectCount)(
+            (table.vkCmdDrawIndirectCount.get())(
                 commandBuffer,
                 buffer,
                 offset,
@@ -2230,7 +2269,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirectCount2KHR(
     pInfo: *const VkDrawIndirectCount2InfoKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdDrawIndirectCount2KHR)(commandBuffer, pInfo) },
+        Some(table) => unsafe { (table.vkCmdDrawIndirectCount2KHR.get())(commandBuffer, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdDrawIndirectCount2KHR",
             parameter: "commandBuffer",
@@ -2250,7 +2289,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirectCountAMD(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdDrawIndirectCountAMD)(
+            (table.vkCmdDrawIndirectCountAMD.get())(
                 commandBuffer,
                 buffer,
                 offset,
@@ -2279,7 +2318,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirectCountKHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdDrawIndirectCountKHR)(
+            (table.vkCmdDrawIndirectCountKHR.get())(
                 commandBuffer,
                 buffer,
                 offset,
@@ -2304,7 +2343,9 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksEXT(
     groupCountZ: u32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdDrawMeshTasksEXT)(commandBuffer, groupCountX, groupCountY, groupCountZ) },
+        Some(table) => unsafe {
+            (table.vkCmdDrawMeshTasksEXT.get())(commandBuffer, groupCountX, groupCountY, groupCountZ)
+        },
         None => seam::reject(&Rejected {
             command: "vkCmdDrawMeshTasksEXT",
             parameter: "commandBuffer",
@@ -2318,7 +2359,7 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirect2EXT(
     pInfo: *const VkDrawIndirect2InfoKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdDrawMeshTasksIndirect2EXT)(commandBuffer, pInfo) },
+        Some(table) => unsafe { (table.vkCmdDrawMeshTasksIndirect2EXT.get())(commandBuffer, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdDrawMeshTasksIndirect2EXT",
             parameter: "commandBuffer",
@@ -2332,7 +2373,7 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectCount2EXT(
     pInfo: *const VkDrawIndirectCount2InfoKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdDrawMeshTasksIndirectCount2EXT)(commandBuffer, pInfo) },
+        Some(table) => unsafe { (table.vkCmdDrawMeshTasksIndirectCount2EXT.get())(commandBuffer, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdDrawMeshTasksIndirectCount2EXT",
             parameter: "commandBuffer",
@@ -2352,7 +2393,7 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectCountEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdDrawMeshTasksIndirectCountEXT)(
+            (table.vkCmdDrawMeshTasksIndirectCountEXT.get())(
                 commandBuffer,
                 buffer,
                 offset,
@@ -2381,7 +2422,7 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectCountNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdDrawMeshTasksIndirectCountNV)(
+            (table.vkCmdDrawMeshTasksIndirectCountNV.get())(
                 commandBuffer,
                 buffer,
                 offset,
@@ -2408,7 +2449,7 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdDrawMeshTasksIndirectEXT)(commandBuffer, buffer, offset, drawCount, stride)
+            (table.vkCmdDrawMeshTasksIndirectEXT.get())(commandBuffer, buffer, offset, drawCount, stride)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdDrawMeshTasksIndirectEXT",
@@ -2427,7 +2468,7 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdDrawMeshTasksIndirectNV)(commandBuffer, buffer, offset, drawCount, stride)
+            (table.vkCmdDrawMeshTasksIndirectNV.get())(commandBuffer, buffer, offset, drawCount, stride)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdDrawMeshTasksIndirectNV",
@@ -2439,7 +2480,7 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectNV(
 /// [`vkCmdDrawMeshTasksNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawMeshTasksNV.html)
 pub unsafe extern "system" fn vkCmdDrawMeshTasksNV(commandBuffer: VkCommandBuffer, taskCount: u32, firstTask: u32) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdDrawMeshTasksNV)(commandBuffer, taskCount, firstTask) },
+        Some(table) => unsafe { (table.vkCmdDrawMeshTasksNV.get())(commandBuffer, taskCount, firstTask) },
         None => seam::reject(&Rejected {
             command: "vkCmdDrawMeshTasksNV",
             parameter: "commandBuffer",
@@ -2458,7 +2499,7 @@ pub unsafe extern "system" fn vkCmdDrawMultiEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdDrawMultiEXT)(
+            (table.vkCmdDrawMultiEXT.get())(
                 commandBuffer,
                 drawCount,
                 pVertexInfo,
@@ -2486,7 +2527,7 @@ pub unsafe extern "system" fn vkCmdDrawMultiIndexedEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdDrawMultiIndexedEXT)(
+            (table.vkCmdDrawMultiIndexedEXT.get())(
                 commandBuffer,
                 drawCount,
                 pIndexInfo,
@@ -2509,7 +2550,7 @@ pub unsafe extern "system" fn vkCmdEncodeVideoKHR(
     pEncodeInfo: *const VkVideoEncodeInfoKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdEncodeVideoKHR)(commandBuffer, pEncodeInfo) },
+        Some(table) => unsafe { (table.vkCmdEncodeVideoKHR.get())(commandBuffer, pEncodeInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdEncodeVideoKHR",
             parameter: "commandBuffer",
@@ -2520,7 +2561,7 @@ pub unsafe extern "system" fn vkCmdEncodeVideoKHR(
 /// [`vkCmdEndConditionalRenderingEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndConditionalRenderingEXT.html)
 pub unsafe extern "system" fn vkCmdEndConditionalRenderingEXT(commandBuffer: VkCommandBuffer) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdEndConditionalRenderingEXT)(commandBuffer) },
+        Some(table) => unsafe { (table.vkCmdEndConditionalRenderingEXT.get())(commandBuffer) },
         None => seam::reject(&Rejected {
             command: "vkCmdEndConditionalRenderingEXT",
             parameter: "commandBuffer",
@@ -2531,7 +2572,7 @@ pub unsafe extern "system" fn vkCmdEndConditionalRenderingEXT(commandBuffer: VkC
 /// [`vkCmdEndDebugUtilsLabelEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndDebugUtilsLabelEXT.html)
 pub unsafe extern "system" fn vkCmdEndDebugUtilsLabelEXT(commandBuffer: VkCommandBuffer) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdEndDebugUtilsLabelEXT)(commandBuffer) },
+        Some(table) => unsafe { (table.vkCmdEndDebugUtilsLabelEXT.get())(commandBuffer) },
         None => seam::reject(&Rejected {
             command: "vkCmdEndDebugUtilsLabelEXT",
             parameter: "commandBuffer",
@@ -2546,7 +2587,7 @@ pub unsafe extern "system" fn vkCmdEndGpaSampleAMD(
     sampleID: u32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdEndGpaSampleAMD)(commandBuffer, gpaSession, sampleID) },
+        Some(table) => unsafe { (table.vkCmdEndGpaSampleAMD.get())(commandBuffer, gpaSession, sampleID) },
         None => seam::reject(&Rejected {
             command: "vkCmdEndGpaSampleAMD",
             parameter: "commandBuffer",
@@ -2560,7 +2601,7 @@ pub unsafe extern "system" fn vkCmdEndGpaSessionAMD(
     gpaSession: VkGpaSessionAMD,
 ) -> VkResult {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdEndGpaSessionAMD)(commandBuffer, gpaSession) },
+        Some(table) => unsafe { (table.vkCmdEndGpaSessionAMD.get())(commandBuffer, gpaSession) },
         None => seam::reject(&Rejected {
             command: "vkCmdEndGpaSessionAMD",
             parameter: "commandBuffer",
@@ -2574,7 +2615,7 @@ pub unsafe extern "system" fn vkCmdEndPerTileExecutionQCOM(
     pPerTileEndInfo: *const VkPerTileEndInfoQCOM,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdEndPerTileExecutionQCOM)(commandBuffer, pPerTileEndInfo) },
+        Some(table) => unsafe { (table.vkCmdEndPerTileExecutionQCOM.get())(commandBuffer, pPerTileEndInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdEndPerTileExecutionQCOM",
             parameter: "commandBuffer",
@@ -2586,7 +2627,7 @@ pub unsafe extern "system" fn vkCmdEndPerTileExecutionQCOM(
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdEndQuery(commandBuffer: VkCommandBuffer, queryPool: VkQueryPool, query: u32) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdEndQuery)(commandBuffer, queryPool, query) },
+        Some(table) => unsafe { (table.vkCmdEndQuery.get())(commandBuffer, queryPool, query) },
         None => seam::reject(&Rejected {
             command: "vkCmdEndQuery",
             parameter: "commandBuffer",
@@ -2602,7 +2643,7 @@ pub unsafe extern "system" fn vkCmdEndQueryIndexedEXT(
     index: u32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdEndQueryIndexedEXT)(commandBuffer, queryPool, query, index) },
+        Some(table) => unsafe { (table.vkCmdEndQueryIndexedEXT.get())(commandBuffer, queryPool, query, index) },
         None => seam::reject(&Rejected {
             command: "vkCmdEndQueryIndexedEXT",
             parameter: "commandBuffer",
@@ -2614,7 +2655,7 @@ pub unsafe extern "system" fn vkCmdEndQueryIndexedEXT(
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdEndRenderPass(commandBuffer: VkCommandBuffer) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdEndRenderPass)(commandBuffer) },
+        Some(table) => unsafe { (table.vkCmdEndRenderPass.get())(commandBuffer) },
         None => seam::reject(&Rejected {
             command: "vkCmdEndRenderPass",
             parameter: "commandBuffer",
@@ -2629,7 +2670,7 @@ pub unsafe extern "system" fn vkCmdEndRenderPass2(
     pSubpassEndInfo: *const VkSubpassEndInfo,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdEndRenderPass2)(commandBuffer, pSubpassEndInfo) },
+        Some(table) => unsafe { (table.vkCmdEndRenderPass2.get())(commandBuffer, pSubpassEndInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdEndRenderPass2",
             parameter: "commandBuffer",
@@ -2643,7 +2684,7 @@ pub unsafe extern "system" fn vkCmdEndRenderPass2KHR(
     pSubpassEndInfo: *const VkSubpassEndInfo,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdEndRenderPass2KHR)(commandBuffer, pSubpassEndInfo) },
+        Some(table) => unsafe { (table.vkCmdEndRenderPass2KHR.get())(commandBuffer, pSubpassEndInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdEndRenderPass2KHR",
             parameter: "commandBuffer",
@@ -2655,7 +2696,7 @@ pub unsafe extern "system" fn vkCmdEndRenderPass2KHR(
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdEndRendering(commandBuffer: VkCommandBuffer) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdEndRendering)(commandBuffer) },
+        Some(table) => unsafe { (table.vkCmdEndRendering.get())(commandBuffer) },
         None => seam::reject(&Rejected {
             command: "vkCmdEndRendering",
             parameter: "commandBuffer",
@@ -2669,7 +2710,7 @@ pub unsafe extern "system" fn vkCmdEndRendering2EXT(
     pRenderingEndInfo: *const VkRenderingEndInfoKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdEndRendering2EXT)(commandBuffer, pRenderingEndInfo) },
+        Some(table) => unsafe { (table.vkCmdEndRendering2EXT.get())(commandBuffer, pRenderingEndInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdEndRendering2EXT",
             parameter: "commandBuffer",
@@ -2683,7 +2724,7 @@ pub unsafe extern "system" fn vkCmdEndRendering2KHR(
     pRenderingEndInfo: *const VkRenderingEndInfoKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdEndRendering2KHR)(commandBuffer, pRenderingEndInfo) },
+        Some(table) => unsafe { (table.vkCmdEndRendering2KHR.get())(commandBuffer, pRenderingEndInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdEndRendering2KHR",
             parameter: "commandBuffer",
@@ -2694,7 +2735,7 @@ pub unsafe extern "system" fn vkCmdEndRendering2KHR(
 /// [`vkCmdEndRenderingKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndRenderingKHR.html)
 pub unsafe extern "system" fn vkCmdEndRenderingKHR(commandBuffer: VkCommandBuffer) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdEndRenderingKHR)(commandBuffer) },
+        Some(table) => unsafe { (table.vkCmdEndRenderingKHR.get())(commandBuffer) },
         None => seam::reject(&Rejected {
             command: "vkCmdEndRenderingKHR",
             parameter: "commandBuffer",
@@ -2705,7 +2746,7 @@ pub unsafe extern "system" fn vkCmdEndRenderingKHR(commandBuffer: VkCommandBuffe
 /// [`vkCmdEndShaderInstrumentationARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndShaderInstrumentationARM.html)
 pub unsafe extern "system" fn vkCmdEndShaderInstrumentationARM(commandBuffer: VkCommandBuffer) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdEndShaderInstrumentationARM)(commandBuffer) },
+        Some(table) => unsafe { (table.vkCmdEndShaderInstrumentationARM.get())(commandBuffer) },
         None => seam::reject(&Rejected {
             command: "vkCmdEndShaderInstrumentationARM",
             parameter: "commandBuffer",
@@ -2722,7 +2763,12 @@ pub unsafe extern "system" fn vkCmdEndTransformFeedback2EXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdEndTransformFeedback2EXT)(commandBuffer, firstCounterRange, counterRangeCount, pCounterInfos)
+            (table.vkCmdEndTransformFeedback2EXT.get())(
+                commandBuffer,
+                firstCounterRange,
+                counterRangeCount,
+                pCounterInfos,
+            )
         },
         None => seam::reject(&Rejected {
             command: "vkCmdEndTransformFeedback2EXT",
@@ -2741,7 +2787,7 @@ pub unsafe extern "system" fn vkCmdEndTransformFeedbackEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdEndTransformFeedbackEXT)(
+            (table.vkCmdEndTransformFeedbackEXT.get())(
                 commandBuffer,
                 firstCounterBuffer,
                 counterBufferCount,
@@ -2762,7 +2808,7 @@ pub unsafe extern "system" fn vkCmdEndVideoCodingKHR(
     pEndCodingInfo: *const VkVideoEndCodingInfoKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdEndVideoCodingKHR)(commandBuffer, pEndCodingInfo) },
+        Some(table) => unsafe { (table.vkCmdEndVideoCodingKHR.get())(commandBuffer, pEndCodingInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdEndVideoCodingKHR",
             parameter: "commandBuffer",
@@ -2778,7 +2824,9 @@ pub unsafe extern "system" fn vkCmdExecuteCommands(
     pCommandBuffers: *const VkCommandBuffer,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdExecuteCommands)(commandBuffer, commandBufferCount, pCommandBuffers) },
+        Some(table) => unsafe {
+            (table.vkCmdExecuteCommands.get())(commandBuffer, commandBufferCount, pCommandBuffers)
+        },
         None => seam::reject(&Rejected {
             command: "vkCmdExecuteCommands",
             parameter: "commandBuffer",
@@ -2794,7 +2842,7 @@ pub unsafe extern "system" fn vkCmdExecuteGeneratedCommandsEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdExecuteGeneratedCommandsEXT)(commandBuffer, isPreprocessed, pGeneratedCommandsInfo)
+            (table.vkCmdExecuteGeneratedCommandsEXT.get())(commandBuffer, isPreprocessed, pGeneratedCommandsInfo)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdExecuteGeneratedCommandsEXT",
@@ -2811,7 +2859,7 @@ pub unsafe extern "system" fn vkCmdExecuteGeneratedCommandsNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdExecuteGeneratedCommandsNV)(commandBuffer, isPreprocessed, pGeneratedCommandsInfo)
+            (table.vkCmdExecuteGeneratedCommandsNV.get())(commandBuffer, isPreprocessed, pGeneratedCommandsInfo)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdExecuteGeneratedCommandsNV",
@@ -2830,7 +2878,7 @@ pub unsafe extern "system" fn vkCmdFillBuffer(
     data: u32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdFillBuffer)(commandBuffer, dstBuffer, dstOffset, size, data) },
+        Some(table) => unsafe { (table.vkCmdFillBuffer.get())(commandBuffer, dstBuffer, dstOffset, size, data) },
         None => seam::reject(&Rejected {
             command: "vkCmdFillBuffer",
             parameter: "commandBuffer",
@@ -2846,7 +2894,7 @@ pub unsafe extern "system" fn vkCmdFillMemoryKHR(
     data: u32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdFillMemoryKHR)(commandBuffer, pDstRange, dstFlags, data) },
+        Some(table) => unsafe { (table.vkCmdFillMemoryKHR.get())(commandBuffer, pDstRange, dstFlags, data) },
         None => seam::reject(&Rejected {
             command: "vkCmdFillMemoryKHR",
             parameter: "commandBuffer",
@@ -2863,7 +2911,7 @@ pub unsafe extern "system" fn vkCmdInitializeGraphScratchMemoryAMDX(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdInitializeGraphScratchMemoryAMDX)(commandBuffer, executionGraph, scratch, scratchSize)
+            (table.vkCmdInitializeGraphScratchMemoryAMDX.get())(commandBuffer, executionGraph, scratch, scratchSize)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdInitializeGraphScratchMemoryAMDX",
@@ -2878,7 +2926,7 @@ pub unsafe extern "system" fn vkCmdInsertDebugUtilsLabelEXT(
     pLabelInfo: *const VkDebugUtilsLabelEXT,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdInsertDebugUtilsLabelEXT)(commandBuffer, pLabelInfo) },
+        Some(table) => unsafe { (table.vkCmdInsertDebugUtilsLabelEXT.get())(commandBuffer, pLabelInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdInsertDebugUtilsLabelEXT",
             parameter: "commandBuffer",
@@ -2890,7 +2938,7 @@ pub unsafe extern "system" fn vkCmdInsertDebugUtilsLabelEXT(
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdNextSubpass(commandBuffer: VkCommandBuffer, contents: VkSubpassContents) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdNextSubpass)(commandBuffer, contents) },
+        Some(table) => unsafe { (table.vkCmdNextSubpass.get())(commandBuffer, contents) },
         None => seam::reject(&Rejected {
             command: "vkCmdNextSubpass",
             parameter: "commandBuffer",
@@ -2906,7 +2954,7 @@ pub unsafe extern "system" fn vkCmdNextSubpass2(
     pSubpassEndInfo: *const VkSubpassEndInfo,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdNextSubpass2)(commandBuffer, pSubpassBeginInfo, pSubpassEndInfo) },
+        Some(table) => unsafe { (table.vkCmdNextSubpass2.get())(commandBuffer, pSubpassBeginInfo, pSubpassEndInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdNextSubpass2",
             parameter: "commandBuffer",
@@ -2921,7 +2969,7 @@ pub unsafe extern "system" fn vkCmdNextSubpass2KHR(
     pSubpassEndInfo: *const VkSubpassEndInfo,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdNextSubpass2KHR)(commandBuffer, pSubpassBeginInfo, pSubpassEndInfo) },
+        Some(table) => unsafe { (table.vkCmdNextSubpass2KHR.get())(commandBuffer, pSubpassBeginInfo, pSubpassEndInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdNextSubpass2KHR",
             parameter: "commandBuffer",
@@ -2936,7 +2984,7 @@ pub unsafe extern "system" fn vkCmdOpticalFlowExecuteNV(
     pExecuteInfo: *const VkOpticalFlowExecuteInfoNV,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdOpticalFlowExecuteNV)(commandBuffer, session, pExecuteInfo) },
+        Some(table) => unsafe { (table.vkCmdOpticalFlowExecuteNV.get())(commandBuffer, session, pExecuteInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdOpticalFlowExecuteNV",
             parameter: "commandBuffer",
@@ -2960,7 +3008,7 @@ pub unsafe extern "system" fn vkCmdPipelineBarrier(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdPipelineBarrier)(
+            (table.vkCmdPipelineBarrier.get())(
                 commandBuffer,
                 srcStageMask,
                 dstStageMask,
@@ -2987,7 +3035,7 @@ pub unsafe extern "system" fn vkCmdPipelineBarrier2(
     pDependencyInfo: *const VkDependencyInfo,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdPipelineBarrier2)(commandBuffer, pDependencyInfo) },
+        Some(table) => unsafe { (table.vkCmdPipelineBarrier2.get())(commandBuffer, pDependencyInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdPipelineBarrier2",
             parameter: "commandBuffer",
@@ -3001,7 +3049,7 @@ pub unsafe extern "system" fn vkCmdPipelineBarrier2KHR(
     pDependencyInfo: *const VkDependencyInfo,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdPipelineBarrier2KHR)(commandBuffer, pDependencyInfo) },
+        Some(table) => unsafe { (table.vkCmdPipelineBarrier2KHR.get())(commandBuffer, pDependencyInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdPipelineBarrier2KHR",
             parameter: "commandBuffer",
@@ -3017,7 +3065,7 @@ pub unsafe extern "system" fn vkCmdPreprocessGeneratedCommandsEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdPreprocessGeneratedCommandsEXT)(commandBuffer, pGeneratedCommandsInfo, stateCommandBuffer)
+            (table.vkCmdPreprocessGeneratedCommandsEXT.get())(commandBuffer, pGeneratedCommandsInfo, stateCommandBuffer)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdPreprocessGeneratedCommandsEXT",
@@ -3032,7 +3080,9 @@ pub unsafe extern "system" fn vkCmdPreprocessGeneratedCommandsNV(
     pGeneratedCommandsInfo: *const VkGeneratedCommandsInfoNV,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdPreprocessGeneratedCommandsNV)(commandBuffer, pGeneratedCommandsInfo) },
+        Some(table) => unsafe {
+            (table.vkCmdPreprocessGeneratedCommandsNV.get())(commandBuffer, pGeneratedCommandsInfo)
+        },
         None => seam::reject(&Rejected {
             command: "vkCmdPreprocessGeneratedCommandsNV",
             parameter: "commandBuffer",
@@ -3051,7 +3101,9 @@ pub unsafe extern "system" fn vkCmdPushConstants(
     pValues: *const c_void,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdPushConstants)(commandBuffer, layout, stageFlags, offset, size, pValues) },
+        Some(table) => unsafe {
+            (table.vkCmdPushConstants.get())(commandBuffer, layout, stageFlags, offset, size, pValues)
+        },
         None => seam::reject(&Rejected {
             command: "vkCmdPushConstants",
             parameter: "commandBuffer",
@@ -3066,7 +3118,7 @@ pub unsafe extern "system" fn vkCmdPushConstants2(
     pPushConstantsInfo: *const VkPushConstantsInfo,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdPushConstants2)(commandBuffer, pPushConstantsInfo) },
+        Some(table) => unsafe { (table.vkCmdPushConstants2.get())(commandBuffer, pPushConstantsInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdPushConstants2",
             parameter: "commandBuffer",
@@ -3080,7 +3132,7 @@ pub unsafe extern "system" fn vkCmdPushConstants2KHR(
     pPushConstantsInfo: *const VkPushConstantsInfo,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdPushConstants2KHR)(commandBuffer, pPushConstantsInfo) },
+        Some(table) => unsafe { (table.vkCmdPushConstants2KHR.get())(commandBuffer, pPushConstantsInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdPushConstants2KHR",
             parameter: "commandBuffer",
@@ -3094,7 +3146,7 @@ pub unsafe extern "system" fn vkCmdPushDataEXT(
     pPushDataInfo: *const VkPushDataInfoEXT,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdPushDataEXT)(commandBuffer, pPushDataInfo) },
+        Some(table) => unsafe { (table.vkCmdPushDataEXT.get())(commandBuffer, pPushDataInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdPushDataEXT",
             parameter: "commandBuffer",
@@ -3114,7 +3166,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSet(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdPushDescriptorSet)(
+            (table.vkCmdPushDescriptorSet.get())(
                 commandBuffer,
                 pipelineBindPoint,
                 layout,
@@ -3137,7 +3189,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSet2(
     pPushDescriptorSetInfo: *const VkPushDescriptorSetInfo,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdPushDescriptorSet2)(commandBuffer, pPushDescriptorSetInfo) },
+        Some(table) => unsafe { (table.vkCmdPushDescriptorSet2.get())(commandBuffer, pPushDescriptorSetInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdPushDescriptorSet2",
             parameter: "commandBuffer",
@@ -3151,7 +3203,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSet2KHR(
     pPushDescriptorSetInfo: *const VkPushDescriptorSetInfo,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdPushDescriptorSet2KHR)(commandBuffer, pPushDescriptorSetInfo) },
+        Some(table) => unsafe { (table.vkCmdPushDescriptorSet2KHR.get())(commandBuffer, pPushDescriptorSetInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdPushDescriptorSet2KHR",
             parameter: "commandBuffer",
@@ -3170,7 +3222,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSetKHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdPushDescriptorSetKHR)(
+            (table.vkCmdPushDescriptorSetKHR.get())(
                 commandBuffer,
                 pipelineBindPoint,
                 layout,
@@ -3197,7 +3249,13 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplate(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdPushDescriptorSetWithTemplate)(commandBuffer, descriptorUpdateTemplate, layout, set, pData)
+            (table.vkCmdPushDescriptorSetWithTemplate.get())(
+                commandBuffer,
+                descriptorUpdateTemplate,
+                layout,
+                set,
+                pData,
+            )
         },
         None => seam::reject(&Rejected {
             command: "vkCmdPushDescriptorSetWithTemplate",
@@ -3214,7 +3272,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplate2(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdPushDescriptorSetWithTemplate2)(commandBuffer, pPushDescriptorSetWithTemplateInfo)
+            (table.vkCmdPushDescriptorSetWithTemplate2.get())(commandBuffer, pPushDescriptorSetWithTemplateInfo)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdPushDescriptorSetWithTemplate2",
@@ -3230,7 +3288,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplate2KHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdPushDescriptorSetWithTemplate2KHR)(commandBuffer, pPushDescriptorSetWithTemplateInfo)
+            (table.vkCmdPushDescriptorSetWithTemplate2KHR.get())(commandBuffer, pPushDescriptorSetWithTemplateInfo)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdPushDescriptorSetWithTemplate2KHR",
@@ -3249,7 +3307,13 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplateKHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdPushDescriptorSetWithTemplateKHR)(commandBuffer, descriptorUpdateTemplate, layout, set, pData)
+            (table.vkCmdPushDescriptorSetWithTemplateKHR.get())(
+                commandBuffer,
+                descriptorUpdateTemplate,
+                layout,
+                set,
+                pData,
+            )
         },
         None => seam::reject(&Rejected {
             command: "vkCmdPushDescriptorSetWithTemplateKHR",
@@ -3266,7 +3330,7 @@ pub unsafe extern "system" fn vkCmdResetEvent(
     stageMask: VkPipelineStageFlags,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdResetEvent)(commandBuffer, event, stageMask) },
+        Some(table) => unsafe { (table.vkCmdResetEvent.get())(commandBuffer, event, stageMask) },
         None => seam::reject(&Rejected {
             command: "vkCmdResetEvent",
             parameter: "commandBuffer",
@@ -3282,7 +3346,7 @@ pub unsafe extern "system" fn vkCmdResetEvent2(
     stageMask: VkPipelineStageFlags2,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdResetEvent2)(commandBuffer, event, stageMask) },
+        Some(table) => unsafe { (table.vkCmdResetEvent2.get())(commandBuffer, event, stageMask) },
         None => seam::reject(&Rejected {
             command: "vkCmdResetEvent2",
             parameter: "commandBuffer",
@@ -3297,7 +3361,7 @@ pub unsafe extern "system" fn vkCmdResetEvent2KHR(
     stageMask: VkPipelineStageFlags2,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdResetEvent2KHR)(commandBuffer, event, stageMask) },
+        Some(table) => unsafe { (table.vkCmdResetEvent2KHR.get())(commandBuffer, event, stageMask) },
         None => seam::reject(&Rejected {
             command: "vkCmdResetEvent2KHR",
             parameter: "commandBuffer",
@@ -3314,7 +3378,7 @@ pub unsafe extern "system" fn vkCmdResetQueryPool(
     queryCount: u32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdResetQueryPool)(commandBuffer, queryPool, firstQuery, queryCount) },
+        Some(table) => unsafe { (table.vkCmdResetQueryPool.get())(commandBuffer, queryPool, firstQuery, queryCount) },
         None => seam::reject(&Rejected {
             command: "vkCmdResetQueryPool",
             parameter: "commandBuffer",
@@ -3335,7 +3399,7 @@ pub unsafe extern "system" fn vkCmdResolveImage(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdResolveImage)(
+            (table.vkCmdResolveImage.get())(
                 commandBuffer,
                 srcImage,
                 srcImageLayout,
@@ -3359,7 +3423,7 @@ pub unsafe extern "system" fn vkCmdResolveImage2(
     pResolveImageInfo: *const VkResolveImageInfo2,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdResolveImage2)(commandBuffer, pResolveImageInfo) },
+        Some(table) => unsafe { (table.vkCmdResolveImage2.get())(commandBuffer, pResolveImageInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdResolveImage2",
             parameter: "commandBuffer",
@@ -3373,7 +3437,7 @@ pub unsafe extern "system" fn vkCmdResolveImage2KHR(
     pResolveImageInfo: *const VkResolveImageInfo2,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdResolveImage2KHR)(commandBuffer, pResolveImageInfo) },
+        Some(table) => unsafe { (table.vkCmdResolveImage2KHR.get())(commandBuffer, pResolveImageInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdResolveImage2KHR",
             parameter: "commandBuffer",
@@ -3387,7 +3451,7 @@ pub unsafe extern "system" fn vkCmdSetAlphaToCoverageEnableEXT(
     alphaToCoverageEnable: VkBool32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetAlphaToCoverageEnableEXT)(commandBuffer, alphaToCoverageEnable) },
+        Some(table) => unsafe { (table.vkCmdSetAlphaToCoverageEnableEXT.get())(commandBuffer, alphaToCoverageEnable) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetAlphaToCoverageEnableEXT",
             parameter: "commandBuffer",
@@ -3398,7 +3462,7 @@ pub unsafe extern "system" fn vkCmdSetAlphaToCoverageEnableEXT(
 /// [`vkCmdSetAlphaToOneEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetAlphaToOneEnableEXT.html)
 pub unsafe extern "system" fn vkCmdSetAlphaToOneEnableEXT(commandBuffer: VkCommandBuffer, alphaToOneEnable: VkBool32) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetAlphaToOneEnableEXT)(commandBuffer, alphaToOneEnable) },
+        Some(table) => unsafe { (table.vkCmdSetAlphaToOneEnableEXT.get())(commandBuffer, alphaToOneEnable) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetAlphaToOneEnableEXT",
             parameter: "commandBuffer",
@@ -3412,7 +3476,7 @@ pub unsafe extern "system" fn vkCmdSetAttachmentFeedbackLoopEnableEXT(
     aspectMask: VkImageAspectFlags,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetAttachmentFeedbackLoopEnableEXT)(commandBuffer, aspectMask) },
+        Some(table) => unsafe { (table.vkCmdSetAttachmentFeedbackLoopEnableEXT.get())(commandBuffer, aspectMask) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetAttachmentFeedbackLoopEnableEXT",
             parameter: "commandBuffer",
@@ -3424,7 +3488,7 @@ pub unsafe extern "system" fn vkCmdSetAttachmentFeedbackLoopEnableEXT(
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetBlendConstants(commandBuffer: VkCommandBuffer, blendConstants: *const f32) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetBlendConstants)(commandBuffer, blendConstants) },
+        Some(table) => unsafe { (table.vkCmdSetBlendConstants.get())(commandBuffer, blendConstants) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetBlendConstants",
             parameter: "commandBuffer",
@@ -3435,7 +3499,7 @@ pub unsafe extern "system" fn vkCmdSetBlendConstants(commandBuffer: VkCommandBuf
 /// [`vkCmdSetCheckpointNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetCheckpointNV.html)
 pub unsafe extern "system" fn vkCmdSetCheckpointNV(commandBuffer: VkCommandBuffer, pCheckpointMarker: *const c_void) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetCheckpointNV)(commandBuffer, pCheckpointMarker) },
+        Some(table) => unsafe { (table.vkCmdSetCheckpointNV.get())(commandBuffer, pCheckpointMarker) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetCheckpointNV",
             parameter: "commandBuffer",
@@ -3452,7 +3516,7 @@ pub unsafe extern "system" fn vkCmdSetCoarseSampleOrderNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetCoarseSampleOrderNV)(
+            (table.vkCmdSetCoarseSampleOrderNV.get())(
                 commandBuffer,
                 sampleOrderType,
                 customSampleOrderCount,
@@ -3475,7 +3539,12 @@ pub unsafe extern "system" fn vkCmdSetColorBlendAdvancedEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetColorBlendAdvancedEXT)(commandBuffer, firstAttachment, attachmentCount, pColorBlendAdvanced)
+            (table.vkCmdSetColorBlendAdvancedEXT.get())(
+                commandBuffer,
+                firstAttachment,
+                attachmentCount,
+                pColorBlendAdvanced,
+            )
         },
         None => seam::reject(&Rejected {
             command: "vkCmdSetColorBlendAdvancedEXT",
@@ -3493,7 +3562,12 @@ pub unsafe extern "system" fn vkCmdSetColorBlendEnableEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetColorBlendEnableEXT)(commandBuffer, firstAttachment, attachmentCount, pColorBlendEnables)
+            (table.vkCmdSetColorBlendEnableEXT.get())(
+                commandBuffer,
+                firstAttachment,
+                attachmentCount,
+                pColorBlendEnables,
+            )
         },
         None => seam::reject(&Rejected {
             command: "vkCmdSetColorBlendEnableEXT",
@@ -3511,7 +3585,12 @@ pub unsafe extern "system" fn vkCmdSetColorBlendEquationEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetColorBlendEquationEXT)(commandBuffer, firstAttachment, attachmentCount, pColorBlendEquations)
+            (table.vkCmdSetColorBlendEquationEXT.get())(
+                commandBuffer,
+                firstAttachment,
+                attachmentCount,
+                pColorBlendEquations,
+            )
         },
         None => seam::reject(&Rejected {
             command: "vkCmdSetColorBlendEquationEXT",
@@ -3528,7 +3607,7 @@ pub unsafe extern "system" fn vkCmdSetColorWriteEnableEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetColorWriteEnableEXT)(commandBuffer, attachmentCount, pColorWriteEnables)
+            (table.vkCmdSetColorWriteEnableEXT.get())(commandBuffer, attachmentCount, pColorWriteEnables)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdSetColorWriteEnableEXT",
@@ -3546,7 +3625,7 @@ pub unsafe extern "system" fn vkCmdSetColorWriteMaskEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetColorWriteMaskEXT)(commandBuffer, firstAttachment, attachmentCount, pColorWriteMasks)
+            (table.vkCmdSetColorWriteMaskEXT.get())(commandBuffer, firstAttachment, attachmentCount, pColorWriteMasks)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdSetColorWriteMaskEXT",
@@ -3561,7 +3640,7 @@ pub unsafe extern "system" fn vkCmdSetComputeOccupancyPriorityNV(
     pParameters: *const VkComputeOccupancyPriorityParametersNV,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetComputeOccupancyPriorityNV)(commandBuffer, pParameters) },
+        Some(table) => unsafe { (table.vkCmdSetComputeOccupancyPriorityNV.get())(commandBuffer, pParameters) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetComputeOccupancyPriorityNV",
             parameter: "commandBuffer",
@@ -3576,7 +3655,7 @@ pub unsafe extern "system" fn vkCmdSetConservativeRasterizationModeEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetConservativeRasterizationModeEXT)(commandBuffer, conservativeRasterizationMode)
+            (table.vkCmdSetConservativeRasterizationModeEXT.get())(commandBuffer, conservativeRasterizationMode)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdSetConservativeRasterizationModeEXT",
@@ -3591,7 +3670,7 @@ pub unsafe extern "system" fn vkCmdSetCoverageModulationModeNV(
     coverageModulationMode: VkCoverageModulationModeNV,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetCoverageModulationModeNV)(commandBuffer, coverageModulationMode) },
+        Some(table) => unsafe { (table.vkCmdSetCoverageModulationModeNV.get())(commandBuffer, coverageModulationMode) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetCoverageModulationModeNV",
             parameter: "commandBuffer",
@@ -3606,7 +3685,7 @@ pub unsafe extern "system" fn vkCmdSetCoverageModulationTableEnableNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetCoverageModulationTableEnableNV)(commandBuffer, coverageModulationTableEnable)
+            (table.vkCmdSetCoverageModulationTableEnableNV.get())(commandBuffer, coverageModulationTableEnable)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdSetCoverageModulationTableEnableNV",
@@ -3623,7 +3702,7 @@ pub unsafe extern "system" fn vkCmdSetCoverageModulationTableNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetCoverageModulationTableNV)(
+            (table.vkCmdSetCoverageModulationTableNV.get())(
                 commandBuffer,
                 coverageModulationTableCount,
                 pCoverageModulationTable,
@@ -3642,7 +3721,7 @@ pub unsafe extern "system" fn vkCmdSetCoverageReductionModeNV(
     coverageReductionMode: VkCoverageReductionModeNV,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetCoverageReductionModeNV)(commandBuffer, coverageReductionMode) },
+        Some(table) => unsafe { (table.vkCmdSetCoverageReductionModeNV.get())(commandBuffer, coverageReductionMode) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetCoverageReductionModeNV",
             parameter: "commandBuffer",
@@ -3656,7 +3735,7 @@ pub unsafe extern "system" fn vkCmdSetCoverageToColorEnableNV(
     coverageToColorEnable: VkBool32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetCoverageToColorEnableNV)(commandBuffer, coverageToColorEnable) },
+        Some(table) => unsafe { (table.vkCmdSetCoverageToColorEnableNV.get())(commandBuffer, coverageToColorEnable) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetCoverageToColorEnableNV",
             parameter: "commandBuffer",
@@ -3670,7 +3749,9 @@ pub unsafe extern "system" fn vkCmdSetCoverageToColorLocationNV(
     coverageToColorLocation: u32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetCoverageToColorLocationNV)(commandBuffer, coverageToColorLocation) },
+        Some(table) => unsafe {
+            (table.vkCmdSetCoverageToColorLocationNV.get())(commandBuffer, coverageToColorLocation)
+        },
         None => seam::reject(&Rejected {
             command: "vkCmdSetCoverageToColorLocationNV",
             parameter: "commandBuffer",
@@ -3682,7 +3763,7 @@ pub unsafe extern "system" fn vkCmdSetCoverageToColorLocationNV(
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetCullMode(commandBuffer: VkCommandBuffer, cullMode: VkCullModeFlags) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetCullMode)(commandBuffer, cullMode) },
+        Some(table) => unsafe { (table.vkCmdSetCullMode.get())(commandBuffer, cullMode) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetCullMode",
             parameter: "commandBuffer",
@@ -3693,7 +3774,7 @@ pub unsafe extern "system" fn vkCmdSetCullMode(commandBuffer: VkCommandBuffer, c
 /// [`vkCmdSetCullModeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetCullModeEXT.html)
 pub unsafe extern "system" fn vkCmdSetCullModeEXT(commandBuffer: VkCommandBuffer, cullMode: VkCullModeFlags) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetCullModeEXT)(commandBuffer, cullMode) },
+        Some(table) => unsafe { (table.vkCmdSetCullModeEXT.get())(commandBuffer, cullMode) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetCullModeEXT",
             parameter: "commandBuffer",
@@ -3711,7 +3792,7 @@ pub unsafe extern "system" fn vkCmdSetDepthBias(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetDepthBias)(
+            (table.vkCmdSetDepthBias.get())(
                 commandBuffer,
                 depthBiasConstantFactor,
                 depthBiasClamp,
@@ -3731,7 +3812,7 @@ pub unsafe extern "system" fn vkCmdSetDepthBias2EXT(
     pDepthBiasInfo: *const VkDepthBiasInfoEXT,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetDepthBias2EXT)(commandBuffer, pDepthBiasInfo) },
+        Some(table) => unsafe { (table.vkCmdSetDepthBias2EXT.get())(commandBuffer, pDepthBiasInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetDepthBias2EXT",
             parameter: "commandBuffer",
@@ -3743,7 +3824,7 @@ pub unsafe extern "system" fn vkCmdSetDepthBias2EXT(
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetDepthBiasEnable(commandBuffer: VkCommandBuffer, depthBiasEnable: VkBool32) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetDepthBiasEnable)(commandBuffer, depthBiasEnable) },
+        Some(table) => unsafe { (table.vkCmdSetDepthBiasEnable.get())(commandBuffer, depthBiasEnable) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetDepthBiasEnable",
             parameter: "commandBuffer",
@@ -3754,7 +3835,7 @@ pub unsafe extern "system" fn vkCmdSetDepthBiasEnable(commandBuffer: VkCommandBu
 /// [`vkCmdSetDepthBiasEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthBiasEnableEXT.html)
 pub unsafe extern "system" fn vkCmdSetDepthBiasEnableEXT(commandBuffer: VkCommandBuffer, depthBiasEnable: VkBool32) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetDepthBiasEnableEXT)(commandBuffer, depthBiasEnable) },
+        Some(table) => unsafe { (table.vkCmdSetDepthBiasEnableEXT.get())(commandBuffer, depthBiasEnable) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetDepthBiasEnableEXT",
             parameter: "commandBuffer",
@@ -3770,7 +3851,7 @@ pub unsafe extern "system" fn vkCmdSetDepthBounds(
     maxDepthBounds: f32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetDepthBounds)(commandBuffer, minDepthBounds, maxDepthBounds) },
+        Some(table) => unsafe { (table.vkCmdSetDepthBounds.get())(commandBuffer, minDepthBounds, maxDepthBounds) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetDepthBounds",
             parameter: "commandBuffer",
@@ -3785,7 +3866,7 @@ pub unsafe extern "system" fn vkCmdSetDepthBoundsTestEnable(
     depthBoundsTestEnable: VkBool32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetDepthBoundsTestEnable)(commandBuffer, depthBoundsTestEnable) },
+        Some(table) => unsafe { (table.vkCmdSetDepthBoundsTestEnable.get())(commandBuffer, depthBoundsTestEnable) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetDepthBoundsTestEnable",
             parameter: "commandBuffer",
@@ -3799,7 +3880,7 @@ pub unsafe extern "system" fn vkCmdSetDepthBoundsTestEnableEXT(
     depthBoundsTestEnable: VkBool32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetDepthBoundsTestEnableEXT)(commandBuffer, depthBoundsTestEnable) },
+        Some(table) => unsafe { (table.vkCmdSetDepthBoundsTestEnableEXT.get())(commandBuffer, depthBoundsTestEnable) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetDepthBoundsTestEnableEXT",
             parameter: "commandBuffer",
@@ -3810,7 +3891,7 @@ pub unsafe extern "system" fn vkCmdSetDepthBoundsTestEnableEXT(
 /// [`vkCmdSetDepthClampEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthClampEnableEXT.html)
 pub unsafe extern "system" fn vkCmdSetDepthClampEnableEXT(commandBuffer: VkCommandBuffer, depthClampEnable: VkBool32) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetDepthClampEnableEXT)(commandBuffer, depthClampEnable) },
+        Some(table) => unsafe { (table.vkCmdSetDepthClampEnableEXT.get())(commandBuffer, depthClampEnable) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetDepthClampEnableEXT",
             parameter: "commandBuffer",
@@ -3825,7 +3906,9 @@ pub unsafe extern "system" fn vkCmdSetDepthClampRangeEXT(
     pDepthClampRange: *const VkDepthClampRangeEXT,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetDepthClampRangeEXT)(commandBuffer, depthClampMode, pDepthClampRange) },
+        Some(table) => unsafe {
+            (table.vkCmdSetDepthClampRangeEXT.get())(commandBuffer, depthClampMode, pDepthClampRange)
+        },
         None => seam::reject(&Rejected {
             command: "vkCmdSetDepthClampRangeEXT",
             parameter: "commandBuffer",
@@ -3836,7 +3919,7 @@ pub unsafe extern "system" fn vkCmdSetDepthClampRangeEXT(
 /// [`vkCmdSetDepthClipEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthClipEnableEXT.html)
 pub unsafe extern "system" fn vkCmdSetDepthClipEnableEXT(commandBuffer: VkCommandBuffer, depthClipEnable: VkBool32) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetDepthClipEnableEXT)(commandBuffer, depthClipEnable) },
+        Some(table) => unsafe { (table.vkCmdSetDepthClipEnableEXT.get())(commandBuffer, depthClipEnable) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetDepthClipEnableEXT",
             parameter: "commandBuffer",
@@ -3850,7 +3933,7 @@ pub unsafe extern "system" fn vkCmdSetDepthClipNegativeOneToOneEXT(
     negativeOneToOne: VkBool32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetDepthClipNegativeOneToOneEXT)(commandBuffer, negativeOneToOne) },
+        Some(table) => unsafe { (table.vkCmdSetDepthClipNegativeOneToOneEXT.get())(commandBuffer, negativeOneToOne) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetDepthClipNegativeOneToOneEXT",
             parameter: "commandBuffer",
@@ -3862,7 +3945,7 @@ pub unsafe extern "system" fn vkCmdSetDepthClipNegativeOneToOneEXT(
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetDepthCompareOp(commandBuffer: VkCommandBuffer, depthCompareOp: VkCompareOp) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetDepthCompareOp)(commandBuffer, depthCompareOp) },
+        Some(table) => unsafe { (table.vkCmdSetDepthCompareOp.get())(commandBuffer, depthCompareOp) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetDepthCompareOp",
             parameter: "commandBuffer",
@@ -3873,7 +3956,7 @@ pub unsafe extern "system" fn vkCmdSetDepthCompareOp(commandBuffer: VkCommandBuf
 /// [`vkCmdSetDepthCompareOpEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthCompareOpEXT.html)
 pub unsafe extern "system" fn vkCmdSetDepthCompareOpEXT(commandBuffer: VkCommandBuffer, depthCompareOp: VkCompareOp) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetDepthCompareOpEXT)(commandBuffer, depthCompareOp) },
+        Some(table) => unsafe { (table.vkCmdSetDepthCompareOpEXT.get())(commandBuffer, depthCompareOp) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetDepthCompareOpEXT",
             parameter: "commandBuffer",
@@ -3885,7 +3968,7 @@ pub unsafe extern "system" fn vkCmdSetDepthCompareOpEXT(commandBuffer: VkCommand
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetDepthTestEnable(commandBuffer: VkCommandBuffer, depthTestEnable: VkBool32) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetDepthTestEnable)(commandBuffer, depthTestEnable) },
+        Some(table) => unsafe { (table.vkCmdSetDepthTestEnable.get())(commandBuffer, depthTestEnable) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetDepthTestEnable",
             parameter: "commandBuffer",
@@ -3896,7 +3979,7 @@ pub unsafe extern "system" fn vkCmdSetDepthTestEnable(commandBuffer: VkCommandBu
 /// [`vkCmdSetDepthTestEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthTestEnableEXT.html)
 pub unsafe extern "system" fn vkCmdSetDepthTestEnableEXT(commandBuffer: VkCommandBuffer, depthTestEnable: VkBool32) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetDepthTestEnableEXT)(commandBuffer, depthTestEnable) },
+        Some(table) => unsafe { (table.vkCmdSetDepthTestEnableEXT.get())(commandBuffer, depthTestEnable) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetDepthTestEnableEXT",
             parameter: "commandBuffer",
@@ -3908,7 +3991,7 @@ pub unsafe extern "system" fn vkCmdSetDepthTestEnableEXT(commandBuffer: VkComman
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetDepthWriteEnable(commandBuffer: VkCommandBuffer, depthWriteEnable: VkBool32) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetDepthWriteEnable)(commandBuffer, depthWriteEnable) },
+        Some(table) => unsafe { (table.vkCmdSetDepthWriteEnable.get())(commandBuffer, depthWriteEnable) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetDepthWriteEnable",
             parameter: "commandBuffer",
@@ -3919,7 +4002,7 @@ pub unsafe extern "system" fn vkCmdSetDepthWriteEnable(commandBuffer: VkCommandB
 /// [`vkCmdSetDepthWriteEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthWriteEnableEXT.html)
 pub unsafe extern "system" fn vkCmdSetDepthWriteEnableEXT(commandBuffer: VkCommandBuffer, depthWriteEnable: VkBool32) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetDepthWriteEnableEXT)(commandBuffer, depthWriteEnable) },
+        Some(table) => unsafe { (table.vkCmdSetDepthWriteEnableEXT.get())(commandBuffer, depthWriteEnable) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetDepthWriteEnableEXT",
             parameter: "commandBuffer",
@@ -3934,7 +4017,7 @@ pub unsafe extern "system" fn vkCmdSetDescriptorBufferOffsets2EXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetDescriptorBufferOffsets2EXT)(commandBuffer, pSetDescriptorBufferOffsetsInfo)
+            (table.vkCmdSetDescriptorBufferOffsets2EXT.get())(commandBuffer, pSetDescriptorBufferOffsetsInfo)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdSetDescriptorBufferOffsets2EXT",
@@ -3955,7 +4038,7 @@ pub unsafe extern "system" fn vkCmdSetDescriptorBufferOffsetsEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetDescriptorBufferOffsetsEXT)(
+            (table.vkCmdSetDescriptorBufferOffsetsEXT.get())(
                 commandBuffer,
                 pipelineBindPoint,
                 layout,
@@ -3976,7 +4059,7 @@ pub unsafe extern "system" fn vkCmdSetDescriptorBufferOffsetsEXT(
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetDeviceMask(commandBuffer: VkCommandBuffer, deviceMask: u32) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetDeviceMask)(commandBuffer, deviceMask) },
+        Some(table) => unsafe { (table.vkCmdSetDeviceMask.get())(commandBuffer, deviceMask) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetDeviceMask",
             parameter: "commandBuffer",
@@ -3987,7 +4070,7 @@ pub unsafe extern "system" fn vkCmdSetDeviceMask(commandBuffer: VkCommandBuffer,
 /// [`vkCmdSetDeviceMaskKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDeviceMaskKHR.html)
 pub unsafe extern "system" fn vkCmdSetDeviceMaskKHR(commandBuffer: VkCommandBuffer, deviceMask: u32) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetDeviceMaskKHR)(commandBuffer, deviceMask) },
+        Some(table) => unsafe { (table.vkCmdSetDeviceMaskKHR.get())(commandBuffer, deviceMask) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetDeviceMaskKHR",
             parameter: "commandBuffer",
@@ -4004,7 +4087,7 @@ pub unsafe extern "system" fn vkCmdSetDiscardRectangleEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetDiscardRectangleEXT)(
+            (table.vkCmdSetDiscardRectangleEXT.get())(
                 commandBuffer,
                 firstDiscardRectangle,
                 discardRectangleCount,
@@ -4024,7 +4107,9 @@ pub unsafe extern "system" fn vkCmdSetDiscardRectangleEnableEXT(
     discardRectangleEnable: VkBool32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetDiscardRectangleEnableEXT)(commandBuffer, discardRectangleEnable) },
+        Some(table) => unsafe {
+            (table.vkCmdSetDiscardRectangleEnableEXT.get())(commandBuffer, discardRectangleEnable)
+        },
         None => seam::reject(&Rejected {
             command: "vkCmdSetDiscardRectangleEnableEXT",
             parameter: "commandBuffer",
@@ -4038,7 +4123,7 @@ pub unsafe extern "system" fn vkCmdSetDiscardRectangleModeEXT(
     discardRectangleMode: VkDiscardRectangleModeEXT,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetDiscardRectangleModeEXT)(commandBuffer, discardRectangleMode) },
+        Some(table) => unsafe { (table.vkCmdSetDiscardRectangleModeEXT.get())(commandBuffer, discardRectangleMode) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetDiscardRectangleModeEXT",
             parameter: "commandBuffer",
@@ -4052,7 +4137,7 @@ pub unsafe extern "system" fn vkCmdSetDispatchParametersARM(
     pDispatchParameters: *const VkDispatchParametersARM,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetDispatchParametersARM)(commandBuffer, pDispatchParameters) },
+        Some(table) => unsafe { (table.vkCmdSetDispatchParametersARM.get())(commandBuffer, pDispatchParameters) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetDispatchParametersARM",
             parameter: "commandBuffer",
@@ -4068,7 +4153,7 @@ pub unsafe extern "system" fn vkCmdSetEvent(
     stageMask: VkPipelineStageFlags,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetEvent)(commandBuffer, event, stageMask) },
+        Some(table) => unsafe { (table.vkCmdSetEvent.get())(commandBuffer, event, stageMask) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetEvent",
             parameter: "commandBuffer",
@@ -4084,7 +4169,7 @@ pub unsafe extern "system" fn vkCmdSetEvent2(
     pDependencyInfo: *const VkDependencyInfo,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetEvent2)(commandBuffer, event, pDependencyInfo) },
+        Some(table) => unsafe { (table.vkCmdSetEvent2.get())(commandBuffer, event, pDependencyInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetEvent2",
             parameter: "commandBuffer",
@@ -4099,7 +4184,7 @@ pub unsafe extern "system" fn vkCmdSetEvent2KHR(
     pDependencyInfo: *const VkDependencyInfo,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetEvent2KHR)(commandBuffer, event, pDependencyInfo) },
+        Some(table) => unsafe { (table.vkCmdSetEvent2KHR.get())(commandBuffer, event, pDependencyInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetEvent2KHR",
             parameter: "commandBuffer",
@@ -4116,7 +4201,7 @@ pub unsafe extern "system" fn vkCmdSetExclusiveScissorEnableNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetExclusiveScissorEnableNV)(
+            (table.vkCmdSetExclusiveScissorEnableNV.get())(
                 commandBuffer,
                 firstExclusiveScissor,
                 exclusiveScissorCount,
@@ -4139,7 +4224,7 @@ pub unsafe extern "system" fn vkCmdSetExclusiveScissorNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetExclusiveScissorNV)(
+            (table.vkCmdSetExclusiveScissorNV.get())(
                 commandBuffer,
                 firstExclusiveScissor,
                 exclusiveScissorCount,
@@ -4160,7 +4245,7 @@ pub unsafe extern "system" fn vkCmdSetExtraPrimitiveOverestimationSizeEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetExtraPrimitiveOverestimationSizeEXT)(commandBuffer, extraPrimitiveOverestimationSize)
+            (table.vkCmdSetExtraPrimitiveOverestimationSizeEXT.get())(commandBuffer, extraPrimitiveOverestimationSize)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdSetExtraPrimitiveOverestimationSizeEXT",
@@ -4176,7 +4261,9 @@ pub unsafe extern "system" fn vkCmdSetFragmentShadingRateEnumNV(
     combinerOps: *const VkFragmentShadingRateCombinerOpKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetFragmentShadingRateEnumNV)(commandBuffer, shadingRate, combinerOps) },
+        Some(table) => unsafe {
+            (table.vkCmdSetFragmentShadingRateEnumNV.get())(commandBuffer, shadingRate, combinerOps)
+        },
         None => seam::reject(&Rejected {
             command: "vkCmdSetFragmentShadingRateEnumNV",
             parameter: "commandBuffer",
@@ -4191,7 +4278,9 @@ pub unsafe extern "system" fn vkCmdSetFragmentShadingRateKHR(
     combinerOps: *const VkFragmentShadingRateCombinerOpKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetFragmentShadingRateKHR)(commandBuffer, pFragmentSize, combinerOps) },
+        Some(table) => unsafe {
+            (table.vkCmdSetFragmentShadingRateKHR.get())(commandBuffer, pFragmentSize, combinerOps)
+        },
         None => seam::reject(&Rejected {
             command: "vkCmdSetFragmentShadingRateKHR",
             parameter: "commandBuffer",
@@ -4203,7 +4292,7 @@ pub unsafe extern "system" fn vkCmdSetFragmentShadingRateKHR(
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetFrontFace(commandBuffer: VkCommandBuffer, frontFace: VkFrontFace) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetFrontFace)(commandBuffer, frontFace) },
+        Some(table) => unsafe { (table.vkCmdSetFrontFace.get())(commandBuffer, frontFace) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetFrontFace",
             parameter: "commandBuffer",
@@ -4214,7 +4303,7 @@ pub unsafe extern "system" fn vkCmdSetFrontFace(commandBuffer: VkCommandBuffer, 
 /// [`vkCmdSetFrontFaceEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetFrontFaceEXT.html)
 pub unsafe extern "system" fn vkCmdSetFrontFaceEXT(commandBuffer: VkCommandBuffer, frontFace: VkFrontFace) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetFrontFaceEXT)(commandBuffer, frontFace) },
+        Some(table) => unsafe { (table.vkCmdSetFrontFaceEXT.get())(commandBuffer, frontFace) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetFrontFaceEXT",
             parameter: "commandBuffer",
@@ -4228,7 +4317,7 @@ pub unsafe extern "system" fn vkCmdSetLineRasterizationModeEXT(
     lineRasterizationMode: VkLineRasterizationModeEXT,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetLineRasterizationModeEXT)(commandBuffer, lineRasterizationMode) },
+        Some(table) => unsafe { (table.vkCmdSetLineRasterizationModeEXT.get())(commandBuffer, lineRasterizationMode) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetLineRasterizationModeEXT",
             parameter: "commandBuffer",
@@ -4244,7 +4333,9 @@ pub unsafe extern "system" fn vkCmdSetLineStipple(
     lineStipplePattern: u16,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetLineStipple)(commandBuffer, lineStippleFactor, lineStipplePattern) },
+        Some(table) => unsafe {
+            (table.vkCmdSetLineStipple.get())(commandBuffer, lineStippleFactor, lineStipplePattern)
+        },
         None => seam::reject(&Rejected {
             command: "vkCmdSetLineStipple",
             parameter: "commandBuffer",
@@ -4259,7 +4350,9 @@ pub unsafe extern "system" fn vkCmdSetLineStippleEXT(
     lineStipplePattern: u16,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetLineStippleEXT)(commandBuffer, lineStippleFactor, lineStipplePattern) },
+        Some(table) => unsafe {
+            (table.vkCmdSetLineStippleEXT.get())(commandBuffer, lineStippleFactor, lineStipplePattern)
+        },
         None => seam::reject(&Rejected {
             command: "vkCmdSetLineStippleEXT",
             parameter: "commandBuffer",
@@ -4273,7 +4366,7 @@ pub unsafe extern "system" fn vkCmdSetLineStippleEnableEXT(
     stippledLineEnable: VkBool32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetLineStippleEnableEXT)(commandBuffer, stippledLineEnable) },
+        Some(table) => unsafe { (table.vkCmdSetLineStippleEnableEXT.get())(commandBuffer, stippledLineEnable) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetLineStippleEnableEXT",
             parameter: "commandBuffer",
@@ -4288,7 +4381,9 @@ pub unsafe extern "system" fn vkCmdSetLineStippleKHR(
     lineStipplePattern: u16,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetLineStippleKHR)(commandBuffer, lineStippleFactor, lineStipplePattern) },
+        Some(table) => unsafe {
+            (table.vkCmdSetLineStippleKHR.get())(commandBuffer, lineStippleFactor, lineStipplePattern)
+        },
         None => seam::reject(&Rejected {
             command: "vkCmdSetLineStippleKHR",
             parameter: "commandBuffer",
@@ -4300,7 +4395,7 @@ pub unsafe extern "system" fn vkCmdSetLineStippleKHR(
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetLineWidth(commandBuffer: VkCommandBuffer, lineWidth: f32) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetLineWidth)(commandBuffer, lineWidth) },
+        Some(table) => unsafe { (table.vkCmdSetLineWidth.get())(commandBuffer, lineWidth) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetLineWidth",
             parameter: "commandBuffer",
@@ -4311,7 +4406,7 @@ pub unsafe extern "system" fn vkCmdSetLineWidth(commandBuffer: VkCommandBuffer, 
 /// [`vkCmdSetLogicOpEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetLogicOpEXT.html)
 pub unsafe extern "system" fn vkCmdSetLogicOpEXT(commandBuffer: VkCommandBuffer, logicOp: VkLogicOp) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetLogicOpEXT)(commandBuffer, logicOp) },
+        Some(table) => unsafe { (table.vkCmdSetLogicOpEXT.get())(commandBuffer, logicOp) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetLogicOpEXT",
             parameter: "commandBuffer",
@@ -4322,7 +4417,7 @@ pub unsafe extern "system" fn vkCmdSetLogicOpEXT(commandBuffer: VkCommandBuffer,
 /// [`vkCmdSetLogicOpEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetLogicOpEnableEXT.html)
 pub unsafe extern "system" fn vkCmdSetLogicOpEnableEXT(commandBuffer: VkCommandBuffer, logicOpEnable: VkBool32) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetLogicOpEnableEXT)(commandBuffer, logicOpEnable) },
+        Some(table) => unsafe { (table.vkCmdSetLogicOpEnableEXT.get())(commandBuffer, logicOpEnable) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetLogicOpEnableEXT",
             parameter: "commandBuffer",
@@ -4333,7 +4428,7 @@ pub unsafe extern "system" fn vkCmdSetLogicOpEnableEXT(commandBuffer: VkCommandB
 /// [`vkCmdSetPatchControlPointsEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetPatchControlPointsEXT.html)
 pub unsafe extern "system" fn vkCmdSetPatchControlPointsEXT(commandBuffer: VkCommandBuffer, patchControlPoints: u32) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetPatchControlPointsEXT)(commandBuffer, patchControlPoints) },
+        Some(table) => unsafe { (table.vkCmdSetPatchControlPointsEXT.get())(commandBuffer, patchControlPoints) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetPatchControlPointsEXT",
             parameter: "commandBuffer",
@@ -4347,7 +4442,7 @@ pub unsafe extern "system" fn vkCmdSetPerformanceMarkerINTEL(
     pMarkerInfo: *const VkPerformanceMarkerInfoINTEL,
 ) -> VkResult {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetPerformanceMarkerINTEL)(commandBuffer, pMarkerInfo) },
+        Some(table) => unsafe { (table.vkCmdSetPerformanceMarkerINTEL.get())(commandBuffer, pMarkerInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetPerformanceMarkerINTEL",
             parameter: "commandBuffer",
@@ -4361,7 +4456,7 @@ pub unsafe extern "system" fn vkCmdSetPerformanceOverrideINTEL(
     pOverrideInfo: *const VkPerformanceOverrideInfoINTEL,
 ) -> VkResult {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetPerformanceOverrideINTEL)(commandBuffer, pOverrideInfo) },
+        Some(table) => unsafe { (table.vkCmdSetPerformanceOverrideINTEL.get())(commandBuffer, pOverrideInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetPerformanceOverrideINTEL",
             parameter: "commandBuffer",
@@ -4375,7 +4470,7 @@ pub unsafe extern "system" fn vkCmdSetPerformanceStreamMarkerINTEL(
     pMarkerInfo: *const VkPerformanceStreamMarkerInfoINTEL,
 ) -> VkResult {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetPerformanceStreamMarkerINTEL)(commandBuffer, pMarkerInfo) },
+        Some(table) => unsafe { (table.vkCmdSetPerformanceStreamMarkerINTEL.get())(commandBuffer, pMarkerInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetPerformanceStreamMarkerINTEL",
             parameter: "commandBuffer",
@@ -4386,7 +4481,7 @@ pub unsafe extern "system" fn vkCmdSetPerformanceStreamMarkerINTEL(
 /// [`vkCmdSetPolygonModeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetPolygonModeEXT.html)
 pub unsafe extern "system" fn vkCmdSetPolygonModeEXT(commandBuffer: VkCommandBuffer, polygonMode: VkPolygonMode) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetPolygonModeEXT)(commandBuffer, polygonMode) },
+        Some(table) => unsafe { (table.vkCmdSetPolygonModeEXT.get())(commandBuffer, polygonMode) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetPolygonModeEXT",
             parameter: "commandBuffer",
@@ -4401,7 +4496,7 @@ pub unsafe extern "system" fn vkCmdSetPrimitiveRestartEnable(
     primitiveRestartEnable: VkBool32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetPrimitiveRestartEnable)(commandBuffer, primitiveRestartEnable) },
+        Some(table) => unsafe { (table.vkCmdSetPrimitiveRestartEnable.get())(commandBuffer, primitiveRestartEnable) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetPrimitiveRestartEnable",
             parameter: "commandBuffer",
@@ -4415,7 +4510,9 @@ pub unsafe extern "system" fn vkCmdSetPrimitiveRestartEnableEXT(
     primitiveRestartEnable: VkBool32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetPrimitiveRestartEnableEXT)(commandBuffer, primitiveRestartEnable) },
+        Some(table) => unsafe {
+            (table.vkCmdSetPrimitiveRestartEnableEXT.get())(commandBuffer, primitiveRestartEnable)
+        },
         None => seam::reject(&Rejected {
             command: "vkCmdSetPrimitiveRestartEnableEXT",
             parameter: "commandBuffer",
@@ -4429,7 +4526,7 @@ pub unsafe extern "system" fn vkCmdSetPrimitiveRestartIndexEXT(
     primitiveRestartIndex: u32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetPrimitiveRestartIndexEXT)(commandBuffer, primitiveRestartIndex) },
+        Some(table) => unsafe { (table.vkCmdSetPrimitiveRestartIndexEXT.get())(commandBuffer, primitiveRestartIndex) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetPrimitiveRestartIndexEXT",
             parameter: "commandBuffer",
@@ -4444,7 +4541,7 @@ pub unsafe extern "system" fn vkCmdSetPrimitiveTopology(
     primitiveTopology: VkPrimitiveTopology,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetPrimitiveTopology)(commandBuffer, primitiveTopology) },
+        Some(table) => unsafe { (table.vkCmdSetPrimitiveTopology.get())(commandBuffer, primitiveTopology) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetPrimitiveTopology",
             parameter: "commandBuffer",
@@ -4458,7 +4555,7 @@ pub unsafe extern "system" fn vkCmdSetPrimitiveTopologyEXT(
     primitiveTopology: VkPrimitiveTopology,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetPrimitiveTopologyEXT)(commandBuffer, primitiveTopology) },
+        Some(table) => unsafe { (table.vkCmdSetPrimitiveTopologyEXT.get())(commandBuffer, primitiveTopology) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetPrimitiveTopologyEXT",
             parameter: "commandBuffer",
@@ -4472,7 +4569,7 @@ pub unsafe extern "system" fn vkCmdSetProvokingVertexModeEXT(
     provokingVertexMode: VkProvokingVertexModeEXT,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetProvokingVertexModeEXT)(commandBuffer, provokingVertexMode) },
+        Some(table) => unsafe { (table.vkCmdSetProvokingVertexModeEXT.get())(commandBuffer, provokingVertexMode) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetProvokingVertexModeEXT",
             parameter: "commandBuffer",
@@ -4486,7 +4583,7 @@ pub unsafe extern "system" fn vkCmdSetRasterizationSamplesEXT(
     rasterizationSamples: VkSampleCountFlagBits,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetRasterizationSamplesEXT)(commandBuffer, rasterizationSamples) },
+        Some(table) => unsafe { (table.vkCmdSetRasterizationSamplesEXT.get())(commandBuffer, rasterizationSamples) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetRasterizationSamplesEXT",
             parameter: "commandBuffer",
@@ -4497,7 +4594,7 @@ pub unsafe extern "system" fn vkCmdSetRasterizationSamplesEXT(
 /// [`vkCmdSetRasterizationStreamEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetRasterizationStreamEXT.html)
 pub unsafe extern "system" fn vkCmdSetRasterizationStreamEXT(commandBuffer: VkCommandBuffer, rasterizationStream: u32) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetRasterizationStreamEXT)(commandBuffer, rasterizationStream) },
+        Some(table) => unsafe { (table.vkCmdSetRasterizationStreamEXT.get())(commandBuffer, rasterizationStream) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetRasterizationStreamEXT",
             parameter: "commandBuffer",
@@ -4512,7 +4609,7 @@ pub unsafe extern "system" fn vkCmdSetRasterizerDiscardEnable(
     rasterizerDiscardEnable: VkBool32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetRasterizerDiscardEnable)(commandBuffer, rasterizerDiscardEnable) },
+        Some(table) => unsafe { (table.vkCmdSetRasterizerDiscardEnable.get())(commandBuffer, rasterizerDiscardEnable) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetRasterizerDiscardEnable",
             parameter: "commandBuffer",
@@ -4526,7 +4623,9 @@ pub unsafe extern "system" fn vkCmdSetRasterizerDiscardEnableEXT(
     rasterizerDiscardEnable: VkBool32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetRasterizerDiscardEnableEXT)(commandBuffer, rasterizerDiscardEnable) },
+        Some(table) => unsafe {
+            (table.vkCmdSetRasterizerDiscardEnableEXT.get())(commandBuffer, rasterizerDiscardEnable)
+        },
         None => seam::reject(&Rejected {
             command: "vkCmdSetRasterizerDiscardEnableEXT",
             parameter: "commandBuffer",
@@ -4540,7 +4639,9 @@ pub unsafe extern "system" fn vkCmdSetRayTracingPipelineStackSizeKHR(
     pipelineStackSize: u32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetRayTracingPipelineStackSizeKHR)(commandBuffer, pipelineStackSize) },
+        Some(table) => unsafe {
+            (table.vkCmdSetRayTracingPipelineStackSizeKHR.get())(commandBuffer, pipelineStackSize)
+        },
         None => seam::reject(&Rejected {
             command: "vkCmdSetRayTracingPipelineStackSizeKHR",
             parameter: "commandBuffer",
@@ -4555,7 +4656,7 @@ pub unsafe extern "system" fn vkCmdSetRenderingAttachmentLocations(
     pLocationInfo: *const VkRenderingAttachmentLocationInfo,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetRenderingAttachmentLocations)(commandBuffer, pLocationInfo) },
+        Some(table) => unsafe { (table.vkCmdSetRenderingAttachmentLocations.get())(commandBuffer, pLocationInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetRenderingAttachmentLocations",
             parameter: "commandBuffer",
@@ -4569,7 +4670,7 @@ pub unsafe extern "system" fn vkCmdSetRenderingAttachmentLocationsKHR(
     pLocationInfo: *const VkRenderingAttachmentLocationInfo,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetRenderingAttachmentLocationsKHR)(commandBuffer, pLocationInfo) },
+        Some(table) => unsafe { (table.vkCmdSetRenderingAttachmentLocationsKHR.get())(commandBuffer, pLocationInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetRenderingAttachmentLocationsKHR",
             parameter: "commandBuffer",
@@ -4585,7 +4686,7 @@ pub unsafe extern "system" fn vkCmdSetRenderingInputAttachmentIndices(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetRenderingInputAttachmentIndices)(commandBuffer, pInputAttachmentIndexInfo)
+            (table.vkCmdSetRenderingInputAttachmentIndices.get())(commandBuffer, pInputAttachmentIndexInfo)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdSetRenderingInputAttachmentIndices",
@@ -4601,7 +4702,7 @@ pub unsafe extern "system" fn vkCmdSetRenderingInputAttachmentIndicesKHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetRenderingInputAttachmentIndicesKHR)(commandBuffer, pInputAttachmentIndexInfo)
+            (table.vkCmdSetRenderingInputAttachmentIndicesKHR.get())(commandBuffer, pInputAttachmentIndexInfo)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdSetRenderingInputAttachmentIndicesKHR",
@@ -4617,7 +4718,7 @@ pub unsafe extern "system" fn vkCmdSetRepresentativeFragmentTestEnableNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetRepresentativeFragmentTestEnableNV)(commandBuffer, representativeFragmentTestEnable)
+            (table.vkCmdSetRepresentativeFragmentTestEnableNV.get())(commandBuffer, representativeFragmentTestEnable)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdSetRepresentativeFragmentTestEnableNV",
@@ -4632,7 +4733,7 @@ pub unsafe extern "system" fn vkCmdSetSampleLocationsEXT(
     pSampleLocationsInfo: *const VkSampleLocationsInfoEXT,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetSampleLocationsEXT)(commandBuffer, pSampleLocationsInfo) },
+        Some(table) => unsafe { (table.vkCmdSetSampleLocationsEXT.get())(commandBuffer, pSampleLocationsInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetSampleLocationsEXT",
             parameter: "commandBuffer",
@@ -4646,7 +4747,7 @@ pub unsafe extern "system" fn vkCmdSetSampleLocationsEnableEXT(
     sampleLocationsEnable: VkBool32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetSampleLocationsEnableEXT)(commandBuffer, sampleLocationsEnable) },
+        Some(table) => unsafe { (table.vkCmdSetSampleLocationsEnableEXT.get())(commandBuffer, sampleLocationsEnable) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetSampleLocationsEnableEXT",
             parameter: "commandBuffer",
@@ -4661,7 +4762,7 @@ pub unsafe extern "system" fn vkCmdSetSampleMaskEXT(
     pSampleMask: *const VkSampleMask,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetSampleMaskEXT)(commandBuffer, samples, pSampleMask) },
+        Some(table) => unsafe { (table.vkCmdSetSampleMaskEXT.get())(commandBuffer, samples, pSampleMask) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetSampleMaskEXT",
             parameter: "commandBuffer",
@@ -4678,7 +4779,7 @@ pub unsafe extern "system" fn vkCmdSetScissor(
     pScissors: *const VkRect2D,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetScissor)(commandBuffer, firstScissor, scissorCount, pScissors) },
+        Some(table) => unsafe { (table.vkCmdSetScissor.get())(commandBuffer, firstScissor, scissorCount, pScissors) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetScissor",
             parameter: "commandBuffer",
@@ -4694,7 +4795,7 @@ pub unsafe extern "system" fn vkCmdSetScissorWithCount(
     pScissors: *const VkRect2D,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetScissorWithCount)(commandBuffer, scissorCount, pScissors) },
+        Some(table) => unsafe { (table.vkCmdSetScissorWithCount.get())(commandBuffer, scissorCount, pScissors) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetScissorWithCount",
             parameter: "commandBuffer",
@@ -4709,7 +4810,7 @@ pub unsafe extern "system" fn vkCmdSetScissorWithCountEXT(
     pScissors: *const VkRect2D,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetScissorWithCountEXT)(commandBuffer, scissorCount, pScissors) },
+        Some(table) => unsafe { (table.vkCmdSetScissorWithCountEXT.get())(commandBuffer, scissorCount, pScissors) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetScissorWithCountEXT",
             parameter: "commandBuffer",
@@ -4723,7 +4824,7 @@ pub unsafe extern "system" fn vkCmdSetShadingRateImageEnableNV(
     shadingRateImageEnable: VkBool32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetShadingRateImageEnableNV)(commandBuffer, shadingRateImageEnable) },
+        Some(table) => unsafe { (table.vkCmdSetShadingRateImageEnableNV.get())(commandBuffer, shadingRateImageEnable) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetShadingRateImageEnableNV",
             parameter: "commandBuffer",
@@ -4739,7 +4840,7 @@ pub unsafe extern "system" fn vkCmdSetStencilCompareMask(
     compareMask: u32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetStencilCompareMask)(commandBuffer, faceMask, compareMask) },
+        Some(table) => unsafe { (table.vkCmdSetStencilCompareMask.get())(commandBuffer, faceMask, compareMask) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetStencilCompareMask",
             parameter: "commandBuffer",
@@ -4759,7 +4860,7 @@ pub unsafe extern "system" fn vkCmdSetStencilOp(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetStencilOp)(commandBuffer, faceMask, failOp, passOp, depthFailOp, compareOp)
+            (table.vkCmdSetStencilOp.get())(commandBuffer, faceMask, failOp, passOp, depthFailOp, compareOp)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdSetStencilOp",
@@ -4779,7 +4880,7 @@ pub unsafe extern "system" fn vkCmdSetStencilOpEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetStencilOpEXT)(commandBuffer, faceMask, failOp, passOp, depthFailOp, compareOp)
+            (table.vkCmdSetStencilOpEXT.get())(commandBuffer, faceMask, failOp, passOp, depthFailOp, compareOp)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdSetStencilOpEXT",
@@ -4796,7 +4897,7 @@ pub unsafe extern "system" fn vkCmdSetStencilReference(
     reference: u32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetStencilReference)(commandBuffer, faceMask, reference) },
+        Some(table) => unsafe { (table.vkCmdSetStencilReference.get())(commandBuffer, faceMask, reference) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetStencilReference",
             parameter: "commandBuffer",
@@ -4808,7 +4909,7 @@ pub unsafe extern "system" fn vkCmdSetStencilReference(
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetStencilTestEnable(commandBuffer: VkCommandBuffer, stencilTestEnable: VkBool32) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetStencilTestEnable)(commandBuffer, stencilTestEnable) },
+        Some(table) => unsafe { (table.vkCmdSetStencilTestEnable.get())(commandBuffer, stencilTestEnable) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetStencilTestEnable",
             parameter: "commandBuffer",
@@ -4822,7 +4923,7 @@ pub unsafe extern "system" fn vkCmdSetStencilTestEnableEXT(
     stencilTestEnable: VkBool32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetStencilTestEnableEXT)(commandBuffer, stencilTestEnable) },
+        Some(table) => unsafe { (table.vkCmdSetStencilTestEnableEXT.get())(commandBuffer, stencilTestEnable) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetStencilTestEnableEXT",
             parameter: "commandBuffer",
@@ -4838,7 +4939,7 @@ pub unsafe extern "system" fn vkCmdSetStencilWriteMask(
     writeMask: u32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetStencilWriteMask)(commandBuffer, faceMask, writeMask) },
+        Some(table) => unsafe { (table.vkCmdSetStencilWriteMask.get())(commandBuffer, faceMask, writeMask) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetStencilWriteMask",
             parameter: "commandBuffer",
@@ -4852,7 +4953,7 @@ pub unsafe extern "system" fn vkCmdSetTessellationDomainOriginEXT(
     domainOrigin: VkTessellationDomainOrigin,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetTessellationDomainOriginEXT)(commandBuffer, domainOrigin) },
+        Some(table) => unsafe { (table.vkCmdSetTessellationDomainOriginEXT.get())(commandBuffer, domainOrigin) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetTessellationDomainOriginEXT",
             parameter: "commandBuffer",
@@ -4870,7 +4971,7 @@ pub unsafe extern "system" fn vkCmdSetVertexInputEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetVertexInputEXT)(
+            (table.vkCmdSetVertexInputEXT.get())(
                 commandBuffer,
                 vertexBindingDescriptionCount,
                 pVertexBindingDescriptions,
@@ -4894,7 +4995,9 @@ pub unsafe extern "system" fn vkCmdSetViewport(
     pViewports: *const VkViewport,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetViewport)(commandBuffer, firstViewport, viewportCount, pViewports) },
+        Some(table) => unsafe {
+            (table.vkCmdSetViewport.get())(commandBuffer, firstViewport, viewportCount, pViewports)
+        },
         None => seam::reject(&Rejected {
             command: "vkCmdSetViewport",
             parameter: "commandBuffer",
@@ -4911,7 +5014,7 @@ pub unsafe extern "system" fn vkCmdSetViewportShadingRatePaletteNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetViewportShadingRatePaletteNV)(
+            (table.vkCmdSetViewportShadingRatePaletteNV.get())(
                 commandBuffer,
                 firstViewport,
                 viewportCount,
@@ -4934,7 +5037,7 @@ pub unsafe extern "system" fn vkCmdSetViewportSwizzleNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetViewportSwizzleNV)(commandBuffer, firstViewport, viewportCount, pViewportSwizzles)
+            (table.vkCmdSetViewportSwizzleNV.get())(commandBuffer, firstViewport, viewportCount, pViewportSwizzles)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdSetViewportSwizzleNV",
@@ -4949,7 +5052,7 @@ pub unsafe extern "system" fn vkCmdSetViewportWScalingEnableNV(
     viewportWScalingEnable: VkBool32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetViewportWScalingEnableNV)(commandBuffer, viewportWScalingEnable) },
+        Some(table) => unsafe { (table.vkCmdSetViewportWScalingEnableNV.get())(commandBuffer, viewportWScalingEnable) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetViewportWScalingEnableNV",
             parameter: "commandBuffer",
@@ -4966,7 +5069,7 @@ pub unsafe extern "system" fn vkCmdSetViewportWScalingNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetViewportWScalingNV)(commandBuffer, firstViewport, viewportCount, pViewportWScalings)
+            (table.vkCmdSetViewportWScalingNV.get())(commandBuffer, firstViewport, viewportCount, pViewportWScalings)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdSetViewportWScalingNV",
@@ -4983,7 +5086,7 @@ pub unsafe extern "system" fn vkCmdSetViewportWithCount(
     pViewports: *const VkViewport,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetViewportWithCount)(commandBuffer, viewportCount, pViewports) },
+        Some(table) => unsafe { (table.vkCmdSetViewportWithCount.get())(commandBuffer, viewportCount, pViewports) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetViewportWithCount",
             parameter: "commandBuffer",
@@ -4998,7 +5101,7 @@ pub unsafe extern "system" fn vkCmdSetViewportWithCountEXT(
     pViewports: *const VkViewport,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetViewportWithCountEXT)(commandBuffer, viewportCount, pViewports) },
+        Some(table) => unsafe { (table.vkCmdSetViewportWithCountEXT.get())(commandBuffer, viewportCount, pViewports) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetViewportWithCountEXT",
             parameter: "commandBuffer",
@@ -5009,7 +5112,7 @@ pub unsafe extern "system" fn vkCmdSetViewportWithCountEXT(
 /// [`vkCmdSubpassShadingHUAWEI`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSubpassShadingHUAWEI.html)
 pub unsafe extern "system" fn vkCmdSubpassShadingHUAWEI(commandBuffer: VkCommandBuffer) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSubpassShadingHUAWEI)(commandBuffer) },
+        Some(table) => unsafe { (table.vkCmdSubpassShadingHUAWEI.get())(commandBuffer) },
         None => seam::reject(&Rejected {
             command: "vkCmdSubpassShadingHUAWEI",
             parameter: "commandBuffer",
@@ -5023,7 +5126,7 @@ pub unsafe extern "system" fn vkCmdTraceRaysIndirect2KHR(
     indirectDeviceAddress: VkDeviceAddress,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdTraceRaysIndirect2KHR)(commandBuffer, indirectDeviceAddress) },
+        Some(table) => unsafe { (table.vkCmdTraceRaysIndirect2KHR.get())(commandBuffer, indirectDeviceAddress) },
         None => seam::reject(&Rejected {
             command: "vkCmdTraceRaysIndirect2KHR",
             parameter: "commandBuffer",
@@ -5042,7 +5145,7 @@ pub unsafe extern "system" fn vkCmdTraceRaysIndirectKHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdTraceRaysIndirectKHR)(
+            (table.vkCmdTraceRaysIndirectKHR.get())(
                 commandBuffer,
                 pRaygenShaderBindingTable,
                 pMissShaderBindingTable,
@@ -5071,7 +5174,7 @@ pub unsafe extern "system" fn vkCmdTraceRaysKHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdTraceRaysKHR)(
+            (table.vkCmdTraceRaysKHR.get())(
                 commandBuffer,
                 pRaygenShaderBindingTable,
                 pMissShaderBindingTable,
@@ -5109,7 +5212,7 @@ pub unsafe extern "system" fn vkCmdTraceRaysNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdTraceRaysNV)(
+            (table.vkCmdTraceRaysNV.get())(
                 commandBuffer,
                 raygenShaderBindingTableBuffer,
                 raygenShaderBindingOffset,
@@ -5144,7 +5247,7 @@ pub unsafe extern "system" fn vkCmdUpdateBuffer(
     pData: *const c_void,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdUpdateBuffer)(commandBuffer, dstBuffer, dstOffset, dataSize, pData) },
+        Some(table) => unsafe { (table.vkCmdUpdateBuffer.get())(commandBuffer, dstBuffer, dstOffset, dataSize, pData) },
         None => seam::reject(&Rejected {
             command: "vkCmdUpdateBuffer",
             parameter: "commandBuffer",
@@ -5161,7 +5264,9 @@ pub unsafe extern "system" fn vkCmdUpdateMemoryKHR(
     pData: *const c_void,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdUpdateMemoryKHR)(commandBuffer, pDstRange, dstFlags, dataSize, pData) },
+        Some(table) => unsafe {
+            (table.vkCmdUpdateMemoryKHR.get())(commandBuffer, pDstRange, dstFlags, dataSize, pData)
+        },
         None => seam::reject(&Rejected {
             command: "vkCmdUpdateMemoryKHR",
             parameter: "commandBuffer",
@@ -5177,7 +5282,7 @@ pub unsafe extern "system" fn vkCmdUpdatePipelineIndirectBufferNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdUpdatePipelineIndirectBufferNV)(commandBuffer, pipelineBindPoint, pipeline)
+            (table.vkCmdUpdatePipelineIndirectBufferNV.get())(commandBuffer, pipelineBindPoint, pipeline)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdUpdatePipelineIndirectBufferNV",
@@ -5203,7 +5308,7 @@ pub unsafe extern "system" fn vkCmdWaitEvents(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdWaitEvents)(
+            (table.vkCmdWaitEvents.get())(
                 commandBuffer,
                 eventCount,
                 pEvents,
@@ -5233,7 +5338,7 @@ pub unsafe extern "system" fn vkCmdWaitEvents2(
     pDependencyInfos: *const VkDependencyInfo,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdWaitEvents2)(commandBuffer, eventCount, pEvents, pDependencyInfos) },
+        Some(table) => unsafe { (table.vkCmdWaitEvents2.get())(commandBuffer, eventCount, pEvents, pDependencyInfos) },
         None => seam::reject(&Rejected {
             command: "vkCmdWaitEvents2",
             parameter: "commandBuffer",
@@ -5249,7 +5354,9 @@ pub unsafe extern "system" fn vkCmdWaitEvents2KHR(
     pDependencyInfos: *const VkDependencyInfo,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdWaitEvents2KHR)(commandBuffer, eventCount, pEvents, pDependencyInfos) },
+        Some(table) => unsafe {
+            (table.vkCmdWaitEvents2KHR.get())(commandBuffer, eventCount, pEvents, pDependencyInfos)
+        },
         None => seam::reject(&Rejected {
             command: "vkCmdWaitEvents2KHR",
             parameter: "commandBuffer",
@@ -5268,7 +5375,7 @@ pub unsafe extern "system" fn vkCmdWriteAccelerationStructuresPropertiesKHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdWriteAccelerationStructuresPropertiesKHR)(
+            (table.vkCmdWriteAccelerationStructuresPropertiesKHR.get())(
                 commandBuffer,
                 accelerationStructureCount,
                 pAccelerationStructures,
@@ -5295,7 +5402,7 @@ pub unsafe extern "system" fn vkCmdWriteAccelerationStructuresPropertiesNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdWriteAccelerationStructuresPropertiesNV)(
+            (table.vkCmdWriteAccelerationStructuresPropertiesNV.get())(
                 commandBuffer,
                 accelerationStructureCount,
                 pAccelerationStructures,
@@ -5321,7 +5428,7 @@ pub unsafe extern "system" fn vkCmdWriteBufferMarker2AMD(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdWriteBufferMarker2AMD)(commandBuffer, stage, dstBuffer, dstOffset, marker)
+            (table.vkCmdWriteBufferMarker2AMD.get())(commandBuffer, stage, dstBuffer, dstOffset, marker)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdWriteBufferMarker2AMD",
@@ -5340,7 +5447,7 @@ pub unsafe extern "system" fn vkCmdWriteBufferMarkerAMD(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdWriteBufferMarkerAMD)(commandBuffer, pipelineStage, dstBuffer, dstOffset, marker)
+            (table.vkCmdWriteBufferMarkerAMD.get())(commandBuffer, pipelineStage, dstBuffer, dstOffset, marker)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdWriteBufferMarkerAMD",
@@ -5355,7 +5462,7 @@ pub unsafe extern "system" fn vkCmdWriteMarkerToMemoryAMD(
     pInfo: *const VkMemoryMarkerInfoAMD,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdWriteMarkerToMemoryAMD)(commandBuffer, pInfo) },
+        Some(table) => unsafe { (table.vkCmdWriteMarkerToMemoryAMD.get())(commandBuffer, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdWriteMarkerToMemoryAMD",
             parameter: "commandBuffer",
@@ -5374,7 +5481,7 @@ pub unsafe extern "system" fn vkCmdWriteMicromapsPropertiesEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdWriteMicromapsPropertiesEXT)(
+            (table.vkCmdWriteMicromapsPropertiesEXT.get())(
                 commandBuffer,
                 micromapCount,
                 pMicromaps,
@@ -5399,7 +5506,7 @@ pub unsafe extern "system" fn vkCmdWriteTimestamp(
     query: u32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdWriteTimestamp)(commandBuffer, pipelineStage, queryPool, query) },
+        Some(table) => unsafe { (table.vkCmdWriteTimestamp.get())(commandBuffer, pipelineStage, queryPool, query) },
         None => seam::reject(&Rejected {
             command: "vkCmdWriteTimestamp",
             parameter: "commandBuffer",
@@ -5416,7 +5523,7 @@ pub unsafe extern "system" fn vkCmdWriteTimestamp2(
     query: u32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdWriteTimestamp2)(commandBuffer, stage, queryPool, query) },
+        Some(table) => unsafe { (table.vkCmdWriteTimestamp2.get())(commandBuffer, stage, queryPool, query) },
         None => seam::reject(&Rejected {
             command: "vkCmdWriteTimestamp2",
             parameter: "commandBuffer",
@@ -5432,7 +5539,7 @@ pub unsafe extern "system" fn vkCmdWriteTimestamp2KHR(
     query: u32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdWriteTimestamp2KHR)(commandBuffer, stage, queryPool, query) },
+        Some(table) => unsafe { (table.vkCmdWriteTimestamp2KHR.get())(commandBuffer, stage, queryPool, query) },
         None => seam::reject(&Rejected {
             command: "vkCmdWriteTimestamp2KHR",
             parameter: "commandBuffer",
@@ -5444,7 +5551,7 @@ pub unsafe extern "system" fn vkCmdWriteTimestamp2KHR(
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkEndCommandBuffer(commandBuffer: VkCommandBuffer) -> VkResult {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkEndCommandBuffer)(commandBuffer) },
+        Some(table) => unsafe { (table.vkEndCommandBuffer.get())(commandBuffer) },
         None => seam::reject(&Rejected {
             command: "vkEndCommandBuffer",
             parameter: "commandBuffer",
@@ -5459,7 +5566,7 @@ pub unsafe extern "system" fn vkResetCommandBuffer(
     flags: VkCommandBufferResetFlags,
 ) -> VkResult {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkResetCommandBuffer)(commandBuffer, flags) },
+        Some(table) => unsafe { (table.vkResetCommandBuffer.get())(commandBuffer, flags) },
         None => seam::reject(&Rejected {
             command: "vkResetCommandBuffer",
             parameter: "commandBuffer",

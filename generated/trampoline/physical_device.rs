@@ -14,7 +14,9 @@ pub unsafe extern "system" fn vkAcquireDrmDisplayEXT(
     display: VkDisplayKHR,
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe { (table.vkAcquireDrmDisplayEXT)(physicalDevice, drmFd, display) },
+        Some((table, physicalDevice)) => unsafe {
+            (table.vkAcquireDrmDisplayEXT.get())(physicalDevice, drmFd, display)
+        },
         None => seam::reject(&Rejected {
             command: "vkAcquireDrmDisplayEXT",
             parameter: "physicalDevice",
@@ -28,7 +30,7 @@ pub unsafe extern "system" fn vkAcquireWinrtDisplayNV(
     display: VkDisplayKHR,
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe { (table.vkAcquireWinrtDisplayNV)(physicalDevice, display) },
+        Some((table, physicalDevice)) => unsafe { (table.vkAcquireWinrtDisplayNV.get())(physicalDevice, display) },
         None => seam::reject(&Rejected {
             command: "vkAcquireWinrtDisplayNV",
             parameter: "physicalDevice",
@@ -43,7 +45,7 @@ pub unsafe extern "system" fn vkAcquireXlibDisplayEXT(
     display: VkDisplayKHR,
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe { (table.vkAcquireXlibDisplayEXT)(physicalDevice, dpy, display) },
+        Some((table, physicalDevice)) => unsafe { (table.vkAcquireXlibDisplayEXT.get())(physicalDevice, dpy, display) },
         None => seam::reject(&Rejected {
             command: "vkAcquireXlibDisplayEXT",
             parameter: "physicalDevice",
@@ -73,7 +75,7 @@ pub unsafe extern "system" fn vkCreateDisplayModeKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkCreateDisplayModeKHR)(physicalDevice, display, pCreateInfo, pAllocator, pMode)
+            (table.vkCreateDisplayModeKHR.get())(physicalDevice, display, pCreateInfo, pAllocator, pMode)
         },
         None => seam::reject(&Rejected {
             command: "vkCreateDisplayModeKHR",
@@ -92,7 +94,7 @@ pub unsafe extern "system" fn vkEnumerateDeviceExtensionProperties(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkEnumerateDeviceExtensionProperties)(physicalDevice, pLayerName, pPropertyCount, pProperties)
+            (table.vkEnumerateDeviceExtensionProperties.get())(physicalDevice, pLayerName, pPropertyCount, pProperties)
         },
         None => seam::reject(&Rejected {
             command: "vkEnumerateDeviceExtensionProperties",
@@ -121,7 +123,7 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceQueueFamilyPerformanceCou
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM)(
+            (table.vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM.get())(
                 physicalDevice,
                 queueFamilyIndex,
                 pCounterCount,
@@ -146,7 +148,7 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceQueueFamilyPerformanceQue
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR)(
+            (table.vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR.get())(
                 physicalDevice,
                 queueFamilyIndex,
                 pCounterCount,
@@ -169,7 +171,7 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceShaderInstrumentationMetr
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM)(
+            (table.vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM.get())(
                 physicalDevice,
                 pDescriptionCount,
                 pDescriptions,
@@ -192,7 +194,7 @@ pub unsafe extern "system" fn vkGetDisplayModeProperties2KHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetDisplayModeProperties2KHR)(physicalDevice, display, pPropertyCount, pProperties)
+            (table.vkGetDisplayModeProperties2KHR.get())(physicalDevice, display, pPropertyCount, pProperties)
         },
         None => seam::reject(&Rejected {
             command: "vkGetDisplayModeProperties2KHR",
@@ -211,7 +213,7 @@ pub unsafe extern "system" fn vkGetDisplayModePropertiesKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetDisplayModePropertiesKHR)(physicalDevice, display, pPropertyCount, pProperties)
+            (table.vkGetDisplayModePropertiesKHR.get())(physicalDevice, display, pPropertyCount, pProperties)
         },
         None => seam::reject(&Rejected {
             command: "vkGetDisplayModePropertiesKHR",
@@ -229,7 +231,7 @@ pub unsafe extern "system" fn vkGetDisplayPlaneCapabilities2KHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetDisplayPlaneCapabilities2KHR)(physicalDevice, pDisplayPlaneInfo, pCapabilities)
+            (table.vkGetDisplayPlaneCapabilities2KHR.get())(physicalDevice, pDisplayPlaneInfo, pCapabilities)
         },
         None => seam::reject(&Rejected {
             command: "vkGetDisplayPlaneCapabilities2KHR",
@@ -248,7 +250,7 @@ pub unsafe extern "system" fn vkGetDisplayPlaneCapabilitiesKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetDisplayPlaneCapabilitiesKHR)(physicalDevice, mode, planeIndex, pCapabilities)
+            (table.vkGetDisplayPlaneCapabilitiesKHR.get())(physicalDevice, mode, planeIndex, pCapabilities)
         },
         None => seam::reject(&Rejected {
             command: "vkGetDisplayPlaneCapabilitiesKHR",
@@ -267,7 +269,7 @@ pub unsafe extern "system" fn vkGetDisplayPlaneSupportedDisplaysKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetDisplayPlaneSupportedDisplaysKHR)(physicalDevice, planeIndex, pDisplayCount, pDisplays)
+            (table.vkGetDisplayPlaneSupportedDisplaysKHR.get())(physicalDevice, planeIndex, pDisplayCount, pDisplays)
         },
         None => seam::reject(&Rejected {
             command: "vkGetDisplayPlaneSupportedDisplaysKHR",
@@ -285,7 +287,7 @@ pub unsafe extern "system" fn vkGetDrmDisplayEXT(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetDrmDisplayEXT)(physicalDevice, drmFd, connectorId, display)
+            (table.vkGetDrmDisplayEXT.get())(physicalDevice, drmFd, connectorId, display)
         },
         None => seam::reject(&Rejected {
             command: "vkGetDrmDisplayEXT",
@@ -302,7 +304,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCalibrateableTimeDomainsEXT(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceCalibrateableTimeDomainsEXT)(physicalDevice, pTimeDomainCount, pTimeDomains)
+            (table.vkGetPhysicalDeviceCalibrateableTimeDomainsEXT.get())(physicalDevice, pTimeDomainCount, pTimeDomains)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceCalibrateableTimeDomainsEXT",
@@ -319,7 +321,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCalibrateableTimeDomainsKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceCalibrateableTimeDomainsKHR)(physicalDevice, pTimeDomainCount, pTimeDomains)
+            (table.vkGetPhysicalDeviceCalibrateableTimeDomainsKHR.get())(physicalDevice, pTimeDomainCount, pTimeDomains)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceCalibrateableTimeDomainsKHR",
@@ -336,7 +338,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixFlexibleDimens
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV)(
+            (table.vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV.get())(
                 physicalDevice,
                 pPropertyCount,
                 pProperties,
@@ -358,7 +360,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixProperties2EXT
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceCooperativeMatrixProperties2EXT)(
+            (table.vkGetPhysicalDeviceCooperativeMatrixProperties2EXT.get())(
                 physicalDevice,
                 pCooperativeMatrixInfo,
                 pPropertyCount,
@@ -380,7 +382,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR)(physicalDevice, pPropertyCount, pProperties)
+            (table.vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR.get())(physicalDevice, pPropertyCount, pProperties)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR",
@@ -397,7 +399,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixPropertiesNV(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceCooperativeMatrixPropertiesNV)(physicalDevice, pPropertyCount, pProperties)
+            (table.vkGetPhysicalDeviceCooperativeMatrixPropertiesNV.get())(physicalDevice, pPropertyCount, pProperties)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceCooperativeMatrixPropertiesNV",
@@ -414,7 +416,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeVectorPropertiesNV(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceCooperativeVectorPropertiesNV)(physicalDevice, pPropertyCount, pProperties)
+            (table.vkGetPhysicalDeviceCooperativeVectorPropertiesNV.get())(physicalDevice, pPropertyCount, pProperties)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceCooperativeVectorPropertiesNV",
@@ -430,7 +432,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDescriptorSizeEXT(
 ) -> VkDeviceSize {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceDescriptorSizeEXT)(physicalDevice, descriptorType)
+            (table.vkGetPhysicalDeviceDescriptorSizeEXT.get())(physicalDevice, descriptorType)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceDescriptorSizeEXT",
@@ -447,7 +449,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDirectFBPresentationSupportEXT(
 ) -> VkBool32 {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceDirectFBPresentationSupportEXT)(physicalDevice, queueFamilyIndex, dfb)
+            (table.vkGetPhysicalDeviceDirectFBPresentationSupportEXT.get())(physicalDevice, queueFamilyIndex, dfb)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceDirectFBPresentationSupportEXT",
@@ -465,7 +467,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDisplayPlaneProperties2KHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceDisplayPlaneProperties2KHR)(physicalDevice, pPropertyCount, pProperties)
+            (table.vkGetPhysicalDeviceDisplayPlaneProperties2KHR.get())(physicalDevice, pPropertyCount, pProperties)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceDisplayPlaneProperties2KHR",
@@ -483,7 +485,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDisplayPlanePropertiesKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceDisplayPlanePropertiesKHR)(physicalDevice, pPropertyCount, pProperties)
+            (table.vkGetPhysicalDeviceDisplayPlanePropertiesKHR.get())(physicalDevice, pPropertyCount, pProperties)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceDisplayPlanePropertiesKHR",
@@ -501,7 +503,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDisplayProperties2KHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceDisplayProperties2KHR)(physicalDevice, pPropertyCount, pProperties)
+            (table.vkGetPhysicalDeviceDisplayProperties2KHR.get())(physicalDevice, pPropertyCount, pProperties)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceDisplayProperties2KHR",
@@ -519,7 +521,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDisplayPropertiesKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceDisplayPropertiesKHR)(physicalDevice, pPropertyCount, pProperties)
+            (table.vkGetPhysicalDeviceDisplayPropertiesKHR.get())(physicalDevice, pPropertyCount, pProperties)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceDisplayPropertiesKHR",
@@ -537,7 +539,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceExternalBufferProperties(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceExternalBufferProperties)(
+            (table.vkGetPhysicalDeviceExternalBufferProperties.get())(
                 physicalDevice,
                 pExternalBufferInfo,
                 pExternalBufferProperties,
@@ -559,7 +561,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceExternalFenceProperties(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceExternalFenceProperties)(
+            (table.vkGetPhysicalDeviceExternalFenceProperties.get())(
                 physicalDevice,
                 pExternalFenceInfo,
                 pExternalFenceProperties,
@@ -585,7 +587,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceExternalImageFormatPropertiesNV
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceExternalImageFormatPropertiesNV)(
+            (table.vkGetPhysicalDeviceExternalImageFormatPropertiesNV.get())(
                 physicalDevice,
                 format,
                 r#type,
@@ -612,7 +614,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceExternalSemaphoreProperties(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceExternalSemaphoreProperties)(
+            (table.vkGetPhysicalDeviceExternalSemaphoreProperties.get())(
                 physicalDevice,
                 pExternalSemaphoreInfo,
                 pExternalSemaphoreProperties,
@@ -633,7 +635,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceExternalTensorPropertiesARM(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceExternalTensorPropertiesARM)(
+            (table.vkGetPhysicalDeviceExternalTensorPropertiesARM.get())(
                 physicalDevice,
                 pExternalTensorInfo,
                 pExternalTensorProperties,
@@ -653,7 +655,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFeatures(
     pFeatures: *mut VkPhysicalDeviceFeatures,
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe { (table.vkGetPhysicalDeviceFeatures)(physicalDevice, pFeatures) },
+        Some((table, physicalDevice)) => unsafe {
+            (table.vkGetPhysicalDeviceFeatures.get())(physicalDevice, pFeatures)
+        },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceFeatures",
             parameter: "physicalDevice",
@@ -668,7 +672,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFeatures2(
     pFeatures: *mut VkPhysicalDeviceFeatures2,
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe { (table.vkGetPhysicalDeviceFeatures2)(physicalDevice, pFeatures) },
+        Some((table, physicalDevice)) => unsafe {
+            (table.vkGetPhysicalDeviceFeatures2.get())(physicalDevice, pFeatures)
+        },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceFeatures2",
             parameter: "physicalDevice",
@@ -685,7 +691,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFormatProperties(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceFormatProperties)(physicalDevice, format, pFormatProperties)
+            (table.vkGetPhysicalDeviceFormatProperties.get())(physicalDevice, format, pFormatProperties)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceFormatProperties",
@@ -703,7 +709,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFormatProperties2(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceFormatProperties2)(physicalDevice, format, pFormatProperties)
+            (table.vkGetPhysicalDeviceFormatProperties2.get())(physicalDevice, format, pFormatProperties)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceFormatProperties2",
@@ -720,7 +726,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFragmentShadingRatesKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceFragmentShadingRatesKHR)(
+            (table.vkGetPhysicalDeviceFragmentShadingRatesKHR.get())(
                 physicalDevice,
                 pFragmentShadingRateCount,
                 pFragmentShadingRates,
@@ -746,7 +752,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceImageFormatProperties(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceImageFormatProperties)(
+            (table.vkGetPhysicalDeviceImageFormatProperties.get())(
                 physicalDevice,
                 format,
                 r#type,
@@ -772,7 +778,11 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceImageFormatProperties2(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceImageFormatProperties2)(physicalDevice, pImageFormatInfo, pImageFormatProperties)
+            (table.vkGetPhysicalDeviceImageFormatProperties2.get())(
+                physicalDevice,
+                pImageFormatInfo,
+                pImageFormatProperties,
+            )
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceImageFormatProperties2",
@@ -789,7 +799,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceMemoryProperties(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceMemoryProperties)(physicalDevice, pMemoryProperties)
+            (table.vkGetPhysicalDeviceMemoryProperties.get())(physicalDevice, pMemoryProperties)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceMemoryProperties",
@@ -806,7 +816,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceMemoryProperties2(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceMemoryProperties2)(physicalDevice, pMemoryProperties)
+            (table.vkGetPhysicalDeviceMemoryProperties2.get())(physicalDevice, pMemoryProperties)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceMemoryProperties2",
@@ -823,7 +833,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceMultisamplePropertiesEXT(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceMultisamplePropertiesEXT)(physicalDevice, samples, pMultisampleProperties)
+            (table.vkGetPhysicalDeviceMultisamplePropertiesEXT.get())(physicalDevice, samples, pMultisampleProperties)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceMultisamplePropertiesEXT",
@@ -841,7 +851,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceOpticalFlowImageFormatsNV(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceOpticalFlowImageFormatsNV)(
+            (table.vkGetPhysicalDeviceOpticalFlowImageFormatsNV.get())(
                 physicalDevice,
                 pOpticalFlowImageFormatInfo,
                 pFormatCount,
@@ -865,7 +875,7 @@ pub unsafe extern "system" fn vkGetPhysicalDevicePresentRectanglesKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDevicePresentRectanglesKHR)(physicalDevice, surface, pRectCount, pRects)
+            (table.vkGetPhysicalDevicePresentRectanglesKHR.get())(physicalDevice, surface, pRectCount, pRects)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDevicePresentRectanglesKHR",
@@ -881,7 +891,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceProperties(
     pProperties: *mut VkPhysicalDeviceProperties,
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe { (table.vkGetPhysicalDeviceProperties)(physicalDevice, pProperties) },
+        Some((table, physicalDevice)) => unsafe {
+            (table.vkGetPhysicalDeviceProperties.get())(physicalDevice, pProperties)
+        },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceProperties",
             parameter: "physicalDevice",
@@ -896,7 +908,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceProperties2(
     pProperties: *mut VkPhysicalDeviceProperties2,
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe { (table.vkGetPhysicalDeviceProperties2)(physicalDevice, pProperties) },
+        Some((table, physicalDevice)) => unsafe {
+            (table.vkGetPhysicalDeviceProperties2.get())(physicalDevice, pProperties)
+        },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceProperties2",
             parameter: "physicalDevice",
@@ -913,7 +927,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphEngineOpera
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM)(
+            (table.vkGetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM.get())(
                 physicalDevice,
                 queueFamilyIndex,
                 pQueueFamilyDataGraphProperties,
@@ -938,7 +952,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlow
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM)(
+            (table.vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM.get())(
                 physicalDevice,
                 queueFamilyIndex,
                 pQueueFamilyDataGraphProperties,
@@ -962,7 +976,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphProcessingE
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM)(
+            (table.vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM.get())(
                 physicalDevice,
                 pQueueFamilyDataGraphProcessingEngineInfo,
                 pQueueFamilyDataGraphProcessingEngineProperties,
@@ -984,7 +998,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesA
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesARM)(
+            (table.vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesARM.get())(
                 physicalDevice,
                 queueFamilyIndex,
                 pQueueFamilyDataGraphPropertyCount,
@@ -1006,7 +1020,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyPerformanceQueryPass
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR)(
+            (table.vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR.get())(
                 physicalDevice,
                 pPerformanceQueryCreateInfo,
                 pNumPasses,
@@ -1028,7 +1042,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyProperties(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceQueueFamilyProperties)(
+            (table.vkGetPhysicalDeviceQueueFamilyProperties.get())(
                 physicalDevice,
                 pQueueFamilyPropertyCount,
                 pQueueFamilyProperties,
@@ -1050,7 +1064,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyProperties2(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceQueueFamilyProperties2)(
+            (table.vkGetPhysicalDeviceQueueFamilyProperties2.get())(
                 physicalDevice,
                 pQueueFamilyPropertyCount,
                 pQueueFamilyProperties,
@@ -1072,7 +1086,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceScreenPresentationSupportQNX(
 ) -> VkBool32 {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceScreenPresentationSupportQNX)(physicalDevice, queueFamilyIndex, window)
+            (table.vkGetPhysicalDeviceScreenPresentationSupportQNX.get())(physicalDevice, queueFamilyIndex, window)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceScreenPresentationSupportQNX",
@@ -1095,7 +1109,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceSparseImageFormatProperties)(
+            (table.vkGetPhysicalDeviceSparseImageFormatProperties.get())(
                 physicalDevice,
                 format,
                 r#type,
@@ -1123,7 +1137,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties2(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceSparseImageFormatProperties2)(
+            (table.vkGetPhysicalDeviceSparseImageFormatProperties2.get())(
                 physicalDevice,
                 pFormatInfo,
                 pPropertyCount,
@@ -1145,7 +1159,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSupportedFramebufferMixedSample
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceSupportedFramebufferMixedSamplesCombinationsNV)(
+            (table.vkGetPhysicalDeviceSupportedFramebufferMixedSamplesCombinationsNV.get())(
                 physicalDevice,
                 pCombinationCount,
                 pCombinations,
@@ -1166,7 +1180,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceCapabilities2EXT(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceSurfaceCapabilities2EXT)(physicalDevice, surface, pSurfaceCapabilities)
+            (table.vkGetPhysicalDeviceSurfaceCapabilities2EXT.get())(physicalDevice, surface, pSurfaceCapabilities)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceSurfaceCapabilities2EXT",
@@ -1184,7 +1198,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceCapabilities2KHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceSurfaceCapabilities2KHR)(
+            (table.vkGetPhysicalDeviceSurfaceCapabilities2KHR.get())(
                 physicalDevice,
                 pSurfaceInfo.cast(),
                 pSurfaceCapabilities,
@@ -1206,7 +1220,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceCapabilitiesKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceSurfaceCapabilitiesKHR)(physicalDevice, surface, pSurfaceCapabilities)
+            (table.vkGetPhysicalDeviceSurfaceCapabilitiesKHR.get())(physicalDevice, surface, pSurfaceCapabilities)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceSurfaceCapabilitiesKHR",
@@ -1225,7 +1239,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceFormats2KHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceSurfaceFormats2KHR)(
+            (table.vkGetPhysicalDeviceSurfaceFormats2KHR.get())(
                 physicalDevice,
                 pSurfaceInfo.cast(),
                 pSurfaceFormatCount,
@@ -1249,7 +1263,12 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceFormatsKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceSurfaceFormatsKHR)(physicalDevice, surface, pSurfaceFormatCount, pSurfaceFormats)
+            (table.vkGetPhysicalDeviceSurfaceFormatsKHR.get())(
+                physicalDevice,
+                surface,
+                pSurfaceFormatCount,
+                pSurfaceFormats,
+            )
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceSurfaceFormatsKHR",
@@ -1267,7 +1286,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfacePresentModes2EXT(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceSurfacePresentModes2EXT)(
+            (table.vkGetPhysicalDeviceSurfacePresentModes2EXT.get())(
                 physicalDevice,
                 pSurfaceInfo.cast(),
                 pPresentModeCount,
@@ -1291,7 +1310,12 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfacePresentModesKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceSurfacePresentModesKHR)(physicalDevice, surface, pPresentModeCount, pPresentModes)
+            (table.vkGetPhysicalDeviceSurfacePresentModesKHR.get())(
+                physicalDevice,
+                surface,
+                pPresentModeCount,
+                pPresentModes,
+            )
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceSurfacePresentModesKHR",
@@ -1310,7 +1334,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceSupportKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceSurfaceSupportKHR)(physicalDevice, queueFamilyIndex, surface, pSupported)
+            (table.vkGetPhysicalDeviceSurfaceSupportKHR.get())(physicalDevice, queueFamilyIndex, surface, pSupported)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceSurfaceSupportKHR",
@@ -1328,7 +1352,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceToolProperties(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceToolProperties)(physicalDevice, pToolCount, pToolProperties)
+            (table.vkGetPhysicalDeviceToolProperties.get())(physicalDevice, pToolCount, pToolProperties)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceToolProperties",
@@ -1345,7 +1369,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceToolPropertiesEXT(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceToolPropertiesEXT)(physicalDevice, pToolCount, pToolProperties)
+            (table.vkGetPhysicalDeviceToolPropertiesEXT.get())(physicalDevice, pToolCount, pToolProperties)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceToolPropertiesEXT",
@@ -1362,7 +1386,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceUbmPresentationSupportSEC(
 ) -> VkBool32 {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceUbmPresentationSupportSEC)(physicalDevice, queueFamilyIndex, device)
+            (table.vkGetPhysicalDeviceUbmPresentationSupportSEC.get())(physicalDevice, queueFamilyIndex, device)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceUbmPresentationSupportSEC",
@@ -1379,7 +1403,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceVideoCapabilitiesKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceVideoCapabilitiesKHR)(physicalDevice, pVideoProfile, pCapabilities)
+            (table.vkGetPhysicalDeviceVideoCapabilitiesKHR.get())(physicalDevice, pVideoProfile, pCapabilities)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceVideoCapabilitiesKHR",
@@ -1396,7 +1420,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceVideoEncodeQualityLevelProperti
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceVideoEncodeQualityLevelPropertiesKHR)(
+            (table.vkGetPhysicalDeviceVideoEncodeQualityLevelPropertiesKHR.get())(
                 physicalDevice,
                 pQualityLevelInfo,
                 pQualityLevelProperties,
@@ -1418,7 +1442,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceVideoFormatPropertiesKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceVideoFormatPropertiesKHR)(
+            (table.vkGetPhysicalDeviceVideoFormatPropertiesKHR.get())(
                 physicalDevice,
                 pVideoFormatInfo,
                 pVideoFormatPropertyCount,
@@ -1441,7 +1465,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceWaylandPresentationSupportKHR(
 ) -> VkBool32 {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceWaylandPresentationSupportKHR)(physicalDevice, queueFamilyIndex, display)
+            (table.vkGetPhysicalDeviceWaylandPresentationSupportKHR.get())(physicalDevice, queueFamilyIndex, display)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceWaylandPresentationSupportKHR",
@@ -1458,7 +1482,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceWin32PresentationSupportKHR(
 ) -> VkBool32 {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceWin32PresentationSupportKHR)(physicalDevice, queueFamilyIndex)
+            (table.vkGetPhysicalDeviceWin32PresentationSupportKHR.get())(physicalDevice, queueFamilyIndex)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceWin32PresentationSupportKHR",
@@ -1477,7 +1501,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceXcbPresentationSupportKHR(
 ) -> VkBool32 {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceXcbPresentationSupportKHR)(
+            (table.vkGetPhysicalDeviceXcbPresentationSupportKHR.get())(
                 physicalDevice,
                 queueFamilyIndex,
                 connection,
@@ -1501,7 +1525,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceXlibPresentationSupportKHR(
 ) -> VkBool32 {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceXlibPresentationSupportKHR)(physicalDevice, queueFamilyIndex, dpy, visualID)
+            (table.vkGetPhysicalDeviceXlibPresentationSupportKHR.get())(physicalDevice, queueFamilyIndex, dpy, visualID)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceXlibPresentationSupportKHR",
@@ -1519,7 +1543,7 @@ pub unsafe extern "system" fn vkGetRandROutputDisplayEXT(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetRandROutputDisplayEXT)(physicalDevice, dpy, rrOutput, pDisplay)
+            (table.vkGetRandROutputDisplayEXT.get())(physicalDevice, dpy, rrOutput, pDisplay)
         },
         None => seam::reject(&Rejected {
             command: "vkGetRandROutputDisplayEXT",
@@ -1536,7 +1560,7 @@ pub unsafe extern "system" fn vkGetWinrtDisplayNV(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetWinrtDisplayNV)(physicalDevice, deviceRelativeId, pDisplay)
+            (table.vkGetWinrtDisplayNV.get())(physicalDevice, deviceRelativeId, pDisplay)
         },
         None => seam::reject(&Rejected {
             command: "vkGetWinrtDisplayNV",
@@ -1551,7 +1575,7 @@ pub unsafe extern "system" fn vkReleaseDisplayEXT(
     display: VkDisplayKHR,
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe { (table.vkReleaseDisplayEXT)(physicalDevice, display) },
+        Some((table, physicalDevice)) => unsafe { (table.vkReleaseDisplayEXT.get())(physicalDevice, display) },
         None => seam::reject(&Rejected {
             command: "vkReleaseDisplayEXT",
             parameter: "physicalDevice",

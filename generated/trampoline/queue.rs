@@ -13,7 +13,9 @@ pub unsafe extern "system" fn vkGetQueueCheckpointData2NV(
     pCheckpointData: *mut VkCheckpointData2NV,
 ) {
     match unsafe { seam::device_table(queue) } {
-        Some(table) => unsafe { (table.vkGetQueueCheckpointData2NV)(queue, pCheckpointDataCount, pCheckpointData) },
+        Some(table) => unsafe {
+            (table.vkGetQueueCheckpointData2NV.get())(queue, pCheckpointDataCount, pCheckpointData)
+        },
         None => seam::reject(&Rejected {
             command: "vkGetQueueCheckpointData2NV",
             parameter: "queue",
@@ -28,7 +30,9 @@ pub unsafe extern "system" fn vkGetQueueCheckpointDataNV(
     pCheckpointData: *mut VkCheckpointDataNV,
 ) {
     match unsafe { seam::device_table(queue) } {
-        Some(table) => unsafe { (table.vkGetQueueCheckpointDataNV)(queue, pCheckpointDataCount, pCheckpointData) },
+        Some(table) => unsafe {
+            (table.vkGetQueueCheckpointDataNV.get())(queue, pCheckpointDataCount, pCheckpointData)
+        },
         None => seam::reject(&Rejected {
             command: "vkGetQueueCheckpointDataNV",
             parameter: "queue",
@@ -39,7 +43,7 @@ pub unsafe extern "system" fn vkGetQueueCheckpointDataNV(
 /// [`vkQueueBeginDebugUtilsLabelEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkQueueBeginDebugUtilsLabelEXT.html)
 pub unsafe extern "system" fn vkQueueBeginDebugUtilsLabelEXT(queue: VkQueue, pLabelInfo: *const VkDebugUtilsLabelEXT) {
     match unsafe { seam::device_table(queue) } {
-        Some(table) => unsafe { (table.vkQueueBeginDebugUtilsLabelEXT)(queue, pLabelInfo) },
+        Some(table) => unsafe { (table.vkQueueBeginDebugUtilsLabelEXT.get())(queue, pLabelInfo) },
         None => seam::reject(&Rejected {
             command: "vkQueueBeginDebugUtilsLabelEXT",
             parameter: "queue",
@@ -56,7 +60,7 @@ pub unsafe extern "system" fn vkQueueBindSparse(
     fence: VkFence,
 ) -> VkResult {
     match unsafe { seam::device_table(queue) } {
-        Some(table) => unsafe { (table.vkQueueBindSparse)(queue, bindInfoCount, pBindInfo, fence) },
+        Some(table) => unsafe { (table.vkQueueBindSparse.get())(queue, bindInfoCount, pBindInfo, fence) },
         None => seam::reject(&Rejected {
             command: "vkQueueBindSparse",
             parameter: "queue",
@@ -67,7 +71,7 @@ pub unsafe extern "system" fn vkQueueBindSparse(
 /// [`vkQueueEndDebugUtilsLabelEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkQueueEndDebugUtilsLabelEXT.html)
 pub unsafe extern "system" fn vkQueueEndDebugUtilsLabelEXT(queue: VkQueue) {
     match unsafe { seam::device_table(queue) } {
-        Some(table) => unsafe { (table.vkQueueEndDebugUtilsLabelEXT)(queue) },
+        Some(table) => unsafe { (table.vkQueueEndDebugUtilsLabelEXT.get())(queue) },
         None => seam::reject(&Rejected {
             command: "vkQueueEndDebugUtilsLabelEXT",
             parameter: "queue",
@@ -78,7 +82,7 @@ pub unsafe extern "system" fn vkQueueEndDebugUtilsLabelEXT(queue: VkQueue) {
 /// [`vkQueueInsertDebugUtilsLabelEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkQueueInsertDebugUtilsLabelEXT.html)
 pub unsafe extern "system" fn vkQueueInsertDebugUtilsLabelEXT(queue: VkQueue, pLabelInfo: *const VkDebugUtilsLabelEXT) {
     match unsafe { seam::device_table(queue) } {
-        Some(table) => unsafe { (table.vkQueueInsertDebugUtilsLabelEXT)(queue, pLabelInfo) },
+        Some(table) => unsafe { (table.vkQueueInsertDebugUtilsLabelEXT.get())(queue, pLabelInfo) },
         None => seam::reject(&Rejected {
             command: "vkQueueInsertDebugUtilsLabelEXT",
             parameter: "queue",
@@ -89,7 +93,7 @@ pub unsafe extern "system" fn vkQueueInsertDebugUtilsLabelEXT(queue: VkQueue, pL
 /// [`vkQueueNotifyOutOfBandLegacyNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkQueueNotifyOutOfBandLegacyNV.html)
 pub unsafe extern "system" fn vkQueueNotifyOutOfBandLegacyNV(queue: VkQueue, queueType: u32) {
     match unsafe { seam::device_table(queue) } {
-        Some(table) => unsafe { (table.vkQueueNotifyOutOfBandLegacyNV)(queue, queueType) },
+        Some(table) => unsafe { (table.vkQueueNotifyOutOfBandLegacyNV.get())(queue, queueType) },
         None => seam::reject(&Rejected {
             command: "vkQueueNotifyOutOfBandLegacyNV",
             parameter: "queue",
@@ -103,7 +107,7 @@ pub unsafe extern "system" fn vkQueueNotifyOutOfBandNV(
     pQueueTypeInfo: *const VkOutOfBandQueueTypeInfoNV,
 ) {
     match unsafe { seam::device_table(queue) } {
-        Some(table) => unsafe { (table.vkQueueNotifyOutOfBandNV)(queue, pQueueTypeInfo) },
+        Some(table) => unsafe { (table.vkQueueNotifyOutOfBandNV.get())(queue, pQueueTypeInfo) },
         None => seam::reject(&Rejected {
             command: "vkQueueNotifyOutOfBandNV",
             parameter: "queue",
@@ -115,7 +119,7 @@ pub unsafe extern "system" fn vkQueueNotifyOutOfBandNV(
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkQueuePresentKHR(queue: VkQueue, pPresentInfo: *const VkPresentInfoKHR) -> VkResult {
     match unsafe { seam::device_table(queue) } {
-        Some(table) => unsafe { (table.vkQueuePresentKHR)(queue, pPresentInfo) },
+        Some(table) => unsafe { (table.vkQueuePresentKHR.get())(queue, pPresentInfo) },
         None => seam::reject(&Rejected {
             command: "vkQueuePresentKHR",
             parameter: "queue",
@@ -129,7 +133,7 @@ pub unsafe extern "system" fn vkQueueSetPerfHintQCOM(
     pPerfHintInfo: *const VkPerfHintInfoQCOM,
 ) -> VkResult {
     match unsafe { seam::device_table(queue) } {
-        Some(table) => unsafe { (table.vkQueueSetPerfHintQCOM)(queue, pPerfHintInfo) },
+        Some(table) => unsafe { (table.vkQueueSetPerfHintQCOM.get())(queue, pPerfHintInfo) },
         None => seam::reject(&Rejected {
             command: "vkQueueSetPerfHintQCOM",
             parameter: "queue",
@@ -143,7 +147,7 @@ pub unsafe extern "system" fn vkQueueSetPerformanceConfigurationINTEL(
     configuration: VkPerformanceConfigurationINTEL,
 ) -> VkResult {
     match unsafe { seam::device_table(queue) } {
-        Some(table) => unsafe { (table.vkQueueSetPerformanceConfigurationINTEL)(queue, configuration) },
+        Some(table) => unsafe { (table.vkQueueSetPerformanceConfigurationINTEL.get())(queue, configuration) },
         None => seam::reject(&Rejected {
             command: "vkQueueSetPerformanceConfigurationINTEL",
             parameter: "queue",
@@ -160,7 +164,7 @@ pub unsafe extern "system" fn vkQueueSubmit(
     fence: VkFence,
 ) -> VkResult {
     match unsafe { seam::device_table(queue) } {
-        Some(table) => unsafe { (table.vkQueueSubmit)(queue, submitCount, pSubmits, fence) },
+        Some(table) => unsafe { (table.vkQueueSubmit.get())(queue, submitCount, pSubmits, fence) },
         None => seam::reject(&Rejected {
             command: "vkQueueSubmit",
             parameter: "queue",
@@ -177,7 +181,7 @@ pub unsafe extern "system" fn vkQueueSubmit2(
     fence: VkFence,
 ) -> VkResult {
     match unsafe { seam::device_table(queue) } {
-        Some(table) => unsafe { (table.vkQueueSubmit2)(queue, submitCount, pSubmits, fence) },
+        Some(table) => unsafe { (table.vkQueueSubmit2.get())(queue, submitCount, pSubmits, fence) },
         None => seam::reject(&Rejected {
             command: "vkQueueSubmit2",
             parameter: "queue",
@@ -193,7 +197,7 @@ pub unsafe extern "system" fn vkQueueSubmit2KHR(
     fence: VkFence,
 ) -> VkResult {
     match unsafe { seam::device_table(queue) } {
-        Some(table) => unsafe { (table.vkQueueSubmit2KHR)(queue, submitCount, pSubmits, fence) },
+        Some(table) => unsafe { (table.vkQueueSubmit2KHR.get())(queue, submitCount, pSubmits, fence) },
         None => seam::reject(&Rejected {
             command: "vkQueueSubmit2KHR",
             parameter: "queue",
@@ -205,7 +209,7 @@ pub unsafe extern "system" fn vkQueueSubmit2KHR(
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkQueueWaitIdle(queue: VkQueue) -> VkResult {
     match unsafe { seam::device_table(queue) } {
-        Some(table) => unsafe { (table.vkQueueWaitIdle)(queue) },
+        Some(table) => unsafe { (table.vkQueueWaitIdle.get())(queue) },
         None => seam::reject(&Rejected {
             command: "vkQueueWaitIdle",
             parameter: "queue",

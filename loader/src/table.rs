@@ -4,12 +4,43 @@
 //! instance and device tables never hold NULL: what nobody answers points to a *missing stub* (GEN-65, LAY-290).
 
 use crate::generated::types::PFN_vkVoidFunction;
+use std::cell::UnsafeCell;
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// One function pointer of a table, as an untyped machine word; null means absent.
 pub type Slot = PFN_vkVoidFunction;
+
+/// A function pointer in a table that other threads may already call through when it is written (LAY-239).
+#[repr(transparent)]
+pub struct Entry<F>(UnsafeCell<F>);
+
+// SAFETY: function pointers may be used from any thread; writes are single machine words.
+unsafe impl<F: Sync> Sync for Entry<F> {}
+
+impl<F: Copy> Entry<F> {
+    /// An entry that holds `function`.
+    pub const fn new(function: F) -> Self {
+        Self(UnsafeCell::new(function))
+    }
+
+    /// The function.
+    #[inline(always)]
+    pub fn get(&self) -> F {
+        // SAFETY: entries are written before the handle that leads to them is handed out, or as whole words.
+        unsafe { *self.0.get() }
+    }
+}
+
+impl Entry<Slot> {
+    /// Writes the function.
+    pub fn set(&self, function: Slot) {
+        // SAFETY: the entry is one aligned machine word and outlives the borrow.
+        let word = unsafe { AtomicPtr::from_ptr(self.0.get().cast::<*mut ()>()) };
+        word.store(to_word(function), Ordering::Release);
+    }
+}
 
 /// An emitted dispatch table.
 ///
@@ -38,32 +69,25 @@ pub unsafe trait Slots: Sized {
         unsafe { table.assume_init() }
     }
 
-    /// The slots as an array that may be read and written through a shared table.
-    ///
-    /// Tables are filled while layers may already call through them (LAY-239), so single words are written atomically.
-    fn slots(&self) -> &[AtomicPtr<()>] {
+    /// The function at `index`; `None` also past the last slot.
+    fn get(&self, index: usize) -> Slot {
         let first = std::ptr::from_ref(self).cast::<u8>();
-        // SAFETY: by the trait's contract COUNT pointer-sized words lie at FIRST, and every table lives in an
-        // `UnsafeCell`-backed object whose slots are only ever accessed as whole words.
-        unsafe { std::slice::from_raw_parts(first.add(Self::FIRST).cast::<AtomicPtr<()>>(), Self::COUNT) }
+        // SAFETY: by the trait's contract slot `index` is a word at this place, and a function pointer or null.
+        (index < Self::COUNT).then(|| unsafe { *first.add(Self::FIRST).cast::<Slot>().add(index) }).flatten()
     }
 }
 
-/// The slots for unknown functions of a table, seen as [`Slots::slots`] sees the others.
-pub fn shared(slots: &[Slot]) -> &[AtomicPtr<()>] {
-    // SAFETY: both element types are one machine word, and the words lie in an `UnsafeCell`-backed table.
-    unsafe { std::slice::from_raw_parts(slots.as_ptr().cast::<AtomicPtr<()>>(), slots.len()) }
-}
-
-/// Writes one slot. A null `function` writes a null pointer, which only tables of optional pointers may hold.
-pub fn store(slot: &AtomicPtr<()>, function: Slot) {
-    slot.store(to_word(function), Ordering::Release);
-}
-
-/// Reads one slot.
-pub fn load(slot: &AtomicPtr<()>) -> Slot {
-    // SAFETY: the word was written by `store` or by the emitted constructor; null is `None`.
-    unsafe { from_word(slot.load(Ordering::Acquire)) }
+/// A table whose slots may be written while it is in use.
+///
+/// # Safety
+/// Every slot is an [`Entry`].
+pub unsafe trait SharedSlots: Slots {
+    /// The slots.
+    fn entries(&self) -> &[Entry<Slot>] {
+        let first = std::ptr::from_ref(self).cast::<u8>();
+        // SAFETY: by the contracts of both traits COUNT entries lie at FIRST.
+        unsafe { std::slice::from_raw_parts(first.add(Self::FIRST).cast::<Entry<Slot>>(), Self::COUNT) }
+    }
 }
 
 /// A function pointer as a word.

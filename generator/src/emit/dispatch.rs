@@ -98,6 +98,7 @@ fn file(plan: &Plan<'_>, table: &Table<'_, '_>) -> File {
     let unknown_use = table.unknown.then(|| {
         quote!(
             use super::{Slot, UNKNOWN_SLOTS};
+            use crate::table::Entry;
         )
     });
     let slots: Vec<Ident> = table
@@ -125,7 +126,7 @@ fn structure(table: &Table<'_, '_>, name: &Ident) -> TokenStream {
         if table.optional {
             quote!(pub #slot: Option<#ty>)
         } else {
-            quote!(pub #slot: #ty)
+            quote!(pub #slot: Entry<#ty>)
         }
     });
     let magic = (table.name == "DeviceTable").then(|| {
@@ -137,13 +138,20 @@ fn structure(table: &Table<'_, '_>, name: &Ident) -> TokenStream {
     let unknown = table.unknown.then(|| {
         quote! {
             #[doc = " Functions that were not known when the loader was built."]
-            pub unknown: [Slot; UNKNOWN_SLOTS],
+            pub unknown: [Entry<Slot>; UNKNOWN_SLOTS],
+        }
+    });
+    let shared = (!table.optional).then(|| {
+        quote! {
+            // SAFETY: every slot is an entry.
+            unsafe impl crate::table::SharedSlots for #name {}
         }
     });
     quote! {
         #[doc = #doc]
         #[repr(C)]
         pub struct #name { #magic #(#slots,)* #unknown }
+        #shared
     }
 }
 

@@ -81,7 +81,7 @@ pub unsafe fn create_device(
         info: &info,
         callbacks,
         above: None,
-        enumerate: Some(instance.table().vkEnumerateDeviceExtensionProperties),
+        enumerate: Some(instance.table().vkEnumerateDeviceExtensionProperties.get()),
     };
     // SAFETY: the create info is the application's, with physical devices of the chain.
     let made = unsafe { request.run() };

@@ -22,7 +22,7 @@ pub unsafe fn destroy_device(handle: VkDevice, callbacks: *const VkAllocationCal
     };
     let device = Device::of_table(table);
     // SAFETY: the topmost entity's function with the application's handle.
-    unsafe { destroy(device, handle, callbacks, table.vkDestroyDevice) };
+    unsafe { destroy(device, handle, callbacks, table.vkDestroyDevice.get()) };
 }
 
 /// Destroys a device that a layer made (LAY-293).

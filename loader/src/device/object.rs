@@ -8,8 +8,6 @@ use crate::generated::types::{PFN_vkVoidFunction, VkDevice};
 use crate::instance::{Instance, InstanceDriver};
 use crate::proc_addr;
 use crate::state::{self, Linked};
-use crate::table::Slots;
-use std::cell::UnsafeCell;
 use std::ffi::{CStr, c_void};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
@@ -19,7 +17,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 /// Shared by every thread that uses the device; lives from `vkCreateDevice` to `vkDestroyDevice`.
 #[repr(C)]
 pub struct Device {
-    table: UnsafeCell<DeviceTable>,
+    table: DeviceTable,
     next: AtomicPtr<Self>,
     allocator: HostAllocator,
     instance: &'static Instance,
@@ -30,12 +28,9 @@ pub struct Device {
     bottom: OnceLock<Bottom>,
     walks: AtomicU32,
     closing: AtomicBool,
-    /// The driver's functions behind the loader's device terminators; absent where the extension is not enabled.
-    pub terminators: DeviceTerminatorTable,
 }
 
 /// What the end of the chain learned when the driver made its device.
-#[derive(Clone, Copy)]
 pub(super) struct Bottom {
     /// The driver.
     pub driver: &'static InstanceDriver,
@@ -47,6 +42,8 @@ pub(super) struct Bottom {
     pub enabled: DeviceExtensionSet,
     /// Core commands newer than the application's API version are hidden (DRV-198).
     pub hides_newer_commands: bool,
+    /// The driver's functions behind the loader's device terminators; absent where the extension is not enabled.
+    pub terminators: DeviceTerminatorTable,
 }
 
 // SAFETY: the tables are written word by word through atomics, `bottom` once, and everything else is immutable or atomic.
@@ -63,7 +60,7 @@ impl Device {
     ) -> Result<HostBox<Self>, OutOfMemory> {
         HostBox::try_new(
             Self {
-                table: UnsafeCell::new(proc_addr::empty_device_table()),
+                table: proc_addr::empty_device_table(),
                 next: AtomicPtr::new(std::ptr::null_mut()),
                 allocator,
                 instance,
@@ -72,8 +69,7 @@ impl Device {
                 bottom: OnceLock::new(),
                 walks: AtomicU32::new(0),
                 closing: AtomicBool::new(false),
-                // SAFETY: the slots may be null.
-                terminators: unsafe { DeviceTerminatorTable::build(|_| None) },
+                
             },
             allocator,
         )
@@ -89,8 +85,7 @@ impl Device {
     /// The table that trampolines call through.
     #[inline(always)]
     pub fn table(&self) -> &DeviceTable {
-        // SAFETY: after construction the table is only written through atomics on its slots.
-        unsafe { &*self.table.get() }
+        &self.table
     }
 
     /// The instance it belongs to.
@@ -112,6 +107,11 @@ impl Device {
     /// The driver's device; NULL before the driver made it.
     pub fn driver_handle(&self) -> VkDevice {
         self.bottom.get().map_or(VkDevice(std::ptr::null_mut()), |bottom| bottom.handle)
+    }
+
+    /// The driver's functions behind the loader's device terminators (DRV-199).
+    pub fn terminators(&self) -> Option<&DeviceTerminatorTable> {
+        self.bottom.get().map(|bottom| &bottom.terminators)
     }
 
     /// Relevant extensions enabled on the driver's device.
@@ -147,7 +147,7 @@ impl Device {
     /// Asks the top of the chain for a function.
     pub fn ask_chain(&self, name: &CStr) -> PFN_vkVoidFunction {
         // SAFETY: the topmost entity's lookup function with the handle that it returned.
-        unsafe { (self.table().vkGetDeviceProcAddr)(self.handle(), name.as_ptr()) }
+        unsafe { (self.table().vkGetDeviceProcAddr.get())(self.handle(), name.as_ptr()) }
     }
 
     /// Asks the driver for a function.

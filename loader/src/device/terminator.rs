@@ -6,6 +6,7 @@ use super::object::{Bottom, Device};
 use crate::alloc::{HostVec, OutOfMemory};
 use crate::driver;
 use crate::ffi;
+use crate::ffi::layer_interface::GetDeviceProcAddr;
 use crate::generated::dispatch::DeviceTerminatorTable;
 use crate::generated::extensions::{DeviceExtension, DeviceExtensionSet, InstanceExtension};
 use crate::generated::lookup::{self, DeviceGate};
@@ -19,7 +20,7 @@ use crate::journal::{LogBits, Sink};
 use crate::log::{self, Bytes, InstanceSink};
 use crate::physical_device::ChainPhysicalDevice;
 use crate::seam::{self, DEVICE_MAGIC};
-use crate::table::{self, Slots};
+use crate::table::Slots;
 use std::ffi::{c_char, c_void};
 use std::mem::MaybeUninit;
 
@@ -117,8 +118,8 @@ impl Creation<'_> {
             get_device_proc_addr,
             enabled,
             hides_newer_commands: maintenance5,
+            terminators: self.terminators(get_device_proc_addr, handle, enabled),
         });
-        fill_terminators(self.device);
         publish(self.device);
         Ok(handle)
     }
@@ -225,6 +226,27 @@ impl Creation<'_> {
         regrouped.map(Some).map_err(|OutOfMemory| VkResult::VK_ERROR_OUT_OF_HOST_MEMORY)
     }
 
+    /// The driver's functions behind the loader's own device terminators (DRV-199).
+    fn terminators(
+        &self,
+        gdpa: GetDeviceProcAddr,
+        handle: VkDevice,
+        enabled: DeviceExtensionSet,
+    ) -> DeviceTerminatorTable {
+        let function = |index: usize| {
+            let name = DeviceTerminatorTable::names()[index];
+            let reachable = match lookup::find(name.to_bytes())?.device_gate {
+                DeviceGate::Always => true,
+                DeviceGate::Device(any) => enabled.intersects(any),
+                DeviceGate::Instance(any) => self.device.instance().enabled.get().intersects(any),
+            };
+            // SAFETY: the driver's lookup function with its own device.
+            if reachable { unsafe { gdpa(handle, name.as_ptr()) } } else { None }
+        };
+        // SAFETY: the slots may be null.
+        unsafe { DeviceTerminatorTable::build(function) }
+    }
+
     /// Says which device and driver it is (DRV-196). The driver is asked for the name only if someone listens.
     fn log_use(&self) {
         let bits = LogBits::LAYER | LogBits::DRIVER;
@@ -258,17 +280,4 @@ fn wants_maintenance5(info: &VkDeviceCreateInfo) -> bool {
         )
     };
     features.is_some_and(|features| features.maintenance5 == 1)
-}
-
-/// Asks the driver for the functions behind the loader's own device terminators (DRV-199).
-fn fill_terminators(device: &Device) {
-    for (slot, &name) in device.terminators.slots().iter().zip(DeviceTerminatorTable::names()) {
-        let Some(row) = lookup::find(name.to_bytes()) else { continue };
-        let enabled = match row.device_gate {
-            DeviceGate::Always => true,
-            DeviceGate::Device(any) => device.enabled().intersects(any),
-            DeviceGate::Instance(any) => device.instance().enabled.get().intersects(any),
-        };
-        table::store(slot, if enabled { device.ask_driver(name) } else { None });
-    }
 }

@@ -29,7 +29,7 @@ pub unsafe fn destroy_instance(handle: InstanceHandle<App>, callbacks: *const Vk
     };
     instance.messengers.forget_ordinary();
     instance.messengers.resume_create_time();
-    let destroy = instance.table().vkDestroyInstance;
+    let destroy = instance.table().vkDestroyInstance.get();
     // SAFETY: the topmost entity's function with the handle it returned.
     unsafe { destroy(instance.chain_handle(), callbacks) };
     let allocator = instance.allocator;

@@ -9,9 +9,10 @@ use crate::generated::types::{PFN_vkVoidFunction, VkAllocationCallbacks};
 use crate::handle::{Driver as DriverLevel, InstanceHandle};
 use crate::slots::HandleTable;
 use crate::state::lock;
+use crate::table::{Entry, Slot};
 use std::ffi::CStr;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicPtr, AtomicU32};
+use std::sync::atomic::AtomicU32;
 
 /// What an instance made of a driver: the driver's own instance and its functions.
 ///
@@ -21,7 +22,7 @@ pub struct InstanceDriver {
     /// The driver's functions for this instance.
     pub table: DriverTable,
     /// The driver's functions that the registry does not know, by slot (DRV-218).
-    pub unknown: [AtomicPtr<()>; UNKNOWN_SLOTS],
+    pub unknown: [Entry<Slot>; UNKNOWN_SLOTS],
     instance: *const Instance,
     driver: Mutex<Option<Driver>>,
     /// What messages call the driver.
@@ -72,7 +73,7 @@ impl InstanceDriver {
         let allocator: HostAllocator = instance.allocator;
         Self {
             table,
-            unknown: [const { AtomicPtr::new(std::ptr::null_mut()) }; UNKNOWN_SLOTS],
+            unknown: [const { Entry::new(None) }; UNKNOWN_SLOTS],
             instance,
             name,
             interface_version: driver.interface.version,

@@ -15,7 +15,6 @@ use crate::slots::SlotTable;
 use crate::state::Linked;
 use crate::version::ApiVersion;
 use crate::wsi::Surface;
-use std::cell::UnsafeCell;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock};
@@ -36,7 +35,7 @@ struct Header {
 #[repr(C)]
 pub struct Instance {
     header: Header,
-    table: UnsafeCell<InstanceTable>,
+    table: InstanceTable,
     next: AtomicPtr<Self>,
     /// The callbacks of `vkCreateInstance`, which own everything here (APP-170).
     pub allocator: HostAllocator,
@@ -90,7 +89,7 @@ impl Instance {
                     chain: AtomicPtr::new(std::ptr::null_mut()),
                     unused: [0; EXPOSED - 16 - size_of::<usize>()],
                 },
-                table: UnsafeCell::new(crate::proc_addr::empty_instance_table()),
+                table: crate::proc_addr::empty_instance_table(),
                 next: AtomicPtr::new(std::ptr::null_mut()),
                 allocator,
                 api_version: AtomicU32::new(api_version.0),
@@ -109,7 +108,7 @@ impl Instance {
             },
             allocator,
         )?;
-        instance.header.dispatch.store(instance.table.get(), Ordering::Relaxed);
+        instance.header.dispatch.store(std::ptr::from_ref(&instance.table).cast_mut(), Ordering::Relaxed);
         instance.header.chain.store(instance.as_ptr().cast(), Ordering::Relaxed);
         Ok(instance)
     }
@@ -127,8 +126,7 @@ impl Instance {
     /// The table that trampolines call through.
     #[inline(always)]
     pub fn table(&self) -> &InstanceTable {
-        // SAFETY: the table is only ever written through atomics on its slots.
-        unsafe { &*self.table.get() }
+        &self.table
     }
 
     /// What the application holds.

@@ -21,7 +21,7 @@ use crate::manifest::Text;
 use crate::proc_addr;
 use crate::seam::INSTANCE_MAGIC;
 use crate::state::{self, lock};
-use crate::table::{self, Slots};
+use crate::table::Slots;
 use crate::version::ApiVersion;
 use std::ffi::c_char;
 use std::sync::atomic::Ordering;
@@ -251,14 +251,12 @@ impl Creation<'_> {
         enabled: InstanceExtensionSet,
         journal: &mut Journal<'_>,
     ) -> Result<Option<HostBox<InstanceDriver>>, OutOfMemory> {
-        // SAFETY: the slots may be null.
-        let functions = unsafe { DriverTable::build(|_| None) };
         let gipa = driver.interface.get_instance_proc_addr;
-        for (slot, name) in functions.slots().iter().zip(DriverTable::names()) {
-            table::store(slot, driver::lookup(gipa, handle, name));
-        }
+        // SAFETY: the slots may be null.
+        let functions =
+            unsafe { DriverTable::build(|index| driver::lookup(gipa, handle, DriverTable::names()[index])) };
         let destroy = functions.vkDestroyInstance;
-        let missing = MANDATORY.iter().find(|&&slot| table::load(&functions.slots()[slot]).is_none());
+        let missing = MANDATORY.iter().find(|&&slot| functions.get(slot).is_none());
         if let Some(&slot) = missing {
             let command = DriverTable::names()[slot].to_string_lossy();
             journal.note(

@@ -6,7 +6,7 @@ use crate::generated::extensions::{DeviceExtension, InstanceExtension};
 use crate::generated::lookup::{self, Level, Row};
 use crate::generated::types::{PFN_vkVoidFunction, VkDevice};
 use crate::seam;
-use crate::table::{self, Slots};
+use crate::table::Slots;
 use std::ffi::{CStr, c_char};
 
 /// How a name is answered, where it is not simply the device's own slot.
@@ -61,7 +61,7 @@ pub unsafe fn get_device_proc_addr(handle: VkDevice, name: *const c_char) -> PFN
     }
     match exception {
         None => {
-            absent_to_null(table::load(table.slots().get(usize::from(row.slot))?))
+            absent_to_null(Slots::get(table, usize::from(row.slot)))
         }
         Some(Answer::Loader | Answer::LoaderForDevice) => Some(row.trampoline),
         Some(Answer::DebugMarker) => {

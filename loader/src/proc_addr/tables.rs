@@ -9,7 +9,7 @@ use crate::generated::types::{PFN_vkVoidFunction, VkDevice};
 use crate::handle::{Chain, InstanceHandle};
 use crate::instance::Instance;
 use crate::seam::DEVICE_MAGIC;
-use crate::table::{self, Slot, Slots};
+use crate::table::{self, SharedSlots, Slot, Slots};
 use std::ffi::CStr;
 
 /// A table in which every command is missing.
@@ -39,16 +39,16 @@ pub fn absent_to_null(function: Slot) -> Slot {
 /// Points every slot at the loader's own terminator, which works as soon as the drivers exist (LAY-239).
 pub fn fill_with_terminators(instance: &Instance) {
     let table = instance.table();
-    for (index, (slot, name)) in table.slots().iter().zip(InstanceTable::names()).enumerate() {
+    for (index, (slot, name)) in table.entries().iter().zip(InstanceTable::names()).enumerate() {
         let terminator = lookup::find(name.to_bytes()).and_then(|row| row.terminator);
-        table::store(slot, terminator.or(slots::missing_instance(index)));
+        slot.set(terminator.or(slots::missing_instance(index)));
     }
 }
 
 /// Fills the table from the topmost entity (LAY-238).
 pub fn fill_instance_table(instance: &Instance, gipa: GetInstanceProcAddr, handle: InstanceHandle<Chain>) {
     let table = instance.table();
-    for (index, (slot, &name)) in table.slots().iter().zip(InstanceTable::names()).enumerate() {
+    for (index, (slot, &name)) in table.entries().iter().zip(InstanceTable::names()).enumerate() {
         let answer = if name == c"vkGetInstanceProcAddr" {
             // SAFETY: only the type is erased.
             unsafe { table::from_word(gipa as *mut ()) }
@@ -57,7 +57,7 @@ pub fn fill_instance_table(instance: &Instance, gipa: GetInstanceProcAddr, handl
             unsafe { gipa(handle, name.as_ptr()) }
         };
         let answer = answer.or_else(|| closed_gate(instance, name));
-        table::store(slot, answer.or(slots::missing_instance(index)));
+        slot.set(answer.or(slots::missing_instance(index)));
     }
     share_entries(instance);
 }
@@ -75,10 +75,10 @@ fn closed_gate(instance: &Instance, name: &CStr) -> PFN_vkVoidFunction {
 /// A command and its KHR alias that are one trampoline enter the chain at the KHR entry when that extension is enabled,
 /// otherwise at the core one (DRV-159).
 fn share_entries(instance: &Instance) {
-    let slots = instance.table().slots();
+    let entries = instance.table().entries();
     for shared in generated_instance::SHARED_ENTRIES {
         if instance.enabled.contains(shared.extension) {
-            table::store(&slots[shared.core], table::load(&slots[shared.alias]));
+            entries[shared.core].set(entries[shared.alias].get());
         }
     }
 }
@@ -86,7 +86,7 @@ fn share_entries(instance: &Instance) {
 /// Fills a device's table from the topmost entity (GEN-62). What the chain does not answer keeps its stub.
 pub fn fill_device_table(device: &Device, gdpa: GetDeviceProcAddr, handle: VkDevice) {
     let table = device.table();
-    for (index, (slot, &name)) in table.slots().iter().zip(DeviceTable::names()).enumerate() {
+    for (index, (slot, &name)) in table.entries().iter().zip(DeviceTable::names()).enumerate() {
         let answer = if name == c"vkGetDeviceProcAddr" {
             // SAFETY: only the type is erased.
             unsafe { table::from_word(gdpa as *mut ()) }
@@ -94,7 +94,7 @@ pub fn fill_device_table(device: &Device, gdpa: GetDeviceProcAddr, handle: VkDev
             // SAFETY: the topmost entity's function with the handle it returned.
             unsafe { gdpa(handle, name.as_ptr()) }
         };
-        table::store(slot, answer.or(missing_device(index)));
+        slot.set(answer.or(missing_device(index)));
     }
     super::fill_unknown_of_device(device, gdpa, handle);
 }

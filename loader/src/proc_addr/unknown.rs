@@ -127,7 +127,7 @@ pub fn for_application(instance: &'static Instance, name: &CStr) -> PFN_vkVoidFu
     let from_layer = layer_physical_device_function(instance, name);
     if let Some(index) = physical_device_slot(instance, name, from_layer.is_some()) {
         if let Some(function) = from_layer {
-            table::store(&table::shared(&instance.table().unknown)[index], Some(function));
+            instance.table().unknown[index].set(Some(function));
         }
         return slots::physical_device_thunk(index);
     }
@@ -164,11 +164,11 @@ fn physical_device_slot(instance: &Instance, name: &CStr, layer_supports: bool) 
     }
     let index = take_slot(instance, Kind::PhysicalDevice, name)?;
     for driver in instance.drivers() {
-        table::store(&driver.unknown[index], driver_physical_device_function(driver, name));
+        driver.unknown[index].set(driver_physical_device_function(driver, name));
     }
-    let slot = &table::shared(&instance.table().unknown)[index];
-    if drivers_support && table::load(slot).is_none() {
-        table::store(slot, slots::physical_device_terminator(index));
+    let slot = &instance.table().unknown[index];
+    if drivers_support && slot.get().is_none() {
+        slot.set(slots::physical_device_terminator(index));
     }
     Some(index)
 }
@@ -181,7 +181,7 @@ fn device_slot(instance: &Instance, name: &CStr, supported: bool) -> PFN_vkVoidF
     let index = take_slot(instance, Kind::Device, name)?;
     for device in crate::device::Pinned::all_of(instance) {
         if let Some(function) = device.ask_chain(name) {
-            table::store(&table::shared(&device.table().unknown)[index], Some(function));
+            device.table().unknown[index].set(Some(function));
         }
     }
     slots::device_thunk(index)
@@ -190,15 +190,15 @@ fn device_slot(instance: &Instance, name: &CStr, supported: bool) -> PFN_vkVoidF
 /// Resolves every slot there is for a new device.
 pub fn fill_device(device: &Device, gdpa: GetDeviceProcAddr, handle: VkDevice) {
     let absent = unknown_device_function_missing as *mut ();
-    for slot in table::shared(&device.table().unknown) {
+    for slot in &device.table().unknown {
         // SAFETY: only the type is erased.
-        table::store(slot, unsafe { table::from_word(absent) });
+        slot.set(unsafe { table::from_word(absent) });
     }
     for index in 0..UNKNOWN_SLOTS {
         let Some(name) = device_function_name(device.instance(), index) else { break };
         // SAFETY: the topmost entity's function with the handle it returned.
         if let Some(function) = unsafe { gdpa(handle, name.as_c_str().as_ptr()) } {
-            table::store(&table::shared(&device.table().unknown)[index], Some(function));
+            device.table().unknown[index].set(Some(function));
         }
     }
 }
