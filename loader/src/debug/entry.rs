@@ -53,7 +53,7 @@ macro_rules! naming_trampoline {
             // SAFETY: by this function's contract.
             copy.$object = unsafe { chain_handle(Wrapped::$lookup(copy.$kind), copy.$object) };
             // SAFETY: the chain's function, with a structure that lives until it returns.
-            unsafe { (table.$command)(device, &copy) }
+            unsafe { (table.$command.get())(device, &copy) }
         }
     };
 }

@@ -16,7 +16,7 @@ macro_rules! label_terminator {
             let Some(device) = (unsafe { device_of(handle) }) else {
                 return seam::reject(&Rejected { command: stringify!($command), parameter: $parameter });
             };
-            if let Some(function) = device.terminators.$command {
+            if let Some(function) = device.terminators().and_then(|table| table.$command) {
                 // SAFETY: the driver's function with its own handle.
                 unsafe { function(handle $(, $info)?) };
             }

@@ -60,7 +60,7 @@ unsafe fn driver_handle(device: &'static Device, kind: Option<Wrapped>, handle: 
             object.handle.raw() as usize as u64
         }
         // Without swapchains the device has no use for a surface of its own (DRV-205).
-        Wrapped::Surface if device.terminators.vkCreateSwapchainKHR.is_none() => handle,
+        Wrapped::Surface if device.terminators().and_then(|table| table.vkCreateSwapchainKHR).is_none() => handle,
         Wrapped::Surface => {
             // SAFETY: by this function's contract.
             let surface = unsafe { wsi::surface_for(driver, SurfaceHandle::from_raw(handle)) };
@@ -80,7 +80,7 @@ macro_rules! naming_terminator {
         pub unsafe fn $name(device: VkDevice, info: *const $info) -> VkResult {
             // SAFETY: the handle starts with a dispatch pointer (LAY-252).
             let owner = unsafe { require_device(device, stringify!($command)) };
-            let Some(function) = owner.terminators.$command else {
+            let Some(function) = owner.terminators().and_then(|table| table.$command) else {
                 return VkResult::VK_SUCCESS;
             };
             // SAFETY: valid by this function's contract; the application's structure is not changed (APP-198).

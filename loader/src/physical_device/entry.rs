@@ -72,7 +72,7 @@ unsafe fn unfiltered(instance: &Instance, count: *mut u32, array: *mut PhysicalD
     // SAFETY: by this function's contract.
     let room = unsafe { *count };
     // SAFETY: the topmost entity's function with its own handle; the pointers are the caller's.
-    let result = unsafe { (instance.table().vkEnumeratePhysicalDevices)(instance.chain_handle(), count, chain) };
+    let result = unsafe { (instance.table().vkEnumeratePhysicalDevices.get())(instance.chain_handle(), count, chain) };
     if array.is_null() || !answered(result) {
         return result;
     }
@@ -123,7 +123,7 @@ unsafe fn filtered(
 /// # Errors
 /// What the chain returned, out of host memory, or that there is no device.
 fn whole_list(instance: &Instance) -> Result<HostVec<PhysicalDeviceHandle<Chain>>, VkResult> {
-    let enumerate = instance.table().vkEnumeratePhysicalDevices;
+    let enumerate = instance.table().vkEnumeratePhysicalDevices.get();
     let mut list = HostVec::new(scratch(instance));
     for _ in 0..ATTEMPTS {
         let mut count = 0;

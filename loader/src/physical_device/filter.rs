@@ -62,7 +62,7 @@ impl IdFilters {
     ) -> bool {
         let mut properties = zeroed!(VkPhysicalDeviceProperties);
         // SAFETY: the chain's function with a handle that the chain just reported and a writable structure.
-        unsafe { (instance.table().vkGetPhysicalDeviceProperties)(device, &mut properties) };
+        unsafe { (instance.table().vkGetPhysicalDeviceProperties.get())(device, &mut properties) };
         // Asking for the driver's number can make an old driver's terminator warn, so it is only done when needed.
         let driver = if self.0[DRIVER].is_empty() {
             None
@@ -87,9 +87,9 @@ impl IdFilters {
 fn driver_id(instance: &Instance, device: PhysicalDeviceHandle<Chain>) -> Option<u32> {
     let table = instance.table();
     let get = if facts::properties2_is_core(instance)? {
-        table.vkGetPhysicalDeviceProperties2
+        table.vkGetPhysicalDeviceProperties2.get()
     } else {
-        table.vkGetPhysicalDeviceProperties2KHR
+        table.vkGetPhysicalDeviceProperties2KHR.get()
     };
     let mut info = zeroed!(VkPhysicalDeviceDriverProperties);
     info.sType = VkPhysicalDeviceDriverProperties::STRUCTURE_TYPE;

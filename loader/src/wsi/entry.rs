@@ -29,7 +29,7 @@ pub unsafe fn create_swapchain_khr(
             parameter: "device",
         });
     };
-    let function = dispatch.vkCreateSwapchainKHR;
+    let function = dispatch.vkCreateSwapchainKHR.get();
     // SAFETY: only the type is erased, to compare addresses.
     if slots::is_missing_device(unsafe { table::from_word(function as *mut ()) }) {
         log::fatal(format_args!("{}", MISSING));
