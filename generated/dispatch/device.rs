@@ -5,8 +5,8 @@
 
 use super::super::pfn::*;
 use super::{Slot, UNKNOWN_SLOTS};
-use crate::table::Entry;
 use crate::handle::Chain;
+use crate::table::Entry;
 
 /// Functions of a device chain: one for each device-level command.
 #[repr(C)]

@@ -5,8 +5,8 @@
 
 use super::super::pfn::*;
 use super::{Slot, UNKNOWN_SLOTS};
-use crate::table::Entry;
 use crate::handle::Chain;
+use crate::table::Entry;
 
 /// Functions of the instance chain: one for each instance and physical-device command.
 #[repr(C)]

@@ -13,7 +13,7 @@ pub unsafe extern "system" fn vkBeginCommandBuffer(
     pBeginInfo: *const VkCommandBufferBeginInfo,
 ) -> VkResult {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkBeginCommandBuffer.get())(commandBuffer, pBeginInfo) },
+        Some(table) => unsafe { (*table.vkBeginCommandBuffer)(commandBuffer, pBeginInfo) },
         None => seam::reject(&Rejected {
             command: "vkBeginCommandBuffer",
             parameter: "commandBuffer",
@@ -28,7 +28,7 @@ pub unsafe extern "system" fn vkCmdBeginConditionalRendering2EXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdBeginConditionalRendering2EXT.get())(commandBuffer, pConditionalRenderingBegin)
+            (*table.vkCmdBeginConditionalRendering2EXT)(commandBuffer, pConditionalRenderingBegin)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdBeginConditionalRendering2EXT",
@@ -43,9 +43,7 @@ pub unsafe extern "system" fn vkCmdBeginConditionalRenderingEXT(
     pConditionalRenderingBegin: *const VkConditionalRenderingBeginInfoEXT,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (table.vkCmdBeginConditionalRenderingEXT.get())(commandBuffer, pConditionalRenderingBegin)
-        },
+        Some(table) => unsafe { (*table.vkCmdBeginConditionalRenderingEXT)(commandBuffer, pConditionalRenderingBegin) },
         None => seam::reject(&Rejected {
             command: "vkCmdBeginConditionalRenderingEXT",
             parameter: "commandBuffer",
@@ -59,7 +57,7 @@ pub unsafe extern "system" fn vkCmdBeginCustomResolveEXT(
     pBeginCustomResolveInfo: *const VkBeginCustomResolveInfoEXT,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBeginCustomResolveEXT.get())(commandBuffer, pBeginCustomResolveInfo) },
+        Some(table) => unsafe { (*table.vkCmdBeginCustomResolveEXT)(commandBuffer, pBeginCustomResolveInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdBeginCustomResolveEXT",
             parameter: "commandBuffer",
@@ -73,7 +71,7 @@ pub unsafe extern "system" fn vkCmdBeginDebugUtilsLabelEXT(
     pLabelInfo: *const VkDebugUtilsLabelEXT,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBeginDebugUtilsLabelEXT.get())(commandBuffer, pLabelInfo) },
+        Some(table) => unsafe { (*table.vkCmdBeginDebugUtilsLabelEXT)(commandBuffer, pLabelInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdBeginDebugUtilsLabelEXT",
             parameter: "commandBuffer",
@@ -90,7 +88,7 @@ pub unsafe extern "system" fn vkCmdBeginGpaSampleAMD(
 ) -> VkResult {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdBeginGpaSampleAMD.get())(commandBuffer, gpaSession, pGpaSampleBeginInfo, pSampleID)
+            (*table.vkCmdBeginGpaSampleAMD)(commandBuffer, gpaSession, pGpaSampleBeginInfo, pSampleID)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdBeginGpaSampleAMD",
@@ -105,7 +103,7 @@ pub unsafe extern "system" fn vkCmdBeginGpaSessionAMD(
     gpaSession: VkGpaSessionAMD,
 ) -> VkResult {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBeginGpaSessionAMD.get())(commandBuffer, gpaSession) },
+        Some(table) => unsafe { (*table.vkCmdBeginGpaSessionAMD)(commandBuffer, gpaSession) },
         None => seam::reject(&Rejected {
             command: "vkCmdBeginGpaSessionAMD",
             parameter: "commandBuffer",
@@ -119,7 +117,7 @@ pub unsafe extern "system" fn vkCmdBeginPerTileExecutionQCOM(
     pPerTileBeginInfo: *const VkPerTileBeginInfoQCOM,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBeginPerTileExecutionQCOM.get())(commandBuffer, pPerTileBeginInfo) },
+        Some(table) => unsafe { (*table.vkCmdBeginPerTileExecutionQCOM)(commandBuffer, pPerTileBeginInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdBeginPerTileExecutionQCOM",
             parameter: "commandBuffer",
@@ -136,7 +134,7 @@ pub unsafe extern "system" fn vkCmdBeginQuery(
     flags: VkQueryControlFlags,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBeginQuery.get())(commandBuffer, queryPool, query, flags) },
+        Some(table) => unsafe { (*table.vkCmdBeginQuery)(commandBuffer, queryPool, query, flags) },
         None => seam::reject(&Rejected {
             command: "vkCmdBeginQuery",
             parameter: "commandBuffer",
@@ -153,9 +151,7 @@ pub unsafe extern "system" fn vkCmdBeginQueryIndexedEXT(
     index: u32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (table.vkCmdBeginQueryIndexedEXT.get())(commandBuffer, queryPool, query, flags, index)
-        },
+        Some(table) => unsafe { (*table.vkCmdBeginQueryIndexedEXT)(commandBuffer, queryPool, query, flags, index) },
         None => seam::reject(&Rejected {
             command: "vkCmdBeginQueryIndexedEXT",
             parameter: "commandBuffer",
@@ -171,7 +167,7 @@ pub unsafe extern "system" fn vkCmdBeginRenderPass(
     contents: VkSubpassContents,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBeginRenderPass.get())(commandBuffer, pRenderPassBegin, contents) },
+        Some(table) => unsafe { (*table.vkCmdBeginRenderPass)(commandBuffer, pRenderPassBegin, contents) },
         None => seam::reject(&Rejected {
             command: "vkCmdBeginRenderPass",
             parameter: "commandBuffer",
@@ -187,9 +183,7 @@ pub unsafe extern "system" fn vkCmdBeginRenderPass2(
     pSubpassBeginInfo: *const VkSubpassBeginInfo,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (table.vkCmdBeginRenderPass2.get())(commandBuffer, pRenderPassBegin, pSubpassBeginInfo)
-        },
+        Some(table) => unsafe { (*table.vkCmdBeginRenderPass2)(commandBuffer, pRenderPassBegin, pSubpassBeginInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdBeginRenderPass2",
             parameter: "commandBuffer",
@@ -204,9 +198,7 @@ pub unsafe extern "system" fn vkCmdBeginRenderPass2KHR(
     pSubpassBeginInfo: *const VkSubpassBeginInfo,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (table.vkCmdBeginRenderPass2KHR.get())(commandBuffer, pRenderPassBegin, pSubpassBeginInfo)
-        },
+        Some(table) => unsafe { (*table.vkCmdBeginRenderPass2KHR)(commandBuffer, pRenderPassBegin, pSubpassBeginInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdBeginRenderPass2KHR",
             parameter: "commandBuffer",
@@ -221,7 +213,7 @@ pub unsafe extern "system" fn vkCmdBeginRendering(
     pRenderingInfo: *const VkRenderingInfo,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBeginRendering.get())(commandBuffer, pRenderingInfo) },
+        Some(table) => unsafe { (*table.vkCmdBeginRendering)(commandBuffer, pRenderingInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdBeginRendering",
             parameter: "commandBuffer",
@@ -235,7 +227,7 @@ pub unsafe extern "system" fn vkCmdBeginRenderingKHR(
     pRenderingInfo: *const VkRenderingInfo,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBeginRenderingKHR.get())(commandBuffer, pRenderingInfo) },
+        Some(table) => unsafe { (*table.vkCmdBeginRenderingKHR)(commandBuffer, pRenderingInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdBeginRenderingKHR",
             parameter: "commandBuffer",
@@ -249,7 +241,7 @@ pub unsafe extern "system" fn vkCmdBeginShaderInstrumentationARM(
     instrumentation: VkShaderInstrumentationARM,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBeginShaderInstrumentationARM.get())(commandBuffer, instrumentation) },
+        Some(table) => unsafe { (*table.vkCmdBeginShaderInstrumentationARM)(commandBuffer, instrumentation) },
         None => seam::reject(&Rejected {
             command: "vkCmdBeginShaderInstrumentationARM",
             parameter: "commandBuffer",
@@ -266,12 +258,7 @@ pub unsafe extern "system" fn vkCmdBeginTransformFeedback2EXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdBeginTransformFeedback2EXT.get())(
-                commandBuffer,
-                firstCounterRange,
-                counterRangeCount,
-                pCounterInfos,
-            )
+            (*table.vkCmdBeginTransformFeedback2EXT)(commandBuffer, firstCounterRange, counterRangeCount, pCounterInfos)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdBeginTransformFeedback2EXT",
@@ -290,7 +277,7 @@ pub unsafe extern "system" fn vkCmdBeginTransformFeedbackEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdBeginTransformFeedbackEXT.get())(
+            (*table.vkCmdBeginTransformFeedbackEXT)(
                 commandBuffer,
                 firstCounterBuffer,
                 counterBufferCount,
@@ -311,7 +298,7 @@ pub unsafe extern "system" fn vkCmdBeginVideoCodingKHR(
     pBeginInfo: *const VkVideoBeginCodingInfoKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBeginVideoCodingKHR.get())(commandBuffer, pBeginInfo) },
+        Some(table) => unsafe { (*table.vkCmdBeginVideoCodingKHR)(commandBuffer, pBeginInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdBeginVideoCodingKHR",
             parameter: "commandBuffer",
@@ -326,7 +313,7 @@ pub unsafe extern "system" fn vkCmdBindDescriptorBufferEmbeddedSamplers2EXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdBindDescriptorBufferEmbeddedSamplers2EXT.get())(
+            (*table.vkCmdBindDescriptorBufferEmbeddedSamplers2EXT)(
                 commandBuffer,
                 pBindDescriptorBufferEmbeddedSamplersInfo,
             )
@@ -347,7 +334,7 @@ pub unsafe extern "system" fn vkCmdBindDescriptorBufferEmbeddedSamplersEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdBindDescriptorBufferEmbeddedSamplersEXT.get())(commandBuffer, pipelineBindPoint, layout, set)
+            (*table.vkCmdBindDescriptorBufferEmbeddedSamplersEXT)(commandBuffer, pipelineBindPoint, layout, set)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdBindDescriptorBufferEmbeddedSamplersEXT",
@@ -363,9 +350,7 @@ pub unsafe extern "system" fn vkCmdBindDescriptorBuffersEXT(
     pBindingInfos: *const VkDescriptorBufferBindingInfoEXT,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (table.vkCmdBindDescriptorBuffersEXT.get())(commandBuffer, bufferCount, pBindingInfos)
-        },
+        Some(table) => unsafe { (*table.vkCmdBindDescriptorBuffersEXT)(commandBuffer, bufferCount, pBindingInfos) },
         None => seam::reject(&Rejected {
             command: "vkCmdBindDescriptorBuffersEXT",
             parameter: "commandBuffer",
@@ -387,7 +372,7 @@ pub unsafe extern "system" fn vkCmdBindDescriptorSets(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdBindDescriptorSets.get())(
+            (*table.vkCmdBindDescriptorSets)(
                 commandBuffer,
                 pipelineBindPoint,
                 layout,
@@ -412,7 +397,7 @@ pub unsafe extern "system" fn vkCmdBindDescriptorSets2(
     pBindDescriptorSetsInfo: *const VkBindDescriptorSetsInfo,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBindDescriptorSets2.get())(commandBuffer, pBindDescriptorSetsInfo) },
+        Some(table) => unsafe { (*table.vkCmdBindDescriptorSets2)(commandBuffer, pBindDescriptorSetsInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdBindDescriptorSets2",
             parameter: "commandBuffer",
@@ -426,7 +411,7 @@ pub unsafe extern "system" fn vkCmdBindDescriptorSets2KHR(
     pBindDescriptorSetsInfo: *const VkBindDescriptorSetsInfo,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBindDescriptorSets2KHR.get())(commandBuffer, pBindDescriptorSetsInfo) },
+        Some(table) => unsafe { (*table.vkCmdBindDescriptorSets2KHR)(commandBuffer, pBindDescriptorSetsInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdBindDescriptorSets2KHR",
             parameter: "commandBuffer",
@@ -443,7 +428,7 @@ pub unsafe extern "system" fn vkCmdBindIndexBuffer(
     indexType: VkIndexType,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBindIndexBuffer.get())(commandBuffer, buffer, offset, indexType) },
+        Some(table) => unsafe { (*table.vkCmdBindIndexBuffer)(commandBuffer, buffer, offset, indexType) },
         None => seam::reject(&Rejected {
             command: "vkCmdBindIndexBuffer",
             parameter: "commandBuffer",
@@ -461,7 +446,7 @@ pub unsafe extern "system" fn vkCmdBindIndexBuffer2(
     indexType: VkIndexType,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBindIndexBuffer2.get())(commandBuffer, buffer, offset, size, indexType) },
+        Some(table) => unsafe { (*table.vkCmdBindIndexBuffer2)(commandBuffer, buffer, offset, size, indexType) },
         None => seam::reject(&Rejected {
             command: "vkCmdBindIndexBuffer2",
             parameter: "commandBuffer",
@@ -478,9 +463,7 @@ pub unsafe extern "system" fn vkCmdBindIndexBuffer2KHR(
     indexType: VkIndexType,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (table.vkCmdBindIndexBuffer2KHR.get())(commandBuffer, buffer, offset, size, indexType)
-        },
+        Some(table) => unsafe { (*table.vkCmdBindIndexBuffer2KHR)(commandBuffer, buffer, offset, size, indexType) },
         None => seam::reject(&Rejected {
             command: "vkCmdBindIndexBuffer2KHR",
             parameter: "commandBuffer",
@@ -494,7 +477,7 @@ pub unsafe extern "system" fn vkCmdBindIndexBuffer3KHR(
     pInfo: *const VkBindIndexBuffer3InfoKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBindIndexBuffer3KHR.get())(commandBuffer, pInfo) },
+        Some(table) => unsafe { (*table.vkCmdBindIndexBuffer3KHR)(commandBuffer, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdBindIndexBuffer3KHR",
             parameter: "commandBuffer",
@@ -509,7 +492,7 @@ pub unsafe extern "system" fn vkCmdBindInvocationMaskHUAWEI(
     imageLayout: VkImageLayout,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBindInvocationMaskHUAWEI.get())(commandBuffer, imageView, imageLayout) },
+        Some(table) => unsafe { (*table.vkCmdBindInvocationMaskHUAWEI)(commandBuffer, imageView, imageLayout) },
         None => seam::reject(&Rejected {
             command: "vkCmdBindInvocationMaskHUAWEI",
             parameter: "commandBuffer",
@@ -525,7 +508,7 @@ pub unsafe extern "system" fn vkCmdBindPipeline(
     pipeline: VkPipeline,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBindPipeline.get())(commandBuffer, pipelineBindPoint, pipeline) },
+        Some(table) => unsafe { (*table.vkCmdBindPipeline)(commandBuffer, pipelineBindPoint, pipeline) },
         None => seam::reject(&Rejected {
             command: "vkCmdBindPipeline",
             parameter: "commandBuffer",
@@ -542,7 +525,7 @@ pub unsafe extern "system" fn vkCmdBindPipelineShaderGroupNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdBindPipelineShaderGroupNV.get())(commandBuffer, pipelineBindPoint, pipeline, groupIndex)
+            (*table.vkCmdBindPipelineShaderGroupNV)(commandBuffer, pipelineBindPoint, pipeline, groupIndex)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdBindPipelineShaderGroupNV",
@@ -557,7 +540,7 @@ pub unsafe extern "system" fn vkCmdBindResourceHeapEXT(
     pBindInfo: *const VkBindHeapInfoEXT,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBindResourceHeapEXT.get())(commandBuffer, pBindInfo) },
+        Some(table) => unsafe { (*table.vkCmdBindResourceHeapEXT)(commandBuffer, pBindInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdBindResourceHeapEXT",
             parameter: "commandBuffer",
@@ -571,7 +554,7 @@ pub unsafe extern "system" fn vkCmdBindSamplerHeapEXT(
     pBindInfo: *const VkBindHeapInfoEXT,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBindSamplerHeapEXT.get())(commandBuffer, pBindInfo) },
+        Some(table) => unsafe { (*table.vkCmdBindSamplerHeapEXT)(commandBuffer, pBindInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdBindSamplerHeapEXT",
             parameter: "commandBuffer",
@@ -587,7 +570,7 @@ pub unsafe extern "system" fn vkCmdBindShadersEXT(
     pShaders: *const VkShaderEXT,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBindShadersEXT.get())(commandBuffer, stageCount, pStages, pShaders) },
+        Some(table) => unsafe { (*table.vkCmdBindShadersEXT)(commandBuffer, stageCount, pStages, pShaders) },
         None => seam::reject(&Rejected {
             command: "vkCmdBindShadersEXT",
             parameter: "commandBuffer",
@@ -602,7 +585,7 @@ pub unsafe extern "system" fn vkCmdBindShadingRateImageNV(
     imageLayout: VkImageLayout,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBindShadingRateImageNV.get())(commandBuffer, imageView, imageLayout) },
+        Some(table) => unsafe { (*table.vkCmdBindShadingRateImageNV)(commandBuffer, imageView, imageLayout) },
         None => seam::reject(&Rejected {
             command: "vkCmdBindShadingRateImageNV",
             parameter: "commandBuffer",
@@ -616,7 +599,7 @@ pub unsafe extern "system" fn vkCmdBindTileMemoryQCOM(
     pTileMemoryBindInfo: *const VkTileMemoryBindInfoQCOM,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBindTileMemoryQCOM.get())(commandBuffer, pTileMemoryBindInfo) },
+        Some(table) => unsafe { (*table.vkCmdBindTileMemoryQCOM)(commandBuffer, pTileMemoryBindInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdBindTileMemoryQCOM",
             parameter: "commandBuffer",
@@ -633,12 +616,7 @@ pub unsafe extern "system" fn vkCmdBindTransformFeedbackBuffers2EXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdBindTransformFeedbackBuffers2EXT.get())(
-                commandBuffer,
-                firstBinding,
-                bindingCount,
-                pBindingInfos,
-            )
+            (*table.vkCmdBindTransformFeedbackBuffers2EXT)(commandBuffer, firstBinding, bindingCount, pBindingInfos)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdBindTransformFeedbackBuffers2EXT",
@@ -658,7 +636,7 @@ pub unsafe extern "system" fn vkCmdBindTransformFeedbackBuffersEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdBindTransformFeedbackBuffersEXT.get())(
+            (*table.vkCmdBindTransformFeedbackBuffersEXT)(
                 commandBuffer,
                 firstBinding,
                 bindingCount,
@@ -685,7 +663,7 @@ pub unsafe extern "system" fn vkCmdBindVertexBuffers(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdBindVertexBuffers.get())(commandBuffer, firstBinding, bindingCount, pBuffers, pOffsets)
+            (*table.vkCmdBindVertexBuffers)(commandBuffer, firstBinding, bindingCount, pBuffers, pOffsets)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdBindVertexBuffers",
@@ -707,7 +685,7 @@ pub unsafe extern "system" fn vkCmdBindVertexBuffers2(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdBindVertexBuffers2.get())(
+            (*table.vkCmdBindVertexBuffers2)(
                 commandBuffer,
                 firstBinding,
                 bindingCount,
@@ -736,7 +714,7 @@ pub unsafe extern "system" fn vkCmdBindVertexBuffers2EXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdBindVertexBuffers2EXT.get())(
+            (*table.vkCmdBindVertexBuffers2EXT)(
                 commandBuffer,
                 firstBinding,
                 bindingCount,
@@ -762,7 +740,7 @@ pub unsafe extern "system" fn vkCmdBindVertexBuffers3KHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdBindVertexBuffers3KHR.get())(commandBuffer, firstBinding, bindingCount, pBindingInfos)
+            (*table.vkCmdBindVertexBuffers3KHR)(commandBuffer, firstBinding, bindingCount, pBindingInfos)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdBindVertexBuffers3KHR",
@@ -785,7 +763,7 @@ pub unsafe extern "system" fn vkCmdBlitImage(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdBlitImage.get())(
+            (*table.vkCmdBlitImage)(
                 commandBuffer,
                 srcImage,
                 srcImageLayout,
@@ -807,7 +785,7 @@ pub unsafe extern "system" fn vkCmdBlitImage(
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdBlitImage2(commandBuffer: VkCommandBuffer, pBlitImageInfo: *const VkBlitImageInfo2) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBlitImage2.get())(commandBuffer, pBlitImageInfo) },
+        Some(table) => unsafe { (*table.vkCmdBlitImage2)(commandBuffer, pBlitImageInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdBlitImage2",
             parameter: "commandBuffer",
@@ -821,7 +799,7 @@ pub unsafe extern "system" fn vkCmdBlitImage2KHR(
     pBlitImageInfo: *const VkBlitImageInfo2,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBlitImage2KHR.get())(commandBuffer, pBlitImageInfo) },
+        Some(table) => unsafe { (*table.vkCmdBlitImage2KHR)(commandBuffer, pBlitImageInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdBlitImage2KHR",
             parameter: "commandBuffer",
@@ -843,7 +821,7 @@ pub unsafe extern "system" fn vkCmdBuildAccelerationStructureNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdBuildAccelerationStructureNV.get())(
+            (*table.vkCmdBuildAccelerationStructureNV)(
                 commandBuffer,
                 pInfo,
                 instanceData,
@@ -873,7 +851,7 @@ pub unsafe extern "system" fn vkCmdBuildAccelerationStructuresIndirectKHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdBuildAccelerationStructuresIndirectKHR.get())(
+            (*table.vkCmdBuildAccelerationStructuresIndirectKHR)(
                 commandBuffer,
                 infoCount,
                 pInfos,
@@ -898,7 +876,7 @@ pub unsafe extern "system" fn vkCmdBuildAccelerationStructuresKHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdBuildAccelerationStructuresKHR.get())(commandBuffer, infoCount, pInfos, ppBuildRangeInfos)
+            (*table.vkCmdBuildAccelerationStructuresKHR)(commandBuffer, infoCount, pInfos, ppBuildRangeInfos)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdBuildAccelerationStructuresKHR",
@@ -914,7 +892,7 @@ pub unsafe extern "system" fn vkCmdBuildClusterAccelerationStructureIndirectNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdBuildClusterAccelerationStructureIndirectNV.get())(commandBuffer, pCommandInfos)
+            (*table.vkCmdBuildClusterAccelerationStructureIndirectNV)(commandBuffer, pCommandInfos)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdBuildClusterAccelerationStructureIndirectNV",
@@ -930,7 +908,7 @@ pub unsafe extern "system" fn vkCmdBuildMicromapsEXT(
     pInfos: *const VkMicromapBuildInfoEXT,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBuildMicromapsEXT.get())(commandBuffer, infoCount, pInfos) },
+        Some(table) => unsafe { (*table.vkCmdBuildMicromapsEXT)(commandBuffer, infoCount, pInfos) },
         None => seam::reject(&Rejected {
             command: "vkCmdBuildMicromapsEXT",
             parameter: "commandBuffer",
@@ -944,9 +922,7 @@ pub unsafe extern "system" fn vkCmdBuildPartitionedAccelerationStructuresNV(
     pBuildInfo: *const VkBuildPartitionedAccelerationStructureInfoNV,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (table.vkCmdBuildPartitionedAccelerationStructuresNV.get())(commandBuffer, pBuildInfo)
-        },
+        Some(table) => unsafe { (*table.vkCmdBuildPartitionedAccelerationStructuresNV)(commandBuffer, pBuildInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdBuildPartitionedAccelerationStructuresNV",
             parameter: "commandBuffer",
@@ -965,7 +941,7 @@ pub unsafe extern "system" fn vkCmdClearAttachments(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdClearAttachments.get())(commandBuffer, attachmentCount, pAttachments, rectCount, pRects)
+            (*table.vkCmdClearAttachments)(commandBuffer, attachmentCount, pAttachments, rectCount, pRects)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdClearAttachments",
@@ -986,7 +962,7 @@ pub unsafe extern "system" fn vkCmdClearColorImage(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdClearColorImage.get())(commandBuffer, image, imageLayout, pColor, rangeCount, pRanges)
+            (*table.vkCmdClearColorImage)(commandBuffer, image, imageLayout, pColor, rangeCount, pRanges)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdClearColorImage",
@@ -1007,14 +983,7 @@ pub unsafe extern "system" fn vkCmdClearDepthStencilImage(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdClearDepthStencilImage.get())(
-                commandBuffer,
-                image,
-                imageLayout,
-                pDepthStencil,
-                rangeCount,
-                pRanges,
-            )
+            (*table.vkCmdClearDepthStencilImage)(commandBuffer, image, imageLayout, pDepthStencil, rangeCount, pRanges)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdClearDepthStencilImage",
@@ -1029,7 +998,7 @@ pub unsafe extern "system" fn vkCmdControlVideoCodingKHR(
     pCodingControlInfo: *const VkVideoCodingControlInfoKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdControlVideoCodingKHR.get())(commandBuffer, pCodingControlInfo) },
+        Some(table) => unsafe { (*table.vkCmdControlVideoCodingKHR)(commandBuffer, pCodingControlInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdControlVideoCodingKHR",
             parameter: "commandBuffer",
@@ -1044,7 +1013,7 @@ pub unsafe extern "system" fn vkCmdConvertCooperativeVectorMatrixNV(
     pInfos: *const VkConvertCooperativeVectorMatrixInfoNV,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdConvertCooperativeVectorMatrixNV.get())(commandBuffer, infoCount, pInfos) },
+        Some(table) => unsafe { (*table.vkCmdConvertCooperativeVectorMatrixNV)(commandBuffer, infoCount, pInfos) },
         None => seam::reject(&Rejected {
             command: "vkCmdConvertCooperativeVectorMatrixNV",
             parameter: "commandBuffer",
@@ -1058,7 +1027,7 @@ pub unsafe extern "system" fn vkCmdCopyAccelerationStructureKHR(
     pInfo: *const VkCopyAccelerationStructureInfoKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdCopyAccelerationStructureKHR.get())(commandBuffer, pInfo) },
+        Some(table) => unsafe { (*table.vkCmdCopyAccelerationStructureKHR)(commandBuffer, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdCopyAccelerationStructureKHR",
             parameter: "commandBuffer",
@@ -1074,7 +1043,7 @@ pub unsafe extern "system" fn vkCmdCopyAccelerationStructureNV(
     mode: VkCopyAccelerationStructureModeKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdCopyAccelerationStructureNV.get())(commandBuffer, dst, src, mode) },
+        Some(table) => unsafe { (*table.vkCmdCopyAccelerationStructureNV)(commandBuffer, dst, src, mode) },
         None => seam::reject(&Rejected {
             command: "vkCmdCopyAccelerationStructureNV",
             parameter: "commandBuffer",
@@ -1088,7 +1057,7 @@ pub unsafe extern "system" fn vkCmdCopyAccelerationStructureToMemoryKHR(
     pInfo: *const VkCopyAccelerationStructureToMemoryInfoKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdCopyAccelerationStructureToMemoryKHR.get())(commandBuffer, pInfo) },
+        Some(table) => unsafe { (*table.vkCmdCopyAccelerationStructureToMemoryKHR)(commandBuffer, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdCopyAccelerationStructureToMemoryKHR",
             parameter: "commandBuffer",
@@ -1106,9 +1075,7 @@ pub unsafe extern "system" fn vkCmdCopyBuffer(
     pRegions: *const VkBufferCopy,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (table.vkCmdCopyBuffer.get())(commandBuffer, srcBuffer, dstBuffer, regionCount, pRegions)
-        },
+        Some(table) => unsafe { (*table.vkCmdCopyBuffer)(commandBuffer, srcBuffer, dstBuffer, regionCount, pRegions) },
         None => seam::reject(&Rejected {
             command: "vkCmdCopyBuffer",
             parameter: "commandBuffer",
@@ -1123,7 +1090,7 @@ pub unsafe extern "system" fn vkCmdCopyBuffer2(
     pCopyBufferInfo: *const VkCopyBufferInfo2,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdCopyBuffer2.get())(commandBuffer, pCopyBufferInfo) },
+        Some(table) => unsafe { (*table.vkCmdCopyBuffer2)(commandBuffer, pCopyBufferInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdCopyBuffer2",
             parameter: "commandBuffer",
@@ -1137,7 +1104,7 @@ pub unsafe extern "system" fn vkCmdCopyBuffer2KHR(
     pCopyBufferInfo: *const VkCopyBufferInfo2,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdCopyBuffer2KHR.get())(commandBuffer, pCopyBufferInfo) },
+        Some(table) => unsafe { (*table.vkCmdCopyBuffer2KHR)(commandBuffer, pCopyBufferInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdCopyBuffer2KHR",
             parameter: "commandBuffer",
@@ -1157,7 +1124,7 @@ pub unsafe extern "system" fn vkCmdCopyBufferToImage(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdCopyBufferToImage.get())(
+            (*table.vkCmdCopyBufferToImage)(
                 commandBuffer,
                 srcBuffer,
                 dstImage,
@@ -1180,7 +1147,7 @@ pub unsafe extern "system" fn vkCmdCopyBufferToImage2(
     pCopyBufferToImageInfo: *const VkCopyBufferToImageInfo2,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdCopyBufferToImage2.get())(commandBuffer, pCopyBufferToImageInfo) },
+        Some(table) => unsafe { (*table.vkCmdCopyBufferToImage2)(commandBuffer, pCopyBufferToImageInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdCopyBufferToImage2",
             parameter: "commandBuffer",
@@ -1194,7 +1161,7 @@ pub unsafe extern "system" fn vkCmdCopyBufferToImage2KHR(
     pCopyBufferToImageInfo: *const VkCopyBufferToImageInfo2,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdCopyBufferToImage2KHR.get())(commandBuffer, pCopyBufferToImageInfo) },
+        Some(table) => unsafe { (*table.vkCmdCopyBufferToImage2KHR)(commandBuffer, pCopyBufferToImageInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdCopyBufferToImage2KHR",
             parameter: "commandBuffer",
@@ -1208,7 +1175,7 @@ pub unsafe extern "system" fn vkCmdCopyGpaSessionResultsAMD(
     gpaSession: VkGpaSessionAMD,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdCopyGpaSessionResultsAMD.get())(commandBuffer, gpaSession) },
+        Some(table) => unsafe { (*table.vkCmdCopyGpaSessionResultsAMD)(commandBuffer, gpaSession) },
         None => seam::reject(&Rejected {
             command: "vkCmdCopyGpaSessionResultsAMD",
             parameter: "commandBuffer",
@@ -1229,7 +1196,7 @@ pub unsafe extern "system" fn vkCmdCopyImage(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdCopyImage.get())(
+            (*table.vkCmdCopyImage)(
                 commandBuffer,
                 srcImage,
                 srcImageLayout,
@@ -1250,7 +1217,7 @@ pub unsafe extern "system" fn vkCmdCopyImage(
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdCopyImage2(commandBuffer: VkCommandBuffer, pCopyImageInfo: *const VkCopyImageInfo2) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdCopyImage2.get())(commandBuffer, pCopyImageInfo) },
+        Some(table) => unsafe { (*table.vkCmdCopyImage2)(commandBuffer, pCopyImageInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdCopyImage2",
             parameter: "commandBuffer",
@@ -1264,7 +1231,7 @@ pub unsafe extern "system" fn vkCmdCopyImage2KHR(
     pCopyImageInfo: *const VkCopyImageInfo2,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdCopyImage2KHR.get())(commandBuffer, pCopyImageInfo) },
+        Some(table) => unsafe { (*table.vkCmdCopyImage2KHR)(commandBuffer, pCopyImageInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdCopyImage2KHR",
             parameter: "commandBuffer",
@@ -1284,7 +1251,7 @@ pub unsafe extern "system" fn vkCmdCopyImageToBuffer(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdCopyImageToBuffer.get())(
+            (*table.vkCmdCopyImageToBuffer)(
                 commandBuffer,
                 srcImage,
                 srcImageLayout,
@@ -1307,7 +1274,7 @@ pub unsafe extern "system" fn vkCmdCopyImageToBuffer2(
     pCopyImageToBufferInfo: *const VkCopyImageToBufferInfo2,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdCopyImageToBuffer2.get())(commandBuffer, pCopyImageToBufferInfo) },
+        Some(table) => unsafe { (*table.vkCmdCopyImageToBuffer2)(commandBuffer, pCopyImageToBufferInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdCopyImageToBuffer2",
             parameter: "commandBuffer",
@@ -1321,7 +1288,7 @@ pub unsafe extern "system" fn vkCmdCopyImageToBuffer2KHR(
     pCopyImageToBufferInfo: *const VkCopyImageToBufferInfo2,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdCopyImageToBuffer2KHR.get())(commandBuffer, pCopyImageToBufferInfo) },
+        Some(table) => unsafe { (*table.vkCmdCopyImageToBuffer2KHR)(commandBuffer, pCopyImageToBufferInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdCopyImageToBuffer2KHR",
             parameter: "commandBuffer",
@@ -1335,7 +1302,7 @@ pub unsafe extern "system" fn vkCmdCopyImageToMemoryKHR(
     pCopyMemoryInfo: *const VkCopyDeviceMemoryImageInfoKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdCopyImageToMemoryKHR.get())(commandBuffer, pCopyMemoryInfo) },
+        Some(table) => unsafe { (*table.vkCmdCopyImageToMemoryKHR)(commandBuffer, pCopyMemoryInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdCopyImageToMemoryKHR",
             parameter: "commandBuffer",
@@ -1349,7 +1316,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryIndirectKHR(
     pCopyMemoryIndirectInfo: *const VkCopyMemoryIndirectInfoKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdCopyMemoryIndirectKHR.get())(commandBuffer, pCopyMemoryIndirectInfo) },
+        Some(table) => unsafe { (*table.vkCmdCopyMemoryIndirectKHR)(commandBuffer, pCopyMemoryIndirectInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdCopyMemoryIndirectKHR",
             parameter: "commandBuffer",
@@ -1366,7 +1333,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryIndirectNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdCopyMemoryIndirectNV.get())(commandBuffer, copyBufferAddress, copyCount, stride)
+            (*table.vkCmdCopyMemoryIndirectNV)(commandBuffer, copyBufferAddress, copyCount, stride)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdCopyMemoryIndirectNV",
@@ -1381,7 +1348,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryKHR(
     pCopyMemoryInfo: *const VkCopyDeviceMemoryInfoKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdCopyMemoryKHR.get())(commandBuffer, pCopyMemoryInfo) },
+        Some(table) => unsafe { (*table.vkCmdCopyMemoryKHR)(commandBuffer, pCopyMemoryInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdCopyMemoryKHR",
             parameter: "commandBuffer",
@@ -1395,7 +1362,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryToAccelerationStructureKHR(
     pInfo: *const VkCopyMemoryToAccelerationStructureInfoKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdCopyMemoryToAccelerationStructureKHR.get())(commandBuffer, pInfo) },
+        Some(table) => unsafe { (*table.vkCmdCopyMemoryToAccelerationStructureKHR)(commandBuffer, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdCopyMemoryToAccelerationStructureKHR",
             parameter: "commandBuffer",
@@ -1410,7 +1377,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryToImageIndirectKHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdCopyMemoryToImageIndirectKHR.get())(commandBuffer, pCopyMemoryToImageIndirectInfo)
+            (*table.vkCmdCopyMemoryToImageIndirectKHR)(commandBuffer, pCopyMemoryToImageIndirectInfo)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdCopyMemoryToImageIndirectKHR",
@@ -1431,7 +1398,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryToImageIndirectNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdCopyMemoryToImageIndirectNV.get())(
+            (*table.vkCmdCopyMemoryToImageIndirectNV)(
                 commandBuffer,
                 copyBufferAddress,
                 copyCount,
@@ -1454,7 +1421,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryToImageKHR(
     pCopyMemoryInfo: *const VkCopyDeviceMemoryImageInfoKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdCopyMemoryToImageKHR.get())(commandBuffer, pCopyMemoryInfo) },
+        Some(table) => unsafe { (*table.vkCmdCopyMemoryToImageKHR)(commandBuffer, pCopyMemoryInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdCopyMemoryToImageKHR",
             parameter: "commandBuffer",
@@ -1468,7 +1435,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryToMicromapEXT(
     pInfo: *const VkCopyMemoryToMicromapInfoEXT,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdCopyMemoryToMicromapEXT.get())(commandBuffer, pInfo) },
+        Some(table) => unsafe { (*table.vkCmdCopyMemoryToMicromapEXT)(commandBuffer, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdCopyMemoryToMicromapEXT",
             parameter: "commandBuffer",
@@ -1482,7 +1449,7 @@ pub unsafe extern "system" fn vkCmdCopyMicromapEXT(
     pInfo: *const VkCopyMicromapInfoEXT,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdCopyMicromapEXT.get())(commandBuffer, pInfo) },
+        Some(table) => unsafe { (*table.vkCmdCopyMicromapEXT)(commandBuffer, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdCopyMicromapEXT",
             parameter: "commandBuffer",
@@ -1496,7 +1463,7 @@ pub unsafe extern "system" fn vkCmdCopyMicromapToMemoryEXT(
     pInfo: *const VkCopyMicromapToMemoryInfoEXT,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdCopyMicromapToMemoryEXT.get())(commandBuffer, pInfo) },
+        Some(table) => unsafe { (*table.vkCmdCopyMicromapToMemoryEXT)(commandBuffer, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdCopyMicromapToMemoryEXT",
             parameter: "commandBuffer",
@@ -1518,7 +1485,7 @@ pub unsafe extern "system" fn vkCmdCopyQueryPoolResults(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdCopyQueryPoolResults.get())(
+            (*table.vkCmdCopyQueryPoolResults)(
                 commandBuffer,
                 queryPool,
                 firstQuery,
@@ -1548,7 +1515,7 @@ pub unsafe extern "system" fn vkCmdCopyQueryPoolResultsToMemoryKHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdCopyQueryPoolResultsToMemoryKHR.get())(
+            (*table.vkCmdCopyQueryPoolResultsToMemoryKHR)(
                 commandBuffer,
                 queryPool,
                 firstQuery,
@@ -1571,7 +1538,7 @@ pub unsafe extern "system" fn vkCmdCopyTensorARM(
     pCopyTensorInfo: *const VkCopyTensorInfoARM,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdCopyTensorARM.get())(commandBuffer, pCopyTensorInfo) },
+        Some(table) => unsafe { (*table.vkCmdCopyTensorARM)(commandBuffer, pCopyTensorInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdCopyTensorARM",
             parameter: "commandBuffer",
@@ -1585,7 +1552,7 @@ pub unsafe extern "system" fn vkCmdCuLaunchKernelNVX(
     pLaunchInfo: *const VkCuLaunchInfoNVX,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdCuLaunchKernelNVX.get())(commandBuffer, pLaunchInfo) },
+        Some(table) => unsafe { (*table.vkCmdCuLaunchKernelNVX)(commandBuffer, pLaunchInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdCuLaunchKernelNVX",
             parameter: "commandBuffer",
@@ -1599,7 +1566,7 @@ pub unsafe extern "system" fn vkCmdCudaLaunchKernelNV(
     pLaunchInfo: *const VkCudaLaunchInfoNV,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdCudaLaunchKernelNV.get())(commandBuffer, pLaunchInfo) },
+        Some(table) => unsafe { (*table.vkCmdCudaLaunchKernelNV)(commandBuffer, pLaunchInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdCudaLaunchKernelNV",
             parameter: "commandBuffer",
@@ -1613,7 +1580,7 @@ pub unsafe extern "system" fn vkCmdDebugMarkerBeginEXT(
     pMarkerInfo: *const VkDebugMarkerMarkerInfoEXT,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdDebugMarkerBeginEXT.get())(commandBuffer, pMarkerInfo) },
+        Some(table) => unsafe { (*table.vkCmdDebugMarkerBeginEXT)(commandBuffer, pMarkerInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdDebugMarkerBeginEXT",
             parameter: "commandBuffer",
@@ -1624,7 +1591,7 @@ pub unsafe extern "system" fn vkCmdDebugMarkerBeginEXT(
 /// [`vkCmdDebugMarkerEndEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDebugMarkerEndEXT.html)
 pub unsafe extern "system" fn vkCmdDebugMarkerEndEXT(commandBuffer: VkCommandBuffer) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdDebugMarkerEndEXT.get())(commandBuffer) },
+        Some(table) => unsafe { (*table.vkCmdDebugMarkerEndEXT)(commandBuffer) },
         None => seam::reject(&Rejected {
             command: "vkCmdDebugMarkerEndEXT",
             parameter: "commandBuffer",
@@ -1638,7 +1605,7 @@ pub unsafe extern "system" fn vkCmdDebugMarkerInsertEXT(
     pMarkerInfo: *const VkDebugMarkerMarkerInfoEXT,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdDebugMarkerInsertEXT.get())(commandBuffer, pMarkerInfo) },
+        Some(table) => unsafe { (*table.vkCmdDebugMarkerInsertEXT)(commandBuffer, pMarkerInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdDebugMarkerInsertEXT",
             parameter: "commandBuffer",
@@ -1652,7 +1619,7 @@ pub unsafe extern "system" fn vkCmdDecodeVideoKHR(
     pDecodeInfo: *const VkVideoDecodeInfoKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdDecodeVideoKHR.get())(commandBuffer, pDecodeInfo) },
+        Some(table) => unsafe { (*table.vkCmdDecodeVideoKHR)(commandBuffer, pDecodeInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdDecodeVideoKHR",
             parameter: "commandBuffer",
@@ -1666,7 +1633,7 @@ pub unsafe extern "system" fn vkCmdDecompressMemoryEXT(
     pDecompressMemoryInfoEXT: *const VkDecompressMemoryInfoEXT,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdDecompressMemoryEXT.get())(commandBuffer, pDecompressMemoryInfoEXT) },
+        Some(table) => unsafe { (*table.vkCmdDecompressMemoryEXT)(commandBuffer, pDecompressMemoryInfoEXT) },
         None => seam::reject(&Rejected {
             command: "vkCmdDecompressMemoryEXT",
             parameter: "commandBuffer",
@@ -1685,7 +1652,7 @@ pub unsafe extern "system" fn vkCmdDecompressMemoryIndirectCountEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdDecompressMemoryIndirectCountEXT.get())(
+            (*table.vkCmdDecompressMemoryIndirectCountEXT)(
                 commandBuffer,
                 decompressionMethod,
                 indirectCommandsAddress,
@@ -1710,7 +1677,7 @@ pub unsafe extern "system" fn vkCmdDecompressMemoryIndirectCountNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdDecompressMemoryIndirectCountNV.get())(
+            (*table.vkCmdDecompressMemoryIndirectCountNV)(
                 commandBuffer,
                 indirectCommandsAddress,
                 indirectCommandsCountAddress,
@@ -1732,7 +1699,7 @@ pub unsafe extern "system" fn vkCmdDecompressMemoryNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdDecompressMemoryNV.get())(commandBuffer, decompressRegionCount, pDecompressMemoryRegions)
+            (*table.vkCmdDecompressMemoryNV)(commandBuffer, decompressRegionCount, pDecompressMemoryRegions)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdDecompressMemoryNV",
@@ -1750,7 +1717,7 @@ pub unsafe extern "system" fn vkCmdDispatch(
     groupCountZ: u32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdDispatch.get())(commandBuffer, groupCountX, groupCountY, groupCountZ) },
+        Some(table) => unsafe { (*table.vkCmdDispatch)(commandBuffer, groupCountX, groupCountY, groupCountZ) },
         None => seam::reject(&Rejected {
             command: "vkCmdDispatch",
             parameter: "commandBuffer",
@@ -1771,7 +1738,7 @@ pub unsafe extern "system" fn vkCmdDispatchBase(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdDispatchBase.get())(
+            (*table.vkCmdDispatchBase)(
                 commandBuffer,
                 baseGroupX,
                 baseGroupY,
@@ -1800,7 +1767,7 @@ pub unsafe extern "system" fn vkCmdDispatchBaseKHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdDispatchBaseKHR.get())(
+            (*table.vkCmdDispatchBaseKHR)(
                 commandBuffer,
                 baseGroupX,
                 baseGroupY,
@@ -1824,7 +1791,7 @@ pub unsafe extern "system" fn vkCmdDispatchDataGraphARM(
     pInfo: *const VkDataGraphPipelineDispatchInfoARM,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdDispatchDataGraphARM.get())(commandBuffer, session, pInfo) },
+        Some(table) => unsafe { (*table.vkCmdDispatchDataGraphARM)(commandBuffer, session, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdDispatchDataGraphARM",
             parameter: "commandBuffer",
@@ -1840,7 +1807,7 @@ pub unsafe extern "system" fn vkCmdDispatchGraphAMDX(
     pCountInfo: *const VkDispatchGraphCountInfoAMDX,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdDispatchGraphAMDX.get())(commandBuffer, scratch, scratchSize, pCountInfo) },
+        Some(table) => unsafe { (*table.vkCmdDispatchGraphAMDX)(commandBuffer, scratch, scratchSize, pCountInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdDispatchGraphAMDX",
             parameter: "commandBuffer",
@@ -1857,7 +1824,7 @@ pub unsafe extern "system" fn vkCmdDispatchGraphIndirectAMDX(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdDispatchGraphIndirectAMDX.get())(commandBuffer, scratch, scratchSize, pCountInfo)
+            (*table.vkCmdDispatchGraphIndirectAMDX)(commandBuffer, scratch, scratchSize, pCountInfo)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdDispatchGraphIndirectAMDX",
@@ -1875,7 +1842,7 @@ pub unsafe extern "system" fn vkCmdDispatchGraphIndirectCountAMDX(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdDispatchGraphIndirectCountAMDX.get())(commandBuffer, scratch, scratchSize, countInfo)
+            (*table.vkCmdDispatchGraphIndirectCountAMDX)(commandBuffer, scratch, scratchSize, countInfo)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdDispatchGraphIndirectCountAMDX",
@@ -1892,7 +1859,7 @@ pub unsafe extern "system" fn vkCmdDispatchIndirect(
     offset: VkDeviceSize,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdDispatchIndirect.get())(commandBuffer, buffer, offset) },
+        Some(table) => unsafe { (*table.vkCmdDispatchIndirect)(commandBuffer, buffer, offset) },
         None => seam::reject(&Rejected {
             command: "vkCmdDispatchIndirect",
             parameter: "commandBuffer",
@@ -1906,7 +1873,7 @@ pub unsafe extern "system" fn vkCmdDispatchIndirect2KHR(
     pInfo: *const VkDispatchIndirect2InfoKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdDispatchIndirect2KHR.get())(commandBuffer, pInfo) },
+        Some(table) => unsafe { (*table.vkCmdDispatchIndirect2KHR)(commandBuffer, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdDispatchIndirect2KHR",
             parameter: "commandBuffer",
@@ -1920,7 +1887,7 @@ pub unsafe extern "system" fn vkCmdDispatchTileQCOM(
     pDispatchTileInfo: *const VkDispatchTileInfoQCOM,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdDispatchTileQCOM.get())(commandBuffer, pDispatchTileInfo) },
+        Some(table) => unsafe { (*table.vkCmdDispatchTileQCOM)(commandBuffer, pDispatchTileInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdDispatchTileQCOM",
             parameter: "commandBuffer",
@@ -1939,7 +1906,7 @@ pub unsafe extern "system" fn vkCmdDraw(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdDraw.get())(commandBuffer, vertexCount, instanceCount, firstVertex, firstInstance)
+            (*table.vkCmdDraw)(commandBuffer, vertexCount, instanceCount, firstVertex, firstInstance)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdDraw",
@@ -1956,9 +1923,7 @@ pub unsafe extern "system" fn vkCmdDrawClusterHUAWEI(
     groupCountZ: u32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (table.vkCmdDrawClusterHUAWEI.get())(commandBuffer, groupCountX, groupCountY, groupCountZ)
-        },
+        Some(table) => unsafe { (*table.vkCmdDrawClusterHUAWEI)(commandBuffer, groupCountX, groupCountY, groupCountZ) },
         None => seam::reject(&Rejected {
             command: "vkCmdDrawClusterHUAWEI",
             parameter: "commandBuffer",
@@ -1973,7 +1938,7 @@ pub unsafe extern "system" fn vkCmdDrawClusterIndirectHUAWEI(
     offset: VkDeviceSize,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdDrawClusterIndirectHUAWEI.get())(commandBuffer, buffer, offset) },
+        Some(table) => unsafe { (*table.vkCmdDrawClusterIndirectHUAWEI)(commandBuffer, buffer, offset) },
         None => seam::reject(&Rejected {
             command: "vkCmdDrawClusterIndirectHUAWEI",
             parameter: "commandBuffer",
@@ -1993,7 +1958,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexed(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdDrawIndexed.get())(
+            (*table.vkCmdDrawIndexed)(
                 commandBuffer,
                 indexCount,
                 instanceCount,
@@ -2019,9 +1984,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirect(
     stride: u32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (table.vkCmdDrawIndexedIndirect.get())(commandBuffer, buffer, offset, drawCount, stride)
-        },
+        Some(table) => unsafe { (*table.vkCmdDrawIndexedIndirect)(commandBuffer, buffer, offset, drawCount, stride) },
         None => seam::reject(&Rejected {
             command: "vkCmdDrawIndexedIndirect",
             parameter: "commandBuffer",
@@ -2035,7 +1998,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirect2KHR(
     pInfo: *const VkDrawIndirect2InfoKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdDrawIndexedIndirect2KHR.get())(commandBuffer, pInfo) },
+        Some(table) => unsafe { (*table.vkCmdDrawIndexedIndirect2KHR)(commandBuffer, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdDrawIndexedIndirect2KHR",
             parameter: "commandBuffer",
@@ -2056,7 +2019,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCount(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdDrawIndexedIndirectCount.get())(
+            (*table.vkCmdDrawIndexedIndirectCount)(
                 commandBuffer,
                 buffer,
                 offset,
@@ -2079,7 +2042,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCount2KHR(
     pInfo: *const VkDrawIndirectCount2InfoKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdDrawIndexedIndirectCount2KHR.get())(commandBuffer, pInfo) },
+        Some(table) => unsafe { (*table.vkCmdDrawIndexedIndirectCount2KHR)(commandBuffer, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdDrawIndexedIndirectCount2KHR",
             parameter: "commandBuffer",
@@ -2099,7 +2062,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCountAMD(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdDrawIndexedIndirectCountAMD.get())(
+            (*table.vkCmdDrawIndexedIndirectCountAMD)(
                 commandBuffer,
                 buffer,
                 offset,
@@ -2128,7 +2091,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCountKHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdDrawIndexedIndirectCountKHR.get())(
+            (*table.vkCmdDrawIndexedIndirectCountKHR)(
                 commandBuffer,
                 buffer,
                 offset,
@@ -2155,7 +2118,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirect(
     stride: u32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdDrawIndirect.get())(commandBuffer, buffer, offset, drawCount, stride) },
+        Some(table) => unsafe { (*table.vkCmdDrawIndirect)(commandBuffer, buffer, offset, drawCount, stride) },
         None => seam::reject(&Rejected {
             command: "vkCmdDrawIndirect",
             parameter: "commandBuffer",
@@ -2169,7 +2132,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirect2KHR(
     pInfo: *const VkDrawIndirect2InfoKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdDrawIndirect2KHR.get())(commandBuffer, pInfo) },
+        Some(table) => unsafe { (*table.vkCmdDrawIndirect2KHR)(commandBuffer, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdDrawIndirect2KHR",
             parameter: "commandBuffer",
@@ -2188,7 +2151,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirectByteCount2EXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdDrawIndirectByteCount2EXT.get())(
+            (*table.vkCmdDrawIndirectByteCount2EXT)(
                 commandBuffer,
                 instanceCount,
                 firstInstance,
@@ -2216,7 +2179,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirectByteCountEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdDrawIndirectByteCountEXT.get())(
+            (*table.vkCmdDrawIndirectByteCountEXT)(
                 commandBuffer,
                 instanceCount,
                 firstInstance,
@@ -2246,7 +2209,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirectCount(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdDrawIndirectCount.get())(
+            (*table.vkCmdDrawIndirectCount)(
                 commandBuffer,
                 buffer,
                 offset,
@@ -2269,7 +2232,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirectCount2KHR(
     pInfo: *const VkDrawIndirectCount2InfoKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdDrawIndirectCount2KHR.get())(commandBuffer, pInfo) },
+        Some(table) => unsafe { (*table.vkCmdDrawIndirectCount2KHR)(commandBuffer, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdDrawIndirectCount2KHR",
             parameter: "commandBuffer",
@@ -2289,7 +2252,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirectCountAMD(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdDrawIndirectCountAMD.get())(
+            (*table.vkCmdDrawIndirectCountAMD)(
                 commandBuffer,
                 buffer,
                 offset,
@@ -2318,7 +2281,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirectCountKHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdDrawIndirectCountKHR.get())(
+            (*table.vkCmdDrawIndirectCountKHR)(
                 commandBuffer,
                 buffer,
                 offset,
@@ -2343,9 +2306,7 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksEXT(
     groupCountZ: u32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (table.vkCmdDrawMeshTasksEXT.get())(commandBuffer, groupCountX, groupCountY, groupCountZ)
-        },
+        Some(table) => unsafe { (*table.vkCmdDrawMeshTasksEXT)(commandBuffer, groupCountX, groupCountY, groupCountZ) },
         None => seam::reject(&Rejected {
             command: "vkCmdDrawMeshTasksEXT",
             parameter: "commandBuffer",
@@ -2359,7 +2320,7 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirect2EXT(
     pInfo: *const VkDrawIndirect2InfoKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdDrawMeshTasksIndirect2EXT.get())(commandBuffer, pInfo) },
+        Some(table) => unsafe { (*table.vkCmdDrawMeshTasksIndirect2EXT)(commandBuffer, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdDrawMeshTasksIndirect2EXT",
             parameter: "commandBuffer",
@@ -2373,7 +2334,7 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectCount2EXT(
     pInfo: *const VkDrawIndirectCount2InfoKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdDrawMeshTasksIndirectCount2EXT.get())(commandBuffer, pInfo) },
+        Some(table) => unsafe { (*table.vkCmdDrawMeshTasksIndirectCount2EXT)(commandBuffer, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdDrawMeshTasksIndirectCount2EXT",
             parameter: "commandBuffer",
@@ -2393,7 +2354,7 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectCountEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdDrawMeshTasksIndirectCountEXT.get())(
+            (*table.vkCmdDrawMeshTasksIndirectCountEXT)(
                 commandBuffer,
                 buffer,
                 offset,
@@ -2422,7 +2383,7 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectCountNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdDrawMeshTasksIndirectCountNV.get())(
+            (*table.vkCmdDrawMeshTasksIndirectCountNV)(
                 commandBuffer,
                 buffer,
                 offset,
@@ -2449,7 +2410,7 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdDrawMeshTasksIndirectEXT.get())(commandBuffer, buffer, offset, drawCount, stride)
+            (*table.vkCmdDrawMeshTasksIndirectEXT)(commandBuffer, buffer, offset, drawCount, stride)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdDrawMeshTasksIndirectEXT",
@@ -2468,7 +2429,7 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdDrawMeshTasksIndirectNV.get())(commandBuffer, buffer, offset, drawCount, stride)
+            (*table.vkCmdDrawMeshTasksIndirectNV)(commandBuffer, buffer, offset, drawCount, stride)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdDrawMeshTasksIndirectNV",
@@ -2480,7 +2441,7 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectNV(
 /// [`vkCmdDrawMeshTasksNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawMeshTasksNV.html)
 pub unsafe extern "system" fn vkCmdDrawMeshTasksNV(commandBuffer: VkCommandBuffer, taskCount: u32, firstTask: u32) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdDrawMeshTasksNV.get())(commandBuffer, taskCount, firstTask) },
+        Some(table) => unsafe { (*table.vkCmdDrawMeshTasksNV)(commandBuffer, taskCount, firstTask) },
         None => seam::reject(&Rejected {
             command: "vkCmdDrawMeshTasksNV",
             parameter: "commandBuffer",
@@ -2499,7 +2460,7 @@ pub unsafe extern "system" fn vkCmdDrawMultiEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdDrawMultiEXT.get())(
+            (*table.vkCmdDrawMultiEXT)(
                 commandBuffer,
                 drawCount,
                 pVertexInfo,
@@ -2527,7 +2488,7 @@ pub unsafe extern "system" fn vkCmdDrawMultiIndexedEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdDrawMultiIndexedEXT.get())(
+            (*table.vkCmdDrawMultiIndexedEXT)(
                 commandBuffer,
                 drawCount,
                 pIndexInfo,
@@ -2550,7 +2511,7 @@ pub unsafe extern "system" fn vkCmdEncodeVideoKHR(
     pEncodeInfo: *const VkVideoEncodeInfoKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdEncodeVideoKHR.get())(commandBuffer, pEncodeInfo) },
+        Some(table) => unsafe { (*table.vkCmdEncodeVideoKHR)(commandBuffer, pEncodeInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdEncodeVideoKHR",
             parameter: "commandBuffer",
@@ -2561,7 +2522,7 @@ pub unsafe extern "system" fn vkCmdEncodeVideoKHR(
 /// [`vkCmdEndConditionalRenderingEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndConditionalRenderingEXT.html)
 pub unsafe extern "system" fn vkCmdEndConditionalRenderingEXT(commandBuffer: VkCommandBuffer) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdEndConditionalRenderingEXT.get())(commandBuffer) },
+        Some(table) => unsafe { (*table.vkCmdEndConditionalRenderingEXT)(commandBuffer) },
         None => seam::reject(&Rejected {
             command: "vkCmdEndConditionalRenderingEXT",
             parameter: "commandBuffer",
@@ -2572,7 +2533,7 @@ pub unsafe extern "system" fn vkCmdEndConditionalRenderingEXT(commandBuffer: VkC
 /// [`vkCmdEndDebugUtilsLabelEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndDebugUtilsLabelEXT.html)
 pub unsafe extern "system" fn vkCmdEndDebugUtilsLabelEXT(commandBuffer: VkCommandBuffer) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdEndDebugUtilsLabelEXT.get())(commandBuffer) },
+        Some(table) => unsafe { (*table.vkCmdEndDebugUtilsLabelEXT)(commandBuffer) },
         None => seam::reject(&Rejected {
             command: "vkCmdEndDebugUtilsLabelEXT",
             parameter: "commandBuffer",
@@ -2587,7 +2548,7 @@ pub unsafe extern "system" fn vkCmdEndGpaSampleAMD(
     sampleID: u32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdEndGpaSampleAMD.get())(commandBuffer, gpaSession, sampleID) },
+        Some(table) => unsafe { (*table.vkCmdEndGpaSampleAMD)(commandBuffer, gpaSession, sampleID) },
         None => seam::reject(&Rejected {
             command: "vkCmdEndGpaSampleAMD",
             parameter: "commandBuffer",
@@ -2601,7 +2562,7 @@ pub unsafe extern "system" fn vkCmdEndGpaSessionAMD(
     gpaSession: VkGpaSessionAMD,
 ) -> VkResult {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdEndGpaSessionAMD.get())(commandBuffer, gpaSession) },
+        Some(table) => unsafe { (*table.vkCmdEndGpaSessionAMD)(commandBuffer, gpaSession) },
         None => seam::reject(&Rejected {
             command: "vkCmdEndGpaSessionAMD",
             parameter: "commandBuffer",
@@ -2615,7 +2576,7 @@ pub unsafe extern "system" fn vkCmdEndPerTileExecutionQCOM(
     pPerTileEndInfo: *const VkPerTileEndInfoQCOM,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdEndPerTileExecutionQCOM.get())(commandBuffer, pPerTileEndInfo) },
+        Some(table) => unsafe { (*table.vkCmdEndPerTileExecutionQCOM)(commandBuffer, pPerTileEndInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdEndPerTileExecutionQCOM",
             parameter: "commandBuffer",
@@ -2627,7 +2588,7 @@ pub unsafe extern "system" fn vkCmdEndPerTileExecutionQCOM(
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdEndQuery(commandBuffer: VkCommandBuffer, queryPool: VkQueryPool, query: u32) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdEndQuery.get())(commandBuffer, queryPool, query) },
+        Some(table) => unsafe { (*table.vkCmdEndQuery)(commandBuffer, queryPool, query) },
         None => seam::reject(&Rejected {
             command: "vkCmdEndQuery",
             parameter: "commandBuffer",
@@ -2643,7 +2604,7 @@ pub unsafe extern "system" fn vkCmdEndQueryIndexedEXT(
     index: u32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdEndQueryIndexedEXT.get())(commandBuffer, queryPool, query, index) },
+        Some(table) => unsafe { (*table.vkCmdEndQueryIndexedEXT)(commandBuffer, queryPool, query, index) },
         None => seam::reject(&Rejected {
             command: "vkCmdEndQueryIndexedEXT",
             parameter: "commandBuffer",
@@ -2655,7 +2616,7 @@ pub unsafe extern "system" fn vkCmdEndQueryIndexedEXT(
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdEndRenderPass(commandBuffer: VkCommandBuffer) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdEndRenderPass.get())(commandBuffer) },
+        Some(table) => unsafe { (*table.vkCmdEndRenderPass)(commandBuffer) },
         None => seam::reject(&Rejected {
             command: "vkCmdEndRenderPass",
             parameter: "commandBuffer",
@@ -2670,7 +2631,7 @@ pub unsafe extern "system" fn vkCmdEndRenderPass2(
     pSubpassEndInfo: *const VkSubpassEndInfo,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdEndRenderPass2.get())(commandBuffer, pSubpassEndInfo) },
+        Some(table) => unsafe { (*table.vkCmdEndRenderPass2)(commandBuffer, pSubpassEndInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdEndRenderPass2",
             parameter: "commandBuffer",
@@ -2684,7 +2645,7 @@ pub unsafe extern "system" fn vkCmdEndRenderPass2KHR(
     pSubpassEndInfo: *const VkSubpassEndInfo,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdEndRenderPass2KHR.get())(commandBuffer, pSubpassEndInfo) },
+        Some(table) => unsafe { (*table.vkCmdEndRenderPass2KHR)(commandBuffer, pSubpassEndInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdEndRenderPass2KHR",
             parameter: "commandBuffer",
@@ -2696,7 +2657,7 @@ pub unsafe extern "system" fn vkCmdEndRenderPass2KHR(
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdEndRendering(commandBuffer: VkCommandBuffer) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdEndRendering.get())(commandBuffer) },
+        Some(table) => unsafe { (*table.vkCmdEndRendering)(commandBuffer) },
         None => seam::reject(&Rejected {
             command: "vkCmdEndRendering",
             parameter: "commandBuffer",
@@ -2710,7 +2671,7 @@ pub unsafe extern "system" fn vkCmdEndRendering2EXT(
     pRenderingEndInfo: *const VkRenderingEndInfoKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdEndRendering2EXT.get())(commandBuffer, pRenderingEndInfo) },
+        Some(table) => unsafe { (*table.vkCmdEndRendering2EXT)(commandBuffer, pRenderingEndInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdEndRendering2EXT",
             parameter: "commandBuffer",
@@ -2724,7 +2685,7 @@ pub unsafe extern "system" fn vkCmdEndRendering2KHR(
     pRenderingEndInfo: *const VkRenderingEndInfoKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdEndRendering2KHR.get())(commandBuffer, pRenderingEndInfo) },
+        Some(table) => unsafe { (*table.vkCmdEndRendering2KHR)(commandBuffer, pRenderingEndInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdEndRendering2KHR",
             parameter: "commandBuffer",
@@ -2735,7 +2696,7 @@ pub unsafe extern "system" fn vkCmdEndRendering2KHR(
 /// [`vkCmdEndRenderingKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndRenderingKHR.html)
 pub unsafe extern "system" fn vkCmdEndRenderingKHR(commandBuffer: VkCommandBuffer) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdEndRenderingKHR.get())(commandBuffer) },
+        Some(table) => unsafe { (*table.vkCmdEndRenderingKHR)(commandBuffer) },
         None => seam::reject(&Rejected {
             command: "vkCmdEndRenderingKHR",
             parameter: "commandBuffer",
@@ -2746,7 +2707,7 @@ pub unsafe extern "system" fn vkCmdEndRenderingKHR(commandBuffer: VkCommandBuffe
 /// [`vkCmdEndShaderInstrumentationARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndShaderInstrumentationARM.html)
 pub unsafe extern "system" fn vkCmdEndShaderInstrumentationARM(commandBuffer: VkCommandBuffer) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdEndShaderInstrumentationARM.get())(commandBuffer) },
+        Some(table) => unsafe { (*table.vkCmdEndShaderInstrumentationARM)(commandBuffer) },
         None => seam::reject(&Rejected {
             command: "vkCmdEndShaderInstrumentationARM",
             parameter: "commandBuffer",
@@ -2763,12 +2724,7 @@ pub unsafe extern "system" fn vkCmdEndTransformFeedback2EXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdEndTransformFeedback2EXT.get())(
-                commandBuffer,
-                firstCounterRange,
-                counterRangeCount,
-                pCounterInfos,
-            )
+            (*table.vkCmdEndTransformFeedback2EXT)(commandBuffer, firstCounterRange, counterRangeCount, pCounterInfos)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdEndTransformFeedback2EXT",
@@ -2787,7 +2743,7 @@ pub unsafe extern "system" fn vkCmdEndTransformFeedbackEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdEndTransformFeedbackEXT.get())(
+            (*table.vkCmdEndTransformFeedbackEXT)(
                 commandBuffer,
                 firstCounterBuffer,
                 counterBufferCount,
@@ -2808,7 +2764,7 @@ pub unsafe extern "system" fn vkCmdEndVideoCodingKHR(
     pEndCodingInfo: *const VkVideoEndCodingInfoKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdEndVideoCodingKHR.get())(commandBuffer, pEndCodingInfo) },
+        Some(table) => unsafe { (*table.vkCmdEndVideoCodingKHR)(commandBuffer, pEndCodingInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdEndVideoCodingKHR",
             parameter: "commandBuffer",
@@ -2824,9 +2780,7 @@ pub unsafe extern "system" fn vkCmdExecuteCommands(
     pCommandBuffers: *const VkCommandBuffer,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (table.vkCmdExecuteCommands.get())(commandBuffer, commandBufferCount, pCommandBuffers)
-        },
+        Some(table) => unsafe { (*table.vkCmdExecuteCommands)(commandBuffer, commandBufferCount, pCommandBuffers) },
         None => seam::reject(&Rejected {
             command: "vkCmdExecuteCommands",
             parameter: "commandBuffer",
@@ -2842,7 +2796,7 @@ pub unsafe extern "system" fn vkCmdExecuteGeneratedCommandsEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdExecuteGeneratedCommandsEXT.get())(commandBuffer, isPreprocessed, pGeneratedCommandsInfo)
+            (*table.vkCmdExecuteGeneratedCommandsEXT)(commandBuffer, isPreprocessed, pGeneratedCommandsInfo)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdExecuteGeneratedCommandsEXT",
@@ -2859,7 +2813,7 @@ pub unsafe extern "system" fn vkCmdExecuteGeneratedCommandsNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdExecuteGeneratedCommandsNV.get())(commandBuffer, isPreprocessed, pGeneratedCommandsInfo)
+            (*table.vkCmdExecuteGeneratedCommandsNV)(commandBuffer, isPreprocessed, pGeneratedCommandsInfo)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdExecuteGeneratedCommandsNV",
@@ -2878,7 +2832,7 @@ pub unsafe extern "system" fn vkCmdFillBuffer(
     data: u32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdFillBuffer.get())(commandBuffer, dstBuffer, dstOffset, size, data) },
+        Some(table) => unsafe { (*table.vkCmdFillBuffer)(commandBuffer, dstBuffer, dstOffset, size, data) },
         None => seam::reject(&Rejected {
             command: "vkCmdFillBuffer",
             parameter: "commandBuffer",
@@ -2894,7 +2848,7 @@ pub unsafe extern "system" fn vkCmdFillMemoryKHR(
     data: u32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdFillMemoryKHR.get())(commandBuffer, pDstRange, dstFlags, data) },
+        Some(table) => unsafe { (*table.vkCmdFillMemoryKHR)(commandBuffer, pDstRange, dstFlags, data) },
         None => seam::reject(&Rejected {
             command: "vkCmdFillMemoryKHR",
             parameter: "commandBuffer",
@@ -2911,7 +2865,7 @@ pub unsafe extern "system" fn vkCmdInitializeGraphScratchMemoryAMDX(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdInitializeGraphScratchMemoryAMDX.get())(commandBuffer, executionGraph, scratch, scratchSize)
+            (*table.vkCmdInitializeGraphScratchMemoryAMDX)(commandBuffer, executionGraph, scratch, scratchSize)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdInitializeGraphScratchMemoryAMDX",
@@ -2926,7 +2880,7 @@ pub unsafe extern "system" fn vkCmdInsertDebugUtilsLabelEXT(
     pLabelInfo: *const VkDebugUtilsLabelEXT,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdInsertDebugUtilsLabelEXT.get())(commandBuffer, pLabelInfo) },
+        Some(table) => unsafe { (*table.vkCmdInsertDebugUtilsLabelEXT)(commandBuffer, pLabelInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdInsertDebugUtilsLabelEXT",
             parameter: "commandBuffer",
@@ -2938,7 +2892,7 @@ pub unsafe extern "system" fn vkCmdInsertDebugUtilsLabelEXT(
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdNextSubpass(commandBuffer: VkCommandBuffer, contents: VkSubpassContents) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdNextSubpass.get())(commandBuffer, contents) },
+        Some(table) => unsafe { (*table.vkCmdNextSubpass)(commandBuffer, contents) },
         None => seam::reject(&Rejected {
             command: "vkCmdNextSubpass",
             parameter: "commandBuffer",
@@ -2954,7 +2908,7 @@ pub unsafe extern "system" fn vkCmdNextSubpass2(
     pSubpassEndInfo: *const VkSubpassEndInfo,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdNextSubpass2.get())(commandBuffer, pSubpassBeginInfo, pSubpassEndInfo) },
+        Some(table) => unsafe { (*table.vkCmdNextSubpass2)(commandBuffer, pSubpassBeginInfo, pSubpassEndInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdNextSubpass2",
             parameter: "commandBuffer",
@@ -2969,7 +2923,7 @@ pub unsafe extern "system" fn vkCmdNextSubpass2KHR(
     pSubpassEndInfo: *const VkSubpassEndInfo,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdNextSubpass2KHR.get())(commandBuffer, pSubpassBeginInfo, pSubpassEndInfo) },
+        Some(table) => unsafe { (*table.vkCmdNextSubpass2KHR)(commandBuffer, pSubpassBeginInfo, pSubpassEndInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdNextSubpass2KHR",
             parameter: "commandBuffer",
@@ -2984,7 +2938,7 @@ pub unsafe extern "system" fn vkCmdOpticalFlowExecuteNV(
     pExecuteInfo: *const VkOpticalFlowExecuteInfoNV,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdOpticalFlowExecuteNV.get())(commandBuffer, session, pExecuteInfo) },
+        Some(table) => unsafe { (*table.vkCmdOpticalFlowExecuteNV)(commandBuffer, session, pExecuteInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdOpticalFlowExecuteNV",
             parameter: "commandBuffer",
@@ -3008,7 +2962,7 @@ pub unsafe extern "system" fn vkCmdPipelineBarrier(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdPipelineBarrier.get())(
+            (*table.vkCmdPipelineBarrier)(
                 commandBuffer,
                 srcStageMask,
                 dstStageMask,
@@ -3035,7 +2989,7 @@ pub unsafe extern "system" fn vkCmdPipelineBarrier2(
     pDependencyInfo: *const VkDependencyInfo,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdPipelineBarrier2.get())(commandBuffer, pDependencyInfo) },
+        Some(table) => unsafe { (*table.vkCmdPipelineBarrier2)(commandBuffer, pDependencyInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdPipelineBarrier2",
             parameter: "commandBuffer",
@@ -3049,7 +3003,7 @@ pub unsafe extern "system" fn vkCmdPipelineBarrier2KHR(
     pDependencyInfo: *const VkDependencyInfo,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdPipelineBarrier2KHR.get())(commandBuffer, pDependencyInfo) },
+        Some(table) => unsafe { (*table.vkCmdPipelineBarrier2KHR)(commandBuffer, pDependencyInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdPipelineBarrier2KHR",
             parameter: "commandBuffer",
@@ -3065,7 +3019,7 @@ pub unsafe extern "system" fn vkCmdPreprocessGeneratedCommandsEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdPreprocessGeneratedCommandsEXT.get())(commandBuffer, pGeneratedCommandsInfo, stateCommandBuffer)
+            (*table.vkCmdPreprocessGeneratedCommandsEXT)(commandBuffer, pGeneratedCommandsInfo, stateCommandBuffer)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdPreprocessGeneratedCommandsEXT",
@@ -3080,9 +3034,7 @@ pub unsafe extern "system" fn vkCmdPreprocessGeneratedCommandsNV(
     pGeneratedCommandsInfo: *const VkGeneratedCommandsInfoNV,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (table.vkCmdPreprocessGeneratedCommandsNV.get())(commandBuffer, pGeneratedCommandsInfo)
-        },
+        Some(table) => unsafe { (*table.vkCmdPreprocessGeneratedCommandsNV)(commandBuffer, pGeneratedCommandsInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdPreprocessGeneratedCommandsNV",
             parameter: "commandBuffer",
@@ -3101,9 +3053,7 @@ pub unsafe extern "system" fn vkCmdPushConstants(
     pValues: *const c_void,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (table.vkCmdPushConstants.get())(commandBuffer, layout, stageFlags, offset, size, pValues)
-        },
+        Some(table) => unsafe { (*table.vkCmdPushConstants)(commandBuffer, layout, stageFlags, offset, size, pValues) },
         None => seam::reject(&Rejected {
             command: "vkCmdPushConstants",
             parameter: "commandBuffer",
@@ -3118,7 +3068,7 @@ pub unsafe extern "system" fn vkCmdPushConstants2(
     pPushConstantsInfo: *const VkPushConstantsInfo,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdPushConstants2.get())(commandBuffer, pPushConstantsInfo) },
+        Some(table) => unsafe { (*table.vkCmdPushConstants2)(commandBuffer, pPushConstantsInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdPushConstants2",
             parameter: "commandBuffer",
@@ -3132,7 +3082,7 @@ pub unsafe extern "system" fn vkCmdPushConstants2KHR(
     pPushConstantsInfo: *const VkPushConstantsInfo,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdPushConstants2KHR.get())(commandBuffer, pPushConstantsInfo) },
+        Some(table) => unsafe { (*table.vkCmdPushConstants2KHR)(commandBuffer, pPushConstantsInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdPushConstants2KHR",
             parameter: "commandBuffer",
@@ -3146,7 +3096,7 @@ pub unsafe extern "system" fn vkCmdPushDataEXT(
     pPushDataInfo: *const VkPushDataInfoEXT,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdPushDataEXT.get())(commandBuffer, pPushDataInfo) },
+        Some(table) => unsafe { (*table.vkCmdPushDataEXT)(commandBuffer, pPushDataInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdPushDataEXT",
             parameter: "commandBuffer",
@@ -3166,7 +3116,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSet(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdPushDescriptorSet.get())(
+            (*table.vkCmdPushDescriptorSet)(
                 commandBuffer,
                 pipelineBindPoint,
                 layout,
@@ -3189,7 +3139,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSet2(
     pPushDescriptorSetInfo: *const VkPushDescriptorSetInfo,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdPushDescriptorSet2.get())(commandBuffer, pPushDescriptorSetInfo) },
+        Some(table) => unsafe { (*table.vkCmdPushDescriptorSet2)(commandBuffer, pPushDescriptorSetInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdPushDescriptorSet2",
             parameter: "commandBuffer",
@@ -3203,7 +3153,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSet2KHR(
     pPushDescriptorSetInfo: *const VkPushDescriptorSetInfo,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdPushDescriptorSet2KHR.get())(commandBuffer, pPushDescriptorSetInfo) },
+        Some(table) => unsafe { (*table.vkCmdPushDescriptorSet2KHR)(commandBuffer, pPushDescriptorSetInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdPushDescriptorSet2KHR",
             parameter: "commandBuffer",
@@ -3222,7 +3172,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSetKHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdPushDescriptorSetKHR.get())(
+            (*table.vkCmdPushDescriptorSetKHR)(
                 commandBuffer,
                 pipelineBindPoint,
                 layout,
@@ -3249,13 +3199,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplate(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdPushDescriptorSetWithTemplate.get())(
-                commandBuffer,
-                descriptorUpdateTemplate,
-                layout,
-                set,
-                pData,
-            )
+            (*table.vkCmdPushDescriptorSetWithTemplate)(commandBuffer, descriptorUpdateTemplate, layout, set, pData)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdPushDescriptorSetWithTemplate",
@@ -3272,7 +3216,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplate2(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdPushDescriptorSetWithTemplate2.get())(commandBuffer, pPushDescriptorSetWithTemplateInfo)
+            (*table.vkCmdPushDescriptorSetWithTemplate2)(commandBuffer, pPushDescriptorSetWithTemplateInfo)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdPushDescriptorSetWithTemplate2",
@@ -3288,7 +3232,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplate2KHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdPushDescriptorSetWithTemplate2KHR.get())(commandBuffer, pPushDescriptorSetWithTemplateInfo)
+            (*table.vkCmdPushDescriptorSetWithTemplate2KHR)(commandBuffer, pPushDescriptorSetWithTemplateInfo)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdPushDescriptorSetWithTemplate2KHR",
@@ -3307,13 +3251,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplateKHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdPushDescriptorSetWithTemplateKHR.get())(
-                commandBuffer,
-                descriptorUpdateTemplate,
-                layout,
-                set,
-                pData,
-            )
+            (*table.vkCmdPushDescriptorSetWithTemplateKHR)(commandBuffer, descriptorUpdateTemplate, layout, set, pData)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdPushDescriptorSetWithTemplateKHR",
@@ -3330,7 +3268,7 @@ pub unsafe extern "system" fn vkCmdResetEvent(
     stageMask: VkPipelineStageFlags,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdResetEvent.get())(commandBuffer, event, stageMask) },
+        Some(table) => unsafe { (*table.vkCmdResetEvent)(commandBuffer, event, stageMask) },
         None => seam::reject(&Rejected {
             command: "vkCmdResetEvent",
             parameter: "commandBuffer",
@@ -3346,7 +3284,7 @@ pub unsafe extern "system" fn vkCmdResetEvent2(
     stageMask: VkPipelineStageFlags2,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdResetEvent2.get())(commandBuffer, event, stageMask) },
+        Some(table) => unsafe { (*table.vkCmdResetEvent2)(commandBuffer, event, stageMask) },
         None => seam::reject(&Rejected {
             command: "vkCmdResetEvent2",
             parameter: "commandBuffer",
@@ -3361,7 +3299,7 @@ pub unsafe extern "system" fn vkCmdResetEvent2KHR(
     stageMask: VkPipelineStageFlags2,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdResetEvent2KHR.get())(commandBuffer, event, stageMask) },
+        Some(table) => unsafe { (*table.vkCmdResetEvent2KHR)(commandBuffer, event, stageMask) },
         None => seam::reject(&Rejected {
             command: "vkCmdResetEvent2KHR",
             parameter: "commandBuffer",
@@ -3378,7 +3316,7 @@ pub unsafe extern "system" fn vkCmdResetQueryPool(
     queryCount: u32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdResetQueryPool.get())(commandBuffer, queryPool, firstQuery, queryCount) },
+        Some(table) => unsafe { (*table.vkCmdResetQueryPool)(commandBuffer, queryPool, firstQuery, queryCount) },
         None => seam::reject(&Rejected {
             command: "vkCmdResetQueryPool",
             parameter: "commandBuffer",
@@ -3399,7 +3337,7 @@ pub unsafe extern "system" fn vkCmdResolveImage(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdResolveImage.get())(
+            (*table.vkCmdResolveImage)(
                 commandBuffer,
                 srcImage,
                 srcImageLayout,
@@ -3423,7 +3361,7 @@ pub unsafe extern "system" fn vkCmdResolveImage2(
     pResolveImageInfo: *const VkResolveImageInfo2,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdResolveImage2.get())(commandBuffer, pResolveImageInfo) },
+        Some(table) => unsafe { (*table.vkCmdResolveImage2)(commandBuffer, pResolveImageInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdResolveImage2",
             parameter: "commandBuffer",
@@ -3437,7 +3375,7 @@ pub unsafe extern "system" fn vkCmdResolveImage2KHR(
     pResolveImageInfo: *const VkResolveImageInfo2,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdResolveImage2KHR.get())(commandBuffer, pResolveImageInfo) },
+        Some(table) => unsafe { (*table.vkCmdResolveImage2KHR)(commandBuffer, pResolveImageInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdResolveImage2KHR",
             parameter: "commandBuffer",
@@ -3451,7 +3389,7 @@ pub unsafe extern "system" fn vkCmdSetAlphaToCoverageEnableEXT(
     alphaToCoverageEnable: VkBool32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetAlphaToCoverageEnableEXT.get())(commandBuffer, alphaToCoverageEnable) },
+        Some(table) => unsafe { (*table.vkCmdSetAlphaToCoverageEnableEXT)(commandBuffer, alphaToCoverageEnable) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetAlphaToCoverageEnableEXT",
             parameter: "commandBuffer",
@@ -3462,7 +3400,7 @@ pub unsafe extern "system" fn vkCmdSetAlphaToCoverageEnableEXT(
 /// [`vkCmdSetAlphaToOneEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetAlphaToOneEnableEXT.html)
 pub unsafe extern "system" fn vkCmdSetAlphaToOneEnableEXT(commandBuffer: VkCommandBuffer, alphaToOneEnable: VkBool32) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetAlphaToOneEnableEXT.get())(commandBuffer, alphaToOneEnable) },
+        Some(table) => unsafe { (*table.vkCmdSetAlphaToOneEnableEXT)(commandBuffer, alphaToOneEnable) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetAlphaToOneEnableEXT",
             parameter: "commandBuffer",
@@ -3476,7 +3414,7 @@ pub unsafe extern "system" fn vkCmdSetAttachmentFeedbackLoopEnableEXT(
     aspectMask: VkImageAspectFlags,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetAttachmentFeedbackLoopEnableEXT.get())(commandBuffer, aspectMask) },
+        Some(table) => unsafe { (*table.vkCmdSetAttachmentFeedbackLoopEnableEXT)(commandBuffer, aspectMask) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetAttachmentFeedbackLoopEnableEXT",
             parameter: "commandBuffer",
@@ -3488,7 +3426,7 @@ pub unsafe extern "system" fn vkCmdSetAttachmentFeedbackLoopEnableEXT(
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetBlendConstants(commandBuffer: VkCommandBuffer, blendConstants: *const f32) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetBlendConstants.get())(commandBuffer, blendConstants) },
+        Some(table) => unsafe { (*table.vkCmdSetBlendConstants)(commandBuffer, blendConstants) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetBlendConstants",
             parameter: "commandBuffer",
@@ -3499,7 +3437,7 @@ pub unsafe extern "system" fn vkCmdSetBlendConstants(commandBuffer: VkCommandBuf
 /// [`vkCmdSetCheckpointNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetCheckpointNV.html)
 pub unsafe extern "system" fn vkCmdSetCheckpointNV(commandBuffer: VkCommandBuffer, pCheckpointMarker: *const c_void) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetCheckpointNV.get())(commandBuffer, pCheckpointMarker) },
+        Some(table) => unsafe { (*table.vkCmdSetCheckpointNV)(commandBuffer, pCheckpointMarker) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetCheckpointNV",
             parameter: "commandBuffer",
@@ -3516,7 +3454,7 @@ pub unsafe extern "system" fn vkCmdSetCoarseSampleOrderNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetCoarseSampleOrderNV.get())(
+            (*table.vkCmdSetCoarseSampleOrderNV)(
                 commandBuffer,
                 sampleOrderType,
                 customSampleOrderCount,
@@ -3539,12 +3477,7 @@ pub unsafe extern "system" fn vkCmdSetColorBlendAdvancedEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetColorBlendAdvancedEXT.get())(
-                commandBuffer,
-                firstAttachment,
-                attachmentCount,
-                pColorBlendAdvanced,
-            )
+            (*table.vkCmdSetColorBlendAdvancedEXT)(commandBuffer, firstAttachment, attachmentCount, pColorBlendAdvanced)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdSetColorBlendAdvancedEXT",
@@ -3562,12 +3495,7 @@ pub unsafe extern "system" fn vkCmdSetColorBlendEnableEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetColorBlendEnableEXT.get())(
-                commandBuffer,
-                firstAttachment,
-                attachmentCount,
-                pColorBlendEnables,
-            )
+            (*table.vkCmdSetColorBlendEnableEXT)(commandBuffer, firstAttachment, attachmentCount, pColorBlendEnables)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdSetColorBlendEnableEXT",
@@ -3585,7 +3513,7 @@ pub unsafe extern "system" fn vkCmdSetColorBlendEquationEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetColorBlendEquationEXT.get())(
+            (*table.vkCmdSetColorBlendEquationEXT)(
                 commandBuffer,
                 firstAttachment,
                 attachmentCount,
@@ -3607,7 +3535,7 @@ pub unsafe extern "system" fn vkCmdSetColorWriteEnableEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetColorWriteEnableEXT.get())(commandBuffer, attachmentCount, pColorWriteEnables)
+            (*table.vkCmdSetColorWriteEnableEXT)(commandBuffer, attachmentCount, pColorWriteEnables)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdSetColorWriteEnableEXT",
@@ -3625,7 +3553,7 @@ pub unsafe extern "system" fn vkCmdSetColorWriteMaskEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetColorWriteMaskEXT.get())(commandBuffer, firstAttachment, attachmentCount, pColorWriteMasks)
+            (*table.vkCmdSetColorWriteMaskEXT)(commandBuffer, firstAttachment, attachmentCount, pColorWriteMasks)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdSetColorWriteMaskEXT",
@@ -3640,7 +3568,7 @@ pub unsafe extern "system" fn vkCmdSetComputeOccupancyPriorityNV(
     pParameters: *const VkComputeOccupancyPriorityParametersNV,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetComputeOccupancyPriorityNV.get())(commandBuffer, pParameters) },
+        Some(table) => unsafe { (*table.vkCmdSetComputeOccupancyPriorityNV)(commandBuffer, pParameters) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetComputeOccupancyPriorityNV",
             parameter: "commandBuffer",
@@ -3655,7 +3583,7 @@ pub unsafe extern "system" fn vkCmdSetConservativeRasterizationModeEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetConservativeRasterizationModeEXT.get())(commandBuffer, conservativeRasterizationMode)
+            (*table.vkCmdSetConservativeRasterizationModeEXT)(commandBuffer, conservativeRasterizationMode)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdSetConservativeRasterizationModeEXT",
@@ -3670,7 +3598,7 @@ pub unsafe extern "system" fn vkCmdSetCoverageModulationModeNV(
     coverageModulationMode: VkCoverageModulationModeNV,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetCoverageModulationModeNV.get())(commandBuffer, coverageModulationMode) },
+        Some(table) => unsafe { (*table.vkCmdSetCoverageModulationModeNV)(commandBuffer, coverageModulationMode) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetCoverageModulationModeNV",
             parameter: "commandBuffer",
@@ -3685,7 +3613,7 @@ pub unsafe extern "system" fn vkCmdSetCoverageModulationTableEnableNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetCoverageModulationTableEnableNV.get())(commandBuffer, coverageModulationTableEnable)
+            (*table.vkCmdSetCoverageModulationTableEnableNV)(commandBuffer, coverageModulationTableEnable)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdSetCoverageModulationTableEnableNV",
@@ -3702,7 +3630,7 @@ pub unsafe extern "system" fn vkCmdSetCoverageModulationTableNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetCoverageModulationTableNV.get())(
+            (*table.vkCmdSetCoverageModulationTableNV)(
                 commandBuffer,
                 coverageModulationTableCount,
                 pCoverageModulationTable,
@@ -3721,7 +3649,7 @@ pub unsafe extern "system" fn vkCmdSetCoverageReductionModeNV(
     coverageReductionMode: VkCoverageReductionModeNV,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetCoverageReductionModeNV.get())(commandBuffer, coverageReductionMode) },
+        Some(table) => unsafe { (*table.vkCmdSetCoverageReductionModeNV)(commandBuffer, coverageReductionMode) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetCoverageReductionModeNV",
             parameter: "commandBuffer",
@@ -3735,7 +3663,7 @@ pub unsafe extern "system" fn vkCmdSetCoverageToColorEnableNV(
     coverageToColorEnable: VkBool32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetCoverageToColorEnableNV.get())(commandBuffer, coverageToColorEnable) },
+        Some(table) => unsafe { (*table.vkCmdSetCoverageToColorEnableNV)(commandBuffer, coverageToColorEnable) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetCoverageToColorEnableNV",
             parameter: "commandBuffer",
@@ -3749,9 +3677,7 @@ pub unsafe extern "system" fn vkCmdSetCoverageToColorLocationNV(
     coverageToColorLocation: u32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (table.vkCmdSetCoverageToColorLocationNV.get())(commandBuffer, coverageToColorLocation)
-        },
+        Some(table) => unsafe { (*table.vkCmdSetCoverageToColorLocationNV)(commandBuffer, coverageToColorLocation) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetCoverageToColorLocationNV",
             parameter: "commandBuffer",
@@ -3763,7 +3689,7 @@ pub unsafe extern "system" fn vkCmdSetCoverageToColorLocationNV(
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetCullMode(commandBuffer: VkCommandBuffer, cullMode: VkCullModeFlags) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetCullMode.get())(commandBuffer, cullMode) },
+        Some(table) => unsafe { (*table.vkCmdSetCullMode)(commandBuffer, cullMode) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetCullMode",
             parameter: "commandBuffer",
@@ -3774,7 +3700,7 @@ pub unsafe extern "system" fn vkCmdSetCullMode(commandBuffer: VkCommandBuffer, c
 /// [`vkCmdSetCullModeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetCullModeEXT.html)
 pub unsafe extern "system" fn vkCmdSetCullModeEXT(commandBuffer: VkCommandBuffer, cullMode: VkCullModeFlags) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetCullModeEXT.get())(commandBuffer, cullMode) },
+        Some(table) => unsafe { (*table.vkCmdSetCullModeEXT)(commandBuffer, cullMode) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetCullModeEXT",
             parameter: "commandBuffer",
@@ -3792,7 +3718,7 @@ pub unsafe extern "system" fn vkCmdSetDepthBias(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetDepthBias.get())(
+            (*table.vkCmdSetDepthBias)(
                 commandBuffer,
                 depthBiasConstantFactor,
                 depthBiasClamp,
@@ -3812,7 +3738,7 @@ pub unsafe extern "system" fn vkCmdSetDepthBias2EXT(
     pDepthBiasInfo: *const VkDepthBiasInfoEXT,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetDepthBias2EXT.get())(commandBuffer, pDepthBiasInfo) },
+        Some(table) => unsafe { (*table.vkCmdSetDepthBias2EXT)(commandBuffer, pDepthBiasInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetDepthBias2EXT",
             parameter: "commandBuffer",
@@ -3824,7 +3750,7 @@ pub unsafe extern "system" fn vkCmdSetDepthBias2EXT(
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetDepthBiasEnable(commandBuffer: VkCommandBuffer, depthBiasEnable: VkBool32) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetDepthBiasEnable.get())(commandBuffer, depthBiasEnable) },
+        Some(table) => unsafe { (*table.vkCmdSetDepthBiasEnable)(commandBuffer, depthBiasEnable) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetDepthBiasEnable",
             parameter: "commandBuffer",
@@ -3835,7 +3761,7 @@ pub unsafe extern "system" fn vkCmdSetDepthBiasEnable(commandBuffer: VkCommandBu
 /// [`vkCmdSetDepthBiasEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthBiasEnableEXT.html)
 pub unsafe extern "system" fn vkCmdSetDepthBiasEnableEXT(commandBuffer: VkCommandBuffer, depthBiasEnable: VkBool32) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetDepthBiasEnableEXT.get())(commandBuffer, depthBiasEnable) },
+        Some(table) => unsafe { (*table.vkCmdSetDepthBiasEnableEXT)(commandBuffer, depthBiasEnable) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetDepthBiasEnableEXT",
             parameter: "commandBuffer",
@@ -3851,7 +3777,7 @@ pub unsafe extern "system" fn vkCmdSetDepthBounds(
     maxDepthBounds: f32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetDepthBounds.get())(commandBuffer, minDepthBounds, maxDepthBounds) },
+        Some(table) => unsafe { (*table.vkCmdSetDepthBounds)(commandBuffer, minDepthBounds, maxDepthBounds) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetDepthBounds",
             parameter: "commandBuffer",
@@ -3866,7 +3792,7 @@ pub unsafe extern "system" fn vkCmdSetDepthBoundsTestEnable(
     depthBoundsTestEnable: VkBool32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetDepthBoundsTestEnable.get())(commandBuffer, depthBoundsTestEnable) },
+        Some(table) => unsafe { (*table.vkCmdSetDepthBoundsTestEnable)(commandBuffer, depthBoundsTestEnable) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetDepthBoundsTestEnable",
             parameter: "commandBuffer",
@@ -3880,7 +3806,7 @@ pub unsafe extern "system" fn vkCmdSetDepthBoundsTestEnableEXT(
     depthBoundsTestEnable: VkBool32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetDepthBoundsTestEnableEXT.get())(commandBuffer, depthBoundsTestEnable) },
+        Some(table) => unsafe { (*table.vkCmdSetDepthBoundsTestEnableEXT)(commandBuffer, depthBoundsTestEnable) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetDepthBoundsTestEnableEXT",
             parameter: "commandBuffer",
@@ -3891,7 +3817,7 @@ pub unsafe extern "system" fn vkCmdSetDepthBoundsTestEnableEXT(
 /// [`vkCmdSetDepthClampEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthClampEnableEXT.html)
 pub unsafe extern "system" fn vkCmdSetDepthClampEnableEXT(commandBuffer: VkCommandBuffer, depthClampEnable: VkBool32) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetDepthClampEnableEXT.get())(commandBuffer, depthClampEnable) },
+        Some(table) => unsafe { (*table.vkCmdSetDepthClampEnableEXT)(commandBuffer, depthClampEnable) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetDepthClampEnableEXT",
             parameter: "commandBuffer",
@@ -3906,9 +3832,7 @@ pub unsafe extern "system" fn vkCmdSetDepthClampRangeEXT(
     pDepthClampRange: *const VkDepthClampRangeEXT,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (table.vkCmdSetDepthClampRangeEXT.get())(commandBuffer, depthClampMode, pDepthClampRange)
-        },
+        Some(table) => unsafe { (*table.vkCmdSetDepthClampRangeEXT)(commandBuffer, depthClampMode, pDepthClampRange) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetDepthClampRangeEXT",
             parameter: "commandBuffer",
@@ -3919,7 +3843,7 @@ pub unsafe extern "system" fn vkCmdSetDepthClampRangeEXT(
 /// [`vkCmdSetDepthClipEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthClipEnableEXT.html)
 pub unsafe extern "system" fn vkCmdSetDepthClipEnableEXT(commandBuffer: VkCommandBuffer, depthClipEnable: VkBool32) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetDepthClipEnableEXT.get())(commandBuffer, depthClipEnable) },
+        Some(table) => unsafe { (*table.vkCmdSetDepthClipEnableEXT)(commandBuffer, depthClipEnable) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetDepthClipEnableEXT",
             parameter: "commandBuffer",
@@ -3933,7 +3857,7 @@ pub unsafe extern "system" fn vkCmdSetDepthClipNegativeOneToOneEXT(
     negativeOneToOne: VkBool32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetDepthClipNegativeOneToOneEXT.get())(commandBuffer, negativeOneToOne) },
+        Some(table) => unsafe { (*table.vkCmdSetDepthClipNegativeOneToOneEXT)(commandBuffer, negativeOneToOne) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetDepthClipNegativeOneToOneEXT",
             parameter: "commandBuffer",
@@ -3945,7 +3869,7 @@ pub unsafe extern "system" fn vkCmdSetDepthClipNegativeOneToOneEXT(
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetDepthCompareOp(commandBuffer: VkCommandBuffer, depthCompareOp: VkCompareOp) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetDepthCompareOp.get())(commandBuffer, depthCompareOp) },
+        Some(table) => unsafe { (*table.vkCmdSetDepthCompareOp)(commandBuffer, depthCompareOp) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetDepthCompareOp",
             parameter: "commandBuffer",
@@ -3956,7 +3880,7 @@ pub unsafe extern "system" fn vkCmdSetDepthCompareOp(commandBuffer: VkCommandBuf
 /// [`vkCmdSetDepthCompareOpEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthCompareOpEXT.html)
 pub unsafe extern "system" fn vkCmdSetDepthCompareOpEXT(commandBuffer: VkCommandBuffer, depthCompareOp: VkCompareOp) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetDepthCompareOpEXT.get())(commandBuffer, depthCompareOp) },
+        Some(table) => unsafe { (*table.vkCmdSetDepthCompareOpEXT)(commandBuffer, depthCompareOp) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetDepthCompareOpEXT",
             parameter: "commandBuffer",
@@ -3968,7 +3892,7 @@ pub unsafe extern "system" fn vkCmdSetDepthCompareOpEXT(commandBuffer: VkCommand
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetDepthTestEnable(commandBuffer: VkCommandBuffer, depthTestEnable: VkBool32) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetDepthTestEnable.get())(commandBuffer, depthTestEnable) },
+        Some(table) => unsafe { (*table.vkCmdSetDepthTestEnable)(commandBuffer, depthTestEnable) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetDepthTestEnable",
             parameter: "commandBuffer",
@@ -3979,7 +3903,7 @@ pub unsafe extern "system" fn vkCmdSetDepthTestEnable(commandBuffer: VkCommandBu
 /// [`vkCmdSetDepthTestEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthTestEnableEXT.html)
 pub unsafe extern "system" fn vkCmdSetDepthTestEnableEXT(commandBuffer: VkCommandBuffer, depthTestEnable: VkBool32) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetDepthTestEnableEXT.get())(commandBuffer, depthTestEnable) },
+        Some(table) => unsafe { (*table.vkCmdSetDepthTestEnableEXT)(commandBuffer, depthTestEnable) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetDepthTestEnableEXT",
             parameter: "commandBuffer",
@@ -3991,7 +3915,7 @@ pub unsafe extern "system" fn vkCmdSetDepthTestEnableEXT(commandBuffer: VkComman
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetDepthWriteEnable(commandBuffer: VkCommandBuffer, depthWriteEnable: VkBool32) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetDepthWriteEnable.get())(commandBuffer, depthWriteEnable) },
+        Some(table) => unsafe { (*table.vkCmdSetDepthWriteEnable)(commandBuffer, depthWriteEnable) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetDepthWriteEnable",
             parameter: "commandBuffer",
@@ -4002,7 +3926,7 @@ pub unsafe extern "system" fn vkCmdSetDepthWriteEnable(commandBuffer: VkCommandB
 /// [`vkCmdSetDepthWriteEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthWriteEnableEXT.html)
 pub unsafe extern "system" fn vkCmdSetDepthWriteEnableEXT(commandBuffer: VkCommandBuffer, depthWriteEnable: VkBool32) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetDepthWriteEnableEXT.get())(commandBuffer, depthWriteEnable) },
+        Some(table) => unsafe { (*table.vkCmdSetDepthWriteEnableEXT)(commandBuffer, depthWriteEnable) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetDepthWriteEnableEXT",
             parameter: "commandBuffer",
@@ -4017,7 +3941,7 @@ pub unsafe extern "system" fn vkCmdSetDescriptorBufferOffsets2EXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetDescriptorBufferOffsets2EXT.get())(commandBuffer, pSetDescriptorBufferOffsetsInfo)
+            (*table.vkCmdSetDescriptorBufferOffsets2EXT)(commandBuffer, pSetDescriptorBufferOffsetsInfo)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdSetDescriptorBufferOffsets2EXT",
@@ -4038,7 +3962,7 @@ pub unsafe extern "system" fn vkCmdSetDescriptorBufferOffsetsEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetDescriptorBufferOffsetsEXT.get())(
+            (*table.vkCmdSetDescriptorBufferOffsetsEXT)(
                 commandBuffer,
                 pipelineBindPoint,
                 layout,
@@ -4059,7 +3983,7 @@ pub unsafe extern "system" fn vkCmdSetDescriptorBufferOffsetsEXT(
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetDeviceMask(commandBuffer: VkCommandBuffer, deviceMask: u32) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetDeviceMask.get())(commandBuffer, deviceMask) },
+        Some(table) => unsafe { (*table.vkCmdSetDeviceMask)(commandBuffer, deviceMask) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetDeviceMask",
             parameter: "commandBuffer",
@@ -4070,7 +3994,7 @@ pub unsafe extern "system" fn vkCmdSetDeviceMask(commandBuffer: VkCommandBuffer,
 /// [`vkCmdSetDeviceMaskKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDeviceMaskKHR.html)
 pub unsafe extern "system" fn vkCmdSetDeviceMaskKHR(commandBuffer: VkCommandBuffer, deviceMask: u32) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetDeviceMaskKHR.get())(commandBuffer, deviceMask) },
+        Some(table) => unsafe { (*table.vkCmdSetDeviceMaskKHR)(commandBuffer, deviceMask) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetDeviceMaskKHR",
             parameter: "commandBuffer",
@@ -4087,7 +4011,7 @@ pub unsafe extern "system" fn vkCmdSetDiscardRectangleEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetDiscardRectangleEXT.get())(
+            (*table.vkCmdSetDiscardRectangleEXT)(
                 commandBuffer,
                 firstDiscardRectangle,
                 discardRectangleCount,
@@ -4107,9 +4031,7 @@ pub unsafe extern "system" fn vkCmdSetDiscardRectangleEnableEXT(
     discardRectangleEnable: VkBool32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (table.vkCmdSetDiscardRectangleEnableEXT.get())(commandBuffer, discardRectangleEnable)
-        },
+        Some(table) => unsafe { (*table.vkCmdSetDiscardRectangleEnableEXT)(commandBuffer, discardRectangleEnable) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetDiscardRectangleEnableEXT",
             parameter: "commandBuffer",
@@ -4123,7 +4045,7 @@ pub unsafe extern "system" fn vkCmdSetDiscardRectangleModeEXT(
     discardRectangleMode: VkDiscardRectangleModeEXT,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetDiscardRectangleModeEXT.get())(commandBuffer, discardRectangleMode) },
+        Some(table) => unsafe { (*table.vkCmdSetDiscardRectangleModeEXT)(commandBuffer, discardRectangleMode) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetDiscardRectangleModeEXT",
             parameter: "commandBuffer",
@@ -4137,7 +4059,7 @@ pub unsafe extern "system" fn vkCmdSetDispatchParametersARM(
     pDispatchParameters: *const VkDispatchParametersARM,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetDispatchParametersARM.get())(commandBuffer, pDispatchParameters) },
+        Some(table) => unsafe { (*table.vkCmdSetDispatchParametersARM)(commandBuffer, pDispatchParameters) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetDispatchParametersARM",
             parameter: "commandBuffer",
@@ -4153,7 +4075,7 @@ pub unsafe extern "system" fn vkCmdSetEvent(
     stageMask: VkPipelineStageFlags,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetEvent.get())(commandBuffer, event, stageMask) },
+        Some(table) => unsafe { (*table.vkCmdSetEvent)(commandBuffer, event, stageMask) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetEvent",
             parameter: "commandBuffer",
@@ -4169,7 +4091,7 @@ pub unsafe extern "system" fn vkCmdSetEvent2(
     pDependencyInfo: *const VkDependencyInfo,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetEvent2.get())(commandBuffer, event, pDependencyInfo) },
+        Some(table) => unsafe { (*table.vkCmdSetEvent2)(commandBuffer, event, pDependencyInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetEvent2",
             parameter: "commandBuffer",
@@ -4184,7 +4106,7 @@ pub unsafe extern "system" fn vkCmdSetEvent2KHR(
     pDependencyInfo: *const VkDependencyInfo,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetEvent2KHR.get())(commandBuffer, event, pDependencyInfo) },
+        Some(table) => unsafe { (*table.vkCmdSetEvent2KHR)(commandBuffer, event, pDependencyInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetEvent2KHR",
             parameter: "commandBuffer",
@@ -4201,7 +4123,7 @@ pub unsafe extern "system" fn vkCmdSetExclusiveScissorEnableNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetExclusiveScissorEnableNV.get())(
+            (*table.vkCmdSetExclusiveScissorEnableNV)(
                 commandBuffer,
                 firstExclusiveScissor,
                 exclusiveScissorCount,
@@ -4224,7 +4146,7 @@ pub unsafe extern "system" fn vkCmdSetExclusiveScissorNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetExclusiveScissorNV.get())(
+            (*table.vkCmdSetExclusiveScissorNV)(
                 commandBuffer,
                 firstExclusiveScissor,
                 exclusiveScissorCount,
@@ -4245,7 +4167,7 @@ pub unsafe extern "system" fn vkCmdSetExtraPrimitiveOverestimationSizeEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetExtraPrimitiveOverestimationSizeEXT.get())(commandBuffer, extraPrimitiveOverestimationSize)
+            (*table.vkCmdSetExtraPrimitiveOverestimationSizeEXT)(commandBuffer, extraPrimitiveOverestimationSize)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdSetExtraPrimitiveOverestimationSizeEXT",
@@ -4261,9 +4183,7 @@ pub unsafe extern "system" fn vkCmdSetFragmentShadingRateEnumNV(
     combinerOps: *const VkFragmentShadingRateCombinerOpKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (table.vkCmdSetFragmentShadingRateEnumNV.get())(commandBuffer, shadingRate, combinerOps)
-        },
+        Some(table) => unsafe { (*table.vkCmdSetFragmentShadingRateEnumNV)(commandBuffer, shadingRate, combinerOps) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetFragmentShadingRateEnumNV",
             parameter: "commandBuffer",
@@ -4278,9 +4198,7 @@ pub unsafe extern "system" fn vkCmdSetFragmentShadingRateKHR(
     combinerOps: *const VkFragmentShadingRateCombinerOpKHR,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (table.vkCmdSetFragmentShadingRateKHR.get())(commandBuffer, pFragmentSize, combinerOps)
-        },
+        Some(table) => unsafe { (*table.vkCmdSetFragmentShadingRateKHR)(commandBuffer, pFragmentSize, combinerOps) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetFragmentShadingRateKHR",
             parameter: "commandBuffer",
@@ -4292,7 +4210,7 @@ pub unsafe extern "system" fn vkCmdSetFragmentShadingRateKHR(
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetFrontFace(commandBuffer: VkCommandBuffer, frontFace: VkFrontFace) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetFrontFace.get())(commandBuffer, frontFace) },
+        Some(table) => unsafe { (*table.vkCmdSetFrontFace)(commandBuffer, frontFace) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetFrontFace",
             parameter: "commandBuffer",
@@ -4303,7 +4221,7 @@ pub unsafe extern "system" fn vkCmdSetFrontFace(commandBuffer: VkCommandBuffer, 
 /// [`vkCmdSetFrontFaceEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetFrontFaceEXT.html)
 pub unsafe extern "system" fn vkCmdSetFrontFaceEXT(commandBuffer: VkCommandBuffer, frontFace: VkFrontFace) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetFrontFaceEXT.get())(commandBuffer, frontFace) },
+        Some(table) => unsafe { (*table.vkCmdSetFrontFaceEXT)(commandBuffer, frontFace) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetFrontFaceEXT",
             parameter: "commandBuffer",
@@ -4317,7 +4235,7 @@ pub unsafe extern "system" fn vkCmdSetLineRasterizationModeEXT(
     lineRasterizationMode: VkLineRasterizationModeEXT,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetLineRasterizationModeEXT.get())(commandBuffer, lineRasterizationMode) },
+        Some(table) => unsafe { (*table.vkCmdSetLineRasterizationModeEXT)(commandBuffer, lineRasterizationMode) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetLineRasterizationModeEXT",
             parameter: "commandBuffer",
@@ -4333,9 +4251,7 @@ pub unsafe extern "system" fn vkCmdSetLineStipple(
     lineStipplePattern: u16,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (table.vkCmdSetLineStipple.get())(commandBuffer, lineStippleFactor, lineStipplePattern)
-        },
+        Some(table) => unsafe { (*table.vkCmdSetLineStipple)(commandBuffer, lineStippleFactor, lineStipplePattern) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetLineStipple",
             parameter: "commandBuffer",
@@ -4350,9 +4266,7 @@ pub unsafe extern "system" fn vkCmdSetLineStippleEXT(
     lineStipplePattern: u16,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (table.vkCmdSetLineStippleEXT.get())(commandBuffer, lineStippleFactor, lineStipplePattern)
-        },
+        Some(table) => unsafe { (*table.vkCmdSetLineStippleEXT)(commandBuffer, lineStippleFactor, lineStipplePattern) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetLineStippleEXT",
             parameter: "commandBuffer",
@@ -4366,7 +4280,7 @@ pub unsafe extern "system" fn vkCmdSetLineStippleEnableEXT(
     stippledLineEnable: VkBool32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetLineStippleEnableEXT.get())(commandBuffer, stippledLineEnable) },
+        Some(table) => unsafe { (*table.vkCmdSetLineStippleEnableEXT)(commandBuffer, stippledLineEnable) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetLineStippleEnableEXT",
             parameter: "commandBuffer",
@@ -4381,9 +4295,7 @@ pub unsafe extern "system" fn vkCmdSetLineStippleKHR(
     lineStipplePattern: u16,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (table.vkCmdSetLineStippleKHR.get())(commandBuffer, lineStippleFactor, lineStipplePattern)
-        },
+        Some(table) => unsafe { (*table.vkCmdSetLineStippleKHR)(commandBuffer, lineStippleFactor, lineStipplePattern) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetLineStippleKHR",
             parameter: "commandBuffer",
@@ -4395,7 +4307,7 @@ pub unsafe extern "system" fn vkCmdSetLineStippleKHR(
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetLineWidth(commandBuffer: VkCommandBuffer, lineWidth: f32) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetLineWidth.get())(commandBuffer, lineWidth) },
+        Some(table) => unsafe { (*table.vkCmdSetLineWidth)(commandBuffer, lineWidth) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetLineWidth",
             parameter: "commandBuffer",
@@ -4406,7 +4318,7 @@ pub unsafe extern "system" fn vkCmdSetLineWidth(commandBuffer: VkCommandBuffer, 
 /// [`vkCmdSetLogicOpEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetLogicOpEXT.html)
 pub unsafe extern "system" fn vkCmdSetLogicOpEXT(commandBuffer: VkCommandBuffer, logicOp: VkLogicOp) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetLogicOpEXT.get())(commandBuffer, logicOp) },
+        Some(table) => unsafe { (*table.vkCmdSetLogicOpEXT)(commandBuffer, logicOp) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetLogicOpEXT",
             parameter: "commandBuffer",
@@ -4417,7 +4329,7 @@ pub unsafe extern "system" fn vkCmdSetLogicOpEXT(commandBuffer: VkCommandBuffer,
 /// [`vkCmdSetLogicOpEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetLogicOpEnableEXT.html)
 pub unsafe extern "system" fn vkCmdSetLogicOpEnableEXT(commandBuffer: VkCommandBuffer, logicOpEnable: VkBool32) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetLogicOpEnableEXT.get())(commandBuffer, logicOpEnable) },
+        Some(table) => unsafe { (*table.vkCmdSetLogicOpEnableEXT)(commandBuffer, logicOpEnable) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetLogicOpEnableEXT",
             parameter: "commandBuffer",
@@ -4428,7 +4340,7 @@ pub unsafe extern "system" fn vkCmdSetLogicOpEnableEXT(commandBuffer: VkCommandB
 /// [`vkCmdSetPatchControlPointsEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetPatchControlPointsEXT.html)
 pub unsafe extern "system" fn vkCmdSetPatchControlPointsEXT(commandBuffer: VkCommandBuffer, patchControlPoints: u32) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetPatchControlPointsEXT.get())(commandBuffer, patchControlPoints) },
+        Some(table) => unsafe { (*table.vkCmdSetPatchControlPointsEXT)(commandBuffer, patchControlPoints) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetPatchControlPointsEXT",
             parameter: "commandBuffer",
@@ -4442,7 +4354,7 @@ pub unsafe extern "system" fn vkCmdSetPerformanceMarkerINTEL(
     pMarkerInfo: *const VkPerformanceMarkerInfoINTEL,
 ) -> VkResult {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetPerformanceMarkerINTEL.get())(commandBuffer, pMarkerInfo) },
+        Some(table) => unsafe { (*table.vkCmdSetPerformanceMarkerINTEL)(commandBuffer, pMarkerInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetPerformanceMarkerINTEL",
             parameter: "commandBuffer",
@@ -4456,7 +4368,7 @@ pub unsafe extern "system" fn vkCmdSetPerformanceOverrideINTEL(
     pOverrideInfo: *const VkPerformanceOverrideInfoINTEL,
 ) -> VkResult {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetPerformanceOverrideINTEL.get())(commandBuffer, pOverrideInfo) },
+        Some(table) => unsafe { (*table.vkCmdSetPerformanceOverrideINTEL)(commandBuffer, pOverrideInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetPerformanceOverrideINTEL",
             parameter: "commandBuffer",
@@ -4470,7 +4382,7 @@ pub unsafe extern "system" fn vkCmdSetPerformanceStreamMarkerINTEL(
     pMarkerInfo: *const VkPerformanceStreamMarkerInfoINTEL,
 ) -> VkResult {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetPerformanceStreamMarkerINTEL.get())(commandBuffer, pMarkerInfo) },
+        Some(table) => unsafe { (*table.vkCmdSetPerformanceStreamMarkerINTEL)(commandBuffer, pMarkerInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetPerformanceStreamMarkerINTEL",
             parameter: "commandBuffer",
@@ -4481,7 +4393,7 @@ pub unsafe extern "system" fn vkCmdSetPerformanceStreamMarkerINTEL(
 /// [`vkCmdSetPolygonModeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetPolygonModeEXT.html)
 pub unsafe extern "system" fn vkCmdSetPolygonModeEXT(commandBuffer: VkCommandBuffer, polygonMode: VkPolygonMode) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetPolygonModeEXT.get())(commandBuffer, polygonMode) },
+        Some(table) => unsafe { (*table.vkCmdSetPolygonModeEXT)(commandBuffer, polygonMode) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetPolygonModeEXT",
             parameter: "commandBuffer",
@@ -4496,7 +4408,7 @@ pub unsafe extern "system" fn vkCmdSetPrimitiveRestartEnable(
     primitiveRestartEnable: VkBool32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetPrimitiveRestartEnable.get())(commandBuffer, primitiveRestartEnable) },
+        Some(table) => unsafe { (*table.vkCmdSetPrimitiveRestartEnable)(commandBuffer, primitiveRestartEnable) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetPrimitiveRestartEnable",
             parameter: "commandBuffer",
@@ -4510,9 +4422,7 @@ pub unsafe extern "system" fn vkCmdSetPrimitiveRestartEnableEXT(
     primitiveRestartEnable: VkBool32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (table.vkCmdSetPrimitiveRestartEnableEXT.get())(commandBuffer, primitiveRestartEnable)
-        },
+        Some(table) => unsafe { (*table.vkCmdSetPrimitiveRestartEnableEXT)(commandBuffer, primitiveRestartEnable) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetPrimitiveRestartEnableEXT",
             parameter: "commandBuffer",
@@ -4526,7 +4436,7 @@ pub unsafe extern "system" fn vkCmdSetPrimitiveRestartIndexEXT(
     primitiveRestartIndex: u32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetPrimitiveRestartIndexEXT.get())(commandBuffer, primitiveRestartIndex) },
+        Some(table) => unsafe { (*table.vkCmdSetPrimitiveRestartIndexEXT)(commandBuffer, primitiveRestartIndex) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetPrimitiveRestartIndexEXT",
             parameter: "commandBuffer",
@@ -4541,7 +4451,7 @@ pub unsafe extern "system" fn vkCmdSetPrimitiveTopology(
     primitiveTopology: VkPrimitiveTopology,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetPrimitiveTopology.get())(commandBuffer, primitiveTopology) },
+        Some(table) => unsafe { (*table.vkCmdSetPrimitiveTopology)(commandBuffer, primitiveTopology) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetPrimitiveTopology",
             parameter: "commandBuffer",
@@ -4555,7 +4465,7 @@ pub unsafe extern "system" fn vkCmdSetPrimitiveTopologyEXT(
     primitiveTopology: VkPrimitiveTopology,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetPrimitiveTopologyEXT.get())(commandBuffer, primitiveTopology) },
+        Some(table) => unsafe { (*table.vkCmdSetPrimitiveTopologyEXT)(commandBuffer, primitiveTopology) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetPrimitiveTopologyEXT",
             parameter: "commandBuffer",
@@ -4569,7 +4479,7 @@ pub unsafe extern "system" fn vkCmdSetProvokingVertexModeEXT(
     provokingVertexMode: VkProvokingVertexModeEXT,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetProvokingVertexModeEXT.get())(commandBuffer, provokingVertexMode) },
+        Some(table) => unsafe { (*table.vkCmdSetProvokingVertexModeEXT)(commandBuffer, provokingVertexMode) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetProvokingVertexModeEXT",
             parameter: "commandBuffer",
@@ -4583,7 +4493,7 @@ pub unsafe extern "system" fn vkCmdSetRasterizationSamplesEXT(
     rasterizationSamples: VkSampleCountFlagBits,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetRasterizationSamplesEXT.get())(commandBuffer, rasterizationSamples) },
+        Some(table) => unsafe { (*table.vkCmdSetRasterizationSamplesEXT)(commandBuffer, rasterizationSamples) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetRasterizationSamplesEXT",
             parameter: "commandBuffer",
@@ -4594,7 +4504,7 @@ pub unsafe extern "system" fn vkCmdSetRasterizationSamplesEXT(
 /// [`vkCmdSetRasterizationStreamEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetRasterizationStreamEXT.html)
 pub unsafe extern "system" fn vkCmdSetRasterizationStreamEXT(commandBuffer: VkCommandBuffer, rasterizationStream: u32) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetRasterizationStreamEXT.get())(commandBuffer, rasterizationStream) },
+        Some(table) => unsafe { (*table.vkCmdSetRasterizationStreamEXT)(commandBuffer, rasterizationStream) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetRasterizationStreamEXT",
             parameter: "commandBuffer",
@@ -4609,7 +4519,7 @@ pub unsafe extern "system" fn vkCmdSetRasterizerDiscardEnable(
     rasterizerDiscardEnable: VkBool32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetRasterizerDiscardEnable.get())(commandBuffer, rasterizerDiscardEnable) },
+        Some(table) => unsafe { (*table.vkCmdSetRasterizerDiscardEnable)(commandBuffer, rasterizerDiscardEnable) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetRasterizerDiscardEnable",
             parameter: "commandBuffer",
@@ -4623,9 +4533,7 @@ pub unsafe extern "system" fn vkCmdSetRasterizerDiscardEnableEXT(
     rasterizerDiscardEnable: VkBool32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (table.vkCmdSetRasterizerDiscardEnableEXT.get())(commandBuffer, rasterizerDiscardEnable)
-        },
+        Some(table) => unsafe { (*table.vkCmdSetRasterizerDiscardEnableEXT)(commandBuffer, rasterizerDiscardEnable) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetRasterizerDiscardEnableEXT",
             parameter: "commandBuffer",
@@ -4639,9 +4547,7 @@ pub unsafe extern "system" fn vkCmdSetRayTracingPipelineStackSizeKHR(
     pipelineStackSize: u32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (table.vkCmdSetRayTracingPipelineStackSizeKHR.get())(commandBuffer, pipelineStackSize)
-        },
+        Some(table) => unsafe { (*table.vkCmdSetRayTracingPipelineStackSizeKHR)(commandBuffer, pipelineStackSize) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetRayTracingPipelineStackSizeKHR",
             parameter: "commandBuffer",
@@ -4656,7 +4562,7 @@ pub unsafe extern "system" fn vkCmdSetRenderingAttachmentLocations(
     pLocationInfo: *const VkRenderingAttachmentLocationInfo,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetRenderingAttachmentLocations.get())(commandBuffer, pLocationInfo) },
+        Some(table) => unsafe { (*table.vkCmdSetRenderingAttachmentLocations)(commandBuffer, pLocationInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetRenderingAttachmentLocations",
             parameter: "commandBuffer",
@@ -4670,7 +4576,7 @@ pub unsafe extern "system" fn vkCmdSetRenderingAttachmentLocationsKHR(
     pLocationInfo: *const VkRenderingAttachmentLocationInfo,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetRenderingAttachmentLocationsKHR.get())(commandBuffer, pLocationInfo) },
+        Some(table) => unsafe { (*table.vkCmdSetRenderingAttachmentLocationsKHR)(commandBuffer, pLocationInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetRenderingAttachmentLocationsKHR",
             parameter: "commandBuffer",
@@ -4686,7 +4592,7 @@ pub unsafe extern "system" fn vkCmdSetRenderingInputAttachmentIndices(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetRenderingInputAttachmentIndices.get())(commandBuffer, pInputAttachmentIndexInfo)
+            (*table.vkCmdSetRenderingInputAttachmentIndices)(commandBuffer, pInputAttachmentIndexInfo)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdSetRenderingInputAttachmentIndices",
@@ -4702,7 +4608,7 @@ pub unsafe extern "system" fn vkCmdSetRenderingInputAttachmentIndicesKHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetRenderingInputAttachmentIndicesKHR.get())(commandBuffer, pInputAttachmentIndexInfo)
+            (*table.vkCmdSetRenderingInputAttachmentIndicesKHR)(commandBuffer, pInputAttachmentIndexInfo)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdSetRenderingInputAttachmentIndicesKHR",
@@ -4718,7 +4624,7 @@ pub unsafe extern "system" fn vkCmdSetRepresentativeFragmentTestEnableNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetRepresentativeFragmentTestEnableNV.get())(commandBuffer, representativeFragmentTestEnable)
+            (*table.vkCmdSetRepresentativeFragmentTestEnableNV)(commandBuffer, representativeFragmentTestEnable)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdSetRepresentativeFragmentTestEnableNV",
@@ -4733,7 +4639,7 @@ pub unsafe extern "system" fn vkCmdSetSampleLocationsEXT(
     pSampleLocationsInfo: *const VkSampleLocationsInfoEXT,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetSampleLocationsEXT.get())(commandBuffer, pSampleLocationsInfo) },
+        Some(table) => unsafe { (*table.vkCmdSetSampleLocationsEXT)(commandBuffer, pSampleLocationsInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetSampleLocationsEXT",
             parameter: "commandBuffer",
@@ -4747,7 +4653,7 @@ pub unsafe extern "system" fn vkCmdSetSampleLocationsEnableEXT(
     sampleLocationsEnable: VkBool32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetSampleLocationsEnableEXT.get())(commandBuffer, sampleLocationsEnable) },
+        Some(table) => unsafe { (*table.vkCmdSetSampleLocationsEnableEXT)(commandBuffer, sampleLocationsEnable) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetSampleLocationsEnableEXT",
             parameter: "commandBuffer",
@@ -4762,7 +4668,7 @@ pub unsafe extern "system" fn vkCmdSetSampleMaskEXT(
     pSampleMask: *const VkSampleMask,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetSampleMaskEXT.get())(commandBuffer, samples, pSampleMask) },
+        Some(table) => unsafe { (*table.vkCmdSetSampleMaskEXT)(commandBuffer, samples, pSampleMask) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetSampleMaskEXT",
             parameter: "commandBuffer",
@@ -4779,7 +4685,7 @@ pub unsafe extern "system" fn vkCmdSetScissor(
     pScissors: *const VkRect2D,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetScissor.get())(commandBuffer, firstScissor, scissorCount, pScissors) },
+        Some(table) => unsafe { (*table.vkCmdSetScissor)(commandBuffer, firstScissor, scissorCount, pScissors) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetScissor",
             parameter: "commandBuffer",
@@ -4795,7 +4701,7 @@ pub unsafe extern "system" fn vkCmdSetScissorWithCount(
     pScissors: *const VkRect2D,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetScissorWithCount.get())(commandBuffer, scissorCount, pScissors) },
+        Some(table) => unsafe { (*table.vkCmdSetScissorWithCount)(commandBuffer, scissorCount, pScissors) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetScissorWithCount",
             parameter: "commandBuffer",
@@ -4810,7 +4716,7 @@ pub unsafe extern "system" fn vkCmdSetScissorWithCountEXT(
     pScissors: *const VkRect2D,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetScissorWithCountEXT.get())(commandBuffer, scissorCount, pScissors) },
+        Some(table) => unsafe { (*table.vkCmdSetScissorWithCountEXT)(commandBuffer, scissorCount, pScissors) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetScissorWithCountEXT",
             parameter: "commandBuffer",
@@ -4824,7 +4730,7 @@ pub unsafe extern "system" fn vkCmdSetShadingRateImageEnableNV(
     shadingRateImageEnable: VkBool32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetShadingRateImageEnableNV.get())(commandBuffer, shadingRateImageEnable) },
+        Some(table) => unsafe { (*table.vkCmdSetShadingRateImageEnableNV)(commandBuffer, shadingRateImageEnable) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetShadingRateImageEnableNV",
             parameter: "commandBuffer",
@@ -4840,7 +4746,7 @@ pub unsafe extern "system" fn vkCmdSetStencilCompareMask(
     compareMask: u32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetStencilCompareMask.get())(commandBuffer, faceMask, compareMask) },
+        Some(table) => unsafe { (*table.vkCmdSetStencilCompareMask)(commandBuffer, faceMask, compareMask) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetStencilCompareMask",
             parameter: "commandBuffer",
@@ -4860,7 +4766,7 @@ pub unsafe extern "system" fn vkCmdSetStencilOp(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetStencilOp.get())(commandBuffer, faceMask, failOp, passOp, depthFailOp, compareOp)
+            (*table.vkCmdSetStencilOp)(commandBuffer, faceMask, failOp, passOp, depthFailOp, compareOp)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdSetStencilOp",
@@ -4880,7 +4786,7 @@ pub unsafe extern "system" fn vkCmdSetStencilOpEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetStencilOpEXT.get())(commandBuffer, faceMask, failOp, passOp, depthFailOp, compareOp)
+            (*table.vkCmdSetStencilOpEXT)(commandBuffer, faceMask, failOp, passOp, depthFailOp, compareOp)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdSetStencilOpEXT",
@@ -4897,7 +4803,7 @@ pub unsafe extern "system" fn vkCmdSetStencilReference(
     reference: u32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetStencilReference.get())(commandBuffer, faceMask, reference) },
+        Some(table) => unsafe { (*table.vkCmdSetStencilReference)(commandBuffer, faceMask, reference) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetStencilReference",
             parameter: "commandBuffer",
@@ -4909,7 +4815,7 @@ pub unsafe extern "system" fn vkCmdSetStencilReference(
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetStencilTestEnable(commandBuffer: VkCommandBuffer, stencilTestEnable: VkBool32) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetStencilTestEnable.get())(commandBuffer, stencilTestEnable) },
+        Some(table) => unsafe { (*table.vkCmdSetStencilTestEnable)(commandBuffer, stencilTestEnable) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetStencilTestEnable",
             parameter: "commandBuffer",
@@ -4923,7 +4829,7 @@ pub unsafe extern "system" fn vkCmdSetStencilTestEnableEXT(
     stencilTestEnable: VkBool32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetStencilTestEnableEXT.get())(commandBuffer, stencilTestEnable) },
+        Some(table) => unsafe { (*table.vkCmdSetStencilTestEnableEXT)(commandBuffer, stencilTestEnable) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetStencilTestEnableEXT",
             parameter: "commandBuffer",
@@ -4939,7 +4845,7 @@ pub unsafe extern "system" fn vkCmdSetStencilWriteMask(
     writeMask: u32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetStencilWriteMask.get())(commandBuffer, faceMask, writeMask) },
+        Some(table) => unsafe { (*table.vkCmdSetStencilWriteMask)(commandBuffer, faceMask, writeMask) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetStencilWriteMask",
             parameter: "commandBuffer",
@@ -4953,7 +4859,7 @@ pub unsafe extern "system" fn vkCmdSetTessellationDomainOriginEXT(
     domainOrigin: VkTessellationDomainOrigin,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetTessellationDomainOriginEXT.get())(commandBuffer, domainOrigin) },
+        Some(table) => unsafe { (*table.vkCmdSetTessellationDomainOriginEXT)(commandBuffer, domainOrigin) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetTessellationDomainOriginEXT",
             parameter: "commandBuffer",
@@ -4971,7 +4877,7 @@ pub unsafe extern "system" fn vkCmdSetVertexInputEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetVertexInputEXT.get())(
+            (*table.vkCmdSetVertexInputEXT)(
                 commandBuffer,
                 vertexBindingDescriptionCount,
                 pVertexBindingDescriptions,
@@ -4995,9 +4901,7 @@ pub unsafe extern "system" fn vkCmdSetViewport(
     pViewports: *const VkViewport,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (table.vkCmdSetViewport.get())(commandBuffer, firstViewport, viewportCount, pViewports)
-        },
+        Some(table) => unsafe { (*table.vkCmdSetViewport)(commandBuffer, firstViewport, viewportCount, pViewports) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetViewport",
             parameter: "commandBuffer",
@@ -5014,7 +4918,7 @@ pub unsafe extern "system" fn vkCmdSetViewportShadingRatePaletteNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetViewportShadingRatePaletteNV.get())(
+            (*table.vkCmdSetViewportShadingRatePaletteNV)(
                 commandBuffer,
                 firstViewport,
                 viewportCount,
@@ -5037,7 +4941,7 @@ pub unsafe extern "system" fn vkCmdSetViewportSwizzleNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetViewportSwizzleNV.get())(commandBuffer, firstViewport, viewportCount, pViewportSwizzles)
+            (*table.vkCmdSetViewportSwizzleNV)(commandBuffer, firstViewport, viewportCount, pViewportSwizzles)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdSetViewportSwizzleNV",
@@ -5052,7 +4956,7 @@ pub unsafe extern "system" fn vkCmdSetViewportWScalingEnableNV(
     viewportWScalingEnable: VkBool32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetViewportWScalingEnableNV.get())(commandBuffer, viewportWScalingEnable) },
+        Some(table) => unsafe { (*table.vkCmdSetViewportWScalingEnableNV)(commandBuffer, viewportWScalingEnable) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetViewportWScalingEnableNV",
             parameter: "commandBuffer",
@@ -5069,7 +4973,7 @@ pub unsafe extern "system" fn vkCmdSetViewportWScalingNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdSetViewportWScalingNV.get())(commandBuffer, firstViewport, viewportCount, pViewportWScalings)
+            (*table.vkCmdSetViewportWScalingNV)(commandBuffer, firstViewport, viewportCount, pViewportWScalings)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdSetViewportWScalingNV",
@@ -5086,7 +4990,7 @@ pub unsafe extern "system" fn vkCmdSetViewportWithCount(
     pViewports: *const VkViewport,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetViewportWithCount.get())(commandBuffer, viewportCount, pViewports) },
+        Some(table) => unsafe { (*table.vkCmdSetViewportWithCount)(commandBuffer, viewportCount, pViewports) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetViewportWithCount",
             parameter: "commandBuffer",
@@ -5101,7 +5005,7 @@ pub unsafe extern "system" fn vkCmdSetViewportWithCountEXT(
     pViewports: *const VkViewport,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetViewportWithCountEXT.get())(commandBuffer, viewportCount, pViewports) },
+        Some(table) => unsafe { (*table.vkCmdSetViewportWithCountEXT)(commandBuffer, viewportCount, pViewports) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetViewportWithCountEXT",
             parameter: "commandBuffer",
@@ -5112,7 +5016,7 @@ pub unsafe extern "system" fn vkCmdSetViewportWithCountEXT(
 /// [`vkCmdSubpassShadingHUAWEI`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSubpassShadingHUAWEI.html)
 pub unsafe extern "system" fn vkCmdSubpassShadingHUAWEI(commandBuffer: VkCommandBuffer) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSubpassShadingHUAWEI.get())(commandBuffer) },
+        Some(table) => unsafe { (*table.vkCmdSubpassShadingHUAWEI)(commandBuffer) },
         None => seam::reject(&Rejected {
             command: "vkCmdSubpassShadingHUAWEI",
             parameter: "commandBuffer",
@@ -5126,7 +5030,7 @@ pub unsafe extern "system" fn vkCmdTraceRaysIndirect2KHR(
     indirectDeviceAddress: VkDeviceAddress,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdTraceRaysIndirect2KHR.get())(commandBuffer, indirectDeviceAddress) },
+        Some(table) => unsafe { (*table.vkCmdTraceRaysIndirect2KHR)(commandBuffer, indirectDeviceAddress) },
         None => seam::reject(&Rejected {
             command: "vkCmdTraceRaysIndirect2KHR",
             parameter: "commandBuffer",
@@ -5145,7 +5049,7 @@ pub unsafe extern "system" fn vkCmdTraceRaysIndirectKHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdTraceRaysIndirectKHR.get())(
+            (*table.vkCmdTraceRaysIndirectKHR)(
                 commandBuffer,
                 pRaygenShaderBindingTable,
                 pMissShaderBindingTable,
@@ -5174,7 +5078,7 @@ pub unsafe extern "system" fn vkCmdTraceRaysKHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdTraceRaysKHR.get())(
+            (*table.vkCmdTraceRaysKHR)(
                 commandBuffer,
                 pRaygenShaderBindingTable,
                 pMissShaderBindingTable,
@@ -5212,7 +5116,7 @@ pub unsafe extern "system" fn vkCmdTraceRaysNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdTraceRaysNV.get())(
+            (*table.vkCmdTraceRaysNV)(
                 commandBuffer,
                 raygenShaderBindingTableBuffer,
                 raygenShaderBindingOffset,
@@ -5247,7 +5151,7 @@ pub unsafe extern "system" fn vkCmdUpdateBuffer(
     pData: *const c_void,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdUpdateBuffer.get())(commandBuffer, dstBuffer, dstOffset, dataSize, pData) },
+        Some(table) => unsafe { (*table.vkCmdUpdateBuffer)(commandBuffer, dstBuffer, dstOffset, dataSize, pData) },
         None => seam::reject(&Rejected {
             command: "vkCmdUpdateBuffer",
             parameter: "commandBuffer",
@@ -5264,9 +5168,7 @@ pub unsafe extern "system" fn vkCmdUpdateMemoryKHR(
     pData: *const c_void,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (table.vkCmdUpdateMemoryKHR.get())(commandBuffer, pDstRange, dstFlags, dataSize, pData)
-        },
+        Some(table) => unsafe { (*table.vkCmdUpdateMemoryKHR)(commandBuffer, pDstRange, dstFlags, dataSize, pData) },
         None => seam::reject(&Rejected {
             command: "vkCmdUpdateMemoryKHR",
             parameter: "commandBuffer",
@@ -5282,7 +5184,7 @@ pub unsafe extern "system" fn vkCmdUpdatePipelineIndirectBufferNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdUpdatePipelineIndirectBufferNV.get())(commandBuffer, pipelineBindPoint, pipeline)
+            (*table.vkCmdUpdatePipelineIndirectBufferNV)(commandBuffer, pipelineBindPoint, pipeline)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdUpdatePipelineIndirectBufferNV",
@@ -5308,7 +5210,7 @@ pub unsafe extern "system" fn vkCmdWaitEvents(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdWaitEvents.get())(
+            (*table.vkCmdWaitEvents)(
                 commandBuffer,
                 eventCount,
                 pEvents,
@@ -5338,7 +5240,7 @@ pub unsafe extern "system" fn vkCmdWaitEvents2(
     pDependencyInfos: *const VkDependencyInfo,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdWaitEvents2.get())(commandBuffer, eventCount, pEvents, pDependencyInfos) },
+        Some(table) => unsafe { (*table.vkCmdWaitEvents2)(commandBuffer, eventCount, pEvents, pDependencyInfos) },
         None => seam::reject(&Rejected {
             command: "vkCmdWaitEvents2",
             parameter: "commandBuffer",
@@ -5354,9 +5256,7 @@ pub unsafe extern "system" fn vkCmdWaitEvents2KHR(
     pDependencyInfos: *const VkDependencyInfo,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (table.vkCmdWaitEvents2KHR.get())(commandBuffer, eventCount, pEvents, pDependencyInfos)
-        },
+        Some(table) => unsafe { (*table.vkCmdWaitEvents2KHR)(commandBuffer, eventCount, pEvents, pDependencyInfos) },
         None => seam::reject(&Rejected {
             command: "vkCmdWaitEvents2KHR",
             parameter: "commandBuffer",
@@ -5375,7 +5275,7 @@ pub unsafe extern "system" fn vkCmdWriteAccelerationStructuresPropertiesKHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdWriteAccelerationStructuresPropertiesKHR.get())(
+            (*table.vkCmdWriteAccelerationStructuresPropertiesKHR)(
                 commandBuffer,
                 accelerationStructureCount,
                 pAccelerationStructures,
@@ -5402,7 +5302,7 @@ pub unsafe extern "system" fn vkCmdWriteAccelerationStructuresPropertiesNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdWriteAccelerationStructuresPropertiesNV.get())(
+            (*table.vkCmdWriteAccelerationStructuresPropertiesNV)(
                 commandBuffer,
                 accelerationStructureCount,
                 pAccelerationStructures,
@@ -5428,7 +5328,7 @@ pub unsafe extern "system" fn vkCmdWriteBufferMarker2AMD(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdWriteBufferMarker2AMD.get())(commandBuffer, stage, dstBuffer, dstOffset, marker)
+            (*table.vkCmdWriteBufferMarker2AMD)(commandBuffer, stage, dstBuffer, dstOffset, marker)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdWriteBufferMarker2AMD",
@@ -5447,7 +5347,7 @@ pub unsafe extern "system" fn vkCmdWriteBufferMarkerAMD(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdWriteBufferMarkerAMD.get())(commandBuffer, pipelineStage, dstBuffer, dstOffset, marker)
+            (*table.vkCmdWriteBufferMarkerAMD)(commandBuffer, pipelineStage, dstBuffer, dstOffset, marker)
         },
         None => seam::reject(&Rejected {
             command: "vkCmdWriteBufferMarkerAMD",
@@ -5462,7 +5362,7 @@ pub unsafe extern "system" fn vkCmdWriteMarkerToMemoryAMD(
     pInfo: *const VkMemoryMarkerInfoAMD,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdWriteMarkerToMemoryAMD.get())(commandBuffer, pInfo) },
+        Some(table) => unsafe { (*table.vkCmdWriteMarkerToMemoryAMD)(commandBuffer, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdWriteMarkerToMemoryAMD",
             parameter: "commandBuffer",
@@ -5481,7 +5381,7 @@ pub unsafe extern "system" fn vkCmdWriteMicromapsPropertiesEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdWriteMicromapsPropertiesEXT.get())(
+            (*table.vkCmdWriteMicromapsPropertiesEXT)(
                 commandBuffer,
                 micromapCount,
                 pMicromaps,
@@ -5506,7 +5406,7 @@ pub unsafe extern "system" fn vkCmdWriteTimestamp(
     query: u32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdWriteTimestamp.get())(commandBuffer, pipelineStage, queryPool, query) },
+        Some(table) => unsafe { (*table.vkCmdWriteTimestamp)(commandBuffer, pipelineStage, queryPool, query) },
         None => seam::reject(&Rejected {
             command: "vkCmdWriteTimestamp",
             parameter: "commandBuffer",
@@ -5523,7 +5423,7 @@ pub unsafe extern "system" fn vkCmdWriteTimestamp2(
     query: u32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdWriteTimestamp2.get())(commandBuffer, stage, queryPool, query) },
+        Some(table) => unsafe { (*table.vkCmdWriteTimestamp2)(commandBuffer, stage, queryPool, query) },
         None => seam::reject(&Rejected {
             command: "vkCmdWriteTimestamp2",
             parameter: "commandBuffer",
@@ -5539,7 +5439,7 @@ pub unsafe extern "system" fn vkCmdWriteTimestamp2KHR(
     query: u32,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdWriteTimestamp2KHR.get())(commandBuffer, stage, queryPool, query) },
+        Some(table) => unsafe { (*table.vkCmdWriteTimestamp2KHR)(commandBuffer, stage, queryPool, query) },
         None => seam::reject(&Rejected {
             command: "vkCmdWriteTimestamp2KHR",
             parameter: "commandBuffer",
@@ -5551,7 +5451,7 @@ pub unsafe extern "system" fn vkCmdWriteTimestamp2KHR(
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkEndCommandBuffer(commandBuffer: VkCommandBuffer) -> VkResult {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkEndCommandBuffer.get())(commandBuffer) },
+        Some(table) => unsafe { (*table.vkEndCommandBuffer)(commandBuffer) },
         None => seam::reject(&Rejected {
             command: "vkEndCommandBuffer",
             parameter: "commandBuffer",
@@ -5566,7 +5466,7 @@ pub unsafe extern "system" fn vkResetCommandBuffer(
     flags: VkCommandBufferResetFlags,
 ) -> VkResult {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkResetCommandBuffer.get())(commandBuffer, flags) },
+        Some(table) => unsafe { (*table.vkResetCommandBuffer)(commandBuffer, flags) },
         None => seam::reject(&Rejected {
             command: "vkResetCommandBuffer",
             parameter: "commandBuffer",

@@ -13,7 +13,7 @@ pub unsafe extern "system" fn vkAcquireFullScreenExclusiveModeEXT(
     swapchain: VkSwapchainKHR,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkAcquireFullScreenExclusiveModeEXT.get())(device, swapchain) },
+        Some(table) => unsafe { (*table.vkAcquireFullScreenExclusiveModeEXT)(device, swapchain) },
         None => seam::reject(&Rejected {
             command: "vkAcquireFullScreenExclusiveModeEXT",
             parameter: "device",
@@ -29,7 +29,7 @@ pub unsafe extern "system" fn vkAcquireNextImage2KHR(
     pImageIndex: *mut u32,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkAcquireNextImage2KHR.get())(device, pAcquireInfo, pImageIndex) },
+        Some(table) => unsafe { (*table.vkAcquireNextImage2KHR)(device, pAcquireInfo, pImageIndex) },
         None => seam::reject(&Rejected {
             command: "vkAcquireNextImage2KHR",
             parameter: "device",
@@ -49,7 +49,7 @@ pub unsafe extern "system" fn vkAcquireNextImageKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkAcquireNextImageKHR.get())(device, swapchain, timeout, semaphore, fence, pImageIndex)
+            (*table.vkAcquireNextImageKHR)(device, swapchain, timeout, semaphore, fence, pImageIndex)
         },
         None => seam::reject(&Rejected {
             command: "vkAcquireNextImageKHR",
@@ -65,9 +65,7 @@ pub unsafe extern "system" fn vkAcquirePerformanceConfigurationINTEL(
     pConfiguration: *mut VkPerformanceConfigurationINTEL,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (table.vkAcquirePerformanceConfigurationINTEL.get())(device, pAcquireInfo, pConfiguration)
-        },
+        Some(table) => unsafe { (*table.vkAcquirePerformanceConfigurationINTEL)(device, pAcquireInfo, pConfiguration) },
         None => seam::reject(&Rejected {
             command: "vkAcquirePerformanceConfigurationINTEL",
             parameter: "device",
@@ -81,7 +79,7 @@ pub unsafe extern "system" fn vkAcquireProfilingLockKHR(
     pInfo: *const VkAcquireProfilingLockInfoKHR,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkAcquireProfilingLockKHR.get())(device, pInfo) },
+        Some(table) => unsafe { (*table.vkAcquireProfilingLockKHR)(device, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkAcquireProfilingLockKHR",
             parameter: "device",
@@ -98,7 +96,7 @@ pub unsafe extern "system" fn vkAllocateCommandBuffers(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            let result = (table.vkAllocateCommandBuffers.get())(device, pAllocateInfo, pCommandBuffers);
+            let result = (*table.vkAllocateCommandBuffers)(device, pAllocateInfo, pCommandBuffers);
             if result == VkResult::VK_SUCCESS {
                 seam::adopt_all(table, pCommandBuffers, (*pAllocateInfo).commandBufferCount);
             }
@@ -119,7 +117,7 @@ pub unsafe extern "system" fn vkAllocateDescriptorSets(
     pDescriptorSets: *mut VkDescriptorSet,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkAllocateDescriptorSets.get())(device, pAllocateInfo, pDescriptorSets) },
+        Some(table) => unsafe { (*table.vkAllocateDescriptorSets)(device, pAllocateInfo, pDescriptorSets) },
         None => seam::reject(&Rejected {
             command: "vkAllocateDescriptorSets",
             parameter: "device",
@@ -136,7 +134,7 @@ pub unsafe extern "system" fn vkAllocateMemory(
     pMemory: *mut VkDeviceMemory,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkAllocateMemory.get())(device, pAllocateInfo, pAllocator, pMemory) },
+        Some(table) => unsafe { (*table.vkAllocateMemory)(device, pAllocateInfo, pAllocator, pMemory) },
         None => seam::reject(&Rejected {
             command: "vkAllocateMemory",
             parameter: "device",
@@ -147,7 +145,7 @@ pub unsafe extern "system" fn vkAllocateMemory(
 /// [`vkAntiLagUpdateAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAntiLagUpdateAMD.html)
 pub unsafe extern "system" fn vkAntiLagUpdateAMD(device: VkDevice, pData: *const VkAntiLagDataAMD) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkAntiLagUpdateAMD.get())(device, pData) },
+        Some(table) => unsafe { (*table.vkAntiLagUpdateAMD)(device, pData) },
         None => seam::reject(&Rejected {
             command: "vkAntiLagUpdateAMD",
             parameter: "device",
@@ -162,7 +160,7 @@ pub unsafe extern "system" fn vkBindAccelerationStructureMemoryNV(
     pBindInfos: *const VkBindAccelerationStructureMemoryInfoNV,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkBindAccelerationStructureMemoryNV.get())(device, bindInfoCount, pBindInfos) },
+        Some(table) => unsafe { (*table.vkBindAccelerationStructureMemoryNV)(device, bindInfoCount, pBindInfos) },
         None => seam::reject(&Rejected {
             command: "vkBindAccelerationStructureMemoryNV",
             parameter: "device",
@@ -179,7 +177,7 @@ pub unsafe extern "system" fn vkBindBufferMemory(
     memoryOffset: VkDeviceSize,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkBindBufferMemory.get())(device, buffer, memory, memoryOffset) },
+        Some(table) => unsafe { (*table.vkBindBufferMemory)(device, buffer, memory, memoryOffset) },
         None => seam::reject(&Rejected {
             command: "vkBindBufferMemory",
             parameter: "device",
@@ -195,7 +193,7 @@ pub unsafe extern "system" fn vkBindBufferMemory2(
     pBindInfos: *const VkBindBufferMemoryInfo,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkBindBufferMemory2.get())(device, bindInfoCount, pBindInfos) },
+        Some(table) => unsafe { (*table.vkBindBufferMemory2)(device, bindInfoCount, pBindInfos) },
         None => seam::reject(&Rejected {
             command: "vkBindBufferMemory2",
             parameter: "device",
@@ -210,7 +208,7 @@ pub unsafe extern "system" fn vkBindBufferMemory2KHR(
     pBindInfos: *const VkBindBufferMemoryInfo,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkBindBufferMemory2KHR.get())(device, bindInfoCount, pBindInfos) },
+        Some(table) => unsafe { (*table.vkBindBufferMemory2KHR)(device, bindInfoCount, pBindInfos) },
         None => seam::reject(&Rejected {
             command: "vkBindBufferMemory2KHR",
             parameter: "device",
@@ -225,9 +223,7 @@ pub unsafe extern "system" fn vkBindDataGraphPipelineSessionMemoryARM(
     pBindInfos: *const VkBindDataGraphPipelineSessionMemoryInfoARM,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (table.vkBindDataGraphPipelineSessionMemoryARM.get())(device, bindInfoCount, pBindInfos)
-        },
+        Some(table) => unsafe { (*table.vkBindDataGraphPipelineSessionMemoryARM)(device, bindInfoCount, pBindInfos) },
         None => seam::reject(&Rejected {
             command: "vkBindDataGraphPipelineSessionMemoryARM",
             parameter: "device",
@@ -244,7 +240,7 @@ pub unsafe extern "system" fn vkBindImageMemory(
     memoryOffset: VkDeviceSize,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkBindImageMemory.get())(device, image, memory, memoryOffset) },
+        Some(table) => unsafe { (*table.vkBindImageMemory)(device, image, memory, memoryOffset) },
         None => seam::reject(&Rejected {
             command: "vkBindImageMemory",
             parameter: "device",
@@ -260,7 +256,7 @@ pub unsafe extern "system" fn vkBindImageMemory2(
     pBindInfos: *const VkBindImageMemoryInfo,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkBindImageMemory2.get())(device, bindInfoCount, pBindInfos) },
+        Some(table) => unsafe { (*table.vkBindImageMemory2)(device, bindInfoCount, pBindInfos) },
         None => seam::reject(&Rejected {
             command: "vkBindImageMemory2",
             parameter: "device",
@@ -275,7 +271,7 @@ pub unsafe extern "system" fn vkBindImageMemory2KHR(
     pBindInfos: *const VkBindImageMemoryInfo,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkBindImageMemory2KHR.get())(device, bindInfoCount, pBindInfos) },
+        Some(table) => unsafe { (*table.vkBindImageMemory2KHR)(device, bindInfoCount, pBindInfos) },
         None => seam::reject(&Rejected {
             command: "vkBindImageMemory2KHR",
             parameter: "device",
@@ -292,9 +288,7 @@ pub unsafe extern "system" fn vkBindOpticalFlowSessionImageNV(
     layout: VkImageLayout,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (table.vkBindOpticalFlowSessionImageNV.get())(device, session, bindingPoint, view, layout)
-        },
+        Some(table) => unsafe { (*table.vkBindOpticalFlowSessionImageNV)(device, session, bindingPoint, view, layout) },
         None => seam::reject(&Rejected {
             command: "vkBindOpticalFlowSessionImageNV",
             parameter: "device",
@@ -309,7 +303,7 @@ pub unsafe extern "system" fn vkBindTensorMemoryARM(
     pBindInfos: *const VkBindTensorMemoryInfoARM,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkBindTensorMemoryARM.get())(device, bindInfoCount, pBindInfos) },
+        Some(table) => unsafe { (*table.vkBindTensorMemoryARM)(device, bindInfoCount, pBindInfos) },
         None => seam::reject(&Rejected {
             command: "vkBindTensorMemoryARM",
             parameter: "device",
@@ -326,7 +320,7 @@ pub unsafe extern "system" fn vkBindVideoSessionMemoryKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkBindVideoSessionMemoryKHR.get())(
+            (*table.vkBindVideoSessionMemoryKHR)(
                 device,
                 videoSession,
                 bindSessionMemoryInfoCount,
@@ -350,13 +344,7 @@ pub unsafe extern "system" fn vkBuildAccelerationStructuresKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkBuildAccelerationStructuresKHR.get())(
-                device,
-                deferredOperation,
-                infoCount,
-                pInfos,
-                ppBuildRangeInfos,
-            )
+            (*table.vkBuildAccelerationStructuresKHR)(device, deferredOperation, infoCount, pInfos, ppBuildRangeInfos)
         },
         None => seam::reject(&Rejected {
             command: "vkBuildAccelerationStructuresKHR",
@@ -373,7 +361,7 @@ pub unsafe extern "system" fn vkBuildMicromapsEXT(
     pInfos: *const VkMicromapBuildInfoEXT,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkBuildMicromapsEXT.get())(device, deferredOperation, infoCount, pInfos) },
+        Some(table) => unsafe { (*table.vkBuildMicromapsEXT)(device, deferredOperation, infoCount, pInfos) },
         None => seam::reject(&Rejected {
             command: "vkBuildMicromapsEXT",
             parameter: "device",
@@ -387,7 +375,7 @@ pub unsafe extern "system" fn vkClearShaderInstrumentationMetricsARM(
     instrumentation: VkShaderInstrumentationARM,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkClearShaderInstrumentationMetricsARM.get())(device, instrumentation) },
+        Some(table) => unsafe { (*table.vkClearShaderInstrumentationMetricsARM)(device, instrumentation) },
         None => seam::reject(&Rejected {
             command: "vkClearShaderInstrumentationMetricsARM",
             parameter: "device",
@@ -398,7 +386,7 @@ pub unsafe extern "system" fn vkClearShaderInstrumentationMetricsARM(
 /// [`vkCompileDeferredNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCompileDeferredNV.html)
 pub unsafe extern "system" fn vkCompileDeferredNV(device: VkDevice, pipeline: VkPipeline, shader: u32) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkCompileDeferredNV.get())(device, pipeline, shader) },
+        Some(table) => unsafe { (*table.vkCompileDeferredNV)(device, pipeline, shader) },
         None => seam::reject(&Rejected {
             command: "vkCompileDeferredNV",
             parameter: "device",
@@ -412,7 +400,7 @@ pub unsafe extern "system" fn vkConvertCooperativeVectorMatrixNV(
     pInfo: *const VkConvertCooperativeVectorMatrixInfoNV,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkConvertCooperativeVectorMatrixNV.get())(device, pInfo) },
+        Some(table) => unsafe { (*table.vkConvertCooperativeVectorMatrixNV)(device, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkConvertCooperativeVectorMatrixNV",
             parameter: "device",
@@ -427,7 +415,7 @@ pub unsafe extern "system" fn vkCopyAccelerationStructureKHR(
     pInfo: *const VkCopyAccelerationStructureInfoKHR,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkCopyAccelerationStructureKHR.get())(device, deferredOperation, pInfo) },
+        Some(table) => unsafe { (*table.vkCopyAccelerationStructureKHR)(device, deferredOperation, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkCopyAccelerationStructureKHR",
             parameter: "device",
@@ -442,9 +430,7 @@ pub unsafe extern "system" fn vkCopyAccelerationStructureToMemoryKHR(
     pInfo: *const VkCopyAccelerationStructureToMemoryInfoKHR,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (table.vkCopyAccelerationStructureToMemoryKHR.get())(device, deferredOperation, pInfo)
-        },
+        Some(table) => unsafe { (*table.vkCopyAccelerationStructureToMemoryKHR)(device, deferredOperation, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkCopyAccelerationStructureToMemoryKHR",
             parameter: "device",
@@ -459,7 +445,7 @@ pub unsafe extern "system" fn vkCopyImageToImage(
     pCopyImageToImageInfo: *const VkCopyImageToImageInfo,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkCopyImageToImage.get())(device, pCopyImageToImageInfo) },
+        Some(table) => unsafe { (*table.vkCopyImageToImage)(device, pCopyImageToImageInfo) },
         None => seam::reject(&Rejected {
             command: "vkCopyImageToImage",
             parameter: "device",
@@ -473,7 +459,7 @@ pub unsafe extern "system" fn vkCopyImageToImageEXT(
     pCopyImageToImageInfo: *const VkCopyImageToImageInfo,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkCopyImageToImageEXT.get())(device, pCopyImageToImageInfo) },
+        Some(table) => unsafe { (*table.vkCopyImageToImageEXT)(device, pCopyImageToImageInfo) },
         None => seam::reject(&Rejected {
             command: "vkCopyImageToImageEXT",
             parameter: "device",
@@ -488,7 +474,7 @@ pub unsafe extern "system" fn vkCopyImageToMemory(
     pCopyImageToMemoryInfo: *const VkCopyImageToMemoryInfo,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkCopyImageToMemory.get())(device, pCopyImageToMemoryInfo) },
+        Some(table) => unsafe { (*table.vkCopyImageToMemory)(device, pCopyImageToMemoryInfo) },
         None => seam::reject(&Rejected {
             command: "vkCopyImageToMemory",
             parameter: "device",
@@ -502,7 +488,7 @@ pub unsafe extern "system" fn vkCopyImageToMemoryEXT(
     pCopyImageToMemoryInfo: *const VkCopyImageToMemoryInfo,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkCopyImageToMemoryEXT.get())(device, pCopyImageToMemoryInfo) },
+        Some(table) => unsafe { (*table.vkCopyImageToMemoryEXT)(device, pCopyImageToMemoryInfo) },
         None => seam::reject(&Rejected {
             command: "vkCopyImageToMemoryEXT",
             parameter: "device",
@@ -517,9 +503,7 @@ pub unsafe extern "system" fn vkCopyMemoryToAccelerationStructureKHR(
     pInfo: *const VkCopyMemoryToAccelerationStructureInfoKHR,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (table.vkCopyMemoryToAccelerationStructureKHR.get())(device, deferredOperation, pInfo)
-        },
+        Some(table) => unsafe { (*table.vkCopyMemoryToAccelerationStructureKHR)(device, deferredOperation, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkCopyMemoryToAccelerationStructureKHR",
             parameter: "device",
@@ -534,7 +518,7 @@ pub unsafe extern "system" fn vkCopyMemoryToImage(
     pCopyMemoryToImageInfo: *const VkCopyMemoryToImageInfo,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkCopyMemoryToImage.get())(device, pCopyMemoryToImageInfo) },
+        Some(table) => unsafe { (*table.vkCopyMemoryToImage)(device, pCopyMemoryToImageInfo) },
         None => seam::reject(&Rejected {
             command: "vkCopyMemoryToImage",
             parameter: "device",
@@ -548,7 +532,7 @@ pub unsafe extern "system" fn vkCopyMemoryToImageEXT(
     pCopyMemoryToImageInfo: *const VkCopyMemoryToImageInfo,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkCopyMemoryToImageEXT.get())(device, pCopyMemoryToImageInfo) },
+        Some(table) => unsafe { (*table.vkCopyMemoryToImageEXT)(device, pCopyMemoryToImageInfo) },
         None => seam::reject(&Rejected {
             command: "vkCopyMemoryToImageEXT",
             parameter: "device",
@@ -563,7 +547,7 @@ pub unsafe extern "system" fn vkCopyMemoryToMicromapEXT(
     pInfo: *const VkCopyMemoryToMicromapInfoEXT,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkCopyMemoryToMicromapEXT.get())(device, deferredOperation, pInfo) },
+        Some(table) => unsafe { (*table.vkCopyMemoryToMicromapEXT)(device, deferredOperation, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkCopyMemoryToMicromapEXT",
             parameter: "device",
@@ -578,7 +562,7 @@ pub unsafe extern "system" fn vkCopyMicromapEXT(
     pInfo: *const VkCopyMicromapInfoEXT,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkCopyMicromapEXT.get())(device, deferredOperation, pInfo) },
+        Some(table) => unsafe { (*table.vkCopyMicromapEXT)(device, deferredOperation, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkCopyMicromapEXT",
             parameter: "device",
@@ -593,7 +577,7 @@ pub unsafe extern "system" fn vkCopyMicromapToMemoryEXT(
     pInfo: *const VkCopyMicromapToMemoryInfoEXT,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkCopyMicromapToMemoryEXT.get())(device, deferredOperation, pInfo) },
+        Some(table) => unsafe { (*table.vkCopyMicromapToMemoryEXT)(device, deferredOperation, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkCopyMicromapToMemoryEXT",
             parameter: "device",
@@ -610,7 +594,7 @@ pub unsafe extern "system" fn vkCreateAccelerationStructure2KHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkCreateAccelerationStructure2KHR.get())(device, pCreateInfo, pAllocator, pAccelerationStructure)
+            (*table.vkCreateAccelerationStructure2KHR)(device, pCreateInfo, pAllocator, pAccelerationStructure)
         },
         None => seam::reject(&Rejected {
             command: "vkCreateAccelerationStructure2KHR",
@@ -628,7 +612,7 @@ pub unsafe extern "system" fn vkCreateAccelerationStructureKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkCreateAccelerationStructureKHR.get())(device, pCreateInfo, pAllocator, pAccelerationStructure)
+            (*table.vkCreateAccelerationStructureKHR)(device, pCreateInfo, pAllocator, pAccelerationStructure)
         },
         None => seam::reject(&Rejected {
             command: "vkCreateAccelerationStructureKHR",
@@ -646,7 +630,7 @@ pub unsafe extern "system" fn vkCreateAccelerationStructureNV(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkCreateAccelerationStructureNV.get())(device, pCreateInfo, pAllocator, pAccelerationStructure)
+            (*table.vkCreateAccelerationStructureNV)(device, pCreateInfo, pAllocator, pAccelerationStructure)
         },
         None => seam::reject(&Rejected {
             command: "vkCreateAccelerationStructureNV",
@@ -664,7 +648,7 @@ pub unsafe extern "system" fn vkCreateBuffer(
     pBuffer: *mut VkBuffer,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkCreateBuffer.get())(device, pCreateInfo, pAllocator, pBuffer) },
+        Some(table) => unsafe { (*table.vkCreateBuffer)(device, pCreateInfo, pAllocator, pBuffer) },
         None => seam::reject(&Rejected {
             command: "vkCreateBuffer",
             parameter: "device",
@@ -681,7 +665,7 @@ pub unsafe extern "system" fn vkCreateBufferCollectionFUCHSIA(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkCreateBufferCollectionFUCHSIA.get())(device, pCreateInfo, pAllocator, pCollection)
+            (*table.vkCreateBufferCollectionFUCHSIA)(device, pCreateInfo, pAllocator, pCollection)
         },
         None => seam::reject(&Rejected {
             command: "vkCreateBufferCollectionFUCHSIA",
@@ -699,7 +683,7 @@ pub unsafe extern "system" fn vkCreateBufferView(
     pView: *mut VkBufferView,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkCreateBufferView.get())(device, pCreateInfo, pAllocator, pView) },
+        Some(table) => unsafe { (*table.vkCreateBufferView)(device, pCreateInfo, pAllocator, pView) },
         None => seam::reject(&Rejected {
             command: "vkCreateBufferView",
             parameter: "device",
@@ -716,7 +700,7 @@ pub unsafe extern "system" fn vkCreateCommandPool(
     pCommandPool: *mut VkCommandPool,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkCreateCommandPool.get())(device, pCreateInfo, pAllocator, pCommandPool) },
+        Some(table) => unsafe { (*table.vkCreateCommandPool)(device, pCreateInfo, pAllocator, pCommandPool) },
         None => seam::reject(&Rejected {
             command: "vkCreateCommandPool",
             parameter: "device",
@@ -736,7 +720,7 @@ pub unsafe extern "system" fn vkCreateComputePipelines(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkCreateComputePipelines.get())(
+            (*table.vkCreateComputePipelines)(
                 device,
                 pipelineCache,
                 createInfoCount,
@@ -760,7 +744,7 @@ pub unsafe extern "system" fn vkCreateCuFunctionNVX(
     pFunction: *mut VkCuFunctionNVX,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkCreateCuFunctionNVX.get())(device, pCreateInfo, pAllocator, pFunction) },
+        Some(table) => unsafe { (*table.vkCreateCuFunctionNVX)(device, pCreateInfo, pAllocator, pFunction) },
         None => seam::reject(&Rejected {
             command: "vkCreateCuFunctionNVX",
             parameter: "device",
@@ -776,7 +760,7 @@ pub unsafe extern "system" fn vkCreateCuModuleNVX(
     pModule: *mut VkCuModuleNVX,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkCreateCuModuleNVX.get())(device, pCreateInfo, pAllocator, pModule) },
+        Some(table) => unsafe { (*table.vkCreateCuModuleNVX)(device, pCreateInfo, pAllocator, pModule) },
         None => seam::reject(&Rejected {
             command: "vkCreateCuModuleNVX",
             parameter: "device",
@@ -792,7 +776,7 @@ pub unsafe extern "system" fn vkCreateCudaFunctionNV(
     pFunction: *mut VkCudaFunctionNV,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkCreateCudaFunctionNV.get())(device, pCreateInfo, pAllocator, pFunction) },
+        Some(table) => unsafe { (*table.vkCreateCudaFunctionNV)(device, pCreateInfo, pAllocator, pFunction) },
         None => seam::reject(&Rejected {
             command: "vkCreateCudaFunctionNV",
             parameter: "device",
@@ -808,7 +792,7 @@ pub unsafe extern "system" fn vkCreateCudaModuleNV(
     pModule: *mut VkCudaModuleNV,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkCreateCudaModuleNV.get())(device, pCreateInfo, pAllocator, pModule) },
+        Some(table) => unsafe { (*table.vkCreateCudaModuleNV)(device, pCreateInfo, pAllocator, pModule) },
         None => seam::reject(&Rejected {
             command: "vkCreateCudaModuleNV",
             parameter: "device",
@@ -825,7 +809,7 @@ pub unsafe extern "system" fn vkCreateDataGraphPipelineSessionARM(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkCreateDataGraphPipelineSessionARM.get())(device, pCreateInfo, pAllocator, pSession)
+            (*table.vkCreateDataGraphPipelineSessionARM)(device, pCreateInfo, pAllocator, pSession)
         },
         None => seam::reject(&Rejected {
             command: "vkCreateDataGraphPipelineSessionARM",
@@ -846,7 +830,7 @@ pub unsafe extern "system" fn vkCreateDataGraphPipelinesARM(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkCreateDataGraphPipelinesARM.get())(
+            (*table.vkCreateDataGraphPipelinesARM)(
                 device,
                 deferredOperation,
                 pipelineCache,
@@ -870,7 +854,7 @@ pub unsafe extern "system" fn vkCreateDeferredOperationKHR(
     pDeferredOperation: *mut VkDeferredOperationKHR,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkCreateDeferredOperationKHR.get())(device, pAllocator, pDeferredOperation) },
+        Some(table) => unsafe { (*table.vkCreateDeferredOperationKHR)(device, pAllocator, pDeferredOperation) },
         None => seam::reject(&Rejected {
             command: "vkCreateDeferredOperationKHR",
             parameter: "device",
@@ -887,9 +871,7 @@ pub unsafe extern "system" fn vkCreateDescriptorPool(
     pDescriptorPool: *mut VkDescriptorPool,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (table.vkCreateDescriptorPool.get())(device, pCreateInfo, pAllocator, pDescriptorPool)
-        },
+        Some(table) => unsafe { (*table.vkCreateDescriptorPool)(device, pCreateInfo, pAllocator, pDescriptorPool) },
         None => seam::reject(&Rejected {
             command: "vkCreateDescriptorPool",
             parameter: "device",
@@ -906,9 +888,7 @@ pub unsafe extern "system" fn vkCreateDescriptorSetLayout(
     pSetLayout: *mut VkDescriptorSetLayout,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (table.vkCreateDescriptorSetLayout.get())(device, pCreateInfo, pAllocator, pSetLayout)
-        },
+        Some(table) => unsafe { (*table.vkCreateDescriptorSetLayout)(device, pCreateInfo, pAllocator, pSetLayout) },
         None => seam::reject(&Rejected {
             command: "vkCreateDescriptorSetLayout",
             parameter: "device",
@@ -926,7 +906,7 @@ pub unsafe extern "system" fn vkCreateDescriptorUpdateTemplate(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkCreateDescriptorUpdateTemplate.get())(device, pCreateInfo, pAllocator, pDescriptorUpdateTemplate)
+            (*table.vkCreateDescriptorUpdateTemplate)(device, pCreateInfo, pAllocator, pDescriptorUpdateTemplate)
         },
         None => seam::reject(&Rejected {
             command: "vkCreateDescriptorUpdateTemplate",
@@ -944,12 +924,7 @@ pub unsafe extern "system" fn vkCreateDescriptorUpdateTemplateKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkCreateDescriptorUpdateTemplateKHR.get())(
-                device,
-                pCreateInfo,
-                pAllocator,
-                pDescriptorUpdateTemplate,
-            )
+            (*table.vkCreateDescriptorUpdateTemplateKHR)(device, pCreateInfo, pAllocator, pDescriptorUpdateTemplate)
         },
         None => seam::reject(&Rejected {
             command: "vkCreateDescriptorUpdateTemplateKHR",
@@ -967,7 +942,7 @@ pub unsafe extern "system" fn vkCreateEvent(
     pEvent: *mut VkEvent,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkCreateEvent.get())(device, pCreateInfo, pAllocator, pEvent) },
+        Some(table) => unsafe { (*table.vkCreateEvent)(device, pCreateInfo, pAllocator, pEvent) },
         None => seam::reject(&Rejected {
             command: "vkCreateEvent",
             parameter: "device",
@@ -986,7 +961,7 @@ pub unsafe extern "system" fn vkCreateExecutionGraphPipelinesAMDX(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkCreateExecutionGraphPipelinesAMDX.get())(
+            (*table.vkCreateExecutionGraphPipelinesAMDX)(
                 device,
                 pipelineCache,
                 createInfoCount,
@@ -1011,7 +986,7 @@ pub unsafe extern "system" fn vkCreateExternalComputeQueueNV(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            let result = (table.vkCreateExternalComputeQueueNV.get())(device, pCreateInfo, pAllocator, pExternalQueue);
+            let result = (*table.vkCreateExternalComputeQueueNV)(device, pCreateInfo, pAllocator, pExternalQueue);
             if result == VkResult::VK_SUCCESS {
                 seam::adopt_all(table, pExternalQueue, 1);
             }
@@ -1033,7 +1008,7 @@ pub unsafe extern "system" fn vkCreateFence(
     pFence: *mut VkFence,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkCreateFence.get())(device, pCreateInfo, pAllocator, pFence) },
+        Some(table) => unsafe { (*table.vkCreateFence)(device, pCreateInfo, pAllocator, pFence) },
         None => seam::reject(&Rejected {
             command: "vkCreateFence",
             parameter: "device",
@@ -1050,7 +1025,7 @@ pub unsafe extern "system" fn vkCreateFramebuffer(
     pFramebuffer: *mut VkFramebuffer,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkCreateFramebuffer.get())(device, pCreateInfo, pAllocator, pFramebuffer) },
+        Some(table) => unsafe { (*table.vkCreateFramebuffer)(device, pCreateInfo, pAllocator, pFramebuffer) },
         None => seam::reject(&Rejected {
             command: "vkCreateFramebuffer",
             parameter: "device",
@@ -1066,7 +1041,7 @@ pub unsafe extern "system" fn vkCreateGpaSessionAMD(
     pGpaSession: *mut VkGpaSessionAMD,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkCreateGpaSessionAMD.get())(device, pCreateInfo, pAllocator, pGpaSession) },
+        Some(table) => unsafe { (*table.vkCreateGpaSessionAMD)(device, pCreateInfo, pAllocator, pGpaSession) },
         None => seam::reject(&Rejected {
             command: "vkCreateGpaSessionAMD",
             parameter: "device",
@@ -1086,7 +1061,7 @@ pub unsafe extern "system" fn vkCreateGraphicsPipelines(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkCreateGraphicsPipelines.get())(
+            (*table.vkCreateGraphicsPipelines)(
                 device,
                 pipelineCache,
                 createInfoCount,
@@ -1111,7 +1086,7 @@ pub unsafe extern "system" fn vkCreateImage(
     pImage: *mut VkImage,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkCreateImage.get())(device, pCreateInfo, pAllocator, pImage) },
+        Some(table) => unsafe { (*table.vkCreateImage)(device, pCreateInfo, pAllocator, pImage) },
         None => seam::reject(&Rejected {
             command: "vkCreateImage",
             parameter: "device",
@@ -1128,7 +1103,7 @@ pub unsafe extern "system" fn vkCreateImageView(
     pView: *mut VkImageView,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkCreateImageView.get())(device, pCreateInfo, pAllocator, pView) },
+        Some(table) => unsafe { (*table.vkCreateImageView)(device, pCreateInfo, pAllocator, pView) },
         None => seam::reject(&Rejected {
             command: "vkCreateImageView",
             parameter: "device",
@@ -1145,7 +1120,7 @@ pub unsafe extern "system" fn vkCreateIndirectCommandsLayoutEXT(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkCreateIndirectCommandsLayoutEXT.get())(device, pCreateInfo, pAllocator, pIndirectCommandsLayout)
+            (*table.vkCreateIndirectCommandsLayoutEXT)(device, pCreateInfo, pAllocator, pIndirectCommandsLayout)
         },
         None => seam::reject(&Rejected {
             command: "vkCreateIndirectCommandsLayoutEXT",
@@ -1163,7 +1138,7 @@ pub unsafe extern "system" fn vkCreateIndirectCommandsLayoutNV(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkCreateIndirectCommandsLayoutNV.get())(device, pCreateInfo, pAllocator, pIndirectCommandsLayout)
+            (*table.vkCreateIndirectCommandsLayoutNV)(device, pCreateInfo, pAllocator, pIndirectCommandsLayout)
         },
         None => seam::reject(&Rejected {
             command: "vkCreateIndirectCommandsLayoutNV",
@@ -1181,7 +1156,7 @@ pub unsafe extern "system" fn vkCreateIndirectExecutionSetEXT(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkCreateIndirectExecutionSetEXT.get())(device, pCreateInfo, pAllocator, pIndirectExecutionSet)
+            (*table.vkCreateIndirectExecutionSetEXT)(device, pCreateInfo, pAllocator, pIndirectExecutionSet)
         },
         None => seam::reject(&Rejected {
             command: "vkCreateIndirectExecutionSetEXT",
@@ -1198,7 +1173,7 @@ pub unsafe extern "system" fn vkCreateMicromapEXT(
     pMicromap: *mut VkMicromapEXT,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkCreateMicromapEXT.get())(device, pCreateInfo, pAllocator, pMicromap) },
+        Some(table) => unsafe { (*table.vkCreateMicromapEXT)(device, pCreateInfo, pAllocator, pMicromap) },
         None => seam::reject(&Rejected {
             command: "vkCreateMicromapEXT",
             parameter: "device",
@@ -1214,7 +1189,7 @@ pub unsafe extern "system" fn vkCreateOpticalFlowSessionNV(
     pSession: *mut VkOpticalFlowSessionNV,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkCreateOpticalFlowSessionNV.get())(device, pCreateInfo, pAllocator, pSession) },
+        Some(table) => unsafe { (*table.vkCreateOpticalFlowSessionNV)(device, pCreateInfo, pAllocator, pSession) },
         None => seam::reject(&Rejected {
             command: "vkCreateOpticalFlowSessionNV",
             parameter: "device",
@@ -1230,7 +1205,7 @@ pub unsafe extern "system" fn vkCreatePipelineBinariesKHR(
     pBinaries: *mut VkPipelineBinaryHandlesInfoKHR,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkCreatePipelineBinariesKHR.get())(device, pCreateInfo, pAllocator, pBinaries) },
+        Some(table) => unsafe { (*table.vkCreatePipelineBinariesKHR)(device, pCreateInfo, pAllocator, pBinaries) },
         None => seam::reject(&Rejected {
             command: "vkCreatePipelineBinariesKHR",
             parameter: "device",
@@ -1247,7 +1222,7 @@ pub unsafe extern "system" fn vkCreatePipelineCache(
     pPipelineCache: *mut VkPipelineCache,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkCreatePipelineCache.get())(device, pCreateInfo, pAllocator, pPipelineCache) },
+        Some(table) => unsafe { (*table.vkCreatePipelineCache)(device, pCreateInfo, pAllocator, pPipelineCache) },
         None => seam::reject(&Rejected {
             command: "vkCreatePipelineCache",
             parameter: "device",
@@ -1264,9 +1239,7 @@ pub unsafe extern "system" fn vkCreatePipelineLayout(
     pPipelineLayout: *mut VkPipelineLayout,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (table.vkCreatePipelineLayout.get())(device, pCreateInfo, pAllocator, pPipelineLayout)
-        },
+        Some(table) => unsafe { (*table.vkCreatePipelineLayout)(device, pCreateInfo, pAllocator, pPipelineLayout) },
         None => seam::reject(&Rejected {
             command: "vkCreatePipelineLayout",
             parameter: "device",
@@ -1283,9 +1256,7 @@ pub unsafe extern "system" fn vkCreatePrivateDataSlot(
     pPrivateDataSlot: *mut VkPrivateDataSlot,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (table.vkCreatePrivateDataSlot.get())(device, pCreateInfo, pAllocator, pPrivateDataSlot)
-        },
+        Some(table) => unsafe { (*table.vkCreatePrivateDataSlot)(device, pCreateInfo, pAllocator, pPrivateDataSlot) },
         None => seam::reject(&Rejected {
             command: "vkCreatePrivateDataSlot",
             parameter: "device",
@@ -1302,7 +1273,7 @@ pub unsafe extern "system" fn vkCreatePrivateDataSlotEXT(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkCreatePrivateDataSlotEXT.get())(device, pCreateInfo, pAllocator, pPrivateDataSlot)
+            (*table.vkCreatePrivateDataSlotEXT)(device, pCreateInfo, pAllocator, pPrivateDataSlot)
         },
         None => seam::reject(&Rejected {
             command: "vkCreatePrivateDataSlotEXT",
@@ -1320,7 +1291,7 @@ pub unsafe extern "system" fn vkCreateQueryPool(
     pQueryPool: *mut VkQueryPool,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkCreateQueryPool.get())(device, pCreateInfo, pAllocator, pQueryPool) },
+        Some(table) => unsafe { (*table.vkCreateQueryPool)(device, pCreateInfo, pAllocator, pQueryPool) },
         None => seam::reject(&Rejected {
             command: "vkCreateQueryPool",
             parameter: "device",
@@ -1340,7 +1311,7 @@ pub unsafe extern "system" fn vkCreateRayTracingPipelinesKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkCreateRayTracingPipelinesKHR.get())(
+            (*table.vkCreateRayTracingPipelinesKHR)(
                 device,
                 deferredOperation,
                 pipelineCache,
@@ -1368,7 +1339,7 @@ pub unsafe extern "system" fn vkCreateRayTracingPipelinesNV(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkCreateRayTracingPipelinesNV.get())(
+            (*table.vkCreateRayTracingPipelinesNV)(
                 device,
                 pipelineCache,
                 createInfoCount,
@@ -1393,7 +1364,7 @@ pub unsafe extern "system" fn vkCreateRenderPass(
     pRenderPass: *mut VkRenderPass,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkCreateRenderPass.get())(device, pCreateInfo, pAllocator, pRenderPass) },
+        Some(table) => unsafe { (*table.vkCreateRenderPass)(device, pCreateInfo, pAllocator, pRenderPass) },
         None => seam::reject(&Rejected {
             command: "vkCreateRenderPass",
             parameter: "device",
@@ -1410,7 +1381,7 @@ pub unsafe extern "system" fn vkCreateRenderPass2(
     pRenderPass: *mut VkRenderPass,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkCreateRenderPass2.get())(device, pCreateInfo, pAllocator, pRenderPass) },
+        Some(table) => unsafe { (*table.vkCreateRenderPass2)(device, pCreateInfo, pAllocator, pRenderPass) },
         None => seam::reject(&Rejected {
             command: "vkCreateRenderPass2",
             parameter: "device",
@@ -1426,7 +1397,7 @@ pub unsafe extern "system" fn vkCreateRenderPass2KHR(
     pRenderPass: *mut VkRenderPass,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkCreateRenderPass2KHR.get())(device, pCreateInfo, pAllocator, pRenderPass) },
+        Some(table) => unsafe { (*table.vkCreateRenderPass2KHR)(device, pCreateInfo, pAllocator, pRenderPass) },
         None => seam::reject(&Rejected {
             command: "vkCreateRenderPass2KHR",
             parameter: "device",
@@ -1443,7 +1414,7 @@ pub unsafe extern "system" fn vkCreateSampler(
     pSampler: *mut VkSampler,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkCreateSampler.get())(device, pCreateInfo, pAllocator, pSampler) },
+        Some(table) => unsafe { (*table.vkCreateSampler)(device, pCreateInfo, pAllocator, pSampler) },
         None => seam::reject(&Rejected {
             command: "vkCreateSampler",
             parameter: "device",
@@ -1461,7 +1432,7 @@ pub unsafe extern "system" fn vkCreateSamplerYcbcrConversion(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkCreateSamplerYcbcrConversion.get())(device, pCreateInfo, pAllocator, pYcbcrConversion)
+            (*table.vkCreateSamplerYcbcrConversion)(device, pCreateInfo, pAllocator, pYcbcrConversion)
         },
         None => seam::reject(&Rejected {
             command: "vkCreateSamplerYcbcrConversion",
@@ -1479,7 +1450,7 @@ pub unsafe extern "system" fn vkCreateSamplerYcbcrConversionKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkCreateSamplerYcbcrConversionKHR.get())(device, pCreateInfo, pAllocator, pYcbcrConversion)
+            (*table.vkCreateSamplerYcbcrConversionKHR)(device, pCreateInfo, pAllocator, pYcbcrConversion)
         },
         None => seam::reject(&Rejected {
             command: "vkCreateSamplerYcbcrConversionKHR",
@@ -1497,7 +1468,7 @@ pub unsafe extern "system" fn vkCreateSemaphore(
     pSemaphore: *mut VkSemaphore,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkCreateSemaphore.get())(device, pCreateInfo, pAllocator, pSemaphore) },
+        Some(table) => unsafe { (*table.vkCreateSemaphore)(device, pCreateInfo, pAllocator, pSemaphore) },
         None => seam::reject(&Rejected {
             command: "vkCreateSemaphore",
             parameter: "device",
@@ -1514,7 +1485,7 @@ pub unsafe extern "system" fn vkCreateShaderInstrumentationARM(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkCreateShaderInstrumentationARM.get())(device, pCreateInfo, pAllocator, pInstrumentation)
+            (*table.vkCreateShaderInstrumentationARM)(device, pCreateInfo, pAllocator, pInstrumentation)
         },
         None => seam::reject(&Rejected {
             command: "vkCreateShaderInstrumentationARM",
@@ -1532,7 +1503,7 @@ pub unsafe extern "system" fn vkCreateShaderModule(
     pShaderModule: *mut VkShaderModule,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkCreateShaderModule.get())(device, pCreateInfo, pAllocator, pShaderModule) },
+        Some(table) => unsafe { (*table.vkCreateShaderModule)(device, pCreateInfo, pAllocator, pShaderModule) },
         None => seam::reject(&Rejected {
             command: "vkCreateShaderModule",
             parameter: "device",
@@ -1550,7 +1521,7 @@ pub unsafe extern "system" fn vkCreateShadersEXT(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkCreateShadersEXT.get())(device, createInfoCount, pCreateInfos, pAllocator, pShaders)
+            (*table.vkCreateShadersEXT)(device, createInfoCount, pCreateInfos, pAllocator, pShaders)
         },
         None => seam::reject(&Rejected {
             command: "vkCreateShadersEXT",
@@ -1570,13 +1541,7 @@ pub unsafe extern "system" fn vkCreateSharedSwapchainsKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkCreateSharedSwapchainsKHR.get())(
-                device,
-                swapchainCount,
-                pCreateInfos.cast(),
-                pAllocator,
-                pSwapchains,
-            )
+            (*table.vkCreateSharedSwapchainsKHR)(device, swapchainCount, pCreateInfos.cast(), pAllocator, pSwapchains)
         },
         None => seam::reject(&Rejected {
             command: "vkCreateSharedSwapchainsKHR",
@@ -1604,7 +1569,7 @@ pub unsafe extern "system" fn vkCreateTensorARM(
     pTensor: *mut VkTensorARM,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkCreateTensorARM.get())(device, pCreateInfo, pAllocator, pTensor) },
+        Some(table) => unsafe { (*table.vkCreateTensorARM)(device, pCreateInfo, pAllocator, pTensor) },
         None => seam::reject(&Rejected {
             command: "vkCreateTensorARM",
             parameter: "device",
@@ -1620,7 +1585,7 @@ pub unsafe extern "system" fn vkCreateTensorViewARM(
     pView: *mut VkTensorViewARM,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkCreateTensorViewARM.get())(device, pCreateInfo, pAllocator, pView) },
+        Some(table) => unsafe { (*table.vkCreateTensorViewARM)(device, pCreateInfo, pAllocator, pView) },
         None => seam::reject(&Rejected {
             command: "vkCreateTensorViewARM",
             parameter: "device",
@@ -1637,7 +1602,7 @@ pub unsafe extern "system" fn vkCreateValidationCacheEXT(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkCreateValidationCacheEXT.get())(device, pCreateInfo, pAllocator, pValidationCache)
+            (*table.vkCreateValidationCacheEXT)(device, pCreateInfo, pAllocator, pValidationCache)
         },
         None => seam::reject(&Rejected {
             command: "vkCreateValidationCacheEXT",
@@ -1654,7 +1619,7 @@ pub unsafe extern "system" fn vkCreateVideoSessionKHR(
     pVideoSession: *mut VkVideoSessionKHR,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkCreateVideoSessionKHR.get())(device, pCreateInfo, pAllocator, pVideoSession) },
+        Some(table) => unsafe { (*table.vkCreateVideoSessionKHR)(device, pCreateInfo, pAllocator, pVideoSession) },
         None => seam::reject(&Rejected {
             command: "vkCreateVideoSessionKHR",
             parameter: "device",
@@ -1671,7 +1636,7 @@ pub unsafe extern "system" fn vkCreateVideoSessionParametersKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkCreateVideoSessionParametersKHR.get())(device, pCreateInfo, pAllocator, pVideoSessionParameters)
+            (*table.vkCreateVideoSessionParametersKHR)(device, pCreateInfo, pAllocator, pVideoSessionParameters)
         },
         None => seam::reject(&Rejected {
             command: "vkCreateVideoSessionParametersKHR",
@@ -1702,7 +1667,7 @@ pub unsafe extern "system" fn vkDeferredOperationJoinKHR(
     operation: VkDeferredOperationKHR,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkDeferredOperationJoinKHR.get())(device, operation) },
+        Some(table) => unsafe { (*table.vkDeferredOperationJoinKHR)(device, operation) },
         None => seam::reject(&Rejected {
             command: "vkDeferredOperationJoinKHR",
             parameter: "device",
@@ -1717,9 +1682,7 @@ pub unsafe extern "system" fn vkDestroyAccelerationStructureKHR(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (table.vkDestroyAccelerationStructureKHR.get())(device, accelerationStructure, pAllocator)
-        },
+        Some(table) => unsafe { (*table.vkDestroyAccelerationStructureKHR)(device, accelerationStructure, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkDestroyAccelerationStructureKHR",
             parameter: "device",
@@ -1734,9 +1697,7 @@ pub unsafe extern "system" fn vkDestroyAccelerationStructureNV(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (table.vkDestroyAccelerationStructureNV.get())(device, accelerationStructure, pAllocator)
-        },
+        Some(table) => unsafe { (*table.vkDestroyAccelerationStructureNV)(device, accelerationStructure, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkDestroyAccelerationStructureNV",
             parameter: "device",
@@ -1752,7 +1713,7 @@ pub unsafe extern "system" fn vkDestroyBuffer(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkDestroyBuffer.get())(device, buffer, pAllocator) },
+        Some(table) => unsafe { (*table.vkDestroyBuffer)(device, buffer, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkDestroyBuffer",
             parameter: "device",
@@ -1767,7 +1728,7 @@ pub unsafe extern "system" fn vkDestroyBufferCollectionFUCHSIA(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkDestroyBufferCollectionFUCHSIA.get())(device, collection, pAllocator) },
+        Some(table) => unsafe { (*table.vkDestroyBufferCollectionFUCHSIA)(device, collection, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkDestroyBufferCollectionFUCHSIA",
             parameter: "device",
@@ -1783,7 +1744,7 @@ pub unsafe extern "system" fn vkDestroyBufferView(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkDestroyBufferView.get())(device, bufferView, pAllocator) },
+        Some(table) => unsafe { (*table.vkDestroyBufferView)(device, bufferView, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkDestroyBufferView",
             parameter: "device",
@@ -1799,7 +1760,7 @@ pub unsafe extern "system" fn vkDestroyCommandPool(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkDestroyCommandPool.get())(device, commandPool, pAllocator) },
+        Some(table) => unsafe { (*table.vkDestroyCommandPool)(device, commandPool, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkDestroyCommandPool",
             parameter: "device",
@@ -1814,7 +1775,7 @@ pub unsafe extern "system" fn vkDestroyCuFunctionNVX(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkDestroyCuFunctionNVX.get())(device, function, pAllocator) },
+        Some(table) => unsafe { (*table.vkDestroyCuFunctionNVX)(device, function, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkDestroyCuFunctionNVX",
             parameter: "device",
@@ -1829,7 +1790,7 @@ pub unsafe extern "system" fn vkDestroyCuModuleNVX(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkDestroyCuModuleNVX.get())(device, module, pAllocator) },
+        Some(table) => unsafe { (*table.vkDestroyCuModuleNVX)(device, module, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkDestroyCuModuleNVX",
             parameter: "device",
@@ -1844,7 +1805,7 @@ pub unsafe extern "system" fn vkDestroyCudaFunctionNV(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkDestroyCudaFunctionNV.get())(device, function, pAllocator) },
+        Some(table) => unsafe { (*table.vkDestroyCudaFunctionNV)(device, function, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkDestroyCudaFunctionNV",
             parameter: "device",
@@ -1859,7 +1820,7 @@ pub unsafe extern "system" fn vkDestroyCudaModuleNV(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkDestroyCudaModuleNV.get())(device, module, pAllocator) },
+        Some(table) => unsafe { (*table.vkDestroyCudaModuleNV)(device, module, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkDestroyCudaModuleNV",
             parameter: "device",
@@ -1874,7 +1835,7 @@ pub unsafe extern "system" fn vkDestroyDataGraphPipelineSessionARM(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkDestroyDataGraphPipelineSessionARM.get())(device, session, pAllocator) },
+        Some(table) => unsafe { (*table.vkDestroyDataGraphPipelineSessionARM)(device, session, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkDestroyDataGraphPipelineSessionARM",
             parameter: "device",
@@ -1889,7 +1850,7 @@ pub unsafe extern "system" fn vkDestroyDeferredOperationKHR(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkDestroyDeferredOperationKHR.get())(device, operation, pAllocator) },
+        Some(table) => unsafe { (*table.vkDestroyDeferredOperationKHR)(device, operation, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkDestroyDeferredOperationKHR",
             parameter: "device",
@@ -1905,7 +1866,7 @@ pub unsafe extern "system" fn vkDestroyDescriptorPool(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkDestroyDescriptorPool.get())(device, descriptorPool, pAllocator) },
+        Some(table) => unsafe { (*table.vkDestroyDescriptorPool)(device, descriptorPool, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkDestroyDescriptorPool",
             parameter: "device",
@@ -1921,7 +1882,7 @@ pub unsafe extern "system" fn vkDestroyDescriptorSetLayout(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkDestroyDescriptorSetLayout.get())(device, descriptorSetLayout, pAllocator) },
+        Some(table) => unsafe { (*table.vkDestroyDescriptorSetLayout)(device, descriptorSetLayout, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkDestroyDescriptorSetLayout",
             parameter: "device",
@@ -1938,7 +1899,7 @@ pub unsafe extern "system" fn vkDestroyDescriptorUpdateTemplate(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkDestroyDescriptorUpdateTemplate.get())(device, descriptorUpdateTemplate, pAllocator)
+            (*table.vkDestroyDescriptorUpdateTemplate)(device, descriptorUpdateTemplate, pAllocator)
         },
         None => seam::reject(&Rejected {
             command: "vkDestroyDescriptorUpdateTemplate",
@@ -1955,7 +1916,7 @@ pub unsafe extern "system" fn vkDestroyDescriptorUpdateTemplateKHR(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkDestroyDescriptorUpdateTemplateKHR.get())(device, descriptorUpdateTemplate, pAllocator)
+            (*table.vkDestroyDescriptorUpdateTemplateKHR)(device, descriptorUpdateTemplate, pAllocator)
         },
         None => seam::reject(&Rejected {
             command: "vkDestroyDescriptorUpdateTemplateKHR",
@@ -1978,7 +1939,7 @@ pub unsafe extern "system" fn vkDestroyEvent(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkDestroyEvent.get())(device, event, pAllocator) },
+        Some(table) => unsafe { (*table.vkDestroyEvent)(device, event, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkDestroyEvent",
             parameter: "device",
@@ -1993,7 +1954,7 @@ pub unsafe extern "system" fn vkDestroyExternalComputeQueueNV(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkDestroyExternalComputeQueueNV.get())(device, externalQueue, pAllocator) },
+        Some(table) => unsafe { (*table.vkDestroyExternalComputeQueueNV)(device, externalQueue, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkDestroyExternalComputeQueueNV",
             parameter: "device",
@@ -2009,7 +1970,7 @@ pub unsafe extern "system" fn vkDestroyFence(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkDestroyFence.get())(device, fence, pAllocator) },
+        Some(table) => unsafe { (*table.vkDestroyFence)(device, fence, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkDestroyFence",
             parameter: "device",
@@ -2025,7 +1986,7 @@ pub unsafe extern "system" fn vkDestroyFramebuffer(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkDestroyFramebuffer.get())(device, framebuffer, pAllocator) },
+        Some(table) => unsafe { (*table.vkDestroyFramebuffer)(device, framebuffer, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkDestroyFramebuffer",
             parameter: "device",
@@ -2040,7 +2001,7 @@ pub unsafe extern "system" fn vkDestroyGpaSessionAMD(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkDestroyGpaSessionAMD.get())(device, gpaSession, pAllocator) },
+        Some(table) => unsafe { (*table.vkDestroyGpaSessionAMD)(device, gpaSession, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkDestroyGpaSessionAMD",
             parameter: "device",
@@ -2056,7 +2017,7 @@ pub unsafe extern "system" fn vkDestroyImage(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkDestroyImage.get())(device, image, pAllocator) },
+        Some(table) => unsafe { (*table.vkDestroyImage)(device, image, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkDestroyImage",
             parameter: "device",
@@ -2072,7 +2033,7 @@ pub unsafe extern "system" fn vkDestroyImageView(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkDestroyImageView.get())(device, imageView, pAllocator) },
+        Some(table) => unsafe { (*table.vkDestroyImageView)(device, imageView, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkDestroyImageView",
             parameter: "device",
@@ -2088,7 +2049,7 @@ pub unsafe extern "system" fn vkDestroyIndirectCommandsLayoutEXT(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkDestroyIndirectCommandsLayoutEXT.get())(device, indirectCommandsLayout, pAllocator)
+            (*table.vkDestroyIndirectCommandsLayoutEXT)(device, indirectCommandsLayout, pAllocator)
         },
         None => seam::reject(&Rejected {
             command: "vkDestroyIndirectCommandsLayoutEXT",
@@ -2105,7 +2066,7 @@ pub unsafe extern "system" fn vkDestroyIndirectCommandsLayoutNV(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkDestroyIndirectCommandsLayoutNV.get())(device, indirectCommandsLayout, pAllocator)
+            (*table.vkDestroyIndirectCommandsLayoutNV)(device, indirectCommandsLayout, pAllocator)
         },
         None => seam::reject(&Rejected {
             command: "vkDestroyIndirectCommandsLayoutNV",
@@ -2121,9 +2082,7 @@ pub unsafe extern "system" fn vkDestroyIndirectExecutionSetEXT(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (table.vkDestroyIndirectExecutionSetEXT.get())(device, indirectExecutionSet, pAllocator)
-        },
+        Some(table) => unsafe { (*table.vkDestroyIndirectExecutionSetEXT)(device, indirectExecutionSet, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkDestroyIndirectExecutionSetEXT",
             parameter: "device",
@@ -2138,7 +2097,7 @@ pub unsafe extern "system" fn vkDestroyMicromapEXT(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkDestroyMicromapEXT.get())(device, micromap, pAllocator) },
+        Some(table) => unsafe { (*table.vkDestroyMicromapEXT)(device, micromap, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkDestroyMicromapEXT",
             parameter: "device",
@@ -2153,7 +2112,7 @@ pub unsafe extern "system" fn vkDestroyOpticalFlowSessionNV(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkDestroyOpticalFlowSessionNV.get())(device, session, pAllocator) },
+        Some(table) => unsafe { (*table.vkDestroyOpticalFlowSessionNV)(device, session, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkDestroyOpticalFlowSessionNV",
             parameter: "device",
@@ -2169,7 +2128,7 @@ pub unsafe extern "system" fn vkDestroyPipeline(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkDestroyPipeline.get())(device, pipeline, pAllocator) },
+        Some(table) => unsafe { (*table.vkDestroyPipeline)(device, pipeline, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkDestroyPipeline",
             parameter: "device",
@@ -2184,7 +2143,7 @@ pub unsafe extern "system" fn vkDestroyPipelineBinaryKHR(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkDestroyPipelineBinaryKHR.get())(device, pipelineBinary, pAllocator) },
+        Some(table) => unsafe { (*table.vkDestroyPipelineBinaryKHR)(device, pipelineBinary, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkDestroyPipelineBinaryKHR",
             parameter: "device",
@@ -2200,7 +2159,7 @@ pub unsafe extern "system" fn vkDestroyPipelineCache(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkDestroyPipelineCache.get())(device, pipelineCache, pAllocator) },
+        Some(table) => unsafe { (*table.vkDestroyPipelineCache)(device, pipelineCache, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkDestroyPipelineCache",
             parameter: "device",
@@ -2216,7 +2175,7 @@ pub unsafe extern "system" fn vkDestroyPipelineLayout(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkDestroyPipelineLayout.get())(device, pipelineLayout, pAllocator) },
+        Some(table) => unsafe { (*table.vkDestroyPipelineLayout)(device, pipelineLayout, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkDestroyPipelineLayout",
             parameter: "device",
@@ -2232,7 +2191,7 @@ pub unsafe extern "system" fn vkDestroyPrivateDataSlot(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkDestroyPrivateDataSlot.get())(device, privateDataSlot, pAllocator) },
+        Some(table) => unsafe { (*table.vkDestroyPrivateDataSlot)(device, privateDataSlot, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkDestroyPrivateDataSlot",
             parameter: "device",
@@ -2247,7 +2206,7 @@ pub unsafe extern "system" fn vkDestroyPrivateDataSlotEXT(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkDestroyPrivateDataSlotEXT.get())(device, privateDataSlot, pAllocator) },
+        Some(table) => unsafe { (*table.vkDestroyPrivateDataSlotEXT)(device, privateDataSlot, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkDestroyPrivateDataSlotEXT",
             parameter: "device",
@@ -2263,7 +2222,7 @@ pub unsafe extern "system" fn vkDestroyQueryPool(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkDestroyQueryPool.get())(device, queryPool, pAllocator) },
+        Some(table) => unsafe { (*table.vkDestroyQueryPool)(device, queryPool, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkDestroyQueryPool",
             parameter: "device",
@@ -2279,7 +2238,7 @@ pub unsafe extern "system" fn vkDestroyRenderPass(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkDestroyRenderPass.get())(device, renderPass, pAllocator) },
+        Some(table) => unsafe { (*table.vkDestroyRenderPass)(device, renderPass, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkDestroyRenderPass",
             parameter: "device",
@@ -2295,7 +2254,7 @@ pub unsafe extern "system" fn vkDestroySampler(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkDestroySampler.get())(device, sampler, pAllocator) },
+        Some(table) => unsafe { (*table.vkDestroySampler)(device, sampler, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkDestroySampler",
             parameter: "device",
@@ -2311,7 +2270,7 @@ pub unsafe extern "system" fn vkDestroySamplerYcbcrConversion(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkDestroySamplerYcbcrConversion.get())(device, ycbcrConversion, pAllocator) },
+        Some(table) => unsafe { (*table.vkDestroySamplerYcbcrConversion)(device, ycbcrConversion, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkDestroySamplerYcbcrConversion",
             parameter: "device",
@@ -2326,7 +2285,7 @@ pub unsafe extern "system" fn vkDestroySamplerYcbcrConversionKHR(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkDestroySamplerYcbcrConversionKHR.get())(device, ycbcrConversion, pAllocator) },
+        Some(table) => unsafe { (*table.vkDestroySamplerYcbcrConversionKHR)(device, ycbcrConversion, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkDestroySamplerYcbcrConversionKHR",
             parameter: "device",
@@ -2342,7 +2301,7 @@ pub unsafe extern "system" fn vkDestroySemaphore(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkDestroySemaphore.get())(device, semaphore, pAllocator) },
+        Some(table) => unsafe { (*table.vkDestroySemaphore)(device, semaphore, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkDestroySemaphore",
             parameter: "device",
@@ -2357,7 +2316,7 @@ pub unsafe extern "system" fn vkDestroyShaderEXT(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkDestroyShaderEXT.get())(device, shader, pAllocator) },
+        Some(table) => unsafe { (*table.vkDestroyShaderEXT)(device, shader, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkDestroyShaderEXT",
             parameter: "device",
@@ -2372,7 +2331,7 @@ pub unsafe extern "system" fn vkDestroyShaderInstrumentationARM(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkDestroyShaderInstrumentationARM.get())(device, instrumentation, pAllocator) },
+        Some(table) => unsafe { (*table.vkDestroyShaderInstrumentationARM)(device, instrumentation, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkDestroyShaderInstrumentationARM",
             parameter: "device",
@@ -2388,7 +2347,7 @@ pub unsafe extern "system" fn vkDestroyShaderModule(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkDestroyShaderModule.get())(device, shaderModule, pAllocator) },
+        Some(table) => unsafe { (*table.vkDestroyShaderModule)(device, shaderModule, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkDestroyShaderModule",
             parameter: "device",
@@ -2404,7 +2363,7 @@ pub unsafe extern "system" fn vkDestroySwapchainKHR(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkDestroySwapchainKHR.get())(device, swapchain, pAllocator) },
+        Some(table) => unsafe { (*table.vkDestroySwapchainKHR)(device, swapchain, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkDestroySwapchainKHR",
             parameter: "device",
@@ -2419,7 +2378,7 @@ pub unsafe extern "system" fn vkDestroyTensorARM(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkDestroyTensorARM.get())(device, tensor, pAllocator) },
+        Some(table) => unsafe { (*table.vkDestroyTensorARM)(device, tensor, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkDestroyTensorARM",
             parameter: "device",
@@ -2434,7 +2393,7 @@ pub unsafe extern "system" fn vkDestroyTensorViewARM(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkDestroyTensorViewARM.get())(device, tensorView, pAllocator) },
+        Some(table) => unsafe { (*table.vkDestroyTensorViewARM)(device, tensorView, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkDestroyTensorViewARM",
             parameter: "device",
@@ -2449,7 +2408,7 @@ pub unsafe extern "system" fn vkDestroyValidationCacheEXT(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkDestroyValidationCacheEXT.get())(device, validationCache, pAllocator) },
+        Some(table) => unsafe { (*table.vkDestroyValidationCacheEXT)(device, validationCache, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkDestroyValidationCacheEXT",
             parameter: "device",
@@ -2464,7 +2423,7 @@ pub unsafe extern "system" fn vkDestroyVideoSessionKHR(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkDestroyVideoSessionKHR.get())(device, videoSession, pAllocator) },
+        Some(table) => unsafe { (*table.vkDestroyVideoSessionKHR)(device, videoSession, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkDestroyVideoSessionKHR",
             parameter: "device",
@@ -2480,7 +2439,7 @@ pub unsafe extern "system" fn vkDestroyVideoSessionParametersKHR(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkDestroyVideoSessionParametersKHR.get())(device, videoSessionParameters, pAllocator)
+            (*table.vkDestroyVideoSessionParametersKHR)(device, videoSessionParameters, pAllocator)
         },
         None => seam::reject(&Rejected {
             command: "vkDestroyVideoSessionParametersKHR",
@@ -2493,7 +2452,7 @@ pub unsafe extern "system" fn vkDestroyVideoSessionParametersKHR(
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkDeviceWaitIdle(device: VkDevice) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkDeviceWaitIdle.get())(device) },
+        Some(table) => unsafe { (*table.vkDeviceWaitIdle)(device) },
         None => seam::reject(&Rejected {
             command: "vkDeviceWaitIdle",
             parameter: "device",
@@ -2508,7 +2467,7 @@ pub unsafe extern "system" fn vkDisplayPowerControlEXT(
     pDisplayPowerInfo: *const VkDisplayPowerInfoEXT,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkDisplayPowerControlEXT.get())(device, display, pDisplayPowerInfo) },
+        Some(table) => unsafe { (*table.vkDisplayPowerControlEXT)(device, display, pDisplayPowerInfo) },
         None => seam::reject(&Rejected {
             command: "vkDisplayPowerControlEXT",
             parameter: "device",
@@ -2522,7 +2481,7 @@ pub unsafe extern "system" fn vkExportMetalObjectsEXT(
     pMetalObjectsInfo: *mut VkExportMetalObjectsInfoEXT,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkExportMetalObjectsEXT.get())(device, pMetalObjectsInfo) },
+        Some(table) => unsafe { (*table.vkExportMetalObjectsEXT)(device, pMetalObjectsInfo) },
         None => seam::reject(&Rejected {
             command: "vkExportMetalObjectsEXT",
             parameter: "device",
@@ -2538,7 +2497,7 @@ pub unsafe extern "system" fn vkFlushMappedMemoryRanges(
     pMemoryRanges: *const VkMappedMemoryRange,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkFlushMappedMemoryRanges.get())(device, memoryRangeCount, pMemoryRanges) },
+        Some(table) => unsafe { (*table.vkFlushMappedMemoryRanges)(device, memoryRangeCount, pMemoryRanges) },
         None => seam::reject(&Rejected {
             command: "vkFlushMappedMemoryRanges",
             parameter: "device",
@@ -2556,7 +2515,7 @@ pub unsafe extern "system" fn vkFreeCommandBuffers(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkFreeCommandBuffers.get())(device, commandPool, commandBufferCount, pCommandBuffers)
+            (*table.vkFreeCommandBuffers)(device, commandPool, commandBufferCount, pCommandBuffers)
         },
         None => seam::reject(&Rejected {
             command: "vkFreeCommandBuffers",
@@ -2575,7 +2534,7 @@ pub unsafe extern "system" fn vkFreeDescriptorSets(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkFreeDescriptorSets.get())(device, descriptorPool, descriptorSetCount, pDescriptorSets)
+            (*table.vkFreeDescriptorSets)(device, descriptorPool, descriptorSetCount, pDescriptorSets)
         },
         None => seam::reject(&Rejected {
             command: "vkFreeDescriptorSets",
@@ -2592,7 +2551,7 @@ pub unsafe extern "system" fn vkFreeMemory(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkFreeMemory.get())(device, memory, pAllocator) },
+        Some(table) => unsafe { (*table.vkFreeMemory)(device, memory, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkFreeMemory",
             parameter: "device",
@@ -2610,7 +2569,7 @@ pub unsafe extern "system" fn vkGetAccelerationStructureBuildSizesKHR(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetAccelerationStructureBuildSizesKHR.get())(
+            (*table.vkGetAccelerationStructureBuildSizesKHR)(
                 device,
                 buildType,
                 pBuildInfo,
@@ -2631,7 +2590,7 @@ pub unsafe extern "system" fn vkGetAccelerationStructureDeviceAddressKHR(
     pInfo: *const VkAccelerationStructureDeviceAddressInfoKHR,
 ) -> VkDeviceAddress {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetAccelerationStructureDeviceAddressKHR.get())(device, pInfo) },
+        Some(table) => unsafe { (*table.vkGetAccelerationStructureDeviceAddressKHR)(device, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkGetAccelerationStructureDeviceAddressKHR",
             parameter: "device",
@@ -2648,7 +2607,7 @@ pub unsafe extern "system" fn vkGetAccelerationStructureHandleNV(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetAccelerationStructureHandleNV.get())(device, accelerationStructure, dataSize, pData)
+            (*table.vkGetAccelerationStructureHandleNV)(device, accelerationStructure, dataSize, pData)
         },
         None => seam::reject(&Rejected {
             command: "vkGetAccelerationStructureHandleNV",
@@ -2665,7 +2624,7 @@ pub unsafe extern "system" fn vkGetAccelerationStructureMemoryRequirementsNV(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetAccelerationStructureMemoryRequirementsNV.get())(device, pInfo, pMemoryRequirements)
+            (*table.vkGetAccelerationStructureMemoryRequirementsNV)(device, pInfo, pMemoryRequirements)
         },
         None => seam::reject(&Rejected {
             command: "vkGetAccelerationStructureMemoryRequirementsNV",
@@ -2682,7 +2641,7 @@ pub unsafe extern "system" fn vkGetAccelerationStructureOpaqueCaptureDescriptorD
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetAccelerationStructureOpaqueCaptureDescriptorDataEXT.get())(device, pInfo, pData)
+            (*table.vkGetAccelerationStructureOpaqueCaptureDescriptorDataEXT)(device, pInfo, pData)
         },
         None => seam::reject(&Rejected {
             command: "vkGetAccelerationStructureOpaqueCaptureDescriptorDataEXT",
@@ -2698,9 +2657,7 @@ pub unsafe extern "system" fn vkGetAndroidHardwareBufferPropertiesANDROID(
     pProperties: *mut VkAndroidHardwareBufferPropertiesANDROID,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (table.vkGetAndroidHardwareBufferPropertiesANDROID.get())(device, buffer, pProperties)
-        },
+        Some(table) => unsafe { (*table.vkGetAndroidHardwareBufferPropertiesANDROID)(device, buffer, pProperties) },
         None => seam::reject(&Rejected {
             command: "vkGetAndroidHardwareBufferPropertiesANDROID",
             parameter: "device",
@@ -2715,7 +2672,7 @@ pub unsafe extern "system" fn vkGetBufferCollectionPropertiesFUCHSIA(
     pProperties: *mut VkBufferCollectionPropertiesFUCHSIA,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetBufferCollectionPropertiesFUCHSIA.get())(device, collection, pProperties) },
+        Some(table) => unsafe { (*table.vkGetBufferCollectionPropertiesFUCHSIA)(device, collection, pProperties) },
         None => seam::reject(&Rejected {
             command: "vkGetBufferCollectionPropertiesFUCHSIA",
             parameter: "device",
@@ -2730,7 +2687,7 @@ pub unsafe extern "system" fn vkGetBufferDeviceAddress(
     pInfo: *const VkBufferDeviceAddressInfo,
 ) -> VkDeviceAddress {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetBufferDeviceAddress.get())(device, pInfo) },
+        Some(table) => unsafe { (*table.vkGetBufferDeviceAddress)(device, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkGetBufferDeviceAddress",
             parameter: "device",
@@ -2744,7 +2701,7 @@ pub unsafe extern "system" fn vkGetBufferDeviceAddressEXT(
     pInfo: *const VkBufferDeviceAddressInfo,
 ) -> VkDeviceAddress {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetBufferDeviceAddressEXT.get())(device, pInfo) },
+        Some(table) => unsafe { (*table.vkGetBufferDeviceAddressEXT)(device, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkGetBufferDeviceAddressEXT",
             parameter: "device",
@@ -2758,7 +2715,7 @@ pub unsafe extern "system" fn vkGetBufferDeviceAddressKHR(
     pInfo: *const VkBufferDeviceAddressInfo,
 ) -> VkDeviceAddress {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetBufferDeviceAddressKHR.get())(device, pInfo) },
+        Some(table) => unsafe { (*table.vkGetBufferDeviceAddressKHR)(device, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkGetBufferDeviceAddressKHR",
             parameter: "device",
@@ -2774,7 +2731,7 @@ pub unsafe extern "system" fn vkGetBufferMemoryRequirements(
     pMemoryRequirements: *mut VkMemoryRequirements,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetBufferMemoryRequirements.get())(device, buffer, pMemoryRequirements) },
+        Some(table) => unsafe { (*table.vkGetBufferMemoryRequirements)(device, buffer, pMemoryRequirements) },
         None => seam::reject(&Rejected {
             command: "vkGetBufferMemoryRequirements",
             parameter: "device",
@@ -2790,7 +2747,7 @@ pub unsafe extern "system" fn vkGetBufferMemoryRequirements2(
     pMemoryRequirements: *mut VkMemoryRequirements2,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetBufferMemoryRequirements2.get())(device, pInfo, pMemoryRequirements) },
+        Some(table) => unsafe { (*table.vkGetBufferMemoryRequirements2)(device, pInfo, pMemoryRequirements) },
         None => seam::reject(&Rejected {
             command: "vkGetBufferMemoryRequirements2",
             parameter: "device",
@@ -2805,7 +2762,7 @@ pub unsafe extern "system" fn vkGetBufferMemoryRequirements2KHR(
     pMemoryRequirements: *mut VkMemoryRequirements2,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetBufferMemoryRequirements2KHR.get())(device, pInfo, pMemoryRequirements) },
+        Some(table) => unsafe { (*table.vkGetBufferMemoryRequirements2KHR)(device, pInfo, pMemoryRequirements) },
         None => seam::reject(&Rejected {
             command: "vkGetBufferMemoryRequirements2KHR",
             parameter: "device",
@@ -2820,7 +2777,7 @@ pub unsafe extern "system" fn vkGetBufferOpaqueCaptureAddress(
     pInfo: *const VkBufferDeviceAddressInfo,
 ) -> u64 {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetBufferOpaqueCaptureAddress.get())(device, pInfo) },
+        Some(table) => unsafe { (*table.vkGetBufferOpaqueCaptureAddress)(device, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkGetBufferOpaqueCaptureAddress",
             parameter: "device",
@@ -2834,7 +2791,7 @@ pub unsafe extern "system" fn vkGetBufferOpaqueCaptureAddressKHR(
     pInfo: *const VkBufferDeviceAddressInfo,
 ) -> u64 {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetBufferOpaqueCaptureAddressKHR.get())(device, pInfo) },
+        Some(table) => unsafe { (*table.vkGetBufferOpaqueCaptureAddressKHR)(device, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkGetBufferOpaqueCaptureAddressKHR",
             parameter: "device",
@@ -2849,7 +2806,7 @@ pub unsafe extern "system" fn vkGetBufferOpaqueCaptureDescriptorDataEXT(
     pData: *mut c_void,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetBufferOpaqueCaptureDescriptorDataEXT.get())(device, pInfo, pData) },
+        Some(table) => unsafe { (*table.vkGetBufferOpaqueCaptureDescriptorDataEXT)(device, pInfo, pData) },
         None => seam::reject(&Rejected {
             command: "vkGetBufferOpaqueCaptureDescriptorDataEXT",
             parameter: "device",
@@ -2867,13 +2824,7 @@ pub unsafe extern "system" fn vkGetCalibratedTimestampsEXT(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetCalibratedTimestampsEXT.get())(
-                device,
-                timestampCount,
-                pTimestampInfos,
-                pTimestamps,
-                pMaxDeviation,
-            )
+            (*table.vkGetCalibratedTimestampsEXT)(device, timestampCount, pTimestampInfos, pTimestamps, pMaxDeviation)
         },
         None => seam::reject(&Rejected {
             command: "vkGetCalibratedTimestampsEXT",
@@ -2892,13 +2843,7 @@ pub unsafe extern "system" fn vkGetCalibratedTimestampsKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetCalibratedTimestampsKHR.get())(
-                device,
-                timestampCount,
-                pTimestampInfos,
-                pTimestamps,
-                pMaxDeviation,
-            )
+            (*table.vkGetCalibratedTimestampsKHR)(device, timestampCount, pTimestampInfos, pTimestamps, pMaxDeviation)
         },
         None => seam::reject(&Rejected {
             command: "vkGetCalibratedTimestampsKHR",
@@ -2914,7 +2859,7 @@ pub unsafe extern "system" fn vkGetClusterAccelerationStructureBuildSizesNV(
     pSizeInfo: *mut VkAccelerationStructureBuildSizesInfoKHR,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetClusterAccelerationStructureBuildSizesNV.get())(device, pInfo, pSizeInfo) },
+        Some(table) => unsafe { (*table.vkGetClusterAccelerationStructureBuildSizesNV)(device, pInfo, pSizeInfo) },
         None => seam::reject(&Rejected {
             command: "vkGetClusterAccelerationStructureBuildSizesNV",
             parameter: "device",
@@ -2930,7 +2875,7 @@ pub unsafe extern "system" fn vkGetCudaModuleCacheNV(
     pCacheData: *mut c_void,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetCudaModuleCacheNV.get())(device, module, pCacheSize, pCacheData) },
+        Some(table) => unsafe { (*table.vkGetCudaModuleCacheNV)(device, module, pCacheSize, pCacheData) },
         None => seam::reject(&Rejected {
             command: "vkGetCudaModuleCacheNV",
             parameter: "device",
@@ -2947,12 +2892,7 @@ pub unsafe extern "system" fn vkGetDataGraphPipelineAvailablePropertiesARM(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetDataGraphPipelineAvailablePropertiesARM.get())(
-                device,
-                pPipelineInfo,
-                pPropertiesCount,
-                pProperties,
-            )
+            (*table.vkGetDataGraphPipelineAvailablePropertiesARM)(device, pPipelineInfo, pPropertiesCount, pProperties)
         },
         None => seam::reject(&Rejected {
             command: "vkGetDataGraphPipelineAvailablePropertiesARM",
@@ -2970,7 +2910,7 @@ pub unsafe extern "system" fn vkGetDataGraphPipelinePropertiesARM(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetDataGraphPipelinePropertiesARM.get())(device, pPipelineInfo, propertiesCount, pProperties)
+            (*table.vkGetDataGraphPipelinePropertiesARM)(device, pPipelineInfo, propertiesCount, pProperties)
         },
         None => seam::reject(&Rejected {
             command: "vkGetDataGraphPipelinePropertiesARM",
@@ -2988,7 +2928,7 @@ pub unsafe extern "system" fn vkGetDataGraphPipelineSessionBindPointRequirements
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetDataGraphPipelineSessionBindPointRequirementsARM.get())(
+            (*table.vkGetDataGraphPipelineSessionBindPointRequirementsARM)(
                 device,
                 pInfo,
                 pBindPointRequirementCount,
@@ -3010,7 +2950,7 @@ pub unsafe extern "system" fn vkGetDataGraphPipelineSessionMemoryRequirementsARM
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetDataGraphPipelineSessionMemoryRequirementsARM.get())(device, pInfo, pMemoryRequirements)
+            (*table.vkGetDataGraphPipelineSessionMemoryRequirementsARM)(device, pInfo, pMemoryRequirements)
         },
         None => seam::reject(&Rejected {
             command: "vkGetDataGraphPipelineSessionMemoryRequirementsARM",
@@ -3025,7 +2965,7 @@ pub unsafe extern "system" fn vkGetDeferredOperationMaxConcurrencyKHR(
     operation: VkDeferredOperationKHR,
 ) -> u32 {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetDeferredOperationMaxConcurrencyKHR.get())(device, operation) },
+        Some(table) => unsafe { (*table.vkGetDeferredOperationMaxConcurrencyKHR)(device, operation) },
         None => seam::reject(&Rejected {
             command: "vkGetDeferredOperationMaxConcurrencyKHR",
             parameter: "device",
@@ -3039,7 +2979,7 @@ pub unsafe extern "system" fn vkGetDeferredOperationResultKHR(
     operation: VkDeferredOperationKHR,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetDeferredOperationResultKHR.get())(device, operation) },
+        Some(table) => unsafe { (*table.vkGetDeferredOperationResultKHR)(device, operation) },
         None => seam::reject(&Rejected {
             command: "vkGetDeferredOperationResultKHR",
             parameter: "device",
@@ -3055,7 +2995,7 @@ pub unsafe extern "system" fn vkGetDescriptorEXT(
     pDescriptor: *mut c_void,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetDescriptorEXT.get())(device, pDescriptorInfo, dataSize, pDescriptor) },
+        Some(table) => unsafe { (*table.vkGetDescriptorEXT)(device, pDescriptorInfo, dataSize, pDescriptor) },
         None => seam::reject(&Rejected {
             command: "vkGetDescriptorEXT",
             parameter: "device",
@@ -3070,7 +3010,7 @@ pub unsafe extern "system" fn vkGetDescriptorSetHostMappingVALVE(
     ppData: *mut *mut c_void,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetDescriptorSetHostMappingVALVE.get())(device, descriptorSet, ppData) },
+        Some(table) => unsafe { (*table.vkGetDescriptorSetHostMappingVALVE)(device, descriptorSet, ppData) },
         None => seam::reject(&Rejected {
             command: "vkGetDescriptorSetHostMappingVALVE",
             parameter: "device",
@@ -3086,9 +3026,7 @@ pub unsafe extern "system" fn vkGetDescriptorSetLayoutBindingOffsetEXT(
     pOffset: *mut VkDeviceSize,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (table.vkGetDescriptorSetLayoutBindingOffsetEXT.get())(device, layout, binding, pOffset)
-        },
+        Some(table) => unsafe { (*table.vkGetDescriptorSetLayoutBindingOffsetEXT)(device, layout, binding, pOffset) },
         None => seam::reject(&Rejected {
             command: "vkGetDescriptorSetLayoutBindingOffsetEXT",
             parameter: "device",
@@ -3104,7 +3042,7 @@ pub unsafe extern "system" fn vkGetDescriptorSetLayoutHostMappingInfoVALVE(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetDescriptorSetLayoutHostMappingInfoVALVE.get())(device, pBindingReference, pHostMapping)
+            (*table.vkGetDescriptorSetLayoutHostMappingInfoVALVE)(device, pBindingReference, pHostMapping)
         },
         None => seam::reject(&Rejected {
             command: "vkGetDescriptorSetLayoutHostMappingInfoVALVE",
@@ -3120,7 +3058,7 @@ pub unsafe extern "system" fn vkGetDescriptorSetLayoutSizeEXT(
     pLayoutSizeInBytes: *mut VkDeviceSize,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetDescriptorSetLayoutSizeEXT.get())(device, layout, pLayoutSizeInBytes) },
+        Some(table) => unsafe { (*table.vkGetDescriptorSetLayoutSizeEXT)(device, layout, pLayoutSizeInBytes) },
         None => seam::reject(&Rejected {
             command: "vkGetDescriptorSetLayoutSizeEXT",
             parameter: "device",
@@ -3136,7 +3074,7 @@ pub unsafe extern "system" fn vkGetDescriptorSetLayoutSupport(
     pSupport: *mut VkDescriptorSetLayoutSupport,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetDescriptorSetLayoutSupport.get())(device, pCreateInfo, pSupport) },
+        Some(table) => unsafe { (*table.vkGetDescriptorSetLayoutSupport)(device, pCreateInfo, pSupport) },
         None => seam::reject(&Rejected {
             command: "vkGetDescriptorSetLayoutSupport",
             parameter: "device",
@@ -3151,7 +3089,7 @@ pub unsafe extern "system" fn vkGetDescriptorSetLayoutSupportKHR(
     pSupport: *mut VkDescriptorSetLayoutSupport,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetDescriptorSetLayoutSupportKHR.get())(device, pCreateInfo, pSupport) },
+        Some(table) => unsafe { (*table.vkGetDescriptorSetLayoutSupportKHR)(device, pCreateInfo, pSupport) },
         None => seam::reject(&Rejected {
             command: "vkGetDescriptorSetLayoutSupportKHR",
             parameter: "device",
@@ -3167,7 +3105,7 @@ pub unsafe extern "system" fn vkGetDeviceAccelerationStructureCompatibilityKHR(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetDeviceAccelerationStructureCompatibilityKHR.get())(device, pVersionInfo, pCompatibility)
+            (*table.vkGetDeviceAccelerationStructureCompatibilityKHR)(device, pVersionInfo, pCompatibility)
         },
         None => seam::reject(&Rejected {
             command: "vkGetDeviceAccelerationStructureCompatibilityKHR",
@@ -3184,7 +3122,7 @@ pub unsafe extern "system" fn vkGetDeviceBufferMemoryRequirements(
     pMemoryRequirements: *mut VkMemoryRequirements2,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetDeviceBufferMemoryRequirements.get())(device, pInfo, pMemoryRequirements) },
+        Some(table) => unsafe { (*table.vkGetDeviceBufferMemoryRequirements)(device, pInfo, pMemoryRequirements) },
         None => seam::reject(&Rejected {
             command: "vkGetDeviceBufferMemoryRequirements",
             parameter: "device",
@@ -3199,9 +3137,7 @@ pub unsafe extern "system" fn vkGetDeviceBufferMemoryRequirementsKHR(
     pMemoryRequirements: *mut VkMemoryRequirements2,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (table.vkGetDeviceBufferMemoryRequirementsKHR.get())(device, pInfo, pMemoryRequirements)
-        },
+        Some(table) => unsafe { (*table.vkGetDeviceBufferMemoryRequirementsKHR)(device, pInfo, pMemoryRequirements) },
         None => seam::reject(&Rejected {
             command: "vkGetDeviceBufferMemoryRequirementsKHR",
             parameter: "device",
@@ -3217,7 +3153,7 @@ pub unsafe extern "system" fn vkGetDeviceCombinedImageSamplerIndexNVX(
 ) -> u64 {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetDeviceCombinedImageSamplerIndexNVX.get())(device, imageViewIndex, samplerIndex)
+            (*table.vkGetDeviceCombinedImageSamplerIndexNVX)(device, imageViewIndex, samplerIndex)
         },
         None => seam::reject(&Rejected {
             command: "vkGetDeviceCombinedImageSamplerIndexNVX",
@@ -3232,7 +3168,7 @@ pub unsafe extern "system" fn vkGetDeviceFaultDebugInfoKHR(
     pDebugInfo: *mut VkDeviceFaultDebugInfoKHR,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetDeviceFaultDebugInfoKHR.get())(device, pDebugInfo) },
+        Some(table) => unsafe { (*table.vkGetDeviceFaultDebugInfoKHR)(device, pDebugInfo) },
         None => seam::reject(&Rejected {
             command: "vkGetDeviceFaultDebugInfoKHR",
             parameter: "device",
@@ -3247,7 +3183,7 @@ pub unsafe extern "system" fn vkGetDeviceFaultInfoEXT(
     pFaultInfo: *mut VkDeviceFaultInfoEXT,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetDeviceFaultInfoEXT.get())(device, pFaultCounts, pFaultInfo) },
+        Some(table) => unsafe { (*table.vkGetDeviceFaultInfoEXT)(device, pFaultCounts, pFaultInfo) },
         None => seam::reject(&Rejected {
             command: "vkGetDeviceFaultInfoEXT",
             parameter: "device",
@@ -3263,7 +3199,7 @@ pub unsafe extern "system" fn vkGetDeviceFaultReportsKHR(
     pFaultInfo: *mut VkDeviceFaultInfoKHR,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetDeviceFaultReportsKHR.get())(device, timeout, pFaultCounts, pFaultInfo) },
+        Some(table) => unsafe { (*table.vkGetDeviceFaultReportsKHR)(device, timeout, pFaultCounts, pFaultInfo) },
         None => seam::reject(&Rejected {
             command: "vkGetDeviceFaultReportsKHR",
             parameter: "device",
@@ -3282,7 +3218,7 @@ pub unsafe extern "system" fn vkGetDeviceGroupPeerMemoryFeatures(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetDeviceGroupPeerMemoryFeatures.get())(
+            (*table.vkGetDeviceGroupPeerMemoryFeatures)(
                 device,
                 heapIndex,
                 localDeviceIndex,
@@ -3307,7 +3243,7 @@ pub unsafe extern "system" fn vkGetDeviceGroupPeerMemoryFeaturesKHR(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetDeviceGroupPeerMemoryFeaturesKHR.get())(
+            (*table.vkGetDeviceGroupPeerMemoryFeaturesKHR)(
                 device,
                 heapIndex,
                 localDeviceIndex,
@@ -3330,7 +3266,7 @@ pub unsafe extern "system" fn vkGetDeviceGroupPresentCapabilitiesKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetDeviceGroupPresentCapabilitiesKHR.get())(device, pDeviceGroupPresentCapabilities)
+            (*table.vkGetDeviceGroupPresentCapabilitiesKHR)(device, pDeviceGroupPresentCapabilities)
         },
         None => seam::reject(&Rejected {
             command: "vkGetDeviceGroupPresentCapabilitiesKHR",
@@ -3346,9 +3282,7 @@ pub unsafe extern "system" fn vkGetDeviceGroupSurfacePresentModes2EXT(
     pModes: *mut VkDeviceGroupPresentModeFlagsKHR,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (table.vkGetDeviceGroupSurfacePresentModes2EXT.get())(device, pSurfaceInfo.cast(), pModes)
-        },
+        Some(table) => unsafe { (*table.vkGetDeviceGroupSurfacePresentModes2EXT)(device, pSurfaceInfo.cast(), pModes) },
         None => seam::reject(&Rejected {
             command: "vkGetDeviceGroupSurfacePresentModes2EXT",
             parameter: "device",
@@ -3364,7 +3298,7 @@ pub unsafe extern "system" fn vkGetDeviceGroupSurfacePresentModesKHR(
     pModes: *mut VkDeviceGroupPresentModeFlagsKHR,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetDeviceGroupSurfacePresentModesKHR.get())(device, surface, pModes) },
+        Some(table) => unsafe { (*table.vkGetDeviceGroupSurfacePresentModesKHR)(device, surface, pModes) },
         None => seam::reject(&Rejected {
             command: "vkGetDeviceGroupSurfacePresentModesKHR",
             parameter: "device",
@@ -3380,7 +3314,7 @@ pub unsafe extern "system" fn vkGetDeviceImageMemoryRequirements(
     pMemoryRequirements: *mut VkMemoryRequirements2,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetDeviceImageMemoryRequirements.get())(device, pInfo, pMemoryRequirements) },
+        Some(table) => unsafe { (*table.vkGetDeviceImageMemoryRequirements)(device, pInfo, pMemoryRequirements) },
         None => seam::reject(&Rejected {
             command: "vkGetDeviceImageMemoryRequirements",
             parameter: "device",
@@ -3395,9 +3329,7 @@ pub unsafe extern "system" fn vkGetDeviceImageMemoryRequirementsKHR(
     pMemoryRequirements: *mut VkMemoryRequirements2,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (table.vkGetDeviceImageMemoryRequirementsKHR.get())(device, pInfo, pMemoryRequirements)
-        },
+        Some(table) => unsafe { (*table.vkGetDeviceImageMemoryRequirementsKHR)(device, pInfo, pMemoryRequirements) },
         None => seam::reject(&Rejected {
             command: "vkGetDeviceImageMemoryRequirementsKHR",
             parameter: "device",
@@ -3415,7 +3347,7 @@ pub unsafe extern "system" fn vkGetDeviceImageSparseMemoryRequirements(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetDeviceImageSparseMemoryRequirements.get())(
+            (*table.vkGetDeviceImageSparseMemoryRequirements)(
                 device,
                 pInfo,
                 pSparseMemoryRequirementCount,
@@ -3438,7 +3370,7 @@ pub unsafe extern "system" fn vkGetDeviceImageSparseMemoryRequirementsKHR(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetDeviceImageSparseMemoryRequirementsKHR.get())(
+            (*table.vkGetDeviceImageSparseMemoryRequirementsKHR)(
                 device,
                 pInfo,
                 pSparseMemoryRequirementCount,
@@ -3460,7 +3392,7 @@ pub unsafe extern "system" fn vkGetDeviceImageSubresourceLayout(
     pLayout: *mut VkSubresourceLayout2,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetDeviceImageSubresourceLayout.get())(device, pInfo, pLayout) },
+        Some(table) => unsafe { (*table.vkGetDeviceImageSubresourceLayout)(device, pInfo, pLayout) },
         None => seam::reject(&Rejected {
             command: "vkGetDeviceImageSubresourceLayout",
             parameter: "device",
@@ -3475,7 +3407,7 @@ pub unsafe extern "system" fn vkGetDeviceImageSubresourceLayoutKHR(
     pLayout: *mut VkSubresourceLayout2,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetDeviceImageSubresourceLayoutKHR.get())(device, pInfo, pLayout) },
+        Some(table) => unsafe { (*table.vkGetDeviceImageSubresourceLayoutKHR)(device, pInfo, pLayout) },
         None => seam::reject(&Rejected {
             command: "vkGetDeviceImageSubresourceLayoutKHR",
             parameter: "device",
@@ -3491,7 +3423,7 @@ pub unsafe extern "system" fn vkGetDeviceMemoryCommitment(
     pCommittedMemoryInBytes: *mut VkDeviceSize,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetDeviceMemoryCommitment.get())(device, memory, pCommittedMemoryInBytes) },
+        Some(table) => unsafe { (*table.vkGetDeviceMemoryCommitment)(device, memory, pCommittedMemoryInBytes) },
         None => seam::reject(&Rejected {
             command: "vkGetDeviceMemoryCommitment",
             parameter: "device",
@@ -3506,7 +3438,7 @@ pub unsafe extern "system" fn vkGetDeviceMemoryOpaqueCaptureAddress(
     pInfo: *const VkDeviceMemoryOpaqueCaptureAddressInfo,
 ) -> u64 {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetDeviceMemoryOpaqueCaptureAddress.get())(device, pInfo) },
+        Some(table) => unsafe { (*table.vkGetDeviceMemoryOpaqueCaptureAddress)(device, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkGetDeviceMemoryOpaqueCaptureAddress",
             parameter: "device",
@@ -3520,7 +3452,7 @@ pub unsafe extern "system" fn vkGetDeviceMemoryOpaqueCaptureAddressKHR(
     pInfo: *const VkDeviceMemoryOpaqueCaptureAddressInfo,
 ) -> u64 {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetDeviceMemoryOpaqueCaptureAddressKHR.get())(device, pInfo) },
+        Some(table) => unsafe { (*table.vkGetDeviceMemoryOpaqueCaptureAddressKHR)(device, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkGetDeviceMemoryOpaqueCaptureAddressKHR",
             parameter: "device",
@@ -3535,9 +3467,7 @@ pub unsafe extern "system" fn vkGetDeviceMicromapCompatibilityEXT(
     pCompatibility: *mut VkAccelerationStructureCompatibilityKHR,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (table.vkGetDeviceMicromapCompatibilityEXT.get())(device, pVersionInfo, pCompatibility)
-        },
+        Some(table) => unsafe { (*table.vkGetDeviceMicromapCompatibilityEXT)(device, pVersionInfo, pCompatibility) },
         None => seam::reject(&Rejected {
             command: "vkGetDeviceMicromapCompatibilityEXT",
             parameter: "device",
@@ -3561,7 +3491,7 @@ pub unsafe extern "system" fn vkGetDeviceQueue(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetDeviceQueue.get())(device, queueFamilyIndex, queueIndex, pQueue);
+            (*table.vkGetDeviceQueue)(device, queueFamilyIndex, queueIndex, pQueue);
             seam::adopt_all(table, pQueue, 1);
         },
         None => seam::reject(&Rejected {
@@ -3580,7 +3510,7 @@ pub unsafe extern "system" fn vkGetDeviceQueue2(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetDeviceQueue2.get())(device, pQueueInfo, pQueue);
+            (*table.vkGetDeviceQueue2)(device, pQueueInfo, pQueue);
             seam::adopt_all(table, pQueue, 1);
         },
         None => seam::reject(&Rejected {
@@ -3598,7 +3528,7 @@ pub unsafe extern "system" fn vkGetDeviceSubpassShadingMaxWorkgroupSizeHUAWEI(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetDeviceSubpassShadingMaxWorkgroupSizeHUAWEI.get())(device, renderpass, pMaxWorkgroupSize)
+            (*table.vkGetDeviceSubpassShadingMaxWorkgroupSizeHUAWEI)(device, renderpass, pMaxWorkgroupSize)
         },
         None => seam::reject(&Rejected {
             command: "vkGetDeviceSubpassShadingMaxWorkgroupSizeHUAWEI",
@@ -3614,9 +3544,7 @@ pub unsafe extern "system" fn vkGetDeviceTensorMemoryRequirementsARM(
     pMemoryRequirements: *mut VkMemoryRequirements2,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (table.vkGetDeviceTensorMemoryRequirementsARM.get())(device, pInfo, pMemoryRequirements)
-        },
+        Some(table) => unsafe { (*table.vkGetDeviceTensorMemoryRequirementsARM)(device, pInfo, pMemoryRequirements) },
         None => seam::reject(&Rejected {
             command: "vkGetDeviceTensorMemoryRequirementsARM",
             parameter: "device",
@@ -3631,9 +3559,7 @@ pub unsafe extern "system" fn vkGetDynamicRenderingTilePropertiesQCOM(
     pProperties: *mut VkTilePropertiesQCOM,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (table.vkGetDynamicRenderingTilePropertiesQCOM.get())(device, pRenderingInfo, pProperties)
-        },
+        Some(table) => unsafe { (*table.vkGetDynamicRenderingTilePropertiesQCOM)(device, pRenderingInfo, pProperties) },
         None => seam::reject(&Rejected {
             command: "vkGetDynamicRenderingTilePropertiesQCOM",
             parameter: "device",
@@ -3651,7 +3577,7 @@ pub unsafe extern "system" fn vkGetEncodedVideoSessionParametersKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetEncodedVideoSessionParametersKHR.get())(
+            (*table.vkGetEncodedVideoSessionParametersKHR)(
                 device,
                 pVideoSessionParametersInfo,
                 pFeedbackInfo,
@@ -3670,7 +3596,7 @@ pub unsafe extern "system" fn vkGetEncodedVideoSessionParametersKHR(
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetEventStatus(device: VkDevice, event: VkEvent) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetEventStatus.get())(device, event) },
+        Some(table) => unsafe { (*table.vkGetEventStatus)(device, event) },
         None => seam::reject(&Rejected {
             command: "vkGetEventStatus",
             parameter: "device",
@@ -3687,7 +3613,7 @@ pub unsafe extern "system" fn vkGetExecutionGraphPipelineNodeIndexAMDX(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetExecutionGraphPipelineNodeIndexAMDX.get())(device, executionGraph, pNodeInfo, pNodeIndex)
+            (*table.vkGetExecutionGraphPipelineNodeIndexAMDX)(device, executionGraph, pNodeInfo, pNodeIndex)
         },
         None => seam::reject(&Rejected {
             command: "vkGetExecutionGraphPipelineNodeIndexAMDX",
@@ -3704,7 +3630,7 @@ pub unsafe extern "system" fn vkGetExecutionGraphPipelineScratchSizeAMDX(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetExecutionGraphPipelineScratchSizeAMDX.get())(device, executionGraph, pSizeInfo)
+            (*table.vkGetExecutionGraphPipelineScratchSizeAMDX)(device, executionGraph, pSizeInfo)
         },
         None => seam::reject(&Rejected {
             command: "vkGetExecutionGraphPipelineScratchSizeAMDX",
@@ -3720,7 +3646,7 @@ pub unsafe extern "system" fn vkGetFenceFdKHR(
     pFd: *mut c_int,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetFenceFdKHR.get())(device, pGetFdInfo, pFd) },
+        Some(table) => unsafe { (*table.vkGetFenceFdKHR)(device, pGetFdInfo, pFd) },
         None => seam::reject(&Rejected {
             command: "vkGetFenceFdKHR",
             parameter: "device",
@@ -3732,7 +3658,7 @@ pub unsafe extern "system" fn vkGetFenceFdKHR(
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetFenceStatus(device: VkDevice, fence: VkFence) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetFenceStatus.get())(device, fence) },
+        Some(table) => unsafe { (*table.vkGetFenceStatus)(device, fence) },
         None => seam::reject(&Rejected {
             command: "vkGetFenceStatus",
             parameter: "device",
@@ -3747,7 +3673,7 @@ pub unsafe extern "system" fn vkGetFenceWin32HandleKHR(
     pHandle: *mut HANDLE,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetFenceWin32HandleKHR.get())(device, pGetWin32HandleInfo, pHandle) },
+        Some(table) => unsafe { (*table.vkGetFenceWin32HandleKHR)(device, pGetWin32HandleInfo, pHandle) },
         None => seam::reject(&Rejected {
             command: "vkGetFenceWin32HandleKHR",
             parameter: "device",
@@ -3764,7 +3690,7 @@ pub unsafe extern "system" fn vkGetFramebufferTilePropertiesQCOM(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetFramebufferTilePropertiesQCOM.get())(device, framebuffer, pPropertiesCount, pProperties)
+            (*table.vkGetFramebufferTilePropertiesQCOM)(device, framebuffer, pPropertiesCount, pProperties)
         },
         None => seam::reject(&Rejected {
             command: "vkGetFramebufferTilePropertiesQCOM",
@@ -3781,7 +3707,7 @@ pub unsafe extern "system" fn vkGetGeneratedCommandsMemoryRequirementsEXT(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetGeneratedCommandsMemoryRequirementsEXT.get())(device, pInfo, pMemoryRequirements)
+            (*table.vkGetGeneratedCommandsMemoryRequirementsEXT)(device, pInfo, pMemoryRequirements)
         },
         None => seam::reject(&Rejected {
             command: "vkGetGeneratedCommandsMemoryRequirementsEXT",
@@ -3798,7 +3724,7 @@ pub unsafe extern "system" fn vkGetGeneratedCommandsMemoryRequirementsNV(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetGeneratedCommandsMemoryRequirementsNV.get())(device, pInfo, pMemoryRequirements)
+            (*table.vkGetGeneratedCommandsMemoryRequirementsNV)(device, pInfo, pMemoryRequirements)
         },
         None => seam::reject(&Rejected {
             command: "vkGetGeneratedCommandsMemoryRequirementsNV",
@@ -3813,7 +3739,7 @@ pub unsafe extern "system" fn vkGetGpaDeviceClockInfoAMD(
     pInfo: *mut VkGpaDeviceGetClockInfoAMD,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetGpaDeviceClockInfoAMD.get())(device, pInfo) },
+        Some(table) => unsafe { (*table.vkGetGpaDeviceClockInfoAMD)(device, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkGetGpaDeviceClockInfoAMD",
             parameter: "device",
@@ -3830,9 +3756,7 @@ pub unsafe extern "system" fn vkGetGpaSessionResultsAMD(
     pData: *mut c_void,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (table.vkGetGpaSessionResultsAMD.get())(device, gpaSession, sampleID, pSizeInBytes, pData)
-        },
+        Some(table) => unsafe { (*table.vkGetGpaSessionResultsAMD)(device, gpaSession, sampleID, pSizeInBytes, pData) },
         None => seam::reject(&Rejected {
             command: "vkGetGpaSessionResultsAMD",
             parameter: "device",
@@ -3843,7 +3767,7 @@ pub unsafe extern "system" fn vkGetGpaSessionResultsAMD(
 /// [`vkGetGpaSessionStatusAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetGpaSessionStatusAMD.html)
 pub unsafe extern "system" fn vkGetGpaSessionStatusAMD(device: VkDevice, gpaSession: VkGpaSessionAMD) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetGpaSessionStatusAMD.get())(device, gpaSession) },
+        Some(table) => unsafe { (*table.vkGetGpaSessionStatusAMD)(device, gpaSession) },
         None => seam::reject(&Rejected {
             command: "vkGetGpaSessionStatusAMD",
             parameter: "device",
@@ -3858,7 +3782,7 @@ pub unsafe extern "system" fn vkGetImageDrmFormatModifierPropertiesEXT(
     pProperties: *mut VkImageDrmFormatModifierPropertiesEXT,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetImageDrmFormatModifierPropertiesEXT.get())(device, image, pProperties) },
+        Some(table) => unsafe { (*table.vkGetImageDrmFormatModifierPropertiesEXT)(device, image, pProperties) },
         None => seam::reject(&Rejected {
             command: "vkGetImageDrmFormatModifierPropertiesEXT",
             parameter: "device",
@@ -3874,7 +3798,7 @@ pub unsafe extern "system" fn vkGetImageMemoryRequirements(
     pMemoryRequirements: *mut VkMemoryRequirements,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetImageMemoryRequirements.get())(device, image, pMemoryRequirements) },
+        Some(table) => unsafe { (*table.vkGetImageMemoryRequirements)(device, image, pMemoryRequirements) },
         None => seam::reject(&Rejected {
             command: "vkGetImageMemoryRequirements",
             parameter: "device",
@@ -3890,7 +3814,7 @@ pub unsafe extern "system" fn vkGetImageMemoryRequirements2(
     pMemoryRequirements: *mut VkMemoryRequirements2,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetImageMemoryRequirements2.get())(device, pInfo, pMemoryRequirements) },
+        Some(table) => unsafe { (*table.vkGetImageMemoryRequirements2)(device, pInfo, pMemoryRequirements) },
         None => seam::reject(&Rejected {
             command: "vkGetImageMemoryRequirements2",
             parameter: "device",
@@ -3905,7 +3829,7 @@ pub unsafe extern "system" fn vkGetImageMemoryRequirements2KHR(
     pMemoryRequirements: *mut VkMemoryRequirements2,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetImageMemoryRequirements2KHR.get())(device, pInfo, pMemoryRequirements) },
+        Some(table) => unsafe { (*table.vkGetImageMemoryRequirements2KHR)(device, pInfo, pMemoryRequirements) },
         None => seam::reject(&Rejected {
             command: "vkGetImageMemoryRequirements2KHR",
             parameter: "device",
@@ -3921,7 +3845,7 @@ pub unsafe extern "system" fn vkGetImageOpaqueCaptureDataEXT(
     pDatas: *mut VkHostAddressRangeEXT,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetImageOpaqueCaptureDataEXT.get())(device, imageCount, pImages, pDatas) },
+        Some(table) => unsafe { (*table.vkGetImageOpaqueCaptureDataEXT)(device, imageCount, pImages, pDatas) },
         None => seam::reject(&Rejected {
             command: "vkGetImageOpaqueCaptureDataEXT",
             parameter: "device",
@@ -3936,7 +3860,7 @@ pub unsafe extern "system" fn vkGetImageOpaqueCaptureDescriptorDataEXT(
     pData: *mut c_void,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetImageOpaqueCaptureDescriptorDataEXT.get())(device, pInfo, pData) },
+        Some(table) => unsafe { (*table.vkGetImageOpaqueCaptureDescriptorDataEXT)(device, pInfo, pData) },
         None => seam::reject(&Rejected {
             command: "vkGetImageOpaqueCaptureDescriptorDataEXT",
             parameter: "device",
@@ -3954,7 +3878,7 @@ pub unsafe extern "system" fn vkGetImageSparseMemoryRequirements(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetImageSparseMemoryRequirements.get())(
+            (*table.vkGetImageSparseMemoryRequirements)(
                 device,
                 image,
                 pSparseMemoryRequirementCount,
@@ -3978,7 +3902,7 @@ pub unsafe extern "system" fn vkGetImageSparseMemoryRequirements2(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetImageSparseMemoryRequirements2.get())(
+            (*table.vkGetImageSparseMemoryRequirements2)(
                 device,
                 pInfo,
                 pSparseMemoryRequirementCount,
@@ -4001,7 +3925,7 @@ pub unsafe extern "system" fn vkGetImageSparseMemoryRequirements2KHR(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetImageSparseMemoryRequirements2KHR.get())(
+            (*table.vkGetImageSparseMemoryRequirements2KHR)(
                 device,
                 pInfo,
                 pSparseMemoryRequirementCount,
@@ -4024,7 +3948,7 @@ pub unsafe extern "system" fn vkGetImageSubresourceLayout(
     pLayout: *mut VkSubresourceLayout,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetImageSubresourceLayout.get())(device, image, pSubresource, pLayout) },
+        Some(table) => unsafe { (*table.vkGetImageSubresourceLayout)(device, image, pSubresource, pLayout) },
         None => seam::reject(&Rejected {
             command: "vkGetImageSubresourceLayout",
             parameter: "device",
@@ -4041,7 +3965,7 @@ pub unsafe extern "system" fn vkGetImageSubresourceLayout2(
     pLayout: *mut VkSubresourceLayout2,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetImageSubresourceLayout2.get())(device, image, pSubresource, pLayout) },
+        Some(table) => unsafe { (*table.vkGetImageSubresourceLayout2)(device, image, pSubresource, pLayout) },
         None => seam::reject(&Rejected {
             command: "vkGetImageSubresourceLayout2",
             parameter: "device",
@@ -4057,7 +3981,7 @@ pub unsafe extern "system" fn vkGetImageSubresourceLayout2EXT(
     pLayout: *mut VkSubresourceLayout2,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetImageSubresourceLayout2EXT.get())(device, image, pSubresource, pLayout) },
+        Some(table) => unsafe { (*table.vkGetImageSubresourceLayout2EXT)(device, image, pSubresource, pLayout) },
         None => seam::reject(&Rejected {
             command: "vkGetImageSubresourceLayout2EXT",
             parameter: "device",
@@ -4073,7 +3997,7 @@ pub unsafe extern "system" fn vkGetImageSubresourceLayout2KHR(
     pLayout: *mut VkSubresourceLayout2,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetImageSubresourceLayout2KHR.get())(device, image, pSubresource, pLayout) },
+        Some(table) => unsafe { (*table.vkGetImageSubresourceLayout2KHR)(device, image, pSubresource, pLayout) },
         None => seam::reject(&Rejected {
             command: "vkGetImageSubresourceLayout2KHR",
             parameter: "device",
@@ -4088,7 +4012,7 @@ pub unsafe extern "system" fn vkGetImageViewAddressNVX(
     pProperties: *mut VkImageViewAddressPropertiesNVX,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetImageViewAddressNVX.get())(device, imageView, pProperties) },
+        Some(table) => unsafe { (*table.vkGetImageViewAddressNVX)(device, imageView, pProperties) },
         None => seam::reject(&Rejected {
             command: "vkGetImageViewAddressNVX",
             parameter: "device",
@@ -4102,7 +4026,7 @@ pub unsafe extern "system" fn vkGetImageViewHandle64NVX(
     pInfo: *const VkImageViewHandleInfoNVX,
 ) -> u64 {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetImageViewHandle64NVX.get())(device, pInfo) },
+        Some(table) => unsafe { (*table.vkGetImageViewHandle64NVX)(device, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkGetImageViewHandle64NVX",
             parameter: "device",
@@ -4113,7 +4037,7 @@ pub unsafe extern "system" fn vkGetImageViewHandle64NVX(
 /// [`vkGetImageViewHandleNVX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageViewHandleNVX.html)
 pub unsafe extern "system" fn vkGetImageViewHandleNVX(device: VkDevice, pInfo: *const VkImageViewHandleInfoNVX) -> u32 {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetImageViewHandleNVX.get())(device, pInfo) },
+        Some(table) => unsafe { (*table.vkGetImageViewHandleNVX)(device, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkGetImageViewHandleNVX",
             parameter: "device",
@@ -4128,7 +4052,7 @@ pub unsafe extern "system" fn vkGetImageViewOpaqueCaptureDescriptorDataEXT(
     pData: *mut c_void,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetImageViewOpaqueCaptureDescriptorDataEXT.get())(device, pInfo, pData) },
+        Some(table) => unsafe { (*table.vkGetImageViewOpaqueCaptureDescriptorDataEXT)(device, pInfo, pData) },
         None => seam::reject(&Rejected {
             command: "vkGetImageViewOpaqueCaptureDescriptorDataEXT",
             parameter: "device",
@@ -4139,7 +4063,7 @@ pub unsafe extern "system" fn vkGetImageViewOpaqueCaptureDescriptorDataEXT(
 /// [`vkGetLatencyTimingsLegacyNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetLatencyTimingsLegacyNV.html)
 pub unsafe extern "system" fn vkGetLatencyTimingsLegacyNV(device: VkDevice, pTimings: *mut c_void) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetLatencyTimingsLegacyNV.get())(device, pTimings) },
+        Some(table) => unsafe { (*table.vkGetLatencyTimingsLegacyNV)(device, pTimings) },
         None => seam::reject(&Rejected {
             command: "vkGetLatencyTimingsLegacyNV",
             parameter: "device",
@@ -4154,7 +4078,7 @@ pub unsafe extern "system" fn vkGetLatencyTimingsNV(
     pLatencyMarkerInfo: *mut VkGetLatencyMarkerInfoNV,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetLatencyTimingsNV.get())(device, swapchain, pLatencyMarkerInfo) },
+        Some(table) => unsafe { (*table.vkGetLatencyTimingsNV)(device, swapchain, pLatencyMarkerInfo) },
         None => seam::reject(&Rejected {
             command: "vkGetLatencyTimingsNV",
             parameter: "device",
@@ -4169,7 +4093,7 @@ pub unsafe extern "system" fn vkGetMemoryAndroidHardwareBufferANDROID(
     pBuffer: *mut *mut AHardwareBuffer,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetMemoryAndroidHardwareBufferANDROID.get())(device, pInfo, pBuffer) },
+        Some(table) => unsafe { (*table.vkGetMemoryAndroidHardwareBufferANDROID)(device, pInfo, pBuffer) },
         None => seam::reject(&Rejected {
             command: "vkGetMemoryAndroidHardwareBufferANDROID",
             parameter: "device",
@@ -4184,7 +4108,7 @@ pub unsafe extern "system" fn vkGetMemoryFdKHR(
     pFd: *mut c_int,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetMemoryFdKHR.get())(device, pGetFdInfo, pFd) },
+        Some(table) => unsafe { (*table.vkGetMemoryFdKHR)(device, pGetFdInfo, pFd) },
         None => seam::reject(&Rejected {
             command: "vkGetMemoryFdKHR",
             parameter: "device",
@@ -4200,7 +4124,7 @@ pub unsafe extern "system" fn vkGetMemoryFdPropertiesKHR(
     pMemoryFdProperties: *mut VkMemoryFdPropertiesKHR,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetMemoryFdPropertiesKHR.get())(device, handleType, fd, pMemoryFdProperties) },
+        Some(table) => unsafe { (*table.vkGetMemoryFdPropertiesKHR)(device, handleType, fd, pMemoryFdProperties) },
         None => seam::reject(&Rejected {
             command: "vkGetMemoryFdPropertiesKHR",
             parameter: "device",
@@ -4217,12 +4141,7 @@ pub unsafe extern "system" fn vkGetMemoryHostPointerPropertiesEXT(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetMemoryHostPointerPropertiesEXT.get())(
-                device,
-                handleType,
-                pHostPointer,
-                pMemoryHostPointerProperties,
-            )
+            (*table.vkGetMemoryHostPointerPropertiesEXT)(device, handleType, pHostPointer, pMemoryHostPointerProperties)
         },
         None => seam::reject(&Rejected {
             command: "vkGetMemoryHostPointerPropertiesEXT",
@@ -4238,7 +4157,7 @@ pub unsafe extern "system" fn vkGetMemoryMetalHandleEXT(
     pHandle: *mut *mut c_void,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetMemoryMetalHandleEXT.get())(device, pGetMetalHandleInfo, pHandle) },
+        Some(table) => unsafe { (*table.vkGetMemoryMetalHandleEXT)(device, pGetMetalHandleInfo, pHandle) },
         None => seam::reject(&Rejected {
             command: "vkGetMemoryMetalHandleEXT",
             parameter: "device",
@@ -4255,7 +4174,7 @@ pub unsafe extern "system" fn vkGetMemoryMetalHandlePropertiesEXT(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetMemoryMetalHandlePropertiesEXT.get())(device, handleType, pHandle, pMemoryMetalHandleProperties)
+            (*table.vkGetMemoryMetalHandlePropertiesEXT)(device, handleType, pHandle, pMemoryMetalHandleProperties)
         },
         None => seam::reject(&Rejected {
             command: "vkGetMemoryMetalHandlePropertiesEXT",
@@ -4271,7 +4190,7 @@ pub unsafe extern "system" fn vkGetMemoryNativeBufferOHOS(
     pBuffer: *mut *mut OH_NativeBuffer,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetMemoryNativeBufferOHOS.get())(device, pInfo, pBuffer) },
+        Some(table) => unsafe { (*table.vkGetMemoryNativeBufferOHOS)(device, pInfo, pBuffer) },
         None => seam::reject(&Rejected {
             command: "vkGetMemoryNativeBufferOHOS",
             parameter: "device",
@@ -4286,9 +4205,7 @@ pub unsafe extern "system" fn vkGetMemoryRemoteAddressNV(
     pAddress: *mut VkRemoteAddressNV,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (table.vkGetMemoryRemoteAddressNV.get())(device, pMemoryGetRemoteAddressInfo, pAddress)
-        },
+        Some(table) => unsafe { (*table.vkGetMemoryRemoteAddressNV)(device, pMemoryGetRemoteAddressInfo, pAddress) },
         None => seam::reject(&Rejected {
             command: "vkGetMemoryRemoteAddressNV",
             parameter: "device",
@@ -4303,7 +4220,7 @@ pub unsafe extern "system" fn vkGetMemoryWin32HandleKHR(
     pHandle: *mut HANDLE,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetMemoryWin32HandleKHR.get())(device, pGetWin32HandleInfo, pHandle) },
+        Some(table) => unsafe { (*table.vkGetMemoryWin32HandleKHR)(device, pGetWin32HandleInfo, pHandle) },
         None => seam::reject(&Rejected {
             command: "vkGetMemoryWin32HandleKHR",
             parameter: "device",
@@ -4319,7 +4236,7 @@ pub unsafe extern "system" fn vkGetMemoryWin32HandleNV(
     pHandle: *mut HANDLE,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetMemoryWin32HandleNV.get())(device, memory, handleType, pHandle) },
+        Some(table) => unsafe { (*table.vkGetMemoryWin32HandleNV)(device, memory, handleType, pHandle) },
         None => seam::reject(&Rejected {
             command: "vkGetMemoryWin32HandleNV",
             parameter: "device",
@@ -4336,7 +4253,7 @@ pub unsafe extern "system" fn vkGetMemoryWin32HandlePropertiesKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetMemoryWin32HandlePropertiesKHR.get())(device, handleType, handle, pMemoryWin32HandleProperties)
+            (*table.vkGetMemoryWin32HandlePropertiesKHR)(device, handleType, handle, pMemoryWin32HandleProperties)
         },
         None => seam::reject(&Rejected {
             command: "vkGetMemoryWin32HandlePropertiesKHR",
@@ -4352,9 +4269,7 @@ pub unsafe extern "system" fn vkGetMemoryZirconHandleFUCHSIA(
     pZirconHandle: *mut zx_handle_t,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (table.vkGetMemoryZirconHandleFUCHSIA.get())(device, pGetZirconHandleInfo, pZirconHandle)
-        },
+        Some(table) => unsafe { (*table.vkGetMemoryZirconHandleFUCHSIA)(device, pGetZirconHandleInfo, pZirconHandle) },
         None => seam::reject(&Rejected {
             command: "vkGetMemoryZirconHandleFUCHSIA",
             parameter: "device",
@@ -4371,7 +4286,7 @@ pub unsafe extern "system" fn vkGetMemoryZirconHandlePropertiesFUCHSIA(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetMemoryZirconHandlePropertiesFUCHSIA.get())(
+            (*table.vkGetMemoryZirconHandlePropertiesFUCHSIA)(
                 device,
                 handleType,
                 zirconHandle,
@@ -4393,7 +4308,7 @@ pub unsafe extern "system" fn vkGetMicromapBuildSizesEXT(
     pSizeInfo: *mut VkMicromapBuildSizesInfoEXT,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetMicromapBuildSizesEXT.get())(device, buildType, pBuildInfo, pSizeInfo) },
+        Some(table) => unsafe { (*table.vkGetMicromapBuildSizesEXT)(device, buildType, pBuildInfo, pSizeInfo) },
         None => seam::reject(&Rejected {
             command: "vkGetMicromapBuildSizesEXT",
             parameter: "device",
@@ -4408,7 +4323,7 @@ pub unsafe extern "system" fn vkGetNativeBufferPropertiesOHOS(
     pProperties: *mut VkNativeBufferPropertiesOHOS,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetNativeBufferPropertiesOHOS.get())(device, buffer, pProperties) },
+        Some(table) => unsafe { (*table.vkGetNativeBufferPropertiesOHOS)(device, buffer, pProperties) },
         None => seam::reject(&Rejected {
             command: "vkGetNativeBufferPropertiesOHOS",
             parameter: "device",
@@ -4423,9 +4338,7 @@ pub unsafe extern "system" fn vkGetPartitionedAccelerationStructuresBuildSizesNV
     pSizeInfo: *mut VkAccelerationStructureBuildSizesInfoKHR,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (table.vkGetPartitionedAccelerationStructuresBuildSizesNV.get())(device, pInfo, pSizeInfo)
-        },
+        Some(table) => unsafe { (*table.vkGetPartitionedAccelerationStructuresBuildSizesNV)(device, pInfo, pSizeInfo) },
         None => seam::reject(&Rejected {
             command: "vkGetPartitionedAccelerationStructuresBuildSizesNV",
             parameter: "device",
@@ -4441,7 +4354,7 @@ pub unsafe extern "system" fn vkGetPastPresentationTimingEXT(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetPastPresentationTimingEXT.get())(
+            (*table.vkGetPastPresentationTimingEXT)(
                 device,
                 pPastPresentationTimingInfo,
                 pPastPresentationTimingProperties,
@@ -4463,7 +4376,7 @@ pub unsafe extern "system" fn vkGetPastPresentationTimingGOOGLE(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetPastPresentationTimingGOOGLE.get())(
+            (*table.vkGetPastPresentationTimingGOOGLE)(
                 device,
                 swapchain,
                 pPresentationTimingCount,
@@ -4484,7 +4397,7 @@ pub unsafe extern "system" fn vkGetPerformanceParameterINTEL(
     pValue: *mut VkPerformanceValueINTEL,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetPerformanceParameterINTEL.get())(device, parameter, pValue) },
+        Some(table) => unsafe { (*table.vkGetPerformanceParameterINTEL)(device, parameter, pValue) },
         None => seam::reject(&Rejected {
             command: "vkGetPerformanceParameterINTEL",
             parameter: "device",
@@ -4502,7 +4415,7 @@ pub unsafe extern "system" fn vkGetPipelineBinaryDataKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetPipelineBinaryDataKHR.get())(
+            (*table.vkGetPipelineBinaryDataKHR)(
                 device,
                 pInfo,
                 pPipelineBinaryKey,
@@ -4526,7 +4439,7 @@ pub unsafe extern "system" fn vkGetPipelineCacheData(
     pData: *mut c_void,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetPipelineCacheData.get())(device, pipelineCache, pDataSize, pData) },
+        Some(table) => unsafe { (*table.vkGetPipelineCacheData)(device, pipelineCache, pDataSize, pData) },
         None => seam::reject(&Rejected {
             command: "vkGetPipelineCacheData",
             parameter: "device",
@@ -4543,7 +4456,7 @@ pub unsafe extern "system" fn vkGetPipelineExecutableInternalRepresentationsKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetPipelineExecutableInternalRepresentationsKHR.get())(
+            (*table.vkGetPipelineExecutableInternalRepresentationsKHR)(
                 device,
                 pExecutableInfo,
                 pInternalRepresentationCount,
@@ -4566,7 +4479,7 @@ pub unsafe extern "system" fn vkGetPipelineExecutablePropertiesKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetPipelineExecutablePropertiesKHR.get())(device, pPipelineInfo, pExecutableCount, pProperties)
+            (*table.vkGetPipelineExecutablePropertiesKHR)(device, pPipelineInfo, pExecutableCount, pProperties)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPipelineExecutablePropertiesKHR",
@@ -4584,7 +4497,7 @@ pub unsafe extern "system" fn vkGetPipelineExecutableStatisticsKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetPipelineExecutableStatisticsKHR.get())(device, pExecutableInfo, pStatisticCount, pStatistics)
+            (*table.vkGetPipelineExecutableStatisticsKHR)(device, pExecutableInfo, pStatisticCount, pStatistics)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPipelineExecutableStatisticsKHR",
@@ -4599,7 +4512,7 @@ pub unsafe extern "system" fn vkGetPipelineIndirectDeviceAddressNV(
     pInfo: *const VkPipelineIndirectDeviceAddressInfoNV,
 ) -> VkDeviceAddress {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetPipelineIndirectDeviceAddressNV.get())(device, pInfo) },
+        Some(table) => unsafe { (*table.vkGetPipelineIndirectDeviceAddressNV)(device, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkGetPipelineIndirectDeviceAddressNV",
             parameter: "device",
@@ -4615,7 +4528,7 @@ pub unsafe extern "system" fn vkGetPipelineIndirectMemoryRequirementsNV(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetPipelineIndirectMemoryRequirementsNV.get())(device, pCreateInfo, pMemoryRequirements)
+            (*table.vkGetPipelineIndirectMemoryRequirementsNV)(device, pCreateInfo, pMemoryRequirements)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPipelineIndirectMemoryRequirementsNV",
@@ -4631,7 +4544,7 @@ pub unsafe extern "system" fn vkGetPipelineKeyKHR(
     pPipelineKey: *mut VkPipelineBinaryKeyKHR,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetPipelineKeyKHR.get())(device, pPipelineCreateInfo, pPipelineKey) },
+        Some(table) => unsafe { (*table.vkGetPipelineKeyKHR)(device, pPipelineCreateInfo, pPipelineKey) },
         None => seam::reject(&Rejected {
             command: "vkGetPipelineKeyKHR",
             parameter: "device",
@@ -4646,7 +4559,7 @@ pub unsafe extern "system" fn vkGetPipelinePropertiesEXT(
     pPipelineProperties: *mut VkBaseOutStructure,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetPipelinePropertiesEXT.get())(device, pPipelineInfo, pPipelineProperties) },
+        Some(table) => unsafe { (*table.vkGetPipelinePropertiesEXT)(device, pPipelineInfo, pPipelineProperties) },
         None => seam::reject(&Rejected {
             command: "vkGetPipelinePropertiesEXT",
             parameter: "device",
@@ -4664,9 +4577,7 @@ pub unsafe extern "system" fn vkGetPrivateData(
     pData: *mut u64,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (table.vkGetPrivateData.get())(device, objectType, objectHandle, privateDataSlot, pData)
-        },
+        Some(table) => unsafe { (*table.vkGetPrivateData)(device, objectType, objectHandle, privateDataSlot, pData) },
         None => seam::reject(&Rejected {
             command: "vkGetPrivateData",
             parameter: "device",
@@ -4684,7 +4595,7 @@ pub unsafe extern "system" fn vkGetPrivateDataEXT(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetPrivateDataEXT.get())(device, objectType, objectHandle, privateDataSlot, pData)
+            (*table.vkGetPrivateDataEXT)(device, objectType, objectHandle, privateDataSlot, pData)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPrivateDataEXT",
@@ -4707,7 +4618,7 @@ pub unsafe extern "system" fn vkGetQueryPoolResults(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetQueryPoolResults.get())(
+            (*table.vkGetQueryPoolResults)(
                 device, queryPool, firstQuery, queryCount, dataSize, pData, stride, flags,
             )
         },
@@ -4729,7 +4640,7 @@ pub unsafe extern "system" fn vkGetRayTracingCaptureReplayShaderGroupHandlesKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetRayTracingCaptureReplayShaderGroupHandlesKHR.get())(
+            (*table.vkGetRayTracingCaptureReplayShaderGroupHandlesKHR)(
                 device, pipeline, firstGroup, groupCount, dataSize, pData,
             )
         },
@@ -4751,9 +4662,7 @@ pub unsafe extern "system" fn vkGetRayTracingShaderGroupHandlesKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetRayTracingShaderGroupHandlesKHR.get())(
-                device, pipeline, firstGroup, groupCount, dataSize, pData,
-            )
+            (*table.vkGetRayTracingShaderGroupHandlesKHR)(device, pipeline, firstGroup, groupCount, dataSize, pData)
         },
         None => seam::reject(&Rejected {
             command: "vkGetRayTracingShaderGroupHandlesKHR",
@@ -4773,7 +4682,7 @@ pub unsafe extern "system" fn vkGetRayTracingShaderGroupHandlesNV(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetRayTracingShaderGroupHandlesNV.get())(device, pipeline, firstGroup, groupCount, dataSize, pData)
+            (*table.vkGetRayTracingShaderGroupHandlesNV)(device, pipeline, firstGroup, groupCount, dataSize, pData)
         },
         None => seam::reject(&Rejected {
             command: "vkGetRayTracingShaderGroupHandlesNV",
@@ -4790,9 +4699,7 @@ pub unsafe extern "system" fn vkGetRayTracingShaderGroupStackSizeKHR(
     groupShader: VkShaderGroupShaderKHR,
 ) -> VkDeviceSize {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (table.vkGetRayTracingShaderGroupStackSizeKHR.get())(device, pipeline, group, groupShader)
-        },
+        Some(table) => unsafe { (*table.vkGetRayTracingShaderGroupStackSizeKHR)(device, pipeline, group, groupShader) },
         None => seam::reject(&Rejected {
             command: "vkGetRayTracingShaderGroupStackSizeKHR",
             parameter: "device",
@@ -4807,9 +4714,7 @@ pub unsafe extern "system" fn vkGetRefreshCycleDurationGOOGLE(
     pDisplayTimingProperties: *mut VkRefreshCycleDurationGOOGLE,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (table.vkGetRefreshCycleDurationGOOGLE.get())(device, swapchain, pDisplayTimingProperties)
-        },
+        Some(table) => unsafe { (*table.vkGetRefreshCycleDurationGOOGLE)(device, swapchain, pDisplayTimingProperties) },
         None => seam::reject(&Rejected {
             command: "vkGetRefreshCycleDurationGOOGLE",
             parameter: "device",
@@ -4825,7 +4730,7 @@ pub unsafe extern "system" fn vkGetRenderAreaGranularity(
     pGranularity: *mut VkExtent2D,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetRenderAreaGranularity.get())(device, renderPass, pGranularity) },
+        Some(table) => unsafe { (*table.vkGetRenderAreaGranularity)(device, renderPass, pGranularity) },
         None => seam::reject(&Rejected {
             command: "vkGetRenderAreaGranularity",
             parameter: "device",
@@ -4841,7 +4746,7 @@ pub unsafe extern "system" fn vkGetRenderingAreaGranularity(
     pGranularity: *mut VkExtent2D,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetRenderingAreaGranularity.get())(device, pRenderingAreaInfo, pGranularity) },
+        Some(table) => unsafe { (*table.vkGetRenderingAreaGranularity)(device, pRenderingAreaInfo, pGranularity) },
         None => seam::reject(&Rejected {
             command: "vkGetRenderingAreaGranularity",
             parameter: "device",
@@ -4856,9 +4761,7 @@ pub unsafe extern "system" fn vkGetRenderingAreaGranularityKHR(
     pGranularity: *mut VkExtent2D,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (table.vkGetRenderingAreaGranularityKHR.get())(device, pRenderingAreaInfo, pGranularity)
-        },
+        Some(table) => unsafe { (*table.vkGetRenderingAreaGranularityKHR)(device, pRenderingAreaInfo, pGranularity) },
         None => seam::reject(&Rejected {
             command: "vkGetRenderingAreaGranularityKHR",
             parameter: "device",
@@ -4873,7 +4776,7 @@ pub unsafe extern "system" fn vkGetSamplerOpaqueCaptureDescriptorDataEXT(
     pData: *mut c_void,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetSamplerOpaqueCaptureDescriptorDataEXT.get())(device, pInfo, pData) },
+        Some(table) => unsafe { (*table.vkGetSamplerOpaqueCaptureDescriptorDataEXT)(device, pInfo, pData) },
         None => seam::reject(&Rejected {
             command: "vkGetSamplerOpaqueCaptureDescriptorDataEXT",
             parameter: "device",
@@ -4888,7 +4791,7 @@ pub unsafe extern "system" fn vkGetScreenBufferPropertiesQNX(
     pProperties: *mut VkScreenBufferPropertiesQNX,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetScreenBufferPropertiesQNX.get())(device, buffer, pProperties) },
+        Some(table) => unsafe { (*table.vkGetScreenBufferPropertiesQNX)(device, buffer, pProperties) },
         None => seam::reject(&Rejected {
             command: "vkGetScreenBufferPropertiesQNX",
             parameter: "device",
@@ -4904,7 +4807,7 @@ pub unsafe extern "system" fn vkGetSemaphoreCounterValue(
     pValue: *mut u64,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetSemaphoreCounterValue.get())(device, semaphore, pValue) },
+        Some(table) => unsafe { (*table.vkGetSemaphoreCounterValue)(device, semaphore, pValue) },
         None => seam::reject(&Rejected {
             command: "vkGetSemaphoreCounterValue",
             parameter: "device",
@@ -4919,7 +4822,7 @@ pub unsafe extern "system" fn vkGetSemaphoreCounterValueKHR(
     pValue: *mut u64,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetSemaphoreCounterValueKHR.get())(device, semaphore, pValue) },
+        Some(table) => unsafe { (*table.vkGetSemaphoreCounterValueKHR)(device, semaphore, pValue) },
         None => seam::reject(&Rejected {
             command: "vkGetSemaphoreCounterValueKHR",
             parameter: "device",
@@ -4934,7 +4837,7 @@ pub unsafe extern "system" fn vkGetSemaphoreFdKHR(
     pFd: *mut c_int,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetSemaphoreFdKHR.get())(device, pGetFdInfo, pFd) },
+        Some(table) => unsafe { (*table.vkGetSemaphoreFdKHR)(device, pGetFdInfo, pFd) },
         None => seam::reject(&Rejected {
             command: "vkGetSemaphoreFdKHR",
             parameter: "device",
@@ -4949,7 +4852,7 @@ pub unsafe extern "system" fn vkGetSemaphoreWin32HandleKHR(
     pHandle: *mut HANDLE,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetSemaphoreWin32HandleKHR.get())(device, pGetWin32HandleInfo, pHandle) },
+        Some(table) => unsafe { (*table.vkGetSemaphoreWin32HandleKHR)(device, pGetWin32HandleInfo, pHandle) },
         None => seam::reject(&Rejected {
             command: "vkGetSemaphoreWin32HandleKHR",
             parameter: "device",
@@ -4965,7 +4868,7 @@ pub unsafe extern "system" fn vkGetSemaphoreZirconHandleFUCHSIA(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetSemaphoreZirconHandleFUCHSIA.get())(device, pGetZirconHandleInfo, pZirconHandle)
+            (*table.vkGetSemaphoreZirconHandleFUCHSIA)(device, pGetZirconHandleInfo, pZirconHandle)
         },
         None => seam::reject(&Rejected {
             command: "vkGetSemaphoreZirconHandleFUCHSIA",
@@ -4982,7 +4885,7 @@ pub unsafe extern "system" fn vkGetShaderBinaryDataEXT(
     pData: *mut c_void,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetShaderBinaryDataEXT.get())(device, shader, pDataSize, pData) },
+        Some(table) => unsafe { (*table.vkGetShaderBinaryDataEXT)(device, shader, pDataSize, pData) },
         None => seam::reject(&Rejected {
             command: "vkGetShaderBinaryDataEXT",
             parameter: "device",
@@ -5001,7 +4904,7 @@ pub unsafe extern "system" fn vkGetShaderInfoAMD(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetShaderInfoAMD.get())(device, pipeline, shaderStage, infoType, pInfoSize, pInfo)
+            (*table.vkGetShaderInfoAMD)(device, pipeline, shaderStage, infoType, pInfoSize, pInfo)
         },
         None => seam::reject(&Rejected {
             command: "vkGetShaderInfoAMD",
@@ -5020,7 +4923,7 @@ pub unsafe extern "system" fn vkGetShaderInstrumentationValuesARM(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetShaderInstrumentationValuesARM.get())(
+            (*table.vkGetShaderInstrumentationValuesARM)(
                 device,
                 instrumentation,
                 pMetricBlockCount,
@@ -5042,9 +4945,7 @@ pub unsafe extern "system" fn vkGetShaderModuleCreateInfoIdentifierEXT(
     pIdentifier: *mut VkShaderModuleIdentifierEXT,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (table.vkGetShaderModuleCreateInfoIdentifierEXT.get())(device, pCreateInfo, pIdentifier)
-        },
+        Some(table) => unsafe { (*table.vkGetShaderModuleCreateInfoIdentifierEXT)(device, pCreateInfo, pIdentifier) },
         None => seam::reject(&Rejected {
             command: "vkGetShaderModuleCreateInfoIdentifierEXT",
             parameter: "device",
@@ -5059,7 +4960,7 @@ pub unsafe extern "system" fn vkGetShaderModuleIdentifierEXT(
     pIdentifier: *mut VkShaderModuleIdentifierEXT,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetShaderModuleIdentifierEXT.get())(device, shaderModule, pIdentifier) },
+        Some(table) => unsafe { (*table.vkGetShaderModuleIdentifierEXT)(device, shaderModule, pIdentifier) },
         None => seam::reject(&Rejected {
             command: "vkGetShaderModuleIdentifierEXT",
             parameter: "device",
@@ -5070,7 +4971,7 @@ pub unsafe extern "system" fn vkGetShaderModuleIdentifierEXT(
 /// [`vkGetSleepStatusLegacyNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetSleepStatusLegacyNV.html)
 pub unsafe extern "system" fn vkGetSleepStatusLegacyNV(device: VkDevice, pLowLatencyMode: *mut VkBool32) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetSleepStatusLegacyNV.get())(device, pLowLatencyMode) },
+        Some(table) => unsafe { (*table.vkGetSleepStatusLegacyNV)(device, pLowLatencyMode) },
         None => seam::reject(&Rejected {
             command: "vkGetSleepStatusLegacyNV",
             parameter: "device",
@@ -5086,7 +4987,7 @@ pub unsafe extern "system" fn vkGetSwapchainCounterEXT(
     pCounterValue: *mut u64,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetSwapchainCounterEXT.get())(device, swapchain, counter, pCounterValue) },
+        Some(table) => unsafe { (*table.vkGetSwapchainCounterEXT)(device, swapchain, counter, pCounterValue) },
         None => seam::reject(&Rejected {
             command: "vkGetSwapchainCounterEXT",
             parameter: "device",
@@ -5104,7 +5005,7 @@ pub unsafe extern "system" fn vkGetSwapchainImagesKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetSwapchainImagesKHR.get())(device, swapchain, pSwapchainImageCount, pSwapchainImages)
+            (*table.vkGetSwapchainImagesKHR)(device, swapchain, pSwapchainImageCount, pSwapchainImages)
         },
         None => seam::reject(&Rejected {
             command: "vkGetSwapchainImagesKHR",
@@ -5116,7 +5017,7 @@ pub unsafe extern "system" fn vkGetSwapchainImagesKHR(
 /// [`vkGetSwapchainStatusKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetSwapchainStatusKHR.html)
 pub unsafe extern "system" fn vkGetSwapchainStatusKHR(device: VkDevice, swapchain: VkSwapchainKHR) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetSwapchainStatusKHR.get())(device, swapchain) },
+        Some(table) => unsafe { (*table.vkGetSwapchainStatusKHR)(device, swapchain) },
         None => seam::reject(&Rejected {
             command: "vkGetSwapchainStatusKHR",
             parameter: "device",
@@ -5133,7 +5034,7 @@ pub unsafe extern "system" fn vkGetSwapchainTimeDomainPropertiesEXT(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetSwapchainTimeDomainPropertiesEXT.get())(
+            (*table.vkGetSwapchainTimeDomainPropertiesEXT)(
                 device,
                 swapchain,
                 pSwapchainTimeDomainProperties,
@@ -5156,7 +5057,7 @@ pub unsafe extern "system" fn vkGetSwapchainTimingPropertiesEXT(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetSwapchainTimingPropertiesEXT.get())(
+            (*table.vkGetSwapchainTimingPropertiesEXT)(
                 device,
                 swapchain,
                 pSwapchainTimingProperties,
@@ -5177,7 +5078,7 @@ pub unsafe extern "system" fn vkGetTensorMemoryRequirementsARM(
     pMemoryRequirements: *mut VkMemoryRequirements2,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetTensorMemoryRequirementsARM.get())(device, pInfo, pMemoryRequirements) },
+        Some(table) => unsafe { (*table.vkGetTensorMemoryRequirementsARM)(device, pInfo, pMemoryRequirements) },
         None => seam::reject(&Rejected {
             command: "vkGetTensorMemoryRequirementsARM",
             parameter: "device",
@@ -5193,7 +5094,7 @@ pub unsafe extern "system" fn vkGetTensorOpaqueCaptureDataARM(
     pDatas: *mut VkHostAddressRangeEXT,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetTensorOpaqueCaptureDataARM.get())(device, tensorCount, pTensors, pDatas) },
+        Some(table) => unsafe { (*table.vkGetTensorOpaqueCaptureDataARM)(device, tensorCount, pTensors, pDatas) },
         None => seam::reject(&Rejected {
             command: "vkGetTensorOpaqueCaptureDataARM",
             parameter: "device",
@@ -5208,7 +5109,7 @@ pub unsafe extern "system" fn vkGetTensorOpaqueCaptureDescriptorDataARM(
     pData: *mut c_void,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetTensorOpaqueCaptureDescriptorDataARM.get())(device, pInfo, pData) },
+        Some(table) => unsafe { (*table.vkGetTensorOpaqueCaptureDescriptorDataARM)(device, pInfo, pData) },
         None => seam::reject(&Rejected {
             command: "vkGetTensorOpaqueCaptureDescriptorDataARM",
             parameter: "device",
@@ -5223,7 +5124,7 @@ pub unsafe extern "system" fn vkGetTensorViewOpaqueCaptureDescriptorDataARM(
     pData: *mut c_void,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetTensorViewOpaqueCaptureDescriptorDataARM.get())(device, pInfo, pData) },
+        Some(table) => unsafe { (*table.vkGetTensorViewOpaqueCaptureDescriptorDataARM)(device, pInfo, pData) },
         None => seam::reject(&Rejected {
             command: "vkGetTensorViewOpaqueCaptureDescriptorDataARM",
             parameter: "device",
@@ -5239,7 +5140,7 @@ pub unsafe extern "system" fn vkGetValidationCacheDataEXT(
     pData: *mut c_void,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetValidationCacheDataEXT.get())(device, validationCache, pDataSize, pData) },
+        Some(table) => unsafe { (*table.vkGetValidationCacheDataEXT)(device, validationCache, pDataSize, pData) },
         None => seam::reject(&Rejected {
             command: "vkGetValidationCacheDataEXT",
             parameter: "device",
@@ -5256,7 +5157,7 @@ pub unsafe extern "system" fn vkGetVideoSessionMemoryRequirementsKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetVideoSessionMemoryRequirementsKHR.get())(
+            (*table.vkGetVideoSessionMemoryRequirementsKHR)(
                 device,
                 videoSession,
                 pMemoryRequirementsCount,
@@ -5276,7 +5177,7 @@ pub unsafe extern "system" fn vkImportFenceFdKHR(
     pImportFenceFdInfo: *const VkImportFenceFdInfoKHR,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkImportFenceFdKHR.get())(device, pImportFenceFdInfo) },
+        Some(table) => unsafe { (*table.vkImportFenceFdKHR)(device, pImportFenceFdInfo) },
         None => seam::reject(&Rejected {
             command: "vkImportFenceFdKHR",
             parameter: "device",
@@ -5290,7 +5191,7 @@ pub unsafe extern "system" fn vkImportFenceWin32HandleKHR(
     pImportFenceWin32HandleInfo: *const VkImportFenceWin32HandleInfoKHR,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkImportFenceWin32HandleKHR.get())(device, pImportFenceWin32HandleInfo) },
+        Some(table) => unsafe { (*table.vkImportFenceWin32HandleKHR)(device, pImportFenceWin32HandleInfo) },
         None => seam::reject(&Rejected {
             command: "vkImportFenceWin32HandleKHR",
             parameter: "device",
@@ -5304,7 +5205,7 @@ pub unsafe extern "system" fn vkImportSemaphoreFdKHR(
     pImportSemaphoreFdInfo: *const VkImportSemaphoreFdInfoKHR,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkImportSemaphoreFdKHR.get())(device, pImportSemaphoreFdInfo) },
+        Some(table) => unsafe { (*table.vkImportSemaphoreFdKHR)(device, pImportSemaphoreFdInfo) },
         None => seam::reject(&Rejected {
             command: "vkImportSemaphoreFdKHR",
             parameter: "device",
@@ -5318,9 +5219,7 @@ pub unsafe extern "system" fn vkImportSemaphoreWin32HandleKHR(
     pImportSemaphoreWin32HandleInfo: *const VkImportSemaphoreWin32HandleInfoKHR,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (table.vkImportSemaphoreWin32HandleKHR.get())(device, pImportSemaphoreWin32HandleInfo)
-        },
+        Some(table) => unsafe { (*table.vkImportSemaphoreWin32HandleKHR)(device, pImportSemaphoreWin32HandleInfo) },
         None => seam::reject(&Rejected {
             command: "vkImportSemaphoreWin32HandleKHR",
             parameter: "device",
@@ -5335,7 +5234,7 @@ pub unsafe extern "system" fn vkImportSemaphoreZirconHandleFUCHSIA(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkImportSemaphoreZirconHandleFUCHSIA.get())(device, pImportSemaphoreZirconHandleInfo)
+            (*table.vkImportSemaphoreZirconHandleFUCHSIA)(device, pImportSemaphoreZirconHandleInfo)
         },
         None => seam::reject(&Rejected {
             command: "vkImportSemaphoreZirconHandleFUCHSIA",
@@ -5350,7 +5249,7 @@ pub unsafe extern "system" fn vkInitializePerformanceApiINTEL(
     pInitializeInfo: *const VkInitializePerformanceApiInfoINTEL,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkInitializePerformanceApiINTEL.get())(device, pInitializeInfo) },
+        Some(table) => unsafe { (*table.vkInitializePerformanceApiINTEL)(device, pInitializeInfo) },
         None => seam::reject(&Rejected {
             command: "vkInitializePerformanceApiINTEL",
             parameter: "device",
@@ -5366,7 +5265,7 @@ pub unsafe extern "system" fn vkInvalidateMappedMemoryRanges(
     pMemoryRanges: *const VkMappedMemoryRange,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkInvalidateMappedMemoryRanges.get())(device, memoryRangeCount, pMemoryRanges) },
+        Some(table) => unsafe { (*table.vkInvalidateMappedMemoryRanges)(device, memoryRangeCount, pMemoryRanges) },
         None => seam::reject(&Rejected {
             command: "vkInvalidateMappedMemoryRanges",
             parameter: "device",
@@ -5377,7 +5276,7 @@ pub unsafe extern "system" fn vkInvalidateMappedMemoryRanges(
 /// [`vkLatencySleepLegacyNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkLatencySleepLegacyNV.html)
 pub unsafe extern "system" fn vkLatencySleepLegacyNV(device: VkDevice, signalSemaphore: VkSemaphore, value: u64) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkLatencySleepLegacyNV.get())(device, signalSemaphore, value) },
+        Some(table) => unsafe { (*table.vkLatencySleepLegacyNV)(device, signalSemaphore, value) },
         None => seam::reject(&Rejected {
             command: "vkLatencySleepLegacyNV",
             parameter: "device",
@@ -5392,7 +5291,7 @@ pub unsafe extern "system" fn vkLatencySleepNV(
     pSleepInfo: *const VkLatencySleepInfoNV,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkLatencySleepNV.get())(device, swapchain, pSleepInfo) },
+        Some(table) => unsafe { (*table.vkLatencySleepNV)(device, swapchain, pSleepInfo) },
         None => seam::reject(&Rejected {
             command: "vkLatencySleepNV",
             parameter: "device",
@@ -5411,7 +5310,7 @@ pub unsafe extern "system" fn vkMapMemory(
     ppData: *mut *mut c_void,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkMapMemory.get())(device, memory, offset, size, flags, ppData) },
+        Some(table) => unsafe { (*table.vkMapMemory)(device, memory, offset, size, flags, ppData) },
         None => seam::reject(&Rejected {
             command: "vkMapMemory",
             parameter: "device",
@@ -5427,7 +5326,7 @@ pub unsafe extern "system" fn vkMapMemory2(
     ppData: *mut *mut c_void,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkMapMemory2.get())(device, pMemoryMapInfo, ppData) },
+        Some(table) => unsafe { (*table.vkMapMemory2)(device, pMemoryMapInfo, ppData) },
         None => seam::reject(&Rejected {
             command: "vkMapMemory2",
             parameter: "device",
@@ -5442,7 +5341,7 @@ pub unsafe extern "system" fn vkMapMemory2KHR(
     ppData: *mut *mut c_void,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkMapMemory2KHR.get())(device, pMemoryMapInfo, ppData) },
+        Some(table) => unsafe { (*table.vkMapMemory2KHR)(device, pMemoryMapInfo, ppData) },
         None => seam::reject(&Rejected {
             command: "vkMapMemory2KHR",
             parameter: "device",
@@ -5459,7 +5358,7 @@ pub unsafe extern "system" fn vkMergePipelineCaches(
     pSrcCaches: *const VkPipelineCache,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkMergePipelineCaches.get())(device, dstCache, srcCacheCount, pSrcCaches) },
+        Some(table) => unsafe { (*table.vkMergePipelineCaches)(device, dstCache, srcCacheCount, pSrcCaches) },
         None => seam::reject(&Rejected {
             command: "vkMergePipelineCaches",
             parameter: "device",
@@ -5475,7 +5374,7 @@ pub unsafe extern "system" fn vkMergeValidationCachesEXT(
     pSrcCaches: *const VkValidationCacheEXT,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkMergeValidationCachesEXT.get())(device, dstCache, srcCacheCount, pSrcCaches) },
+        Some(table) => unsafe { (*table.vkMergeValidationCachesEXT)(device, dstCache, srcCacheCount, pSrcCaches) },
         None => seam::reject(&Rejected {
             command: "vkMergeValidationCachesEXT",
             parameter: "device",
@@ -5491,9 +5390,7 @@ pub unsafe extern "system" fn vkRegisterCustomBorderColorEXT(
     pIndex: *mut u32,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (table.vkRegisterCustomBorderColorEXT.get())(device, pBorderColor, requestIndex, pIndex)
-        },
+        Some(table) => unsafe { (*table.vkRegisterCustomBorderColorEXT)(device, pBorderColor, requestIndex, pIndex) },
         None => seam::reject(&Rejected {
             command: "vkRegisterCustomBorderColorEXT",
             parameter: "device",
@@ -5509,7 +5406,7 @@ pub unsafe extern "system" fn vkRegisterDeviceEventEXT(
     pFence: *mut VkFence,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkRegisterDeviceEventEXT.get())(device, pDeviceEventInfo, pAllocator, pFence) },
+        Some(table) => unsafe { (*table.vkRegisterDeviceEventEXT)(device, pDeviceEventInfo, pAllocator, pFence) },
         None => seam::reject(&Rejected {
             command: "vkRegisterDeviceEventEXT",
             parameter: "device",
@@ -5527,7 +5424,7 @@ pub unsafe extern "system" fn vkRegisterDisplayEventEXT(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkRegisterDisplayEventEXT.get())(device, display, pDisplayEventInfo, pAllocator, pFence)
+            (*table.vkRegisterDisplayEventEXT)(device, display, pDisplayEventInfo, pAllocator, pFence)
         },
         None => seam::reject(&Rejected {
             command: "vkRegisterDisplayEventEXT",
@@ -5543,7 +5440,7 @@ pub unsafe extern "system" fn vkReleaseCapturedPipelineDataKHR(
     pAllocator: *const VkAllocationCallbacks,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkReleaseCapturedPipelineDataKHR.get())(device, pInfo, pAllocator) },
+        Some(table) => unsafe { (*table.vkReleaseCapturedPipelineDataKHR)(device, pInfo, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkReleaseCapturedPipelineDataKHR",
             parameter: "device",
@@ -5557,7 +5454,7 @@ pub unsafe extern "system" fn vkReleaseFullScreenExclusiveModeEXT(
     swapchain: VkSwapchainKHR,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkReleaseFullScreenExclusiveModeEXT.get())(device, swapchain) },
+        Some(table) => unsafe { (*table.vkReleaseFullScreenExclusiveModeEXT)(device, swapchain) },
         None => seam::reject(&Rejected {
             command: "vkReleaseFullScreenExclusiveModeEXT",
             parameter: "device",
@@ -5571,7 +5468,7 @@ pub unsafe extern "system" fn vkReleasePerformanceConfigurationINTEL(
     configuration: VkPerformanceConfigurationINTEL,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkReleasePerformanceConfigurationINTEL.get())(device, configuration) },
+        Some(table) => unsafe { (*table.vkReleasePerformanceConfigurationINTEL)(device, configuration) },
         None => seam::reject(&Rejected {
             command: "vkReleasePerformanceConfigurationINTEL",
             parameter: "device",
@@ -5582,7 +5479,7 @@ pub unsafe extern "system" fn vkReleasePerformanceConfigurationINTEL(
 /// [`vkReleaseProfilingLockKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkReleaseProfilingLockKHR.html)
 pub unsafe extern "system" fn vkReleaseProfilingLockKHR(device: VkDevice) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkReleaseProfilingLockKHR.get())(device) },
+        Some(table) => unsafe { (*table.vkReleaseProfilingLockKHR)(device) },
         None => seam::reject(&Rejected {
             command: "vkReleaseProfilingLockKHR",
             parameter: "device",
@@ -5596,7 +5493,7 @@ pub unsafe extern "system" fn vkReleaseSwapchainImagesEXT(
     pReleaseInfo: *const VkReleaseSwapchainImagesInfoKHR,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkReleaseSwapchainImagesEXT.get())(device, pReleaseInfo) },
+        Some(table) => unsafe { (*table.vkReleaseSwapchainImagesEXT)(device, pReleaseInfo) },
         None => seam::reject(&Rejected {
             command: "vkReleaseSwapchainImagesEXT",
             parameter: "device",
@@ -5610,7 +5507,7 @@ pub unsafe extern "system" fn vkReleaseSwapchainImagesKHR(
     pReleaseInfo: *const VkReleaseSwapchainImagesInfoKHR,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkReleaseSwapchainImagesKHR.get())(device, pReleaseInfo) },
+        Some(table) => unsafe { (*table.vkReleaseSwapchainImagesKHR)(device, pReleaseInfo) },
         None => seam::reject(&Rejected {
             command: "vkReleaseSwapchainImagesKHR",
             parameter: "device",
@@ -5626,7 +5523,7 @@ pub unsafe extern "system" fn vkResetCommandPool(
     flags: VkCommandPoolResetFlags,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkResetCommandPool.get())(device, commandPool, flags) },
+        Some(table) => unsafe { (*table.vkResetCommandPool)(device, commandPool, flags) },
         None => seam::reject(&Rejected {
             command: "vkResetCommandPool",
             parameter: "device",
@@ -5642,7 +5539,7 @@ pub unsafe extern "system" fn vkResetDescriptorPool(
     flags: VkDescriptorPoolResetFlags,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkResetDescriptorPool.get())(device, descriptorPool, flags) },
+        Some(table) => unsafe { (*table.vkResetDescriptorPool)(device, descriptorPool, flags) },
         None => seam::reject(&Rejected {
             command: "vkResetDescriptorPool",
             parameter: "device",
@@ -5654,7 +5551,7 @@ pub unsafe extern "system" fn vkResetDescriptorPool(
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkResetEvent(device: VkDevice, event: VkEvent) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkResetEvent.get())(device, event) },
+        Some(table) => unsafe { (*table.vkResetEvent)(device, event) },
         None => seam::reject(&Rejected {
             command: "vkResetEvent",
             parameter: "device",
@@ -5666,7 +5563,7 @@ pub unsafe extern "system" fn vkResetEvent(device: VkDevice, event: VkEvent) -> 
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkResetFences(device: VkDevice, fenceCount: u32, pFences: *const VkFence) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkResetFences.get())(device, fenceCount, pFences) },
+        Some(table) => unsafe { (*table.vkResetFences)(device, fenceCount, pFences) },
         None => seam::reject(&Rejected {
             command: "vkResetFences",
             parameter: "device",
@@ -5677,7 +5574,7 @@ pub unsafe extern "system" fn vkResetFences(device: VkDevice, fenceCount: u32, p
 /// [`vkResetGpaSessionAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkResetGpaSessionAMD.html)
 pub unsafe extern "system" fn vkResetGpaSessionAMD(device: VkDevice, gpaSession: VkGpaSessionAMD) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkResetGpaSessionAMD.get())(device, gpaSession) },
+        Some(table) => unsafe { (*table.vkResetGpaSessionAMD)(device, gpaSession) },
         None => seam::reject(&Rejected {
             command: "vkResetGpaSessionAMD",
             parameter: "device",
@@ -5694,7 +5591,7 @@ pub unsafe extern "system" fn vkResetQueryPool(
     queryCount: u32,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkResetQueryPool.get())(device, queryPool, firstQuery, queryCount) },
+        Some(table) => unsafe { (*table.vkResetQueryPool)(device, queryPool, firstQuery, queryCount) },
         None => seam::reject(&Rejected {
             command: "vkResetQueryPool",
             parameter: "device",
@@ -5710,7 +5607,7 @@ pub unsafe extern "system" fn vkResetQueryPoolEXT(
     queryCount: u32,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkResetQueryPoolEXT.get())(device, queryPool, firstQuery, queryCount) },
+        Some(table) => unsafe { (*table.vkResetQueryPoolEXT)(device, queryPool, firstQuery, queryCount) },
         None => seam::reject(&Rejected {
             command: "vkResetQueryPoolEXT",
             parameter: "device",
@@ -5726,7 +5623,7 @@ pub unsafe extern "system" fn vkSetBufferCollectionBufferConstraintsFUCHSIA(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkSetBufferCollectionBufferConstraintsFUCHSIA.get())(device, collection, pBufferConstraintsInfo)
+            (*table.vkSetBufferCollectionBufferConstraintsFUCHSIA)(device, collection, pBufferConstraintsInfo)
         },
         None => seam::reject(&Rejected {
             command: "vkSetBufferCollectionBufferConstraintsFUCHSIA",
@@ -5743,7 +5640,7 @@ pub unsafe extern "system" fn vkSetBufferCollectionImageConstraintsFUCHSIA(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkSetBufferCollectionImageConstraintsFUCHSIA.get())(device, collection, pImageConstraintsInfo)
+            (*table.vkSetBufferCollectionImageConstraintsFUCHSIA)(device, collection, pImageConstraintsInfo)
         },
         None => seam::reject(&Rejected {
             command: "vkSetBufferCollectionImageConstraintsFUCHSIA",
@@ -5771,7 +5668,7 @@ pub unsafe extern "system" fn vkSetDebugUtilsObjectTagEXT(
 /// [`vkSetDeviceMemoryPriorityEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSetDeviceMemoryPriorityEXT.html)
 pub unsafe extern "system" fn vkSetDeviceMemoryPriorityEXT(device: VkDevice, memory: VkDeviceMemory, priority: f32) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkSetDeviceMemoryPriorityEXT.get())(device, memory, priority) },
+        Some(table) => unsafe { (*table.vkSetDeviceMemoryPriorityEXT)(device, memory, priority) },
         None => seam::reject(&Rejected {
             command: "vkSetDeviceMemoryPriorityEXT",
             parameter: "device",
@@ -5783,7 +5680,7 @@ pub unsafe extern "system" fn vkSetDeviceMemoryPriorityEXT(device: VkDevice, mem
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkSetEvent(device: VkDevice, event: VkEvent) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkSetEvent.get())(device, event) },
+        Some(table) => unsafe { (*table.vkSetEvent)(device, event) },
         None => seam::reject(&Rejected {
             command: "vkSetEvent",
             parameter: "device",
@@ -5797,7 +5694,7 @@ pub unsafe extern "system" fn vkSetGpaDeviceClockModeAMD(
     pInfo: *mut VkGpaDeviceClockModeInfoAMD,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkSetGpaDeviceClockModeAMD.get())(device, pInfo) },
+        Some(table) => unsafe { (*table.vkSetGpaDeviceClockModeAMD)(device, pInfo) },
         None => seam::reject(&Rejected {
             command: "vkSetGpaDeviceClockModeAMD",
             parameter: "device",
@@ -5813,7 +5710,7 @@ pub unsafe extern "system" fn vkSetHdrMetadataEXT(
     pMetadata: *const VkHdrMetadataEXT,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkSetHdrMetadataEXT.get())(device, swapchainCount, pSwapchains, pMetadata) },
+        Some(table) => unsafe { (*table.vkSetHdrMetadataEXT)(device, swapchainCount, pSwapchains, pMetadata) },
         None => seam::reject(&Rejected {
             command: "vkSetHdrMetadataEXT",
             parameter: "device",
@@ -5824,7 +5721,7 @@ pub unsafe extern "system" fn vkSetHdrMetadataEXT(
 /// [`vkSetLatencyMarkerLegacyNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSetLatencyMarkerLegacyNV.html)
 pub unsafe extern "system" fn vkSetLatencyMarkerLegacyNV(device: VkDevice, frameID: u64, marker: u32) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkSetLatencyMarkerLegacyNV.get())(device, frameID, marker) },
+        Some(table) => unsafe { (*table.vkSetLatencyMarkerLegacyNV)(device, frameID, marker) },
         None => seam::reject(&Rejected {
             command: "vkSetLatencyMarkerLegacyNV",
             parameter: "device",
@@ -5839,7 +5736,7 @@ pub unsafe extern "system" fn vkSetLatencyMarkerNV(
     pLatencyMarkerInfo: *const VkSetLatencyMarkerInfoNV,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkSetLatencyMarkerNV.get())(device, swapchain, pLatencyMarkerInfo) },
+        Some(table) => unsafe { (*table.vkSetLatencyMarkerNV)(device, swapchain, pLatencyMarkerInfo) },
         None => seam::reject(&Rejected {
             command: "vkSetLatencyMarkerNV",
             parameter: "device",
@@ -5856,7 +5753,7 @@ pub unsafe extern "system" fn vkSetLatencySleepModeLegacyNV(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkSetLatencySleepModeLegacyNV.get())(device, lowLatencyMode, lowLatencyBoost, minimumIntervalUs)
+            (*table.vkSetLatencySleepModeLegacyNV)(device, lowLatencyMode, lowLatencyBoost, minimumIntervalUs)
         },
         None => seam::reject(&Rejected {
             command: "vkSetLatencySleepModeLegacyNV",
@@ -5872,7 +5769,7 @@ pub unsafe extern "system" fn vkSetLatencySleepModeNV(
     pSleepModeInfo: *const VkLatencySleepModeInfoNV,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkSetLatencySleepModeNV.get())(device, swapchain, pSleepModeInfo) },
+        Some(table) => unsafe { (*table.vkSetLatencySleepModeNV)(device, swapchain, pSleepModeInfo) },
         None => seam::reject(&Rejected {
             command: "vkSetLatencySleepModeNV",
             parameter: "device",
@@ -5887,7 +5784,7 @@ pub unsafe extern "system" fn vkSetLocalDimmingAMD(
     localDimmingEnable: VkBool32,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkSetLocalDimmingAMD.get())(device, swapChain, localDimmingEnable) },
+        Some(table) => unsafe { (*table.vkSetLocalDimmingAMD)(device, swapChain, localDimmingEnable) },
         None => seam::reject(&Rejected {
             command: "vkSetLocalDimmingAMD",
             parameter: "device",
@@ -5905,9 +5802,7 @@ pub unsafe extern "system" fn vkSetPrivateData(
     data: u64,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (table.vkSetPrivateData.get())(device, objectType, objectHandle, privateDataSlot, data)
-        },
+        Some(table) => unsafe { (*table.vkSetPrivateData)(device, objectType, objectHandle, privateDataSlot, data) },
         None => seam::reject(&Rejected {
             command: "vkSetPrivateData",
             parameter: "device",
@@ -5924,9 +5819,7 @@ pub unsafe extern "system" fn vkSetPrivateDataEXT(
     data: u64,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (table.vkSetPrivateDataEXT.get())(device, objectType, objectHandle, privateDataSlot, data)
-        },
+        Some(table) => unsafe { (*table.vkSetPrivateDataEXT)(device, objectType, objectHandle, privateDataSlot, data) },
         None => seam::reject(&Rejected {
             command: "vkSetPrivateDataEXT",
             parameter: "device",
@@ -5941,7 +5834,7 @@ pub unsafe extern "system" fn vkSetSwapchainPresentTimingQueueSizeEXT(
     size: u32,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkSetSwapchainPresentTimingQueueSizeEXT.get())(device, swapchain, size) },
+        Some(table) => unsafe { (*table.vkSetSwapchainPresentTimingQueueSizeEXT)(device, swapchain, size) },
         None => seam::reject(&Rejected {
             command: "vkSetSwapchainPresentTimingQueueSizeEXT",
             parameter: "device",
@@ -5952,7 +5845,7 @@ pub unsafe extern "system" fn vkSetSwapchainPresentTimingQueueSizeEXT(
 /// [`vkShutdownLatencyDeviceLegacyNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkShutdownLatencyDeviceLegacyNV.html)
 pub unsafe extern "system" fn vkShutdownLatencyDeviceLegacyNV(device: VkDevice) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkShutdownLatencyDeviceLegacyNV.get())(device) },
+        Some(table) => unsafe { (*table.vkShutdownLatencyDeviceLegacyNV)(device) },
         None => seam::reject(&Rejected {
             command: "vkShutdownLatencyDeviceLegacyNV",
             parameter: "device",
@@ -5967,7 +5860,7 @@ pub unsafe extern "system" fn vkSignalSemaphore(
     pSignalInfo: *const VkSemaphoreSignalInfo,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkSignalSemaphore.get())(device, pSignalInfo) },
+        Some(table) => unsafe { (*table.vkSignalSemaphore)(device, pSignalInfo) },
         None => seam::reject(&Rejected {
             command: "vkSignalSemaphore",
             parameter: "device",
@@ -5981,7 +5874,7 @@ pub unsafe extern "system" fn vkSignalSemaphoreKHR(
     pSignalInfo: *const VkSemaphoreSignalInfo,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkSignalSemaphoreKHR.get())(device, pSignalInfo) },
+        Some(table) => unsafe { (*table.vkSignalSemaphoreKHR)(device, pSignalInfo) },
         None => seam::reject(&Rejected {
             command: "vkSignalSemaphoreKHR",
             parameter: "device",
@@ -5997,7 +5890,7 @@ pub unsafe extern "system" fn vkTransitionImageLayout(
     pTransitions: *const VkHostImageLayoutTransitionInfo,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkTransitionImageLayout.get())(device, transitionCount, pTransitions) },
+        Some(table) => unsafe { (*table.vkTransitionImageLayout)(device, transitionCount, pTransitions) },
         None => seam::reject(&Rejected {
             command: "vkTransitionImageLayout",
             parameter: "device",
@@ -6012,7 +5905,7 @@ pub unsafe extern "system" fn vkTransitionImageLayoutEXT(
     pTransitions: *const VkHostImageLayoutTransitionInfo,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkTransitionImageLayoutEXT.get())(device, transitionCount, pTransitions) },
+        Some(table) => unsafe { (*table.vkTransitionImageLayoutEXT)(device, transitionCount, pTransitions) },
         None => seam::reject(&Rejected {
             command: "vkTransitionImageLayoutEXT",
             parameter: "device",
@@ -6028,7 +5921,7 @@ pub unsafe extern "system" fn vkTrimCommandPool(
     flags: VkCommandPoolTrimFlags,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkTrimCommandPool.get())(device, commandPool, flags) },
+        Some(table) => unsafe { (*table.vkTrimCommandPool)(device, commandPool, flags) },
         None => seam::reject(&Rejected {
             command: "vkTrimCommandPool",
             parameter: "device",
@@ -6043,7 +5936,7 @@ pub unsafe extern "system" fn vkTrimCommandPoolKHR(
     flags: VkCommandPoolTrimFlags,
 ) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkTrimCommandPoolKHR.get())(device, commandPool, flags) },
+        Some(table) => unsafe { (*table.vkTrimCommandPoolKHR)(device, commandPool, flags) },
         None => seam::reject(&Rejected {
             command: "vkTrimCommandPoolKHR",
             parameter: "device",
@@ -6054,7 +5947,7 @@ pub unsafe extern "system" fn vkTrimCommandPoolKHR(
 /// [`vkUninitializePerformanceApiINTEL`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkUninitializePerformanceApiINTEL.html)
 pub unsafe extern "system" fn vkUninitializePerformanceApiINTEL(device: VkDevice) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkUninitializePerformanceApiINTEL.get())(device) },
+        Some(table) => unsafe { (*table.vkUninitializePerformanceApiINTEL)(device) },
         None => seam::reject(&Rejected {
             command: "vkUninitializePerformanceApiINTEL",
             parameter: "device",
@@ -6066,7 +5959,7 @@ pub unsafe extern "system" fn vkUninitializePerformanceApiINTEL(device: VkDevice
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkUnmapMemory(device: VkDevice, memory: VkDeviceMemory) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkUnmapMemory.get())(device, memory) },
+        Some(table) => unsafe { (*table.vkUnmapMemory)(device, memory) },
         None => seam::reject(&Rejected {
             command: "vkUnmapMemory",
             parameter: "device",
@@ -6078,7 +5971,7 @@ pub unsafe extern "system" fn vkUnmapMemory(device: VkDevice, memory: VkDeviceMe
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkUnmapMemory2(device: VkDevice, pMemoryUnmapInfo: *const VkMemoryUnmapInfo) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkUnmapMemory2.get())(device, pMemoryUnmapInfo) },
+        Some(table) => unsafe { (*table.vkUnmapMemory2)(device, pMemoryUnmapInfo) },
         None => seam::reject(&Rejected {
             command: "vkUnmapMemory2",
             parameter: "device",
@@ -6092,7 +5985,7 @@ pub unsafe extern "system" fn vkUnmapMemory2KHR(
     pMemoryUnmapInfo: *const VkMemoryUnmapInfo,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkUnmapMemory2KHR.get())(device, pMemoryUnmapInfo) },
+        Some(table) => unsafe { (*table.vkUnmapMemory2KHR)(device, pMemoryUnmapInfo) },
         None => seam::reject(&Rejected {
             command: "vkUnmapMemory2KHR",
             parameter: "device",
@@ -6103,7 +5996,7 @@ pub unsafe extern "system" fn vkUnmapMemory2KHR(
 /// [`vkUnregisterCustomBorderColorEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkUnregisterCustomBorderColorEXT.html)
 pub unsafe extern "system" fn vkUnregisterCustomBorderColorEXT(device: VkDevice, index: u32) {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkUnregisterCustomBorderColorEXT.get())(device, index) },
+        Some(table) => unsafe { (*table.vkUnregisterCustomBorderColorEXT)(device, index) },
         None => seam::reject(&Rejected {
             command: "vkUnregisterCustomBorderColorEXT",
             parameter: "device",
@@ -6121,7 +6014,7 @@ pub unsafe extern "system" fn vkUpdateDescriptorSetWithTemplate(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkUpdateDescriptorSetWithTemplate.get())(device, descriptorSet, descriptorUpdateTemplate, pData)
+            (*table.vkUpdateDescriptorSetWithTemplate)(device, descriptorSet, descriptorUpdateTemplate, pData)
         },
         None => seam::reject(&Rejected {
             command: "vkUpdateDescriptorSetWithTemplate",
@@ -6139,7 +6032,7 @@ pub unsafe extern "system" fn vkUpdateDescriptorSetWithTemplateKHR(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkUpdateDescriptorSetWithTemplateKHR.get())(device, descriptorSet, descriptorUpdateTemplate, pData)
+            (*table.vkUpdateDescriptorSetWithTemplateKHR)(device, descriptorSet, descriptorUpdateTemplate, pData)
         },
         None => seam::reject(&Rejected {
             command: "vkUpdateDescriptorSetWithTemplateKHR",
@@ -6159,7 +6052,7 @@ pub unsafe extern "system" fn vkUpdateDescriptorSets(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkUpdateDescriptorSets.get())(
+            (*table.vkUpdateDescriptorSets)(
                 device,
                 descriptorWriteCount,
                 pDescriptorWrites,
@@ -6183,7 +6076,7 @@ pub unsafe extern "system" fn vkUpdateIndirectExecutionSetPipelineEXT(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkUpdateIndirectExecutionSetPipelineEXT.get())(
+            (*table.vkUpdateIndirectExecutionSetPipelineEXT)(
                 device,
                 indirectExecutionSet,
                 executionSetWriteCount,
@@ -6206,7 +6099,7 @@ pub unsafe extern "system" fn vkUpdateIndirectExecutionSetShaderEXT(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkUpdateIndirectExecutionSetShaderEXT.get())(
+            (*table.vkUpdateIndirectExecutionSetShaderEXT)(
                 device,
                 indirectExecutionSet,
                 executionSetWriteCount,
@@ -6228,7 +6121,7 @@ pub unsafe extern "system" fn vkUpdateVideoSessionParametersKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkUpdateVideoSessionParametersKHR.get())(device, videoSessionParameters, pUpdateInfo)
+            (*table.vkUpdateVideoSessionParametersKHR)(device, videoSessionParameters, pUpdateInfo)
         },
         None => seam::reject(&Rejected {
             command: "vkUpdateVideoSessionParametersKHR",
@@ -6247,7 +6140,7 @@ pub unsafe extern "system" fn vkWaitForFences(
     timeout: u64,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkWaitForFences.get())(device, fenceCount, pFences, waitAll, timeout) },
+        Some(table) => unsafe { (*table.vkWaitForFences)(device, fenceCount, pFences, waitAll, timeout) },
         None => seam::reject(&Rejected {
             command: "vkWaitForFences",
             parameter: "device",
@@ -6262,7 +6155,7 @@ pub unsafe extern "system" fn vkWaitForPresent2KHR(
     pPresentWait2Info: *const VkPresentWait2InfoKHR,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkWaitForPresent2KHR.get())(device, swapchain, pPresentWait2Info) },
+        Some(table) => unsafe { (*table.vkWaitForPresent2KHR)(device, swapchain, pPresentWait2Info) },
         None => seam::reject(&Rejected {
             command: "vkWaitForPresent2KHR",
             parameter: "device",
@@ -6278,7 +6171,7 @@ pub unsafe extern "system" fn vkWaitForPresentKHR(
     timeout: u64,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkWaitForPresentKHR.get())(device, swapchain, presentId, timeout) },
+        Some(table) => unsafe { (*table.vkWaitForPresentKHR)(device, swapchain, presentId, timeout) },
         None => seam::reject(&Rejected {
             command: "vkWaitForPresentKHR",
             parameter: "device",
@@ -6294,7 +6187,7 @@ pub unsafe extern "system" fn vkWaitSemaphores(
     timeout: u64,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkWaitSemaphores.get())(device, pWaitInfo, timeout) },
+        Some(table) => unsafe { (*table.vkWaitSemaphores)(device, pWaitInfo, timeout) },
         None => seam::reject(&Rejected {
             command: "vkWaitSemaphores",
             parameter: "device",
@@ -6309,7 +6202,7 @@ pub unsafe extern "system" fn vkWaitSemaphoresKHR(
     timeout: u64,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkWaitSemaphoresKHR.get())(device, pWaitInfo, timeout) },
+        Some(table) => unsafe { (*table.vkWaitSemaphoresKHR)(device, pWaitInfo, timeout) },
         None => seam::reject(&Rejected {
             command: "vkWaitSemaphoresKHR",
             parameter: "device",
@@ -6329,7 +6222,7 @@ pub unsafe extern "system" fn vkWriteAccelerationStructuresPropertiesKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkWriteAccelerationStructuresPropertiesKHR.get())(
+            (*table.vkWriteAccelerationStructuresPropertiesKHR)(
                 device,
                 accelerationStructureCount,
                 pAccelerationStructures,
@@ -6358,7 +6251,7 @@ pub unsafe extern "system" fn vkWriteMicromapsPropertiesEXT(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkWriteMicromapsPropertiesEXT.get())(
+            (*table.vkWriteMicromapsPropertiesEXT)(
                 device,
                 micromapCount,
                 pMicromaps,
@@ -6384,7 +6277,7 @@ pub unsafe extern "system" fn vkWriteResourceDescriptorsEXT(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkWriteResourceDescriptorsEXT.get())(device, resourceCount, pResources, pDescriptors)
+            (*table.vkWriteResourceDescriptorsEXT)(device, resourceCount, pResources, pDescriptors)
         },
         None => seam::reject(&Rejected {
             command: "vkWriteResourceDescriptorsEXT",
@@ -6401,9 +6294,7 @@ pub unsafe extern "system" fn vkWriteSamplerDescriptorsEXT(
     pDescriptors: *const VkHostAddressRangeEXT,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (table.vkWriteSamplerDescriptorsEXT.get())(device, samplerCount, pSamplers, pDescriptors)
-        },
+        Some(table) => unsafe { (*table.vkWriteSamplerDescriptorsEXT)(device, samplerCount, pSamplers, pDescriptors) },
         None => seam::reject(&Rejected {
             command: "vkWriteSamplerDescriptorsEXT",
             parameter: "device",

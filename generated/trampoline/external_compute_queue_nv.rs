@@ -13,7 +13,7 @@ pub unsafe extern "system" fn vkGetExternalComputeQueueDataNV(
     pData: *mut c_void,
 ) {
     match unsafe { seam::device_table(externalQueue) } {
-        Some(table) => unsafe { (table.vkGetExternalComputeQueueDataNV.get())(externalQueue, params, pData) },
+        Some(table) => unsafe { (*table.vkGetExternalComputeQueueDataNV)(externalQueue, params, pData) },
         None => seam::reject(&Rejected {
             command: "vkGetExternalComputeQueueDataNV",
             parameter: "externalQueue",

@@ -17,7 +17,7 @@ pub unsafe extern "system" fn vkCreateAndroidSurfaceKHR(
 ) -> VkResult {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe {
-            (table.vkCreateAndroidSurfaceKHR.get())(instance, pCreateInfo, pAllocator, pSurface.cast())
+            (*table.vkCreateAndroidSurfaceKHR)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
         None => seam::reject(&Rejected {
             command: "vkCreateAndroidSurfaceKHR",
@@ -35,7 +35,7 @@ pub unsafe extern "system" fn vkCreateDebugReportCallbackEXT(
 ) -> VkResult {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe {
-            (table.vkCreateDebugReportCallbackEXT.get())(instance, pCreateInfo, pAllocator, pCallback.cast())
+            (*table.vkCreateDebugReportCallbackEXT)(instance, pCreateInfo, pAllocator, pCallback.cast())
         },
         None => seam::reject(&Rejected {
             command: "vkCreateDebugReportCallbackEXT",
@@ -53,7 +53,7 @@ pub unsafe extern "system" fn vkCreateDebugUtilsMessengerEXT(
 ) -> VkResult {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe {
-            (table.vkCreateDebugUtilsMessengerEXT.get())(instance, pCreateInfo, pAllocator, pMessenger.cast())
+            (*table.vkCreateDebugUtilsMessengerEXT)(instance, pCreateInfo, pAllocator, pMessenger.cast())
         },
         None => seam::reject(&Rejected {
             command: "vkCreateDebugUtilsMessengerEXT",
@@ -71,7 +71,7 @@ pub unsafe extern "system" fn vkCreateDirectFBSurfaceEXT(
 ) -> VkResult {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe {
-            (table.vkCreateDirectFBSurfaceEXT.get())(instance, pCreateInfo, pAllocator, pSurface.cast())
+            (*table.vkCreateDirectFBSurfaceEXT)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
         None => seam::reject(&Rejected {
             command: "vkCreateDirectFBSurfaceEXT",
@@ -90,7 +90,7 @@ pub unsafe extern "system" fn vkCreateDisplayPlaneSurfaceKHR(
 ) -> VkResult {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe {
-            (table.vkCreateDisplayPlaneSurfaceKHR.get())(instance, pCreateInfo, pAllocator, pSurface.cast())
+            (*table.vkCreateDisplayPlaneSurfaceKHR)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
         None => seam::reject(&Rejected {
             command: "vkCreateDisplayPlaneSurfaceKHR",
@@ -109,7 +109,7 @@ pub unsafe extern "system" fn vkCreateHeadlessSurfaceEXT(
 ) -> VkResult {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe {
-            (table.vkCreateHeadlessSurfaceEXT.get())(instance, pCreateInfo, pAllocator, pSurface.cast())
+            (*table.vkCreateHeadlessSurfaceEXT)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
         None => seam::reject(&Rejected {
             command: "vkCreateHeadlessSurfaceEXT",
@@ -128,7 +128,7 @@ pub unsafe extern "system" fn vkCreateIOSSurfaceMVK(
 ) -> VkResult {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe {
-            (table.vkCreateIOSSurfaceMVK.get())(instance, pCreateInfo, pAllocator, pSurface.cast())
+            (*table.vkCreateIOSSurfaceMVK)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
         None => seam::reject(&Rejected {
             command: "vkCreateIOSSurfaceMVK",
@@ -147,7 +147,7 @@ pub unsafe extern "system" fn vkCreateImagePipeSurfaceFUCHSIA(
 ) -> VkResult {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe {
-            (table.vkCreateImagePipeSurfaceFUCHSIA.get())(instance, pCreateInfo, pAllocator, pSurface.cast())
+            (*table.vkCreateImagePipeSurfaceFUCHSIA)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
         None => seam::reject(&Rejected {
             command: "vkCreateImagePipeSurfaceFUCHSIA",
@@ -166,7 +166,7 @@ pub unsafe extern "system" fn vkCreateMacOSSurfaceMVK(
 ) -> VkResult {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe {
-            (table.vkCreateMacOSSurfaceMVK.get())(instance, pCreateInfo, pAllocator, pSurface.cast())
+            (*table.vkCreateMacOSSurfaceMVK)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
         None => seam::reject(&Rejected {
             command: "vkCreateMacOSSurfaceMVK",
@@ -185,7 +185,7 @@ pub unsafe extern "system" fn vkCreateMetalSurfaceEXT(
 ) -> VkResult {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe {
-            (table.vkCreateMetalSurfaceEXT.get())(instance, pCreateInfo, pAllocator, pSurface.cast())
+            (*table.vkCreateMetalSurfaceEXT)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
         None => seam::reject(&Rejected {
             command: "vkCreateMetalSurfaceEXT",
@@ -204,7 +204,7 @@ pub unsafe extern "system" fn vkCreateScreenSurfaceQNX(
 ) -> VkResult {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe {
-            (table.vkCreateScreenSurfaceQNX.get())(instance, pCreateInfo, pAllocator, pSurface.cast())
+            (*table.vkCreateScreenSurfaceQNX)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
         None => seam::reject(&Rejected {
             command: "vkCreateScreenSurfaceQNX",
@@ -222,7 +222,7 @@ pub unsafe extern "system" fn vkCreateStreamDescriptorSurfaceGGP(
 ) -> VkResult {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe {
-            (table.vkCreateStreamDescriptorSurfaceGGP.get())(instance, pCreateInfo, pAllocator, pSurface.cast())
+            (*table.vkCreateStreamDescriptorSurfaceGGP)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
         None => seam::reject(&Rejected {
             command: "vkCreateStreamDescriptorSurfaceGGP",
@@ -240,7 +240,7 @@ pub unsafe extern "system" fn vkCreateSurfaceOHOS(
 ) -> VkResult {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe {
-            (table.vkCreateSurfaceOHOS.get())(instance, pCreateInfo, pAllocator, pSurface.cast())
+            (*table.vkCreateSurfaceOHOS)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
         None => seam::reject(&Rejected {
             command: "vkCreateSurfaceOHOS",
@@ -258,7 +258,7 @@ pub unsafe extern "system" fn vkCreateUbmSurfaceSEC(
 ) -> VkResult {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe {
-            (table.vkCreateUbmSurfaceSEC.get())(instance, pCreateInfo, pAllocator, pSurface.cast())
+            (*table.vkCreateUbmSurfaceSEC)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
         None => seam::reject(&Rejected {
             command: "vkCreateUbmSurfaceSEC",
@@ -276,7 +276,7 @@ pub unsafe extern "system" fn vkCreateViSurfaceNN(
 ) -> VkResult {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe {
-            (table.vkCreateViSurfaceNN.get())(instance, pCreateInfo, pAllocator, pSurface.cast())
+            (*table.vkCreateViSurfaceNN)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
         None => seam::reject(&Rejected {
             command: "vkCreateViSurfaceNN",
@@ -295,7 +295,7 @@ pub unsafe extern "system" fn vkCreateWaylandSurfaceKHR(
 ) -> VkResult {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe {
-            (table.vkCreateWaylandSurfaceKHR.get())(instance, pCreateInfo, pAllocator, pSurface.cast())
+            (*table.vkCreateWaylandSurfaceKHR)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
         None => seam::reject(&Rejected {
             command: "vkCreateWaylandSurfaceKHR",
@@ -314,7 +314,7 @@ pub unsafe extern "system" fn vkCreateWin32SurfaceKHR(
 ) -> VkResult {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe {
-            (table.vkCreateWin32SurfaceKHR.get())(instance, pCreateInfo, pAllocator, pSurface.cast())
+            (*table.vkCreateWin32SurfaceKHR)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
         None => seam::reject(&Rejected {
             command: "vkCreateWin32SurfaceKHR",
@@ -333,7 +333,7 @@ pub unsafe extern "system" fn vkCreateXcbSurfaceKHR(
 ) -> VkResult {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe {
-            (table.vkCreateXcbSurfaceKHR.get())(instance, pCreateInfo, pAllocator, pSurface.cast())
+            (*table.vkCreateXcbSurfaceKHR)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
         None => seam::reject(&Rejected {
             command: "vkCreateXcbSurfaceKHR",
@@ -352,7 +352,7 @@ pub unsafe extern "system" fn vkCreateXlibSurfaceKHR(
 ) -> VkResult {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe {
-            (table.vkCreateXlibSurfaceKHR.get())(instance, pCreateInfo, pAllocator, pSurface.cast())
+            (*table.vkCreateXlibSurfaceKHR)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
         None => seam::reject(&Rejected {
             command: "vkCreateXlibSurfaceKHR",
@@ -374,7 +374,7 @@ pub unsafe extern "system" fn vkDebugReportMessageEXT(
 ) {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe {
-            (table.vkDebugReportMessageEXT.get())(
+            (*table.vkDebugReportMessageEXT)(
                 instance,
                 flags,
                 objectType,
@@ -399,9 +399,7 @@ pub unsafe extern "system" fn vkDestroyDebugReportCallbackEXT(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::instance(instance) } {
-        Some((table, instance)) => unsafe {
-            (table.vkDestroyDebugReportCallbackEXT.get())(instance, callback, pAllocator)
-        },
+        Some((table, instance)) => unsafe { (*table.vkDestroyDebugReportCallbackEXT)(instance, callback, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkDestroyDebugReportCallbackEXT",
             parameter: "instance",
@@ -416,9 +414,7 @@ pub unsafe extern "system" fn vkDestroyDebugUtilsMessengerEXT(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::instance(instance) } {
-        Some((table, instance)) => unsafe {
-            (table.vkDestroyDebugUtilsMessengerEXT.get())(instance, messenger, pAllocator)
-        },
+        Some((table, instance)) => unsafe { (*table.vkDestroyDebugUtilsMessengerEXT)(instance, messenger, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkDestroyDebugUtilsMessengerEXT",
             parameter: "instance",
@@ -440,7 +436,7 @@ pub unsafe extern "system" fn vkDestroySurfaceKHR(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::instance(instance) } {
-        Some((table, instance)) => unsafe { (table.vkDestroySurfaceKHR.get())(instance, surface, pAllocator) },
+        Some((table, instance)) => unsafe { (*table.vkDestroySurfaceKHR)(instance, surface, pAllocator) },
         None => seam::reject(&Rejected {
             command: "vkDestroySurfaceKHR",
             parameter: "instance",
@@ -492,7 +488,7 @@ pub unsafe extern "system" fn vkSubmitDebugUtilsMessageEXT(
 ) {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe {
-            (table.vkSubmitDebugUtilsMessageEXT.get())(instance, messageSeverity, messageTypes, pCallbackData)
+            (*table.vkSubmitDebugUtilsMessageEXT)(instance, messageSeverity, messageTypes, pCallbackData)
         },
         None => seam::reject(&Rejected {
             command: "vkSubmitDebugUtilsMessageEXT",

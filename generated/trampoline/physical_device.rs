@@ -14,9 +14,7 @@ pub unsafe extern "system" fn vkAcquireDrmDisplayEXT(
     display: VkDisplayKHR,
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (table.vkAcquireDrmDisplayEXT.get())(physicalDevice, drmFd, display)
-        },
+        Some((table, physicalDevice)) => unsafe { (*table.vkAcquireDrmDisplayEXT)(physicalDevice, drmFd, display) },
         None => seam::reject(&Rejected {
             command: "vkAcquireDrmDisplayEXT",
             parameter: "physicalDevice",
@@ -30,7 +28,7 @@ pub unsafe extern "system" fn vkAcquireWinrtDisplayNV(
     display: VkDisplayKHR,
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe { (table.vkAcquireWinrtDisplayNV.get())(physicalDevice, display) },
+        Some((table, physicalDevice)) => unsafe { (*table.vkAcquireWinrtDisplayNV)(physicalDevice, display) },
         None => seam::reject(&Rejected {
             command: "vkAcquireWinrtDisplayNV",
             parameter: "physicalDevice",
@@ -45,7 +43,7 @@ pub unsafe extern "system" fn vkAcquireXlibDisplayEXT(
     display: VkDisplayKHR,
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe { (table.vkAcquireXlibDisplayEXT.get())(physicalDevice, dpy, display) },
+        Some((table, physicalDevice)) => unsafe { (*table.vkAcquireXlibDisplayEXT)(physicalDevice, dpy, display) },
         None => seam::reject(&Rejected {
             command: "vkAcquireXlibDisplayEXT",
             parameter: "physicalDevice",
@@ -75,7 +73,7 @@ pub unsafe extern "system" fn vkCreateDisplayModeKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkCreateDisplayModeKHR.get())(physicalDevice, display, pCreateInfo, pAllocator, pMode)
+            (*table.vkCreateDisplayModeKHR)(physicalDevice, display, pCreateInfo, pAllocator, pMode)
         },
         None => seam::reject(&Rejected {
             command: "vkCreateDisplayModeKHR",
@@ -94,7 +92,7 @@ pub unsafe extern "system" fn vkEnumerateDeviceExtensionProperties(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkEnumerateDeviceExtensionProperties.get())(physicalDevice, pLayerName, pPropertyCount, pProperties)
+            (*table.vkEnumerateDeviceExtensionProperties)(physicalDevice, pLayerName, pPropertyCount, pProperties)
         },
         None => seam::reject(&Rejected {
             command: "vkEnumerateDeviceExtensionProperties",
@@ -123,7 +121,7 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceQueueFamilyPerformanceCou
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM.get())(
+            (*table.vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM)(
                 physicalDevice,
                 queueFamilyIndex,
                 pCounterCount,
@@ -148,7 +146,7 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceQueueFamilyPerformanceQue
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR.get())(
+            (*table.vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR)(
                 physicalDevice,
                 queueFamilyIndex,
                 pCounterCount,
@@ -171,7 +169,7 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceShaderInstrumentationMetr
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM.get())(
+            (*table.vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM)(
                 physicalDevice,
                 pDescriptionCount,
                 pDescriptions,
@@ -194,7 +192,7 @@ pub unsafe extern "system" fn vkGetDisplayModeProperties2KHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetDisplayModeProperties2KHR.get())(physicalDevice, display, pPropertyCount, pProperties)
+            (*table.vkGetDisplayModeProperties2KHR)(physicalDevice, display, pPropertyCount, pProperties)
         },
         None => seam::reject(&Rejected {
             command: "vkGetDisplayModeProperties2KHR",
@@ -213,7 +211,7 @@ pub unsafe extern "system" fn vkGetDisplayModePropertiesKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetDisplayModePropertiesKHR.get())(physicalDevice, display, pPropertyCount, pProperties)
+            (*table.vkGetDisplayModePropertiesKHR)(physicalDevice, display, pPropertyCount, pProperties)
         },
         None => seam::reject(&Rejected {
             command: "vkGetDisplayModePropertiesKHR",
@@ -231,7 +229,7 @@ pub unsafe extern "system" fn vkGetDisplayPlaneCapabilities2KHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetDisplayPlaneCapabilities2KHR.get())(physicalDevice, pDisplayPlaneInfo, pCapabilities)
+            (*table.vkGetDisplayPlaneCapabilities2KHR)(physicalDevice, pDisplayPlaneInfo, pCapabilities)
         },
         None => seam::reject(&Rejected {
             command: "vkGetDisplayPlaneCapabilities2KHR",
@@ -250,7 +248,7 @@ pub unsafe extern "system" fn vkGetDisplayPlaneCapabilitiesKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetDisplayPlaneCapabilitiesKHR.get())(physicalDevice, mode, planeIndex, pCapabilities)
+            (*table.vkGetDisplayPlaneCapabilitiesKHR)(physicalDevice, mode, planeIndex, pCapabilities)
         },
         None => seam::reject(&Rejected {
             command: "vkGetDisplayPlaneCapabilitiesKHR",
@@ -269,7 +267,7 @@ pub unsafe extern "system" fn vkGetDisplayPlaneSupportedDisplaysKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetDisplayPlaneSupportedDisplaysKHR.get())(physicalDevice, planeIndex, pDisplayCount, pDisplays)
+            (*table.vkGetDisplayPlaneSupportedDisplaysKHR)(physicalDevice, planeIndex, pDisplayCount, pDisplays)
         },
         None => seam::reject(&Rejected {
             command: "vkGetDisplayPlaneSupportedDisplaysKHR",
@@ -287,7 +285,7 @@ pub unsafe extern "system" fn vkGetDrmDisplayEXT(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetDrmDisplayEXT.get())(physicalDevice, drmFd, connectorId, display)
+            (*table.vkGetDrmDisplayEXT)(physicalDevice, drmFd, connectorId, display)
         },
         None => seam::reject(&Rejected {
             command: "vkGetDrmDisplayEXT",
@@ -304,7 +302,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCalibrateableTimeDomainsEXT(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceCalibrateableTimeDomainsEXT.get())(physicalDevice, pTimeDomainCount, pTimeDomains)
+            (*table.vkGetPhysicalDeviceCalibrateableTimeDomainsEXT)(physicalDevice, pTimeDomainCount, pTimeDomains)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceCalibrateableTimeDomainsEXT",
@@ -321,7 +319,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCalibrateableTimeDomainsKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceCalibrateableTimeDomainsKHR.get())(physicalDevice, pTimeDomainCount, pTimeDomains)
+            (*table.vkGetPhysicalDeviceCalibrateableTimeDomainsKHR)(physicalDevice, pTimeDomainCount, pTimeDomains)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceCalibrateableTimeDomainsKHR",
@@ -338,7 +336,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixFlexibleDimens
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV.get())(
+            (*table.vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV)(
                 physicalDevice,
                 pPropertyCount,
                 pProperties,
@@ -360,7 +358,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixProperties2EXT
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceCooperativeMatrixProperties2EXT.get())(
+            (*table.vkGetPhysicalDeviceCooperativeMatrixProperties2EXT)(
                 physicalDevice,
                 pCooperativeMatrixInfo,
                 pPropertyCount,
@@ -382,7 +380,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR.get())(physicalDevice, pPropertyCount, pProperties)
+            (*table.vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR)(physicalDevice, pPropertyCount, pProperties)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR",
@@ -399,7 +397,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixPropertiesNV(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceCooperativeMatrixPropertiesNV.get())(physicalDevice, pPropertyCount, pProperties)
+            (*table.vkGetPhysicalDeviceCooperativeMatrixPropertiesNV)(physicalDevice, pPropertyCount, pProperties)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceCooperativeMatrixPropertiesNV",
@@ -416,7 +414,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeVectorPropertiesNV(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceCooperativeVectorPropertiesNV.get())(physicalDevice, pPropertyCount, pProperties)
+            (*table.vkGetPhysicalDeviceCooperativeVectorPropertiesNV)(physicalDevice, pPropertyCount, pProperties)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceCooperativeVectorPropertiesNV",
@@ -432,7 +430,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDescriptorSizeEXT(
 ) -> VkDeviceSize {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceDescriptorSizeEXT.get())(physicalDevice, descriptorType)
+            (*table.vkGetPhysicalDeviceDescriptorSizeEXT)(physicalDevice, descriptorType)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceDescriptorSizeEXT",
@@ -449,7 +447,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDirectFBPresentationSupportEXT(
 ) -> VkBool32 {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceDirectFBPresentationSupportEXT.get())(physicalDevice, queueFamilyIndex, dfb)
+            (*table.vkGetPhysicalDeviceDirectFBPresentationSupportEXT)(physicalDevice, queueFamilyIndex, dfb)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceDirectFBPresentationSupportEXT",
@@ -467,7 +465,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDisplayPlaneProperties2KHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceDisplayPlaneProperties2KHR.get())(physicalDevice, pPropertyCount, pProperties)
+            (*table.vkGetPhysicalDeviceDisplayPlaneProperties2KHR)(physicalDevice, pPropertyCount, pProperties)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceDisplayPlaneProperties2KHR",
@@ -485,7 +483,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDisplayPlanePropertiesKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceDisplayPlanePropertiesKHR.get())(physicalDevice, pPropertyCount, pProperties)
+            (*table.vkGetPhysicalDeviceDisplayPlanePropertiesKHR)(physicalDevice, pPropertyCount, pProperties)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceDisplayPlanePropertiesKHR",
@@ -503,7 +501,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDisplayProperties2KHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceDisplayProperties2KHR.get())(physicalDevice, pPropertyCount, pProperties)
+            (*table.vkGetPhysicalDeviceDisplayProperties2KHR)(physicalDevice, pPropertyCount, pProperties)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceDisplayProperties2KHR",
@@ -521,7 +519,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDisplayPropertiesKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceDisplayPropertiesKHR.get())(physicalDevice, pPropertyCount, pProperties)
+            (*table.vkGetPhysicalDeviceDisplayPropertiesKHR)(physicalDevice, pPropertyCount, pProperties)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceDisplayPropertiesKHR",
@@ -539,7 +537,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceExternalBufferProperties(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceExternalBufferProperties.get())(
+            (*table.vkGetPhysicalDeviceExternalBufferProperties)(
                 physicalDevice,
                 pExternalBufferInfo,
                 pExternalBufferProperties,
@@ -561,7 +559,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceExternalFenceProperties(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceExternalFenceProperties.get())(
+            (*table.vkGetPhysicalDeviceExternalFenceProperties)(
                 physicalDevice,
                 pExternalFenceInfo,
                 pExternalFenceProperties,
@@ -587,7 +585,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceExternalImageFormatPropertiesNV
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceExternalImageFormatPropertiesNV.get())(
+            (*table.vkGetPhysicalDeviceExternalImageFormatPropertiesNV)(
                 physicalDevice,
                 format,
                 r#type,
@@ -614,7 +612,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceExternalSemaphoreProperties(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceExternalSemaphoreProperties.get())(
+            (*table.vkGetPhysicalDeviceExternalSemaphoreProperties)(
                 physicalDevice,
                 pExternalSemaphoreInfo,
                 pExternalSemaphoreProperties,
@@ -635,7 +633,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceExternalTensorPropertiesARM(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceExternalTensorPropertiesARM.get())(
+            (*table.vkGetPhysicalDeviceExternalTensorPropertiesARM)(
                 physicalDevice,
                 pExternalTensorInfo,
                 pExternalTensorProperties,
@@ -655,9 +653,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFeatures(
     pFeatures: *mut VkPhysicalDeviceFeatures,
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceFeatures.get())(physicalDevice, pFeatures)
-        },
+        Some((table, physicalDevice)) => unsafe { (*table.vkGetPhysicalDeviceFeatures)(physicalDevice, pFeatures) },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceFeatures",
             parameter: "physicalDevice",
@@ -672,9 +668,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFeatures2(
     pFeatures: *mut VkPhysicalDeviceFeatures2,
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceFeatures2.get())(physicalDevice, pFeatures)
-        },
+        Some((table, physicalDevice)) => unsafe { (*table.vkGetPhysicalDeviceFeatures2)(physicalDevice, pFeatures) },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceFeatures2",
             parameter: "physicalDevice",
@@ -691,7 +685,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFormatProperties(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceFormatProperties.get())(physicalDevice, format, pFormatProperties)
+            (*table.vkGetPhysicalDeviceFormatProperties)(physicalDevice, format, pFormatProperties)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceFormatProperties",
@@ -709,7 +703,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFormatProperties2(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceFormatProperties2.get())(physicalDevice, format, pFormatProperties)
+            (*table.vkGetPhysicalDeviceFormatProperties2)(physicalDevice, format, pFormatProperties)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceFormatProperties2",
@@ -726,7 +720,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFragmentShadingRatesKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceFragmentShadingRatesKHR.get())(
+            (*table.vkGetPhysicalDeviceFragmentShadingRatesKHR)(
                 physicalDevice,
                 pFragmentShadingRateCount,
                 pFragmentShadingRates,
@@ -752,7 +746,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceImageFormatProperties(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceImageFormatProperties.get())(
+            (*table.vkGetPhysicalDeviceImageFormatProperties)(
                 physicalDevice,
                 format,
                 r#type,
@@ -778,11 +772,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceImageFormatProperties2(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceImageFormatProperties2.get())(
-                physicalDevice,
-                pImageFormatInfo,
-                pImageFormatProperties,
-            )
+            (*table.vkGetPhysicalDeviceImageFormatProperties2)(physicalDevice, pImageFormatInfo, pImageFormatProperties)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceImageFormatProperties2",
@@ -799,7 +789,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceMemoryProperties(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceMemoryProperties.get())(physicalDevice, pMemoryProperties)
+            (*table.vkGetPhysicalDeviceMemoryProperties)(physicalDevice, pMemoryProperties)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceMemoryProperties",
@@ -816,7 +806,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceMemoryProperties2(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceMemoryProperties2.get())(physicalDevice, pMemoryProperties)
+            (*table.vkGetPhysicalDeviceMemoryProperties2)(physicalDevice, pMemoryProperties)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceMemoryProperties2",
@@ -833,7 +823,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceMultisamplePropertiesEXT(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceMultisamplePropertiesEXT.get())(physicalDevice, samples, pMultisampleProperties)
+            (*table.vkGetPhysicalDeviceMultisamplePropertiesEXT)(physicalDevice, samples, pMultisampleProperties)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceMultisamplePropertiesEXT",
@@ -851,7 +841,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceOpticalFlowImageFormatsNV(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceOpticalFlowImageFormatsNV.get())(
+            (*table.vkGetPhysicalDeviceOpticalFlowImageFormatsNV)(
                 physicalDevice,
                 pOpticalFlowImageFormatInfo,
                 pFormatCount,
@@ -875,7 +865,7 @@ pub unsafe extern "system" fn vkGetPhysicalDevicePresentRectanglesKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDevicePresentRectanglesKHR.get())(physicalDevice, surface, pRectCount, pRects)
+            (*table.vkGetPhysicalDevicePresentRectanglesKHR)(physicalDevice, surface, pRectCount, pRects)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDevicePresentRectanglesKHR",
@@ -891,9 +881,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceProperties(
     pProperties: *mut VkPhysicalDeviceProperties,
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceProperties.get())(physicalDevice, pProperties)
-        },
+        Some((table, physicalDevice)) => unsafe { (*table.vkGetPhysicalDeviceProperties)(physicalDevice, pProperties) },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceProperties",
             parameter: "physicalDevice",
@@ -909,7 +897,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceProperties2(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceProperties2.get())(physicalDevice, pProperties)
+            (*table.vkGetPhysicalDeviceProperties2)(physicalDevice, pProperties)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceProperties2",
@@ -927,7 +915,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphEngineOpera
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM.get())(
+            (*table.vkGetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM)(
                 physicalDevice,
                 queueFamilyIndex,
                 pQueueFamilyDataGraphProperties,
@@ -952,7 +940,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlow
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM.get())(
+            (*table.vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM)(
                 physicalDevice,
                 queueFamilyIndex,
                 pQueueFamilyDataGraphProperties,
@@ -976,7 +964,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphProcessingE
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM.get())(
+            (*table.vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM)(
                 physicalDevice,
                 pQueueFamilyDataGraphProcessingEngineInfo,
                 pQueueFamilyDataGraphProcessingEngineProperties,
@@ -998,7 +986,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesA
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesARM.get())(
+            (*table.vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesARM)(
                 physicalDevice,
                 queueFamilyIndex,
                 pQueueFamilyDataGraphPropertyCount,
@@ -1020,7 +1008,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyPerformanceQueryPass
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR.get())(
+            (*table.vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR)(
                 physicalDevice,
                 pPerformanceQueryCreateInfo,
                 pNumPasses,
@@ -1042,7 +1030,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyProperties(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceQueueFamilyProperties.get())(
+            (*table.vkGetPhysicalDeviceQueueFamilyProperties)(
                 physicalDevice,
                 pQueueFamilyPropertyCount,
                 pQueueFamilyProperties,
@@ -1064,7 +1052,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyProperties2(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceQueueFamilyProperties2.get())(
+            (*table.vkGetPhysicalDeviceQueueFamilyProperties2)(
                 physicalDevice,
                 pQueueFamilyPropertyCount,
                 pQueueFamilyProperties,
@@ -1086,7 +1074,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceScreenPresentationSupportQNX(
 ) -> VkBool32 {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceScreenPresentationSupportQNX.get())(physicalDevice, queueFamilyIndex, window)
+            (*table.vkGetPhysicalDeviceScreenPresentationSupportQNX)(physicalDevice, queueFamilyIndex, window)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceScreenPresentationSupportQNX",
@@ -1109,7 +1097,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceSparseImageFormatProperties.get())(
+            (*table.vkGetPhysicalDeviceSparseImageFormatProperties)(
                 physicalDevice,
                 format,
                 r#type,
@@ -1137,7 +1125,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties2(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceSparseImageFormatProperties2.get())(
+            (*table.vkGetPhysicalDeviceSparseImageFormatProperties2)(
                 physicalDevice,
                 pFormatInfo,
                 pPropertyCount,
@@ -1159,7 +1147,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSupportedFramebufferMixedSample
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceSupportedFramebufferMixedSamplesCombinationsNV.get())(
+            (*table.vkGetPhysicalDeviceSupportedFramebufferMixedSamplesCombinationsNV)(
                 physicalDevice,
                 pCombinationCount,
                 pCombinations,
@@ -1180,7 +1168,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceCapabilities2EXT(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceSurfaceCapabilities2EXT.get())(physicalDevice, surface, pSurfaceCapabilities)
+            (*table.vkGetPhysicalDeviceSurfaceCapabilities2EXT)(physicalDevice, surface, pSurfaceCapabilities)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceSurfaceCapabilities2EXT",
@@ -1198,7 +1186,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceCapabilities2KHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceSurfaceCapabilities2KHR.get())(
+            (*table.vkGetPhysicalDeviceSurfaceCapabilities2KHR)(
                 physicalDevice,
                 pSurfaceInfo.cast(),
                 pSurfaceCapabilities,
@@ -1220,7 +1208,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceCapabilitiesKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceSurfaceCapabilitiesKHR.get())(physicalDevice, surface, pSurfaceCapabilities)
+            (*table.vkGetPhysicalDeviceSurfaceCapabilitiesKHR)(physicalDevice, surface, pSurfaceCapabilities)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceSurfaceCapabilitiesKHR",
@@ -1239,7 +1227,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceFormats2KHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceSurfaceFormats2KHR.get())(
+            (*table.vkGetPhysicalDeviceSurfaceFormats2KHR)(
                 physicalDevice,
                 pSurfaceInfo.cast(),
                 pSurfaceFormatCount,
@@ -1263,12 +1251,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceFormatsKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceSurfaceFormatsKHR.get())(
-                physicalDevice,
-                surface,
-                pSurfaceFormatCount,
-                pSurfaceFormats,
-            )
+            (*table.vkGetPhysicalDeviceSurfaceFormatsKHR)(physicalDevice, surface, pSurfaceFormatCount, pSurfaceFormats)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceSurfaceFormatsKHR",
@@ -1286,7 +1269,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfacePresentModes2EXT(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceSurfacePresentModes2EXT.get())(
+            (*table.vkGetPhysicalDeviceSurfacePresentModes2EXT)(
                 physicalDevice,
                 pSurfaceInfo.cast(),
                 pPresentModeCount,
@@ -1310,7 +1293,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfacePresentModesKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceSurfacePresentModesKHR.get())(
+            (*table.vkGetPhysicalDeviceSurfacePresentModesKHR)(
                 physicalDevice,
                 surface,
                 pPresentModeCount,
@@ -1334,7 +1317,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceSupportKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceSurfaceSupportKHR.get())(physicalDevice, queueFamilyIndex, surface, pSupported)
+            (*table.vkGetPhysicalDeviceSurfaceSupportKHR)(physicalDevice, queueFamilyIndex, surface, pSupported)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceSurfaceSupportKHR",
@@ -1352,7 +1335,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceToolProperties(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceToolProperties.get())(physicalDevice, pToolCount, pToolProperties)
+            (*table.vkGetPhysicalDeviceToolProperties)(physicalDevice, pToolCount, pToolProperties)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceToolProperties",
@@ -1369,7 +1352,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceToolPropertiesEXT(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceToolPropertiesEXT.get())(physicalDevice, pToolCount, pToolProperties)
+            (*table.vkGetPhysicalDeviceToolPropertiesEXT)(physicalDevice, pToolCount, pToolProperties)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceToolPropertiesEXT",
@@ -1386,7 +1369,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceUbmPresentationSupportSEC(
 ) -> VkBool32 {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceUbmPresentationSupportSEC.get())(physicalDevice, queueFamilyIndex, device)
+            (*table.vkGetPhysicalDeviceUbmPresentationSupportSEC)(physicalDevice, queueFamilyIndex, device)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceUbmPresentationSupportSEC",
@@ -1403,7 +1386,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceVideoCapabilitiesKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceVideoCapabilitiesKHR.get())(physicalDevice, pVideoProfile, pCapabilities)
+            (*table.vkGetPhysicalDeviceVideoCapabilitiesKHR)(physicalDevice, pVideoProfile, pCapabilities)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceVideoCapabilitiesKHR",
@@ -1420,7 +1403,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceVideoEncodeQualityLevelProperti
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceVideoEncodeQualityLevelPropertiesKHR.get())(
+            (*table.vkGetPhysicalDeviceVideoEncodeQualityLevelPropertiesKHR)(
                 physicalDevice,
                 pQualityLevelInfo,
                 pQualityLevelProperties,
@@ -1442,7 +1425,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceVideoFormatPropertiesKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceVideoFormatPropertiesKHR.get())(
+            (*table.vkGetPhysicalDeviceVideoFormatPropertiesKHR)(
                 physicalDevice,
                 pVideoFormatInfo,
                 pVideoFormatPropertyCount,
@@ -1465,7 +1448,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceWaylandPresentationSupportKHR(
 ) -> VkBool32 {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceWaylandPresentationSupportKHR.get())(physicalDevice, queueFamilyIndex, display)
+            (*table.vkGetPhysicalDeviceWaylandPresentationSupportKHR)(physicalDevice, queueFamilyIndex, display)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceWaylandPresentationSupportKHR",
@@ -1482,7 +1465,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceWin32PresentationSupportKHR(
 ) -> VkBool32 {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceWin32PresentationSupportKHR.get())(physicalDevice, queueFamilyIndex)
+            (*table.vkGetPhysicalDeviceWin32PresentationSupportKHR)(physicalDevice, queueFamilyIndex)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceWin32PresentationSupportKHR",
@@ -1501,7 +1484,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceXcbPresentationSupportKHR(
 ) -> VkBool32 {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceXcbPresentationSupportKHR.get())(
+            (*table.vkGetPhysicalDeviceXcbPresentationSupportKHR)(
                 physicalDevice,
                 queueFamilyIndex,
                 connection,
@@ -1525,7 +1508,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceXlibPresentationSupportKHR(
 ) -> VkBool32 {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceXlibPresentationSupportKHR.get())(physicalDevice, queueFamilyIndex, dpy, visualID)
+            (*table.vkGetPhysicalDeviceXlibPresentationSupportKHR)(physicalDevice, queueFamilyIndex, dpy, visualID)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceXlibPresentationSupportKHR",
@@ -1543,7 +1526,7 @@ pub unsafe extern "system" fn vkGetRandROutputDisplayEXT(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetRandROutputDisplayEXT.get())(physicalDevice, dpy, rrOutput, pDisplay)
+            (*table.vkGetRandROutputDisplayEXT)(physicalDevice, dpy, rrOutput, pDisplay)
         },
         None => seam::reject(&Rejected {
             command: "vkGetRandROutputDisplayEXT",
@@ -1560,7 +1543,7 @@ pub unsafe extern "system" fn vkGetWinrtDisplayNV(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetWinrtDisplayNV.get())(physicalDevice, deviceRelativeId, pDisplay)
+            (*table.vkGetWinrtDisplayNV)(physicalDevice, deviceRelativeId, pDisplay)
         },
         None => seam::reject(&Rejected {
             command: "vkGetWinrtDisplayNV",
@@ -1575,7 +1558,7 @@ pub unsafe extern "system" fn vkReleaseDisplayEXT(
     display: VkDisplayKHR,
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe { (table.vkReleaseDisplayEXT.get())(physicalDevice, display) },
+        Some((table, physicalDevice)) => unsafe { (*table.vkReleaseDisplayEXT)(physicalDevice, display) },
         None => seam::reject(&Rejected {
             command: "vkReleaseDisplayEXT",
             parameter: "physicalDevice",

@@ -13,9 +13,7 @@ pub unsafe extern "system" fn vkGetQueueCheckpointData2NV(
     pCheckpointData: *mut VkCheckpointData2NV,
 ) {
     match unsafe { seam::device_table(queue) } {
-        Some(table) => unsafe {
-            (table.vkGetQueueCheckpointData2NV.get())(queue, pCheckpointDataCount, pCheckpointData)
-        },
+        Some(table) => unsafe { (*table.vkGetQueueCheckpointData2NV)(queue, pCheckpointDataCount, pCheckpointData) },
         None => seam::reject(&Rejected {
             command: "vkGetQueueCheckpointData2NV",
             parameter: "queue",
@@ -30,9 +28,7 @@ pub unsafe extern "system" fn vkGetQueueCheckpointDataNV(
     pCheckpointData: *mut VkCheckpointDataNV,
 ) {
     match unsafe { seam::device_table(queue) } {
-        Some(table) => unsafe {
-            (table.vkGetQueueCheckpointDataNV.get())(queue, pCheckpointDataCount, pCheckpointData)
-        },
+        Some(table) => unsafe { (*table.vkGetQueueCheckpointDataNV)(queue, pCheckpointDataCount, pCheckpointData) },
         None => seam::reject(&Rejected {
             command: "vkGetQueueCheckpointDataNV",
             parameter: "queue",
@@ -43,7 +39,7 @@ pub unsafe extern "system" fn vkGetQueueCheckpointDataNV(
 /// [`vkQueueBeginDebugUtilsLabelEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkQueueBeginDebugUtilsLabelEXT.html)
 pub unsafe extern "system" fn vkQueueBeginDebugUtilsLabelEXT(queue: VkQueue, pLabelInfo: *const VkDebugUtilsLabelEXT) {
     match unsafe { seam::device_table(queue) } {
-        Some(table) => unsafe { (table.vkQueueBeginDebugUtilsLabelEXT.get())(queue, pLabelInfo) },
+        Some(table) => unsafe { (*table.vkQueueBeginDebugUtilsLabelEXT)(queue, pLabelInfo) },
         None => seam::reject(&Rejected {
             command: "vkQueueBeginDebugUtilsLabelEXT",
             parameter: "queue",
@@ -60,7 +56,7 @@ pub unsafe extern "system" fn vkQueueBindSparse(
     fence: VkFence,
 ) -> VkResult {
     match unsafe { seam::device_table(queue) } {
-        Some(table) => unsafe { (table.vkQueueBindSparse.get())(queue, bindInfoCount, pBindInfo, fence) },
+        Some(table) => unsafe { (*table.vkQueueBindSparse)(queue, bindInfoCount, pBindInfo, fence) },
         None => seam::reject(&Rejected {
             command: "vkQueueBindSparse",
             parameter: "queue",
@@ -71,7 +67,7 @@ pub unsafe extern "system" fn vkQueueBindSparse(
 /// [`vkQueueEndDebugUtilsLabelEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkQueueEndDebugUtilsLabelEXT.html)
 pub unsafe extern "system" fn vkQueueEndDebugUtilsLabelEXT(queue: VkQueue) {
     match unsafe { seam::device_table(queue) } {
-        Some(table) => unsafe { (table.vkQueueEndDebugUtilsLabelEXT.get())(queue) },
+        Some(table) => unsafe { (*table.vkQueueEndDebugUtilsLabelEXT)(queue) },
         None => seam::reject(&Rejected {
             command: "vkQueueEndDebugUtilsLabelEXT",
             parameter: "queue",
@@ -82,7 +78,7 @@ pub unsafe extern "system" fn vkQueueEndDebugUtilsLabelEXT(queue: VkQueue) {
 /// [`vkQueueInsertDebugUtilsLabelEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkQueueInsertDebugUtilsLabelEXT.html)
 pub unsafe extern "system" fn vkQueueInsertDebugUtilsLabelEXT(queue: VkQueue, pLabelInfo: *const VkDebugUtilsLabelEXT) {
     match unsafe { seam::device_table(queue) } {
-        Some(table) => unsafe { (table.vkQueueInsertDebugUtilsLabelEXT.get())(queue, pLabelInfo) },
+        Some(table) => unsafe { (*table.vkQueueInsertDebugUtilsLabelEXT)(queue, pLabelInfo) },
         None => seam::reject(&Rejected {
             command: "vkQueueInsertDebugUtilsLabelEXT",
             parameter: "queue",
@@ -93,7 +89,7 @@ pub unsafe extern "system" fn vkQueueInsertDebugUtilsLabelEXT(queue: VkQueue, pL
 /// [`vkQueueNotifyOutOfBandLegacyNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkQueueNotifyOutOfBandLegacyNV.html)
 pub unsafe extern "system" fn vkQueueNotifyOutOfBandLegacyNV(queue: VkQueue, queueType: u32) {
     match unsafe { seam::device_table(queue) } {
-        Some(table) => unsafe { (table.vkQueueNotifyOutOfBandLegacyNV.get())(queue, queueType) },
+        Some(table) => unsafe { (*table.vkQueueNotifyOutOfBandLegacyNV)(queue, queueType) },
         None => seam::reject(&Rejected {
             command: "vkQueueNotifyOutOfBandLegacyNV",
             parameter: "queue",
@@ -107,7 +103,7 @@ pub unsafe extern "system" fn vkQueueNotifyOutOfBandNV(
     pQueueTypeInfo: *const VkOutOfBandQueueTypeInfoNV,
 ) {
     match unsafe { seam::device_table(queue) } {
-        Some(table) => unsafe { (table.vkQueueNotifyOutOfBandNV.get())(queue, pQueueTypeInfo) },
+        Some(table) => unsafe { (*table.vkQueueNotifyOutOfBandNV)(queue, pQueueTypeInfo) },
         None => seam::reject(&Rejected {
             command: "vkQueueNotifyOutOfBandNV",
             parameter: "queue",
@@ -119,7 +115,7 @@ pub unsafe extern "system" fn vkQueueNotifyOutOfBandNV(
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkQueuePresentKHR(queue: VkQueue, pPresentInfo: *const VkPresentInfoKHR) -> VkResult {
     match unsafe { seam::device_table(queue) } {
-        Some(table) => unsafe { (table.vkQueuePresentKHR.get())(queue, pPresentInfo) },
+        Some(table) => unsafe { (*table.vkQueuePresentKHR)(queue, pPresentInfo) },
         None => seam::reject(&Rejected {
             command: "vkQueuePresentKHR",
             parameter: "queue",
@@ -133,7 +129,7 @@ pub unsafe extern "system" fn vkQueueSetPerfHintQCOM(
     pPerfHintInfo: *const VkPerfHintInfoQCOM,
 ) -> VkResult {
     match unsafe { seam::device_table(queue) } {
-        Some(table) => unsafe { (table.vkQueueSetPerfHintQCOM.get())(queue, pPerfHintInfo) },
+        Some(table) => unsafe { (*table.vkQueueSetPerfHintQCOM)(queue, pPerfHintInfo) },
         None => seam::reject(&Rejected {
             command: "vkQueueSetPerfHintQCOM",
             parameter: "queue",
@@ -147,7 +143,7 @@ pub unsafe extern "system" fn vkQueueSetPerformanceConfigurationINTEL(
     configuration: VkPerformanceConfigurationINTEL,
 ) -> VkResult {
     match unsafe { seam::device_table(queue) } {
-        Some(table) => unsafe { (table.vkQueueSetPerformanceConfigurationINTEL.get())(queue, configuration) },
+        Some(table) => unsafe { (*table.vkQueueSetPerformanceConfigurationINTEL)(queue, configuration) },
         None => seam::reject(&Rejected {
             command: "vkQueueSetPerformanceConfigurationINTEL",
             parameter: "queue",
@@ -164,7 +160,7 @@ pub unsafe extern "system" fn vkQueueSubmit(
     fence: VkFence,
 ) -> VkResult {
     match unsafe { seam::device_table(queue) } {
-        Some(table) => unsafe { (table.vkQueueSubmit.get())(queue, submitCount, pSubmits, fence) },
+        Some(table) => unsafe { (*table.vkQueueSubmit)(queue, submitCount, pSubmits, fence) },
         None => seam::reject(&Rejected {
             command: "vkQueueSubmit",
             parameter: "queue",
@@ -181,7 +177,7 @@ pub unsafe extern "system" fn vkQueueSubmit2(
     fence: VkFence,
 ) -> VkResult {
     match unsafe { seam::device_table(queue) } {
-        Some(table) => unsafe { (table.vkQueueSubmit2.get())(queue, submitCount, pSubmits, fence) },
+        Some(table) => unsafe { (*table.vkQueueSubmit2)(queue, submitCount, pSubmits, fence) },
         None => seam::reject(&Rejected {
             command: "vkQueueSubmit2",
             parameter: "queue",
@@ -197,7 +193,7 @@ pub unsafe extern "system" fn vkQueueSubmit2KHR(
     fence: VkFence,
 ) -> VkResult {
     match unsafe { seam::device_table(queue) } {
-        Some(table) => unsafe { (table.vkQueueSubmit2KHR.get())(queue, submitCount, pSubmits, fence) },
+        Some(table) => unsafe { (*table.vkQueueSubmit2KHR)(queue, submitCount, pSubmits, fence) },
         None => seam::reject(&Rejected {
             command: "vkQueueSubmit2KHR",
             parameter: "queue",
@@ -209,7 +205,7 @@ pub unsafe extern "system" fn vkQueueSubmit2KHR(
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkQueueWaitIdle(queue: VkQueue) -> VkResult {
     match unsafe { seam::device_table(queue) } {
-        Some(table) => unsafe { (table.vkQueueWaitIdle.get())(queue) },
+        Some(table) => unsafe { (*table.vkQueueWaitIdle)(queue) },
         None => seam::reject(&Rejected {
             command: "vkQueueWaitIdle",
             parameter: "queue",

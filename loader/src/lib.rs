@@ -7,7 +7,10 @@
 //! The crate is built as a shared library for Vulkan programs and as a Rust library for this project's own tests. The
 //! Rust items are no stable interface.
 
-#![allow(non_snake_case, reason = "structures of the C interface keep the member names of its headers")]
+#![allow(
+    non_snake_case,
+    reason = "structures of the C interface keep the member names of its headers"
+)]
 
 pub mod alloc;
 pub mod debug;

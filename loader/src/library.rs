@@ -46,7 +46,11 @@ impl Library {
         let opened = unsafe { unix::Library::open(Some(OsStr::from_bytes(path)), unix::RTLD_LAZY | unix::RTLD_LOCAL) };
         opened.map(|library| Self(ManuallyDrop::new(library))).map_err(|error| {
             let text = error.to_string();
-            if text.contains("wrong ELF class:") { OpenError::WrongClass(text) } else { OpenError::Failed(text) }
+            if text.contains("wrong ELF class:") {
+                OpenError::WrongClass(text)
+            } else {
+                OpenError::Failed(text)
+            }
         })
     }
 

@@ -50,11 +50,19 @@ extern "C" fn on_load() {
     let version = ApiVersion(VK_HEADER_VERSION_COMPLETE);
     log::message(
         LogBits::INFO,
-        format_args!("Vulkan Loader Version {}.{}.{}", version.major(), version.minor(), version.patch()),
+        format_args!(
+            "Vulkan Loader Version {}.{}.{}",
+            version.major(),
+            version.minor(),
+            version.patch()
+        ),
     );
     if environment.get(Variable::DisableLibraryUnloading).as_deref() == Some(b"1") {
         state::KEEP_LIBRARIES.store(true, Ordering::Relaxed);
-        log::message(LogBits::WARN, format_args!("Vulkan Loader: library unloading is disabled"));
+        log::message(
+            LogBits::WARN,
+            format_args!("Vulkan Loader: library unloading is disabled"),
+        );
     }
 }
 

@@ -107,9 +107,7 @@ pub unsafe fn physical_device_object(handle: PhysicalDeviceHandle<App>) -> Optio
 /// # Safety
 /// `handle` is what the loader's terminator gave to the lowest layer.
 #[inline(always)]
-pub unsafe fn driver_of(
-    handle: PhysicalDeviceHandle<Chain>,
-) -> (&'static DriverTable, PhysicalDeviceHandle<Driver>) {
+pub unsafe fn driver_of(handle: PhysicalDeviceHandle<Chain>) -> (&'static DriverTable, PhysicalDeviceHandle<Driver>) {
     // SAFETY: by this function's contract the object is the terminator's.
     let object = unsafe { chain_physical_device(handle) };
     (&object.driver().table, object.handle)
@@ -200,21 +198,28 @@ pub fn reject<R>(rejected: &'static Rejected) -> R {
 /// A driver lacks a command that has no substitute: says so and ends the process (DRV-161, APP-137).
 #[cold]
 pub fn unsupported(command: &str) -> ! {
-    crate::log::fatal(format_args!("ICD associated with VkPhysicalDevice does not support {command}"));
+    crate::log::fatal(format_args!(
+        "ICD associated with VkPhysicalDevice does not support {command}"
+    ));
     std::process::abort()
 }
 
 /// Where [`reject`] ends up.
 pub extern "C" fn rejected_handle(rejected: &'static Rejected) -> ! {
     let Rejected { command, parameter } = rejected;
-    crate::log::fatal(format_args!("{command}: Invalid {parameter} [VUID-{command}-{parameter}-parameter]"));
+    crate::log::fatal(format_args!(
+        "{command}: Invalid {parameter} [VUID-{command}-{parameter}-parameter]"
+    ));
     std::process::abort()
 }
 
 /// A physical-device command whose driver lacks it has this substitute (DRV-161): says so and gives `value`.
 #[cold]
 pub fn absent<R>(command: &'static str, bits: LogBits, value: R) -> R {
-    crate::log::message(bits, format_args!("ICD for selected physical device does not export {command}!"));
+    crate::log::message(
+        bits,
+        format_args!("ICD for selected physical device does not export {command}!"),
+    );
     value
 }
 
@@ -234,7 +239,10 @@ pub unsafe fn enabled(
         crate::log::emit(
             Some(instance),
             LogBits::WARN,
-            format_args!("{} extension not enabled. {command} not executed!", extension.name().to_string_lossy()),
+            format_args!(
+                "{} extension not enabled. {command} not executed!",
+                extension.name().to_string_lossy()
+            ),
         );
     }
     enabled
@@ -251,7 +259,9 @@ pub extern "C" fn missing_instance_command(index: u32) -> ! {
 }
 
 fn missing_command(names: &[&CStr], index: u32) -> ! {
-    let name = names.get(index as usize).map_or("?".into(), |name| name.to_string_lossy());
+    let name = names
+        .get(index as usize)
+        .map_or("?".into(), |name| name.to_string_lossy());
     crate::log::fatal(format_args!(
         "{name}: no layer and no driver offers this function. Was its extension enabled?"
     ));

@@ -33,6 +33,17 @@ impl<F: Copy> Entry<F> {
     }
 }
 
+/// So that a trampoline reads as a call; the function is copied at once.
+impl<F: Copy> std::ops::Deref for Entry<F> {
+    type Target = F;
+
+    #[inline(always)]
+    fn deref(&self) -> &F {
+        // SAFETY: as for `get`.
+        unsafe { &*self.0.get() }
+    }
+}
+
 impl Entry<Slot> {
     /// Writes the function.
     pub fn set(&self, function: Slot) {
@@ -63,7 +74,14 @@ pub unsafe trait Slots: Sized {
         let mut table = MaybeUninit::<Self>::zeroed();
         for index in 0..Self::COUNT {
             // SAFETY: by the trait's contract slot `index` is a word at this place inside the value.
-            unsafe { table.as_mut_ptr().byte_add(Self::FIRST).cast::<Slot>().add(index).write(fill(index)) };
+            unsafe {
+                table
+                    .as_mut_ptr()
+                    .byte_add(Self::FIRST)
+                    .cast::<Slot>()
+                    .add(index)
+                    .write(fill(index))
+            };
         }
         // SAFETY: every slot is written, by this function's contract with a valid value, and the rest may be zero.
         unsafe { table.assume_init() }
@@ -73,7 +91,9 @@ pub unsafe trait Slots: Sized {
     fn get(&self, index: usize) -> Slot {
         let first = std::ptr::from_ref(self).cast::<u8>();
         // SAFETY: by the trait's contract slot `index` is a word at this place, and a function pointer or null.
-        (index < Self::COUNT).then(|| unsafe { *first.add(Self::FIRST).cast::<Slot>().add(index) }).flatten()
+        (index < Self::COUNT)
+            .then(|| unsafe { *first.add(Self::FIRST).cast::<Slot>().add(index) })
+            .flatten()
     }
 }
 

@@ -98,6 +98,10 @@ fn file(plan: &Plan<'_>, table: &Table<'_, '_>) -> File {
     let unknown_use = table.unknown.then(|| {
         quote!(
             use super::{Slot, UNKNOWN_SLOTS};
+        )
+    });
+    let entry_use = table.unknown.then(|| {
+        quote!(
             use crate::table::Entry;
         )
     });
@@ -114,6 +118,7 @@ fn file(plan: &Plan<'_>, table: &Table<'_, '_>) -> File {
             use super::super::pfn::*;
             #unknown_use
             use crate::handle::#place;
+            #entry_use
         })
         .items(structure(table, &name))
         .rows("table_slots", rows)

@@ -148,7 +148,7 @@ fn pass_through(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {
 fn call(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {
     let name = ident(&command.command.name);
     let arguments = lowered_arguments(plan, command);
-    quote!((table.#name.get())(#(#arguments),*))
+    quote!((*table.#name)(#(#arguments),*))
 }
 
 /// After the call the returned objects get the dispatch pointer of their device (DRV-201).

@@ -26,7 +26,10 @@ unsafe impl Sync for HostAllocator {}
 impl HostAllocator {
     /// The process allocator.
     pub const fn system() -> Self {
-        Self { callbacks: None, scope: VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_INSTANCE }
+        Self {
+            callbacks: None,
+            scope: VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_INSTANCE,
+        }
     }
 
     /// Copies the application's callbacks. NULL, or callbacks that cannot both allocate and free, mean the process
@@ -38,17 +41,27 @@ impl HostAllocator {
         // SAFETY: by this function's contract the pointer is NULL or valid.
         let callbacks = unsafe { callbacks.as_ref() };
         let usable = callbacks.filter(|c| c.pfnAllocation.is_some() && c.pfnFree.is_some());
-        Self { callbacks: usable.copied(), scope }
+        Self {
+            callbacks: usable.copied(),
+            scope,
+        }
     }
 
     /// The same callbacks for memory of another scope (APP-171).
     pub const fn scoped(self, scope: VkSystemAllocationScope) -> Self {
-        Self { callbacks: self.callbacks, scope }
+        Self {
+            callbacks: self.callbacks,
+            scope,
+        }
     }
 
     /// These callbacks when the application gave some, otherwise `fallback` (APP-170).
     pub fn or(self, fallback: Self) -> Self {
-        if self.callbacks.is_some() { self } else { fallback.scoped(self.scope) }
+        if self.callbacks.is_some() {
+            self
+        } else {
+            fallback.scoped(self.scope)
+        }
     }
 
     /// The callbacks as a pointer for a driver; NULL when the application gave none (DRV-109).
@@ -65,7 +78,9 @@ fn aligned(layout: Layout) -> usize {
 // `deallocate`; copies of the value hold the same callbacks, so any copy may free what another allocated.
 unsafe impl Allocator for HostAllocator {
     fn allocate(&self, layout: Layout) -> Result<NonNull<[u8]>, AllocError> {
-        let Some(callbacks) = &self.callbacks else { return Global.allocate(layout) };
+        let Some(callbacks) = &self.callbacks else {
+            return Global.allocate(layout);
+        };
         if layout.size() == 0 {
             // A well-aligned address that is never dereferenced.
             let dangling = NonNull::new(std::ptr::without_provenance_mut::<u8>(layout.align())).ok_or(AllocError)?;
@@ -106,11 +121,13 @@ impl HostAllocator {
     /// # Safety
     /// `block` came from this allocator with layout `old`.
     unsafe fn resize(&self, block: NonNull<u8>, old: Layout, new: Layout) -> Result<NonNull<[u8]>, AllocError> {
-        let reallocate = self.callbacks.as_ref().and_then(|c| Some((c.pfnReallocation?, c.pUserData)));
+        let reallocate = self
+            .callbacks
+            .as_ref()
+            .and_then(|c| Some((c.pfnReallocation?, c.pUserData)));
         if let (Some((reallocate, user_data)), true) = (reallocate, old.size() != 0 && new.size() != 0) {
             // SAFETY: the block came from the same application's allocation function.
-            let moved =
-                unsafe { reallocate(user_data, block.as_ptr().cast(), new.size(), aligned(new), self.scope) };
+            let moved = unsafe { reallocate(user_data, block.as_ptr().cast(), new.size(), aligned(new), self.scope) };
             let moved = NonNull::new(moved.cast::<u8>()).ok_or(AllocError)?;
             return Ok(NonNull::slice_from_raw_parts(moved, new.size()));
         }

@@ -136,7 +136,9 @@ pub struct HostBox<T>(boxed::Box<T, HostAllocator>);
 impl<T> HostBox<T> {
     /// Moves `value` into host memory.
     pub fn try_new(value: T, allocator: HostAllocator) -> Result<Self, OutOfMemory> {
-        boxed::Box::try_new_in(value, allocator).map(Self).map_err(|_| OutOfMemory)
+        boxed::Box::try_new_in(value, allocator)
+            .map(Self)
+            .map_err(|_| OutOfMemory)
     }
 
     /// Gives up ownership; the pointer goes back through [`HostBox::from_raw`].

@@ -60,7 +60,14 @@ unsafe fn driver_handle(device: &'static Device, kind: Option<Wrapped>, handle: 
             object.handle.raw() as usize as u64
         }
         // Without swapchains the device has no use for a surface of its own (DRV-205).
-        Wrapped::Surface if device.terminators().and_then(|table| table.vkCreateSwapchainKHR).is_none() => handle,
+        Wrapped::Surface
+            if device
+                .terminators()
+                .and_then(|table| table.vkCreateSwapchainKHR)
+                .is_none() =>
+        {
+            handle
+        }
         Wrapped::Surface => {
             // SAFETY: by this function's contract.
             let surface = unsafe { wsi::surface_for(driver, SurfaceHandle::from_raw(handle)) };

@@ -56,7 +56,11 @@ impl DeviceChain<'_> {
                 );
             }
         }
-        Ok(Self { instance, layers, with_link_node: !all.is_empty() })
+        Ok(Self {
+            instance,
+            layers,
+            with_link_node: !all.is_empty(),
+        })
     }
 
     /// The lookup functions of the entity at `index`; past the last layer the loader's own.
@@ -64,7 +68,9 @@ impl DeviceChain<'_> {
         let layer = self.layers.get(index).map(|layer| layer.functions);
         let device = layer.and_then(|functions| functions.get_device_proc_addr);
         (
-            layer.map_or(bottom::vkGetInstanceProcAddr, |functions| functions.get_instance_proc_addr),
+            layer.map_or(bottom::vkGetInstanceProcAddr, |functions| {
+                functions.get_instance_proc_addr
+            }),
             device.unwrap_or(bottom::vkGetDeviceProcAddr),
         )
     }
@@ -118,14 +124,25 @@ impl DeviceChain<'_> {
         let mut links = self.links()?;
         let mut link_node = node(
             VkLayerFunction::VK_LAYER_LINK_INFO,
-            DeviceNode { pLayerInfo: if links.is_empty() { std::ptr::null_mut() } else { links.as_mut_ptr() } },
+            DeviceNode {
+                pLayerInfo: if links.is_empty() {
+                    std::ptr::null_mut()
+                } else {
+                    links.as_mut_ptr()
+                },
+            },
             info.pNext,
         );
-        let after_callback =
-            if self.with_link_node { std::ptr::from_mut(&mut link_node).cast_const().cast() } else { info.pNext };
+        let after_callback = if self.with_link_node {
+            std::ptr::from_mut(&mut link_node).cast_const().cast()
+        } else {
+            info.pNext
+        };
         let mut callback_node = node(
             VkLayerFunction::VK_LOADER_DATA_CALLBACK,
-            DeviceNode { pfnSetDeviceLoaderData: set_device_loader_data },
+            DeviceNode {
+                pfnSetDeviceLoaderData: set_device_loader_data,
+            },
             after_callback,
         );
         let mut passed = *info;

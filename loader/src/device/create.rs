@@ -65,7 +65,8 @@ pub unsafe fn create_device(
             let devices = unsafe { ffi::c_array(group.pPhysicalDevices, group.physicalDeviceCount) };
             let chain = devices.iter().map(|&device| {
                 // SAFETY: the application's physical devices.
-                unsafe { seam::physical_device_object(device) }.map_or(PhysicalDeviceHandle::NULL, |object| object.chain)
+                unsafe { seam::physical_device_object(device) }
+                    .map_or(PhysicalDeviceHandle::NULL, |object| object.chain)
             });
             // SAFETY: Vulkan gives the loader the chain for the length of the call; the head is ours.
             match unsafe { Regrouped::<Chain>::put(&mut info.pNext, group, chain, instance.allocator) } {
@@ -117,11 +118,17 @@ pub unsafe extern "system" fn layer_create_device(
         // Without an instance the layer speaks as an application would.
         // SAFETY: passed on.
         return unsafe {
-            create_device(PhysicalDeviceHandle::from_raw(physical_device.raw()), create_info, callbacks, out)
+            create_device(
+                PhysicalDeviceHandle::from_raw(physical_device.raw()),
+                create_info,
+                callbacks,
+                out,
+            )
         };
     }
     // SAFETY: a non-null handle of the chain starts with a dispatch pointer; the create info is null or valid.
-    let (Some(instance), Some(info)) = (unsafe { seam::chain_instance(caller) }, unsafe { create_info.as_ref() }) else {
+    let (Some(instance), Some(info)) = (unsafe { seam::chain_instance(caller) }, unsafe { create_info.as_ref() })
+    else {
         return VkResult::VK_ERROR_INITIALIZATION_FAILED;
     };
     let (Some(gipa), false) = (layer_gipa, out.is_null()) else {
@@ -153,9 +160,13 @@ impl Request<'_> {
     /// The create info and the handles are valid at the level of the first entity.
     unsafe fn run(&self) -> Result<(VkDevice, GetDeviceProcAddr), VkResult> {
         // SAFETY: the callbacks are null or valid.
-        let allocator =
-            unsafe { HostAllocator::new(self.callbacks, VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_DEVICE) }
-                .or(self.instance.allocator);
+        let allocator = unsafe {
+            HostAllocator::new(
+                self.callbacks,
+                VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_DEVICE,
+            )
+        }
+        .or(self.instance.allocator);
         self.warn_about_layers();
         let requested = self.check_extensions()?;
         let chain = DeviceChain::below(self.instance, self.above)?;
@@ -185,7 +196,10 @@ impl Request<'_> {
         let requested = self.instance.requested_layers.get().map_or(&[][..], |names| names);
         // SAFETY: names in a valid create info are null or terminated.
         let same = names.len() == requested.len()
-            && names.iter().zip(requested).all(|(&name, known)| unsafe { ffi::c_text(name) } == known.bytes());
+            && names
+                .iter()
+                .zip(requested)
+                .all(|(&name, known)| unsafe { ffi::c_text(name) } == known.bytes());
         if !same {
             log::emit(
                 Some(self.instance),
@@ -217,7 +231,9 @@ impl Request<'_> {
                 return Err(VkResult::VK_ERROR_EXTENSION_NOT_PRESENT);
             };
             let name = name.to_bytes();
-            let known = offered.iter().any(|extension| ffi::fixed_text(&extension.extensionName) == name);
+            let known = offered
+                .iter()
+                .any(|extension| ffi::fixed_text(&extension.extensionName) == name);
             if !known && !self.offered_by_layer(name) {
                 self.refuse(format_args!(
                     "loader_validate_device_extensions: Device extension {} not supported by selected physical device \
@@ -247,8 +263,13 @@ impl Request<'_> {
 
     /// What the chain says it offers.
     fn offered(&self) -> Result<HostVec<VkExtensionProperties>, VkResult> {
-        let scratch = self.instance.allocator.scoped(VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_COMMAND);
-        let Some(enumerate) = self.enumerate else { return Ok(HostVec::new(scratch)) };
+        let scratch = self
+            .instance
+            .allocator
+            .scoped(VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_COMMAND);
+        let Some(enumerate) = self.enumerate else {
+            return Ok(HostVec::new(scratch));
+        };
         // SAFETY: the first entity's function with a handle of its level, and room for what it counted.
         crate::driver::all_extensions(scratch, |count, array| unsafe {
             enumerate(self.physical_device, std::ptr::null(), count, array)

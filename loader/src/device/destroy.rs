@@ -17,7 +17,9 @@ pub unsafe fn destroy_device(handle: VkDevice, callbacks: *const VkAllocationCal
     }
     // SAFETY: passed on.
     let Some(table) = (unsafe { seam::device_table(handle) }) else {
-        log::fatal(format_args!("vkDestroyDevice: Invalid device [VUID-vkDestroyDevice-device-parameter]"));
+        log::fatal(format_args!(
+            "vkDestroyDevice: Invalid device [VUID-vkDestroyDevice-device-parameter]"
+        ));
         std::process::abort();
     };
     let device = Device::of_table(table);

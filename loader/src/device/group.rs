@@ -61,7 +61,12 @@ impl<L: Level> Regrouped<L> {
             }
             *link.as_ptr() = info.as_ptr().cast_const().cast();
         }
-        Ok(Self { _devices: devices, _info: info, link, original })
+        Ok(Self {
+            _devices: devices,
+            _info: info,
+            link,
+            original,
+        })
     }
 }
 

@@ -69,7 +69,6 @@ impl Device {
                 bottom: OnceLock::new(),
                 walks: AtomicU32::new(0),
                 closing: AtomicBool::new(false),
-                
             },
             allocator,
         )
@@ -106,7 +105,9 @@ impl Device {
 
     /// The driver's device; NULL before the driver made it.
     pub fn driver_handle(&self) -> VkDevice {
-        self.bottom.get().map_or(VkDevice(std::ptr::null_mut()), |bottom| bottom.handle)
+        self.bottom
+            .get()
+            .map_or(VkDevice(std::ptr::null_mut()), |bottom| bottom.handle)
     }
 
     /// The driver's functions behind the loader's device terminators (DRV-199).
@@ -116,7 +117,9 @@ impl Device {
 
     /// Relevant extensions enabled on the driver's device.
     pub fn enabled(&self) -> DeviceExtensionSet {
-        self.bottom.get().map_or(DeviceExtensionSet::empty(), |bottom| bottom.enabled)
+        self.bottom
+            .get()
+            .map_or(DeviceExtensionSet::empty(), |bottom| bottom.enabled)
     }
 
     /// Whether the application enabled `extension`, which some entity of the chain listed (APP-44).

@@ -37,11 +37,20 @@ pub unsafe fn create_device_terminator(
     // SAFETY: null or valid, as layers pass it on.
     let device = unsafe { own_record(out.as_ref().map_or(std::ptr::null_mut(), |handle| handle.0)) };
     // SAFETY: layers pass valid structures on.
-    let Some(info) = (unsafe { create_info.as_ref() }) else { return VkResult::VK_ERROR_INITIALIZATION_FAILED };
+    let Some(info) = (unsafe { create_info.as_ref() }) else {
+        return VkResult::VK_ERROR_INITIALIZATION_FAILED;
+    };
     // SAFETY: the lowest layer passes a handle that the loader gave it.
     let physical_device = unsafe { seam::chain_physical_device(physical_device) };
-    let Some(driver) = physical_device.driver().pin() else { return VkResult::VK_ERROR_INITIALIZATION_FAILED };
-    let creation = Creation { device, physical_device, driver: &driver, callbacks };
+    let Some(driver) = physical_device.driver().pin() else {
+        return VkResult::VK_ERROR_INITIALIZATION_FAILED;
+    };
+    let creation = Creation {
+        device,
+        physical_device,
+        driver: &driver,
+        callbacks,
+    };
     // SAFETY: the create info came from the lowest layer.
     match unsafe { creation.run(info) } {
         Ok(handle) => {
@@ -59,7 +68,11 @@ pub unsafe fn create_device_terminator(
 /// A non-null `object` points to a readable 64-bit word.
 unsafe fn own_record(object: *mut c_void) -> &'static Device {
     // SAFETY: by this function's contract.
-    let magic = if object.is_null() { 0 } else { unsafe { *object.cast::<u64>() } };
+    let magic = if object.is_null() {
+        0
+    } else {
+        unsafe { *object.cast::<u64>() }
+    };
     if magic != DEVICE_MAGIC {
         log::fatal(format_args!(
             "terminator_CreateDevice: Device pointer ({object:p}) has invalid MAGIC value 0x{magic:08x}. The expected \
@@ -87,7 +100,11 @@ impl Creation<'_> {
         info.enabledLayerCount = 0;
         info.ppEnabledLayerNames = std::ptr::null();
         info.enabledExtensionCount = u32::try_from(names.len()).unwrap_or(u32::MAX);
-        info.ppEnabledExtensionNames = if names.is_empty() { std::ptr::null() } else { names.as_ptr() };
+        info.ppEnabledExtensionNames = if names.is_empty() {
+            std::ptr::null()
+        } else {
+            names.as_ptr()
+        };
         self.emulate_features2(&mut info);
         // SAFETY: the chain may be written to for the length of the call; the head is ours.
         let regrouped = unsafe { self.regroup(&mut info) }?;
@@ -107,7 +124,11 @@ impl Creation<'_> {
                     Bytes(self.driver.name.bytes())
                 ),
             );
-            return Err(if result == VkResult::VK_SUCCESS { missing } else { result });
+            return Err(if result == VkResult::VK_SUCCESS {
+                missing
+            } else {
+                result
+            });
         }
         // SAFETY: the first word of a dispatchable object is the loader's to write (DRV-208).
         unsafe { *handle.0.cast::<*const c_void>() = std::ptr::from_ref(self.device.table()).cast() };
@@ -130,7 +151,10 @@ impl Creation<'_> {
 
     /// The requested extensions that the driver lists, and those among them that matter here (DRV-192, DRV-197).
     fn extensions(&self, info: &VkDeviceCreateInfo) -> Result<(HostVec<*const c_char>, DeviceExtensionSet), VkResult> {
-        let scratch = self.device.allocator().scoped(VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_COMMAND);
+        let scratch = self
+            .device
+            .allocator()
+            .scoped(VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_COMMAND);
         // SAFETY: a valid create info.
         let requested = unsafe { ffi::c_array(info.ppEnabledExtensionNames, info.enabledExtensionCount) };
         let mut names = HostVec::new(scratch);
@@ -143,7 +167,10 @@ impl Creation<'_> {
         for &pointer in requested.iter().filter(|name| !name.is_null()) {
             // SAFETY: names in a valid create info are terminated.
             let name = unsafe { ffi::c_text(pointer) };
-            if !offered.iter().any(|extension| ffi::fixed_text(&extension.extensionName) == name) {
+            if !offered
+                .iter()
+                .any(|extension| ffi::fixed_text(&extension.extensionName) == name)
+            {
                 self.log(
                     LogBits::DEBUG | LogBits::DRIVER,
                     format_args!(
@@ -180,7 +207,10 @@ impl Creation<'_> {
             ),
         );
         let instance = self.device.instance();
-        if instance.enabled.contains(InstanceExtension::VK_KHR_get_physical_device_properties2) {
+        if instance
+            .enabled
+            .contains(InstanceExtension::VK_KHR_get_physical_device_properties2)
+        {
             info.pEnabledFeatures = &features.features;
         }
     }
@@ -191,7 +221,9 @@ impl Creation<'_> {
     /// The chain's structures are writable.
     unsafe fn regroup(&self, info: &mut VkDeviceCreateInfo) -> Result<Option<Regrouped<DriverLevel>>, VkResult> {
         // SAFETY: a valid create info has a valid chain.
-        let Some(group) = (unsafe { group::find(info.pNext) }) else { return Ok(None) };
+        let Some(group) = (unsafe { group::find(info.pNext) }) else {
+            return Ok(None);
+        };
         let table = &self.driver.table;
         if table.vkEnumeratePhysicalDeviceGroups.is_none() && table.vkEnumeratePhysicalDeviceGroupsKHR.is_none() {
             self.log(
@@ -218,12 +250,21 @@ impl Creation<'_> {
         let handles = devices.iter().map(|device| {
             let device = PhysicalDeviceHandle::<Chain>::from_raw(device.raw());
             // SAFETY: the lowest layer passes handles that the loader gave it.
-            if device.is_null() { PhysicalDeviceHandle::NULL } else { unsafe { seam::chain_physical_device(device) }.handle }
+            if device.is_null() {
+                PhysicalDeviceHandle::NULL
+            } else {
+                unsafe { seam::chain_physical_device(device) }.handle
+            }
         });
-        let allocator = self.device.allocator().scoped(VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_COMMAND);
+        let allocator = self
+            .device
+            .allocator()
+            .scoped(VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_COMMAND);
         // SAFETY: passed on; the head is the caller's local copy, which outlives the value.
         let regrouped = unsafe { Regrouped::put(&mut info.pNext, group, handles, allocator) };
-        regrouped.map(Some).map_err(|OutOfMemory| VkResult::VK_ERROR_OUT_OF_HOST_MEMORY)
+        regrouped
+            .map(Some)
+            .map_err(|OutOfMemory| VkResult::VK_ERROR_OUT_OF_HOST_MEMORY)
     }
 
     /// The driver's functions behind the loader's own device terminators (DRV-199).
@@ -241,7 +282,11 @@ impl Creation<'_> {
                 DeviceGate::Instance(any) => self.device.instance().enabled.get().intersects(any),
             };
             // SAFETY: the driver's lookup function with its own device.
-            if reachable { unsafe { gdpa(handle, name.as_ptr()) } } else { None }
+            if reachable {
+                unsafe { gdpa(handle, name.as_ptr()) }
+            } else {
+                None
+            }
         };
         // SAFETY: the slots may be null.
         unsafe { DeviceTerminatorTable::build(function) }
@@ -250,7 +295,9 @@ impl Creation<'_> {
     /// Says which device and driver it is (DRV-196). The driver is asked for the name only if someone listens.
     fn log_use(&self) {
         let bits = LogBits::LAYER | LogBits::DRIVER;
-        let Some(query) = self.driver.table.vkGetPhysicalDeviceProperties else { return };
+        let Some(query) = self.driver.table.vkGetPhysicalDeviceProperties else {
+            return;
+        };
         if !InstanceSink(Some(self.device.instance())).wants(bits) {
             return;
         }

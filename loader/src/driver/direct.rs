@@ -3,11 +3,11 @@
 use super::interface::{GetProcAddr, Interface, NegotiationError};
 use super::open::Driver;
 use crate::ffi;
-use crate::handle::Driver as DriverLevel;
 use crate::generated::types::{
     VkDirectDriverLoadingInfoLUNARG, VkDirectDriverLoadingListLUNARG, VkDirectDriverLoadingModeLUNARG,
     VkInstanceCreateInfo,
 };
+use crate::handle::Driver as DriverLevel;
 use crate::journal::reason::DriverLibraryReason;
 use crate::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
 use crate::manifest::Text;
@@ -93,16 +93,23 @@ pub unsafe fn direct_drivers(
     }
     // SAFETY: the application's array with the application's count.
     let entries = unsafe { ffi::c_array(list.pDrivers, list.driverCount) };
-    let drivers = (0..).zip(entries).filter_map(|(index, entry)| open(index, entry, journal)).collect();
+    let drivers = (0..)
+        .zip(entries)
+        .filter_map(|(index, entry)| open(index, entry, journal))
+        .collect();
     DirectDrivers { drivers, exclusive }
 }
 
 fn open(index: u32, entry: &VkDirectDriverLoadingInfoLUNARG<DriverLevel>, journal: &mut Journal<'_>) -> Option<Driver> {
     let name = Text::from(format!("direct driver #{index}").into_bytes());
     match negotiated(index, entry, journal) {
-        Ok((interface, claimed_version)) => {
-            Some(Driver { library: None, name, claimed_version, interface, source: Source::Application })
-        }
+        Ok((interface, claimed_version)) => Some(Driver {
+            library: None,
+            name,
+            claimed_version,
+            interface,
+            source: Source::Application,
+        }),
         Err(reason) => {
             journal.decide(Decision {
                 subject: Subject::DriverLibrary,
@@ -121,7 +128,9 @@ fn negotiated(
     entry: &VkDirectDriverLoadingInfoLUNARG<DriverLevel>,
     journal: &Journal<'_>,
 ) -> Result<(Interface, ApiVersion), DriverLibraryReason> {
-    let function = entry.pfnGetInstanceProcAddr.ok_or(DriverLibraryReason::DirectNoFunction(index))?;
+    let function = entry
+        .pfnGetInstanceProcAddr
+        .ok_or(DriverLibraryReason::DirectNoFunction(index))?;
     // SAFETY: the structure's member is a driver's `vk_icdGetInstanceProcAddr`; only the return type of the callback is
     // spelled differently in the registry.
     let function = unsafe { std::mem::transmute::<_, GetProcAddr>(function) };

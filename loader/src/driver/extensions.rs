@@ -9,7 +9,10 @@ use crate::instance::InstanceDriver;
 /// Most extensions accepted from one list. Real drivers list a few hundred; a driver that claims more is not believed.
 const MOST_EXTENSIONS: u32 = 65_536;
 
-const EMPTY: VkExtensionProperties = VkExtensionProperties { extensionName: [0; 256], specVersion: 0 };
+const EMPTY: VkExtensionProperties = VkExtensionProperties {
+    extensionName: [0; 256],
+    specVersion: 0,
+};
 
 /// The instance extensions of a driver.
 ///
@@ -21,7 +24,9 @@ pub fn instance_extensions(
 ) -> Result<HostVec<VkExtensionProperties>, VkResult> {
     let enumerate = driver.interface.enumerate_instance_extensions;
     // SAFETY: the driver's function, with no layer name, a writable number and room for as many elements as it says.
-    all_extensions(allocator, |count, array| unsafe { enumerate(std::ptr::null(), count, array) })
+    all_extensions(allocator, |count, array| unsafe {
+        enumerate(std::ptr::null(), count, array)
+    })
 }
 
 /// The device extensions of a physical device, as its driver lists them.
@@ -37,7 +42,9 @@ pub fn device_extensions(
         return Ok(HostVec::new(allocator));
     };
     // SAFETY: the driver's function with its own device, otherwise as above.
-    all_extensions(allocator, |count, array| unsafe { enumerate(device, std::ptr::null(), count, array) })
+    all_extensions(allocator, |count, array| unsafe {
+        enumerate(device, std::ptr::null(), count, array)
+    })
 }
 
 /// Runs a two-call enumeration and keeps at most as many elements as were allocated, whatever the second call claims
@@ -59,7 +66,8 @@ pub fn all_extensions(
     if offered == 0 {
         return Ok(list);
     }
-    list.try_fill_to(offered as usize, EMPTY).map_err(|OutOfMemory| VkResult::VK_ERROR_OUT_OF_HOST_MEMORY)?;
+    list.try_fill_to(offered as usize, EMPTY)
+        .map_err(|OutOfMemory| VkResult::VK_ERROR_OUT_OF_HOST_MEMORY)?;
     let mut written = offered;
     let result = call(&mut written, list.as_mut_ptr());
     if result != VkResult::VK_SUCCESS && result != VkResult::VK_INCOMPLETE {

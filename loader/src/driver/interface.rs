@@ -1,7 +1,7 @@
 //! Negotiating the driver interface and finding its first functions (DRV-62 to DRV-71).
 
-use crate::generated::types::{PFN_vkVoidFunction, VkExtensionProperties, VkInstanceCreateInfo, VkResult};
 use crate::generated::types::VkAllocationCallbacks;
+use crate::generated::types::{PFN_vkVoidFunction, VkExtensionProperties, VkInstanceCreateInfo, VkResult};
 use crate::handle::{Driver, InstanceHandle};
 use crate::table;
 use std::ffi::{CStr, c_char};
@@ -111,9 +111,20 @@ impl Interface {
         let create = unsafe { typed(lookup(gpa, InstanceHandle::NULL, CREATE_INSTANCE)) };
         // SAFETY: see above.
         let extensions = unsafe { typed(lookup(gpa, InstanceHandle::NULL, ENUMERATE_EXTENSIONS)) };
-        let queried =
-            || if version >= 7 { lookup(gpa, InstanceHandle::NULL, GET_PHYSICAL_DEVICE_PROC_ADDR) } else { None };
-        let exported = || if version >= 3 { export(GET_PHYSICAL_DEVICE_PROC_ADDR) } else { None };
+        let queried = || {
+            if version >= 7 {
+                lookup(gpa, InstanceHandle::NULL, GET_PHYSICAL_DEVICE_PROC_ADDR)
+            } else {
+                None
+            }
+        };
+        let exported = || {
+            if version >= 3 {
+                export(GET_PHYSICAL_DEVICE_PROC_ADDR)
+            } else {
+                None
+            }
+        };
         Ok(Self {
             version,
             get_instance_proc_addr: gpa,
@@ -146,7 +157,9 @@ impl Interface {
     /// Negotiates with a driver the application gave directly (DRV-83). It must speak version 7.
     pub fn of_direct_driver(gpa: GetProcAddr) -> Result<Self, NegotiationError> {
         let find = |name: &'static CStr| {
-            lookup(gpa, InstanceHandle::NULL, name).ok_or(NegotiationError::Missing(name)).map(Some)
+            lookup(gpa, InstanceHandle::NULL, name)
+                .ok_or(NegotiationError::Missing(name))
+                .map(Some)
         };
         let missing = NegotiationError::Missing(NEGOTIATE);
         // SAFETY: each name is paired with its documented signature.
@@ -170,12 +183,20 @@ impl Interface {
 
     /// The instance version the driver reports, if it can (DRV-88).
     pub fn instance_version(&self) -> Option<Result<u32, VkResult>> {
-        let function = lookup(self.get_instance_proc_addr, InstanceHandle::NULL, c"vkEnumerateInstanceVersion");
+        let function = lookup(
+            self.get_instance_proc_addr,
+            InstanceHandle::NULL,
+            c"vkEnumerateInstanceVersion",
+        );
         // SAFETY: the name is paired with its documented signature.
         let function: EnumerateInstanceVersion = unsafe { typed(function) }?;
         let mut version = 0;
         // SAFETY: the driver's own function with a writable number.
         let result = unsafe { function(&mut version) };
-        Some(if result == VkResult::VK_SUCCESS { Ok(version) } else { Err(result) })
+        Some(if result == VkResult::VK_SUCCESS {
+            Ok(version)
+        } else {
+            Err(result)
+        })
     }
 }

@@ -66,7 +66,13 @@ impl Driver {
             verdict: Verdict::Kept,
             source,
         });
-        Some(Self { library: Some(library), name, claimed_version: manifest.api_version, interface, source })
+        Some(Self {
+            library: Some(library),
+            name,
+            claimed_version: manifest.api_version,
+            interface,
+            source,
+        })
     }
 
     /// The API version to treat the driver as (DRV-88, DRV-89): never above what its manifest claims to support.
@@ -79,7 +85,10 @@ impl Driver {
         let warn = |ending: &str| {
             journal.note(
                 LogBits::WARN | LogBits::DRIVER,
-                format_args!("terminator_CreateInstance: Manifest ICD for \"{}\" {claim} {ending}", Raw(&self.name)),
+                format_args!(
+                    "terminator_CreateInstance: Manifest ICD for \"{}\" {claim} {ending}",
+                    Raw(&self.name)
+                ),
             );
         };
         match self.interface.instance_version() {
@@ -134,7 +143,9 @@ fn refusal(error: NegotiationError, library: &Library) -> DriverLibraryReason {
 
 /// The real path of a driver's library, and a warning when it is not what the manifest pointed at (DRV-60).
 fn real_name(path: &Text, interface: &Interface, journal: &Journal<'_>) -> Text {
-    let Some(loaded) = file_of(interface.get_instance_proc_addr as *const ()) else { return path.clone() };
+    let Some(loaded) = file_of(interface.get_instance_proc_addr as *const ()) else {
+        return path.clone();
+    };
     let real = canonical(&loaded);
     if path.contains(&b'/') {
         let given = canonical(path);

@@ -18,7 +18,9 @@ impl PreloadedDrivers {
 
     /// Opens each path once more. A path that does not open is left out without a message: the scan reports it.
     pub fn fill(paths: impl Iterator<Item = Text>) {
-        let opened = paths.filter_map(|path| Library::open(&path).ok().map(|library| (path, library))).collect();
+        let opened = paths
+            .filter_map(|path| Library::open(&path).ok().map(|library| (path, library)))
+            .collect();
         let replaced = state::lock(&state::PRELOADED).replace(Self(opened));
         // Closing a library runs its code, so it happens after the lock is released.
         drop(replaced);

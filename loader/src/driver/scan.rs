@@ -31,17 +31,15 @@ pub struct Scan {
 ///
 /// # Errors
 /// Only when memory runs out: whatever is wrong with one driver costs that driver and is recorded.
-pub fn scan(
-    options: &ScanOptions<'_>,
-    direct: DirectDrivers,
-    journal: &mut Journal<'_>,
-) -> Result<Scan, OutOfMemory> {
-    let mut found = Scan { drivers: direct.drivers, skipped_portability: false };
+pub fn scan(options: &ScanOptions<'_>, direct: DirectDrivers, journal: &mut Journal<'_>) -> Result<Scan, OutOfMemory> {
+    let mut found = Scan {
+        drivers: direct.drivers,
+        skipped_portability: false,
+    };
     if direct.exclusive {
         return Ok(found);
     }
-    let manifests =
-        discovery::drivers::find(options.environment, options.settings, options.portability, journal)?;
+    let manifests = discovery::drivers::find(options.environment, options.settings, options.portability, journal)?;
     found.skipped_portability = manifests.skipped_portability;
     for manifest in &manifests.drivers {
         if let Some(driver) = Driver::open(manifest, manifest.source, journal) {

@@ -47,7 +47,11 @@ impl<T: Copy> TwoCall<T> {
         }
         // SAFETY: `count` is valid by the contract of `new`.
         unsafe { *self.count = saturating(written) };
-        if written < total { VkResult::VK_INCOMPLETE } else { VkResult::VK_SUCCESS }
+        if written < total {
+            VkResult::VK_INCOMPLETE
+        } else {
+            VkResult::VK_SUCCESS
+        }
     }
 }
 

@@ -83,8 +83,7 @@ pub type LayerCreateDevice = unsafe extern "system" fn(
 pub type DestroyDevice = unsafe extern "system" fn(VkDevice, *const VkAllocationCallbacks);
 
 /// `PFN_vkLayerDestroyDevice`.
-pub type LayerDestroyDevice =
-    unsafe extern "system" fn(VkDevice, *const VkAllocationCallbacks, Option<DestroyDevice>);
+pub type LayerDestroyDevice = unsafe extern "system" fn(VkDevice, *const VkAllocationCallbacks, Option<DestroyDevice>);
 
 /// The two functions of `VK_LOADER_LAYER_CREATE_DEVICE_CALLBACK`.
 #[repr(C)]

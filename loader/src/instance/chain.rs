@@ -7,9 +7,7 @@ use crate::ffi::layer_interface::{
     GetInstanceProcAddr, InstanceNode, LayerDevice, VkLayerFunction, VkLayerInstanceCreateInfo, VkLayerInstanceLink,
 };
 use crate::generated::terminator as bottom;
-use crate::generated::types::{
-    VkAllocationCallbacks, VkInstanceCreateInfo, VkResult, VkStructureType,
-};
+use crate::generated::types::{VkAllocationCallbacks, VkInstanceCreateInfo, VkResult, VkStructureType};
 use crate::handle::{Chain, InstanceHandle};
 use crate::journal::LogBits;
 use crate::layer::{self, InstanceLayers};
@@ -34,9 +32,12 @@ pub unsafe fn create(
     layers: &InstanceLayers,
 ) -> Result<(), VkResult> {
     let mut links = links(instance, layers)?;
-    let top_gipa = layers.chain.first().map_or(bottom::vkGetInstanceProcAddr as GetInstanceProcAddr, |layer| {
-        layer.functions.get_instance_proc_addr
-    });
+    let top_gipa = layers
+        .chain
+        .first()
+        .map_or(bottom::vkGetInstanceProcAddr as GetInstanceProcAddr, |layer| {
+            layer.functions.get_instance_proc_addr
+        });
     let mut nodes = nodes(&mut links);
     let used = if links.is_empty() { 3 } else { 4 };
     chain_up(&mut nodes[..used], create_info.pNext);
@@ -83,9 +84,11 @@ fn links(instance: &Instance, layers: &InstanceLayers) -> Result<HostVec<VkLayer
     let mut links = HostVec::try_with_capacity(layers.chain.len(), instance.allocator)?;
     for (index, layer) in layers.chain.iter().enumerate() {
         let below = &layers.chain[index + 1..];
-        let next_gipa = below.first().map_or(bottom::vkGetInstanceProcAddr as GetInstanceProcAddr, |next| {
-            next.functions.get_instance_proc_addr
-        });
+        let next_gipa = below
+            .first()
+            .map_or(bottom::vkGetInstanceProcAddr as GetInstanceProcAddr, |next| {
+                next.functions.get_instance_proc_addr
+            });
         let next_gpdpa = below
             .iter()
             .find_map(|next| next.functions.get_physical_device_proc_addr)
@@ -127,14 +130,23 @@ fn nodes(links: &mut [VkLayerInstanceLink]) -> [VkLayerInstanceCreateInfo; 4] {
     };
     [
         node(VkLayerFunction::VK_LOADER_FEATURES, InstanceNode { loaderFeatures: 0 }),
-        node(VkLayerFunction::VK_LOADER_LAYER_CREATE_DEVICE_CALLBACK, InstanceNode { layerDevice: layer_device }),
+        node(
+            VkLayerFunction::VK_LOADER_LAYER_CREATE_DEVICE_CALLBACK,
+            InstanceNode {
+                layerDevice: layer_device,
+            },
+        ),
         node(
             VkLayerFunction::VK_LOADER_DATA_CALLBACK,
-            InstanceNode { pfnSetInstanceLoaderData: set_instance_loader_data },
+            InstanceNode {
+                pfnSetInstanceLoaderData: set_instance_loader_data,
+            },
         ),
         node(
             VkLayerFunction::VK_LAYER_LINK_INFO,
-            InstanceNode { pLayerInfo: links.first_mut().map_or(std::ptr::null_mut(), std::ptr::from_mut) },
+            InstanceNode {
+                pLayerInfo: links.first_mut().map_or(std::ptr::null_mut(), std::ptr::from_mut),
+            },
         ),
     ]
 }

@@ -1,8 +1,8 @@
 //! `vkCreateInstance` as the application calls it (APP-80 to APP-98).
 
 use super::destroy;
-use super::requests::Requests;
 use super::extensions::Offer;
+use super::requests::Requests;
 use super::{Instance, chain};
 use crate::alloc::{HostAllocator, HostText, HostVec, OutOfMemory};
 use crate::discovery;
@@ -10,9 +10,7 @@ use crate::discovery::activation;
 use crate::driver::{self, DirectDrivers, Scan, ScanOptions};
 use crate::env::Environment;
 use crate::generated::extensions::{InstanceExtension, InstanceExtensionSet};
-use crate::generated::types::{
-    VkAllocationCallbacks, VkInstanceCreateInfo, VkResult, VkSystemAllocationScope,
-};
+use crate::generated::types::{VkAllocationCallbacks, VkInstanceCreateInfo, VkResult, VkSystemAllocationScope};
 use crate::handle::{App, InstanceHandle};
 use crate::journal::{Journal, LogBits};
 use crate::layer;
@@ -38,7 +36,9 @@ pub unsafe fn create_instance(
         VkResult::VK_ERROR_INITIALIZATION_FAILED
     };
     // SAFETY: null or valid by this function's contract.
-    let Some(create_info) = (unsafe { create_info.as_ref() }) else { return vuid("pCreateInfo") };
+    let Some(create_info) = (unsafe { create_info.as_ref() }) else {
+        return vuid("pCreateInfo");
+    };
     if out.is_null() {
         return vuid("pInstance");
     }
@@ -119,7 +119,11 @@ unsafe fn prepare(
     let discovered = discovery::layers::discover(&environment, settings, &mut journal)?;
     requests.check_layers(instance, &discovered)?;
     let requested: Vec<&[u8]> = requests.layers().collect();
-    let request = activation::Request { list: &discovered, environment: &environment, application: &requested };
+    let request = activation::Request {
+        list: &discovered,
+        environment: &environment,
+        application: &requested,
+    };
     let chosen = activation::activate(&request, &journal)?;
 
     // SAFETY: a valid create info.
@@ -130,10 +134,18 @@ unsafe fn prepare(
             &mut journal,
         )
     };
-    let options = ScanOptions { environment: &environment, settings, portability: requests.portability() };
+    let options = ScanOptions {
+        environment: &environment,
+        settings,
+        portability: requests.portability(),
+    };
     let found = scan_drivers(&options, direct, requests, known, &mut journal)?;
-    let offer =
-        Offer { drivers: &found.drivers, discovered: &discovered, activation: &chosen, environment: &environment };
+    let offer = Offer {
+        drivers: &found.drivers,
+        discovered: &discovered,
+        activation: &chosen,
+        environment: &environment,
+    };
     offer.check(instance, requests)?;
     instance.enabled.add(requests.extensions());
     remember_requests(instance, requests)?;
@@ -173,8 +185,11 @@ fn scan_drivers(
                 ),
             );
         } else {
-            let ending =
-                if extension { "." } else { " and enable the VK_KHR_portability_enumeration instance extension." };
+            let ending = if extension {
+                "."
+            } else {
+                " and enable the VK_KHR_portability_enumeration instance extension."
+            };
             journal.note(
                 error,
                 format_args!(

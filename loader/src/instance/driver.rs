@@ -86,7 +86,10 @@ impl InstanceDriver {
             handle,
             enabled,
             device_count: AtomicU32::new(u32::MAX),
-            retired: Mutex::new(Use { walks: 0, retired: false }),
+            retired: Mutex::new(Use {
+                walks: 0,
+                retired: false,
+            }),
             surfaces: Mutex::new(HandleTable::new(allocator)),
             messengers: Mutex::new(HandleTable::new(allocator)),
             report_callbacks: Mutex::new(HandleTable::new(allocator)),

@@ -3,6 +3,7 @@
 use super::Instance;
 use super::global::{LOADER_EXTENSIONS, lets_through, unfiltered};
 use super::requests::Requests;
+use crate::alloc::HostVec;
 use crate::discovery::activation::Activation;
 use crate::discovery::layers::DiscoveredLayers;
 use crate::driver::{self, Driver};
@@ -10,7 +11,6 @@ use crate::env::Environment;
 use crate::ffi;
 use crate::generated::extensions::{InstanceExtension, InstanceExtensionSet};
 use crate::generated::types::{VkExtensionProperties, VkResult, VkSystemAllocationScope};
-use crate::alloc::HostVec;
 use crate::journal::LogBits;
 use crate::log::{self, Bytes};
 use crate::state::lock;
@@ -41,7 +41,9 @@ impl EnabledExtensions {
 
 /// The known extensions among `names`.
 pub fn known<'a>(names: impl Iterator<Item = &'a [u8]>) -> InstanceExtensionSet {
-    names.filter_map(InstanceExtension::find).fold(InstanceExtensionSet::empty(), InstanceExtensionSet::with)
+    names
+        .filter_map(InstanceExtension::find)
+        .fold(InstanceExtensionSet::empty(), InstanceExtensionSet::with)
 }
 
 /// Who may offer an instance extension.
@@ -95,7 +97,10 @@ impl Offer<'_> {
                 Some(offered) => offered,
                 none => none.insert(self.driver_extensions(instance)?),
             };
-            if !offered.iter().any(|extension| ffi::fixed_text(&extension.extensionName) == name) {
+            if !offered
+                .iter()
+                .any(|extension| ffi::fixed_text(&extension.extensionName) == name)
+            {
                 return refuse(format_args!(
                     "loader_validate_instance_extensions: Instance extension {} not supported by available ICDs or \
                      enabled layers.",
@@ -115,7 +120,9 @@ impl Offer<'_> {
 
     /// What the drivers offer. One that cannot say so is skipped here; creating its instance reports it.
     fn driver_extensions(&self, instance: &Instance) -> Result<HostVec<VkExtensionProperties>, VkResult> {
-        let scratch = instance.allocator.scoped(VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_COMMAND);
+        let scratch = instance
+            .allocator
+            .scoped(VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_COMMAND);
         let mut all = HostVec::new(scratch);
         for driver in self.drivers {
             match driver::instance_extensions(driver, scratch) {

@@ -5,10 +5,10 @@ use crate::alloc::{HostAllocator, OutOfMemory};
 use crate::discovery;
 use crate::driver::{self, DirectDrivers, PreloadedDrivers, ScanOptions};
 use crate::env::{Environment, Variable};
+use crate::ffi;
 use crate::ffi::layer_interface::{
     ExtensionPropertiesFunction, LayerPropertiesFunction, PreInstanceNode, VersionFunction,
 };
-use crate::ffi;
 use crate::generated::extensions::InstanceExtension;
 use crate::generated::types::{VK_HEADER_VERSION_COMPLETE, VkExtensionProperties, VkLayerProperties, VkResult};
 use crate::journal::Journal;
@@ -53,10 +53,17 @@ fn with_interceptors<R>(
 /// # Safety
 /// `version` is valid for writing.
 pub unsafe fn enumerate_instance_version(version: *mut u32) -> VkResult {
-    let query = Query { function: PreInstanceFunction::EnumerateInstanceVersion, kind: 3 };
+    let query = Query {
+        function: PreInstanceFunction::EnumerateInstanceVersion,
+        kind: 3,
+    };
     let call = |interceptors: &Interceptors| {
         // SAFETY: the symbols of this query are functions of this type; the version pointer is the application's.
-        unsafe { interceptors.call(VersionFunction(version_bottom), |function, next| (function.0)(next, version)) }
+        unsafe {
+            interceptors.call(VersionFunction(version_bottom), |function, next| {
+                (function.0)(next, version)
+            })
+        }
     };
     with_interceptors(query, call).unwrap_or(OUT_OF_MEMORY)
 }
@@ -79,7 +86,10 @@ unsafe extern "system" fn version_bottom(_: *const PreInstanceNode<VersionFuncti
 /// # Safety
 /// As the Vulkan specification demands.
 pub unsafe fn enumerate_instance_layer_properties(count: *mut u32, properties: *mut VkLayerProperties) -> VkResult {
-    let query = Query { function: PreInstanceFunction::EnumerateInstanceLayerProperties, kind: 2 };
+    let query = Query {
+        function: PreInstanceFunction::EnumerateInstanceLayerProperties,
+        kind: 2,
+    };
     let call = |interceptors: &Interceptors| {
         // SAFETY: the symbols of this query are functions of this type; the pointers are the application's.
         unsafe {
@@ -99,8 +109,7 @@ unsafe extern "system" fn layers_bottom(
     let sink = InstanceSink(None);
     let mut journal = Journal::new(&sink);
     let settings = state::lock(&state::SETTINGS).clone();
-    let Ok(discovered) = discovery::layers::discover(&Environment::process(), settings.as_deref(), &mut journal)
-    else {
+    let Ok(discovered) = discovery::layers::discover(&Environment::process(), settings.as_deref(), &mut journal) else {
         return OUT_OF_MEMORY;
     };
     let mut list = Vec::new();
@@ -123,7 +132,10 @@ pub unsafe fn enumerate_instance_extension_properties(
     count: *mut u32,
     properties: *mut VkExtensionProperties,
 ) -> VkResult {
-    let query = Query { function: PreInstanceFunction::EnumerateInstanceExtensionProperties, kind: 1 };
+    let query = Query {
+        function: PreInstanceFunction::EnumerateInstanceExtensionProperties,
+        kind: 1,
+    };
     let call = |interceptors: &Interceptors| {
         // SAFETY: the symbols of this query are functions of this type; the pointers are the application's.
         unsafe {
@@ -177,7 +189,11 @@ unsafe fn extensions_of_layer(
     let discovered = discovery::layers::discover(&Environment::process(), settings, journal)?;
     let name = name.to_bytes();
     match discovered.find(name) {
-        Some(layer) => Ok(layer.instance_extensions.iter().map(crate::layer::extension_properties).collect()),
+        Some(layer) => Ok(layer
+            .instance_extensions
+            .iter()
+            .map(crate::layer::extension_properties)
+            .collect()),
         None if discovered.is_off(name) => Ok(Vec::new()),
         None => Err(VkResult::VK_ERROR_LAYER_NOT_PRESENT),
     }
@@ -189,15 +205,29 @@ fn all_extensions(
     journal: &mut Journal<'_>,
 ) -> Result<Vec<VkExtensionProperties>, VkResult> {
     let environment = Environment::process();
-    let options = ScanOptions { environment: &environment, settings, portability: true };
+    let options = ScanOptions {
+        environment: &environment,
+        settings,
+        portability: true,
+    };
     let scan = driver::scan(&options, DirectDrivers::default(), journal)?;
     if !PreloadedDrivers::is_filled() {
-        PreloadedDrivers::fill(scan.drivers.iter().filter(|d| d.library.is_some()).map(|driver| driver.name.clone()));
+        PreloadedDrivers::fill(
+            scan.drivers
+                .iter()
+                .filter(|d| d.library.is_some())
+                .map(|driver| driver.name.clone()),
+        );
     }
-    let mut list = ExtensionList { names: Vec::new(), unfiltered: unfiltered(&environment) };
+    let mut list = ExtensionList {
+        names: Vec::new(),
+        unfiltered: unfiltered(&environment),
+    };
     for driver in &scan.drivers {
         match driver::instance_extensions(driver, HostAllocator::system()) {
-            Ok(offered) => offered.iter().try_for_each(|extension| list.add_from_driver(extension))?,
+            Ok(offered) => offered
+                .iter()
+                .try_for_each(|extension| list.add_from_driver(extension))?,
             Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY) => return Err(OUT_OF_MEMORY),
             Err(error) => journal.decide(Decision {
                 subject: Subject::DriverLibrary,
@@ -212,7 +242,10 @@ fn all_extensions(
         list.add(&properties_of(extension))?;
     }
     for layer in discovery::layers::implicit_for_extensions(&environment, settings, journal)? {
-        layer.instance_extensions.iter().try_for_each(|e| list.add(&crate::layer::extension_properties(e)))?;
+        layer
+            .instance_extensions
+            .iter()
+            .try_for_each(|e| list.add(&crate::layer::extension_properties(e)))?;
     }
     Ok(list.names)
 }
@@ -236,7 +269,10 @@ pub fn lets_through(name: &[u8], unfiltered: bool) -> bool {
 }
 
 fn properties_of(extension: InstanceExtension) -> VkExtensionProperties {
-    let mut properties = VkExtensionProperties { extensionName: [0; 256], specVersion: extension.spec_version() };
+    let mut properties = VkExtensionProperties {
+        extensionName: [0; 256],
+        specVersion: extension.spec_version(),
+    };
     ffi::set_fixed_text(&mut properties.extensionName, extension.name().to_bytes());
     properties
 }
@@ -256,7 +292,11 @@ impl ExtensionList {
 
     fn add(&mut self, extension: &VkExtensionProperties) -> Result<(), OutOfMemory> {
         let name = ffi::fixed_text(&extension.extensionName);
-        if !self.names.iter().any(|known| ffi::fixed_text(&known.extensionName) == name) {
+        if !self
+            .names
+            .iter()
+            .any(|known| ffi::fixed_text(&known.extensionName) == name)
+        {
             self.names.try_reserve(1)?;
             self.names.push(*extension);
         }

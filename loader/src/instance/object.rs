@@ -77,10 +77,7 @@ impl Instance {
     ///
     /// # Errors
     /// When the allocator has no memory.
-    pub fn try_new(
-        allocator: HostAllocator,
-        api_version: ApiVersion,
-    ) -> Result<HostBox<Self>, OutOfMemory> {
+    pub fn try_new(allocator: HostAllocator, api_version: ApiVersion) -> Result<HostBox<Self>, OutOfMemory> {
         let instance = HostBox::try_new(
             Self {
                 header: Header {
@@ -108,7 +105,10 @@ impl Instance {
             },
             allocator,
         )?;
-        instance.header.dispatch.store(std::ptr::from_ref(&instance.table).cast_mut(), Ordering::Relaxed);
+        instance
+            .header
+            .dispatch
+            .store(std::ptr::from_ref(&instance.table).cast_mut(), Ordering::Relaxed);
         instance.header.chain.store(instance.as_ptr().cast(), Ordering::Relaxed);
         Ok(instance)
     }
@@ -162,7 +162,8 @@ impl Instance {
 
     /// Puts a settings file in force for the life of the instance (APP-243).
     pub fn use_settings(&self, settings: Settings) -> &Settings {
-        self.settings_log_mask.store(settings.log_mask.word(), Ordering::Relaxed);
+        self.settings_log_mask
+            .store(settings.log_mask.word(), Ordering::Relaxed);
         self.settings.get_or_init(|| settings)
     }
 
@@ -173,7 +174,11 @@ impl Instance {
 
     /// The drivers; none before the terminator ran.
     pub fn drivers(&self) -> impl Iterator<Item = &InstanceDriver> {
-        self.drivers.get().into_iter().flat_map(|drivers| drivers.iter()).map(|driver| &**driver)
+        self.drivers
+            .get()
+            .into_iter()
+            .flat_map(|drivers| drivers.iter())
+            .map(|driver| &**driver)
     }
 
     /// The active layers; none before they were loaded.

@@ -41,11 +41,21 @@ impl Interceptors {
         settings: Option<&Settings>,
         journal: &mut Journal<'_>,
     ) -> Result<Self, OutOfMemory> {
-        let mut opened = Self { kind: query.kind, functions: Vec::new(), _libraries: Vec::new() };
+        let mut opened = Self {
+            kind: query.kind,
+            functions: Vec::new(),
+            _libraries: Vec::new(),
+        };
         for layer in discovery::layers::implicit_for_queries(environment, settings, journal)? {
-            let Some(symbol) = layer.pre_instance_function(query.function) else { continue };
-            let Ok(symbol) = CString::new(symbol.as_bytes()) else { continue };
-            let Some(path) = layer.library_path().filter(|path| !path.is_empty()) else { continue };
+            let Some(symbol) = layer.pre_instance_function(query.function) else {
+                continue;
+            };
+            let Ok(symbol) = CString::new(symbol.as_bytes()) else {
+                continue;
+            };
+            let Some(path) = layer.library_path().filter(|path| !path.is_empty()) else {
+                continue;
+            };
             let library = match Library::open(path) {
                 Ok(library) => library,
                 Err(error) => {
@@ -55,7 +65,11 @@ impl Interceptors {
                 }
             };
             let Some(function) = library.function(&symbol) else {
-                skip(&layer, LayerLibraryProblem::NoPreInstanceFunction(Text::from(symbol.as_bytes())), journal);
+                skip(
+                    &layer,
+                    LayerLibraryProblem::NoPreInstanceFunction(Text::from(symbol.as_bytes())),
+                    journal,
+                );
                 continue;
             };
             opened.functions.try_reserve(1)?;
@@ -87,12 +101,20 @@ impl Interceptors {
         };
         let mut nodes = Vec::new();
         nodes.try_reserve_exact(self.functions.len() + 1)?;
-        nodes.push(PreInstanceNode { header, pfnNextLayer: bottom, pNextLink: std::ptr::null() });
+        nodes.push(PreInstanceNode {
+            header,
+            pfnNextLayer: bottom,
+            pNextLink: std::ptr::null(),
+        });
         for word in &self.functions {
             // SAFETY: by this function's contract the word is a function of type `F`.
             let function = unsafe { std::mem::transmute_copy::<*mut (), F>(word) };
             let next: *const PreInstanceNode<F> = &raw const nodes[nodes.len() - 1];
-            nodes.push(PreInstanceNode { header, pfnNextLayer: function, pNextLink: next });
+            nodes.push(PreInstanceNode {
+                header,
+                pfnNextLayer: function,
+                pNextLink: next,
+            });
         }
         let head = &nodes[nodes.len() - 1];
         Ok(call(head.pfnNextLayer, head.pNextLink))
@@ -104,7 +126,10 @@ fn skip(layer: &LayerManifest, problem: LayerLibraryProblem, journal: &mut Journ
         subject: Subject::LayerLibrary,
         name: layer.name.clone(),
         path: layer.library_path().cloned().unwrap_or_default(),
-        verdict: Verdict::Dropped(Reason::from(LayerLibraryReason { problem, requested: false })),
+        verdict: Verdict::Dropped(Reason::from(LayerLibraryReason {
+            problem,
+            requested: false,
+        })),
         source: layer.source,
     });
 }

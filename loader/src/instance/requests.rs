@@ -4,9 +4,7 @@ use super::Instance;
 use crate::discovery::layers::DiscoveredLayers;
 use crate::ffi;
 use crate::generated::extensions::{InstanceExtension, InstanceExtensionSet};
-use crate::generated::types::{
-    VkInstanceCreateFlagBits, VkInstanceCreateInfo, VkResult,
-};
+use crate::generated::types::{VkInstanceCreateFlagBits, VkInstanceCreateInfo, VkResult};
 use crate::journal::LogBits;
 use crate::log::{self, Bytes};
 use crate::version::ApiVersion;
@@ -66,7 +64,11 @@ impl<'a> Requests<'a> {
     /// Major and minor of the application's API version; 1.0 when it states none (APP-62).
     pub fn api_version(&self) -> ApiVersion {
         let raw = self.raw_api_version();
-        if raw.0 == 0 { ApiVersion::V1_0 } else { raw.without_patch() }
+        if raw.0 == 0 {
+            ApiVersion::V1_0
+        } else {
+            raw.without_patch()
+        }
     }
 
     /// The known extensions among the requested ones.
@@ -83,7 +85,9 @@ impl<'a> Requests<'a> {
     /// Whether portability drivers take part: flag and extension together (DRV-97).
     pub fn portability(&self) -> bool {
         self.portability_flag()
-            && self.known_extensions().contains(InstanceExtension::VK_KHR_portability_enumeration)
+            && self
+                .known_extensions()
+                .contains(InstanceExtension::VK_KHR_portability_enumeration)
     }
 
     /// Prints what was asked for (APP-83).
@@ -106,16 +110,26 @@ impl<'a> Requests<'a> {
             version.minor(),
             version.patch(),
         ));
-        info(format_args!("vkCreateInstance: Requested {} instance layer(s):", self.info.enabledLayerCount));
+        info(format_args!(
+            "vkCreateInstance: Requested {} instance layer(s):",
+            self.info.enabledLayerCount
+        ));
         self.log_names(instance, self.layer_names());
-        info(format_args!("vkCreateInstance: Requested {} instance extension(s):", self.info.enabledExtensionCount));
+        info(format_args!(
+            "vkCreateInstance: Requested {} instance extension(s):",
+            self.info.enabledExtensionCount
+        ));
         self.log_names(instance, self.extension_names());
     }
 
     fn log_names(&self, instance: &Instance, names: &[*const c_char]) {
         for &name in names {
             // SAFETY: by the contract of `new` the strings are null or terminated.
-            let shown = if name.is_null() { b"<NULL>" } else { unsafe { ffi::c_text(name) } };
+            let shown = if name.is_null() {
+                b"<NULL>"
+            } else {
+                unsafe { ffi::c_text(name) }
+            };
             log::emit(Some(instance), LogBits::INFO, format_args!("   {}", Bytes(shown)));
         }
     }

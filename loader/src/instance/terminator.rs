@@ -49,7 +49,12 @@ pub unsafe fn create_instance_terminator(
     let found = std::mem::take(&mut *lock(&instance.found_drivers));
     let sink = InstanceSink(Some(instance));
     let mut journal = Journal::new(&sink);
-    let creation = Creation { instance, create_info, requests, callbacks };
+    let creation = Creation {
+        instance,
+        create_info,
+        requests,
+        callbacks,
+    };
     // SAFETY: the create info came from the lowest layer.
     match unsafe { creation.run(found, &mut journal) } {
         Ok(()) => VkResult::VK_SUCCESS,
@@ -64,7 +69,11 @@ pub unsafe fn create_instance_terminator(
 unsafe fn own_instance(handle: InstanceHandle<Chain>) -> &'static Instance {
     let object = handle.raw().cast::<Instance>();
     // SAFETY: by this function's contract.
-    let magic = if object.is_null() { 0 } else { unsafe { Instance::magic_of(object) } };
+    let magic = if object.is_null() {
+        0
+    } else {
+        unsafe { Instance::magic_of(object) }
+    };
     if magic != INSTANCE_MAGIC {
         log::fatal(format_args!(
             "terminator_CreateInstance: Instance pointer ({object:p}) has invalid MAGIC value 0x{magic:08x}. Instance \
@@ -124,8 +133,13 @@ impl Creation<'_> {
         }
         let properties2 = forced_properties2
             || self.instance.api_version() >= ApiVersion::V1_1
-            || self.instance.enabled.contains(InstanceExtension::VK_KHR_get_physical_device_properties2);
-        self.instance.supports_properties2.store(u32::from(properties2), Ordering::Relaxed);
+            || self
+                .instance
+                .enabled
+                .contains(InstanceExtension::VK_KHR_get_physical_device_properties2);
+        self.instance
+            .supports_properties2
+            .store(u32::from(properties2), Ordering::Relaxed);
         proc_addr::fill_with_terminators(self.instance);
         Ok(())
     }
@@ -146,7 +160,13 @@ impl Creation<'_> {
         let offered = match driver::instance_extensions(&driver, scratch) {
             Ok(offered) => offered,
             Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY) => return Err(OutOfMemory),
-            Err(error) => return Ok(drop_driver(driver, DriverLibraryReason::ExtensionQueryFailed(error.0), journal)),
+            Err(error) => {
+                return Ok(drop_driver(
+                    driver,
+                    DriverLibraryReason::ExtensionQueryFailed(error.0),
+                    journal,
+                ));
+            }
         };
         let driver_version = driver.api_version(journal);
         let (names, forced) = self.extensions_for(&offered, driver_version, scratch)?;
@@ -155,11 +175,18 @@ impl Creation<'_> {
         info.enabledLayerCount = 0;
         info.ppEnabledLayerNames = std::ptr::null();
         info.enabledExtensionCount = u32::try_from(names.len()).unwrap_or(u32::MAX);
-        info.ppEnabledExtensionNames = if names.is_empty() { std::ptr::null() } else { names.as_ptr() };
+        info.ppEnabledExtensionNames = if names.is_empty() {
+            std::ptr::null()
+        } else {
+            names.as_ptr()
+        };
         if let Some(application) = &application {
             info.pApplicationInfo = application;
         }
-        if !offers(&offered, InstanceExtension::VK_KHR_portability_enumeration.name().to_bytes()) {
+        if !offers(
+            &offered,
+            InstanceExtension::VK_KHR_portability_enumeration.name().to_bytes(),
+        ) {
             info.flags.0 &= !(VkInstanceCreateFlagBits::VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR.0 as u32);
         }
         let mut handle = InstanceHandle::<DriverLevel>::NULL;
@@ -171,13 +198,18 @@ impl Creation<'_> {
             return Err(OutOfMemory);
         }
         if result != VkResult::VK_SUCCESS {
-            return Ok(drop_driver(driver, DriverLibraryReason::CreationFailed(result.0), journal));
+            return Ok(drop_driver(
+                driver,
+                DriverLibraryReason::CreationFailed(result.0),
+                journal,
+            ));
         }
         if handle.is_null() {
             return Ok(drop_driver(driver, DriverLibraryReason::NullInstance, journal));
         }
         let enabled = self.enabled_on(&names, &driver);
-        self.adopt(driver, handle, enabled, journal).map(|made| made.map(|made| (made, forced)))
+        self.adopt(driver, handle, enabled, journal)
+            .map(|made| made.map(|made| (made, forced)))
     }
 
     /// The requested extensions that the driver offers, in the requested order, and whether properties2 was added.
@@ -215,7 +247,10 @@ impl Creation<'_> {
             copy.apiVersion = driver_version.0;
             return Some(copy);
         }
-        let configured = self.instance.settings().is_some_and(|settings| settings.device_configurations.is_some());
+        let configured = self
+            .instance
+            .settings()
+            .is_some_and(|settings| settings.device_configurations.is_some());
         if configured && self.instance.api_version() < ApiVersion::V1_1 {
             journal.note(
                 LogBits::INFO,
@@ -229,11 +264,7 @@ impl Creation<'_> {
     }
 
     /// What counts as enabled on this driver (DRV-116).
-    fn enabled_on(
-        &self,
-        names: &[*const c_char],
-        driver: &Driver,
-    ) -> InstanceExtensionSet {
+    fn enabled_on(&self, names: &[*const c_char], driver: &Driver) -> InstanceExtensionSet {
         // SAFETY: the names are the application's or our own, all terminated.
         let enabled = super::extensions::known(names.iter().map(|&name| unsafe { ffi::c_text(name) }));
         if driver.claimed_version.without_patch() >= ApiVersion::V1_1 {
@@ -303,7 +334,9 @@ const EMPTY_APPLICATION_INFO: VkApplicationInfo = VkApplicationInfo {
 };
 
 fn offers(offered: &[VkExtensionProperties], name: &[u8]) -> bool {
-    offered.iter().any(|extension| ffi::fixed_text(&extension.extensionName) == name)
+    offered
+        .iter()
+        .any(|extension| ffi::fixed_text(&extension.extensionName) == name)
 }
 
 /// Records why a driver is not used and closes it.

@@ -40,10 +40,16 @@ fn top(line: &impl Fn(&str)) {
 fn log_layer(instance: &Instance, layer: &ActiveLayer, with_enable_variable: bool) {
     let line = |text: std::fmt::Arguments<'_>| log::emit(Some(instance), FRAME, text);
     line(format_args!("   {}", Bytes(layer.name.bytes())));
-    line(format_args!("           Type: {}", if layer.implicit { "Implicit" } else { "Explicit" }));
+    line(format_args!(
+        "           Type: {}",
+        if layer.implicit { "Implicit" } else { "Explicit" }
+    ));
     line(format_args!("           Enabled By: {}", layer.enabled_by.text()));
     if let (true, Some(variable)) = (layer.implicit, &layer.disable_variable) {
-        line(format_args!("               Disable Env Var:  {}", Bytes(variable.bytes())));
+        line(format_args!(
+            "               Disable Env Var:  {}",
+            Bytes(variable.bytes())
+        ));
         if let (true, Some((name, value))) = (with_enable_variable, &layer.enable_variable) {
             line(format_args!(
                 "               This layer was enabled because Env Var {} was set to Value {}",
@@ -53,7 +59,10 @@ fn log_layer(instance: &Instance, layer: &ActiveLayer, with_enable_variable: boo
         }
     }
     line(format_args!("           Manifest: {}", Bytes(layer.manifest.bytes())));
-    line(format_args!("           Library:  {}", Bytes(layer.library_path.bytes())));
+    line(format_args!(
+        "           Library:  {}",
+        Bytes(layer.library_path.bytes())
+    ));
 }
 
 /// Says which libraries are about to close (LAY-201).

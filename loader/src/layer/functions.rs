@@ -46,14 +46,21 @@ impl LayerFunctions {
     pub fn of(library: &Library, renames: Renames<'_>) -> Result<Self, MissingSymbol> {
         let negotiated = negotiate(library, renames).filter(|reply| reply.loaderLayerInterfaceVersion >= 2);
         let (gipa, gdpa, gpdpa) = negotiated.map_or((None, None, None), |reply| {
-            (reply.pfnGetInstanceProcAddr, reply.pfnGetDeviceProcAddr, reply.pfnGetPhysicalDeviceProcAddr)
+            (
+                reply.pfnGetInstanceProcAddr,
+                reply.pfnGetDeviceProcAddr,
+                reply.pfnGetPhysicalDeviceProcAddr,
+            )
         });
         let exported = || {
             // SAFETY: the export is the layer's `vkGetInstanceProcAddr`, under its own or the manifest's name.
             unsafe { typed(named(library, renames.get_instance_proc_addr, "vkGetInstanceProcAddr")) }
         };
         let Some(get_instance_proc_addr) = gipa.or_else(exported) else {
-            return Err(MissingSymbol(symbol(renames.get_instance_proc_addr, "vkGetInstanceProcAddr")));
+            return Err(MissingSymbol(symbol(
+                renames.get_instance_proc_addr,
+                "vkGetInstanceProcAddr",
+            )));
         };
         let exported = || {
             // SAFETY: likewise for `vkGetDeviceProcAddr`.

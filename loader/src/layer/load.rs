@@ -46,7 +46,11 @@ pub fn load_layers(
     for layer in &activation.app {
         active.try_push(properties_of(&discovered.layers[layer.index].manifest))?;
     }
-    Ok(InstanceLayers { chain, active, device_extensions: device_extensions(discovered, allocator)? })
+    Ok(InstanceLayers {
+        chain,
+        active,
+        device_extensions: device_extensions(discovered, allocator)?,
+    })
 }
 
 /// An open library, the functions in it, and the path that the system reports.
@@ -57,7 +61,10 @@ struct Opened {
 }
 
 fn open(manifest: &LayerManifest, journal: &Journal<'_>) -> Result<Opened, LayerLibraryProblem> {
-    let path = manifest.library_path().filter(|path| !path.is_empty()).ok_or(LayerLibraryProblem::NotAttempted)?;
+    let path = manifest
+        .library_path()
+        .filter(|path| !path.is_empty())
+        .ok_or(LayerLibraryProblem::NotAttempted)?;
     let library = Library::open(path).map_err(|error| {
         log_open_error(&error, journal);
         match error {
@@ -65,20 +72,30 @@ fn open(manifest: &LayerManifest, journal: &Journal<'_>) -> Result<Opened, Layer
             OpenError::NotAPath | OpenError::Failed(_) => LayerLibraryProblem::NotOpened,
         }
     })?;
-    journal.note(LogBits::DEBUG | LogBits::LAYER, format_args!("Loading layer library {}", Raw(path)));
+    journal.note(
+        LogBits::DEBUG | LogBits::LAYER,
+        format_args!("Loading layer library {}", Raw(path)),
+    );
     let renames = Renames {
         negotiate: manifest.functions.negotiate.as_ref(),
         get_instance_proc_addr: manifest.functions.get_instance_proc_addr.as_ref(),
         get_device_proc_addr: manifest.functions.get_device_proc_addr.as_ref(),
     };
-    let functions = LayerFunctions::of(&library, renames).map_err(|missing| LayerLibraryProblem::NoSymbol(missing.0))?;
+    let functions =
+        LayerFunctions::of(&library, renames).map_err(|missing| LayerLibraryProblem::NoSymbol(missing.0))?;
     let path = real_path(path, functions.get_instance_proc_addr as *const (), journal);
-    Ok(Opened { library, functions, path })
+    Ok(Opened {
+        library,
+        functions,
+        path,
+    })
 }
 
 /// The file that really holds the layer, and a warning when the manifest pointed at another one (LAY-206).
 fn real_path(given: &Text, function: *const (), journal: &Journal<'_>) -> Text {
-    let Some(loaded) = file_of(function) else { return given.clone() };
+    let Some(loaded) = file_of(function) else {
+        return given.clone();
+    };
     let loaded = canonical(&loaded);
     if given.contains(&b'/') {
         let canonical_given = canonical(given);
@@ -128,7 +145,10 @@ fn describe(
             entry_points.try_push(text(name)?)?;
         }
         let properties = device_extension_properties(extension);
-        device_extensions.try_push(LayerDeviceExtension { properties, entry_points })?;
+        device_extensions.try_push(LayerDeviceExtension {
+            properties,
+            entry_points,
+        })?;
     }
     Ok(ActiveLayer {
         name: text(&manifest.name)?,
@@ -137,7 +157,11 @@ fn describe(
         given_path: text(manifest.library_path().unwrap_or(&opened.path))?,
         implicit: manifest.implicit,
         enabled_by: active.enabled_by,
-        disable_variable: manifest.disable_environment.as_ref().map(|pair| text(&pair.name)).transpose()?,
+        disable_variable: manifest
+            .disable_environment
+            .as_ref()
+            .map(|pair| text(&pair.name))
+            .transpose()?,
         enable_variable: manifest.enable_environment.as_ref().map(pair).transpose()?,
         device_extensions,
         functions: opened.functions,
@@ -151,9 +175,15 @@ fn device_extensions(
     allocator: HostAllocator,
 ) -> Result<HostVec<super::NamedExtensions>, OutOfMemory> {
     let mut all = HostVec::new(allocator);
-    for layer in discovered.reported().filter(|layer| !layer.device_extensions.is_empty()) {
+    for layer in discovered
+        .reported()
+        .filter(|layer| !layer.device_extensions.is_empty())
+    {
         let list = layer.device_extensions.iter().map(device_extension_properties);
-        all.try_push((HostText::try_new(&layer.name, allocator)?, HostVec::try_from_iter(list, allocator)?))?;
+        all.try_push((
+            HostText::try_new(&layer.name, allocator)?,
+            HostVec::try_from_iter(list, allocator)?,
+        ))?;
     }
     Ok(all)
 }

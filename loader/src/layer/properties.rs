@@ -29,7 +29,10 @@ pub fn device_extension_properties(extension: &DeviceExtension) -> VkExtensionPr
 }
 
 fn properties(name: &Text, version: u32) -> VkExtensionProperties {
-    let mut properties = VkExtensionProperties { extensionName: [0; 256], specVersion: version };
+    let mut properties = VkExtensionProperties {
+        extensionName: [0; 256],
+        specVersion: version,
+    };
     set_fixed_text(&mut properties.extensionName, name);
     properties
 }

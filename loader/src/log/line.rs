@@ -21,7 +21,11 @@ pub struct Line {
 impl Line {
     /// Formats a message. Text beyond the limit is cut at a character boundary.
     pub fn new(bits: LogBits, text: Arguments<'_>) -> Self {
-        let mut line = Self { buffer: [0; CAPACITY], header: 0, end: 0 };
+        let mut line = Self {
+            buffer: [0; CAPACITY],
+            header: 0,
+            end: 0,
+        };
         line.push("[Vulkan Loader] ", CAPACITY);
         let severity = [
             (LogBits::ERROR, "ERROR"),
@@ -29,9 +33,16 @@ impl Line {
             (LogBits::INFO, "INFO"),
             (LogBits::DEBUG, "DEBUG"),
         ];
-        let category = [(LogBits::PERF, "PERF"), (LogBits::DRIVER, "DRIVER"), (LogBits::LAYER, "LAYER")];
+        let category = [
+            (LogBits::PERF, "PERF"),
+            (LogBits::DRIVER, "DRIVER"),
+            (LogBits::LAYER, "LAYER"),
+        ];
         let first = |words: &[(LogBits, &'static str)]| {
-            words.iter().find(|(bit, _)| bits.intersects(*bit)).map(|(_, word)| *word)
+            words
+                .iter()
+                .find(|(bit, _)| bits.intersects(*bit))
+                .map(|(_, word)| *word)
         };
         let (severity, category) = (first(&severity), first(&category));
         line.push(severity.unwrap_or_default(), CAPACITY);
@@ -45,7 +56,13 @@ impl Line {
         }
         line.header = line.end;
         // A full buffer ends the formatting early, which is the cut that is wanted.
-        let _ = write!(Cut { limit: line.header + TEXT_LIMIT, line: &mut line }, "{text}");
+        let _ = write!(
+            Cut {
+                limit: line.header + TEXT_LIMIT,
+                line: &mut line
+            },
+            "{text}"
+        );
         line
     }
 
@@ -88,7 +105,11 @@ struct Cut<'a> {
 
 impl Write for Cut<'_> {
     fn write_str(&mut self, text: &str) -> std::fmt::Result {
-        if self.line.push(text, self.limit) { Ok(()) } else { Err(std::fmt::Error) }
+        if self.line.push(text, self.limit) {
+            Ok(())
+        } else {
+            Err(std::fmt::Error)
+        }
     }
 }
 

@@ -54,7 +54,11 @@ fn selected(instance: Option<&Instance>, bits: LogBits) -> bool {
         || state::SETTINGS_LOG_MASK.load(Ordering::Relaxed),
         |instance| instance.settings_log_mask.load(Ordering::Relaxed),
     );
-    let mask = LogBits::from_word(if settings != 0 { settings } else { state::LOG_MASK.load(Ordering::Relaxed) });
+    let mask = LogBits::from_word(if settings != 0 {
+        settings
+    } else {
+        state::LOG_MASK.load(Ordering::Relaxed)
+    });
     bits.intersects(mask)
 }
 

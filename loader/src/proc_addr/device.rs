@@ -48,7 +48,9 @@ pub unsafe fn get_device_proc_addr(handle: VkDevice, name: *const c_char) -> PFN
         return None;
     }
     let row = lookup::find(name.to_bytes());
-    let exception = row.and_then(|_| EXCEPTIONS.iter().find(|(known, _)| *known == name)).map(|(_, answer)| answer);
+    let exception = row
+        .and_then(|_| EXCEPTIONS.iter().find(|(known, _)| *known == name))
+        .map(|(_, answer)| answer);
     if let (Some(row), Some(Answer::Loader)) = (row, exception) {
         return Some(row.trampoline);
     }
@@ -60,15 +62,16 @@ pub unsafe fn get_device_proc_addr(handle: VkDevice, name: *const c_char) -> PFN
         return None;
     }
     match exception {
-        None => {
-            absent_to_null(Slots::get(table, usize::from(row.slot)))
-        }
+        None => absent_to_null(Slots::get(table, usize::from(row.slot))),
         Some(Answer::Loader | Answer::LoaderForDevice) => Some(row.trampoline),
         Some(Answer::DebugMarker) => {
             Some(row.trampoline).filter(|_| device.names_objects(DeviceExtension::VK_EXT_debug_marker))
         }
         Some(Answer::DebugUtils) => {
-            let enabled = device.instance().enabled.contains(InstanceExtension::VK_EXT_debug_utils);
+            let enabled = device
+                .instance()
+                .enabled
+                .contains(InstanceExtension::VK_EXT_debug_utils);
             Some(row.trampoline).filter(|_| enabled)
         }
     }

@@ -27,6 +27,9 @@ use std::ffi::CStr;
 /// (LAY-215).
 pub fn is_own_entry_point(name: &CStr, address: *const ()) -> bool {
     lookup::find(name.to_bytes()).is_some_and(|row| {
-        [Some(row.trampoline), row.terminator].into_iter().flatten().any(|own| std::ptr::eq(own as *const (), address))
+        [Some(row.trampoline), row.terminator]
+            .into_iter()
+            .flatten()
+            .any(|own| std::ptr::eq(own as *const (), address))
     })
 }

@@ -2,7 +2,9 @@
 
 use crate::device::Device;
 use crate::ffi::layer_interface::{GetDeviceProcAddr, GetInstanceProcAddr};
-use crate::generated::dispatch::{DeviceTable, InstanceTable, device as generated_device, instance as generated_instance};
+use crate::generated::dispatch::{
+    DeviceTable, InstanceTable, device as generated_device, instance as generated_instance,
+};
 use crate::generated::lookup::{self, Gate};
 use crate::generated::slots;
 use crate::generated::types::{PFN_vkVoidFunction, VkDevice};
@@ -28,7 +30,11 @@ pub fn empty_device_table() -> DeviceTable {
 
 /// What stands in a slot that nobody fills: a few commands tolerate that, all others end the process (GEN-51).
 fn missing_device(index: usize) -> Slot {
-    if generated_device::NULL_TOLERANT.contains(&index) { slots::return_zero() } else { slots::missing_device(index) }
+    if generated_device::NULL_TOLERANT.contains(&index) {
+        slots::return_zero()
+    } else {
+        slots::missing_device(index)
+    }
 }
 
 /// A slot's function, or NULL when it is the stub for a missing one.

@@ -31,7 +31,10 @@ enum Kind {
 impl UnknownFunctions {
     /// No names; allocates nothing.
     pub const fn new(allocator: HostAllocator) -> Self {
-        Self { physical_device: HostVec::new(allocator), device: HostVec::new(allocator) }
+        Self {
+            physical_device: HostVec::new(allocator),
+            device: HostVec::new(allocator),
+        }
     }
 
     fn names(&mut self, kind: Kind) -> &mut HostVec<HostText> {
@@ -58,7 +61,10 @@ fn take_slot(instance: &Instance, kind: Kind, name: &CStr) -> Option<usize> {
             Some(index) => Taken::Slot { index, new: false },
             None if names.len() == UNKNOWN_SLOTS => Taken::Full,
             None => match HostText::try_new(name.to_bytes(), instance.allocator).and_then(|n| names.try_push(n)) {
-                Ok(()) => Taken::Slot { index: names.len() - 1, new: true },
+                Ok(()) => Taken::Slot {
+                    index: names.len() - 1,
+                    new: true,
+                },
                 Err(_) => Taken::NoMemory,
             },
         }
@@ -102,16 +108,22 @@ fn driver_has_function(driver: &InstanceDriver, name: &CStr) -> bool {
 
 /// The answer of the topmost layer that can be asked for physical-device functions; it forwards by itself (LAY-301).
 fn layer_physical_device_function(instance: &Instance, name: &CStr) -> PFN_vkVoidFunction {
-    let ask = instance.layers()?.chain.iter().find_map(|layer| layer.functions.get_physical_device_proc_addr)?;
+    let ask = instance
+        .layers()?
+        .chain
+        .iter()
+        .find_map(|layer| layer.functions.get_physical_device_proc_addr)?;
     // SAFETY: the layer's function with the instance handle of the chain.
     unsafe { ask(instance.chain_handle(), name.as_ptr()) }
 }
 
 fn layers_have_device_function(instance: &Instance, name: &CStr) -> bool {
     let Some(layers) = instance.layers() else { return false };
-    let listed = layers.chain.iter().flat_map(|layer| layer.device_extensions.iter()).any(|extension| {
-        extension.entry_points.iter().any(|entry| entry.as_c_str() == name)
-    });
+    let listed = layers
+        .chain
+        .iter()
+        .flat_map(|layer| layer.device_extensions.iter())
+        .any(|extension| extension.entry_points.iter().any(|entry| entry.as_c_str() == name));
     listed
         || layers.chain.first().is_some_and(|top| {
             // SAFETY: the layer's function with the instance handle of the chain.
@@ -152,13 +164,18 @@ pub fn for_layer_device(instance: &Instance, name: &CStr) -> PFN_vkVoidFunction 
     if !slots::SUPPORTED {
         return None;
     }
-    device_slot(instance, name, instance.drivers().any(|driver| driver_has_function(driver, name)))
+    device_slot(
+        instance,
+        name,
+        instance.drivers().any(|driver| driver_has_function(driver, name)),
+    )
 }
 
 /// The slot of a physical-device function that some driver, or a layer, supports, with every driver's function in it.
 fn physical_device_slot(instance: &Instance, name: &CStr, layer_supports: bool) -> Option<usize> {
-    let drivers_support =
-        instance.drivers().any(|driver| driver_physical_device_function(driver, name).is_some());
+    let drivers_support = instance
+        .drivers()
+        .any(|driver| driver_physical_device_function(driver, name).is_some());
     if !drivers_support && !layer_supports {
         return None;
     }
@@ -195,7 +212,9 @@ pub fn fill_device(device: &Device, gdpa: GetDeviceProcAddr, handle: VkDevice) {
         slot.set(unsafe { table::from_word(absent) });
     }
     for index in 0..UNKNOWN_SLOTS {
-        let Some(name) = device_function_name(device.instance(), index) else { break };
+        let Some(name) = device_function_name(device.instance(), index) else {
+            break;
+        };
         // SAFETY: the topmost entity's function with the handle it returned.
         if let Some(function) = unsafe { gdpa(handle, name.as_c_str().as_ptr()) } {
             device.table().unknown[index].set(Some(function));

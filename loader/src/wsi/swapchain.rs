@@ -44,7 +44,10 @@ pub unsafe fn create_swapchain_khr(
     let known = unsafe { require_device(device, COMMAND) };
     // SAFETY: the caller gives a valid structure.
     let info = unsafe { input(create_info, COMMAND, "pCreateInfo") };
-    let (Some(function), Some(driver)) = (known.terminators().and_then(|table| table.vkCreateSwapchainKHR), known.driver()) else {
+    let (Some(function), Some(driver)) = (
+        known.terminators().and_then(|table| table.vkCreateSwapchainKHR),
+        known.driver(),
+    ) else {
         return without_function(known, COMMAND, "VK_KHR_swapchain");
     };
     require_surface(info, COMMAND);
@@ -70,7 +73,10 @@ pub unsafe fn create_shared_swapchains_khr(
     const COMMAND: &str = "vkCreateSharedSwapchainsKHR";
     // SAFETY: the handle comes from the lowest layer.
     let known = unsafe { require_device(device, COMMAND) };
-    let (Some(function), Some(driver)) = (known.terminators().and_then(|table| table.vkCreateSharedSwapchainsKHR), known.driver()) else {
+    let (Some(function), Some(driver)) = (
+        known.terminators().and_then(|table| table.vkCreateSharedSwapchainsKHR),
+        known.driver(),
+    ) else {
         return without_function(known, COMMAND, "VK_KHR_display_swapchain");
     };
     if create_infos.is_null() && count != 0 {
@@ -110,8 +116,12 @@ pub unsafe fn get_device_group_surface_present_modes_khr(
     const COMMAND: &str = "vkGetDeviceGroupSurfacePresentModesKHR";
     // SAFETY: the handle comes from the lowest layer.
     let known = unsafe { require_device(device, COMMAND) };
-    let (Some(function), Some(driver)) = (known.terminators().and_then(|table| table.vkGetDeviceGroupSurfacePresentModesKHR), known.driver())
-    else {
+    let (Some(function), Some(driver)) = (
+        known
+            .terminators()
+            .and_then(|table| table.vkGetDeviceGroupSurfacePresentModesKHR),
+        known.driver(),
+    ) else {
         return without_function(known, COMMAND, "VK_KHR_swapchain");
     };
     // SAFETY: the surface comes from the lowest layer.
@@ -135,7 +145,9 @@ pub unsafe fn get_device_group_surface_present_modes2_ext(
     // SAFETY: the handle comes from the lowest layer.
     let known = unsafe { require_device(device, COMMAND) };
     let (Some(function), Some(driver)) = (
-        known.terminators().and_then(|table| table.vkGetDeviceGroupSurfacePresentModes2EXT),
+        known
+            .terminators()
+            .and_then(|table| table.vkGetDeviceGroupSurfacePresentModes2EXT),
         known.driver(),
     ) else {
         return without_function(known, COMMAND, "VK_EXT_full_screen_exclusive");

@@ -57,7 +57,10 @@ pub unsafe fn enumerate_physical_device_groups(
 /// The topmost entity's function: that of the extension if it is enabled, as the drivers are asked too (DRV-149).
 fn function(instance: &Instance) -> PFN_vkEnumeratePhysicalDeviceGroups<Chain> {
     let table = instance.table();
-    if instance.enabled.contains(InstanceExtension::VK_KHR_device_group_creation) {
+    if instance
+        .enabled
+        .contains(InstanceExtension::VK_KHR_device_group_creation)
+    {
         table.vkEnumeratePhysicalDeviceGroupsKHR.get()
     } else {
         table.vkEnumeratePhysicalDeviceGroups.get()

@@ -6,24 +6,27 @@
 use super::super::pfn::*;
 use super::{Slot, UNKNOWN_SLOTS};
 use crate::handle::Chain;
+use crate::table::Entry;
 
 /// Functions of a device chain: one for each device-level command.
 #[repr(C)]
 pub struct DeviceTable {
     /// Tells a table of this loader from anything else a handle may point to.
     pub magic: u64,
-    pub vkAcquireFullScreenExclusiveModeEXT: PFN_vkAcquireFullScreenExclusiveModeEXT,
-    pub vkAllocateCommandBuffers: PFN_vkAllocateCommandBuffers,
-    pub vkCmdBeginDebugUtilsLabelEXT: PFN_vkCmdBeginDebugUtilsLabelEXT,
-    pub vkCmdDecompressMemoryIndirectCountNV: PFN_vkCmdDecompressMemoryIndirectCountNV,
-    pub vkCmdSetBlendConstants: PFN_vkCmdSetBlendConstants,
-    pub vkCreateSwapchainKHR: PFN_vkCreateSwapchainKHR<Chain>,
-    pub vkGetDeviceProcAddr: PFN_vkGetDeviceProcAddr,
-    pub vkGetDeviceQueue: PFN_vkGetDeviceQueue,
-    pub vkGetQueryPoolResults: PFN_vkGetQueryPoolResults,
+    pub vkAcquireFullScreenExclusiveModeEXT: Entry<PFN_vkAcquireFullScreenExclusiveModeEXT>,
+    pub vkAllocateCommandBuffers: Entry<PFN_vkAllocateCommandBuffers>,
+    pub vkCmdBeginDebugUtilsLabelEXT: Entry<PFN_vkCmdBeginDebugUtilsLabelEXT>,
+    pub vkCmdDecompressMemoryIndirectCountNV: Entry<PFN_vkCmdDecompressMemoryIndirectCountNV>,
+    pub vkCmdSetBlendConstants: Entry<PFN_vkCmdSetBlendConstants>,
+    pub vkCreateSwapchainKHR: Entry<PFN_vkCreateSwapchainKHR<Chain>>,
+    pub vkGetDeviceProcAddr: Entry<PFN_vkGetDeviceProcAddr>,
+    pub vkGetDeviceQueue: Entry<PFN_vkGetDeviceQueue>,
+    pub vkGetQueryPoolResults: Entry<PFN_vkGetQueryPoolResults>,
     /// Functions that were not known when the loader was built.
-    pub unknown: [Slot; UNKNOWN_SLOTS],
+    pub unknown: [Entry<Slot>; UNKNOWN_SLOTS],
 }
+
+unsafe impl crate::table::SharedSlots for DeviceTable {}
 
 table_slots! {
     DeviceTable, vkAcquireFullScreenExclusiveModeEXT:

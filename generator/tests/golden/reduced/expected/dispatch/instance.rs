@@ -6,24 +6,28 @@
 use super::super::pfn::*;
 use super::{Slot, UNKNOWN_SLOTS};
 use crate::handle::Chain;
+use crate::table::Entry;
 
 /// Functions of the instance chain: one for each instance and physical-device command.
 #[repr(C)]
 pub struct InstanceTable {
-    pub vkCreateXcbSurfaceKHR: PFN_vkCreateXcbSurfaceKHR<Chain>,
-    pub vkDestroyInstance: PFN_vkDestroyInstance<Chain>,
-    pub vkEnumeratePhysicalDeviceGroups: PFN_vkEnumeratePhysicalDeviceGroups<Chain>,
-    pub vkEnumeratePhysicalDeviceGroupsKHR: PFN_vkEnumeratePhysicalDeviceGroupsKHR<Chain>,
-    pub vkEnumeratePhysicalDevices: PFN_vkEnumeratePhysicalDevices<Chain>,
-    pub vkGetInstanceProcAddr: PFN_vkGetInstanceProcAddr<Chain>,
-    pub vkGetPhysicalDeviceFeatures2: PFN_vkGetPhysicalDeviceFeatures2<Chain>,
-    pub vkGetPhysicalDeviceFeatures2KHR: PFN_vkGetPhysicalDeviceFeatures2KHR<Chain>,
-    pub vkGetPhysicalDeviceMultisamplePropertiesEXT: PFN_vkGetPhysicalDeviceMultisamplePropertiesEXT<Chain>,
-    pub vkGetPhysicalDeviceSparseImageFormatProperties: PFN_vkGetPhysicalDeviceSparseImageFormatProperties<Chain>,
-    pub vkGetPhysicalDeviceXcbPresentationSupportKHR: PFN_vkGetPhysicalDeviceXcbPresentationSupportKHR<Chain>,
+    pub vkCreateXcbSurfaceKHR: Entry<PFN_vkCreateXcbSurfaceKHR<Chain>>,
+    pub vkDestroyInstance: Entry<PFN_vkDestroyInstance<Chain>>,
+    pub vkEnumeratePhysicalDeviceGroups: Entry<PFN_vkEnumeratePhysicalDeviceGroups<Chain>>,
+    pub vkEnumeratePhysicalDeviceGroupsKHR: Entry<PFN_vkEnumeratePhysicalDeviceGroupsKHR<Chain>>,
+    pub vkEnumeratePhysicalDevices: Entry<PFN_vkEnumeratePhysicalDevices<Chain>>,
+    pub vkGetInstanceProcAddr: Entry<PFN_vkGetInstanceProcAddr<Chain>>,
+    pub vkGetPhysicalDeviceFeatures2: Entry<PFN_vkGetPhysicalDeviceFeatures2<Chain>>,
+    pub vkGetPhysicalDeviceFeatures2KHR: Entry<PFN_vkGetPhysicalDeviceFeatures2KHR<Chain>>,
+    pub vkGetPhysicalDeviceMultisamplePropertiesEXT: Entry<PFN_vkGetPhysicalDeviceMultisamplePropertiesEXT<Chain>>,
+    pub vkGetPhysicalDeviceSparseImageFormatProperties:
+        Entry<PFN_vkGetPhysicalDeviceSparseImageFormatProperties<Chain>>,
+    pub vkGetPhysicalDeviceXcbPresentationSupportKHR: Entry<PFN_vkGetPhysicalDeviceXcbPresentationSupportKHR<Chain>>,
     /// Functions that were not known when the loader was built.
-    pub unknown: [Slot; UNKNOWN_SLOTS],
+    pub unknown: [Entry<Slot>; UNKNOWN_SLOTS],
 }
+
+unsafe impl crate::table::SharedSlots for InstanceTable {}
 
 table_slots! {
     InstanceTable, vkCreateXcbSurfaceKHR:

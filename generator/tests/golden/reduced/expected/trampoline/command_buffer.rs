@@ -12,7 +12,7 @@ pub unsafe extern "system" fn vkCmdBeginDebugUtilsLabelEXT(
     pLabelInfo: *const VkDebugUtilsLabelEXT,
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdBeginDebugUtilsLabelEXT)(commandBuffer, pLabelInfo) },
+        Some(table) => unsafe { (*table.vkCmdBeginDebugUtilsLabelEXT)(commandBuffer, pLabelInfo) },
         None => seam::reject(&Rejected {
             command: "vkCmdBeginDebugUtilsLabelEXT",
             parameter: "commandBuffer",
@@ -29,7 +29,7 @@ pub unsafe extern "system" fn vkCmdDecompressMemoryIndirectCountNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe {
-            (table.vkCmdDecompressMemoryIndirectCountNV)(
+            (*table.vkCmdDecompressMemoryIndirectCountNV)(
                 commandBuffer,
                 indirectCommandsAddress,
                 indirectCommandsCountAddress,
@@ -47,7 +47,7 @@ pub unsafe extern "system" fn vkCmdDecompressMemoryIndirectCountNV(
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetBlendConstants(commandBuffer: VkCommandBuffer, blendConstants: *const f32) {
     match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (table.vkCmdSetBlendConstants)(commandBuffer, blendConstants) },
+        Some(table) => unsafe { (*table.vkCmdSetBlendConstants)(commandBuffer, blendConstants) },
         None => seam::reject(&Rejected {
             command: "vkCmdSetBlendConstants",
             parameter: "commandBuffer",

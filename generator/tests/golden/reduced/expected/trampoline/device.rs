@@ -13,7 +13,7 @@ pub unsafe extern "system" fn vkAcquireFullScreenExclusiveModeEXT(
     swapchain: VkSwapchainKHR,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkAcquireFullScreenExclusiveModeEXT)(device, swapchain) },
+        Some(table) => unsafe { (*table.vkAcquireFullScreenExclusiveModeEXT)(device, swapchain) },
         None => seam::reject(&Rejected {
             command: "vkAcquireFullScreenExclusiveModeEXT",
             parameter: "device",
@@ -30,7 +30,7 @@ pub unsafe extern "system" fn vkAllocateCommandBuffers(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            let result = (table.vkAllocateCommandBuffers)(device, pAllocateInfo, pCommandBuffers);
+            let result = (*table.vkAllocateCommandBuffers)(device, pAllocateInfo, pCommandBuffers);
             if result == VkResult::VK_SUCCESS {
                 seam::adopt_all(table, pCommandBuffers, (*pAllocateInfo).commandBufferCount);
             }
@@ -58,7 +58,7 @@ pub unsafe extern "system" fn vkCreateSwapchainKHR(
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetDeviceProcAddr(device: VkDevice, pName: *const c_char) -> PFN_vkVoidFunction {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (table.vkGetDeviceProcAddr)(device, pName) },
+        Some(table) => unsafe { (*table.vkGetDeviceProcAddr)(device, pName) },
         None => seam::reject(&Rejected {
             command: "vkGetDeviceProcAddr",
             parameter: "device",
@@ -76,7 +76,7 @@ pub unsafe extern "system" fn vkGetDeviceQueue(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetDeviceQueue)(device, queueFamilyIndex, queueIndex, pQueue);
+            (*table.vkGetDeviceQueue)(device, queueFamilyIndex, queueIndex, pQueue);
             seam::adopt_all(table, pQueue, 1);
         },
         None => seam::reject(&Rejected {
@@ -100,7 +100,7 @@ pub unsafe extern "system" fn vkGetQueryPoolResults(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetQueryPoolResults)(
+            (*table.vkGetQueryPoolResults)(
                 device, queryPool, firstQuery, queryCount, dataSize, pData, stride, flags,
             )
         },

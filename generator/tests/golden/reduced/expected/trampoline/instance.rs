@@ -17,7 +17,7 @@ pub unsafe extern "system" fn vkCreateXcbSurfaceKHR(
 ) -> VkResult {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe {
-            (table.vkCreateXcbSurfaceKHR)(instance, pCreateInfo, pAllocator, pSurface.cast())
+            (*table.vkCreateXcbSurfaceKHR)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
         None => seam::reject(&Rejected {
             command: "vkCreateXcbSurfaceKHR",
@@ -41,7 +41,7 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceGroups(
 ) -> VkResult {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe {
-            (table.vkEnumeratePhysicalDeviceGroups)(
+            (*table.vkEnumeratePhysicalDeviceGroups)(
                 instance,
                 pPhysicalDeviceGroupCount,
                 pPhysicalDeviceGroupProperties.cast(),

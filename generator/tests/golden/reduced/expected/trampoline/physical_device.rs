@@ -17,7 +17,7 @@ pub unsafe extern "system" fn vkCreateDevice(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkCreateDevice)(physicalDevice, pCreateInfo, pAllocator, pDevice)
+            (*table.vkCreateDevice)(physicalDevice, pCreateInfo, pAllocator, pDevice)
         },
         None => seam::reject(&Rejected {
             command: "vkCreateDevice",
@@ -33,7 +33,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFeatures2(
     pFeatures: *mut VkPhysicalDeviceFeatures2,
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe { (table.vkGetPhysicalDeviceFeatures2)(physicalDevice, pFeatures) },
+        Some((table, physicalDevice)) => unsafe { (*table.vkGetPhysicalDeviceFeatures2)(physicalDevice, pFeatures) },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceFeatures2",
             parameter: "physicalDevice",
@@ -49,7 +49,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceMultisamplePropertiesEXT(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceMultisamplePropertiesEXT)(physicalDevice, samples, pMultisampleProperties)
+            (*table.vkGetPhysicalDeviceMultisamplePropertiesEXT)(physicalDevice, samples, pMultisampleProperties)
         },
         None => seam::reject(&Rejected {
             command: "vkGetPhysicalDeviceMultisamplePropertiesEXT",
@@ -72,7 +72,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceSparseImageFormatProperties)(
+            (*table.vkGetPhysicalDeviceSparseImageFormatProperties)(
                 physicalDevice,
                 format,
                 r#type,
@@ -100,7 +100,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceXcbPresentationSupportKHR(
 ) -> VkBool32 {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceXcbPresentationSupportKHR)(
+            (*table.vkGetPhysicalDeviceXcbPresentationSupportKHR)(
                 physicalDevice,
                 queueFamilyIndex,
                 connection,
