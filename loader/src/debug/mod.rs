@@ -8,6 +8,8 @@
 
 mod callback;
 mod create_info;
+#[cfg(test)]
+mod driver_tests;
 pub mod entry;
 mod labels;
 mod leftovers;
@@ -16,6 +18,8 @@ mod messengers;
 mod names;
 mod registered;
 pub mod terminator;
+#[cfg(test)]
+pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 

@@ -1,0 +1,488 @@
+//! Drivers made of functions in this file, and a program that uses them through the public entry points.
+//!
+//! The drivers are given to the loader by `VK_LUNARG_direct_driver_loading`, so nothing outside the process is touched.
+//! What they record belongs to the thread of the test.
+
+use crate::alloc::HostAllocator;
+use crate::generated::trampoline as vk;
+use crate::generated::types::*;
+use crate::handle::{App, Driver, InstanceHandle, MessengerHandle, PhysicalDeviceHandle, ReportCallbackHandle};
+use std::cell::RefCell;
+use std::ffi::CStr;
+use std::mem::transmute;
+use std::ptr::{from_mut, from_ref, null, null_mut};
+
+/// How many drivers there can be.
+pub(crate) const DRIVERS: usize = 2;
+/// Queue families that a driver has.
+pub(crate) const FAMILIES: u32 = 3;
+
+/// What a driver is told to do and what it was asked.
+#[derive(Default)]
+pub(crate) struct FakeDriver {
+    /// What creating a messenger returns.
+    pub(crate) result: VkResult,
+    /// Whether there are messengers at all.
+    pub(crate) no_messengers: bool,
+    /// Whether there are functions of Vulkan 1.1, and what the device says of its version.
+    pub(crate) newer: bool,
+    /// Messengers and callbacks that exist.
+    pub(crate) live: Vec<u64>,
+    /// How many were ever made.
+    pub(crate) made: u64,
+    /// Commands that arrived, where a test cares.
+    pub(crate) calls: Vec<&'static str>,
+    /// Handles that were named.
+    pub(crate) named: Vec<u64>,
+}
+
+thread_local! {
+    static STATE: RefCell<[FakeDriver; DRIVERS]> = RefCell::default();
+    static HEARD: RefCell<Vec<(u32, String)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Looks at or changes a driver.
+pub(crate) fn driver<T>(index: usize, look: impl FnOnce(&mut FakeDriver) -> T) -> T {
+    STATE.with_borrow_mut(|drivers| look(&mut drivers[index]))
+}
+
+/// Takes the messages heard so far: severity and text.
+pub(crate) fn heard() -> Vec<(u32, String)> {
+    HEARD.take()
+}
+
+/// A dispatchable object of a driver.
+#[repr(C)]
+struct Object([usize; 2]);
+
+static INSTANCES: [Object; DRIVERS] = [const { Object([0x01CD_C0DE, 0]) }; DRIVERS];
+static PHYSICAL_DEVICES: [Object; DRIVERS] = [const { Object([0x01CD_C0DE, 1]) }; DRIVERS];
+
+/// What the driver calls its instance.
+pub(crate) fn instance_of_driver(index: usize) -> u64 {
+    from_ref(&INSTANCES[index]) as usize as u64
+}
+
+/// What the driver calls its physical device.
+pub(crate) fn physical_device_of_driver(index: usize) -> u64 {
+    from_ref(&PHYSICAL_DEVICES[index]) as usize as u64
+}
+
+const OFFERED: [&CStr; 4] = [
+    c"VK_EXT_debug_utils",
+    c"VK_EXT_debug_report",
+    c"VK_KHR_external_memory_capabilities",
+    c"VK_KHR_get_physical_device_properties2",
+];
+
+type D = Driver;
+
+unsafe extern "system" fn negotiate(_: *mut u32) -> VkResult {
+    VkResult::VK_SUCCESS
+}
+
+unsafe extern "system" fn extensions(_: *const c_char, count: *mut u32, out: *mut VkExtensionProperties) -> VkResult {
+    let offered = OFFERED.map(|name| {
+        let mut extension = VkExtensionProperties {
+            extensionName: [0; 256],
+            specVersion: 1,
+        };
+        crate::ffi::set_fixed_text(&mut extension.extensionName, name.to_bytes());
+        extension
+    });
+    // SAFETY: the loader's parameters.
+    unsafe { crate::ffi::write_all(count, out, &offered) }
+}
+
+unsafe extern "system" fn device_extensions(
+    _: VkPhysicalDevice<D>,
+    _: *const c_char,
+    count: *mut u32,
+    out: *mut VkExtensionProperties,
+) -> VkResult {
+    let mut tooling = VkExtensionProperties {
+        extensionName: [0; 256],
+        specVersion: 1,
+    };
+    crate::ffi::set_fixed_text(&mut tooling.extensionName, b"VK_EXT_tooling_info");
+    // SAFETY: the loader's parameters.
+    unsafe { crate::ffi::write_all(count, out, &[tooling]) }
+}
+
+unsafe extern "system" fn create_instance<const N: usize>(
+    _: *const VkInstanceCreateInfo,
+    _: *const VkAllocationCallbacks,
+    out: *mut VkInstance<D>,
+) -> VkResult {
+    // SAFETY: the loader's parameters.
+    unsafe { *out = InstanceHandle::from_raw(from_ref(&INSTANCES[N]).cast_mut().cast()) };
+    VkResult::VK_SUCCESS
+}
+
+unsafe extern "system" fn destroy_instance<const N: usize>(_: VkInstance<D>, _: *const VkAllocationCallbacks) {
+    driver(N, |driver| driver.calls.push("vkDestroyInstance"));
+}
+
+unsafe extern "system" fn enumerate<const N: usize>(
+    _: VkInstance<D>,
+    count: *mut u32,
+    out: *mut VkPhysicalDevice<D>,
+) -> VkResult {
+    let device = PhysicalDeviceHandle::from_raw(from_ref(&PHYSICAL_DEVICES[N]).cast_mut().cast());
+    // SAFETY: the loader's parameters.
+    unsafe { crate::ffi::write_all(count, out, &[device]) }
+}
+
+unsafe extern "system" fn features(_: VkPhysicalDevice<D>, out: *mut VkPhysicalDeviceFeatures) {
+    // SAFETY: the loader's parameters.
+    unsafe { (*out).logicOp = VK_TRUE };
+}
+
+unsafe extern "system" fn features2<const N: usize>(_: VkPhysicalDevice<D>, _: *mut VkPhysicalDeviceFeatures2) {
+    driver(N, |driver| driver.calls.push("vkGetPhysicalDeviceFeatures2"));
+}
+
+unsafe extern "system" fn features2_khr<const N: usize>(_: VkPhysicalDevice<D>, _: *mut VkPhysicalDeviceFeatures2) {
+    driver(N, |driver| driver.calls.push("vkGetPhysicalDeviceFeatures2KHR"));
+}
+
+unsafe extern "system" fn properties<const N: usize>(_: VkPhysicalDevice<D>, out: *mut VkPhysicalDeviceProperties) {
+    let minor = if driver(N, |driver| driver.newer) { 3 } else { 0 };
+    // SAFETY: the loader's parameters.
+    unsafe { (*out).apiVersion = crate::version::ApiVersion::new(1, minor).0 };
+}
+
+unsafe extern "system" fn tools<const N: usize>(
+    _: VkPhysicalDevice<D>,
+    _: *mut u32,
+    _: *mut VkPhysicalDeviceToolProperties,
+) -> VkResult {
+    driver(N, |driver| driver.calls.push("vkGetPhysicalDeviceToolProperties"));
+    VkResult::VK_INCOMPLETE
+}
+
+unsafe extern "system" fn format(_: VkPhysicalDevice<D>, _: VkFormat, out: *mut VkFormatProperties) {
+    // SAFETY: the loader's parameters.
+    unsafe { (*out).bufferFeatures.0 = 7 };
+}
+
+unsafe extern "system" fn image_format(
+    _: VkPhysicalDevice<D>,
+    _: VkFormat,
+    _: VkImageType,
+    _: VkImageTiling,
+    _: VkImageUsageFlags,
+    _: VkImageCreateFlags,
+    out: *mut VkImageFormatProperties,
+) -> VkResult {
+    // SAFETY: the loader's parameters.
+    unsafe { (*out).maxMipLevels = 5 };
+    VkResult::VK_SUCCESS
+}
+
+/// Claims more elements than there is room for, as a careless driver might (DRV-169).
+unsafe extern "system" fn families(_: VkPhysicalDevice<D>, count: *mut u32, out: *mut VkQueueFamilyProperties) {
+    // SAFETY: the loader's parameters.
+    unsafe {
+        if !out.is_null() {
+            for index in 0..(*count).min(FAMILIES) {
+                (*out.add(index as usize)).queueCount = 10 + index;
+            }
+        }
+        *count = FAMILIES;
+    }
+}
+
+unsafe extern "system" fn memory(_: VkPhysicalDevice<D>, out: *mut VkPhysicalDeviceMemoryProperties) {
+    // SAFETY: the loader's parameters.
+    unsafe { (*out).memoryHeapCount = 4 };
+}
+
+unsafe extern "system" fn sparse(
+    _: VkPhysicalDevice<D>,
+    _: VkFormat,
+    _: VkImageType,
+    _: VkSampleCountFlagBits,
+    _: VkImageUsageFlags,
+    _: VkImageTiling,
+    count: *mut u32,
+    _: *mut VkSparseImageFormatProperties,
+) {
+    // SAFETY: the loader's parameters.
+    unsafe { *count = 0 };
+}
+
+unsafe extern "system" fn create_messenger<const N: usize>(
+    _: VkInstance<D>,
+    _: *const VkDebugUtilsMessengerCreateInfoEXT,
+    _: *const VkAllocationCallbacks,
+    out: *mut MessengerHandle<D>,
+) -> VkResult {
+    // SAFETY: the loader's parameters.
+    driver(N, |driver| unsafe { create(driver, out.cast()) })
+}
+
+unsafe extern "system" fn create_report<const N: usize>(
+    _: VkInstance<D>,
+    _: *const VkDebugReportCallbackCreateInfoEXT,
+    _: *const VkAllocationCallbacks,
+    out: *mut ReportCallbackHandle<D>,
+) -> VkResult {
+    // SAFETY: the loader's parameters.
+    driver(N, |driver| unsafe { create(driver, out.cast()) })
+}
+
+/// # Safety
+/// `out` is writable.
+unsafe fn create(driver: &mut FakeDriver, out: *mut u64) -> VkResult {
+    if driver.result == VkResult::VK_SUCCESS {
+        driver.made += 1;
+        driver.live.push(driver.made);
+        // SAFETY: by this function's contract.
+        unsafe { *out = driver.made };
+    }
+    driver.result
+}
+
+unsafe extern "system" fn destroy_messenger<const N: usize>(
+    _: VkInstance<D>,
+    handle: MessengerHandle<D>,
+    _: *const VkAllocationCallbacks,
+) {
+    driver(N, |driver| {
+        driver.calls.push("vkDestroyDebugUtilsMessengerEXT");
+        assert!(driver.live.contains(&handle.raw()), "a driver's own live messenger");
+        driver.live.retain(|&live| live != handle.raw());
+    });
+}
+
+unsafe extern "system" fn destroy_report<const N: usize>(
+    _: VkInstance<D>,
+    handle: ReportCallbackHandle<D>,
+    _: *const VkAllocationCallbacks,
+) {
+    driver(N, |driver| driver.live.retain(|&live| live != handle.raw()));
+}
+
+unsafe extern "system" fn submit<const N: usize>(
+    _: VkInstance<D>,
+    _: VkDebugUtilsMessageSeverityFlagBitsEXT,
+    _: VkDebugUtilsMessageTypeFlagsEXT,
+    _: *const VkDebugUtilsMessengerCallbackDataEXT,
+) {
+    driver(N, |driver| driver.calls.push("vkSubmitDebugUtilsMessageEXT"));
+}
+
+unsafe extern "system" fn report_message<const N: usize>(
+    _: VkInstance<D>,
+    _: VkDebugReportFlagsEXT,
+    _: VkDebugReportObjectTypeEXT,
+    _: u64,
+    _: usize,
+    _: i32,
+    _: *const c_char,
+    _: *const c_char,
+) {
+    driver(N, |driver| driver.calls.push("vkDebugReportMessageEXT"));
+}
+
+unsafe extern "system" fn create_device(
+    _: VkPhysicalDevice<D>,
+    _: *const VkDeviceCreateInfo,
+    _: *const VkAllocationCallbacks,
+    out: *mut VkDevice,
+) -> VkResult {
+    // SAFETY: the loader's parameters; `destroy_device` takes the object back.
+    unsafe { *out = VkDevice(Box::into_raw(Box::new(Object([0x01CD_C0DE, 2]))).cast()) };
+    VkResult::VK_SUCCESS
+}
+
+unsafe extern "system" fn destroy_device(device: VkDevice, _: *const VkAllocationCallbacks) {
+    // SAFETY: the object came from `create_device`.
+    drop(unsafe { Box::from_raw(device.0.cast::<Object>()) });
+}
+
+unsafe extern "system" fn set_name<const N: usize>(
+    _: VkDevice,
+    info: *const VkDebugUtilsObjectNameInfoEXT,
+) -> VkResult {
+    // SAFETY: the loader's parameters.
+    let handle = unsafe { (*info).objectHandle };
+    driver(N, |driver| driver.named.push(handle));
+    VkResult::VK_SUCCESS
+}
+
+unsafe extern "system" fn gdpa<const N: usize>(_: VkDevice, name: *const c_char) -> PFN_vkVoidFunction {
+    // SAFETY: the loader's terminated name.
+    let function = match unsafe { crate::ffi::c_text(name) } {
+        b"vkDestroyDevice" => destroy_device as *const (),
+        b"vkSetDebugUtilsObjectNameEXT" => set_name::<N> as *const (),
+        _ => null(),
+    };
+    // SAFETY: null, or a function of the signature that belongs to the name.
+    unsafe { transmute::<*const (), PFN_vkVoidFunction>(function) }
+}
+
+unsafe extern "system" fn gipa<const N: usize>(_: VkInstance<D>, name: *const c_char) -> PFN_vkVoidFunction {
+    let (newer, messengers) = driver(N, |driver| (driver.newer, !driver.no_messengers));
+    // SAFETY: the loader's terminated name.
+    let function = match unsafe { crate::ffi::c_text(name) } {
+        b"vk_icdNegotiateLoaderICDInterfaceVersion" => negotiate as *const (),
+        b"vkEnumerateInstanceExtensionProperties" => extensions as *const (),
+        b"vkEnumerateDeviceExtensionProperties" => device_extensions as *const (),
+        b"vkCreateInstance" => create_instance::<N> as *const (),
+        b"vkDestroyInstance" => destroy_instance::<N> as *const (),
+        b"vkEnumeratePhysicalDevices" => enumerate::<N> as *const (),
+        b"vkGetPhysicalDeviceFeatures" => features as *const (),
+        b"vkGetPhysicalDeviceProperties" => properties::<N> as *const (),
+        b"vkGetPhysicalDeviceFormatProperties" => format as *const (),
+        b"vkGetPhysicalDeviceImageFormatProperties" => image_format as *const (),
+        b"vkGetPhysicalDeviceQueueFamilyProperties" => families as *const (),
+        b"vkGetPhysicalDeviceMemoryProperties" => memory as *const (),
+        b"vkGetPhysicalDeviceSparseImageFormatProperties" => sparse as *const (),
+        b"vkCreateDevice" => create_device as *const (),
+        b"vkGetDeviceProcAddr" => gdpa::<N> as *const (),
+        b"vkGetPhysicalDeviceFeatures2" if newer => features2::<N> as *const (),
+        b"vkGetPhysicalDeviceFeatures2KHR" if newer => features2_khr::<N> as *const (),
+        b"vkGetPhysicalDeviceToolProperties" => tools::<N> as *const (),
+        b"vkCreateDebugUtilsMessengerEXT" if messengers => create_messenger::<N> as *const (),
+        b"vkDestroyDebugUtilsMessengerEXT" if messengers => destroy_messenger::<N> as *const (),
+        b"vkSubmitDebugUtilsMessageEXT" if messengers => submit::<N> as *const (),
+        b"vkCreateDebugReportCallbackEXT" if messengers => create_report::<N> as *const (),
+        b"vkDestroyDebugReportCallbackEXT" if messengers => destroy_report::<N> as *const (),
+        b"vkDebugReportMessageEXT" if messengers => report_message::<N> as *const (),
+        _ => null(),
+    };
+    // SAFETY: null, or a function of the signature that belongs to the name.
+    unsafe { transmute::<*const (), PFN_vkVoidFunction>(function) }
+}
+
+unsafe extern "system" fn listen(
+    severity: VkDebugUtilsMessageSeverityFlagBitsEXT,
+    _: VkDebugUtilsMessageTypeFlagsEXT,
+    data: *const VkDebugUtilsMessengerCallbackDataEXT,
+    _: *mut c_void,
+) -> VkBool32 {
+    // SAFETY: the loader's parameters.
+    let text = unsafe { crate::ffi::c_text((*data).pMessage) };
+    HEARD.with_borrow_mut(|heard| heard.push((severity.0, String::from_utf8_lossy(text).into_owned())));
+    VK_FALSE
+}
+
+/// The create info of a messenger that [`heard`] reads.
+pub(crate) fn messenger_info() -> VkDebugUtilsMessengerCreateInfoEXT {
+    VkDebugUtilsMessengerCreateInfoEXT {
+        sType: VkDebugUtilsMessengerCreateInfoEXT::STRUCTURE_TYPE,
+        pNext: null(),
+        flags: VkDebugUtilsMessengerCreateFlagsEXT(0),
+        messageSeverity: VkDebugUtilsMessageSeverityFlagsEXT(0x1111),
+        messageType: VkDebugUtilsMessageTypeFlagsEXT(7),
+        pfnUserCallback: Some(listen),
+        pUserData: null_mut(),
+    }
+}
+
+/// An instance of both drivers.
+pub(crate) struct Program(pub(crate) VkInstance<App>, HostAllocator);
+
+impl Program {
+    /// A program for this minor version of Vulkan 1, with the debug extensions and some more.
+    pub(crate) fn new(minor: u32, more: &[&CStr], allocator: HostAllocator) -> Self {
+        // SAFETY (and below): all structures live until the call returns.
+        let lookup = |gpa: crate::driver::GetProcAddr| VkDirectDriverLoadingInfoLUNARG::<Driver> {
+            sType: VkDirectDriverLoadingInfoLUNARG::<Driver>::STRUCTURE_TYPE,
+            pNext: null_mut(),
+            flags: VkDirectDriverLoadingFlagsLUNARG(0),
+            // SAFETY: only the return type is spelled differently.
+            pfnGetInstanceProcAddr: Some(unsafe { transmute(gpa) }),
+        };
+        let drivers = [lookup(gipa::<0>), lookup(gipa::<1>)];
+        let list = VkDirectDriverLoadingListLUNARG {
+            sType: VkDirectDriverLoadingListLUNARG::<Driver>::STRUCTURE_TYPE,
+            pNext: null(),
+            mode: VkDirectDriverLoadingModeLUNARG::VK_DIRECT_DRIVER_LOADING_MODE_EXCLUSIVE_LUNARG,
+            driverCount: DRIVERS as u32,
+            pDrivers: drivers.as_ptr(),
+        };
+        let application = VkApplicationInfo {
+            sType: VkApplicationInfo::STRUCTURE_TYPE,
+            pNext: null(),
+            pApplicationName: null(),
+            applicationVersion: 0,
+            pEngineName: null(),
+            engineVersion: 0,
+            apiVersion: crate::version::ApiVersion::new(1, minor).0,
+        };
+        let always = [
+            c"VK_LUNARG_direct_driver_loading",
+            c"VK_EXT_debug_utils",
+            c"VK_EXT_debug_report",
+        ];
+        let names: Vec<_> = always.iter().chain(more).map(|name| name.as_ptr()).collect();
+        let info = VkInstanceCreateInfo {
+            sType: VkInstanceCreateInfo::STRUCTURE_TYPE,
+            pNext: from_ref(&list).cast(),
+            flags: VkInstanceCreateFlags(0),
+            pApplicationInfo: &application,
+            enabledLayerCount: 0,
+            ppEnabledLayerNames: null(),
+            enabledExtensionCount: names.len() as u32,
+            ppEnabledExtensionNames: names.as_ptr(),
+        };
+        let mut instance = InstanceHandle::NULL;
+        // SAFETY: all structures are valid.
+        let result = unsafe { vk::vkCreateInstance(&info, allocator.as_ptr(), &mut instance) };
+        assert_eq!(result, VkResult::VK_SUCCESS);
+        Self(instance, allocator)
+    }
+
+    /// Makes a messenger that [`heard`] reads.
+    pub(crate) fn listen(&self) -> Result<MessengerHandle<crate::handle::Chain>, VkResult> {
+        let mut made = MessengerHandle::NULL;
+        let info = messenger_info();
+        // SAFETY: the instance is live and the structure valid.
+        let result = unsafe { vk::vkCreateDebugUtilsMessengerEXT(self.0, &info, null(), &mut made) };
+        if result == VkResult::VK_SUCCESS {
+            Ok(made)
+        } else {
+            Err(result)
+        }
+    }
+
+    /// Destroys a messenger.
+    pub(crate) fn stop(&self, messenger: MessengerHandle<crate::handle::Chain>) {
+        // SAFETY: the instance is live, and so is the messenger.
+        unsafe { vk::vkDestroyDebugUtilsMessengerEXT(self.0, messenger, null()) };
+    }
+
+    /// The physical device of driver 0.
+    pub(crate) fn physical_device(&self) -> VkPhysicalDevice<App> {
+        let mut devices = [PhysicalDeviceHandle::NULL; DRIVERS];
+        let mut count = DRIVERS as u32;
+        // SAFETY: the instance is live, and the array as long as the count says.
+        let result = unsafe { vk::vkEnumeratePhysicalDevices(self.0, &mut count, devices.as_mut_ptr()) };
+        assert_eq!((result, count), (VkResult::VK_SUCCESS, DRIVERS as u32));
+        let owner = |handle: VkPhysicalDevice<App>| {
+            // SAFETY: the handle is the loader's, and there are no layers.
+            let object = unsafe { crate::seam::physical_device_object(handle) }.expect("a valid handle");
+            // SAFETY: as above.
+            unsafe { crate::seam::chain_physical_device(object.chain) }.handle.raw() as usize as u64
+        };
+        devices
+            .into_iter()
+            .find(|&device| owner(device) == physical_device_of_driver(0))
+            .expect("both drivers' devices")
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // SAFETY: the instance is live, and nobody else uses it.
+        unsafe { vk::vkDestroyInstance(self.0, self.1.as_ptr()) };
+    }
+}
+
+/// The head of a structure for a chain, as the untyped pointer that `pNext` is.
+pub(crate) fn link<T>(structure: &mut T) -> *mut c_void {
+    from_mut(structure).cast()
+}
