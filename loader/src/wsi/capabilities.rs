@@ -6,7 +6,7 @@ use super::unwrap::surface_info_for;
 use crate::ffi;
 use crate::generated::extensions::{InstanceExtension, InstanceExtensionSet};
 use crate::generated::types::*;
-use crate::handle::{Chain, Driver, PhysicalDeviceHandle, SurfaceHandle};
+use crate::handle::{Chain, PhysicalDeviceHandle, SurfaceHandle};
 use std::ffi::c_void;
 
 /// Terminator of `vkGetPhysicalDeviceSurfaceCapabilities2KHR`.
@@ -27,20 +27,21 @@ pub unsafe fn get_physical_device_surface_capabilities2_khr(
     let capabilities = unsafe { output(capabilities, query.command, "pSurfaceCapabilities") };
     // SAFETY: the caller gives a valid structure.
     let info = unsafe { input(info, query.command, "pSurfaceInfo") };
-    // SAFETY: the surface comes from the lowest layer.
-    let own = match unsafe { surface_info_for(query.driver, info) } {
-        Ok(own) => own,
-        Err(error) => return error,
-    };
     let emulates_maintenance = emulates_maintenance(query.driver.enabled);
-    let result = match query.driver.table.vkGetPhysicalDeviceSurfaceCapabilities2KHR {
-        // SAFETY: the chain of the caller's structure; the driver's function with its own handles.
+    let answer = match query.driver.table.vkGetPhysicalDeviceSurfaceCapabilities2KHR {
+        // SAFETY: the surface comes from the lowest layer; the driver's function with its own handles.
         Some(function) => unsafe {
-            preset_protected(capabilities.pNext);
-            function(query.device, &own, capabilities)
+            surface_info_for(query.driver, info).map(|own| {
+                preset_protected(capabilities.pNext);
+                function(query.device, &own, capabilities)
+            })
         },
-        // SAFETY: the structures are the caller's; the surface is the driver's.
-        None => unsafe { by_first_generation(&query, &own, capabilities, emulates_maintenance) },
+        // SAFETY: the structures are the caller's.
+        None => unsafe { by_first_generation(&query, info, capabilities, emulates_maintenance) },
+    };
+    let result = match answer {
+        Ok(result) => result,
+        Err(error) => return error,
     };
     if emulates_maintenance {
         // SAFETY: the chains of the caller's structures.
@@ -72,16 +73,17 @@ unsafe fn preset_protected(chain: *mut c_void) {
     }
 }
 
-/// Answers by `vkGetPhysicalDeviceSurfaceCapabilitiesKHR`, or with zeros where that is missing too.
+/// Answers by `vkGetPhysicalDeviceSurfaceCapabilitiesKHR`, or with zeros where that is missing too. An error is one of
+/// making the driver's surface.
 ///
 /// # Safety
-/// The structures are valid; the surface is the driver's.
+/// The structures are valid; the surface comes from the lowest layer.
 unsafe fn by_first_generation(
     query: &Query,
-    info: &VkPhysicalDeviceSurfaceInfo2KHR<Driver>,
+    info: &VkPhysicalDeviceSurfaceInfo2KHR<Chain>,
     capabilities: &mut VkSurfaceCapabilities2KHR,
     emulates_maintenance: bool,
-) -> VkResult {
+) -> Result<VkResult, VkResult> {
     let older = query.driver.table.vkGetPhysicalDeviceSurfaceCapabilitiesKHR;
     query.emulating(older.map(|_| "vkGetPhysicalDeviceSurfaceCapabilitiesKHR"));
     let (asked, answered): (&[_], &[_]) = if emulates_maintenance {
@@ -100,13 +102,14 @@ unsafe fn by_first_generation(
         query.ignore("pSurfaceInfo", info.pNext, asked);
         query.ignore("pSurfaceCapabilities", capabilities.pNext, answered);
     }
-    match older {
-        // SAFETY: the driver's function with its own handles.
-        Some(older) => unsafe { older(query.device, info.surface, &mut capabilities.surfaceCapabilities) },
-        None => {
-            capabilities.surfaceCapabilities = no_capabilities();
-            VkResult::VK_SUCCESS
-        }
+    let Some(older) = older else {
+        capabilities.surfaceCapabilities = no_capabilities();
+        return Ok(VkResult::VK_SUCCESS);
+    };
+    // SAFETY: the surface comes from the lowest layer; the driver's function with its own handles.
+    unsafe {
+        let surface = query.surface(info.surface)?;
+        Ok(older(query.device, surface, &mut capabilities.surfaceCapabilities))
     }
 }
 
@@ -177,29 +180,43 @@ pub unsafe fn get_physical_device_surface_capabilities2_ext(
     let query = unsafe { Query::new(device, "vkGetPhysicalDeviceSurfaceCapabilities2EXT") };
     // SAFETY: the caller gives a place for the answer.
     let capabilities = unsafe { output(capabilities, query.command, "pSurfaceCapabilities") };
-    // SAFETY: the surface comes from the lowest layer.
-    let surface = match unsafe { query.surface(surface) } {
-        Ok(surface) => surface,
-        Err(error) => return error,
+    let answer = match query.driver.table.vkGetPhysicalDeviceSurfaceCapabilities2EXT {
+        // SAFETY: the surface comes from the lowest layer; the driver's function with its own handles.
+        Some(function) => unsafe {
+            query
+                .surface(surface)
+                .map(|own| function(query.device, own, capabilities))
+        },
+        // SAFETY: the surface comes from the lowest layer; the structure is the caller's.
+        None => unsafe { without_counters(&query, surface, capabilities) },
     };
-    if let Some(function) = query.driver.table.vkGetPhysicalDeviceSurfaceCapabilities2EXT {
-        // SAFETY: the driver's function with its own handles.
-        return unsafe { function(query.device, surface, capabilities) };
-    }
+    answer.unwrap_or_else(|error| error)
+}
+
+/// Answers by `vkGetPhysicalDeviceSurfaceCapabilitiesKHR`, or with zeros where that is missing too. An error of either
+/// kind leaves the output alone.
+///
+/// # Safety
+/// The structure is valid; the surface comes from the lowest layer.
+unsafe fn without_counters(
+    query: &Query,
+    surface: SurfaceHandle<Chain>,
+    capabilities: &mut VkSurfaceCapabilities2EXT,
+) -> Result<VkResult, VkResult> {
     let older = query.driver.table.vkGetPhysicalDeviceSurfaceCapabilitiesKHR;
     query.emulating(older.map(|_| "vkGetPhysicalDeviceSurfaceCapabilitiesKHR"));
     // SAFETY: the chain of the caller's structure.
     unsafe { query.ignore("pSurfaceCapabilities", capabilities.pNext, &[]) };
     let mut answer = no_capabilities();
     let result = match older {
-        // SAFETY: the driver's function with its own handles.
-        Some(older) => unsafe { older(query.device, surface, &mut answer) },
+        // SAFETY: the surface comes from the lowest layer; the driver's function with its own handles.
+        Some(older) => unsafe { older(query.device, query.surface(surface)?, &mut answer) },
         None => VkResult::VK_SUCCESS,
     };
-    if result == VkResult::VK_SUCCESS {
+    if result.0 >= 0 {
         copy_without_counters(capabilities, &answer);
     }
-    result
+    Ok(result)
 }
 
 /// The first generation's members; no counter is supported.

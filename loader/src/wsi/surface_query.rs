@@ -153,35 +153,51 @@ pub unsafe fn get_physical_device_surface_formats2_khr(
     let count = unsafe { output(count, query.command, "pSurfaceFormatCount") };
     // SAFETY: the caller gives a valid structure.
     let info = unsafe { input(info, query.command, "pSurfaceInfo") };
-    // SAFETY: the surface comes from the lowest layer.
-    let own = match unsafe { surface_info_for(query.driver, info) } {
-        Ok(own) => own,
-        Err(error) => return error,
+    let answer = match query.driver.table.vkGetPhysicalDeviceSurfaceFormats2KHR {
+        // SAFETY: the surface comes from the lowest layer; the driver's function with its own handles.
+        Some(function) => unsafe {
+            surface_info_for(query.driver, info).map(|own| function(query.device, &own, count, formats))
+        },
+        // SAFETY: the structures are the caller's.
+        None => unsafe { formats_by_first_generation(&query, info, count, formats) },
     };
-    if let Some(function) = query.driver.table.vkGetPhysicalDeviceSurfaceFormats2KHR {
-        // SAFETY: the driver's function with its own handles and the caller's array.
-        return unsafe { function(query.device, &own, count, formats) };
-    }
+    answer.unwrap_or_else(|error| error)
+}
+
+/// Answers by `vkGetPhysicalDeviceSurfaceFormatsKHR`, or with nothing where that is missing too. An error is one of
+/// making the driver's surface.
+///
+/// # Safety
+/// The structure and the array are valid; the surface comes from the lowest layer.
+unsafe fn formats_by_first_generation(
+    query: &Query,
+    info: &VkPhysicalDeviceSurfaceInfo2KHR<Chain>,
+    count: &mut u32,
+    formats: *mut VkSurfaceFormat2KHR,
+) -> Result<VkResult, VkResult> {
     let older = query.driver.table.vkGetPhysicalDeviceSurfaceFormatsKHR;
     query.emulating(older.map(|_| "vkGetPhysicalDeviceSurfaceFormatsKHR"));
     // SAFETY: the chain of the caller's structure.
     unsafe { query.ignore("pSurfaceInfo", info.pNext, &[]) };
     let Some(older) = older else {
         *count = 0;
-        return VkResult::VK_SUCCESS;
+        return Ok(VkResult::VK_SUCCESS);
     };
+    // SAFETY: the surface comes from the lowest layer.
+    let surface = unsafe { query.surface(info.surface) }?;
     // SAFETY: the caller's array has room for `count` elements, each a valid structure; zeros are a format.
-    unsafe {
+    let result = unsafe {
         query.by_elements(
             count,
             formats,
-            |count, formats| older(query.device, own.surface, count, formats),
+            |count, formats| older(query.device, surface, count, formats),
             |to: &mut VkSurfaceFormat2KHR, from| {
                 query.ignore("pSurfaceFormats", to.pNext, &[]);
                 to.surfaceFormat = from;
             },
         )
-    }
+    };
+    Ok(result)
 }
 
 /// Terminator of `vkGetPhysicalDeviceSurfacePresentModes2EXT`. Nothing older can answer it (DRV-161).
