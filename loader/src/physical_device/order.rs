@@ -104,30 +104,53 @@ impl Rank {
     }
 }
 
-/// Whether this instance sorts its devices, and which device is to come first.
+/// How this instance sorts its devices.
 pub(super) struct Sorting {
-    /// `VK_LOADER_DEVICE_SELECT`, if it is well-formed (DRV-140).
-    pub(super) select: Option<DeviceSelect>,
+    /// `VK_LOADER_DEVICE_SELECT` as it is set.
+    value: Option<Vec<u8>>,
+    /// The device it asks for, if it is well-formed (DRV-140).
+    select: Option<DeviceSelect>,
 }
 
 impl Sorting {
     /// `None` when devices stay as the drivers report them (DRV-137).
-    pub(super) fn of(instance: &Instance, journal: &Journal<'_>) -> Option<Self> {
+    pub(super) fn of(instance: &Instance) -> Option<Self> {
         let environment = Environment::process();
         let able = instance.supports_properties2.load(Ordering::Relaxed) != 0;
-        if !APPLIES || !able || environment.is_non_zero(Variable::DisableSelect) {
-            return None;
-        }
-        let value = environment.get(Variable::DeviceSelect);
-        if let Some(value) = &value {
+        let sorts = APPLIES && able && !environment.is_non_zero(Variable::DisableSelect);
+        sorts.then(|| Self::selecting(environment.get(Variable::DeviceSelect)))
+    }
+
+    /// Sorting with this value of `VK_LOADER_DEVICE_SELECT`.
+    pub(super) fn selecting(value: Option<Vec<u8>>) -> Self {
+        let select = value.as_deref().and_then(DeviceSelect::parse);
+        Self { value, select }
+    }
+
+    /// Tells which device is asked for, and where in the unsorted list it is (DRV-141).
+    pub(super) fn tell<'a>(
+        &self,
+        order: &[(Rank, usize)],
+        name: impl Fn(usize) -> Option<Raw<'a>>,
+        journal: &Journal<'_>,
+    ) {
+        const FUNCTION: &str = "linux_env_var_default_device:";
+        let Some(value) = &self.value else { return };
+        journal.note(
+            LogBits::DEBUG | LogBits::DRIVER,
+            format_args!(
+                "{FUNCTION}  Found '{}' set to {}",
+                Variable::DeviceSelect.name(),
+                Raw(value)
+            ),
+        );
+        let default = order.iter().find(|(rank, _)| rank.is_default());
+        if let Some((index, name)) = default.and_then(|&(_, index)| Some((index, name(index)?))) {
             journal.note(
-                LogBits::DEBUG | LogBits::DRIVER,
-                format_args!("{} is set to \"{}\"", Variable::DeviceSelect.name(), Raw(value)),
+                TOLD,
+                format_args!("{FUNCTION}  Found default at index {index} '{name}'"),
             );
         }
-        Some(Self {
-            select: value.and_then(|value| DeviceSelect::parse(&value)),
-        })
     }
 
     /// The new order of `all`: for each place the rank and the old index. The first device that is selected is the
@@ -148,16 +171,6 @@ impl Sorting {
     }
 }
 
-/// Tells that the selected device is there (DRV-141).
-pub(super) fn tell_default(order: &[(Rank, usize)], all: &[Traits], journal: &Journal<'_>) {
-    if let Some((_, index)) = order.iter().find(|(rank, _)| rank.is_default()) {
-        journal.note(
-            TOLD,
-            format_args!("Found default device at index {index}: \"{}\"", all[*index].name()),
-        );
-    }
-}
-
 /// Sorts the devices that the drivers reported, if they are to be sorted.
 ///
 /// # Errors
@@ -167,7 +180,7 @@ pub(super) fn sort<'a>(
     devices: HostVec<Device<'a>>,
     journal: &Journal<'_>,
 ) -> Result<HostVec<Device<'a>>, VkResult> {
-    let Some(sorting) = Sorting::of(instance, journal) else {
+    let Some(sorting) = Sorting::of(instance) else {
         return Ok(devices);
     };
     let scratch = scratch(instance);
@@ -176,12 +189,12 @@ pub(super) fn sort<'a>(
         all.try_push(Traits::of(instance, device)?)?;
     }
     let order = sorting.order(all.iter(), scratch)?;
-    tell_default(&order, &all, journal);
     journal.note(TOLD, format_args!("linux_read_sorted_physical_devices:"));
     journal.note(TOLD, format_args!("     Original order:"));
     for (index, traits) in all.iter().enumerate() {
         journal.note(TOLD, format_args!("           [{index}] {}", traits.name()));
     }
+    sorting.tell(&order, |index| all.get(index).map(Traits::name), journal);
     journal.note(TOLD, format_args!("     Sorted order:"));
     for (place, (rank, index)) in order.iter().enumerate() {
         journal.note(
@@ -211,9 +224,7 @@ pub(super) mod tests {
     }
 
     fn order(select: &str, all: &[Traits]) -> Vec<usize> {
-        let sorting = Sorting {
-            select: DeviceSelect::parse(select.as_bytes()),
-        };
+        let sorting = Sorting::selecting(Some(select.into()));
         let order = sorting.order(all.iter(), HostAllocator::system()).expect("memory");
         order.iter().map(|(_, index)| *index).collect()
     }

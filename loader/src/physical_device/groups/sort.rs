@@ -41,12 +41,12 @@ pub(super) fn sort(
     devices: &[Device<'_>],
     journal: &Journal<'_>,
 ) -> Result<(), VkResult> {
-    let Some(sorting) = Sorting::of(instance, journal) else {
+    let Some(sorting) = Sorting::of(instance) else {
         return Ok(());
     };
     let known = Known::of(instance, devices)?;
     tell("Original", groups, &known, &[], journal);
-    let ranks = arrange(groups, &sorting, &known, scratch(instance))?;
+    let ranks = arrange(groups, &sorting, &known, scratch(instance), journal)?;
     tell("Sorted", groups, &known, &ranks, journal);
     Ok(())
 }
@@ -57,10 +57,11 @@ fn arrange(
     sorting: &Sorting,
     known: &Known,
     allocator: HostAllocator,
+    journal: &Journal<'_>,
 ) -> Result<HostVec<Option<Rank>>, OutOfMemory> {
     let mut ranked = HostVec::try_with_capacity(groups.len(), allocator)?;
     for (index, group) in groups.iter_mut().enumerate() {
-        let rank = arrange_members(group, sorting, known, allocator)?;
+        let rank = arrange_members(group, sorting, known, allocator, journal)?;
         // A group without any device comes last; the index keeps equal groups in their order.
         ranked.try_push((rank.is_none(), rank, index))?;
     }
@@ -77,6 +78,7 @@ fn arrange_members(
     sorting: &Sorting,
     known: &Known,
     allocator: HostAllocator,
+    journal: &Journal<'_>,
 ) -> Result<Option<Rank>, OutOfMemory> {
     let count = member_count(&group.properties);
     let before = group.properties.physicalDevices;
@@ -84,6 +86,8 @@ fn arrange_members(
         before[..count].iter().filter_map(|&device| known.get(device)),
         allocator,
     )?;
+    let name = |index: usize| known.get(before[index]).map(Traits::name);
+    sorting.tell(&order, name, journal);
     for (to, (_, index)) in group.properties.physicalDevices.iter_mut().zip(&order) {
         *to = before[*index];
     }
@@ -115,7 +119,7 @@ mod tests {
     use super::super::super::order::tests::traits;
     use super::super::heads::Head;
     use super::*;
-    use crate::env::numbers::DeviceSelect;
+    use crate::journal::testing::Lines;
 
     fn device(number: usize) -> PhysicalDeviceHandle<Chain> {
         PhysicalDeviceHandle::from_raw(std::ptr::without_provenance_mut(number))
@@ -138,10 +142,16 @@ mod tests {
             }
             made.push(Group { properties, element });
         }
-        let sorting = Sorting {
-            select: DeviceSelect::parse(select.as_bytes()),
-        };
-        arrange(&mut made, &sorting, &known(), HostAllocator::system()).expect("memory");
+        let sorting = Sorting::selecting(Some(select.into()));
+        let lines = Lines::default();
+        arrange(
+            &mut made,
+            &sorting,
+            &known(),
+            HostAllocator::system(),
+            &Journal::new(&lines),
+        )
+        .expect("memory");
         let numbers = |group: &Group<Chain>| members(&group.properties).iter().map(|d| d.raw().addr()).collect();
         made.iter().map(numbers).collect()
     }
