@@ -120,7 +120,7 @@ static void print_device(const struct api *api, uint32_t number, VkPhysicalDevic
     printf("       %s, Vulkan %s, %u queue %s, %u extensions\n", device_type(properties.properties.deviceType),
            version(properties.properties.apiVersion), families, families == 1 ? "family" : "families", extensions);
     if (driver.driverName[0])
-        printf("       driver %s, %s\n", driver.driverName, driver.driverInfo);
+        printf("       driver %s%s%s\n", driver.driverName, driver.driverInfo[0] ? ", " : "", driver.driverInfo);
 }
 
 static bool print_work(const struct work *work) {

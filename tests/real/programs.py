@@ -6,6 +6,8 @@ import loader
 from cases import ROOT, expect, run, setting
 
 LIMIT = 60
+# How the programs list the validation layer, which is no message of it.
+LAYER_ROW = "Khronos Validation Layer"
 
 
 def work(arguments, **variables):
@@ -19,22 +21,66 @@ def version():
     return re.search(r'^header = "(.*)"', (ROOT / "registry/pin.toml").read_text(), re.MULTILINE)[1]
 
 
-def on_real_drivers(*arguments):
-    """A case: the work on lavapipe is read back right."""
+def on_lavapipe(*arguments, **variables):
+    """A case: the work on a real driver is read back right, and nothing is said beside it."""
 
     def case():
-        output = work(arguments, VK_DRIVER_FILES=loader.lavapipe())
+        output = work(arguments, VK_DRIVER_FILES=loader.lavapipe(), **variables)
         expect("llvmpipe" in output, output)
-        expect("and read all of them back" in output, output)
-        expect("1 of 1 devices worked" in output, output)
-        expect(f"Vulkan loader {version()}\n" in output, f"not version {version()}:\n{output}")
+        expect("and read all of them back" in output and "1 of 1 devices worked" in output, output)
+        expect("VUID" not in output and "alidation" not in output.replace(LAYER_ROW, ""), output)
 
     return case
 
 
+def reported_version():
+    """Every program is told the version of the registry that the library was generated from."""
+    for program in ("hello", "dlopen", "ash-client"):
+        output = work([program], VK_DRIVER_FILES=loader.lavapipe())
+        expect(f"Vulkan loader {version()}\n" in output, f"{program} was not told {version()}:\n{output}")
+
+
+def on_mock(*arguments):
+    """A case: the same calls reach a mock driver."""
+
+    def case():
+        manifest = setting("VKL_PROGRAMS") / "mock/mock_driver.json"
+        output = work([*arguments, "mock"], VK_DRIVER_FILES=manifest)
+        expect("Mock GPU" in output and "1 of 1 devices worked" in output, output)
+
+    return case
+
+
+def on_all_installed():
+    """Drivers are found without any variable: those of the system, some of which have no device here."""
+    output = work(["hello"])
+    found = re.search(r"Drivers found: (\d+)", output)
+    installed = list(loader.DRIVERS.glob("*.json"))
+    expect(found and int(found[1]) >= len(installed), f"{len(installed)} installed:\n{output}")
+    expect("lvp_icd" in output and "llvmpipe" in output, output)
+
+
+def no_driver():
+    """Without any driver the loader says so, and the program ends in order."""
+    program = setting("VKL_PROGRAMS") / "hello"
+    environment = loader.environment(loader.ours(), VK_DRIVER_FILES="/nonexistent.json")
+    output = run([program], LIMIT, status=1, env=environment)
+    expect("vkCreateInstance returned -9" in output, output)
+
+
+VALIDATION = {"VK_INSTANCE_LAYERS": "VK_LAYER_KHRONOS_validation"}
+
 CASES = [
-    ("linked with -lvulkan", on_real_drivers("hello")),
-    ("dlopen and vkGetInstanceProcAddr", on_real_drivers("dlopen")),
-    ("dlopen and vkGetDeviceProcAddr", on_real_drivers("dlopen", "device")),
-    ("in Rust on the ash crate", on_real_drivers("ash-client")),
+    ("the version reported", reported_version),
+    ("linked with -lvulkan", on_lavapipe("hello")),
+    ("linked, all installed drivers", on_all_installed),
+    ("linked, through the validation layer", on_lavapipe("hello", **VALIDATION)),
+    ("linked, without a driver", no_driver),
+    ("dlopen and vkGetInstanceProcAddr", on_lavapipe("dlopen")),
+    ("dlopen and vkGetDeviceProcAddr", on_lavapipe("dlopen", "device")),
+    ("dlopen twice, the library having left the process", on_lavapipe("dlopen", "again")),
+    ("in Rust on the ash crate", on_lavapipe("ash-client")),
+    ("linked, on the mock driver", on_mock("hello")),
+    ("dlopen, on the mock driver", on_mock("dlopen", "device")),
+    ("in Rust on the ash crate, on the mock driver", on_mock("ash-client")),
 ]
