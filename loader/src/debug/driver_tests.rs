@@ -134,12 +134,11 @@ fn spend(blocks: isize) -> bool {
 }
 
 unsafe extern "system" fn allocate(_: *mut c_void, size: usize, _: usize, _: VkSystemAllocationScope) -> *mut c_void {
-    // SAFETY: the C function takes any size.
-    if spend(1) {
-        unsafe { libc::malloc(size) }
-    } else {
-        null_mut()
+    if !spend(1) {
+        return null_mut();
     }
+    // SAFETY: the C function takes any size.
+    unsafe { libc::malloc(size) }
 }
 
 unsafe extern "system" fn reallocate(
@@ -149,12 +148,11 @@ unsafe extern "system" fn reallocate(
     _: usize,
     _: VkSystemAllocationScope,
 ) -> *mut c_void {
-    // SAFETY: the block is ours.
-    if spend(0) {
-        unsafe { libc::realloc(block, size) }
-    } else {
-        null_mut()
+    if !spend(0) {
+        return null_mut();
     }
+    // SAFETY: the block is ours.
+    unsafe { libc::realloc(block, size) }
 }
 
 unsafe extern "system" fn free(_: *mut c_void, block: *mut c_void) {
@@ -269,10 +267,8 @@ fn app_198_names_reach_the_driver_with_its_own_handles() {
         pTag: null(),
     };
     // SAFETY: the device is live and the structure valid.
-    assert_eq!(
-        unsafe { vk::vkSetDebugUtilsObjectTagEXT(device, &tag) },
-        VkResult::VK_SUCCESS
-    );
+    let result = unsafe { vk::vkSetDebugUtilsObjectTagEXT(device, &tag) };
+    assert_eq!(result, VkResult::VK_SUCCESS);
     // SAFETY: the device is live and not used any more.
     unsafe { vk::vkDestroyDevice(device, null()) };
 }

@@ -190,10 +190,8 @@ fn app_197_create_time_callbacks_hear_alone_and_only_in_their_calls() {
     first.pNext = std::ptr::from_ref(&second).cast();
     let messengers = Messengers::new(HostAllocator::system());
     // SAFETY: a valid chain of two structures.
-    assert_eq!(
-        unsafe { messengers.install_create_time(std::ptr::from_ref(&first).cast()) },
-        Ok(())
-    );
+    let installed = unsafe { messengers.install_create_time(std::ptr::from_ref(&first).cast()) };
+    assert_eq!(installed, Ok(()));
     deliver(&messengers);
     assert_eq!(
         std::mem::take(&mut *heard.borrow_mut()),

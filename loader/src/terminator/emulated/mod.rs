@@ -8,6 +8,8 @@ mod arrays;
 mod external;
 mod properties;
 mod target;
+#[cfg(test)]
+mod tests;
 mod tools;
 
 pub use arrays::{get_physical_device_queue_family_properties2, get_physical_device_sparse_image_format_properties2};

@@ -1,0 +1,153 @@
+//! A program that uses drivers made of functions through the public entry points.
+//!
+//! The drivers are given to the loader by `VK_LUNARG_direct_driver_loading`, so nothing outside the process is touched.
+
+mod fake_driver;
+
+pub(crate) use fake_driver::{DRIVERS, FAMILIES, driver, instance_of_driver, physical_device_of_driver};
+
+use crate::alloc::HostAllocator;
+use crate::generated::trampoline as vk;
+use crate::generated::types::*;
+use crate::handle::{App, Driver, InstanceHandle, MessengerHandle, PhysicalDeviceHandle};
+use fake_driver::gipa;
+use std::cell::RefCell;
+use std::ffi::CStr;
+use std::ptr::{from_mut, from_ref, null, null_mut};
+
+thread_local! {
+    static HEARD: RefCell<Vec<(u32, String)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Takes the messages heard so far: severity and text.
+pub(crate) fn heard() -> Vec<(u32, String)> {
+    HEARD.take()
+}
+
+unsafe extern "system" fn listen(
+    severity: VkDebugUtilsMessageSeverityFlagBitsEXT,
+    _: VkDebugUtilsMessageTypeFlagsEXT,
+    data: *const VkDebugUtilsMessengerCallbackDataEXT,
+    _: *mut c_void,
+) -> VkBool32 {
+    // SAFETY: the loader's parameters.
+    let text = unsafe { crate::ffi::c_text((*data).pMessage) };
+    HEARD.with_borrow_mut(|heard| heard.push((severity.0, String::from_utf8_lossy(text).into_owned())));
+    VK_FALSE
+}
+
+/// The create info of a messenger that [`heard`] reads.
+pub(crate) fn messenger_info() -> VkDebugUtilsMessengerCreateInfoEXT {
+    VkDebugUtilsMessengerCreateInfoEXT {
+        sType: VkDebugUtilsMessengerCreateInfoEXT::STRUCTURE_TYPE,
+        pNext: null(),
+        flags: VkDebugUtilsMessengerCreateFlagsEXT(0),
+        messageSeverity: VkDebugUtilsMessageSeverityFlagsEXT(0x1111),
+        messageType: VkDebugUtilsMessageTypeFlagsEXT(7),
+        pfnUserCallback: Some(listen),
+        pUserData: null_mut(),
+    }
+}
+
+/// An instance of both drivers.
+pub(crate) struct Program(pub(crate) VkInstance<App>, HostAllocator);
+
+impl Program {
+    /// A program for this minor version of Vulkan 1, with the debug extensions and some more.
+    pub(crate) fn new(minor: u32, more: &[&CStr], allocator: HostAllocator) -> Self {
+        let lookup = |gpa: crate::driver::GetProcAddr| VkDirectDriverLoadingInfoLUNARG::<Driver> {
+            sType: VkDirectDriverLoadingInfoLUNARG::<Driver>::STRUCTURE_TYPE,
+            pNext: null_mut(),
+            flags: VkDirectDriverLoadingFlagsLUNARG(0),
+            pfnGetInstanceProcAddr: Some(gpa),
+        };
+        let drivers = [lookup(gipa::<0>), lookup(gipa::<1>)];
+        let list = VkDirectDriverLoadingListLUNARG {
+            sType: VkDirectDriverLoadingListLUNARG::<Driver>::STRUCTURE_TYPE,
+            pNext: null(),
+            mode: VkDirectDriverLoadingModeLUNARG::VK_DIRECT_DRIVER_LOADING_MODE_EXCLUSIVE_LUNARG,
+            driverCount: DRIVERS as u32,
+            pDrivers: drivers.as_ptr(),
+        };
+        let application = VkApplicationInfo {
+            sType: VkApplicationInfo::STRUCTURE_TYPE,
+            pNext: null(),
+            pApplicationName: null(),
+            applicationVersion: 0,
+            pEngineName: null(),
+            engineVersion: 0,
+            apiVersion: crate::version::ApiVersion::new(1, minor).0,
+        };
+        let always = [
+            c"VK_LUNARG_direct_driver_loading",
+            c"VK_EXT_debug_utils",
+            c"VK_EXT_debug_report",
+        ];
+        let names: Vec<_> = always.iter().chain(more).map(|name| name.as_ptr()).collect();
+        let info = VkInstanceCreateInfo {
+            sType: VkInstanceCreateInfo::STRUCTURE_TYPE,
+            pNext: from_ref(&list).cast(),
+            flags: VkInstanceCreateFlags(0),
+            pApplicationInfo: &application,
+            enabledLayerCount: 0,
+            ppEnabledLayerNames: null(),
+            enabledExtensionCount: names.len() as u32,
+            ppEnabledExtensionNames: names.as_ptr(),
+        };
+        let mut instance = InstanceHandle::NULL;
+        // SAFETY: all structures are valid.
+        let result = unsafe { vk::vkCreateInstance(&info, allocator.as_ptr(), &mut instance) };
+        assert_eq!(result, VkResult::VK_SUCCESS);
+        Self(instance, allocator)
+    }
+
+    /// Makes a messenger that [`heard`] reads.
+    pub(crate) fn listen(&self) -> Result<MessengerHandle<crate::handle::Chain>, VkResult> {
+        let mut made = MessengerHandle::NULL;
+        let info = messenger_info();
+        // SAFETY: the instance is live and the structure valid.
+        let result = unsafe { vk::vkCreateDebugUtilsMessengerEXT(self.0, &info, null(), &mut made) };
+        if result == VkResult::VK_SUCCESS {
+            Ok(made)
+        } else {
+            Err(result)
+        }
+    }
+
+    /// Destroys a messenger.
+    pub(crate) fn stop(&self, messenger: MessengerHandle<crate::handle::Chain>) {
+        // SAFETY: the instance is live, and so is the messenger.
+        unsafe { vk::vkDestroyDebugUtilsMessengerEXT(self.0, messenger, null()) };
+    }
+
+    /// The physical device of driver 0.
+    pub(crate) fn physical_device(&self) -> VkPhysicalDevice<App> {
+        let mut devices = [PhysicalDeviceHandle::NULL; DRIVERS];
+        let mut count = DRIVERS as u32;
+        // SAFETY: the instance is live, and the array as long as the count says.
+        let result = unsafe { vk::vkEnumeratePhysicalDevices(self.0, &mut count, devices.as_mut_ptr()) };
+        assert_eq!((result, count), (VkResult::VK_SUCCESS, DRIVERS as u32));
+        let owner = |handle: VkPhysicalDevice<App>| {
+            // SAFETY: the handle is the loader's, and there are no layers.
+            let object = unsafe { crate::seam::physical_device_object(handle) }.expect("a valid handle");
+            // SAFETY: as above.
+            unsafe { crate::seam::chain_physical_device(object.chain) }.handle.raw() as usize as u64
+        };
+        devices
+            .into_iter()
+            .find(|&device| owner(device) == physical_device_of_driver(0))
+            .expect("both drivers' devices")
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // SAFETY: the instance is live, and nobody else uses it.
+        unsafe { vk::vkDestroyInstance(self.0, self.1.as_ptr()) };
+    }
+}
+
+/// The head of a structure for a chain, as the untyped pointer that `pNext` is.
+pub(crate) fn link<T>(structure: &mut T) -> *mut c_void {
+    from_mut(structure).cast()
+}
