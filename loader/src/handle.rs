@@ -22,15 +22,15 @@ pub trait Level: Copy + 'static {
 }
 
 /// What the application holds.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum App {}
 
 /// What travels through the layers and arrives at a terminator.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chain {}
 
 /// What one driver made.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Driver {}
 
 impl Level for App {

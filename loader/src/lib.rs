@@ -30,7 +30,7 @@ pub mod library;
 pub mod log;
 pub mod manifest;
 pub mod physical_device;
-mod proc_addr;
+pub mod proc_addr;
 mod process;
 pub mod seam;
 pub mod settings;

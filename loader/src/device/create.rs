@@ -10,7 +10,8 @@ use crate::ffi::layer_interface::{GetDeviceProcAddr, GetInstanceProcAddr};
 use crate::generated::extensions::{DeviceExtension, DeviceExtensionSet};
 use crate::generated::pfn::PFN_vkEnumerateDeviceExtensionProperties;
 use crate::generated::types::{
-    VkAllocationCallbacks, VkDevice, VkDeviceCreateInfo, VkExtensionProperties, VkResult, VkSystemAllocationScope,
+    PFN_vkVoidFunction, VkAllocationCallbacks, VkDevice, VkDeviceCreateInfo, VkExtensionProperties, VkResult,
+    VkSystemAllocationScope,
 };
 use crate::handle::{App, Chain, InstanceHandle, PhysicalDeviceHandle};
 use crate::instance::Instance;
@@ -144,7 +145,11 @@ pub unsafe extern "system" fn layer_create_device(
         callbacks,
         above: Some(gipa),
         // SAFETY: the function of that name has this signature.
-        enumerate: unsafe { std::mem::transmute::<Option<unsafe extern "system" fn()>, _>(enumerate) },
+        enumerate: unsafe {
+            std::mem::transmute::<PFN_vkVoidFunction, Option<PFN_vkEnumerateDeviceExtensionProperties<Chain>>>(
+                enumerate,
+            )
+        },
     };
     // SAFETY: everything is at the level of the layer that asks.
     let made = unsafe { request.run() };

@@ -68,11 +68,7 @@ pub unsafe fn create_device_terminator(
 /// A non-null `object` points to a readable 64-bit word.
 unsafe fn own_record(object: *mut c_void) -> &'static Device {
     // SAFETY: by this function's contract.
-    let magic = if object.is_null() {
-        0
-    } else {
-        unsafe { *object.cast::<u64>() }
-    };
+    let magic = unsafe { object.cast::<u64>().as_ref() }.copied().unwrap_or(0);
     if magic != DEVICE_MAGIC {
         log::fatal(format_args!(
             "terminator_CreateDevice: Device pointer ({object:p}) has invalid MAGIC value 0x{magic:08x}. The expected \
@@ -249,12 +245,11 @@ impl Creation<'_> {
         let devices = unsafe { ffi::c_array(group.pPhysicalDevices, group.physicalDeviceCount) };
         let handles = devices.iter().map(|device| {
             let device = PhysicalDeviceHandle::<Chain>::from_raw(device.raw());
-            // SAFETY: the lowest layer passes handles that the loader gave it.
             if device.is_null() {
-                PhysicalDeviceHandle::NULL
-            } else {
-                unsafe { seam::chain_physical_device(device) }.handle
+                return PhysicalDeviceHandle::NULL;
             }
+            // SAFETY: the lowest layer passes handles that the loader gave it.
+            unsafe { seam::chain_physical_device(device) }.handle
         });
         let allocator = self
             .device
@@ -281,12 +276,11 @@ impl Creation<'_> {
                 DeviceGate::Device(any) => enabled.intersects(any),
                 DeviceGate::Instance(any) => self.device.instance().enabled.get().intersects(any),
             };
-            // SAFETY: the driver's lookup function with its own device.
-            if reachable {
-                unsafe { gdpa(handle, name.as_ptr()) }
-            } else {
-                None
+            if !reachable {
+                return None;
             }
+            // SAFETY: the driver's lookup function with its own device.
+            unsafe { gdpa(handle, name.as_ptr()) }
         };
         // SAFETY: the slots may be null.
         unsafe { DeviceTerminatorTable::build(function) }

@@ -128,12 +128,9 @@ fn negotiated(
     entry: &VkDirectDriverLoadingInfoLUNARG<DriverLevel>,
     journal: &Journal<'_>,
 ) -> Result<(Interface, ApiVersion), DriverLibraryReason> {
-    let function = entry
+    let function: GetProcAddr = entry
         .pfnGetInstanceProcAddr
         .ok_or(DriverLibraryReason::DirectNoFunction(index))?;
-    // SAFETY: the structure's member is a driver's `vk_icdGetInstanceProcAddr`; only the return type of the callback is
-    // spelled differently in the registry.
-    let function = unsafe { std::mem::transmute::<_, GetProcAddr>(function) };
     let interface = Interface::of_direct_driver(function).map_err(|error| match error {
         NegotiationError::Refused(version) => DriverLibraryReason::DirectVersion(index, version),
         NegotiationError::Missing(name) => {

@@ -3,24 +3,23 @@
 use crate::generated::types::VkAllocationCallbacks;
 use crate::generated::types::{PFN_vkVoidFunction, VkExtensionProperties, VkInstanceCreateInfo, VkResult};
 use crate::handle::{Driver, InstanceHandle};
-use crate::table;
 use std::ffi::{CStr, c_char};
 
 /// `vk_icdGetInstanceProcAddr`, `vk_icdGetPhysicalDeviceProcAddr` and a driver's `vkGetInstanceProcAddr`.
 pub type GetProcAddr = unsafe extern "system" fn(InstanceHandle<Driver>, *const c_char) -> PFN_vkVoidFunction;
 /// `vk_icdNegotiateLoaderICDInterfaceVersion`.
-pub type Negotiate = unsafe extern "system" fn(*mut u32) -> VkResult;
+pub(super) type Negotiate = unsafe extern "system" fn(*mut u32) -> VkResult;
 /// `vkCreateInstance`.
-pub type CreateInstance = unsafe extern "system" fn(
+pub(super) type CreateInstance = unsafe extern "system" fn(
     *const VkInstanceCreateInfo,
     *const VkAllocationCallbacks,
     *mut InstanceHandle<Driver>,
 ) -> VkResult;
 /// `vkEnumerateInstanceExtensionProperties`.
-pub type EnumerateInstanceExtensionProperties =
+pub(super) type EnumerateInstanceExtensionProperties =
     unsafe extern "system" fn(*const c_char, *mut u32, *mut VkExtensionProperties) -> VkResult;
 /// `vkEnumerateInstanceVersion`.
-pub type EnumerateInstanceVersion = unsafe extern "system" fn(*mut u32) -> VkResult;
+pub(super) type EnumerateInstanceVersion = unsafe extern "system" fn(*mut u32) -> VkResult;
 
 /// What a driver offers before any instance exists.
 #[derive(Clone, Copy)]
@@ -88,7 +87,7 @@ impl Interface {
     /// # Safety
     /// `export` returns addresses of functions with the C signature that belongs to the name.
     pub unsafe fn of_library(export: impl Fn(&CStr) -> PFN_vkVoidFunction) -> Result<Self, NegotiationError> {
-        // SAFETY (this and the following `typed` calls): each name is paired with its documented signature, DRV-75.
+        // SAFETY: each name is paired with its documented signature (DRV-75), here and in every `typed` below.
         let gpa = unsafe { typed::<GetProcAddr>(export(GET_INSTANCE_PROC_ADDR)) };
         // SAFETY: see above.
         let negotiate = unsafe { typed::<Negotiate>(export(NEGOTIATE)) }.or_else(|| {

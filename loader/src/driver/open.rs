@@ -28,7 +28,7 @@ impl Driver {
     /// Opens the library a manifest names and negotiates with it. A failure is recorded and gives `None`.
     pub fn open(manifest: &DriverManifest, source: Source, journal: &mut Journal<'_>) -> Option<Self> {
         let path = &manifest.library_path;
-        let mut give_up = |reason: DriverLibraryReason, name: &Text, journal: &mut Journal<'_>| {
+        let give_up = |reason: DriverLibraryReason, name: &Text, journal: &mut Journal<'_>| {
             journal.decide(Decision {
                 subject: Subject::DriverLibrary,
                 name: name.clone(),

@@ -25,7 +25,7 @@ type CreateInstance = unsafe extern "system" fn(
 ///
 /// # Safety
 /// `create_info` and `callbacks` are the application's; the layers' functions are valid.
-pub unsafe fn create(
+pub(super) unsafe fn create(
     create_info: &VkInstanceCreateInfo,
     callbacks: *const VkAllocationCallbacks,
     instance: &'static Instance,

@@ -82,7 +82,8 @@ unsafe fn build(
             Ok(instance)
         }
         Err(result) => {
-            destroy::release_drivers(instance, callbacks);
+            // SAFETY: passed on.
+            unsafe { destroy::release_drivers(instance, callbacks) };
             // SAFETY: the application never got the handle, so this is the only reference left.
             unsafe { destroy::free(raw, allocator) };
             Err(result)

@@ -1,6 +1,6 @@
 //! Taking an instance apart (APP-99, APP-110, APP-111, DRV-235).
 
-use super::Instance;
+use super::{Instance, InstanceDriver};
 use crate::alloc::{HostAllocator, HostBox};
 use crate::device;
 use crate::driver::PreloadedDrivers;
@@ -46,18 +46,33 @@ pub unsafe fn destroy_instance_terminator(handle: InstanceHandle<Chain>, callbac
     // SAFETY: the handle starts with a dispatch pointer.
     if let Some(instance) = unsafe { seam::chain_instance(handle) } {
         device::release_forgotten(instance);
-        release_drivers(instance, callbacks);
+        // SAFETY: the callbacks are null or valid.
+        unsafe { release_drivers(instance, callbacks) };
     }
 }
 
-/// Destroys what the application left in each driver, then the driver's instance, and closes its library.
-pub fn release_drivers(instance: &Instance, callbacks: *const VkAllocationCallbacks) {
+/// Destroys what the application left in a driver, then the driver's instance, and closes its library (DRV-235).
+/// Returns false when the driver is in use by another thread, or was retired before.
+///
+/// # Safety
+/// `callbacks` is null or points to valid callbacks.
+pub unsafe fn retire(instance: &Instance, driver: &InstanceDriver, callbacks: *const VkAllocationCallbacks) -> bool {
+    let leftovers = || {
+        debug::release_all(instance, driver);
+        wsi::release_all(instance, driver);
+    };
+    // SAFETY: passed on.
+    unsafe { driver.retire(callbacks, leftovers) }
+}
+
+/// [`retire`] for every driver.
+///
+/// # Safety
+/// As for [`retire`].
+pub(super) unsafe fn release_drivers(instance: &Instance, callbacks: *const VkAllocationCallbacks) {
     for driver in instance.drivers() {
-        if !driver.is_retired() {
-            debug::release_all(instance, driver);
-            wsi::release_all(instance, driver);
-            driver.retire(callbacks);
-        }
+        // SAFETY: passed on.
+        unsafe { retire(instance, driver, callbacks) };
     }
 }
 
@@ -65,7 +80,7 @@ pub fn release_drivers(instance: &Instance, callbacks: *const VkAllocationCallba
 ///
 /// # Safety
 /// `raw` came from [`HostBox::into_raw`] with `allocator`; nothing refers to it any more.
-pub unsafe fn free(raw: *mut Instance, allocator: HostAllocator) {
+pub(super) unsafe fn free(raw: *mut Instance, allocator: HostAllocator) {
     // SAFETY: still valid here.
     let instance = unsafe { &*raw };
     device::release_forgotten(instance);

@@ -37,7 +37,7 @@ pub struct InstanceDriver {
     pub handle: InstanceHandle<DriverLevel>,
     /// Known extensions that were really enabled on this driver (DRV-116).
     pub enabled: InstanceExtensionSet,
-    /// How many physical devices the last enumeration that filled an array found; `u32::MAX` before the first.
+    /// How many physical devices the last walk over the drivers found; `u32::MAX` before the first.
     pub device_count: AtomicU32,
     retired: Mutex<Use>,
     /// The driver's surfaces by slot.
@@ -127,9 +127,13 @@ impl InstanceDriver {
         lock(&self.retired).retired
     }
 
-    /// Destroys the driver's instance and closes its library, unless some walk is using it right now. Returns whether
-    /// this call did it.
-    pub fn retire(&self, allocator: *const VkAllocationCallbacks) -> bool {
+    /// Destroys the driver's instance and closes its library, unless some walk is using it right now or that was done
+    /// before. `leftovers` runs first, when it is certain, to destroy what the application left in the driver. Returns
+    /// whether this call did it.
+    ///
+    /// # Safety
+    /// `allocator` is null or points to valid callbacks.
+    pub unsafe fn retire(&self, allocator: *const VkAllocationCallbacks, leftovers: impl FnOnce()) -> bool {
         {
             let mut state = lock(&self.retired);
             if state.retired || state.walks > 0 {
@@ -137,6 +141,7 @@ impl InstanceDriver {
             }
             state.retired = true;
         }
+        leftovers();
         if let Some(destroy) = self.table.vkDestroyInstance {
             // SAFETY: the driver's function with its own live instance; nobody else can reach it any more.
             unsafe { destroy(self.handle, allocator) };

@@ -40,14 +40,14 @@ impl EnabledExtensions {
 }
 
 /// The known extensions among `names`.
-pub fn known<'a>(names: impl Iterator<Item = &'a [u8]>) -> InstanceExtensionSet {
+pub(super) fn known<'a>(names: impl Iterator<Item = &'a [u8]>) -> InstanceExtensionSet {
     names
         .filter_map(InstanceExtension::find)
         .fold(InstanceExtensionSet::empty(), InstanceExtensionSet::with)
 }
 
 /// Who may offer an instance extension.
-pub struct Offer<'a> {
+pub(super) struct Offer<'a> {
     /// The drivers.
     pub drivers: &'a [Driver],
     /// All layers there are.
@@ -64,7 +64,7 @@ impl Offer<'_> {
     ///
     /// # Errors
     /// `VK_ERROR_EXTENSION_NOT_PRESENT`, after a message that names the extension; or out of host memory.
-    pub fn check(&self, instance: &Instance, requests: &Requests<'_>) -> Result<(), VkResult> {
+    pub(super) fn check(&self, instance: &Instance, requests: &Requests<'_>) -> Result<(), VkResult> {
         let refuse = |what: std::fmt::Arguments<'_>| {
             log::emit(Some(instance), LogBits::ERROR, what);
             Err(VkResult::VK_ERROR_EXTENSION_NOT_PRESENT)

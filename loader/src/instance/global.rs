@@ -251,7 +251,7 @@ fn all_extensions(
 }
 
 /// Extensions that the loader implements itself, for which no driver is needed (DRV-102).
-pub const LOADER_EXTENSIONS: [InstanceExtension; 4] = [
+pub(super) const LOADER_EXTENSIONS: [InstanceExtension; 4] = [
     InstanceExtension::VK_EXT_debug_report,
     InstanceExtension::VK_EXT_debug_utils,
     InstanceExtension::VK_KHR_portability_enumeration,
@@ -259,12 +259,12 @@ pub const LOADER_EXTENSIONS: [InstanceExtension; 4] = [
 ];
 
 /// Whether `VK_LOADER_DISABLE_INST_EXT_FILTER` lets unknown extensions through (APP-67).
-pub fn unfiltered(environment: &Environment<'_>) -> bool {
+pub(super) fn unfiltered(environment: &Environment<'_>) -> bool {
     environment.is_non_zero(Variable::DisableInstExtFilter)
 }
 
 /// Whether the loader lets a driver's instance extension through (DRV-103, DRV-105).
-pub fn lets_through(name: &[u8], unfiltered: bool) -> bool {
+pub(super) fn lets_through(name: &[u8], unfiltered: bool) -> bool {
     InstanceExtension::find(name).map_or(unfiltered, InstanceExtension::platform_built_in)
 }
 

@@ -17,7 +17,7 @@ mod requests;
 mod terminator;
 
 pub use create::create_instance;
-pub use destroy::{destroy_instance, destroy_instance_terminator};
+pub use destroy::{destroy_instance, destroy_instance_terminator, retire};
 pub use driver::InstanceDriver;
 pub use extensions::EnabledExtensions;
 pub use global::{

@@ -15,7 +15,7 @@ use std::ffi::CString;
 
 /// Which query a chain is for.
 #[derive(Clone, Copy)]
-pub struct Query {
+pub(super) struct Query {
     /// The function in the manifests.
     pub function: PreInstanceFunction,
     /// The number in the node's header.
@@ -23,7 +23,7 @@ pub struct Query {
 }
 
 /// Layers whose libraries are open for one query, in discovery order.
-pub struct Interceptors {
+pub(super) struct Interceptors {
     kind: u32,
     functions: Vec<*mut ()>,
     // Keeps the functions valid.
@@ -35,7 +35,7 @@ impl Interceptors {
     ///
     /// # Errors
     /// Only when memory runs out; a layer that does not open is recorded and skipped.
-    pub fn open(
+    pub(super) fn open(
         query: Query,
         environment: &Environment<'_>,
         settings: Option<&Settings>,
@@ -88,7 +88,7 @@ impl Interceptors {
     /// # Safety
     /// `F` is the C function type that the manifests' symbols of this query have, and `call` passes the node it is
     /// given as the function's first argument.
-    pub unsafe fn call<F: Copy, R>(
+    pub(super) unsafe fn call<F: Copy, R>(
         &self,
         bottom: F,
         call: impl FnOnce(F, *const PreInstanceNode<F>) -> R,

@@ -12,7 +12,7 @@ use std::ffi::{CStr, c_char};
 
 /// The readable parts of a `VkInstanceCreateInfo`.
 #[derive(Clone, Copy)]
-pub struct Requests<'a> {
+pub(super) struct Requests<'a> {
     info: &'a VkInstanceCreateInfo,
 }
 
@@ -22,47 +22,47 @@ impl<'a> Requests<'a> {
     /// # Safety
     /// `info` is a valid structure: its arrays are null or as long as their counts say, strings are terminated, and
     /// everything stays valid for `'a`.
-    pub const unsafe fn new(info: &'a VkInstanceCreateInfo) -> Self {
+    pub(super) const unsafe fn new(info: &'a VkInstanceCreateInfo) -> Self {
         Self { info }
     }
 
     /// Names of the requested layers, as pointers that may be null.
-    pub fn layer_names(&self) -> &'a [*const c_char] {
+    pub(super) fn layer_names(&self) -> &'a [*const c_char] {
         // SAFETY: by the contract of `new`.
         unsafe { ffi::c_array(self.info.ppEnabledLayerNames, self.info.enabledLayerCount) }
     }
 
     /// Names of the requested extensions, as pointers that may be null.
-    pub fn extension_names(&self) -> &'a [*const c_char] {
+    pub(super) fn extension_names(&self) -> &'a [*const c_char] {
         // SAFETY: by the contract of `new`.
         unsafe { ffi::c_array(self.info.ppEnabledExtensionNames, self.info.enabledExtensionCount) }
     }
 
     /// Whether a count was given without an array.
-    pub fn extensions_are_missing(&self) -> bool {
+    pub(super) fn extensions_are_missing(&self) -> bool {
         self.info.enabledExtensionCount > 0 && self.info.ppEnabledExtensionNames.is_null()
     }
 
     /// The extension names as bytes; null names are empty.
-    pub fn extensions(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+    pub(super) fn extensions(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         // SAFETY: by the contract of `new`.
         self.extension_names().iter().map(|&name| unsafe { ffi::c_text(name) })
     }
 
     /// The layer names as bytes; null names are empty.
-    pub fn layers(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+    pub(super) fn layers(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         // SAFETY: by the contract of `new`.
         self.layer_names().iter().map(|&name| unsafe { ffi::c_text(name) })
     }
 
     /// The application's API version as it wrote it; 0 without application info.
-    pub fn raw_api_version(&self) -> ApiVersion {
+    pub(super) fn raw_api_version(&self) -> ApiVersion {
         // SAFETY: by the contract of `new` the pointer is null or valid.
         ApiVersion(unsafe { self.info.pApplicationInfo.as_ref() }.map_or(0, |info| info.apiVersion))
     }
 
     /// Major and minor of the application's API version; 1.0 when it states none (APP-62).
-    pub fn api_version(&self) -> ApiVersion {
+    pub(super) fn api_version(&self) -> ApiVersion {
         let raw = self.raw_api_version();
         if raw.0 == 0 {
             ApiVersion::V1_0
@@ -72,18 +72,18 @@ impl<'a> Requests<'a> {
     }
 
     /// The known extensions among the requested ones.
-    pub fn known_extensions(&self) -> InstanceExtensionSet {
+    pub(super) fn known_extensions(&self) -> InstanceExtensionSet {
         super::extensions::known(self.extensions())
     }
 
     /// Whether the flag asks for portability drivers.
-    pub fn portability_flag(&self) -> bool {
+    pub(super) fn portability_flag(&self) -> bool {
         let bit = VkInstanceCreateFlagBits::VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR.0;
-        self.info.flags.0 & (bit as u32) != 0
+        self.info.flags.0 & bit != 0
     }
 
     /// Whether portability drivers take part: flag and extension together (DRV-97).
-    pub fn portability(&self) -> bool {
+    pub(super) fn portability(&self) -> bool {
         self.portability_flag()
             && self
                 .known_extensions()
@@ -91,7 +91,7 @@ impl<'a> Requests<'a> {
     }
 
     /// Prints what was asked for (APP-83).
-    pub fn log(&self, instance: &Instance) {
+    pub(super) fn log(&self, instance: &Instance) {
         const NONE: &CStr = c"";
         let info = |text: std::fmt::Arguments<'_>| log::emit(Some(instance), LogBits::INFO, text);
         // SAFETY: by the contract of `new` the pointer is null or valid.
@@ -125,21 +125,19 @@ impl<'a> Requests<'a> {
     fn log_names(&self, instance: &Instance, names: &[*const c_char]) {
         for &name in names {
             // SAFETY: by the contract of `new` the strings are null or terminated.
-            let shown = if name.is_null() {
-                b"<NULL>"
-            } else {
-                unsafe { ffi::c_text(name) }
-            };
+            let text = unsafe { ffi::c_text(name) };
+            let shown = if name.is_null() { b"<NULL>" } else { text };
             log::emit(Some(instance), LogBits::INFO, format_args!("   {}", Bytes(shown)));
         }
     }
 
     /// Complains about an API version that is not one (APP-85). Creation goes on.
-    pub fn check_api_version(&self, instance: &Instance) {
+    pub(super) fn check_api_version(&self, instance: &Instance) {
         let version = self.raw_api_version();
         if version.0 != 0 && version < ApiVersion::V1_0 {
             log::fatal_with(
                 Some(instance),
+                LogBits::NONE,
                 format_args!(
                     "VkInstanceCreateInfo::pApplicationInfo::apiVersion has value of {} which is not permitted. If \
                      apiVersion is not 0, then it must be greater than or equal to the value of VK_API_VERSION_1_0 \
@@ -162,7 +160,7 @@ impl<'a> Requests<'a> {
     }
 
     /// Checks the requested layers against what was discovered (APP-88, LAY-144).
-    pub fn check_layers(&self, instance: &Instance, discovered: &DiscoveredLayers) -> Result<(), VkResult> {
+    pub(super) fn check_layers(&self, instance: &Instance, discovered: &DiscoveredLayers) -> Result<(), VkResult> {
         let refuse = |what: std::fmt::Arguments<'_>| {
             log::emit(Some(instance), LogBits::ERROR, what);
             Err(VkResult::VK_ERROR_LAYER_NOT_PRESENT)

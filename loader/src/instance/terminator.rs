@@ -20,7 +20,7 @@ use crate::log::{self, InstanceSink};
 use crate::manifest::Text;
 use crate::proc_addr;
 use crate::seam::INSTANCE_MAGIC;
-use crate::state::{self, lock};
+use crate::state::lock;
 use crate::table::Slots;
 use crate::version::ApiVersion;
 use std::ffi::c_char;
@@ -68,12 +68,9 @@ pub unsafe fn create_instance_terminator(
 /// A non-null handle points to at least two readable words.
 unsafe fn own_instance(handle: InstanceHandle<Chain>) -> &'static Instance {
     let object = handle.raw().cast::<Instance>();
-    // SAFETY: by this function's contract.
-    let magic = if object.is_null() {
-        0
-    } else {
-        unsafe { Instance::magic_of(object) }
-    };
+    let readable = (!object.is_null()).then_some(object);
+    // SAFETY: not null, so readable by this function's contract.
+    let magic = readable.map_or(0, |object| unsafe { Instance::magic_of(object) });
     if magic != INSTANCE_MAGIC {
         log::fatal(format_args!(
             "terminator_CreateInstance: Instance pointer ({object:p}) has invalid MAGIC value 0x{magic:08x}. Instance \
@@ -187,7 +184,7 @@ impl Creation<'_> {
             &offered,
             InstanceExtension::VK_KHR_portability_enumeration.name().to_bytes(),
         ) {
-            info.flags.0 &= !(VkInstanceCreateFlagBits::VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR.0 as u32);
+            info.flags.0 &= !(VkInstanceCreateFlagBits::VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR.0);
         }
         let mut handle = InstanceHandle::<DriverLevel>::NULL;
         let create = driver.interface.create_instance;

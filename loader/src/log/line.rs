@@ -12,7 +12,7 @@ const HEADER_WIDTH: usize = 32;
 const CAPACITY: usize = 40 + TEXT_LIMIT + 1;
 
 /// A header and a text, NUL-terminated.
-pub struct Line {
+pub(super) struct Line {
     buffer: [u8; CAPACITY],
     header: usize,
     end: usize,
@@ -20,7 +20,7 @@ pub struct Line {
 
 impl Line {
     /// Formats a message. Text beyond the limit is cut at a character boundary.
-    pub fn new(bits: LogBits, text: Arguments<'_>) -> Self {
+    pub(super) fn new(bits: LogBits, text: Arguments<'_>) -> Self {
         let mut line = Self {
             buffer: [0; CAPACITY],
             header: 0,
@@ -67,12 +67,12 @@ impl Line {
     }
 
     /// The message without its header, for messengers.
-    pub fn text(&self) -> &CStr {
+    pub(super) fn text(&self) -> &CStr {
         CStr::from_bytes_until_nul(&self.buffer[self.header..]).unwrap_or_default()
     }
 
     /// Writes header, text and newline in one call, so that lines of several threads do not mix.
-    pub fn write(&mut self) {
+    pub(super) fn write(&mut self) {
         self.buffer[self.end] = b'\n';
         let mut rest = &self.buffer[..=self.end];
         while !rest.is_empty() {

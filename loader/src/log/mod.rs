@@ -39,12 +39,12 @@ pub fn fatal(text: Arguments<'_>) {
     Line::new(LogBits::ERROR, text).write();
 }
 
-/// [`fatal`], and to the messengers of an instance as an error.
+/// [`fatal`], and to the messengers of an instance as an error of a category (APP-194).
 #[cold]
-pub fn fatal_with(instance: Option<&Instance>, text: Arguments<'_>) {
+pub fn fatal_with(instance: Option<&Instance>, category: LogBits, text: Arguments<'_>) {
     let mut line = Line::new(LogBits::ERROR, text);
     if let Some(instance) = instance {
-        crate::debug::deliver_loader_message(instance, LogBits::ERROR, line.text());
+        crate::debug::deliver_loader_message(instance, LogBits::ERROR | category, line.text());
     }
     line.write();
 }

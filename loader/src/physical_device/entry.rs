@@ -9,7 +9,7 @@ use crate::ffi::TwoCall;
 use crate::generated::types::VkResult;
 use crate::handle::{App, Chain, InstanceHandle, PhysicalDeviceHandle};
 use crate::instance::Instance;
-use crate::journal::Journal;
+use crate::journal::{Journal, LogBits};
 use crate::log::{self, InstanceSink};
 use crate::seam::{self, Rejected};
 
@@ -36,6 +36,7 @@ pub unsafe fn enumerate_physical_devices(
     if count.is_null() {
         log::fatal_with(
             Some(instance),
+            LogBits::VALIDATION,
             format_args!(
                 "vkEnumeratePhysicalDevices: Received NULL pointer for physical device count return value. \
                  [VUID-vkEnumeratePhysicalDevices-pPhysicalDeviceCount-parameter]"

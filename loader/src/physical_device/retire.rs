@@ -1,11 +1,10 @@
 //! Releasing drivers that turned out to have no device (DRV-131, APP-122).
 
 use crate::driver::PreloadedDrivers;
-use crate::instance::{Instance, InstanceDriver};
+use crate::instance::{self, Instance, InstanceDriver};
 use crate::journal::reason::DriverLibraryReason;
 use crate::journal::{Decision, Journal, Reason, Source, Subject, Verdict};
 use crate::manifest::Text;
-use crate::{debug, wsi};
 use std::sync::atomic::Ordering;
 
 /// Destroys the instances of drivers whose last enumeration found nothing, and closes their libraries, unless that
@@ -29,9 +28,8 @@ fn count_of(driver: &InstanceDriver) -> u32 {
 }
 
 fn release(instance: &Instance, driver: &InstanceDriver, journal: &mut Journal<'_>) {
-    debug::release_all(instance, driver);
-    wsi::release_all(instance, driver);
-    if !driver.retire(instance.allocator.as_ptr()) {
+    // SAFETY: the instance's own copy of valid callbacks.
+    if !unsafe { instance::retire(instance, driver, instance.allocator.as_ptr()) } {
         return;
     }
     PreloadedDrivers::release_one(driver.name.bytes());

@@ -132,7 +132,7 @@ fn layers_have_device_function(instance: &Instance, name: &CStr) -> bool {
 }
 
 /// An unknown name that the application asks for.
-pub fn for_application(instance: &'static Instance, name: &CStr) -> PFN_vkVoidFunction {
+pub(super) fn for_application(instance: &'static Instance, name: &CStr) -> PFN_vkVoidFunction {
     if !slots::SUPPORTED {
         return None;
     }
@@ -152,7 +152,7 @@ pub fn for_application(instance: &'static Instance, name: &CStr) -> PFN_vkVoidFu
 }
 
 /// An unknown name that a layer asks the end of the chain for: only drivers count (LAY-314).
-pub fn for_layer_physical_device(instance: &Instance, name: &CStr) -> PFN_vkVoidFunction {
+pub(super) fn for_layer_physical_device(instance: &Instance, name: &CStr) -> PFN_vkVoidFunction {
     if !slots::SUPPORTED {
         return None;
     }
@@ -160,7 +160,7 @@ pub fn for_layer_physical_device(instance: &Instance, name: &CStr) -> PFN_vkVoid
 }
 
 /// Likewise for a device function.
-pub fn for_layer_device(instance: &Instance, name: &CStr) -> PFN_vkVoidFunction {
+pub(super) fn for_layer_device(instance: &Instance, name: &CStr) -> PFN_vkVoidFunction {
     if !slots::SUPPORTED {
         return None;
     }
