@@ -7,7 +7,7 @@ DESTDIR ?=
 export CARGO PREFIX LIBDIR DESTDIR
 
 .DEFAULT_GOAL := help
-.PHONY: help setup registry generate check-generated build install uninstall run test peer figures clean
+.PHONY: help setup registry fixtures generate check-generated bump build install uninstall run test peer figures clean
 
 help:             ## this list
 	@sed -n 's/^\([a-z-]*\): .*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r verb text; \
@@ -19,11 +19,17 @@ setup:            ## install what the other verbs need, or name what is missing
 registry:         ## fetch the pinned vk.xml and video.xml, or take VK_XML=/some/vk.xml
 	@make/registry.sh
 
+fixtures:         ## fetch the other headers that the generator's tests read
+	@registry/fetch.sh --fixtures
+
 generate:         ## XML (if fetched) to registry/snapshot/, snapshot to generated/
 	@make/generate.sh
 
 check-generated:  ## fail if generated/ or the snapshot is not what the inputs give
 	@make/check-generated.sh
+
+bump:             ## move to another header: make bump VERSION=1.4.N
+	@make/bump.sh $(VERSION)
 
 build:            ## the release library; needs cargo and a linker only
 	@$(CARGO) build --locked --release -p vulkan-loader
