@@ -182,11 +182,13 @@ fn flags(verb: &Verb, flags: &[String]) -> Result<(Format, bool), Error> {
     Ok((format.unwrap_or_default(), exit_code))
 }
 
-/// The closest folder upwards that holds the policy; the current one if there is none.
+/// The closest folder upwards that holds the policy; the current one, without a name of its own, if that is it or if
+/// there is none.
 fn root() -> PathBuf {
     let here = std::env::current_dir().unwrap_or_default();
     let holds_policy = |folder: &&Path| folder.join("generator/policy.toml").is_file();
-    here.ancestors()
-        .find(holds_policy)
-        .map_or(PathBuf::new(), Path::to_owned)
+    match here.ancestors().find(holds_policy) {
+        Some(root) if root != here => root.to_owned(),
+        _ => PathBuf::new(),
+    }
 }

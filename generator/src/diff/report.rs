@@ -121,6 +121,12 @@ impl Section {
     }
 }
 
+/// Sections whose entries break nothing, yet stop a run that emits.
+const STOPPERS: [(&str, &str, &str); 2] = [
+    ("policy", "stale", "stale policy entries to remove"),
+    ("unknown", "added", "unknown constructs to judge"),
+];
+
 /// A number on both sides.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Count {
@@ -182,14 +188,20 @@ impl Report {
 
     /// One sentence that says what a maintainer has to do.
     pub fn verdict(&self) -> String {
-        let count = |severity| self.of(severity).count();
-        match self.severity() {
-            Severity::Breaking => format!("{} breaking changes", count(Severity::Breaking)),
-            Severity::Undecided => format!("{} things need a decision", count(Severity::Undecided)),
+        let mut verdict = match self.severity() {
+            Severity::Breaking => format!("{} breaking changes", self.of(Severity::Breaking).count()),
+            Severity::Undecided => format!("{} things need a decision", self.of(Severity::Undecided).count()),
             Severity::Concerns => "changes what is emitted; nothing breaks".to_owned(),
             Severity::Informational if self.is_empty() => "no difference".to_owned(),
             Severity::Informational => "nothing that concerns the loader".to_owned(),
+        };
+        for (group, name, what) in STOPPERS {
+            let count = self.section(group, name).map_or(0, |section| section.entries.len());
+            if count > 0 {
+                verdict.push_str(&format!("; {count} {what}"));
+            }
         }
+        verdict
     }
 
     fn entries(&self) -> impl Iterator<Item = (&Section, &Entry)> {
