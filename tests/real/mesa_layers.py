@@ -1,9 +1,11 @@
 """Mesa's layers: overlay, which draws into the frames, and device-select, which is implicit."""
 
-import vkcube
-import loader
-from cases import Skip, expect, run, scratch, tool
 from pathlib import Path
+
+import loader
+import vkcube
+import vulkaninfo
+from cases import Skip, expect, run, scratch, tool
 
 LAYERS = Path("/usr/share/vulkan")
 
@@ -57,7 +59,7 @@ def device_select():
         for library in (loader.ours(), loader.peer())
     ]
     expect("selectable devices:" in lists[0] and "llvmpipe" in lists[0], lists[0][-2000:])
-    expect(lists[0] == lists[1], f"under the library:\n{lists[0]}\nunder the other:\n{lists[1]}")
+    vulkaninfo.compare(*lists)
 
 
 def device_select_disabled():
