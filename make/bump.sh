@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# bump.sh 1.4.N: moves the project to another header, or leaves everything as it is.
+# bump.sh 1.4.N: moves the project to another header, or leaves everything as it is. `latest` stands for the newest.
 #
 # All work happens in a copy of the tree below target/bump/: fetch, pin, import, emit, test. Only when all of that
 # went well are the pin, the snapshot, generated/ and the version copied back, ready to be committed, with
@@ -8,7 +8,14 @@
 # BUMP_TEST is the command that tests the copy (default: make test).
 . "$(dirname "$0")/common.sh"
 
+# The newest header that the registry's package carries.
+latest() {
+    timeout 120 python3 -m pip --disable-pip-version-check --no-input index versions "$(pin package)" 2>/dev/null |
+        sed -n 's/^Available versions: \([0-9.]*[0-9]\).*/\1/p'
+}
+
 NEW=${1:-}
+[ "$NEW" != latest ] || NEW=$(latest)
 [[ $NEW =~ ^1\.[0-9]+\.[0-9]+$ ]] || die 3 "which header? make bump VERSION=1.4.N"
 # What a bump writes, and nothing else.
 OUTPUTS=(registry/pin.toml registry/snapshot generated Cargo.toml Cargo.lock)
