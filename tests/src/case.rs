@@ -3,6 +3,7 @@
 use std::any::type_name;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
+use crate::peer::Expected;
 use crate::{Scene, library, peer};
 
 /// Runs a case. The name of the case is the path of the function that calls this.
@@ -23,13 +24,16 @@ pub fn case<F: FnOnce(&mut Scene)>(body: F) {
         true => eprintln!("kept {}", scene.root().display()),
         false => scene.remove(),
     }
-    let name = path.rsplit("::").next().unwrap_or(&path);
-    let reason = if library::is_peer() { peer::reason(name) } else { None };
-    match (result, reason) {
-        (Ok(()), None) => {}
-        (Ok(()), Some(reason)) => panic!("peer.txt lists {name} ({reason}), but it passes"),
-        (Err(payload), None) => resume_unwind(payload),
-        (Err(_), Some(reason)) => eprintln!("differs as expected: {reason}"),
+    let expected = if library::is_peer() {
+        peer::expected(&path)
+    } else {
+        Expected::Pass
+    };
+    match (result, expected) {
+        (Ok(()), Expected::Pass | Expected::Either(_)) => {}
+        (Ok(()), Expected::Fail(reason)) => panic!("peer.txt lists {path} ({reason}), but it passes"),
+        (Err(payload), Expected::Pass) => resume_unwind(payload),
+        (Err(_), Expected::Fail(reason) | Expected::Either(reason)) => eprintln!("differs as expected: {reason}"),
     }
 }
 

@@ -17,9 +17,16 @@ pub fn under_test() -> PathBuf {
     }
 }
 
-/// A library of this workspace that the tests depend on, for example `mock_driver`.
+/// A library of this workspace, for example `mock_driver`: built as a dependency of this program, or by itself.
 pub fn built(name: &str) -> PathBuf {
-    built_here().join(format!("lib{name}.so"))
+    let here = built_here();
+    let file = format!("lib{name}.so");
+    let dependency = here.join(&file);
+    if dependency.exists() {
+        dependency
+    } else {
+        here.parent().unwrap_or(Path::new(".")).join(file)
+    }
 }
 
 /// `target/<profile>/deps`, where test programs and the libraries they depend on lie.

@@ -1,11 +1,30 @@
 //! The committed list of cases that the peer is known to fail, each with the reason.
 
-/// The reason why the peer fails the case, or `None` when it must pass.
-pub(crate) fn reason(case: &str) -> Option<&'static str> {
-    rows().find(|(name, _)| *name == case).map(|(_, reason)| reason)
+/// What the peer may do with a case.
+pub(crate) enum Expected {
+    /// It passes.
+    Pass,
+    /// It fails, for this reason.
+    Fail(&'static str),
+    /// It may do either: the whole module is about something the peer does not have.
+    Either(&'static str),
 }
 
-/// The rows `name: reason`; empty lines and lines that begin with `#` explain.
+/// What is expected of the case with this path, for example `direct::drv_078_the_extension_is_always_there`.
+pub(crate) fn expected(path: &str) -> Expected {
+    let (module, case) = path.rsplit_once("::").unwrap_or(("", path));
+    for (name, reason) in rows() {
+        if name == case {
+            return Expected::Fail(reason);
+        }
+        if name.strip_suffix("::*") == Some(module) {
+            return Expected::Either(reason);
+        }
+    }
+    Expected::Pass
+}
+
+/// The rows `case: reason` and `module::*: reason`; empty lines and lines that begin with `#` explain.
 fn rows() -> impl Iterator<Item = (&'static str, &'static str)> {
     let lines = include_str!("../peer.txt")
         .lines()

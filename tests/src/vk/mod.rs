@@ -111,6 +111,15 @@ impl Vk {
         text.lines().map(String::from).collect()
     }
 
+    /// Sets or removes a variable of this process.
+    pub fn set_env(&self, name: &str, value: Option<&str>) {
+        // SAFETY: the child has one thread while its closure runs, unless the closure starts others, which set nothing.
+        match value {
+            Some(value) => unsafe { std::env::set_var(name, value) },
+            None => unsafe { std::env::remove_var(name) },
+        }
+    }
+
     /// The absolute path of a file of the scene.
     pub fn path(&self, relative: &str) -> PathBuf {
         self.root.join(relative)

@@ -1,0 +1,160 @@
+//! The select and disable filters (section 1.4).
+
+use loader_tests::ash::vk;
+use loader_tests::{Outcome, Scene, case};
+
+const SELECT: &str = "VK_LOADER_DRIVERS_SELECT";
+const DISABLE: &str = "VK_LOADER_DRIVERS_DISABLE";
+
+fn two_drivers(scene: &mut Scene) {
+    scene.driver("alpha").device("one");
+    scene.driver("beta").device("two");
+}
+
+/// Runs with these values of the variables (empty: unset) and expects these devices.
+#[track_caller]
+fn remain(scene: &mut Scene, select: &str, disable: &str, expected: &[&str]) -> Outcome {
+    for (variable, value) in [(SELECT, select), (DISABLE, disable)] {
+        if value.is_empty() {
+            scene.unset(variable)
+        } else {
+            scene.env(variable, value)
+        };
+    }
+    let outcome = scene.run(|vk| match vk.spec().create() {
+        Ok(instance) => assert_eq!(instance.device_names(), expected),
+        Err(error) => assert!(
+            error == vk::Result::ERROR_INCOMPATIBLE_DRIVER && expected.is_empty(),
+            "{error}"
+        ),
+    });
+    println!("select `{select}`, disable `{disable}`");
+    outcome.ok();
+    // DRV-28: a filtered library is never opened.
+    for (driver, device) in [("alpha", "one"), ("beta", "two")] {
+        let opened = !outcome.calls(driver, "load").is_empty();
+        assert_eq!(opened, expected.contains(&device), "{driver}\n{}", outcome.all());
+    }
+    outcome
+}
+
+/// DRV-25, APP-220
+#[test]
+fn drv_025_globs() {
+    case(|scene| {
+        two_drivers(scene);
+        let rows: &[(&str, &[&str])] = &[
+            ("alpha.json", &["one"]),
+            ("ALPHA.Json", &["one"]),
+            ("alpha", &[]),
+            ("alpha*", &["one"]),
+            ("a*", &["one"]),
+            ("*.json", &["two", "one"]),
+            ("*ta.json", &["two"]),
+            ("*ET*", &["two"]),
+            ("*", &["two", "one"]),
+            ("**", &["two", "one"]),
+            ("~all~", &["two", "one"]),
+            ("~ALL~", &["two", "one"]),
+            ("~other~", &[]),
+            ("~implicit~", &[]),
+            ("al*ha.json", &[]),
+            ("alph?.json", &[]),
+            (" alpha*", &[]),
+            ("nothing,beta*", &["two"]),
+            (",,beta*,,", &["two"]),
+        ];
+        for (glob, expected) in rows {
+            remain(scene, glob, "", expected);
+        }
+    });
+}
+
+/// DRV-26, APP-227
+#[test]
+fn drv_026_both_filters_together() {
+    case(|scene| {
+        two_drivers(scene);
+        let rows: &[(&str, &str, &[&str])] = &[
+            ("", "alpha*", &["two"]),
+            ("", "~all~", &[]),
+            ("", "~other~", &["two", "one"]),
+            ("alpha*", "alpha*", &["one"]),
+            ("alpha*", "~all~", &["one"]),
+            ("alpha*", "beta*", &["one"]),
+            ("*", "*", &["two", "one"]),
+        ];
+        for (select, disable, expected) in rows {
+            remain(scene, select, disable, expected);
+        }
+    });
+}
+
+/// DRV-26, APP-221: at most 16 globs count.
+#[test]
+fn drv_025_at_most_sixteen_globs_count() {
+    case(|scene| {
+        two_drivers(scene);
+        let fifteen = vec!["x"; 15].join(",");
+        remain(scene, &format!("{fifteen},alpha*"), "", &["one"]);
+        remain(scene, &format!("{fifteen},x,alpha*"), "", &[]);
+    });
+}
+
+/// DRV-27
+#[test]
+fn drv_027_each_filter_has_its_message() {
+    case(|scene| {
+        two_drivers(scene);
+        let disabled = "Driver \"alpha.json\" ignored because it was disabled by env var 'VK_LOADER_DRIVERS_DISABLE'";
+        let unselected = "Driver \"alpha.json\" ignored because not selected by env var 'VK_LOADER_DRIVERS_SELECT'";
+        remain(scene, "", "alpha*", &["two"]).logged("WARNING | DRIVER", disabled);
+        remain(scene, "beta*", "", &["two"]).logged("WARNING | DRIVER", unselected);
+        // Disable is tested first, and there is one message.
+        remain(scene, "beta*", "alpha*", &["two"])
+            .logged("WARNING | DRIVER", disabled)
+            .not_logged(unselected);
+    });
+}
+
+/// DRV-28, APP-227: a filtered manifest is parsed, and logged as found.
+#[test]
+fn drv_028_filtered_manifests_are_parsed_first() {
+    case(|scene| {
+        two_drivers(scene);
+        let path = scene.text_path("drivers/alpha.json");
+        remain(scene, "", "alpha*", &["two"])
+            .logged_with("DRIVER", &format!("Found ICD manifest file {path}, version"));
+    });
+}
+
+/// APP-227: everything filtered out.
+#[test]
+fn app_227_filtering_everything_leaves_no_driver() {
+    case(|scene| {
+        two_drivers(scene);
+        remain(scene, "", "*", &[]).logged("ERROR | DRIVER", "vkCreateInstance: Found no drivers!");
+    });
+}
+
+/// DRV-28: the filters do not apply to drivers given directly.
+#[test]
+fn drv_028_direct_drivers_are_not_filtered() {
+    case(|scene| {
+        two_drivers(scene);
+        scene.driver("direct").device("three").unlisted();
+        scene.env(DISABLE, "*");
+        let outcome = scene.run(|vk| {
+            let direct = [vk::DirectDriverLoadingInfoLUNARG {
+                pfn_get_instance_proc_addr: vk.direct_driver("direct"),
+                ..Default::default()
+            }];
+            let list = vk::DirectDriverLoadingListLUNARG::default()
+                .mode(vk::DirectDriverLoadingModeLUNARG::INCLUSIVE)
+                .drivers(&direct);
+            let spec = vk.spec().extensions(&["VK_LUNARG_direct_driver_loading"]).next(&list);
+            assert_eq!(spec.create().expect("vkCreateInstance").device_names(), ["three"]);
+        });
+        outcome.ok();
+    });
+}

@@ -1,0 +1,341 @@
+//! Driver manifests (section 2).
+
+use loader_tests::ash::vk;
+use loader_tests::{Outcome, Scene, Vk, case};
+
+fn names(vk: &Vk) -> Vec<String> {
+    vk.instance().device_names()
+}
+
+/// Runs with driver `odd` under the manifest `text` and a good driver behind it; `used` says whether `odd` counts.
+#[track_caller]
+fn run(scene: &mut Scene, number: usize, text: &str, used: bool) -> Outcome {
+    let name = format!("odd{number}");
+    scene.driver(&name).device("odd").manifest_text(text).unlisted();
+    let files = format!(
+        "{}:{}",
+        scene.manifest(&name).display(),
+        scene.manifest("good").display()
+    );
+    scene.env("VK_DRIVER_FILES", files);
+    let expected: &[&str] = if used { &["good", "odd"] } else { &["good"] };
+    let outcome = scene.run(|vk| assert_eq!(names(vk), expected, "with {text:.200}"));
+    outcome.ok();
+    outcome
+}
+
+/// DRV-51: each broken manifest is skipped with its severity, and the line names the file.
+#[test]
+fn drv_051_rejected_manifests() {
+    case(|scene| {
+        scene.driver("good").device("good");
+        let library = "\"library_path\": \"@LIBRARY@\"";
+        let rows = [
+            (
+                "WARNING | DRIVER",
+                format!(r#"{{"ICD": {{{library}, "api_version": "1.0.0"}}}}"#),
+            ),
+            (
+                "WARNING | DRIVER",
+                format!(r#"{{"file_format_version": 1, "ICD": {{{library}, "api_version": "1.0.0"}}}}"#),
+            ),
+            ("WARNING | DRIVER", r#"{"file_format_version": "1.0.0"}"#.into()),
+            (
+                "WARNING | DRIVER",
+                r#"{"file_format_version": "1.0.0", "ICD": {"api_version": "1.0.0"}}"#.into(),
+            ),
+            (
+                "WARNING | DRIVER",
+                r#"{"file_format_version": "1.0.0", "ICD": {"library_path": "", "api_version": "1.0.0"}}"#.into(),
+            ),
+            (
+                "WARNING | DRIVER",
+                r#"{"file_format_version": "1.0.0", "ICD": {"library_path": 3, "api_version": "1.0.0"}}"#.into(),
+            ),
+            (
+                "WARNING | DRIVER",
+                format!(r#"{{"file_format_version": "1.0.0", "ICD": {{{library}}}}}"#),
+            ),
+            (
+                "WARNING | DRIVER",
+                format!(r#"{{"file_format_version": "1.0.0", "ICD": {{{library}, "api_version": 1}}}}"#),
+            ),
+        ];
+        for (number, (level, text)) in rows.iter().enumerate() {
+            let outcome = run(scene, number, text, false);
+            outcome.logged_with(level, &format!("odd{number}.json"));
+        }
+    });
+}
+
+/// DRV-51, DRV-55, section 23: what is no JSON object.
+#[test]
+fn drv_051_invalid_json() {
+    case(|scene| {
+        scene.driver("good").device("good");
+        let whole = r#"{"file_format_version": "1.0.0", "ICD": {"library_path": "@LIBRARY@", "api_version": "1.0.0"}}"#;
+        let rows = [
+            String::new(),
+            "{".into(),
+            whole[..whole.len() - 1].into(),
+            "nothing".into(),
+            "[]".into(),
+            "3".into(),
+            "\"text\"".into(),
+            "[".repeat(100_000),
+            format!("{{\"a\": {}{}}}", "[".repeat(100_000), "]".repeat(100_000)),
+        ];
+        for (number, text) in rows.iter().enumerate() {
+            let outcome = run(scene, number, text, false);
+            let path = scene.text_path(&format!("drivers/odd{number}.json"));
+            outcome.logged("ERROR", &format!("loader_get_json: Invalid JSON file {path}."));
+        }
+    });
+}
+
+/// Section 23: an absurdly large manifest is refused.
+#[test]
+fn drv_023_a_very_large_manifest_is_refused() {
+    case(|scene| {
+        scene.driver("good").device("good");
+        let text = format!(
+            r#"{{"file_format_version": "1.0.0", "ICD": {{"library_path": "@LIBRARY@", "api_version": "1.0.0"}}, "x": "{}"}}"#,
+            "x".repeat(40 << 20)
+        );
+        run(scene, 0, &text, false).logged_with("ERROR", "odd0.json");
+    });
+}
+
+/// DRV-51: a layer manifest in the wrong folder is no reason to warn.
+#[test]
+fn drv_051_a_layer_manifest_is_skipped_silently() {
+    case(|scene| {
+        scene.driver("good").device("good");
+        for (number, key) in ["layer", "layers"].iter().enumerate() {
+            let text = format!(r#"{{"file_format_version": "1.2.0", "{key}": {{"name": "VK_LAYER_x"}}}}"#);
+            let outcome = run(scene, number, &text, false);
+            assert!(
+                outcome.log("WARNING | DRIVER").is_empty() && outcome.log("ERROR").is_empty(),
+                "{}",
+                outcome.all()
+            );
+        }
+    });
+}
+
+/// DRV-46: unknown members do nothing, member names ignore case, and of equal names the first counts.
+#[test]
+fn drv_046_members() {
+    case(|scene| {
+        scene.driver("good").device("good");
+        let rows = [
+            r#"{"file_format_version": "1.0.1", "more": [1, {}], "ICD": {"new": null, "library_path": "@LIBRARY@", "api_version": "1.3.280"}}"#,
+            r#"{"File_Format_Version": "1.0.1", "icd": {"LIBRARY_PATH": "@LIBRARY@", "Api_Version": "1.3.280"}}"#,
+            r#"{"file_format_version": "1.0.1", "ICD": {"library_path": "@LIBRARY@", "library_path": "/nowhere", "api_version": "1.3.280"}}"#,
+        ];
+        for (number, text) in rows.iter().enumerate() {
+            run(scene, number, text, true);
+        }
+    });
+}
+
+/// DRV-47: the format version is no gate.
+#[test]
+fn drv_047_any_format_version_is_used() {
+    case(|scene| {
+        scene.driver("good").device("good");
+        for (number, version) in ["1.0.0", "1.0.1", "0.0.0", "abc", ""].iter().enumerate() {
+            let text = format!(
+                r#"{{"file_format_version": "{version}", "ICD": {{"library_path": "@LIBRARY@", "api_version": "1.3.280", "is_portability_driver": false}}}}"#
+            );
+            run(scene, number, &text, true);
+        }
+        let text =
+            r#"{"file_format_version": "1.0.2", "ICD": {"library_path": "@LIBRARY@", "api_version": "1.3.280"}}"#;
+        let outcome = run(scene, 9, text, true);
+        let path = scene.text_path("drivers/odd9.json");
+        let message =
+            format!("loader_parse_icd_manifest: {path} has unknown icd manifest file version 1.0.2. May cause errors.");
+        outcome.logged("INFO | DRIVER", &message);
+    });
+}
+
+/// DRV-48, DRV-49, LDP_LOADER_4
+#[test]
+fn drv_049_a_variant_is_skipped() {
+    case(|scene| {
+        scene.driver("good").device("good");
+        for (number, version) in ["1.1.3.280", "1.0.01.1.0.0", "7.1.0"].iter().enumerate() {
+            let text = format!(
+                r#"{{"file_format_version": "1.0.0", "ICD": {{"library_path": "@LIBRARY@", "api_version": "{version}"}}}}"#
+            );
+            let variant = version.split('.').count() > 3;
+            let outcome = run(scene, number, &text, !variant);
+            if variant {
+                let path = scene.text_path(&format!("drivers/odd{number}.json"));
+                let message = format!(
+                    "loader_parse_icd_manifest: Driver's ICD JSON {path} 'api_version' field contains a non-zero variant value of 1.  Skipping ICD JSON."
+                );
+                outcome.logged("INFO | DRIVER", &message);
+            }
+        }
+    });
+}
+
+/// DRV-48: no version string is malformed.
+#[test]
+fn drv_048_version_strings_are_never_malformed() {
+    case(|scene| {
+        scene.driver("good").device("good");
+        for (number, version) in ["abc", "", "1", "1.3", "001.003.0280", "1.3x.5", "1.3.280-dev"]
+            .iter()
+            .enumerate()
+        {
+            let text = format!(
+                r#"{{"file_format_version": "1.0.0", "ICD": {{"library_path": "@LIBRARY@", "api_version": "{version}"}}}}"#
+            );
+            run(scene, number, &text, true);
+        }
+    });
+}
+
+/// DRV-50
+#[test]
+fn drv_050_each_file_is_logged_with_the_library_it_names() {
+    case(|scene| {
+        scene
+            .driver("a")
+            .device("one")
+            .library_path("../libraries/libmock_a.so");
+        let outcome = scene.run(|vk| assert_eq!(names(vk), ["one"]));
+        let path = scene.text_path("drivers/a.json");
+        outcome
+            .ok()
+            .logged_with("DRIVER", &format!("Found ICD manifest file {path}, version"));
+        outcome.logged_with("DEBUG | DRIVER", "Searching for ICD drivers named");
+    });
+}
+
+/// DRV-46, DRV-51: the library's pointer size.
+#[test]
+fn drv_051_the_architecture_member() {
+    case(|scene| {
+        scene.driver("good").device("good");
+        for (number, value) in ["\"64\"", "\"arm\"", "64", "null"].iter().enumerate() {
+            let text = format!(
+                r#"{{"file_format_version": "1.0.1", "ICD": {{"library_path": "@LIBRARY@", "api_version": "1.3.280", "library_arch": {value}}}}}"#
+            );
+            run(scene, number, &text, true);
+        }
+        let text = r#"{"file_format_version": "1.0.1", "ICD": {"library_path": "@LIBRARY@", "api_version": "1.3.280", "library_arch": "32"}}"#;
+        run(scene, 9, text, false).logged(
+            "INFO",
+            "loader_parse_icd_manifest: Driver library architecture doesn't match the current running architecture, skipping this driver",
+        );
+    });
+}
+
+/// DRV-52
+#[test]
+fn drv_052_a_path_with_a_separator_starts_at_the_manifest() {
+    case(|scene| {
+        scene
+            .driver("a")
+            .device("one")
+            .library_path("../libraries/libmock_a.so");
+        scene
+            .driver("b")
+            .device("two")
+            .library_path("./../libraries/libmock_b.so");
+        scene.run(|vk| assert_eq!(names(vk), ["two", "one"])).ok();
+    });
+}
+
+/// DRV-52: the directory is that of the manifest as found, its link not resolved.
+#[test]
+fn drv_052_links_of_the_manifest_are_not_resolved() {
+    case(|scene| {
+        scene
+            .driver("a")
+            .device("one")
+            .library_path("../libraries/libmock_a.so")
+            .folder("deep/er/drivers");
+        let (target, link) = (
+            scene.path("deep/er/drivers/a.json"),
+            scene.folder("drivers").join("a.json"),
+        );
+        scene.env("VK_DRIVER_FILES", &link);
+        scene.on_disk(|| std::os::unix::fs::symlink(target, link).expect("a link can be made"));
+        scene.run(|vk| assert_eq!(names(vk), ["one"])).ok();
+    });
+}
+
+/// DRV-52: a bare name goes to the system's library search.
+#[test]
+fn drv_052_a_bare_name_goes_to_the_system_search() {
+    case(|scene| {
+        scene.driver("a").device("one").library_path("libmock_a.so");
+        let outcome = scene.run(|vk| {
+            assert_eq!(vk.spec().create().err(), Some(vk::Result::ERROR_INCOMPATIBLE_DRIVER));
+        });
+        outcome.ok();
+        let folder = scene.path("libraries");
+        scene.env("LD_LIBRARY_PATH", folder);
+        scene.run(|vk| assert_eq!(names(vk), ["one"])).ok();
+    });
+}
+
+/// DRV-55
+#[test]
+fn drv_055_a_byte_order_mark_is_accepted() {
+    case(|scene| {
+        scene.driver("good").device("good");
+        let text = "\u{feff}{\"file_format_version\": \"1.0.0\", \"ICD\": {\"library_path\": \"@LIBRARY@\", \"api_version\": \"1.3.280\"}}";
+        run(scene, 0, text, true);
+    });
+}
+
+/// Section 23, DRV-241: odd library paths.
+#[test]
+fn drv_023_odd_library_paths_are_skipped() {
+    case(|scene| {
+        scene.driver("good").device("good");
+        let rows = [
+            "\\u0000",
+            "@LIBRARY@\\u0000.so",
+            &"x/".repeat(5000),
+            &"y".repeat(9000),
+            "\\ud800",
+            "/",
+        ];
+        for (number, path) in rows.iter().enumerate() {
+            let text = format!(
+                r#"{{"file_format_version": "1.0.0", "ICD": {{"library_path": "{path}", "api_version": "1.3.280"}}}}"#
+            );
+            run(scene, number, &text, false);
+        }
+    });
+}
+
+/// APP-249: malformed text never does harm.
+#[test]
+fn app_249_malformed_text_is_an_ordinary_skip() {
+    case(|scene| {
+        scene.driver("good").device("good");
+        let rows = [
+            "\0\0\0".into(),
+            "{\"a\": \"\u{7}\u{1}\"".into(),
+            "{\"unterminated".into(),
+            "{\"a\": \"\\u84\"}".into(),
+            "{\"a\": \"\\ud800\"}".into(),
+            "{\"a\": 18446744073709551616e-39065906811251e}".into(),
+            "{\"a\": 2e1701411834604692317}".into(),
+            format!("{{\"a\": [{}\"x\"]}}", "1, \"y\", ".repeat(50_000)),
+            "{\"file_format_version\": \"-2.1\", \"ICD\": \"no object\"}".into(),
+            "{\"file_format_version\": \"5.9223372036854775807.--2\", \"ICD\": {\"library_path\": [], \"api_version\": {}}}".into(),
+        ];
+        for (number, text) in rows.iter().enumerate() {
+            run(scene, number, text, false);
+        }
+    });
+}

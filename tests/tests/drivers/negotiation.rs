@@ -1,0 +1,342 @@
+//! Settling the interface version (section 4).
+
+use loader_tests::ash::vk;
+use loader_tests::{Outcome, Scene, Vk, case};
+
+const NEGOTIATE: &str = "vk_icdNegotiateLoaderICDInterfaceVersion";
+const GIPA: &str = "vk_icdGetInstanceProcAddr";
+
+fn names(vk: &Vk) -> Vec<String> {
+    vk.instance().device_names()
+}
+
+/// Runs the scene's odd driver before a good one; `used` says whether the odd one counts.
+#[track_caller]
+fn run(scene: &mut Scene, used: bool) -> Outcome {
+    scene.driver("good").device("good");
+    let expected: &[&str] = if used { &["good", "odd"] } else { &["good"] };
+    let outcome = scene.run(|vk| assert_eq!(names(vk), expected));
+    outcome.ok();
+    outcome
+}
+
+/// DRV-62, DRV-63, DRV-64
+#[test]
+fn drv_062_every_version_up_to_seven_works() {
+    case(|scene| {
+        for version in 1..=7 {
+            let name = format!("v{version}");
+            scene.driver(&name).device(&name).interface(version).api("1.0.0");
+        }
+        let outcome = scene.run(|vk| assert_eq!(names(vk), ["v7", "v6", "v5", "v4", "v3", "v2", "v1"]));
+        let outcome = outcome.ok();
+        for version in 1..=7 {
+            assert_eq!(outcome.calls(&format!("v{version}"), NEGOTIATE), ["offered=7"]);
+        }
+    });
+}
+
+/// DRV-63: an exported negotiate function is the first that is called.
+#[test]
+fn drv_063_negotiation_comes_first() {
+    case(|scene| {
+        scene.driver("odd").device("odd").flag("journal_lookups");
+        let outcome = run(scene, true);
+        let calls: Vec<&str> = outcome
+            .journal()
+            .into_iter()
+            .filter(|line| line.starts_with("odd "))
+            .collect();
+        assert_eq!(
+            calls[..2],
+            ["odd load", &format!("odd {NEGOTIATE} offered=7")],
+            "{}",
+            outcome.all()
+        );
+    });
+}
+
+/// DRV-63: without the export the function is asked for, as the driver's first call.
+#[test]
+fn drv_063_negotiation_is_asked_for_when_not_exported() {
+    case(|scene| {
+        scene
+            .driver("odd")
+            .device("odd")
+            .hide(NEGOTIATE)
+            .flag("journal_lookups");
+        let outcome = run(scene, true);
+        let calls: Vec<&str> = outcome
+            .journal()
+            .into_iter()
+            .filter(|line| line.starts_with("odd "))
+            .collect();
+        let expected = [
+            "odd load",
+            &format!("odd {GIPA} 0x0 {NEGOTIATE}"),
+            &format!("odd {NEGOTIATE} offered=7"),
+        ];
+        assert_eq!(calls[..3], expected, "{}", outcome.all());
+    });
+}
+
+/// DRV-64, LDP_LOADER_5
+#[test]
+fn drv_064_only_incompatible_driver_rejects() {
+    case(|scene| {
+        scene.driver("good").device("good");
+        for code in [-9, -1, -3, 5, 1] {
+            let name = format!("odd{}", code + 20);
+            scene
+                .driver(&name)
+                .device("odd")
+                .line("negotiate_result", code)
+                .unlisted();
+            let files = format!(
+                "{}:{}",
+                scene.manifest(&name).display(),
+                scene.manifest("good").display()
+            );
+            scene.env("VK_DRIVER_FILES", files);
+            let expected: &[&str] = if code == -9 { &["good"] } else { &["good", "odd"] };
+            scene
+                .run(|vk| assert_eq!(names(vk), expected, "negotiation returned {code}"))
+                .ok();
+        }
+    });
+}
+
+/// DRV-64, section 23: a huge version behaves like 7.
+#[test]
+fn drv_064_a_huge_version_is_used() {
+    case(|scene| {
+        scene
+            .driver("odd")
+            .device("odd")
+            .line("interface_forced", 4_000_000_000_u32);
+        run(scene, true);
+    });
+}
+
+/// DRV-65: a negotiated 0 with the lookup function exported means 1.
+#[test]
+fn drv_065_a_negotiated_zero_becomes_one() {
+    case(|scene| {
+        scene
+            .driver("odd")
+            .device("odd")
+            .line("interface_forced", 0)
+            .api("1.0.0");
+        run(scene, true).not_logged("deprecated");
+    });
+}
+
+/// DRV-65: no negotiation at all, but the lookup function.
+#[test]
+fn drv_065_without_negotiation_the_version_is_one() {
+    case(|scene| {
+        scene
+            .driver("odd")
+            .device("odd")
+            .hide(NEGOTIATE)
+            .missing(NEGOTIATE)
+            .api("1.0.0");
+        run(scene, true);
+    });
+}
+
+/// DRV-65, DRV-67
+#[test]
+fn drv_067_interface_zero_is_used_with_a_warning() {
+    case(|scene| {
+        scene
+            .driver("odd")
+            .device("odd")
+            .hide(NEGOTIATE)
+            .hide(GIPA)
+            .legacy_exports()
+            .api("1.0.0");
+        let outcome = run(scene, true);
+        assert!(
+            !outcome.calls("odd", "legacy vkGetInstanceProcAddr").is_empty(),
+            "{}",
+            outcome.all()
+        );
+        outcome.logged_with("WARNING", "deprecated");
+    });
+}
+
+/// DRV-67
+#[test]
+fn drv_067_interface_zero_needs_its_three_exports() {
+    case(|scene| {
+        scene.driver("good").device("good");
+        let exports = [
+            "vkGetInstanceProcAddr",
+            "vkCreateInstance",
+            "vkEnumerateInstanceExtensionProperties",
+        ];
+        for (number, export) in exports.iter().enumerate() {
+            let name = format!("odd{number}");
+            scene
+                .driver(&name)
+                .device("odd")
+                .hide(NEGOTIATE)
+                .hide(GIPA)
+                .legacy_exports()
+                .hide(export)
+                .unlisted();
+            let files = format!(
+                "{}:{}",
+                scene.manifest(&name).display(),
+                scene.manifest("good").display()
+            );
+            scene.env("VK_DRIVER_FILES", files);
+            let outcome = scene.run(|vk| assert_eq!(names(vk), ["good"]));
+            outcome.ok().logged_with("ERROR", &format!("libmock_{name}.so"));
+        }
+    });
+}
+
+/// DRV-66: version 7 does not make the export optional.
+#[test]
+fn drv_066_a_version_above_zero_needs_the_lookup_export() {
+    case(|scene| {
+        scene.driver("odd").device("odd").hide(GIPA).legacy_exports();
+        run(scene, false).logged_with("ERROR", "libmock_odd.so");
+    });
+}
+
+/// DRV-68
+#[test]
+fn drv_068_two_global_functions_are_required() {
+    case(|scene| {
+        scene.driver("good").device("good");
+        for (number, command) in ["vkCreateInstance", "vkEnumerateInstanceExtensionProperties"]
+            .iter()
+            .enumerate()
+        {
+            let name = format!("odd{number}");
+            scene.driver(&name).device("odd").missing(command).unlisted();
+            let files = format!(
+                "{}:{}",
+                scene.manifest(&name).display(),
+                scene.manifest("good").display()
+            );
+            scene.env("VK_DRIVER_FILES", files);
+            let outcome = scene.run(|vk| assert_eq!(names(vk), ["good"]));
+            outcome.ok().logged_with("ERROR", &format!("libmock_{name}.so"));
+        }
+    });
+}
+
+/// DRV-69: where the physical-device lookup comes from, and from which version it is used.
+#[test]
+fn drv_069_the_physical_device_lookup() {
+    const LOOKUP: &str = "vk_icdGetPhysicalDeviceProcAddr";
+    case(|scene| {
+        // Version 7 asks; version 4 takes the export; version 3 does not use it.
+        scene
+            .driver("seven")
+            .device("seven")
+            .hide(LOOKUP)
+            .unknown_physical("vkOddSeven");
+        scene
+            .driver("four")
+            .device("four")
+            .interface(4)
+            .unknown_physical("vkOddFour")
+            .missing(LOOKUP);
+        scene
+            .driver("three")
+            .device("three")
+            .interface(3)
+            .line("gpdpa", "vkOddThree");
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance();
+            assert_ne!(vk.get(instance.raw, "vkOddSeven"), 0);
+            assert_ne!(vk.get(instance.raw, "vkOddFour"), 0);
+            assert_eq!(vk.get(instance.raw, "vkOddThree"), 0);
+        });
+        outcome.ok();
+    });
+}
+
+/// DRV-69: absence is fine.
+#[test]
+fn drv_069_the_physical_device_lookup_may_be_missing() {
+    case(|scene| {
+        let lookup = "vk_icdGetPhysicalDeviceProcAddr";
+        scene.driver("odd").device("odd").hide(lookup).missing(lookup);
+        run(scene, true);
+    });
+}
+
+/// DRV-72, LDP_DRIVER_7
+#[test]
+fn drv_072_an_old_interface_with_a_new_api_is_warned_about() {
+    case(|scene| {
+        scene.driver("odd").device("odd").interface(4).api("1.1.0");
+        run(scene, true).logged_with("WARNING", "#LDP_DRIVER_7");
+    });
+}
+
+/// DRV-72
+#[test]
+fn drv_072_no_warning_without_a_reason() {
+    case(|scene| {
+        scene.driver("odd").device("odd").interface(4).api("1.0.0");
+        scene.driver("five").device("five").interface(5).api("1.3.0");
+        let outcome = scene.run(|vk| assert_eq!(names(vk), ["five", "odd"]));
+        outcome.ok().not_logged("LDP_DRIVER_7");
+    });
+}
+
+/// DRV-73, LDP_DRIVER_8
+#[test]
+fn drv_073_own_surfaces_before_interface_three_are_warned_about() {
+    case(|scene| {
+        scene
+            .driver("odd")
+            .device("odd")
+            .interface(2)
+            .api("1.0.0")
+            .extensions(&["VK_KHR_surface", "VK_KHR_xcb_surface"]);
+        let outcome = run(scene, true);
+        let library = scene.library("odd").display().to_string();
+        outcome.logged(
+            "WARNING",
+            &format!("terminator_CreateInstance: Driver {library} supports interface version 2 but still exposes VkSurfaceKHR create/destroy entrypoints (Policy #LDP_DRIVER_8)"),
+        );
+    });
+}
+
+/// DRV-77, LDP_DRIVER_6: exporting standard names changes nothing.
+#[test]
+fn drv_077_standard_exports_are_tolerated() {
+    case(|scene| {
+        scene.driver("odd").device("odd").legacy_exports();
+        let outcome = run(scene, true);
+        assert!(
+            outcome.calls("odd", "legacy vkGetInstanceProcAddr").is_empty(),
+            "{}",
+            outcome.all()
+        );
+    });
+}
+
+/// DRV-77, section 23: a driver that hands out the loader's own function for one of its own.
+#[test]
+fn drv_107_the_loaders_own_function_is_refused() {
+    case(|scene| {
+        scene.driver("odd").device("odd");
+        scene.driver("good").device("good").extension("VK_KHR_surface");
+        let outcome = scene.run(|vk| {
+            let own = vk.get(vk::Instance::null(), "vkEnumerateInstanceExtensionProperties");
+            vk.add_lines("odd", &format!("answer vkEnumerateInstanceExtensionProperties {own:x}"));
+            let extensions = vk.extensions().expect("the query succeeds");
+            assert!(extensions.iter().any(|name| name == "VK_KHR_surface"));
+        });
+        outcome.ok().logged_with("ERROR", "libmock_odd.so");
+    });
+}
