@@ -1,0 +1,320 @@
+//! Layers of a scene: a copy of the mock layer, its configuration and its manifest.
+
+use std::fmt::Display;
+use std::fmt::Write as _;
+
+use loader_tests::{Outcome, Scene, built};
+
+/// A folder where the normal search finds explicit layers: row 5 of LAY-11.
+pub(crate) const EXPLICIT: &str = "xdg/data-home/vulkan/explicit_layer.d";
+/// The same for implicit layers.
+pub(crate) const IMPLICIT: &str = "xdg/data-home/vulkan/implicit_layer.d";
+
+/// A layer in the making. Without further choices its name is `VK_LAYER_` and the short name, its version 1.3.0, and the
+/// mock behind it passes everything on and notes creations and destructions.
+#[derive(Clone)]
+pub(crate) struct Layer {
+    short: String,
+    kind: &'static str,
+    folder: Option<String>,
+    version: String,
+    members: Vec<(String, String)>,
+    lines: String,
+    hidden: Vec<&'static str>,
+}
+
+impl Layer {
+    /// An explicit layer in a base folder of its own: layers are found in the order in which [`place`] gets them.
+    pub(crate) fn explicit(short: &str) -> Self {
+        let members = [
+            ("name", format!("\"VK_LAYER_{short}\"")),
+            ("type", "\"GLOBAL\"".into()),
+            ("library_path", format!("\"@ROOT@/libraries/liblayer_{short}.so\"")),
+            ("api_version", "\"1.3.0\"".into()),
+            ("implementation_version", "\"1\"".into()),
+            ("description", format!("\"layer {short}\"")),
+        ];
+        Self {
+            short: short.into(),
+            kind: "explicit",
+            folder: None,
+            version: "1.2.0".into(),
+            members: members.map(|(key, value)| (key.into(), value)).into(),
+            lines: format!("name VK_LAYER_{short}\njournal @ROOT@/journal\n"),
+            hidden: Vec::new(),
+        }
+    }
+
+    /// An implicit layer in a base folder of its own, with `DISABLE_` and the short name as its disable variable.
+    pub(crate) fn implicit(short: &str) -> Self {
+        Self {
+            kind: "implicit",
+            ..Self::explicit(short)
+        }
+        .member("disable_environment", format!(r#"{{"DISABLE_{short}": "1"}}"#))
+    }
+
+    /// A meta-layer of these components, explicit.
+    pub(crate) fn meta(short: &str, components: &[&str]) -> Self {
+        Self::explicit(short)
+            .without("library_path")
+            .member("component_layers", list(components))
+    }
+
+    /// A meta-layer of these components, implicit.
+    pub(crate) fn implicit_meta(short: &str, components: &[&str]) -> Self {
+        Self::implicit(short)
+            .without("library_path")
+            .member("component_layers", list(components))
+    }
+
+    /// The override layer of these components.
+    pub(crate) fn overriding(components: &[&str]) -> Self {
+        Self::implicit_meta("override", components).named("VK_LAYER_LUNARG_override")
+    }
+
+    /// Sets a member of the manifest's layer object to JSON text.
+    pub(crate) fn member(mut self, key: &str, json: impl Display) -> Self {
+        match self.members.iter_mut().find(|(known, _)| known == key) {
+            Some((_, value)) => *value = json.to_string(),
+            None => self.members.push((key.into(), json.to_string())),
+        }
+        self
+    }
+
+    /// Leaves a member out of the manifest.
+    pub(crate) fn without(mut self, key: &str) -> Self {
+        self.members.retain(|(known, _)| known != key);
+        self
+    }
+
+    /// Another name than the usual one.
+    pub(crate) fn named(self, name: &str) -> Self {
+        self.member("name", format!("\"{name}\"")).conf("name", name)
+    }
+
+    /// The layer's API version.
+    pub(crate) fn api(self, version: &str) -> Self {
+        self.member("api_version", format!("\"{version}\""))
+    }
+
+    /// The `file_format_version`.
+    pub(crate) fn format(mut self, version: &str) -> Self {
+        self.version = version.into();
+        self
+    }
+
+    /// The folder of the manifest.
+    pub(crate) fn folder(mut self, folder: &str) -> Self {
+        self.folder = Some(folder.into());
+        self
+    }
+
+    /// An enable variable with the value that it must have.
+    pub(crate) fn enabled_by(self, variable: &str, value: &str) -> Self {
+        self.member("enable_environment", format!(r#"{{"{variable}": "{value}"}}"#))
+    }
+
+    /// Adds a line to the mock's configuration.
+    pub(crate) fn conf(mut self, key: &str, value: impl Display) -> Self {
+        // The first line of a key counts, so a later choice goes in front.
+        self.lines.insert_str(0, &format!("{key} {value}\n"));
+        self
+    }
+
+    /// Takes an export from the library.
+    pub(crate) fn hide(mut self, symbol: &'static str) -> Self {
+        self.hidden.push(symbol);
+        self
+    }
+
+    /// The manifest's layer object.
+    pub(crate) fn object(&self) -> String {
+        let members: Vec<String> = self
+            .members
+            .iter()
+            .map(|(key, value)| format!("\"{key}\": {value}"))
+            .collect();
+        format!("{{{}}}", members.join(", "))
+    }
+
+    /// The whole text of a manifest of this layer.
+    pub(crate) fn text(&self) -> String {
+        format!(
+            "{{\"file_format_version\": \"{}\", \"layer\": {}}}",
+            self.version,
+            self.object()
+        )
+    }
+
+    /// The base folder of this layer alone.
+    fn base(&self) -> String {
+        format!("layers/{}", self.short)
+    }
+
+    /// Writes library, configuration and manifest; the manifest's file is the short name and `.json`.
+    pub(crate) fn put(&self, scene: &Scene) {
+        let own = || format!("{}/vulkan/{}_layer.d", self.base(), self.kind);
+        let folder = self.folder.clone().unwrap_or_else(own);
+        self.put_as(scene, &format!("{folder}/{}.json", self.short));
+    }
+
+    /// The same with any file for the manifest.
+    pub(crate) fn put_as(&self, scene: &Scene, file: &str) {
+        self.put_library(scene);
+        put_manifest(scene, file, &self.version, &[&self.object()]);
+    }
+
+    /// Writes library and configuration only.
+    pub(crate) fn put_library(&self, scene: &Scene) {
+        let mut bytes = std::fs::read(built("mock_layer")).expect("cargo built the mock layer");
+        for symbol in &self.hidden {
+            hide(&mut bytes, symbol);
+        }
+        scene.file(&format!("libraries/liblayer_{}.so", self.short), bytes);
+        let text = self.lines.replace("@ROOT@", scene.text_path("").trim_end_matches('/'));
+        scene.file(&format!("libraries/liblayer_{}.conf", self.short), text);
+    }
+}
+
+/// Writes a manifest of these layer objects; `@ROOT@` becomes the scene's folder.
+pub(crate) fn put_manifest(scene: &Scene, file: &str, version: &str, objects: &[&str]) {
+    let layers = match objects {
+        [one] => format!("\"layer\": {one}"),
+        many => format!("\"layers\": [{}]", many.join(", ")),
+    };
+    put_text(
+        scene,
+        file,
+        &format!("{{\"file_format_version\": \"{version}\", {layers}}}"),
+    );
+}
+
+/// Writes a manifest of this text; `@ROOT@` becomes the scene's folder.
+pub(crate) fn put_text(scene: &Scene, file: &str, text: &str) {
+    scene.file(file, text.replace("@ROOT@", scene.text_path("").trim_end_matches('/')));
+}
+
+/// JSON text of a list of strings.
+pub(crate) fn list(texts: &[&str]) -> String {
+    let mut json = String::from("[");
+    for (index, text) in texts.iter().enumerate() {
+        let comma = if index == 0 { "" } else { ", " };
+        write!(json, "{comma}\"{text}\"").expect("writing to a string does not fail");
+    }
+    json + "]"
+}
+
+/// Puts these layers into the scene, and a driver with one device, which every instance needs. Those without a folder
+/// of their own choice are found in the order of the list.
+pub(crate) fn place(scene: &mut Scene, layers: &[Layer]) {
+    scene.usual_driver("driver");
+    let bases = layers.iter().filter(|layer| layer.folder.is_none());
+    let bases: Vec<String> = bases.map(|layer| scene.text_path(&layer.base())).collect();
+    if !bases.is_empty() {
+        scene.env("XDG_DATA_DIRS", bases.join(":"));
+    }
+    for layer in layers {
+        layer.put(scene);
+    }
+}
+
+/// Takes a symbol from a copied library: its name in the dynamic string table gets another first letter.
+fn hide(library: &mut [u8], symbol: &str) {
+    let wanted = [b"\0", symbol.as_bytes(), b"\0"].concat();
+    let place = library.windows(wanted.len()).position(|window| window == wanted);
+    library[place.expect("the library exports the symbol") + 1] = b'_';
+}
+
+/// The layers through whose `vkCreateInstance` the calls went, application-most first.
+pub(crate) fn chain(outcome: &Outcome) -> Vec<&str> {
+    creations(outcome, "vkCreateInstance")
+}
+
+/// The layers through whose `vkCreateDevice` the calls went.
+pub(crate) fn device_chain(outcome: &Outcome) -> Vec<&str> {
+    creations(outcome, "vkCreateDevice")
+}
+
+/// The layers that noted a call of `command`, in order.
+fn creations<'o>(outcome: &'o Outcome, command: &str) -> Vec<&'o str> {
+    let lines = outcome
+        .journal()
+        .into_iter()
+        .filter(|line| line.starts_with("VK_LAYER_"));
+    lines
+        .filter_map(|line| line.split_once(' '))
+        .filter(|(_, event)| event.split(' ').next() == Some(command))
+        .map(|(name, _)| name)
+        .collect()
+}
+
+/// The layers whose library came into the process, in order.
+pub(crate) fn loads(outcome: &Outcome) -> Vec<&str> {
+    creations(outcome, "loaded")
+}
+
+/// A case of one manifest beside a good one: which layers are found, and what is said about the file.
+///
+/// A row is `name: explicit|implicit text => [names], "LEVEL" "text", not "text";`. `@FILE@` is the manifest's path.
+macro_rules! manifests {
+    ($($(#[$doc:meta])* $name:ident: $kind:ident $text:expr => [$($expected:expr),*]
+        $(, $level:literal $log:expr)* $(, not $silent:literal)?;)*) => {$(
+        $(#[$doc])*
+        #[test]
+        fn $name() {
+            loader_tests::case(|scene| {
+                let outcome = $crate::kit::found(scene, $crate::kit::Folder::$kind, &$text, &[$($expected),*]);
+                $(outcome.logged_with($level, &$crate::kit::at_file(scene, $crate::kit::Folder::$kind, $log));)*
+                $(assert!(!outcome.stderr.contains($silent), "{}", outcome.all());)?
+                drop(outcome);
+            });
+        }
+    )*};
+}
+pub(crate) use manifests;
+
+/// In which of the usual folders a manifest lies.
+#[allow(non_camel_case_types, reason = "the names are the words of the rows of `manifests`")]
+#[derive(Clone, Copy)]
+pub(crate) enum Folder {
+    /// The one of explicit layers.
+    explicit,
+    /// The one of implicit layers.
+    implicit,
+}
+
+impl Folder {
+    /// The manifest of a row.
+    fn file(self) -> String {
+        let folder = match self {
+            Folder::explicit => EXPLICIT,
+            Folder::implicit => IMPLICIT,
+        };
+        format!("{folder}/m.json")
+    }
+}
+
+/// Puts a manifest between two good ones and expects these layers of it.
+pub(crate) fn found(scene: &mut Scene, folder: Folder, text: &str, expected: &[&str]) -> Outcome {
+    place(scene, &[Layer::implicit("0"), Layer::explicit("z")]);
+    Layer::explicit("m").put_library(scene);
+    put_text(scene, &folder.file(), text);
+    let outcome = scene.run(|vk| {
+        let layers = vk.layers().expect("layers");
+        let between = layers
+            .iter()
+            .filter(|name| !["VK_LAYER_0", "VK_LAYER_z"].contains(&name.as_str()));
+        assert_eq!(between.collect::<Vec<_>>(), expected);
+        assert_eq!(layers.len(), expected.len() + 2, "the good layers stay");
+    });
+    outcome.ok();
+    outcome
+}
+
+/// The text of a log line, with the row's file and the scene's folder put in.
+pub(crate) fn at_file(scene: &Scene, folder: Folder, text: &str) -> String {
+    let root = scene.text_path("");
+    text.replace("@FILE@", &scene.text_path(&folder.file()))
+        .replace("@ROOT@", root.trim_end_matches('/'))
+}

@@ -1,0 +1,10 @@
+//! The layer side: discovery, manifests, activation, meta-layers, negotiation, chains, unknown commands, enumeration.
+//!
+//! The name of a case begins with the number of the requirement it shows, `lay_` for the rules and `bi_` for the bad
+//! inputs of the layer reference; the doc comment names the others.
+
+mod discovery;
+mod kit;
+mod manifest_fields;
+mod manifest_text;
+mod paths;

@@ -1,0 +1,324 @@
+//! The fields of one layer in a manifest (section 5.3).
+
+use loader_tests::case;
+use loader_tests::vk::text;
+use loader_tests::{ash::vk, call};
+
+use crate::kit::{EXPLICIT, Layer, chain, manifests, place};
+
+/// The usual explicit layer with one member changed.
+fn with(key: &str, json: &str) -> String {
+    Layer::explicit("m").member(key, json).text()
+}
+
+/// The usual explicit layer without one member.
+fn without(key: &str) -> String {
+    Layer::explicit("m").without(key).text()
+}
+
+/// The usual implicit layer with one member changed.
+fn implicit_with(key: &str, json: &str) -> String {
+    Layer::implicit("m").member(key, json).text()
+}
+
+manifests! {
+    /// LAY-91, BI-17
+    lay_91_a_layer_without_a_name_is_skipped: explicit without("name") => [], "WARNING" "@FILE@";
+    /// LAY-91, BI-17
+    lay_91_a_name_that_is_null_skips_the_layer: explicit with("name", "null") => [], "WARNING" "name";
+    /// LAY-91, BI-17
+    lay_91_a_layer_without_a_type_is_skipped: explicit without("type") => [], "WARNING" "type";
+    /// LAY-91, BI-17
+    lay_91_a_layer_without_an_api_version_is_skipped: explicit without("api_version") => [], "WARNING" "api_version";
+    /// LAY-91, BI-17
+    lay_91_a_layer_without_an_implementation_version_is_skipped: explicit without("implementation_version") => [],
+        "WARNING" "implementation_version";
+    /// LAY-91, BI-17
+    lay_91_a_layer_without_a_description_is_skipped: explicit without("description") => [], "WARNING" "description";
+    /// LAY-91
+    lay_91_a_number_is_no_api_version: explicit with("api_version", "1.3") => [], "WARNING" "api_version";
+    /// LAY-91
+    lay_91_a_number_is_no_implementation_version: explicit with("implementation_version", "1") => [],
+        "WARNING" "implementation_version";
+    /// LAY-91
+    lay_91_an_object_is_no_description: explicit with("description", "{}") => [], "WARNING" "description";
+    /// LAY-92, BI-19
+    lay_92_a_name_of_254_bytes_is_accepted: explicit with("name", &format!("\"VK_LAYER_{}\"", "x".repeat(245)))
+        => [format!("VK_LAYER_{}", "x".repeat(245)).as_str()];
+    /// LAY-92, BI-19
+    lay_92_a_name_of_256_bytes_skips_the_layer: explicit with("name", &format!("\"VK_LAYER_{}\"", "x".repeat(247))) => [];
+    /// LAY-92, BI-19
+    lay_92_a_name_of_a_hundred_thousand_bytes_skips_the_layer:
+        explicit with("name", &format!("\"VK_LAYER_{}\"", "x".repeat(100_000))) => [];
+    /// LAY-92, BI-19
+    lay_92_a_description_of_254_bytes_is_accepted: explicit with("description", &format!("\"{}\"", "d".repeat(254)))
+        => ["VK_LAYER_m"];
+    /// LAY-92, BI-19
+    lay_92_a_description_of_256_bytes_skips_the_layer: explicit with("description", &format!("\"{}\"", "d".repeat(256)))
+        => [];
+    /// LAY-93
+    lay_93_a_name_off_the_standard_is_warned_of: explicit with("name", "\"my_layer\"") => ["my_layer"],
+        "WARNING" "Layer name my_layer does not conform to naming standard (Policy #LLP_LAYER_3)";
+    /// LAY-93, BI-18
+    bi_18_an_empty_name_is_accepted: explicit with("name", "\"\"") => [""], "WARNING" "(Policy #LLP_LAYER_3)";
+    /// LAY-94
+    lay_94_device_layers_are_refused: explicit with("type", "\"DEVICE\"") => [],
+        "WARNING | LAYER" "Device layers are deprecated. Skipping layer VK_LAYER_m";
+    /// LAY-94
+    lay_94_instance_is_the_same_as_global: explicit with("type", "\"INSTANCE\"") => ["VK_LAYER_m"];
+    /// LAY-94
+    lay_94_an_unknown_type_is_skipped_silently: explicit with("type", "\"global\"") => [], not "WARNING";
+    /// LAY-96, BI-20
+    lay_96_a_variant_skips_the_layer: explicit with("api_version", "\"1.1.3.0\"") => [],
+        "INFO | LAYER"
+        "Layer \"VK_LAYER_m\" has an 'api_version' field which contains a non-zero variant value of 1.  Skipping Layer.";
+    /// LAY-98, BI-22
+    lay_98_a_library_beside_components_skips_the_layer: explicit with("component_layers", "[\"VK_LAYER_z\"]") => [],
+        "WARNING" "VK_LAYER_m";
+    /// LAY-99, BI-22
+    lay_99_neither_library_nor_components_skips_the_layer: explicit without("library_path") => [],
+        "WARNING" "Layer \"VK_LAYER_m\" is missing both library_path and component_layers fields.";
+    /// LAY-98
+    lay_98_a_library_path_that_is_no_string_counts_as_absent: explicit with("library_path", "5") => [],
+        "WARNING" "is missing both library_path and component_layers fields.";
+    /// LAY-99
+    lay_99_no_components_make_a_meta_layer_that_does_nothing: explicit Layer::meta("m", &[]).text() => ["VK_LAYER_m"];
+    /// LAY-99
+    lay_99_components_that_are_no_strings_count_as_missing:
+        explicit Layer::meta("m", &[]).member("component_layers", "[\"VK_LAYER_z\", 5]").text() => [], "WARNING" "VK_LAYER_m";
+    /// LAY-101
+    lay_101_another_architecture_is_not_found: explicit with("library_arch", "\"32\"") => [],
+        "INFO" "The library architecture in layer @FILE@ doesn't match the current running architecture, skipping this layer";
+    /// LAY-101
+    lay_101_the_own_architecture_is_found: explicit with("library_arch", "\"64\"") => ["VK_LAYER_m"];
+    /// LAY-101
+    lay_101_an_unknown_architecture_is_ignored: explicit with("library_arch", "\"pdp11\"") => ["VK_LAYER_m"];
+    /// LAY-107
+    lay_107_an_implicit_layer_needs_a_disable_variable: implicit without("none") => [], "WARNING" "VK_LAYER_m";
+    /// LAY-107, BI-32
+    lay_107_an_empty_disable_object_skips_the_layer: implicit implicit_with("disable_environment", "{}") => [],
+        "WARNING" "(Policy #LLP_LAYER_9)";
+    /// LAY-107, BI-32
+    bi_32_a_disable_array_skips_the_layer: implicit implicit_with("disable_environment", "[]") => [], "WARNING" "VK_LAYER_m";
+    /// LAY-107, BI-32
+    bi_32_a_disable_string_skips_the_layer: implicit implicit_with("disable_environment", "\"X\"") => [],
+        "WARNING" "VK_LAYER_m";
+    /// LAY-107, BI-32
+    bi_32_a_disable_number_skips_the_layer: implicit implicit_with("disable_environment", "{\"X\": 1}") => [],
+        "WARNING" "(Policy #LLP_LAYER_9)";
+    /// LAY-107
+    lay_107_the_content_of_the_disable_member_is_not_used: implicit implicit_with("disable_environment", "{\"X\": \"\"}")
+        => ["VK_LAYER_m"];
+    /// LAY-109
+    lay_109_pre_instance_functions_of_an_older_version_are_ignored:
+        implicit Layer::implicit("m").format("1.1.1").member("pre_instance_functions", "{}").text() => ["VK_LAYER_m"],
+        "ERROR" "VK_LAYER_m";
+    /// LAY-109
+    lay_109_pre_instance_functions_of_an_explicit_layer_are_ignored:
+        explicit with("pre_instance_functions", "{}") => ["VK_LAYER_m"], "WARNING" "VK_LAYER_m";
+    /// LAY-110
+    lay_110_app_keys_elsewhere_are_warned_of: explicit with("app_keys", "[\"/x\"]") => ["VK_LAYER_m"],
+        "WARNING | LAYER" "app_keys";
+    /// LAY-110
+    lay_110_other_override_fields_elsewhere_have_no_effect:
+        implicit Layer::implicit("m").member("override_paths", "[\"/x\"]").member("blacklisted_layers", "[\"VK_LAYER_z\"]").text()
+        => ["VK_LAYER_m"];
+}
+
+/// LAY-95, LAY-320, BI-20, BI-21
+#[test]
+fn lay_95_versions_are_read_part_by_part() {
+    let rows = [
+        ("1.2.3", 1, 2, 3, "7", 7),
+        ("1", 1, 0, 0, "12abc", 12),
+        ("0.1.0", 0, 1, 0, "abc", 0),
+        ("0.1.2.3", 1, 2, 3, "0", 0),
+        ("1.3.x5", 1, 3, 0, "", 0),
+        ("1..4", 1, 0, 4, "4294967295", u32::MAX),
+        ("129.1025.4097", 1, 1, 1, "2", 2),
+        ("0.1.2.3.4", 1, 2, 3, "3", 3),
+        ("9.9.9", 9, 9, 9, "3", 3),
+    ];
+    case(move |scene| {
+        let layers = rows
+            .iter()
+            .enumerate()
+            .map(|(index, (version, _, _, _, implementation, _))| {
+                let implementation = format!("\"{implementation}\"");
+                Layer::explicit(&index.to_string())
+                    .api(version)
+                    .member("implementation_version", implementation)
+            });
+        place(scene, &layers.collect::<Vec<_>>());
+        scene
+            .run(|vk| {
+                let query = |count: &mut u32, out| call!(vk, PFN_vkEnumerateInstanceLayerProperties(count, out));
+                let layers: Vec<vk::LayerProperties> = loader_tests::vk::two_call(query).expect("layers");
+                assert_eq!(layers.len(), rows.len());
+                for (layer, (version, major, minor, patch, _, implementation)) in layers.iter().zip(rows) {
+                    let packed = vk::make_api_version(0, major, minor, patch);
+                    assert_eq!(layer.spec_version, packed, "{version}");
+                    assert_eq!(layer.implementation_version, implementation, "{version}");
+                }
+                assert_eq!(text(&layers[1].description), "layer 1");
+            })
+            .ok();
+    });
+}
+
+/// LAY-97
+#[test]
+fn lay_97_a_path_with_a_separator_is_relative_to_the_manifest() {
+    case(|scene| {
+        place(
+            scene,
+            &[
+                Layer::explicit("a").member("library_path", "\"./../../../../libraries/liblayer_a.so\""),
+                Layer::explicit("b").member("library_path", "\"../../../../libraries/liblayer_b.so\""),
+            ],
+        );
+        let outcome = scene.run(|vk| {
+            drop(
+                vk.spec()
+                    .layer("VK_LAYER_a")
+                    .layer("VK_LAYER_b")
+                    .create()
+                    .expect("vkCreateInstance"),
+            );
+        });
+        assert_eq!(chain(outcome.ok()), ["VK_LAYER_a", "VK_LAYER_b"]);
+    });
+}
+
+/// LAY-97
+#[test]
+fn lay_97_a_bare_name_goes_to_the_library_search() {
+    case(|scene| {
+        place(
+            scene,
+            &[Layer::explicit("a").member("library_path", "\"liblayer_a.so\"")],
+        );
+        let libraries = scene.path("libraries");
+        scene.env("LD_LIBRARY_PATH", libraries);
+        let outcome = scene.run(|vk| drop(vk.spec().layer("VK_LAYER_a").create().expect("vkCreateInstance")));
+        assert_eq!(chain(outcome.ok()), ["VK_LAYER_a"]);
+    });
+}
+
+/// LAY-97
+#[test]
+fn lay_97_the_folder_of_a_linked_manifest_is_the_link_s() {
+    case(|scene| {
+        place(scene, &[]);
+        Layer::explicit("a")
+            .member("library_path", "\"./liblayer_a.so\"")
+            .put_as(scene, "elsewhere/a.json");
+        let (target, link) = (
+            scene.path("elsewhere/a.json"),
+            scene.path(&format!("{EXPLICIT}/a.json")),
+        );
+        let (library, beside) = (
+            scene.path("libraries/liblayer_a.so"),
+            scene.path(&format!("{EXPLICIT}/liblayer_a.so")),
+        );
+        scene.folder(EXPLICIT);
+        scene.on_disk(|| {
+            std::os::unix::fs::symlink(target, link).expect("links can be made");
+            std::fs::copy(library, beside).expect("files can be copied");
+        });
+        scene
+            .run(|vk| drop(vk.spec().layer("VK_LAYER_a").create().expect("vkCreateInstance")))
+            .ok();
+    });
+}
+
+/// LAY-104, LAY-321, BI-29, BI-30, BI-31
+#[test]
+fn lay_104_extensions_of_a_layer_are_read_one_by_one() {
+    let list = format!(
+        r#"[{{"name": "VK_EXT_one", "spec_version": "2"}}, {{"spec_version": "1"}}, 5, {{"name": "VK_EXT_two"}},
+            {{"name": "VK_EXT_one", "spec_version": "9"}}, {{"name": "VK_EXT_three", "spec_version": 4}},
+            {{"name": "VK_KHR_win32_surface", "spec_version": "1"}}, {{"name": "VK_EXT_{}", "spec_version": "1"}}]"#,
+        "x".repeat(300)
+    );
+    case(move |scene| {
+        place(
+            scene,
+            &[
+                Layer::explicit("a").member("instance_extensions", list),
+                Layer::explicit("b").member("instance_extensions", "{}"),
+            ],
+        );
+        scene
+            .run(|vk| {
+                let list = vk.extension_versions(Some(c"VK_LAYER_a")).expect("extensions");
+                let expected = [("VK_EXT_one", 2), ("VK_EXT_two", 0), ("VK_EXT_three", 0)];
+                assert_eq!(list, expected.map(|(name, version)| (name.to_string(), version)));
+                assert!(
+                    vk.extension_versions(Some(c"VK_LAYER_b"))
+                        .expect("extensions")
+                        .is_empty()
+                );
+            })
+            .ok();
+    });
+}
+
+/// LAY-108, BI-33
+#[test]
+fn lay_108_an_enable_variable_that_is_no_string_is_ignored() {
+    case(|scene| {
+        let rows = [("a", "{\"X\": 1}"), ("b", "[]"), ("c", "{}"), ("d", "\"X\"")];
+        place(
+            scene,
+            &rows.map(|(short, json)| Layer::implicit(short).member("enable_environment", json)),
+        );
+        let outcome = scene.run(|vk| drop(vk.instance()));
+        assert_eq!(
+            chain(outcome.ok()),
+            ["VK_LAYER_a", "VK_LAYER_b", "VK_LAYER_c", "VK_LAYER_d"]
+        );
+    });
+}
+
+/// LAY-107, LAY-108
+#[test]
+fn lay_107_only_the_first_member_of_an_environment_object_counts() {
+    case(|scene| {
+        place(
+            scene,
+            &[
+                Layer::implicit("a").member("disable_environment", r#"{"OFF_1": "1", "OFF_2": "1"}"#),
+                Layer::implicit("b").member("enable_environment", r#"{"ON_1": "1", "ON_2": "1"}"#),
+            ],
+        );
+        scene.env("OFF_2", "1").env("ON_2", "1");
+        let outcome = scene.run(|vk| drop(vk.instance()));
+        assert_eq!(chain(outcome.ok()), ["VK_LAYER_a"]);
+    });
+}
+
+/// BI-7
+#[test]
+fn bi_7_bytes_that_are_no_utf_8_are_kept() {
+    case(|scene| {
+        place(scene, &[Layer::explicit("a")]);
+        let text = Layer::explicit("m")
+            .named("VK_LAYER_@")
+            .text()
+            .replace("@ROOT@", scene.text_path("").trim_end_matches('/'));
+        let mut bytes = text.into_bytes();
+        if let Some(place) = bytes.iter().position(|byte| *byte == b'@') {
+            bytes[place] = 0xff;
+        }
+        scene.file(&format!("{EXPLICIT}/m.json"), bytes);
+        scene
+            .run(|vk| {
+                let query = |count: &mut u32, out| call!(vk, PFN_vkEnumerateInstanceLayerProperties(count, out));
+                let layers: Vec<vk::LayerProperties> = loader_tests::vk::two_call(query).expect("layers");
+                let names = layers.iter().map(|layer| layer.layer_name.map(|byte| byte as u8));
+                assert!(names.into_iter().any(|name| name.starts_with(b"VK_LAYER_\xff\0")));
+            })
+            .ok();
+    });
+}

@@ -1,0 +1,166 @@
+//! Manifests as files of JSON text, and their versions (sections 5.1 and 5.2).
+
+use crate::kit::{Layer, manifests};
+
+/// A layer object of this name.
+fn named(name: &str) -> String {
+    Layer::explicit("m").named(name).object()
+}
+
+/// A manifest of the usual layer with another text in front of the closing brace.
+fn followed_by(text: &str) -> String {
+    let whole = Layer::explicit("m").text();
+    format!("{},{text}}}", whole.strip_suffix('}').unwrap_or(&whole))
+}
+
+/// A layer object with extra JSON text inside.
+fn with(text: &str) -> String {
+    Layer::explicit("m").member("extra", text).text()
+}
+
+manifests! {
+    /// LAY-70
+    lay_70_a_byte_order_mark_is_skipped: explicit format!("\u{feff}{}", Layer::explicit("m").text()) => ["VK_LAYER_m"];
+    /// LAY-71
+    lay_71_any_control_byte_is_white_space:
+        explicit Layer::explicit("m").text().replace(": ", ":\x01\x0b\x0c\r\n\t ") => ["VK_LAYER_m"];
+    /// LAY-71
+    lay_71_control_bytes_inside_strings_are_accepted:
+        explicit Layer::explicit("m").member("description", "\"one\ntwo\x01\"").text() => ["VK_LAYER_m"];
+    /// LAY-71
+    lay_71_escapes_are_decoded:
+        explicit Layer::explicit("m").named(r#"VK_LAYER_\u0061\u00e4\ud83d\ude00\/\\\""#).text()
+        => ["VK_LAYER_a\u{e4}\u{1f600}/\\\""];
+    /// LAY-71, BI-6
+    lay_71_a_lone_surrogate_is_invalid: explicit with(r#""\ud83d""#) => [],
+        "ERROR" "loader_get_json: Invalid JSON file @FILE@.";
+    /// LAY-71, BI-6
+    lay_71_a_wrong_second_surrogate_is_invalid: explicit with(r#""\ud83d\u0041""#) => [],
+        "ERROR" "loader_get_json: Invalid JSON file @FILE@.";
+    /// LAY-71, BI-6
+    lay_71_an_unknown_escape_is_invalid: explicit with(r#""\x""#) => [],
+        "ERROR" "loader_get_json: Invalid JSON file @FILE@.";
+    /// LAY-71, BI-6
+    lay_71_a_truncated_escape_is_invalid: explicit with(r#""\u00""#) => [],
+        "ERROR" "loader_get_json: Invalid JSON file @FILE@.";
+    /// BI-6
+    bi_6_a_backslash_at_the_end_of_the_file_is_invalid: explicit r#"{"file_format_version": "\"# => [],
+        "ERROR" "loader_get_json: Invalid JSON file @FILE@.";
+    /// LAY-71, BI-2
+    lay_71_comments_are_invalid: explicit format!("// text\n{}", Layer::explicit("m").text()) => [],
+        "ERROR" "loader_get_json: Invalid JSON file @FILE@.";
+    /// LAY-71, BI-2
+    lay_71_a_trailing_comma_is_invalid: explicit followed_by("") => [],
+        "ERROR" "loader_get_json: Invalid JSON file @FILE@.";
+    /// BI-2
+    bi_2_truncated_text_is_invalid: explicit &Layer::explicit("m").text()[..60] => [],
+        "ERROR" "loader_get_json: Invalid JSON file @FILE@.";
+    /// BI-2
+    bi_2_an_unquoted_key_is_invalid: explicit Layer::explicit("m").text().replace("\"layer\"", "layer") => [],
+        "ERROR" "loader_get_json: Invalid JSON file @FILE@.";
+    /// BI-1
+    bi_1_an_empty_file_is_invalid: explicit "" => [], "ERROR" "@FILE@";
+    /// BI-1
+    bi_1_zero_bytes_are_invalid: explicit "\0\0\0\0" => [], "ERROR" "loader_get_json: Invalid JSON file @FILE@.";
+    /// BI-1
+    bi_1_white_space_alone_is_invalid: explicit " \n\t " => [], "ERROR" "loader_get_json: Invalid JSON file @FILE@.";
+    /// BI-1
+    bi_1_binary_noise_is_invalid: explicit "\x7fELF\u{1}\u{2}\u{3}\u{0}\u{fffd}" => [],
+        "ERROR" "loader_get_json: Invalid JSON file @FILE@.";
+    /// LAY-72, BI-3
+    lay_72_text_after_the_root_is_ignored: explicit format!("{},[] and more", Layer::explicit("m").text())
+        => ["VK_LAYER_m"];
+    /// LAY-72, BI-5
+    lay_72_nesting_of_a_thousand_levels_is_accepted: explicit with(&format!("{}{}", "[".repeat(990), "]".repeat(990)))
+        => ["VK_LAYER_m"];
+    /// LAY-72, BI-5
+    lay_72_nesting_beyond_a_thousand_levels_is_invalid: explicit with(&"[".repeat(200_000)) => [],
+        "ERROR" "loader_get_json: Invalid JSON file @FILE@.";
+    /// LAY-72, BI-5
+    bi_5_huge_arrays_and_strings_are_accepted:
+        explicit with(&format!("[\"{}\"{}]", "x".repeat(4 << 20), ",1".repeat(200_000))) => ["VK_LAYER_m"];
+    /// LAY-73
+    lay_73_member_names_match_in_any_case:
+        explicit Layer::explicit("m").text().replace("\"layer\"", "\"LAYER\"").replace("\"name\"", "\"Name\"")
+        => ["VK_LAYER_m"];
+    /// LAY-73
+    lay_73_the_first_of_equal_members_counts:
+        explicit Layer::explicit("m").text().replace("\"type\"", "\"NAME\": \"VK_LAYER_late\", \"type\"")
+        => ["VK_LAYER_m"];
+    /// LAY-74
+    lay_74_a_string_is_cut_at_an_encoded_zero: explicit Layer::explicit("m").named(r"VK_LAYER_m\u0000rest").text()
+        => ["VK_LAYER_m"];
+    /// LAY-80, BI-12
+    lay_80_an_unknown_version_is_told_and_accepted: explicit Layer::explicit("m").format("9.9.9").text()
+        => ["VK_LAYER_m"],
+        "INFO | LAYER"
+        "loader_add_layer_properties: @FILE@ has unknown layer manifest file version 9.9.9.  May cause errors.";
+    /// LAY-80
+    lay_80_version_1_0_2_is_unknown: explicit Layer::explicit("m").format("1.0.2").text() => ["VK_LAYER_m"],
+        "INFO | LAYER" "has unknown layer manifest file version 1.0.2.";
+    /// BI-12
+    bi_12_an_empty_version_is_taken_as_zeros: explicit Layer::explicit("m").format("").text() => ["VK_LAYER_m"],
+        "INFO | LAYER" "has unknown layer manifest file version 0.0.0.";
+    /// BI-12
+    bi_12_missing_parts_of_a_version_are_zero: explicit Layer::explicit("m").format("1.1").text() => ["VK_LAYER_m"],
+        "INFO" "Found manifest file @FILE@ (file version 1.1)";
+    /// BI-12
+    bi_12_letters_in_a_version_are_survived: explicit Layer::explicit("m").format("a.b.c").text() => ["VK_LAYER_m"];
+    /// LAY-81
+    lay_81_an_accepted_file_is_told: explicit Layer::explicit("m").format("1.1.2").text() => ["VK_LAYER_m"],
+        "INFO" "Found manifest file @FILE@ (file version 1.1.2)";
+    /// LAY-81, BI-11
+    lay_81_a_file_without_a_version_is_skipped: explicit format!("{{\"layer\": {}}}", named("VK_LAYER_m")) => [],
+        "WARNING | LAYER" "@FILE@";
+    /// LAY-81, BI-11
+    lay_81_a_version_that_is_a_number_skips_the_file:
+        explicit format!("{{\"file_format_version\": 1.0, \"layer\": {}}}", named("VK_LAYER_m")) => [],
+        "WARNING | LAYER" "@FILE@";
+    /// LAY-81, BI-4
+    bi_4_a_root_array_is_skipped: explicit format!("[{}]", Layer::explicit("m").text()) => [];
+    /// LAY-81, BI-4
+    bi_4_a_root_string_is_skipped: explicit "\"layer\"" => [];
+    /// LAY-81, BI-4
+    bi_4_a_root_number_is_skipped: explicit "1.5e3" => [];
+    /// LAY-82
+    lay_82_layers_beats_layer:
+        explicit format!("{{\"file_format_version\": \"1.0.1\", \"layer\": {}, \"layers\": [{}, {}]}}",
+            named("VK_LAYER_c"), named("VK_LAYER_b"), named("VK_LAYER_a")) => ["VK_LAYER_b", "VK_LAYER_a"];
+    /// LAY-82
+    lay_82_layers_in_version_1_0_0_is_warned_of_and_read:
+        explicit format!("{{\"file_format_version\": \"1.0.0\", \"layers\": [{}]}}", named("VK_LAYER_b")) => ["VK_LAYER_b"],
+        "WARNING | LAYER" "@FILE@";
+    /// LAY-82
+    lay_82_one_bad_layer_does_not_stop_the_others:
+        explicit format!("{{\"file_format_version\": \"1.0.1\", \"layers\": [{}, {{}}, {}]}}",
+            named("VK_LAYER_b"), named("VK_LAYER_a")) => ["VK_LAYER_b", "VK_LAYER_a"];
+    /// LAY-82, BI-14
+    lay_82_an_element_that_is_no_object_ends_the_file:
+        explicit format!("{{\"file_format_version\": \"1.0.1\", \"layers\": [{}, 5, {}]}}",
+            named("VK_LAYER_b"), named("VK_LAYER_a")) => ["VK_LAYER_b"], "WARNING | LAYER" "@FILE@";
+    /// BI-13
+    bi_13_layers_that_is_an_object_is_read_member_by_member:
+        explicit format!("{{\"file_format_version\": \"1.0.1\", \"layers\": {{\"x\": {}, \"y\": {}}}}}",
+            named("VK_LAYER_b"), named("VK_LAYER_a")) => ["VK_LAYER_b", "VK_LAYER_a"];
+    /// BI-13
+    bi_13_layers_that_is_a_number_holds_nothing:
+        explicit format!("{{\"file_format_version\": \"1.0.1\", \"layers\": 7, \"layer\": {}}}", named("VK_LAYER_b"))
+        => [];
+    /// LAY-83
+    lay_83_version_1_0_0_may_repeat_layer:
+        explicit format!("{{\"file_format_version\": \"1.0.0\", \"layer\": {}, \"layer\": {}}}",
+            named("VK_LAYER_b"), named("VK_LAYER_a")) => ["VK_LAYER_b", "VK_LAYER_a"];
+    /// LAY-83, BI-15
+    lay_83_later_versions_may_not_repeat_layer:
+        explicit format!("{{\"file_format_version\": \"1.0.1\", \"layer\": {}, \"layer\": {}}}",
+            named("VK_LAYER_b"), named("VK_LAYER_a")) => [], "ERROR | LAYER" "@FILE@";
+    /// LAY-83
+    lay_83_other_members_may_follow_layer: explicit followed_by("\"more\": 1") => ["VK_LAYER_m"];
+    /// LAY-83
+    lay_83_the_version_may_follow_layer:
+        explicit format!("{{\"layer\": {}, \"file_format_version\": \"1.2.0\"}}", named("VK_LAYER_m")) => ["VK_LAYER_m"];
+    /// LAY-81, BI-16
+    bi_16_a_driver_manifest_is_skipped_without_a_warning:
+        explicit r#"{"file_format_version": "1.0.0", "ICD": {"library_path": "x.so", "api_version": "1.0.0"}}"# => [],
+        not "WARNING";
+}

@@ -1,0 +1,148 @@
+//! The variables that hold search paths (section 4).
+
+use loader_tests::case;
+
+use crate::kit::{Layer, chain, place};
+
+/// LAY-60, LAY-64
+#[test]
+fn lay_60_layer_path_replaces_the_search_of_explicit_layers_only() {
+    case(|scene| {
+        place(
+            scene,
+            &[
+                Layer::explicit("a").folder("here"),
+                Layer::explicit("b"),
+                Layer::implicit("c"),
+                Layer::explicit("sub").folder("here/vulkan/explicit_layer.d"),
+            ],
+        );
+        let here = scene.path("here");
+        scene.env("VK_LAYER_PATH", here);
+        scene
+            .run(|vk| assert_eq!(vk.layers().expect("layers"), ["VK_LAYER_c", "VK_LAYER_a"]))
+            .ok();
+    });
+}
+
+/// LAY-61, BI-40
+#[test]
+fn lay_61_an_empty_layer_path_leaves_no_explicit_layer() {
+    case(|scene| {
+        place(scene, &[Layer::explicit("a"), Layer::implicit("b")]);
+        scene.env("VK_LAYER_PATH", "");
+        scene
+            .run(|vk| assert_eq!(vk.layers().expect("layers"), ["VK_LAYER_b"]))
+            .ok();
+    });
+}
+
+/// LAY-64
+#[test]
+fn lay_64_add_layer_path_comes_before_the_normal_search() {
+    case(|scene| {
+        place(scene, &[Layer::explicit("a"), Layer::explicit("b").folder("here")]);
+        let here = scene.path("here");
+        scene.env("VK_ADD_LAYER_PATH", here);
+        scene
+            .run(|vk| assert_eq!(vk.layers().expect("layers"), ["VK_LAYER_b", "VK_LAYER_a"]))
+            .ok();
+    });
+}
+
+/// LAY-64
+#[test]
+fn lay_64_add_layer_path_is_ignored_beside_layer_path() {
+    case(|scene| {
+        place(
+            scene,
+            &[Layer::explicit("a").folder("one"), Layer::explicit("b").folder("two")],
+        );
+        let (one, two) = (scene.path("one"), scene.path("two"));
+        scene.env("VK_LAYER_PATH", one).env("VK_ADD_LAYER_PATH", two);
+        scene
+            .run(|vk| assert_eq!(vk.layers().expect("layers"), ["VK_LAYER_a"]))
+            .ok();
+    });
+}
+
+/// LAY-60
+#[test]
+fn lay_60_implicit_layer_path_replaces_the_search_of_implicit_layers() {
+    case(|scene| {
+        place(
+            scene,
+            &[
+                Layer::implicit("a").folder("here"),
+                Layer::implicit("b"),
+                Layer::explicit("c"),
+            ],
+        );
+        let here = scene.path("here");
+        scene.env("VK_IMPLICIT_LAYER_PATH", here);
+        let outcome = scene.run(|vk| {
+            assert_eq!(vk.layers().expect("layers"), ["VK_LAYER_a", "VK_LAYER_c"]);
+            drop(vk.instance());
+        });
+        assert_eq!(chain(outcome.ok()), ["VK_LAYER_a"]);
+    });
+}
+
+/// LAY-60, LAY-61
+#[test]
+fn lay_61_an_empty_implicit_layer_path_leaves_no_implicit_layer() {
+    case(|scene| {
+        place(scene, &[Layer::implicit("a")]);
+        scene.env("VK_IMPLICIT_LAYER_PATH", "");
+        scene.run(|vk| assert!(vk.layers().expect("layers").is_empty())).ok();
+    });
+}
+
+/// LAY-60
+#[test]
+fn lay_60_add_implicit_layer_path_comes_before_the_normal_search() {
+    case(|scene| {
+        place(scene, &[Layer::implicit("a"), Layer::implicit("b").folder("here")]);
+        let here = scene.path("here");
+        scene.env("VK_ADD_IMPLICIT_LAYER_PATH", here);
+        scene
+            .run(|vk| assert_eq!(vk.layers().expect("layers"), ["VK_LAYER_b", "VK_LAYER_a"]))
+            .ok();
+    });
+}
+
+/// LAY-60
+#[test]
+fn lay_60_add_implicit_layer_path_is_ignored_beside_implicit_layer_path() {
+    case(|scene| {
+        place(
+            scene,
+            &[Layer::implicit("a").folder("one"), Layer::implicit("b").folder("two")],
+        );
+        let (one, two) = (scene.path("one"), scene.path("two"));
+        scene
+            .env("VK_IMPLICIT_LAYER_PATH", one)
+            .env("VK_ADD_IMPLICIT_LAYER_PATH", two);
+        scene
+            .run(|vk| assert_eq!(vk.layers().expect("layers"), ["VK_LAYER_a"]))
+            .ok();
+    });
+}
+
+/// BI-40
+#[test]
+fn bi_40_layer_paths_of_any_size_and_form_are_survived() {
+    case(|scene| {
+        place(scene, &[Layer::explicit("a").folder("here")]);
+        let long = "/no/such/folder".repeat(5000);
+        let segments = "x:".repeat(20_000);
+        let here = scene.text_path("here");
+        scene.env(
+            "VK_LAYER_PATH",
+            format!(":::{long}:{segments}{here}:{}", "y".repeat(5000)),
+        );
+        scene
+            .run(|vk| assert_eq!(vk.layers().expect("layers"), ["VK_LAYER_a"]))
+            .ok();
+    });
+}
