@@ -15,9 +15,11 @@ trap '[ -z "$current" ] || kill "$current" 2>/dev/null; exit 130' INT TERM HUP
 passed=0 failed=0 skipped=0
 summary=
 
-# Counts the cases in a log: the closing lines of cargo's test programs, and the lines of tests/cases.py.
+# Counts the cases in a log: the closing lines of cargo's test programs and of bump-test.sh, the lines of tests/cases.py.
 count() {
     awk '/^test result: / { pass += $4; fail += $6; skip += $8 }
+         /^[a-z]+: [0-9]+ passed, [0-9]+ failed$/ { pass += $2; fail += $4 }
+         /^SKIPPED: / { skip++ }
          /^  ok    / { pass++ } /^  FAIL  / { fail++ } /^  skip  / { skip++ }
          END { print pass + 0, fail + 0, skip + 0 }' "$1"
 }
@@ -30,6 +32,7 @@ stage() {
     left=$((BUDGET - (SECONDS - begin)))
     [ "$limit" -le "$left" ] || limit=$((left > 1 ? left : 1))
     say "== $name"
+    : >"$log"
     timeout --kill-after=10 "$limit" "$@" >"$log" 2>&1 </dev/null &
     current=$!
     tail --silent --follow --lines=+1 --sleep-interval=0.2 --pid="$current" "$log" &
@@ -56,8 +59,9 @@ stage() {
 lint() {
     $CARGO clippy --locked --workspace --all-targets -- -D warnings
 }
+# The documentation is for those who change the code: private items are in it, and may be linked to.
 documentation() {
-    RUSTDOCFLAGS="-D warnings" $CARGO doc --locked --workspace --no-deps --document-private-items
+    RUSTDOCFLAGS="-D warnings -A rustdoc::private-intra-doc-links" $CARGO doc --locked --workspace --no-deps --document-private-items
 }
 units() {
     $CARGO test --locked -p vk-registry -p vkgen -p vulkan-loader
@@ -87,12 +91,14 @@ self=(make/test.sh --run)
 
 stage setup 600 make/setup.sh test
 stage registry 320 make/registry.sh
+stage fixtures 320 registry/fetch.sh --fixtures
 stage format 60 $CARGO fmt --all --check
 stage lint 400 "${self[@]}" lint
 stage doc 300 "${self[@]}" documentation
 stage generated 200 make/check-generated.sh
 stage unit 500 "${self[@]}" units
 stage inputs 120 "${self[@]}" scripted inputs
+stage bump 400 make/bump-test.sh
 stage build 400 "${self[@]}" libraries
 stage behaviour 700 "${self[@]}" behaviour
 stage abi 120 "${self[@]}" scripted abi
