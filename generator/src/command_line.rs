@@ -49,10 +49,14 @@ pub struct Options {
     pub verb: Verb,
     /// The registry, as `vk.xml` and `video.xml`.
     pub xml: Option<(PathBuf, PathBuf)>,
+    /// Further registries to merge into that of the XML.
+    pub overlays: Vec<PathBuf>,
     /// Folder of the snapshot.
     pub snapshot: PathBuf,
     /// The policy file.
     pub policy: PathBuf,
+    /// Further rows for the commands of overlays.
+    pub overlay_policies: Vec<PathBuf>,
     /// Folder of the output.
     pub generated: PathBuf,
     /// Folder that fetched XML lies in.
@@ -67,31 +71,48 @@ pub struct Options {
 
 /// Printed after every complaint about the command line.
 const USAGE: &str = "usage: vkgen import --vk-xml FILE --video-xml FILE [--snapshot DIR]
-       vkgen emit    [--snapshot DIR] [--policy FILE] [--generated DIR]
-       vkgen check   [--snapshot DIR] [--policy FILE] [--generated DIR] [--vk-xml FILE --video-xml FILE]
-       vkgen dump    [--snapshot DIR] [--policy FILE] [--vk-xml FILE --video-xml FILE]
+       vkgen emit    [--generated DIR] [SOURCE]
+       vkgen check   [--generated DIR] [SOURCE]
+       vkgen dump    [SOURCE]
+       vkgen explain NAME [SOURCE]
        vkgen diff    OLD NEW [--json | --markdown | --html] [--exit-code] [--policy FILE] [--input DIR]
-       vkgen explain NAME [--snapshot DIR] [--policy FILE] [--vk-xml FILE --video-xml FILE] [--input DIR]
 
+SOURCE is [--snapshot DIR] [--policy FILE] [--input DIR] [--vk-xml FILE --video-xml FILE]
+          [--overlay FILE]... [--overlay-policy FILE]...
+An overlay is merged into the XML, which by default is that in registry/input.
 OLD and NEW are a vk.xml, a folder with one, a folder with a snapshot, or a header version such as 1.4.366.";
 
-/// Options with a value, in the order of [`Values`].
-const VALUED: [&str; 6] = [
+/// Options with a value; those of [`REPEATED`] may come more than once.
+const VALUED: [&str; 8] = [
     "--vk-xml",
     "--video-xml",
     "--snapshot",
     "--policy",
     "--generated",
     "--input",
+    "--overlay",
+    "--overlay-policy",
 ];
-type Values = [Option<PathBuf>; VALUED.len()];
+const REPEATED: [&str; 2] = ["--overlay", "--overlay-policy"];
 
 /// Words after the verb, sorted by kind.
 #[derive(Default)]
 struct Words {
     operands: Vec<String>,
     flags: Vec<String>,
-    values: Values,
+    values: Vec<(&'static str, PathBuf)>,
+}
+
+impl Words {
+    /// All values of an option.
+    fn all(&self, option: &str) -> Vec<PathBuf> {
+        let values = self.values.iter().filter(|(name, _)| *name == option);
+        values.map(|(_, value)| value.clone()).collect()
+    }
+
+    fn one(&self, option: &str) -> Option<PathBuf> {
+        self.all(option).into_iter().next()
+    }
 }
 
 /// Parses arguments; paths that are not given lie below the repository's root.
@@ -100,21 +121,29 @@ pub fn parse(arguments: &[String]) -> Result<Options, Error> {
     let words = sort(rest)?;
     let verb = verb(name, &words.operands)?;
     let (format, exit_code) = flags(&verb, &words.flags)?;
-    let [vk, video, snapshot, policy, generated, input] = words.values;
-    let xml = match (vk, video) {
+    let root = root();
+    let below = |option: &str, default: &str| words.one(option).unwrap_or_else(|| root.join(default));
+    let input = below("--input", "registry/input");
+    let overlays = words.all("--overlay");
+    if !overlays.is_empty() && matches!(verb, Verb::Import | Verb::Diff { .. }) {
+        return Err(usage("--overlay does not belong here"));
+    }
+    let xml = match (words.one("--vk-xml"), words.one("--video-xml")) {
         (Some(vk), Some(video)) => Some((vk, video)),
+        // The snapshot cannot be merged with: it has no text to put an overlay into.
+        (None, None) if !overlays.is_empty() => Some((input.join("vk.xml"), input.join("video.xml"))),
         (None, None) if verb != Verb::Import => None,
         _ => return Err(usage("--vk-xml and --video-xml belong together")),
     };
-    let root = root();
-    let below = |path: Option<PathBuf>, default: &str| path.unwrap_or_else(|| root.join(default));
     Ok(Options {
         verb,
         xml,
-        snapshot: below(snapshot, "registry/snapshot"),
-        policy: below(policy, "generator/policy.toml"),
-        generated: below(generated, "generated"),
-        input: below(input, "registry/input"),
+        overlays,
+        snapshot: below("--snapshot", "registry/snapshot"),
+        policy: below("--policy", "generator/policy.toml"),
+        overlay_policies: words.all("--overlay-policy"),
+        generated: below("--generated", "generated"),
+        input,
         root,
         format,
         exit_code,
@@ -129,11 +158,12 @@ fn sort(rest: &[String]) -> Result<Words, Error> {
     let mut words = Words::default();
     let mut rest = rest.iter();
     while let Some(word) = rest.next() {
-        if let Some(at) = VALUED.iter().position(|option| option == word) {
+        if let Some(option) = VALUED.into_iter().find(|option| option == word) {
             let value = rest.next().ok_or_else(|| usage(format!("{word} needs a value")))?;
-            if words.values[at].replace(PathBuf::from(value)).is_some() {
+            if words.one(option).is_some() && !REPEATED.contains(&option) {
                 return Err(usage(format!("{word} is given twice")));
             }
+            words.values.push((option, PathBuf::from(value)));
         } else if word.starts_with("--") {
             words.flags.push(word.clone());
         } else {

@@ -3,7 +3,7 @@
 use crate::emit::Input;
 use crate::error::Error;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use vk_registry::model::Registry;
 use vk_registry::{Diagnostic, Source};
 
@@ -17,21 +17,40 @@ pub fn snapshot(folder: &Path) -> Result<(Registry, Vec<Input>), Error> {
     }
     let registry = vk_registry::snapshot::read(&files)
         .map_err(|error| Error::Registry(vec![format!("{}/{error}", folder.display())]))?;
-    let input = |(name, text): (&str, String)| Input {
-        name: format!("registry/snapshot/{name}"),
-        text,
-    };
-    Ok((registry, files.into_iter().map(input).collect()))
+    let inputs = files.into_iter().map(|(name, text)| snapshot_input(name, text));
+    Ok((registry, inputs.collect()))
 }
 
-/// The registry in `vk.xml`, read strictly.
-pub fn xml(vk: &Path, video: &Path) -> Result<Registry, Error> {
-    let (registry, unknown) = xml_tolerant(vk, Some(video))?;
-    if unknown.is_empty() {
-        Ok(registry)
-    } else {
-        Err(refused(&unknown))
+/// A file of the snapshot as the manifest calls it.
+pub fn snapshot_input(name: &str, text: String) -> Input {
+    Input {
+        name: format!("registry/snapshot/{name}"),
+        text,
     }
+}
+
+/// An overlay as the manifest calls it, wherever it lies.
+pub fn overlay(path: &Path) -> Result<Input, Error> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    Ok(Input {
+        name: format!("overlay/{name}"),
+        text: fs::read_to_string(path).map_err(|error| Error::file(path, &error))?,
+    })
+}
+
+/// The registry in `vk.xml` with overlays merged into it, read strictly.
+pub fn xml(vk: &Path, overlays: &[PathBuf], video: &Path) -> Result<Registry, Error> {
+    let (vk, video) = (XmlFile::read(vk)?, XmlFile::read(video)?);
+    let overlays = overlays
+        .iter()
+        .map(|path| XmlFile::read(path))
+        .collect::<Result<Vec<_>, _>>()?;
+    let sources = overlays.iter().map(XmlFile::source).collect::<Result<Vec<_>, _>>()?;
+    let registry = match sources.as_slice() {
+        [] => vk_registry::load(vk.source()?, video.source()?),
+        overlays => vk_registry::load_with_overlays(vk.source()?, overlays, video.source()?),
+    };
+    registry.map_err(|errors| refused(&errors))
 }
 
 /// The registry in `vk.xml`, and the constructs that nobody has judged yet.

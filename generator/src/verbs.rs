@@ -5,9 +5,10 @@ use crate::emit::{self, File, Input};
 use crate::error::Error;
 use crate::output::{self, Wanted};
 use crate::plan::{Plan, Problem};
-use crate::policy::Policy;
+use crate::policy::{Policy, PolicyFile};
 use crate::{diff, dump, explain, input};
 use std::io::Write;
+use std::path::Path;
 use vk_registry::model::{Level, Registry};
 use vk_registry::snapshot;
 
@@ -36,7 +37,7 @@ fn import(options: &Options) -> Result<(), Error> {
 }
 
 fn emit(options: &Options) -> Result<(), Error> {
-    let (registry, inputs) = input::snapshot(&options.snapshot)?;
+    let (registry, inputs) = source(options)?;
     let files = generate(options, &registry, inputs)?;
     let changed = output::write(&options.generated, &wanted(&files))?;
     println!("{changed} of {} files changed; {}", files.len(), totals(&registry));
@@ -44,12 +45,13 @@ fn emit(options: &Options) -> Result<(), Error> {
 }
 
 fn check(options: &Options) -> Result<(), Error> {
+    let (registry, inputs) = source(options)?;
     let mut differences = Vec::new();
-    if let Some(registry) = from_xml(options)? {
+    // What an overlay brings is in no snapshot.
+    if options.xml.is_some() && options.overlays.is_empty() {
         let files = snapshot::write(&registry);
         differences.extend(output::compare(&options.snapshot, &wanted_snapshot(&files))?);
     }
-    let (registry, inputs) = input::snapshot(&options.snapshot)?;
     let files = generate(options, &registry, inputs)?;
     differences.extend(output::compare(&options.generated, &wanted(&files))?);
     if differences.is_empty() {
@@ -60,19 +62,17 @@ fn check(options: &Options) -> Result<(), Error> {
 }
 
 fn print_dump(options: &Options) -> Result<(), Error> {
-    let registry = known(options)?;
-    let (policy, text) = Policy::read(&options.policy)?;
-    let plan = Plan::new(&registry, &policy).map_err(|problems| located(options, &text, &problems))?;
-    let mut text = dump::json(&plan);
+    let ((registry, _), rules) = (source(options)?, Rules::read(options)?);
+    let mut text = dump::json(&rules.plan(&registry)?);
     text.push('\n');
     print(&text);
     Ok(())
 }
 
 fn print_diff(options: &Options, old: &str, new: &str) -> Result<(), Error> {
-    let (policy, _) = Policy::read(&options.policy)?;
+    let rules = Rules::read(options)?;
     let (old, new) = (diff::side(old, &options.input)?, diff::side(new, &options.input)?);
-    let report = diff::compare(&old, &new, &policy);
+    let report = diff::compare(&old, &new, &rules.policy);
     let render = match options.format {
         Format::Text => diff::text,
         Format::Json => diff::json,
@@ -87,10 +87,9 @@ fn print_diff(options: &Options, old: &str, new: &str) -> Result<(), Error> {
 }
 
 fn print_explanation(options: &Options, name: &str) -> Result<(), Error> {
-    let registry = known(options)?;
-    let (policy, text) = Policy::read(&options.policy)?;
-    let plan = Plan::new(&registry, &policy).map_err(|problems| located(options, &text, &problems))?;
-    print(&explain::explain(options, &plan, &text, name)?);
+    let ((registry, _), rules) = (source(options)?, Rules::read(options)?);
+    let plan = rules.plan(&registry)?;
+    print(&explain::explain(options, &plan, &rules.files, name)?);
     Ok(())
 }
 
@@ -99,33 +98,65 @@ fn print(text: &str) {
     let _ = std::io::stdout().write_all(text.as_bytes());
 }
 
-/// The registry of the XML, or of the snapshot when no XML is named.
-fn known(options: &Options) -> Result<Registry, Error> {
-    match from_xml(options)? {
-        Some(registry) => Ok(registry),
-        None => Ok(input::snapshot(&options.snapshot)?.0),
+/// The policy with what overlays add to it.
+struct Rules {
+    policy: Policy,
+    files: Vec<PolicyFile>,
+}
+
+impl Rules {
+    fn read(options: &Options) -> Result<Self, Error> {
+        let (policy, files) = Policy::read(&options.policy, &options.overlay_policies)?;
+        Ok(Self { policy, files })
+    }
+
+    /// The plan, or what does not fit and where.
+    fn plan<'a>(&'a self, registry: &'a Registry) -> Result<Plan<'a>, Error> {
+        let located = |problem: &Problem| problem.located(&self.files);
+        Plan::new(registry, &self.policy).map_err(|problems| Error::Policy(problems.iter().map(located).collect()))
     }
 }
 
 /// All files of the output, the manifest included.
 fn generate(options: &Options, registry: &Registry, mut inputs: Vec<Input>) -> Result<Vec<File>, Error> {
-    let (policy, text) = Policy::read(&options.policy)?;
-    let plan = Plan::new(registry, &policy).map_err(|problems| located(options, &text, &problems))?;
-    let mut files = emit::all(&plan)?;
-    let name = "generator/policy.toml".to_owned();
-    inputs.push(Input { name, text });
+    let rules = Rules::read(options)?;
+    let mut files = emit::all(&rules.plan(registry)?)?;
+    let names = std::iter::once("generator/policy.toml".to_owned()).chain(rules.files.iter().skip(1).map(overlay_name));
+    let named = names.zip(&rules.files).map(|(name, file)| Input {
+        name,
+        text: file.text.clone(),
+    });
+    inputs.extend(named);
     files.push(emit::manifest(&inputs, &files));
     Ok(files)
 }
 
-fn located(options: &Options, policy: &str, problems: &[Problem]) -> Error {
-    let file = options.policy.display().to_string();
-    Error::Policy(problems.iter().map(|problem| problem.located(&file, policy)).collect())
+/// How the manifest calls a file that may lie anywhere.
+fn overlay_name(file: &PolicyFile) -> String {
+    let name = Path::new(&file.name).file_name().unwrap_or_default();
+    format!("overlay/{}", name.to_string_lossy())
+}
+
+/// The registry and the inputs that a manifest lists: of the XML with its overlays, or of the snapshot when no XML is
+/// named. Both give the same inputs, the facts, as long as the snapshot is up to date.
+fn source(options: &Options) -> Result<(Registry, Vec<Input>), Error> {
+    let Some(registry) = from_xml(options)? else {
+        return input::snapshot(&options.snapshot);
+    };
+    let mut inputs: Vec<Input> = snapshot::write(&registry)
+        .into_iter()
+        .map(|(name, text)| input::snapshot_input(name, text))
+        .collect();
+    for overlay in &options.overlays {
+        inputs.push(input::overlay(overlay)?);
+    }
+    Ok((registry, inputs))
 }
 
 fn from_xml(options: &Options) -> Result<Option<Registry>, Error> {
     let xml = options.xml.as_ref();
-    xml.map(|(vk, video)| input::xml(vk, video)).transpose()
+    xml.map(|(vk, video)| input::xml(vk, &options.overlays, video))
+        .transpose()
 }
 
 fn wanted(files: &[File]) -> Vec<Wanted<'_>> {

@@ -1,6 +1,6 @@
 //! What was wrong with a registry, and where.
 
-use crate::source::{LineTable, Source};
+use crate::source::{Origins, Place};
 use roxmltree::Document;
 use std::fmt;
 use std::ops::Range;
@@ -79,6 +79,8 @@ codes! {
     UnknownExtensionType = "unknown-extension-type",
     /// An extension whose version or name enumerant is absent or disagrees.
     ExtensionConstants = "extension-constants",
+    /// Two supported extensions with one number, which would give their enumerants the same values (GEN-69).
+    ExtensionNumber = "extension-number",
     /// A handle without `objtypeenum`, or with one that is no `VkObjectType`.
     HandleObjectType = "handle-object-type",
     /// A handle whose parent is no handle.
@@ -187,31 +189,34 @@ impl std::error::Error for Diagnostic {}
 
 /// Collects the diagnostics of one file.
 pub(crate) struct Reporter<'a> {
-    file: &'a str,
     text: &'a str,
     document: &'a Document<'a>,
-    lines: LineTable,
+    origins: Origins<'a>,
     found: Vec<Diagnostic>,
     /// Kept apart from `found`, which is capped.
     is_broken: bool,
 }
 
 impl<'a> Reporter<'a> {
-    pub(crate) fn new(source: Source<'a>, document: &'a Document<'a>) -> Self {
-        let text = source.body();
+    /// For a document whose text comes from the given files.
+    pub(crate) fn new(origins: Origins<'a>, document: &'a Document<'a>) -> Self {
         Self {
-            file: source.name,
-            text,
+            text: document.input_text(),
             document,
-            lines: LineTable::new(text),
+            origins,
             found: Vec::new(),
             is_broken: false,
         }
     }
 
-    /// Line of a byte offset, for texts that name a second place.
-    pub(crate) fn line(&self, at: usize) -> u32 {
-        self.lines.place(self.text, at).0
+    /// A second place in the words of a message about the first: its line, and its file if that is another one.
+    pub(crate) fn other_place(&self, first: usize, other: usize) -> String {
+        let (first, other) = (self.origins.place(first), self.origins.place(other));
+        if first.file == other.file {
+            format!("line {}", other.line)
+        } else {
+            format!("{}:{}", other.file, other.line)
+        }
     }
 
     /// Records a mistake in the element that starts at byte `at`.
@@ -220,10 +225,10 @@ impl<'a> Reporter<'a> {
         if self.found.len() >= MAX_DIAGNOSTICS {
             return;
         }
-        let (line, column) = self.lines.place(self.text, at);
+        let Place { file, line, column } = self.origins.place(at);
         let (path, range) = element_at(self.document, at);
         let snippet = snippet(self.text.get(range).unwrap_or_default());
-        let (file, text) = (self.file.to_owned(), text.into());
+        let (file, text) = (file.to_owned(), text.into());
         self.found.push(Diagnostic {
             file,
             line,
@@ -242,8 +247,9 @@ impl<'a> Reporter<'a> {
 
     /// Everything found, in file order.
     pub(crate) fn finish(mut self) -> Vec<Diagnostic> {
-        self.found
-            .sort_by(|a, b| (a.line, a.column, a.code, &a.text).cmp(&(b.line, b.column, b.code, &b.text)));
+        self.found.sort_by(|a, b| {
+            (&a.file, a.line, a.column, a.code, &a.text).cmp(&(&b.file, b.line, b.column, b.code, &b.text))
+        });
         self.found
     }
 }

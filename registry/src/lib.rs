@@ -14,12 +14,13 @@ pub mod diagnostic;
 mod load;
 mod mentions;
 pub mod model;
+mod overlay;
 mod parse;
 mod resolve;
 pub mod snapshot;
 mod source;
 
 pub use diagnostic::{Code, Diagnostic};
-pub use load::{load, load_tolerant};
+pub use load::{load, load_tolerant, load_with_overlays};
 pub use mentions::{Mention, mentions};
 pub use source::Source;

@@ -2,8 +2,8 @@
 
 use crate::diagnostic::{Diagnostic, Reporter};
 use crate::model::Registry;
-use crate::source::Source;
-use crate::{parse, resolve};
+use crate::source::{Origins, Source};
+use crate::{overlay, parse, resolve};
 
 /// Reads `vk.xml`, and `video.xml` to check that it holds no entry point.
 ///
@@ -22,7 +22,7 @@ pub fn load_tolerant<'a>(
     video: impl Into<Option<Source<'a>>>,
 ) -> Result<(Registry, Vec<Diagnostic>), Vec<Diagnostic>> {
     let video = video.into().map(check_video).unwrap_or_default();
-    let (registry, mut found) = read_vulkan(vk);
+    let (registry, mut found) = read_vulkan(vk.body(), vk.name, Origins::one(vk));
     found.extend(video);
     match registry {
         Some(registry) if found.iter().all(|diagnostic| diagnostic.code.is_unknown_construct()) => {
@@ -32,12 +32,30 @@ pub fn load_tolerant<'a>(
     }
 }
 
-fn read_vulkan(source: Source<'_>) -> (Option<Registry>, Vec<Diagnostic>) {
-    let document = match parse::document(source) {
+/// Like [`load`], with further registries merged into the first: extensions that are not public yet.
+///
+/// An overlay has the form of `vk.xml` with only what is new. Names that are defined twice, and numbers of extensions
+/// that are taken twice, are errors that give both places.
+pub fn load_with_overlays(
+    vk: Source<'_>,
+    overlays: &[Source<'_>],
+    video: Source<'_>,
+) -> Result<Registry, Vec<Diagnostic>> {
+    let (text, origins) = overlay::merge(vk, overlays)?;
+    let (registry, mut found) = read_vulkan(&text, vk.name, origins);
+    found.extend(check_video(video));
+    match registry {
+        Some(registry) if found.is_empty() => Ok(registry),
+        _ => Err(found),
+    }
+}
+
+fn read_vulkan(text: &str, name: &str, origins: Origins<'_>) -> (Option<Registry>, Vec<Diagnostic>) {
+    let document = match parse::document(Source { name, text }) {
         Ok(document) => document,
         Err(diagnostic) => return (None, vec![diagnostic]),
     };
-    let mut report = Reporter::new(source, &document);
+    let mut report = Reporter::new(origins, &document);
     let raw = parse::vulkan(&document, &mut report);
     // Records that could not be read are missing now; what resolving would say about that is noise.
     let registry = if report.is_broken() {
@@ -51,7 +69,7 @@ fn read_vulkan(source: Source<'_>) -> (Option<Registry>, Vec<Diagnostic>) {
 fn check_video(source: Source<'_>) -> Vec<Diagnostic> {
     match parse::document(source) {
         Ok(document) => {
-            let mut report = Reporter::new(source, &document);
+            let mut report = Reporter::new(Origins::one(source), &document);
             parse::video(&document, &mut report);
             report.finish()
         }

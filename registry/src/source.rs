@@ -31,6 +31,69 @@ impl<'a> Source<'a> {
     }
 }
 
+/// A place in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place<'a> {
+    /// File name.
+    pub(crate) file: &'a str,
+    /// Line, from 1.
+    pub(crate) line: u32,
+    /// Column in characters, from 1.
+    pub(crate) column: u32,
+}
+
+/// Which files a text was put together from, so that a mistake is reported where its author wrote it.
+#[derive(Debug)]
+pub(crate) struct Origins<'a> {
+    files: Vec<(Source<'a>, LineTable)>,
+    /// Sorted by start; the first starts at 0.
+    pieces: Vec<Piece>,
+}
+
+/// A part of a text that comes from one file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Piece {
+    /// Where it starts in the text.
+    pub(crate) start: usize,
+    /// Index of its file.
+    pub(crate) file: usize,
+    /// Where it starts in the file.
+    pub(crate) origin: usize,
+}
+
+impl<'a> Origins<'a> {
+    pub(crate) fn new(files: &[Source<'a>], pieces: Vec<Piece>) -> Self {
+        let with_lines = |source: &Source<'a>| (*source, LineTable::new(source.body()));
+        Self {
+            files: files.iter().map(with_lines).collect(),
+            pieces,
+        }
+    }
+
+    /// A text that is one file.
+    pub(crate) fn one(source: Source<'a>) -> Self {
+        let whole = Piece {
+            start: 0,
+            file: 0,
+            origin: 0,
+        };
+        Self::new(&[source], vec![whole])
+    }
+
+    /// The place of a byte offset of the text.
+    pub(crate) fn place(&self, at: usize) -> Place<'a> {
+        let index = self.pieces.partition_point(|piece| piece.start <= at).saturating_sub(1);
+        let piece = self.pieces[index];
+        let (source, lines) = &self.files[piece.file];
+        let (line, column) = lines.place(source.body(), at - piece.start + piece.origin);
+        Place {
+            file: source.name,
+            line,
+            column,
+        }
+    }
+}
+
 /// Byte offsets of line starts, so that a place costs a binary search and not a scan (GEN-14).
 #[derive(Debug)]
 pub(crate) struct LineTable {

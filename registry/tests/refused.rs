@@ -271,6 +271,11 @@ const PROVIDERS: &[Case] = &[
         "number=\"3\" type=\"queue\"",
     ),
     (
+        Code::ExtensionNumber,
+        "number=\"3\" type=\"device\"",
+        "number=\"2\" type=\"device\"",
+    ),
+    (
         Code::ExtensionConstants,
         "<enum value=\"1\" name=\"VK_EXT_OTHER_SPEC_VERSION\"/>",
         "",

@@ -8,13 +8,14 @@ mod places;
 use crate::command_line::Options;
 use crate::error::Error;
 use crate::plan::Plan;
+use crate::policy::PolicyFile;
 use facts::Facts;
 use places::Places;
 
 /// Explains a command, an extension, a handle or another name of the registry.
 ///
-/// `policy` is the text of the policy file, for line numbers.
-pub fn explain(options: &Options, plan: &Plan<'_>, policy: &str, name: &str) -> Result<String, Error> {
+/// `policy` holds the texts that the plan's policy was read from, for line numbers.
+pub fn explain(options: &Options, plan: &Plan<'_>, policy: &[PolicyFile], name: &str) -> Result<String, Error> {
     let places = Places::new(options, plan, policy)?;
     let mut facts = Facts::new(name);
     let registry = plan.registry;

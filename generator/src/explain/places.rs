@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::input::XmlFile;
 use crate::names;
 use crate::plan::Plan;
+use crate::policy::PolicyFile;
 use std::fs;
 use std::path::{Path, PathBuf};
 use vk_registry::{Mention, mentions, snapshot};
@@ -13,57 +14,66 @@ use vk_registry::{Mention, mentions, snapshot};
 /// Everything that has lines.
 pub(super) struct Places<'a> {
     options: &'a Options,
-    policy: &'a str,
+    policy: &'a [PolicyFile],
     emitted: Vec<File>,
-    xml: Option<XmlFile>,
-    vk: PathBuf,
+    /// The registry and its overlays.
+    xml: Vec<(PathBuf, XmlFile)>,
 }
 
 impl<'a> Places<'a> {
-    pub(super) fn new(options: &'a Options, plan: &Plan<'_>, policy: &'a str) -> Result<Self, Error> {
+    pub(super) fn new(options: &'a Options, plan: &Plan<'_>, policy: &'a [PolicyFile]) -> Result<Self, Error> {
         let vk = match &options.xml {
             Some((vk, _)) => vk.clone(),
             None => options.input.join("vk.xml"),
         };
-        let xml = vk.is_file().then(|| XmlFile::read(&vk)).transpose()?;
+        let mut xml = Vec::new();
+        for path in [&vk].into_iter().filter(|vk| vk.is_file()).chain(&options.overlays) {
+            xml.push((path.clone(), XmlFile::read(path)?));
+        }
         Ok(Self {
             options,
             policy,
             emitted: emit::all(plan)?,
             xml,
-            vk,
         })
     }
 
     pub(super) fn has_xml(&self) -> bool {
-        self.xml.is_some()
+        !self.xml.is_empty()
     }
 
     /// Elements of the XML that speak of the name.
     pub(super) fn mentions(&self, name: &str) -> Vec<String> {
-        let source = self.xml.as_ref().and_then(|xml| xml.source().ok());
-        let found = source.map_or_else(Vec::new, |source| mentions(source, name).unwrap_or_default());
-        let show = |mention: &Mention| {
-            let provider = mention
-                .provider
-                .as_ref()
-                .map_or(String::new(), |name| format!(" of {name}"));
-            let Mention {
-                line, path, snippet, ..
-            } = mention;
-            format!("{}:{line}: {path}{provider}\n    {snippet}", self.short(&self.vk))
+        let in_file = |(path, xml): &(PathBuf, XmlFile)| {
+            let found = xml
+                .source()
+                .map_or_else(|_| Vec::new(), |source| mentions(source, name).unwrap_or_default());
+            let file = self.short(path);
+            let show = |mention: &Mention| {
+                let provider = mention
+                    .provider
+                    .as_ref()
+                    .map_or(String::new(), |name| format!(" of {name}"));
+                let Mention {
+                    line, path, snippet, ..
+                } = mention;
+                [format!("{file}:{line}: {path}{provider}"), format!("    {snippet}")]
+            };
+            found.iter().flat_map(show).collect::<Vec<String>>()
         };
-        found.iter().flat_map(|mention| lines(&show(mention))).collect()
+        self.xml.iter().flat_map(in_file).collect()
     }
 
     /// Rows of the policy that name it.
     pub(super) fn policy(&self, name: &str) -> Vec<String> {
-        let file = self.short(&self.options.policy);
-        let quoted = format!("\"{name}\"");
-        let key = format!("{name} = ");
-        matching(self.policy, |line| line.contains(&quoted) || line.starts_with(&key))
-            .map(|(number, line)| format!("{file}:{number}: {}", line.trim()))
-            .collect()
+        let (quoted, key) = (format!("\"{name}\""), format!("{name} = "));
+        let in_file = |policy: &PolicyFile| {
+            let file = self.short(Path::new(&policy.name));
+            let rows = matching(&policy.text, |line| line.contains(&quoted) || line.starts_with(&key));
+            rows.map(|(number, line)| format!("{file}:{number}: {}", line.trim()))
+                .collect::<Vec<String>>()
+        };
+        self.policy.iter().flat_map(in_file).collect()
     }
 
     /// Records of the snapshot.
@@ -140,10 +150,6 @@ impl<'a> Places<'a> {
             .display()
             .to_string()
     }
-}
-
-fn lines(text: &str) -> Vec<String> {
-    text.lines().map(str::to_owned).collect()
 }
 
 /// Lines with their numbers, from 1.

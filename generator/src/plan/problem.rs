@@ -1,6 +1,6 @@
 //! What does not fit between registry and policy, and where in the policy file to look.
 
-use crate::policy::place;
+use crate::policy::{PolicyFile, place};
 
 /// What kind of misfit it is (GEN-83). The words are stable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,18 +62,27 @@ impl Problem {
         }
     }
 
-    /// The message in the style of a compiler, pointing to the first place where the policy's text has the name.
-    pub fn located(&self, file: &str, policy: &str) -> String {
-        let quoted = format!("\"{}\"", self.name);
-        let key = format!("\n{} = ", self.name);
-        let offset = policy.find(&quoted).or_else(|| policy.find(&key).map(|at| at + 1));
-        let (line, column) = place(policy, offset.unwrap_or(0));
+    /// The message in the style of a compiler, pointing to the first place where a policy file has the name, or to the
+    /// start of the first file.
+    pub fn located(&self, files: &[PolicyFile]) -> String {
+        let found = files.iter().find_map(|file| Some((file, self.find(&file.text)?)));
+        let (name, (line, column)) = match (found, files.first()) {
+            (Some((file, offset)), _) => (file.name.as_str(), place(&file.text, offset)),
+            (None, Some(file)) => (file.name.as_str(), (1, 1)),
+            (None, None) => ("policy", (1, 1)),
+        };
         format!(
-            "{file}:{line}:{column}: error[{}]: {}: {}",
+            "{name}:{line}:{column}: error[{}]: {}: {}",
             self.code.word(),
             self.name,
             self.text
         )
+    }
+
+    /// Where a policy's text has the name, as a value or as a key.
+    fn find(&self, policy: &str) -> Option<usize> {
+        let (quoted, key) = (format!("\"{}\"", self.name), format!("\n{} = ", self.name));
+        policy.find(&quoted).or_else(|| policy.find(&key).map(|at| at + 1))
     }
 }
 

@@ -4,13 +4,16 @@
 //! [`crate::plan`], since they need the registry.
 
 mod declaration;
+mod overlay;
 
 pub use declaration::Declared;
+pub use overlay::PolicyOverlay;
 
 use crate::error::Error;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The whole file.
 #[derive(Debug, Deserialize)]
@@ -214,34 +217,67 @@ pub struct Extra {
     pub reason: String,
 }
 
+/// A policy file's name and text, for messages that point into it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PolicyFile {
+    /// As the user called it.
+    pub name: String,
+    /// Its content.
+    pub text: String,
+}
+
+impl PolicyFile {
+    fn read(path: &Path) -> Result<Self, Error> {
+        Ok(Self {
+            name: path.display().to_string(),
+            text: std::fs::read_to_string(path).map_err(|error| Error::file(path, &error))?,
+        })
+    }
+}
+
 impl Policy {
-    /// Reads the file and checks its form.
-    pub fn read(path: &Path) -> Result<(Self, String), Error> {
-        let text = std::fs::read_to_string(path).map_err(|error| Error::file(path, &error))?;
-        let policy = Self::parse(&path.display().to_string(), &text).map_err(|line| Error::Policy(vec![line]))?;
-        Ok((policy, text))
+    /// Reads the file and checks its form, then adds what further files say about overlays.
+    pub fn read(path: &Path, overlays: &[PathBuf]) -> Result<(Self, Vec<PolicyFile>), Error> {
+        let refused = |line| Error::Policy(vec![line]);
+        let mut files = vec![PolicyFile::read(path)?];
+        let mut policy = Self::parse(&files[0].name, &files[0].text).map_err(refused)?;
+        for path in overlays {
+            let file = PolicyFile::read(path)?;
+            policy.add(PolicyOverlay::parse(&file.name, &file.text).map_err(refused)?);
+            files.push(file);
+        }
+        Ok((policy, files))
     }
 
     /// Parses the text of `file`; a complaint names the place.
     pub fn parse(file: &str, text: &str) -> Result<Self, String> {
-        let policy: Self = toml::from_str(text).map_err(|error| {
-            let (line, column) = place(text, error.span().map_or(0, |span| span.start));
-            format!(
-                "{file}:{line}:{column}: error[policy-syntax]: {}",
-                error.message().replace('\n', "; ")
-            )
-        })?;
-        let treatments = policy.treatments.iter().map(|row| (&row.commands, &row.reason));
-        let gates = policy.gates.iter().map(|row| (&row.commands, &row.reason));
-        match treatments.chain(gates).find(|(_, reason)| reason.trim().is_empty()) {
-            None => Ok(policy),
-            Some((commands, _)) => {
-                let command = commands.first().map_or("", String::as_str);
-                let (line, column) = place(text, text.find(&format!("\"{command}\"")).unwrap_or(0));
-                Err(format!(
-                    "{file}:{line}:{column}: error[policy-reason]: {command}: the row has no reason"
-                ))
-            }
+        let policy: Self = syntax(file, text)?;
+        reasons(file, text, &policy.treatments, &policy.gates)?;
+        Ok(policy)
+    }
+}
+
+/// Reads TOML; a complaint names the place.
+fn syntax<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, String> {
+    toml::from_str(text).map_err(|error| {
+        let (line, column) = place(text, error.span().map_or(0, |span| span.start));
+        let message = error.message().replace('\n', "; ");
+        format!("{file}:{line}:{column}: error[policy-syntax]: {message}")
+    })
+}
+
+/// Every row says why.
+fn reasons(file: &str, text: &str, treatments: &[Treatment], gates: &[GateException]) -> Result<(), String> {
+    let treatments = treatments.iter().map(|row| (&row.commands, &row.reason));
+    let gates = gates.iter().map(|row| (&row.commands, &row.reason));
+    match treatments.chain(gates).find(|(_, reason)| reason.trim().is_empty()) {
+        None => Ok(()),
+        Some((commands, _)) => {
+            let command = commands.first().map_or("", String::as_str);
+            let (line, column) = place(text, text.find(&format!("\"{command}\"")).unwrap_or(0));
+            Err(format!(
+                "{file}:{line}:{column}: error[policy-reason]: {command}: the row has no reason"
+            ))
         }
     }
 }

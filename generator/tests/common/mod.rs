@@ -8,7 +8,7 @@ use vk_registry::model::Registry;
 use vk_registry::snapshot;
 use vkgen::emit::{self, File};
 use vkgen::plan::{Plan, Problem};
-use vkgen::policy::Policy;
+use vkgen::policy::{Policy, PolicyFile};
 
 /// The folder of the crate.
 pub(crate) fn crate_root() -> &'static Path {
@@ -59,7 +59,11 @@ pub(crate) fn generate(registry: &Registry, policy: &Policy) -> Vec<File> {
 /// The misfits between a registry and a policy's text, as printed.
 pub(crate) fn problems(registry: &Registry, text: &str) -> Vec<String> {
     let policy = policy(text);
-    let located = |problem: &Problem| problem.located("policy.toml", text);
+    let file = PolicyFile {
+        name: "policy.toml".to_owned(),
+        text: text.to_owned(),
+    };
+    let located = |problem: &Problem| problem.located(std::slice::from_ref(&file));
     Plan::new(registry, &policy)
         .err()
         .map_or_else(Vec::new, |found| found.iter().map(located).collect())

@@ -70,6 +70,11 @@ pub(crate) fn vulkan<'a>(document: &'a Document<'a>, report: &mut Reporter<'_>) 
     }
 }
 
+/// Checks that a part of a Vulkan registry is made of known constructs.
+pub(crate) fn constructs(document: &Document<'_>, report: &mut Reporter<'_>) {
+    strict::check(document.root_element(), schema::VULKAN, report);
+}
+
 /// Checks that `video.xml` holds nothing the loader would have to know (GEN-4).
 pub(crate) fn video(document: &Document<'_>, report: &mut Reporter<'_>) {
     let root = document.root_element();

@@ -30,10 +30,16 @@ pub(super) fn build(
     report: &mut Reporter<'_>,
 ) -> BTreeMap<String, Extension> {
     let mut found = BTreeMap::new();
+    let mut numbers: BTreeMap<u32, &RawProvider<'_>> = BTreeMap::new();
     for provider in scope.providers() {
         let ProviderKind::Extension(raw) = &provider.kind else {
             continue;
         };
+        if let Some(first) = numbers.insert(raw.number, provider) {
+            let place = report.other_place(provider.at, first.at);
+            let text = format!("`{}` has the number of `{}` in {place}", provider.name, first.name);
+            report.report(provider.at, Code::ExtensionNumber, text);
+        }
         if let Some(word) = raw.platform.filter(|word| !platforms.contains_key(*word)) {
             let text = format!("`{}` needs the platform `{word}`, which is not listed", provider.name);
             report.report(provider.at, Code::UnknownPlatform, text);

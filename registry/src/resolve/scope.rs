@@ -135,7 +135,7 @@ pub(super) fn unique<'a, T>(
     let mut found = BTreeMap::new();
     for (name, at, definition) in definitions {
         if let Some(first) = places.insert(name, at) {
-            let text = format!("`{name}` is defined here and in line {}", report.line(first));
+            let text = format!("`{name}` is defined here and in {}", report.other_place(at, first));
             report.report(at, Code::DuplicateDefinition, text);
         }
         found.insert(name, definition);

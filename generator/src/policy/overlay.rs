@@ -1,0 +1,38 @@
+//! What a driver team says about the commands of a registry of its own, in a file beside the policy.
+
+use super::{ByValue, GateException, Policy, Treatment, reasons, syntax};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// Further rows; each means what it means in the policy.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
+pub struct PolicyOverlay {
+    #[serde(rename = "treatment")]
+    treatments: Vec<Treatment>,
+    #[serde(rename = "gate")]
+    gates: Vec<GateException>,
+    emulated: Vec<String>,
+    structs: Vec<String>,
+    by_value: BTreeMap<String, ByValue>,
+}
+
+impl PolicyOverlay {
+    /// Parses the text of `file`; a complaint names the place.
+    pub fn parse(file: &str, text: &str) -> Result<Self, String> {
+        let overlay: Self = syntax(file, text)?;
+        reasons(file, text, &overlay.treatments, &overlay.gates)?;
+        Ok(overlay)
+    }
+}
+
+impl Policy {
+    /// Adds rows; two rows for one command are found when the plan is made.
+    pub fn add(&mut self, overlay: PolicyOverlay) {
+        self.treatments.extend(overlay.treatments);
+        self.gates.extend(overlay.gates);
+        self.emulated.extend(overlay.emulated);
+        self.types.structs.extend(overlay.structs);
+        self.types.by_value.extend(overlay.by_value);
+    }
+}
