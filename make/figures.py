@@ -33,7 +33,7 @@ def sides():
 
 
 def disassembly(library, symbol):
-    """The instructions of an exported function: address and text, without the padding after it."""
+    """The instructions of an exported function, address and text, without padding."""
     table = capture("nm", "-D", "-S", "--defined-only", library)
     found = re.search(rf"^(\w+) (\w+) T {symbol}$", table, re.MULTILINE)
     begin, size = (int(word, 16) for word in found.groups())
@@ -41,11 +41,14 @@ def disassembly(library, symbol):
     text = capture("objdump", "-d", "--no-show-raw-insn", *bounds, library)
     lines = re.findall(r"^\s+([0-9a-f]+):\t(.*)$", text, re.MULTILINE)
     assert lines, f"no code for {symbol}"
-    return [(int(address, 16), code.strip()) for address, code in lines]
+    return [(int(address, 16), code.strip()) for address, code in lines if not code.startswith(("nop", "xchg   %ax,%ax"))]
 
 
 def way(code):
-    """The fewest instructions from the entry to the jump or call through a pointer: what a good call executes."""
+    """The fewest instructions from the entry to the jump or call through a dispatch table: what a good call executes.
+
+    A jump relative to %rip is one to a known function of the library: there the entry has refused the handle.
+    """
     place = {address: number for number, (address, _) in enumerate(code)}
     reached, seen, steps = {0}, set(), 0
     while reached:
@@ -53,12 +56,12 @@ def way(code):
         following = set()
         for number in reached:
             text = code[number][1]
-            if re.match(r"(jmp|call|notrack jmp|bnd jmp)\s+\*", text):
+            if re.match(r"(jmp|call|notrack jmp|bnd jmp)\s+\*(?!.*%rip)", text):
                 return steps
             target = re.match(r"(j\w+)\s+([0-9a-f]+)", text)
             if target and int(target[2], 16) in place:
                 following.add(place[int(target[2], 16)])
-            ends = (target and target[1] == "jmp") or text.startswith(("ret", "ud2", "hlt"))
+            ends = text.startswith(("jmp", "ret", "ud2", "hlt"))
             if not ends and number + 1 < len(code):
                 following.add(number + 1)
         seen |= reached

@@ -6,7 +6,7 @@ make/setup.sh run
 make/registry.sh
 make/generate.sh
 make/check-generated.sh
-make build
+make --no-print-directory build
 make/programs.sh
 
 # Whether any driver is installed where the loader looks, or named by a variable.
