@@ -476,6 +476,7 @@ fn bi_8_folders_and_pipes_named_like_manifests_do_not_block() {
 fn bi_9_a_manifest_that_cannot_be_opened_is_an_error_in_the_log_only() {
     case(|scene| {
         place(scene, &[Layer::explicit("b")]);
+        scene.folder(EXPLICIT);
         let link = scene.path(&format!("{EXPLICIT}/a.json"));
         let text = link.display().to_string();
         scene.on_disk(|| std::os::unix::fs::symlink("nowhere", link).expect("links can be made"));

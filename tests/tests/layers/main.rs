@@ -3,8 +3,12 @@
 //! The name of a case begins with the number of the requirement it shows, `lay_` for the rules and `bi_` for the bad
 //! inputs of the layer reference; the doc comment names the others.
 
+mod activation;
 mod discovery;
+mod filters;
 mod kit;
 mod manifest_fields;
 mod manifest_text;
+mod meta;
+mod overriding;
 mod paths;

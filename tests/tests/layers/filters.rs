@@ -1,0 +1,257 @@
+//! The three filter variables and when an implicit layer is active (section 6).
+
+use loader_tests::ash::vk;
+use loader_tests::{Outcome, Scene, case};
+
+use crate::kit::{Layer, chain, place};
+
+/// Two implicit and two explicit layers, of which the application asks for none.
+fn four(scene: &mut Scene) {
+    place(
+        scene,
+        &[
+            Layer::implicit("one_implicit"),
+            Layer::implicit("two_implicit"),
+            Layer::explicit("one_explicit"),
+            Layer::explicit("two_explicit"),
+        ],
+    );
+}
+
+/// Runs an instance without requests, and says which layers were in its chain.
+fn plain(scene: &mut Scene) -> Outcome {
+    let outcome = scene.run(|vk| {
+        vk.layers()
+            .expect("layers")
+            .iter()
+            .for_each(|name| vk.say("layer", name));
+        drop(vk.instance());
+    });
+    outcome.ok();
+    outcome
+}
+
+/// A case of `four` with these variables: the active layers by their short names.
+macro_rules! filters {
+    ($($(#[$doc:meta])* $name:ident: $($variable:ident = $value:expr),+ => [$($short:literal),*];)*) => {$(
+        $(#[$doc])*
+        #[test]
+        fn $name() {
+            case(|scene| {
+                four(scene);
+                $(scene.env(stringify!($variable), $value);)+
+                let outcome = plain(scene);
+                let expected: &[&str] = &[$(concat!("VK_LAYER_", $short)),*];
+                assert_eq!(chain(&outcome), expected, "{}", outcome.all());
+            });
+        }
+    )*};
+}
+
+filters! {
+    /// LAY-120, LAY-140, LAY-143
+    lay_120_enable_adds_explicit_layers: VK_LOADER_LAYERS_ENABLE = "VK_LAYER_two_explicit"
+        => ["one_implicit", "two_implicit", "two_explicit"];
+    /// LAY-120
+    lay_120_items_are_separated_by_commas: VK_LOADER_LAYERS_ENABLE = ",VK_LAYER_two_explicit,,VK_LAYER_one_explicit,"
+        => ["one_implicit", "two_implicit", "one_explicit", "two_explicit"];
+    /// LAY-120
+    lay_120_blanks_are_not_trimmed: VK_LOADER_LAYERS_DISABLE = " VK_LAYER_one_implicit,VK_LAYER_two_implicit "
+        => ["one_implicit", "two_implicit"];
+    /// LAY-120, BI-41
+    lay_120_the_seventeenth_pattern_is_ignored:
+        VK_LOADER_LAYERS_DISABLE = format!("{}VK_LAYER_one_implicit,VK_LAYER_two_implicit", "x,".repeat(15))
+        => ["two_implicit"];
+    /// LAY-121
+    lay_121_a_star_at_the_end_matches_a_beginning: VK_LOADER_LAYERS_DISABLE = "VK_LAYER_one*" => ["two_implicit"];
+    /// LAY-121
+    lay_121_a_star_in_front_matches_an_end: VK_LOADER_LAYERS_ENABLE = "*o_explicit"
+        => ["one_implicit", "two_implicit", "two_explicit"];
+    /// LAY-121
+    lay_121_stars_around_match_a_part: VK_LOADER_LAYERS_DISABLE = "*wo_imp*" => ["one_implicit"];
+    /// LAY-121
+    lay_121_a_star_inside_is_no_wildcard: VK_LOADER_LAYERS_DISABLE = "VK_LAYER_*_implicit"
+        => ["one_implicit", "two_implicit"];
+    /// LAY-121
+    lay_121_names_match_in_any_case: VK_LOADER_LAYERS_DISABLE = "vk_layer_ONE_IMPLICIT" => ["two_implicit"];
+    /// LAY-121
+    lay_121_a_part_without_stars_is_no_match: VK_LOADER_LAYERS_DISABLE = "VK_LAYER_one" => ["one_implicit", "two_implicit"];
+    /// LAY-122
+    lay_122_a_star_disables_everything: VK_LOADER_LAYERS_DISABLE = "*" => [];
+    /// LAY-122
+    lay_122_two_stars_disable_everything: VK_LOADER_LAYERS_DISABLE = "**" => [];
+    /// LAY-122
+    lay_122_all_disables_everything: VK_LOADER_LAYERS_DISABLE = "~all~" => [];
+    /// LAY-122
+    lay_122_all_enables_everything: VK_LOADER_LAYERS_ENABLE = "~all~"
+        => ["one_implicit", "two_implicit", "one_explicit", "two_explicit"];
+    /// LAY-122
+    lay_122_implicit_disables_implicit_layers:
+        VK_LOADER_LAYERS_DISABLE = "~implicit~", VK_INSTANCE_LAYERS = "VK_LAYER_one_explicit" => ["one_explicit"];
+    /// LAY-122
+    lay_122_explicit_disables_explicit_layers:
+        VK_LOADER_LAYERS_DISABLE = "~explicit~", VK_INSTANCE_LAYERS = "VK_LAYER_one_explicit"
+        => ["one_implicit", "two_implicit"];
+    /// LAY-122
+    lay_122_implicit_means_nothing_to_enable: VK_LOADER_LAYERS_ENABLE = "~implicit~,~explicit~"
+        => ["one_implicit", "two_implicit"];
+    /// LAY-122, BI-41
+    lay_122_an_unknown_word_is_ignored: VK_LOADER_LAYERS_DISABLE = "~x~,***,,," => ["one_implicit", "two_implicit"];
+    /// LAY-123, LAY-124
+    lay_124_allow_shields_from_disable: VK_LOADER_LAYERS_DISABLE = "*", VK_LOADER_LAYERS_ALLOW = "*two_implicit"
+        => ["two_implicit"];
+    /// LAY-124
+    lay_124_allow_enables_nothing: VK_LOADER_LAYERS_ALLOW = "*" => ["one_implicit", "two_implicit"];
+    /// LAY-124
+    lay_124_enable_beats_disable:
+        VK_LOADER_LAYERS_DISABLE = "*", VK_LOADER_LAYERS_ENABLE = "VK_LAYER_one_explicit,VK_LAYER_two_implicit"
+        => ["two_implicit", "one_explicit"];
+    /// LAY-126, LAY-142
+    lay_126_disable_beats_instance_layers:
+        VK_LOADER_LAYERS_DISABLE = "*one*", VK_INSTANCE_LAYERS = "VK_LAYER_one_explicit:VK_LAYER_two_explicit"
+        => ["two_implicit", "two_explicit"];
+    /// LAY-130
+    lay_130_a_disable_variable_turns_a_layer_off: DISABLE_one_implicit = "1" => ["two_implicit"];
+    /// LAY-130
+    lay_130_an_empty_disable_variable_counts: DISABLE_one_implicit = "" => ["two_implicit"];
+    /// LAY-130
+    lay_130_a_disable_variable_beats_the_enable_filter:
+        DISABLE_one_implicit = "1", VK_LOADER_LAYERS_ENABLE = "VK_LAYER_one_implicit" => ["two_implicit"];
+    /// LAY-140, LAY-141
+    lay_140_instance_layers_come_below_implicit_ones:
+        VK_INSTANCE_LAYERS = "VK_LAYER_two_explicit:VK_LAYER_one_explicit"
+        => ["one_implicit", "two_implicit", "two_explicit", "one_explicit"];
+    /// LAY-140, LAY-141
+    lay_141_an_implicit_layer_moves_to_its_place_in_instance_layers:
+        VK_INSTANCE_LAYERS = "VK_LAYER_one_explicit:VK_LAYER_one_implicit" => ["two_implicit", "one_explicit", "one_implicit"];
+    /// LAY-141
+    lay_141_instance_layers_enable_an_implicit_layer_whatever_its_variables_say:
+        VK_INSTANCE_LAYERS = "VK_LAYER_one_implicit", DISABLE_one_implicit = "1" => ["two_implicit", "one_implicit"];
+    /// LAY-141
+    lay_141_a_part_of_a_listed_name_is_not_listed: VK_INSTANCE_LAYERS = "VK_LAYER_one_implicit_and_more"
+        => ["one_implicit", "two_implicit"];
+    /// LAY-142, BI-42
+    bi_42_repeated_and_empty_names_are_ignored:
+        VK_INSTANCE_LAYERS = "::VK_LAYER_one_explicit::VK_LAYER_one_explicit:" => ["one_implicit", "two_implicit", "one_explicit"];
+    /// LAY-140
+    lay_140_the_enable_filter_comes_below_instance_layers:
+        VK_INSTANCE_LAYERS = "VK_LAYER_two_explicit", VK_LOADER_LAYERS_ENABLE = "*explicit"
+        => ["one_implicit", "two_implicit", "two_explicit", "one_explicit"];
+}
+
+/// LAY-120, LAY-121, BI-41
+#[test]
+fn bi_41_a_filter_of_a_megabyte_is_survived() {
+    case(|scene| {
+        four(scene);
+        // The limit of one variable is 128 KiB on Linux.
+        scene.env(
+            "VK_LOADER_LAYERS_DISABLE",
+            format!("{},VK_LAYER_one_implicit", "x".repeat(100_000)),
+        );
+        scene.env("VK_LOADER_LAYERS_ENABLE", ",".repeat(100_000));
+        assert_eq!(chain(&plain(scene)), ["VK_LAYER_two_implicit"]);
+    });
+}
+
+/// LAY-125, LAY-127, LAY-320
+#[test]
+fn lay_125_a_disabled_layer_is_gone_from_every_list() {
+    case(|scene| {
+        four(scene);
+        scene.env("VK_LOADER_LAYERS_DISABLE", "*one*");
+        let outcome = scene.run(|vk| {
+            assert_eq!(
+                vk.layers().expect("layers"),
+                ["VK_LAYER_two_implicit", "VK_LAYER_two_explicit"]
+            );
+            let refused = vk.spec().layer("VK_LAYER_one_explicit").create().err();
+            assert_eq!(refused, Some(vk::Result::ERROR_LAYER_NOT_PRESENT));
+            assert_eq!(
+                vk.extension_versions(Some(c"VK_LAYER_one_explicit")).err(),
+                Some(vk::Result::ERROR_LAYER_NOT_PRESENT)
+            );
+        });
+        let text = "forced disabled because name matches filter of env var 'VK_LOADER_LAYERS_DISABLE'.";
+        outcome
+            .ok()
+            .logged("WARNING | LAYER", &format!("Layer \"VK_LAYER_one_explicit\" {text}"));
+    });
+}
+
+/// LAY-126, LAY-142
+#[test]
+fn lay_126_a_disabled_layer_of_instance_layers_is_reported_missing() {
+    case(|scene| {
+        four(scene);
+        scene
+            .env("VK_LOADER_LAYERS_DISABLE", "*one_explicit")
+            .env("VK_INSTANCE_LAYERS", "VK_LAYER_one_explicit");
+        plain(scene)
+            .logged(
+                "WARNING | LAYER",
+                "env var 'VK_INSTANCE_LAYERS' defined and adding layers \"VK_LAYER_one_explicit\"",
+            )
+            .logged(
+                "ERROR | LAYER",
+                "Layer \"VK_LAYER_one_explicit\" was not found but was requested by env var VK_INSTANCE_LAYERS!",
+            );
+    });
+}
+
+/// LAY-130, LAY-108
+#[test]
+fn lay_130_the_enable_variable_must_have_exactly_the_manifest_s_text() {
+    case(|scene| {
+        let layers =
+            ["equal", "longer", "unset"].map(|short| Layer::implicit(short).enabled_by(&format!("ON_{short}"), "yes"));
+        place(scene, &layers);
+        scene.env("ON_equal", "yes").env("ON_longer", "yes!");
+        assert_eq!(chain(&plain(scene)), ["VK_LAYER_equal"]);
+    });
+}
+
+/// LAY-130
+#[test]
+fn lay_130_the_disable_variable_beats_the_enable_variable() {
+    case(|scene| {
+        place(scene, &[Layer::implicit("a").enabled_by("ON", "1")]);
+        scene.env("ON", "1").env("DISABLE_a", "0");
+        assert!(chain(&plain(scene)).is_empty());
+    });
+}
+
+/// LAY-130, LAY-127
+#[test]
+fn lay_130_the_enable_filter_takes_the_place_of_the_enable_variable() {
+    case(|scene| {
+        place(
+            scene,
+            &[Layer::implicit("a").enabled_by("ON", "1"), Layer::implicit("b")],
+        );
+        scene.env("VK_LOADER_LAYERS_ENABLE", "VK_LAYER_a,VK_LAYER_b");
+        let outcome = plain(scene);
+        assert_eq!(chain(&outcome), ["VK_LAYER_a", "VK_LAYER_b"]);
+        outcome.logged(
+            "WARNING | LAYER",
+            "Implicit layer \"VK_LAYER_a\" forced enabled due to env var 'VK_LOADER_LAYERS_ENABLE'.",
+        );
+        assert!(
+            !outcome.stderr.contains("\"VK_LAYER_b\" forced enabled"),
+            "it was on before"
+        );
+    });
+}
+
+/// LAY-143
+#[test]
+fn lay_143_an_explicit_layer_of_the_enable_filter_is_told() {
+    case(|scene| {
+        four(scene);
+        scene.env("VK_LOADER_LAYERS_ENABLE", "*one_explicit");
+        plain(scene).logged(
+            "WARNING | LAYER",
+            "Layer \"VK_LAYER_one_explicit\" forced enabled due to env var 'VK_LOADER_LAYERS_ENABLE'",
+        );
+    });
+}
