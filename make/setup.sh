@@ -19,6 +19,7 @@ icd.d/lvp_icd                   mesa-vulkan-drivers      lavapipe, a real driver
 explicit_layer.d/VkLayer_khronos_validation.json  vulkan-validationlayers  a real layer
 ldconfig:libvulkan.so.1         libvulkan1               the other loader, for comparisons
 cmake                           cmake                    a consumer of the installed package
+git                             git                      trying a header bump in a clone
 make                            make                     a consumer of the installed package
 pkg-config                      pkg-config               a consumer of the installed package
 '
