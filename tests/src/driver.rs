@@ -89,13 +89,13 @@ impl Driver {
 
     /// A plain physical device of this name.
     pub fn device(&mut self, name: &str) -> &mut Self {
-        self.device_with(name, |_| {})
+        self.device_with(name, |device| device)
     }
 
     /// A physical device described by the closure.
-    pub fn device_with(&mut self, name: &str, describe: impl FnOnce(&mut Device<'_>)) -> &mut Self {
+    pub fn device_with(&mut self, name: &str, describe: impl for<'d> FnOnce(Device<'d>) -> Device<'d>) -> &mut Self {
         self.line("device", name);
-        describe(&mut Device { driver: self });
+        describe(Device { driver: self });
         self
     }
 
@@ -185,39 +185,39 @@ pub struct Device<'d> {
 
 impl Device<'_> {
     /// Adds a `device.*` line to the mock's configuration.
-    pub fn line(&mut self, key: &str, value: impl Display) -> &mut Self {
+    pub fn line(self, key: &str, value: impl Display) -> Self {
         self.driver.line(&format!("device.{key}"), value);
         self
     }
 
     /// `VkPhysicalDeviceType`: 0 other, 1 integrated, 2 discrete, 3 virtual, 4 CPU.
-    pub fn kind(&mut self, kind: i32) -> &mut Self {
+    pub fn kind(self, kind: i32) -> Self {
         self.line("type", kind)
     }
 
     /// Vendor and device number.
-    pub fn ids(&mut self, vendor: u32, device: u32) -> &mut Self {
+    pub fn ids(self, vendor: u32, device: u32) -> Self {
         self.line("vendor", vendor).line("id", device)
     }
 
     /// The device's own API version.
-    pub fn api(&mut self, version: &str) -> &mut Self {
+    pub fn api(self, version: &str) -> Self {
         self.line("api_version", version)
     }
 
     /// A device extension.
-    pub fn extension(&mut self, name: &str) -> &mut Self {
+    pub fn extension(self, name: &str) -> Self {
         self.line("extension", format_args!("{name} 1"))
     }
 
     /// The place on the PCI bus, told through `VK_EXT_pci_bus_info`.
-    pub fn pci(&mut self, domain: u32, bus: u32, device: u32, function: u32) -> &mut Self {
-        self.extension("VK_EXT_pci_bus_info");
-        self.line("pci", format_args!("{domain} {bus} {device} {function}"))
+    pub fn pci(self, domain: u32, bus: u32, device: u32, function: u32) -> Self {
+        let place = format_args!("{domain} {bus} {device} {function}").to_string();
+        self.extension("VK_EXT_pci_bus_info").line("pci", place)
     }
 
     /// Device and driver UUID: sixteen times the number.
-    pub fn uuids(&mut self, device: u8, driver: u8) -> &mut Self {
+    pub fn uuids(self, device: u8, driver: u8) -> Self {
         self.line("uuid", device).line("driver_uuid", driver)
     }
 }

@@ -162,9 +162,7 @@ impl Scene {
                 "VK_EXT_debug_utils",
                 "VK_EXT_debug_report",
             ])
-            .device_with(&device, |device| {
-                device.extension("VK_KHR_swapchain");
-            })
+            .device_with(&device, |device| device.extension("VK_KHR_swapchain"))
     }
 
     /// The manifest of a driver.

@@ -44,8 +44,8 @@ commands! {
         "vkGetInstanceProcAddr" => lookup::instance,
         "vk_icdNegotiateLoaderICDInterfaceVersion" => global::negotiate,
         "vk_icdGetPhysicalDeviceProcAddr" => lookup::physical,
+        "vkEnumerateInstanceVersion" => global::enumerate_instance_version,
     }
-    Global Core(1) { "vkEnumerateInstanceVersion" => global::enumerate_instance_version, }
     Instance Core(0) {
         "vkDestroyInstance" => global::destroy_instance,
         "vkEnumeratePhysicalDevices" => physical::enumerate_physical_devices,

@@ -93,7 +93,8 @@ impl Vk {
 
     /// Tells the test process something: [`Outcome::said`](crate::Outcome::said).
     pub fn say(&self, key: &str, value: impl Display) {
-        println!("say {key}={value}");
+        // The test runner leaves an unfinished line of its own.
+        println!("\nsay {key}={value}");
     }
 
     /// Puts a mark into the journal: `== text`.

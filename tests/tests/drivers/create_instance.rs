@@ -1,0 +1,405 @@
+//! vkCreateInstance on every driver (section 9).
+
+use loader_tests::ash::vk::{self, Handle};
+use loader_tests::vk::{Allocator, Instance};
+use loader_tests::{call, case};
+
+/// DRV-109, APP-95, LDP_LOADER_9: each driver gets the requested extensions that it has, in the requested order.
+#[test]
+fn drv_109_each_driver_gets_its_extensions_and_no_layers() {
+    case(|scene| {
+        scene
+            .driver("a")
+            .device("one")
+            .extensions(&["VK_KHR_surface", "VK_KHR_xcb_surface"]);
+        scene
+            .driver("b")
+            .device("two")
+            .extensions(&["VK_KHR_display", "VK_KHR_surface"]);
+        scene.driver("c").device("three");
+        let outcome = scene.run(|vk| {
+            let requested = [
+                "VK_KHR_xcb_surface",
+                "VK_KHR_display",
+                "VK_EXT_debug_utils",
+                "VK_KHR_surface",
+            ];
+            drop(vk.instance_with("1.1", &requested));
+        });
+        let outcome = outcome.ok();
+        for (driver, extensions) in [
+            ("a", "VK_KHR_xcb_surface VK_KHR_surface"),
+            ("b", "VK_KHR_display VK_KHR_surface"),
+            ("c", ""),
+        ] {
+            let call = outcome.calls(driver, "vkCreateInstance")[0];
+            assert!(
+                call.contains(&format!(" layers=0 ext=[{extensions}] ")),
+                "{}",
+                outcome.all()
+            );
+        }
+    });
+}
+
+/// DRV-109: `pNext` and the allocator reach the driver.
+#[test]
+fn drv_109_chain_and_allocator_are_passed_on() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        let outcome = scene.run(|vk| {
+            let allocator = Allocator::default();
+            vk.say("mark", allocator.mark());
+            let unknown = vk::BaseInStructure {
+                s_type: vk::StructureType::from_raw(777_000),
+                ..Default::default()
+            };
+            let instance = vk
+                .spec()
+                .next(&unknown)
+                .allocator(&allocator)
+                .create()
+                .expect("vkCreateInstance");
+            instance.destroy();
+            assert_eq!(allocator.live(), 0);
+        });
+        let outcome = outcome.ok();
+        let mark = outcome.said("mark")[0];
+        let create = outcome.calls("a", "vkCreateInstance")[0];
+        assert!(
+            create.contains("777000]") && create.ends_with(mark),
+            "{}",
+            outcome.all()
+        );
+        assert_eq!(outcome.calls("a", "vkDestroyInstance"), [mark]);
+    });
+}
+
+/// DRV-110: the extension that sorting needs is added for drivers and applications of 1.0, once.
+#[test]
+fn drv_110_the_extension_for_sorting_is_added() {
+    const EXTENSION: &str = "VK_KHR_get_physical_device_properties2";
+    case(|scene| {
+        scene.driver("new").device("one").extension(EXTENSION);
+        scene.driver("old").device("two").api("1.0.0").extension(EXTENSION);
+        scene.driver("none").device("three").api("1.0.0");
+        for (api, requested, new, old) in [
+            ("1.0", &[][..], true, true),
+            ("1.1", &[], false, true),
+            ("1.0", &[EXTENSION], true, true),
+        ] {
+            let outcome = scene.run(|vk| {
+                let instance = vk.instance_with(api, requested);
+                // It is not enabled for the application.
+                let name = "vkGetPhysicalDeviceProperties2KHR";
+                assert_eq!(vk.get(instance.raw, name) != 0, !requested.is_empty());
+            });
+            outcome.ok();
+            for (driver, expected) in [("new", new), ("old", old), ("none", false)] {
+                let call = outcome.calls(driver, "vkCreateInstance")[0];
+                let list = if expected {
+                    format!("ext=[{EXTENSION}]")
+                } else {
+                    "ext=[]".into()
+                };
+                assert!(
+                    call.contains(&list),
+                    "{driver}, {api}, {requested:?}\n{}",
+                    outcome.all()
+                );
+            }
+        }
+    });
+}
+
+/// DRV-111, section 23
+#[test]
+fn drv_111_a_driver_that_fails_is_skipped() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        scene.driver("bad").device("bad").fail("vkCreateInstance", -3);
+        scene.driver("b").device("two");
+        let outcome = scene.run(|vk| assert_eq!(vk.instance().device_names(), ["two", "one"]));
+        let library = scene.library("bad").display().to_string();
+        outcome.ok().logged(
+            "WARNING",
+            &format!("terminator_CreateInstance: Received return code -3 from call to vkCreateInstance in ICD {library}. Skipping this driver."),
+        );
+    });
+}
+
+/// APP-96: a failure of the last driver does not become the call's result.
+#[test]
+fn app_096_the_last_drivers_failure_does_not_fail_the_call() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        scene.driver("bad").device("bad").fail("vkCreateInstance", -7);
+        scene.run(|vk| assert_eq!(vk.instance().device_names(), ["one"])).ok();
+    });
+}
+
+/// DRV-113
+#[test]
+fn drv_113_without_a_working_driver_the_code_is_always_the_same() {
+    case(|scene| {
+        scene.driver("a").device("one").fail("vkCreateInstance", -3);
+        scene.driver("b").device("two").fail("vkCreateInstance", -7);
+        let outcome = scene.run(|vk| assert_eq!(vk.spec().create().err(), Some(vk::Result::ERROR_INCOMPATIBLE_DRIVER)));
+        outcome
+            .ok()
+            .logged("ERROR | DRIVER", "terminator_CreateInstance: Found no drivers!");
+    });
+}
+
+/// DRV-4, DRV-111, DRV-114: out of host memory ends everything and undoes it.
+#[test]
+fn drv_114_out_of_memory_undoes_everything() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        scene.driver("bad").device("bad").fail("vkCreateInstance", -1);
+        scene.driver("b").device("two");
+        let outcome = scene.run(|vk| {
+            let allocator = Allocator::default();
+            let mut raw = vk::Instance::from_raw(0x1234);
+            let result = vk.spec().allocator(&allocator).create_into(&mut raw);
+            assert_eq!(result, vk::Result::ERROR_OUT_OF_HOST_MEMORY);
+            // APP-99: the handle keeps the value it had.
+            assert_eq!(raw.as_raw(), 0x1234);
+            assert_eq!(allocator.live(), 0);
+            vk.remove_lines("bad", &["fail"]);
+            assert_eq!(vk.instance().device_names().len(), 3);
+        });
+        let outcome = outcome.ok();
+        assert_eq!(outcome.calls("b", "vkCreateInstance").len(), 1, "{}", outcome.all());
+    });
+}
+
+/// Section 23: success with a NULL handle.
+#[test]
+fn drv_111_a_null_instance_counts_as_failure() {
+    case(|scene| {
+        scene
+            .driver("bad")
+            .device("bad")
+            .line("null_result", "vkCreateInstance");
+        scene.driver("good").device("good");
+        scene
+            .run(|vk| assert_eq!(vk.instance().device_names(), ["good"]))
+            .ok()
+            .logged_with("WARNING", "libmock_bad.so");
+    });
+}
+
+/// DRV-112, APP-95a, APP-96: a driver without a required function is dropped, and its instance destroyed.
+#[test]
+fn drv_112_required_functions() {
+    case(|scene| {
+        scene.driver("good").device("good");
+        let required = [
+            "vkEnumeratePhysicalDevices",
+            "vkGetPhysicalDeviceFeatures",
+            "vkGetPhysicalDeviceFormatProperties",
+            "vkGetPhysicalDeviceImageFormatProperties",
+            "vkGetPhysicalDeviceProperties",
+            "vkGetPhysicalDeviceQueueFamilyProperties",
+            "vkGetPhysicalDeviceMemoryProperties",
+            "vkGetDeviceProcAddr",
+            "vkCreateDevice",
+            "vkEnumerateDeviceExtensionProperties",
+            "vkGetPhysicalDeviceSparseImageFormatProperties",
+        ];
+        for command in required {
+            scene.driver(command).device("bad").missing(command).unlisted();
+            let files = format!(
+                "{}:{}",
+                scene.manifest(command).display(),
+                scene.manifest("good").display()
+            );
+            scene.env("VK_DRIVER_FILES", files);
+            let outcome = scene.run(|vk| assert_eq!(vk.instance().device_names(), ["good"]));
+            let library = scene.library(command).display().to_string();
+            outcome
+                .ok()
+                .logged("WARNING", &format!("Unable to load {command} from ICD {library}"));
+            assert_eq!(
+                outcome.calls(command, "vkDestroyInstance"),
+                ["alloc=null"],
+                "{}",
+                outcome.all()
+            );
+        }
+    });
+}
+
+/// DRV-112: a driver without vkDestroyInstance is dropped too; nothing can destroy its instance.
+#[test]
+fn drv_112_a_driver_without_a_destroy_function_is_dropped() {
+    case(|scene| {
+        scene.driver("bad").device("bad").missing("vkDestroyInstance");
+        scene.driver("good").device("good");
+        let outcome = scene.run(|vk| assert_eq!(vk.instance().device_names(), ["good"]));
+        let library = scene.library("bad").display().to_string();
+        outcome.ran().logged(
+            "WARNING",
+            &format!("Unable to load vkDestroyInstance from ICD {library}"),
+        );
+    });
+}
+
+/// DRV-112: every known instance and physical-device function is asked for, whatever was enabled.
+#[test]
+fn drv_112_every_known_function_is_asked_for() {
+    case(|scene| {
+        scene.driver("a").device("one").flag("journal_lookups");
+        let outcome = scene.run(|vk| drop(vk.instance()));
+        let asked = outcome.ok().calls("a", "vk_icdGetInstanceProcAddr");
+        for name in [
+            "vkGetPhysicalDeviceFeatures2",
+            "vkGetPhysicalDeviceFeatures2KHR",
+            "vkCreateXcbSurfaceKHR",
+            "vkDestroySurfaceKHR",
+            "vkCreateDebugUtilsMessengerEXT",
+            "vkGetPhysicalDeviceDisplayPropertiesKHR",
+            "vkEnumeratePhysicalDeviceGroups",
+        ] {
+            assert!(
+                asked.contains(&format!("instance {name}").as_str()),
+                "{name}\n{}",
+                outcome.all()
+            );
+        }
+    });
+}
+
+/// APP-100: what applications' layers see in the handle.
+#[test]
+fn app_100_the_instance_carries_its_mark() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        scene
+            .run(|vk| assert_eq!(Instance::words(vk.instance().raw.as_raw(), 2)[1], 0x10AD_ED01_0110_ADED))
+            .ok();
+    });
+}
+
+/// APP-80
+#[test]
+fn app_080_null_pointers_are_reported_without_abort() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        scene.env("VK_LOADER_DEBUG", "");
+        let outcome = scene.run(|vk| {
+            let (info, null) = (vk::InstanceCreateInfo::default(), std::ptr::null());
+            let mut raw = vk::Instance::null();
+            let result = call!(vk, PFN_vkCreateInstance(null, std::ptr::null(), &mut raw));
+            assert_eq!(result, vk::Result::ERROR_INITIALIZATION_FAILED);
+            let result = call!(vk, PFN_vkCreateInstance(&info, std::ptr::null(), std::ptr::null_mut()));
+            assert_eq!(result, vk::Result::ERROR_INITIALIZATION_FAILED);
+        });
+        let outcome = outcome.ok();
+        for name in ["pCreateInfo", "pInstance"] {
+            assert!(
+                outcome
+                    .stderr
+                    .contains(&format!("VUID-vkCreateInstance-{name}-parameter")),
+                "{}",
+                outcome.all()
+            );
+        }
+    });
+}
+
+/// APP-83
+#[test]
+fn app_083_the_request_is_logged_first() {
+    case(|scene| {
+        let outcome = scene.run(|vk| {
+            let application = vk::ApplicationInfo::default()
+                .application_name(c"the name")
+                .application_version(7)
+                .engine_name(c"the engine")
+                .engine_version(8)
+                .api_version(vk::make_api_version(0, 1, 2, 3));
+            let extensions = [c"VK_KHR_surface".as_ptr()];
+            let info = vk::InstanceCreateInfo::default()
+                .application_info(&application)
+                .enabled_extension_names(&extensions);
+            let mut raw = vk::Instance::null();
+            for info in [info, vk::InstanceCreateInfo::default()] {
+                let result = call!(vk, PFN_vkCreateInstance(&info, std::ptr::null(), &mut raw));
+                assert_eq!(result, vk::Result::ERROR_INCOMPATIBLE_DRIVER);
+            }
+        });
+        let info = outcome.ok().log("INFO");
+        let start = info
+            .iter()
+            .position(|line| line.starts_with("vkCreateInstance: applicationName"))
+            .expect("logged");
+        assert_eq!(
+            info[start..start + 4],
+            [
+                "vkCreateInstance: applicationName: \"the name\", applicationVersion: 7, engineName: \"the engine\", engineVersion: 8, apiVersion: 1.2.3",
+                "vkCreateInstance: Requested 0 instance layer(s):",
+                "vkCreateInstance: Requested 1 instance extension(s):",
+                "   VK_KHR_surface",
+            ],
+            "{}",
+            outcome.all()
+        );
+        outcome.logged("INFO", "vkCreateInstance: applicationName: \"\", applicationVersion: 0, engineName: \"\", engineVersion: 0, apiVersion: 0.0.0");
+    });
+}
+
+/// APP-88, APP-89, APP-90: a missing layer wins over missing drivers, and those over a missing extension.
+#[test]
+fn app_088_the_order_of_the_checks() {
+    case(|scene| {
+        let outcome = scene.run(|vk| {
+            let spec = vk.spec().layer("VK_LAYER_nobody").extensions(&["VK_NEW_thing"]);
+            assert_eq!(spec.create().err(), Some(vk::Result::ERROR_LAYER_NOT_PRESENT));
+            let spec = vk.spec().extensions(&["VK_NEW_thing"]);
+            assert_eq!(spec.create().err(), Some(vk::Result::ERROR_INCOMPATIBLE_DRIVER));
+        });
+        outcome.ok().logged_with("ERROR", "VK_LAYER_nobody");
+    });
+}
+
+/// APP-110
+#[test]
+fn app_110_destroying_null_does_nothing() {
+    case(|scene| {
+        let null = std::ptr::null();
+        scene
+            .run(|vk| call!(vk, PFN_vkDestroyInstance(vk::Instance::null(), null)))
+            .ok();
+    });
+}
+
+/// DRV-243, LDP_DRIVER_1: one wrong driver among four never changes what the other three offer.
+#[test]
+fn drv_243_one_wrong_driver_among_four() {
+    case(|scene| {
+        for name in ["a", "b", "bad", "c"] {
+            scene.driver(name).device(name);
+        }
+        let wrongs = [
+            "fail vkCreateInstance -3",
+            "fail vkEnumerateInstanceExtensionProperties -3",
+            "fail vkEnumeratePhysicalDevices -3",
+            "negotiate_result -9",
+            "missing vkCreateInstance",
+            "missing vkCreateDevice",
+            "null_result vkCreateInstance",
+            "fail vkEnumeratePhysicalDevices 5",
+        ];
+        for wrong in wrongs {
+            let outcome = scene.run(|vk| {
+                vk.add_lines("bad", wrong);
+                let names = vk.instance().device_names();
+                vk.configure("bad", |text| text.replace(&format!("{wrong}\n"), ""));
+                assert_eq!(names, ["c", "b", "a"], "{wrong}");
+            });
+            outcome.ok();
+        }
+    });
+}

@@ -1,0 +1,250 @@
+//! The order of physical devices on Linux (section 11).
+
+use loader_tests::{Scene, case};
+
+const PROPERTIES2: &str = "VK_KHR_get_physical_device_properties2";
+
+/// The device names of an instance of this version.
+fn order(scene: &mut Scene, api: &str, extensions: &[&str], expected: &[&str]) -> loader_tests::Outcome {
+    let outcome = scene.run(|vk| assert_eq!(vk.instance_with(api, extensions).device_names(), expected));
+    outcome.ok();
+    outcome
+}
+
+/// Devices of every type, in an order that no sorting gives.
+fn types(scene: &mut Scene) {
+    let names = [
+        ("cpu", 4),
+        ("other", 0),
+        ("virtual", 3),
+        ("strange", 77),
+        ("integrated", 1),
+        ("discrete", 2),
+    ];
+    let driver = scene.driver("a").extension(PROPERTIES2);
+    for (name, kind) in names {
+        driver.device_with(name, |device| device.kind(kind));
+    }
+}
+
+const SORTED: &[&str] = &["discrete", "integrated", "virtual", "other", "cpu", "strange"];
+const UNSORTED: &[&str] = &["cpu", "other", "virtual", "strange", "integrated", "discrete"];
+
+/// DRV-139 criterion 2
+#[test]
+fn drv_139_types() {
+    case(|scene| {
+        types(scene);
+        order(scene, "1.1", &[], SORTED);
+    });
+}
+
+/// DRV-137, DRV-117: when sorting happens.
+#[test]
+fn drv_137_when_devices_are_sorted() {
+    case(|scene| {
+        types(scene);
+        order(scene, "1.0", &[PROPERTIES2], SORTED);
+        // The extension that the loader adds for a 1.0 application counts too.
+        order(scene, "1.0", &[], SORTED);
+        for (value, sorted) in [("1", false), ("7", false), ("0", true), ("", true), ("no", true)] {
+            scene.env("VK_LOADER_DISABLE_SELECT", value);
+            order(scene, "1.1", &[], if sorted { SORTED } else { UNSORTED });
+        }
+    });
+}
+
+/// DRV-137, DRV-143: without the extension anywhere a 1.0 application gets the drivers' order.
+#[test]
+fn drv_137_without_properties2_devices_are_not_sorted() {
+    case(|scene| {
+        scene
+            .driver("a")
+            .device_with("cpu", |device| device.kind(4))
+            .device("discrete");
+        scene.driver("b").device("other driver");
+        order(scene, "1.0", &[], &["other driver", "cpu", "discrete"]);
+    });
+}
+
+/// DRV-139 criteria 3 and 4
+#[test]
+fn drv_139_places_on_the_bus() {
+    case(|scene| {
+        let places = [
+            ("none", None),
+            ("1:0:0.0", Some([1, 0, 0, 0])),
+            ("0:2:0.0", Some([0, 2, 0, 0])),
+            ("0:1:3.0", Some([0, 1, 3, 0])),
+            ("0:1:2.1", Some([0, 1, 2, 1])),
+            ("0:1:2.0", Some([0, 1, 2, 0])),
+        ];
+        let driver = scene.driver("a");
+        for (name, place) in places {
+            driver.device_with(name, |device| match place {
+                Some([domain, bus, number, function]) => device.pci(domain, bus, number, function),
+                None => device,
+            });
+        }
+        order(
+            scene,
+            "1.1",
+            &[],
+            &["0:1:2.0", "0:1:2.1", "0:1:3.0", "0:2:0.0", "1:0:0.0", "none"],
+        );
+    });
+}
+
+/// DRV-138: the place is asked for through the KHR function when application or device is 1.0.
+#[test]
+fn drv_138_places_through_the_extension() {
+    case(|scene| {
+        scene
+            .driver("a")
+            .extension(PROPERTIES2)
+            .device_with("far", |device| device.pci(0, 9, 0, 0))
+            .device_with("near", |device| device.pci(0, 1, 0, 0));
+        let outcome = order(scene, "1.0", &[], &["near", "far"]);
+        assert!(
+            outcome.calls("a", "vkGetPhysicalDeviceProperties2").is_empty(),
+            "{}",
+            outcome.all()
+        );
+        assert!(
+            !outcome.calls("a", "vkGetPhysicalDeviceProperties2KHR").is_empty(),
+            "{}",
+            outcome.all()
+        );
+        let outcome = order(scene, "1.1", &[], &["near", "far"]);
+        assert!(
+            !outcome.calls("a", "vkGetPhysicalDeviceProperties2").is_empty(),
+            "{}",
+            outcome.all()
+        );
+    });
+}
+
+/// DRV-138: without the function there is no place.
+#[test]
+fn drv_138_without_the_function_there_is_no_place() {
+    case(|scene| {
+        scene
+            .driver("a")
+            .missing("vkGetPhysicalDeviceProperties2")
+            .device_with("far", |device| device.pci(0, 9, 0, 0))
+            .device_with("near", |device| device.pci(0, 1, 0, 0));
+        order(scene, "1.1", &[], &["far", "near"]);
+    });
+}
+
+/// DRV-139 criteria 5 and 6
+#[test]
+fn drv_139_numbers_and_a_stable_rest() {
+    case(|scene| {
+        scene
+            .driver("a")
+            .device_with("seven", |device| device.ids(6, 1))
+            .device_with("three", |device| device.ids(1, 2))
+            .device_with("first equal", |device| device.ids(5, 5))
+            .device_with("huge", |device| device.ids(0x8000_0000, 0))
+            .device_with("second equal", |device| device.ids(9, 9));
+        order(
+            scene,
+            "1.1",
+            &[],
+            &["first equal", "second equal", "three", "seven", "huge"],
+        );
+    });
+}
+
+/// DRV-139: devices of several drivers are sorted together; equal ones keep the unsorted order.
+#[test]
+fn drv_139_several_drivers() {
+    case(|scene| {
+        scene
+            .driver("a")
+            .device_with("a cpu", |device| device.kind(4))
+            .device("a gpu");
+        scene
+            .driver("b")
+            .device("b gpu")
+            .device_with("b cpu", |device| device.kind(4));
+        order(scene, "1.1", &[], &["b gpu", "a gpu", "b cpu", "a cpu"]);
+    });
+}
+
+/// DRV-140, DRV-139 criterion 1
+#[test]
+fn drv_140_a_device_may_be_chosen() {
+    case(|scene| {
+        scene
+            .driver("a")
+            .device_with("gpu", |device| device.ids(0x10de, 0x1f91))
+            .device_with("cpu", |device| device.kind(4).ids(0x10005, 0))
+            .device_with("second cpu", |device| device.kind(4).ids(0x10005, 0));
+        let usual = &["gpu", "cpu", "second cpu"];
+        let rows: &[(&str, &[&str])] = &[
+            ("10005:0", &["cpu", "gpu", "second cpu"]),
+            ("0x10005:0x0", &["cpu", "gpu", "second cpu"]),
+            ("0x10005:0", &["cpu", "gpu", "second cpu"]),
+            ("0x10DE:0x1F91", usual),
+            ("10005", usual),
+            ("10005:1", usual),
+            (":", usual),
+            ("nonsense", usual),
+            ("", usual),
+        ];
+        for (value, expected) in rows {
+            scene.env("VK_LOADER_DEVICE_SELECT", value);
+            order(scene, "1.1", &[], expected);
+        }
+    });
+}
+
+/// DRV-141, APP-236
+#[test]
+fn drv_141_the_order_is_logged() {
+    case(|scene| {
+        scene
+            .driver("a")
+            .device_with("slow", |device| device.kind(4).ids(1, 2))
+            .device("fast");
+        scene.env("VK_LOADER_DEVICE_SELECT", "1:2");
+        let outcome = order(scene, "1.1", &[], &["slow", "fast"]);
+        let log = outcome.log("INFO | DRIVER");
+        let start = log
+            .iter()
+            .position(|line| line.starts_with("linux_read_sorted_physical_devices:"))
+            .expect("logged");
+        let lines: Vec<&str> = log[start + 1..]
+            .iter()
+            .filter(|line| line.starts_with(' '))
+            .take(6)
+            .map(|line| line.trim_end())
+            .collect();
+        let expected = [
+            "     Original order:",
+            "           [0] slow",
+            "           [1] fast",
+            "     Sorted order:",
+            "           [0] slow  [default]",
+            "           [1] fast",
+        ];
+        assert_eq!(lines, expected, "{}", outcome.all());
+    });
+}
+
+/// DRV-137: selection is part of sorting.
+#[test]
+fn drv_137_disabling_the_order_disables_the_choice() {
+    case(|scene| {
+        scene
+            .driver("a")
+            .device_with("slow", |device| device.kind(4).ids(1, 2))
+            .device("fast");
+        scene
+            .env("VK_LOADER_DEVICE_SELECT", "10000:1")
+            .env("VK_LOADER_DISABLE_SELECT", "1");
+        order(scene, "1.1", &[], &["slow", "fast"]);
+    });
+}
