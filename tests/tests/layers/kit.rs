@@ -122,6 +122,13 @@ impl Layer {
         self
     }
 
+    /// Adds lines for another layer of the library.
+    pub(crate) fn section(mut self, identity: usize, lines: &str) -> Self {
+        write!(self.lines, "[{identity}]\njournal @ROOT@/journal\n{lines}\n")
+            .expect("writing to a string does not fail");
+        self
+    }
+
     /// Takes an export from the library.
     pub(crate) fn hide(mut self, symbol: &'static str) -> Self {
         self.hidden.push(symbol);
@@ -252,6 +259,11 @@ fn creations<'o>(outcome: &'o Outcome, command: &str) -> Vec<&'o str> {
 /// The layers whose library came into the process, in order.
 pub(crate) fn loads(outcome: &Outcome) -> Vec<&str> {
     creations(outcome, "loaded")
+}
+
+/// The layers whose library left the process, in order.
+pub(crate) fn unloads(outcome: &Outcome) -> Vec<&str> {
+    creations(outcome, "unloaded")
 }
 
 /// A case of one manifest beside a good one: which layers are found, and what is said about the file.

@@ -6,9 +6,12 @@
 mod activation;
 mod discovery;
 mod filters;
+mod instance_chain;
 mod kit;
 mod manifest_fields;
 mod manifest_text;
 mod meta;
+mod negotiation;
 mod overriding;
 mod paths;
+mod unknown;

@@ -1,0 +1,501 @@
+//! The chain of `vkCreateInstance` and what layers may do in it (section 11).
+
+use loader_tests::ash::vk;
+use loader_tests::{Outcome, Scene, case};
+
+use crate::kit::{Layer, chain, place, unloads};
+
+/// Creates and destroys an instance with layer `a`, then `b` if it is there.
+fn instance_of(scene: &mut Scene, names: &'static [&'static str]) -> Outcome {
+    let outcome = scene.run(|vk| {
+        drop(
+            names
+                .iter()
+                .fold(vk.spec(), |spec, name| spec.layer(name))
+                .create()
+                .expect("vkCreateInstance"),
+        );
+    });
+    outcome.ok();
+    outcome
+}
+
+/// LAY-230
+#[test]
+fn lay_230_each_layer_calls_the_one_below() {
+    case(|scene| {
+        place(
+            scene,
+            &[Layer::explicit("a"), Layer::explicit("b"), Layer::explicit("c")],
+        );
+        let outcome = instance_of(scene, &["VK_LAYER_c", "VK_LAYER_a", "VK_LAYER_b"]);
+        assert_eq!(chain(&outcome), ["VK_LAYER_c", "VK_LAYER_a", "VK_LAYER_b"]);
+        let library = scene.text_path("libraries/liblayer_a.so");
+        outcome.logged(
+            "INFO | LAYER",
+            &format!("Insert instance layer \"VK_LAYER_a\" ({library})"),
+        );
+    });
+}
+
+/// LAY-230
+#[test]
+fn lay_230_a_layer_without_a_physical_device_look_up_is_passed_over_for_it() {
+    case(|scene| {
+        place(
+            scene,
+            &[
+                Layer::explicit("a").conf("lookups", ""),
+                Layer::explicit("b").conf("negotiate-null", "gpdpa").conf("lookups", ""),
+                Layer::explicit("c")
+                    .conf("own-physical-command", "vkMockPhysical")
+                    .conf("own-result", 40),
+            ],
+        );
+        let outcome = scene.run(|vk| {
+            let spec = vk.spec().layer("VK_LAYER_a").layer("VK_LAYER_b").layer("VK_LAYER_c");
+            let instance = spec.create().expect("vkCreateInstance");
+            assert_eq!(
+                crate::unknown::number(&instance, "vkMockPhysical", instance.first(), 2),
+                42
+            );
+        });
+        let asked = outcome.ok().calls("VK_LAYER_a", "gpdpa");
+        assert!(
+            asked.iter().any(|name| name.starts_with("vkMockPhysical ")),
+            "{}",
+            outcome.all()
+        );
+        assert!(outcome.calls("VK_LAYER_b", "gpdpa").is_empty(), "{}", outcome.all());
+    });
+}
+
+/// LAY-231, LAY-223, LAY-220
+#[test]
+fn lay_231_the_loader_s_nodes_come_in_front_of_the_application_s() {
+    case(|scene| {
+        place(scene, &[Layer::explicit("a"), Layer::explicit("b")]);
+        let outcome = scene.run(|vk| {
+            let own = vk::ValidationFeaturesEXT::default();
+            let spec = vk.spec().layer("VK_LAYER_a").layer("VK_LAYER_b").next(&own);
+            drop(spec.create().expect("vkCreateInstance"));
+            assert!(own.p_next.is_null());
+        });
+        outcome.ok();
+        for name in ["VK_LAYER_a", "VK_LAYER_b"] {
+            let call = outcome.calls(name, "vkCreateInstance");
+            assert!(
+                call[0].contains("nodes=[features:0 device-callbacks data link app:1000247000]"),
+                "{call:?}"
+            );
+        }
+    });
+}
+
+/// LAY-233
+#[test]
+fn lay_233_names_reach_layers_as_the_application_gave_them() {
+    case(|scene| {
+        let extension = r#"[{"name": "VK_EXT_of_layer", "spec_version": "1"}]"#;
+        place(
+            scene,
+            &[
+                Layer::implicit("i").member("instance_extensions", extension),
+                Layer::explicit("a"),
+            ],
+        );
+        scene.env("VK_LOADER_DISABLE_INST_EXT_FILTER", "1");
+        let outcome = scene.run(|vk| {
+            let spec = vk
+                .spec()
+                .layer("VK_LAYER_a")
+                .layer("VK_LAYER_a")
+                .extensions(&["VK_EXT_of_layer", "VK_KHR_surface"]);
+            drop(spec.create().expect("vkCreateInstance"));
+        });
+        let call = outcome.ok().calls("VK_LAYER_i", "vkCreateInstance")[0];
+        assert!(
+            call.contains("layers=[VK_LAYER_a,VK_LAYER_a] extensions=[VK_EXT_of_layer,VK_KHR_surface]"),
+            "{call}"
+        );
+    });
+}
+
+/// LAY-234
+#[test]
+fn lay_234_the_first_look_up_passes_the_loader_s_instance() {
+    case(|scene| {
+        place(scene, &[Layer::explicit("a").conf("lookups", "")]);
+        let outcome = instance_of(scene, &["VK_LAYER_a"]);
+        assert!(
+            outcome
+                .calls("VK_LAYER_a", "gipa")
+                .contains(&"vkCreateInstance handle=set"),
+            "{}",
+            outcome.all()
+        );
+    });
+}
+
+/// LAY-234, BI-48
+#[test]
+fn bi_48_a_layer_without_create_instance_fails_the_call() {
+    case(|scene| {
+        place(scene, &[Layer::explicit("a").conf("answer-null", "vkCreateInstance")]);
+        let outcome = scene.run(|vk| {
+            let result = vk.spec().layer("VK_LAYER_a").create().err();
+            assert_eq!(result, Some(vk::Result::ERROR_INITIALIZATION_FAILED));
+        });
+        let lines = outcome.ok().log("ERROR").len() + outcome.log("ERROR | LAYER").len();
+        assert!(lines > 0, "{}", outcome.all());
+    });
+}
+
+/// LAY-235
+#[test]
+fn lay_235_layers_get_the_loader_s_instance_in_the_place_of_the_result() {
+    case(|scene| {
+        place(scene, &[Layer::explicit("a"), Layer::explicit("b")]);
+        let outcome = instance_of(scene, &["VK_LAYER_a", "VK_LAYER_b"]);
+        for name in ["VK_LAYER_a", "VK_LAYER_b"] {
+            assert!(outcome.calls(name, "vkCreateInstance")[0].ends_with("instance=set"));
+        }
+    });
+}
+
+/// LAY-235, BI-47
+#[test]
+fn bi_47_an_instance_overwritten_on_the_way_down_ends_the_process() {
+    case(|scene| {
+        place(scene, &[Layer::explicit("a").conf("clobber", "instance")]);
+        let outcome = scene.run(|vk| drop(vk.spec().layer("VK_LAYER_a").create()));
+        outcome.aborted("terminator_CreateInstance: Instance pointer (0x");
+        outcome.logged_with(
+            "ERROR",
+            "has invalid MAGIC value 0x51515151. Instance value possibly corrupted by active layer (Policy #LLP_LAYER_21).",
+        );
+    });
+}
+
+/// LAY-236
+#[test]
+fn lay_236_drivers_get_no_layers_and_only_their_own_extensions() {
+    case(|scene| {
+        let extension = r#"[{"name": "VK_EXT_of_layer", "spec_version": "1"}]"#;
+        place(
+            scene,
+            &[Layer::explicit("a")
+                .member("instance_extensions", extension)
+                .conf("add-instance-extension", "VK_EXT_added")],
+        );
+        scene.env("VK_LOADER_DISABLE_INST_EXT_FILTER", "1");
+        let outcome = scene.run(|vk| {
+            let spec = vk
+                .spec()
+                .layer("VK_LAYER_a")
+                .extensions(&["VK_EXT_of_layer", "VK_KHR_surface"]);
+            drop(spec.create().expect("vkCreateInstance"));
+        });
+        let call = outcome.ok().calls("driver", "vkCreateInstance");
+        assert!(call[0].contains("VK_KHR_surface"), "{call:?}");
+        assert!(
+            !call[0].contains("VK_EXT_of_layer") && !call[0].contains("VK_EXT_added"),
+            "{call:?}"
+        );
+        assert!(!call[0].contains("VK_LAYER_a"), "{call:?}");
+    });
+}
+
+/// LAY-236
+#[test]
+fn lay_236_an_extension_that_a_layer_asks_for_reaches_the_driver() {
+    case(|scene| {
+        place(
+            scene,
+            &[Layer::explicit("a").conf("add-instance-extension", "VK_KHR_surface")],
+        );
+        let outcome = instance_of(scene, &["VK_LAYER_a"]);
+        let call = outcome.calls("driver", "vkCreateInstance");
+        assert!(call[0].contains("VK_KHR_surface"), "{call:?}");
+    });
+}
+
+/// LAY-237, LAY-252
+#[test]
+fn lay_237_the_application_gets_the_loader_s_instance_and_layers_get_their_own() {
+    case(|scene| {
+        place(
+            scene,
+            &[
+                Layer::explicit("a").conf("wrap", ""),
+                Layer::explicit("b").conf("intercept", "vkEnumeratePhysicalDevices"),
+            ],
+        );
+        let outcome = instance_of(scene, &["VK_LAYER_a", "VK_LAYER_b"]);
+        assert_eq!(
+            outcome.calls("VK_LAYER_a", "wrap"),
+            ["instance result=Some(0) same=true"]
+        );
+        assert_eq!(outcome.calls("VK_LAYER_a", "vkDestroyInstance").len(), 1);
+    });
+}
+
+/// LAY-239, LAY-250
+#[test]
+fn lay_239_terminators_work_while_the_instance_is_made() {
+    case(|scene| {
+        place(
+            scene,
+            &[
+                Layer::explicit("a").conf("probe", ""),
+                Layer::explicit("b").conf("probe", ""),
+            ],
+        );
+        let outcome = scene.run(|vk| {
+            let spec = vk.spec().api("1.1").layer("VK_LAYER_a").layer("VK_LAYER_b");
+            drop(spec.create().expect("vkCreateInstance"));
+        });
+        outcome.ok();
+        for name in ["VK_LAYER_a", "VK_LAYER_b"] {
+            assert_eq!(outcome.calls(name, "probe"), ["devices=1 properties2=true shared=true"]);
+        }
+    });
+}
+
+/// LAY-238
+#[test]
+fn lay_238_layers_may_ask_for_terminators_later() {
+    case(|scene| {
+        place(
+            scene,
+            &[
+                Layer::explicit("a").conf("late-lookup", "").conf("wrap", ""),
+                Layer::explicit("b")
+                    .conf("late-lookup", "")
+                    .conf("intercept", "vkEnumeratePhysicalDevices"),
+            ],
+        );
+        let outcome = scene.run(|vk| {
+            let instance = vk
+                .spec()
+                .layer("VK_LAYER_a")
+                .layer("VK_LAYER_b")
+                .create()
+                .expect("vkCreateInstance");
+            assert_eq!(instance.device_names(), ["gpu-driver"]);
+            drop(instance.device(instance.first(), &[]));
+        });
+        outcome.ok();
+    });
+}
+
+/// LAY-242, BI-46
+#[test]
+fn bi_46_a_layer_s_error_before_it_calls_down_is_returned() {
+    case(|scene| {
+        place(
+            scene,
+            &[
+                Layer::explicit("a"),
+                Layer::explicit("b").conf("fail", "vkCreateInstance -9"),
+            ],
+        );
+        let outcome = scene.run(|vk| {
+            let result = vk.spec().layer("VK_LAYER_a").layer("VK_LAYER_b").create().err();
+            assert_eq!(result, Some(vk::Result::ERROR_INCOMPATIBLE_DRIVER));
+            drop(vk.instance());
+        });
+        outcome.ok();
+        assert_eq!(unloads(&outcome).len(), 2);
+    });
+}
+
+/// LAY-242, BI-46
+#[test]
+fn bi_46_a_layer_s_error_after_the_drivers_succeeded_undoes_them() {
+    case(|scene| {
+        place(
+            scene,
+            &[
+                Layer::explicit("a").conf("fail-after", "vkCreateInstance -3"),
+                Layer::explicit("b"),
+            ],
+        );
+        let outcome = scene.run(|vk| {
+            let result = vk.spec().layer("VK_LAYER_a").layer("VK_LAYER_b").create().err();
+            assert_eq!(result, Some(vk::Result::ERROR_INITIALIZATION_FAILED));
+            vk.mark("failed");
+        });
+        outcome.ok();
+        assert_eq!(
+            outcome.calls("driver", "vkDestroyInstance").len(),
+            1,
+            "{}",
+            outcome.all()
+        );
+    });
+}
+
+/// LAY-242
+#[test]
+fn lay_242_an_extension_error_of_a_layer_is_named_with_its_policy() {
+    case(|scene| {
+        place(scene, &[Layer::explicit("a").conf("fail", "vkCreateInstance -7")]);
+        let outcome = scene.run(|vk| {
+            let result = vk.spec().layer("VK_LAYER_a").create().err();
+            assert_eq!(result, Some(vk::Result::ERROR_EXTENSION_NOT_PRESENT));
+        });
+        outcome.ok().logged_with("WARNING", "(Policy #LLP_LAYER_17)");
+    });
+}
+
+/// LAY-243
+#[test]
+fn lay_243_extensions_of_active_layers_may_be_asked_for() {
+    case(|scene| {
+        // A name that the loader knows and the driver has not.
+        let extension = r#"[{"name": "VK_EXT_validation_features", "spec_version": "1"}]"#;
+        place(scene, &[Layer::explicit("a").member("instance_extensions", extension)]);
+        let outcome = scene.run(|vk| {
+            let names = ["VK_EXT_validation_features"];
+            let refused = vk.spec().extensions(&names).create().err();
+            assert_eq!(refused, Some(vk::Result::ERROR_EXTENSION_NOT_PRESENT));
+            drop(
+                vk.spec()
+                    .layer("VK_LAYER_a")
+                    .extensions(&names)
+                    .create()
+                    .expect("vkCreateInstance"),
+            );
+        });
+        outcome.ok();
+    });
+}
+
+/// LAY-243
+#[test]
+fn lay_243_unknown_extensions_of_layers_need_the_filter_off() {
+    case(|scene| {
+        let extension = r#"[{"name": "VK_EXT_of_layer", "spec_version": "1"}]"#;
+        place(scene, &[Layer::explicit("a").member("instance_extensions", extension)]);
+        let refused = scene.run(|vk| {
+            let result = vk
+                .spec()
+                .layer("VK_LAYER_a")
+                .extensions(&["VK_EXT_of_layer"])
+                .create()
+                .err();
+            assert_eq!(result, Some(vk::Result::ERROR_EXTENSION_NOT_PRESENT));
+        });
+        refused.ok();
+        scene.env("VK_LOADER_DISABLE_INST_EXT_FILTER", "1");
+        let outcome = scene.run(|vk| {
+            drop(
+                vk.spec()
+                    .layer("VK_LAYER_a")
+                    .extensions(&["VK_EXT_of_layer"])
+                    .create()
+                    .expect("vkCreateInstance"),
+            );
+        });
+        outcome.ok();
+    });
+}
+
+/// LAY-244
+#[test]
+fn lay_244_destruction_goes_down_the_chain_before_libraries_leave() {
+    case(|scene| {
+        place(scene, &[Layer::explicit("a"), Layer::explicit("b")]);
+        let outcome = scene.run(|vk| {
+            let instance = vk
+                .spec()
+                .layer("VK_LAYER_a")
+                .layer("VK_LAYER_b")
+                .create()
+                .expect("vkCreateInstance");
+            vk.mark("destroy");
+            instance.destroy();
+            vk.mark("gone");
+        });
+        outcome.ok();
+        let lines = outcome.between("destroy", "gone");
+        let place = |text: &str| {
+            lines
+                .iter()
+                .position(|line| line.starts_with(text))
+                .unwrap_or_else(|| panic!("no {text} in {lines:?}"))
+        };
+        let order = [
+            place("VK_LAYER_a vkDestroyInstance"),
+            place("VK_LAYER_b vkDestroyInstance"),
+            place("driver vkDestroyInstance"),
+            place("VK_LAYER_a unloaded"),
+        ];
+        assert!(order.is_sorted(), "{lines:?}");
+        assert!(place("VK_LAYER_b unloaded") > order[2], "{lines:?}");
+    });
+}
+
+/// LAY-245
+#[test]
+fn lay_245_layers_may_call_the_loader_s_exports_while_an_instance_is_made() {
+    case(|scene| {
+        place(
+            scene,
+            &[Layer::explicit("a")
+                .conf("reenter", "vkCreateInstance")
+                .conf("reenter", "vkCreateDevice")],
+        );
+        let outcome = scene.run(|vk| {
+            let instance = vk.spec().layer("VK_LAYER_a").create().expect("vkCreateInstance");
+            drop(instance.device(instance.first(), &[]));
+        });
+        let calls = outcome.ok().calls("VK_LAYER_a", "reenter");
+        assert_eq!(calls.len(), 2, "{}", outcome.all());
+        assert!(calls.iter().all(|call| call.starts_with("good=true ")), "{calls:?}");
+    });
+}
+
+/// LAY-245
+#[test]
+fn lay_245_a_layer_may_make_an_instance_of_its_own() {
+    case(|scene| {
+        place(
+            scene,
+            &[Layer::implicit("a").conf("own-instance", ""), Layer::implicit("b")],
+        );
+        let outcome = scene.run(|vk| {
+            assert_eq!(vk.instance().device_names(), ["gpu-driver"]);
+        });
+        assert_eq!(outcome.ok().calls("VK_LAYER_a", "own-instance"), ["result=0 devices=1"]);
+        // The layer is in the chain of its own instance, too, and finds that it is making one.
+        assert_eq!(
+            chain(&outcome),
+            ["VK_LAYER_a", "VK_LAYER_a", "VK_LAYER_b", "VK_LAYER_b"]
+        );
+        assert_eq!(outcome.calls("driver", "vkDestroyInstance").len(), 2);
+    });
+}
+
+/// LAY-240
+#[test]
+fn lay_240_commands_of_extensions_that_are_not_enabled_are_not_there() {
+    case(|scene| {
+        place(scene, &[Layer::explicit("a").conf("wrap", "")]);
+        let outcome = scene.run(|vk| {
+            let instance = vk.spec().layer("VK_LAYER_a").create().expect("vkCreateInstance");
+            assert_eq!(vk.get(instance.raw, "vkCreateHeadlessSurfaceEXT"), 0);
+            drop(instance);
+            let spec = vk
+                .spec()
+                .layer("VK_LAYER_a")
+                .extensions(&["VK_KHR_surface", "VK_EXT_headless_surface"]);
+            let instance = spec.create().expect("vkCreateInstance");
+            let surface = instance.headless_surface();
+            assert!(instance.surface_support(instance.first(), surface).expect("support"));
+            instance.destroy_surface(surface);
+        });
+        outcome.ok();
+    });
+}

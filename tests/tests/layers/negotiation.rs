@@ -1,0 +1,495 @@
+//! Loading layer libraries and negotiating with them (section 10).
+
+use loader_tests::ash::vk;
+use loader_tests::{Outcome, Scene, case};
+
+use crate::kit::{Layer, chain, device_chain, loads, place, put_manifest, unloads};
+
+/// Creates an instance with these layers and a device, and gives the outcome.
+fn with_device(scene: &mut Scene, names: &'static [&'static str]) -> Outcome {
+    let outcome = scene.run(|vk| {
+        let spec = names.iter().fold(vk.spec(), |spec, name| spec.layer(name));
+        let instance = spec.create().expect("vkCreateInstance");
+        drop(instance.device(instance.first(), &[]));
+    });
+    outcome.ok();
+    outcome
+}
+
+/// LAY-200, LAY-201
+#[test]
+fn lay_200_libraries_load_from_the_driver_s_side_and_leave_with_the_instance() {
+    case(|scene| {
+        place(
+            scene,
+            &[Layer::explicit("a"), Layer::explicit("b"), Layer::explicit("unused")],
+        );
+        let outcome = with_device(scene, &["VK_LAYER_a", "VK_LAYER_b"]);
+        assert_eq!(loads(&outcome), ["VK_LAYER_b", "VK_LAYER_a"]);
+        let mut gone = unloads(&outcome);
+        gone.sort_unstable();
+        assert_eq!(gone, ["VK_LAYER_a", "VK_LAYER_b"]);
+        let library = scene.text_path("libraries/liblayer_a.so");
+        outcome
+            .logged("DEBUG | LAYER", &format!("Loading layer library {library}"))
+            .logged("DEBUG | LAYER", &format!("Unloading layer library {library}"));
+    });
+}
+
+/// LAY-201
+#[test]
+fn lay_201_libraries_stay_until_the_instance_goes() {
+    case(|scene| {
+        place(scene, &[Layer::explicit("a")]);
+        let outcome = scene.run(|vk| {
+            let instance = vk.spec().layer("VK_LAYER_a").create().expect("vkCreateInstance");
+            vk.mark("alive");
+            instance.destroy();
+            vk.mark("gone");
+        });
+        outcome.ok();
+        assert!(outcome.between("alive", "gone").contains(&"VK_LAYER_a unloaded"));
+    });
+}
+
+/// LAY-201
+#[test]
+fn lay_201_libraries_leave_when_creation_fails() {
+    case(|scene| {
+        place(scene, &[Layer::explicit("a")]);
+        let outcome = scene.run(|vk| {
+            let spec = vk.spec().layer("VK_LAYER_a").extensions(&["VK_EXT_unknown"]);
+            assert_eq!(spec.create().err(), Some(vk::Result::ERROR_EXTENSION_NOT_PRESENT));
+            vk.mark("failed");
+        });
+        assert_eq!(loads(outcome.ok()).len(), unloads(&outcome).len());
+        assert_eq!(outcome.journal().last(), Some(&"== end"), "{}", outcome.all());
+    });
+}
+
+/// LAY-201
+#[test]
+fn lay_201_the_unload_switch_keeps_libraries() {
+    case(|scene| {
+        place(scene, &[Layer::explicit("a")]);
+        scene.env("VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING", "1");
+        let outcome = scene.run(|vk| {
+            vk.spec()
+                .layer("VK_LAYER_a")
+                .create()
+                .expect("vkCreateInstance")
+                .destroy();
+            vk.mark("gone");
+        });
+        let journal = outcome.ran().journal();
+        let (gone, unload) = (
+            journal.iter().position(|line| *line == "== gone"),
+            journal.iter().position(|line| *line == "VK_LAYER_a unloaded"),
+        );
+        assert!(unload.is_none() || unload > gone, "{}", outcome.all());
+    });
+}
+
+/// LAY-201
+#[test]
+fn lay_201_the_unload_switch_must_be_exactly_one() {
+    case(|scene| {
+        place(scene, &[Layer::explicit("a")]);
+        scene.env("VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING", "true");
+        let outcome = scene.run(|vk| {
+            vk.spec()
+                .layer("VK_LAYER_a")
+                .create()
+                .expect("vkCreateInstance")
+                .destroy();
+            assert!(vk.journal().contains(&"VK_LAYER_a unloaded".to_string()));
+        });
+        outcome.ok();
+    });
+}
+
+/// A layer whose library cannot be used: what happens when the application names it, and when a variable does.
+fn unusable(scene: &mut Scene, layer: Layer, level: &str, text: &str) {
+    place(scene, &[layer, Layer::explicit("good")]);
+    let named = scene.run(|vk| {
+        let result = vk.spec().layer("VK_LAYER_a").create().err();
+        assert_eq!(result, Some(vk::Result::ERROR_LAYER_NOT_PRESENT));
+    });
+    named.ok().logged_with(level, text);
+    scene.env("VK_INSTANCE_LAYERS", "VK_LAYER_a:VK_LAYER_good");
+    let outcome = scene.run(|vk| drop(vk.instance()));
+    assert_eq!(chain(outcome.ok()), ["VK_LAYER_good"]);
+}
+
+/// LAY-204
+#[test]
+fn lay_204_a_missing_library_fails_the_call_of_an_application_that_names_it() {
+    case(|scene| {
+        let layer = Layer::explicit("a").member("library_path", "\"/no/such/library.so\"");
+        unusable(
+            scene,
+            layer,
+            "ERROR | LAYER",
+            "Requested layer \"VK_LAYER_a\" failed to load!",
+        );
+    });
+}
+
+/// LAY-204
+#[test]
+fn lay_204_a_missing_library_is_an_information_otherwise() {
+    case(|scene| {
+        place(
+            scene,
+            &[
+                Layer::implicit("a").member("library_path", "\"/no/such/library.so\""),
+                Layer::implicit("b"),
+            ],
+        );
+        let outcome = scene.run(|vk| drop(vk.instance()));
+        assert_eq!(chain(outcome.ok()), ["VK_LAYER_b"]);
+        outcome.logged("INFO | LAYER", "Requested layer \"VK_LAYER_a\" failed to load.");
+    });
+}
+
+/// LAY-100, BI-23
+#[test]
+fn bi_23_an_empty_library_path_is_a_missing_library() {
+    case(|scene| {
+        let layer = Layer::explicit("a").member("library_path", "\"\"");
+        unusable(scene, layer, "ERROR | LAYER", "Requested layer \"VK_LAYER_a\"");
+    });
+}
+
+/// LAY-204, BI-24
+#[test]
+fn bi_24_a_folder_as_library_is_a_missing_library() {
+    case(|scene| {
+        let layer = Layer::explicit("a").member("library_path", "\"@ROOT@/libraries\"");
+        unusable(
+            scene,
+            layer,
+            "ERROR | LAYER",
+            "Requested layer \"VK_LAYER_a\" failed to load!",
+        );
+    });
+}
+
+/// LAY-204, BI-24
+#[test]
+fn bi_24_a_very_long_library_path_is_a_missing_library() {
+    case(|scene| {
+        let layer = Layer::explicit("a").member("library_path", format!("\"/{}\"", "x/".repeat(50_000)));
+        unusable(
+            scene,
+            layer,
+            "ERROR | LAYER",
+            "Requested layer \"VK_LAYER_a\" failed to load!",
+        );
+    });
+}
+
+/// LAY-204, BI-25
+#[test]
+fn bi_25_a_text_file_as_library_is_a_missing_library() {
+    case(|scene| {
+        scene.file("libraries/text.so", "not a library");
+        let layer = Layer::explicit("a").member("library_path", "\"@ROOT@/libraries/text.so\"");
+        unusable(
+            scene,
+            layer,
+            "ERROR | LAYER",
+            "Requested layer \"VK_LAYER_a\" failed to load!",
+        );
+    });
+}
+
+/// LAY-202, LAY-204, BI-25
+#[test]
+fn lay_202_a_library_of_the_other_class_is_told_as_information() {
+    case(|scene| {
+        let layer = Layer::explicit("a");
+        place(scene, &[layer, Layer::explicit("good")]);
+        let library = scene.path("libraries/liblayer_a.so");
+        scene.on_disk(|| {
+            let mut bytes = std::fs::read(&library).expect("the library is there");
+            // EI_CLASS: 64-bit becomes 32-bit.
+            bytes[4] = 1;
+            std::fs::write(library, bytes).expect("scratch files can be written");
+        });
+        let outcome = scene.run(|vk| {
+            let result = vk.spec().layer("VK_LAYER_a").create().err();
+            assert_eq!(result, Some(vk::Result::ERROR_LAYER_NOT_PRESENT));
+        });
+        outcome.ok().logged_with("INFO", "wrong ELF class:");
+        assert!(
+            outcome
+                .stderr
+                .contains("Requested layer \"VK_LAYER_a\" was wrong bit-type!"),
+            "{}",
+            outcome.all()
+        );
+    });
+}
+
+/// LAY-204, BI-27
+#[test]
+fn bi_27_a_library_without_a_known_symbol_is_refused() {
+    case(|scene| {
+        let layer = Layer::explicit("a")
+            .hide("vkNegotiateLoaderLayerInterfaceVersion")
+            .hide("vkGetInstanceProcAddr")
+            .hide("vkGetDeviceProcAddr");
+        let library = scene.text_path("libraries/liblayer_a.so");
+        let text =
+            format!("loader_create_instance_chain: Failed to find 'vkGetInstanceProcAddr' in layer \"{library}\"");
+        unusable(scene, layer, "ERROR | LAYER", &text);
+    });
+}
+
+/// LAY-210, LAY-211
+#[test]
+fn lay_211_negotiation_offers_version_2_and_an_empty_structure() {
+    case(|scene| {
+        place(scene, &[Layer::explicit("a")]);
+        let outcome = with_device(scene, &["VK_LAYER_a"]);
+        assert_eq!(
+            outcome.calls("VK_LAYER_a", "negotiate"),
+            ["sType=1 pNext=null version=2 empty=true"]
+        );
+        assert!(outcome.calls("VK_LAYER_a", "export").is_empty(), "{}", outcome.all());
+        assert_eq!(device_chain(&outcome), ["VK_LAYER_a"]);
+    });
+}
+
+/// LAY-211, LAY-102
+#[test]
+fn lay_211_a_renamed_negotiation_is_called() {
+    case(|scene| {
+        let layer = Layer::explicit("a")
+            .member(
+                "functions",
+                r#"{"vkNegotiateLoaderLayerInterfaceVersion": "layer1Negotiate"}"#,
+            )
+            .section(1, "name VK_LAYER_a1");
+        place(scene, &[layer]);
+        let outcome = with_device(scene, &["VK_LAYER_a"]);
+        assert_eq!(chain(&outcome), ["VK_LAYER_a1"]);
+        assert!(outcome.calls("VK_LAYER_a", "negotiate").is_empty());
+    });
+}
+
+/// LAY-216, LAY-102
+#[test]
+fn lay_216_each_layer_of_a_library_is_negotiated_by_itself() {
+    case(|scene| {
+        scene.usual_driver("driver");
+        let rename = |index: u32| format!(r#"{{"vkNegotiateLoaderLayerInterfaceVersion": "layer{index}Negotiate"}}"#);
+        let base = Layer::explicit("many")
+            .section(1, "name VK_LAYER_n1")
+            .section(2, "name VK_LAYER_n2");
+        base.put_library(scene);
+        let objects = [
+            base.clone()
+                .member("name", "\"VK_LAYER_one\"")
+                .member("functions", rename(1))
+                .object(),
+            base.clone()
+                .member("name", "\"VK_LAYER_two\"")
+                .member("functions", rename(2))
+                .object(),
+        ];
+        let objects: Vec<&str> = objects.iter().map(String::as_str).collect();
+        put_manifest(scene, &format!("{}/many.json", crate::kit::EXPLICIT), "1.2.0", &objects);
+        let outcome = with_device(scene, &["VK_LAYER_one", "VK_LAYER_two"]);
+        assert_eq!(chain(&outcome), ["VK_LAYER_n1", "VK_LAYER_n2"]);
+        assert_eq!(device_chain(&outcome), ["VK_LAYER_n1", "VK_LAYER_n2"]);
+    });
+}
+
+/// A negotiation: the mock's answer, then whether the exports or the structure's pointers are used. The structure's
+/// belong to layer 1 of the library, so that the journal tells them apart.
+macro_rules! negotiations {
+    ($($(#[$doc:meta])* $name:ident: $($key:literal = $value:expr),* => $used:literal;)*) => {$(
+        $(#[$doc])*
+        #[test]
+        fn $name() {
+            case(|scene| {
+                let layer = Layer::explicit("a")$(.conf($key, $value))*
+                    .conf("negotiate-identity", 1).section(1, "name VK_LAYER_struct");
+                place(scene, &[layer]);
+                let outcome = with_device(scene, &["VK_LAYER_a"]);
+                assert_eq!(chain(&outcome), [$used], "{}", outcome.all());
+                assert_eq!(device_chain(&outcome), [$used], "{}", outcome.all());
+            });
+        }
+    )*};
+}
+
+negotiations! {
+    /// LAY-212
+    lay_212_version_2_uses_the_structure: "negotiate" = 2 => "VK_LAYER_struct";
+    /// LAY-212
+    lay_212_version_1_uses_the_exports: "negotiate" = 1 => "VK_LAYER_a";
+    /// LAY-212, BI-28
+    lay_212_version_0_uses_the_exports: "negotiate" = 0 => "VK_LAYER_a";
+    /// LAY-212, BI-28
+    lay_212_an_error_uses_the_exports: "negotiate-result" = -3 => "VK_LAYER_a";
+    /// LAY-212, BI-28
+    lay_212_a_version_beyond_2_counts_as_2: "negotiate" = 1000 => "VK_LAYER_struct";
+}
+
+/// LAY-212, BI-28
+#[test]
+fn lay_212_a_null_instance_look_up_is_replaced_by_the_export() {
+    case(|scene| {
+        place(scene, &[Layer::explicit("a").conf("negotiate-null", "gipa")]);
+        let outcome = with_device(scene, &["VK_LAYER_a"]);
+        assert_eq!(chain(&outcome), ["VK_LAYER_a"]);
+        assert!(
+            outcome.calls("VK_LAYER_a", "export").contains(&"gipa"),
+            "{}",
+            outcome.all()
+        );
+    });
+}
+
+/// LAY-212, BI-28
+#[test]
+fn lay_212_a_null_device_look_up_is_replaced_by_the_export() {
+    case(|scene| {
+        place(scene, &[Layer::explicit("a").conf("negotiate-null", "gdpa")]);
+        let outcome = with_device(scene, &["VK_LAYER_a"]);
+        assert_eq!(device_chain(&outcome), ["VK_LAYER_a"]);
+        assert!(
+            outcome.calls("VK_LAYER_a", "export").contains(&"gdpa"),
+            "{}",
+            outcome.all()
+        );
+    });
+}
+
+/// LAY-213
+#[test]
+fn lay_213_without_negotiation_the_exports_are_used() {
+    case(|scene| {
+        place(
+            scene,
+            &[Layer::explicit("a").hide("vkNegotiateLoaderLayerInterfaceVersion")],
+        );
+        let outcome = with_device(scene, &["VK_LAYER_a"]);
+        assert_eq!(chain(&outcome), ["VK_LAYER_a"]);
+        assert_eq!(device_chain(&outcome), ["VK_LAYER_a"]);
+    });
+}
+
+/// LAY-213, LAY-103
+#[test]
+fn lay_213_renamed_look_ups_are_used_without_negotiation() {
+    case(|scene| {
+        let layer = Layer::explicit("a")
+            .hide("vkNegotiateLoaderLayerInterfaceVersion")
+            .member(
+                "functions",
+                r#"{"vkGetInstanceProcAddr": "layer2GetInstanceProcAddr", "vkGetDeviceProcAddr": "layer2GetDeviceProcAddr"}"#,
+            )
+            .section(2, "name VK_LAYER_renamed");
+        place(scene, &[layer]);
+        let outcome = with_device(scene, &["VK_LAYER_a"]);
+        assert_eq!(chain(&outcome), ["VK_LAYER_renamed"]);
+        assert_eq!(device_chain(&outcome), ["VK_LAYER_renamed"]);
+    });
+}
+
+/// LAY-103
+#[test]
+fn lay_103_renamed_look_ups_are_ignored_beside_a_negotiation() {
+    case(|scene| {
+        let layer = Layer::explicit("a")
+            .member("functions", r#"{"vkGetInstanceProcAddr": "layer2GetInstanceProcAddr"}"#)
+            .section(2, "name VK_LAYER_renamed");
+        place(scene, &[layer]);
+        assert_eq!(chain(&with_device(scene, &["VK_LAYER_a"])), ["VK_LAYER_a"]);
+    });
+}
+
+/// LAY-214
+#[test]
+fn lay_214_older_interfaces_have_no_physical_device_look_up() {
+    case(|scene| {
+        let layer = Layer::explicit("a").conf("negotiate", 1).conf("lookups", "");
+        place(scene, &[layer]);
+        let outcome = scene.run(|vk| {
+            let instance = vk.spec().layer("VK_LAYER_a").create().expect("vkCreateInstance");
+            vk.get(instance.raw, "vkUnknownCommand");
+        });
+        assert!(
+            outcome.ok().calls("VK_LAYER_a", "gpdpa").is_empty(),
+            "{}",
+            outcome.all()
+        );
+        assert!(
+            !outcome.calls("VK_LAYER_a", "export").contains(&"gpdpa"),
+            "{}",
+            outcome.all()
+        );
+    });
+}
+
+/// LAY-215, BI-26
+#[test]
+fn bi_26_the_loader_itself_is_no_layer() {
+    case(|scene| {
+        let path = loader_tests::under_test();
+        let layer = Layer::explicit("a").member("library_path", format!("\"{}\"", path.display()));
+        place(scene, &[layer, Layer::explicit("good")]);
+        let outcome = scene.run(|vk| {
+            let result = vk.spec().layer("VK_LAYER_a").create().err();
+            assert_eq!(result, Some(vk::Result::ERROR_LAYER_NOT_PRESENT));
+        });
+        outcome.ok();
+        scene.env("VK_INSTANCE_LAYERS", "VK_LAYER_a:VK_LAYER_good");
+        let outcome = scene.run(|vk| drop(vk.instance()));
+        assert_eq!(chain(outcome.ok()), ["VK_LAYER_good"]);
+    });
+}
+
+/// LAY-217
+#[test]
+fn lay_217_introspection_exports_are_never_called() {
+    case(|scene| {
+        place(
+            scene,
+            &[Layer::implicit("a").hide("vkNegotiateLoaderLayerInterfaceVersion")],
+        );
+        let outcome = scene.run(|vk| {
+            vk.layers().expect("layers");
+            vk.extensions().expect("extensions");
+            let instance = vk.instance();
+            instance.device_extensions(instance.first()).expect("extensions");
+        });
+        assert!(
+            outcome.ok().calls("VK_LAYER_a", "introspection").is_empty(),
+            "{}",
+            outcome.all()
+        );
+    });
+}
+
+/// LAY-206
+#[test]
+fn lay_206_another_real_path_is_told() {
+    case(|scene| {
+        place(
+            scene,
+            &[Layer::explicit("a").member("library_path", "\"@ROOT@/links/a.so\"")],
+        );
+        let (target, link) = (
+            scene.path("libraries/liblayer_a.so"),
+            scene.folder("links").join("a.so"),
+        );
+        // A link that leads elsewhere than its name says is no difference: both sides are resolved.
+        scene.on_disk(|| std::os::unix::fs::symlink(target, link).expect("links can be made"));
+        with_device(scene, &["VK_LAYER_a"]).not_logged("was found to differ from OS loaded path");
+    });
+}
