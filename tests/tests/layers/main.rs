@@ -4,6 +4,7 @@
 //! inputs of the layer reference; the doc comment names the others.
 
 mod activation;
+mod device_chain;
 mod discovery;
 mod filters;
 mod instance_chain;
@@ -14,4 +15,6 @@ mod meta;
 mod negotiation;
 mod overriding;
 mod paths;
+mod pre_instance;
 mod unknown;
+mod wrapping;

@@ -1,0 +1,472 @@
+//! The chain of `vkCreateDevice`, and devices that layers make for themselves (section 13).
+
+use std::ptr;
+
+use loader_tests::ash::vk;
+use loader_tests::vk::Commands;
+use loader_tests::{Outcome, Scene, call, case};
+
+use crate::kit::{Layer, chain, device_chain, place};
+
+/// Creates an instance with these layers and a device.
+fn device_of(scene: &mut Scene, names: &'static [&'static str]) -> Outcome {
+    let outcome = scene.run(|vk| {
+        let instance = names
+            .iter()
+            .fold(vk.spec(), |spec, name| spec.layer(name))
+            .create()
+            .expect("vkCreateInstance");
+        drop(instance.device(instance.first(), &[]));
+    });
+    outcome.ok();
+    outcome
+}
+
+/// LAY-280, LAY-283, LAY-263
+#[test]
+fn lay_280_the_layers_of_the_instance_are_in_the_device_chain() {
+    case(|scene| {
+        place(scene, &[Layer::explicit("a"), Layer::explicit("b")]);
+        let outcome = device_of(scene, &["VK_LAYER_b", "VK_LAYER_a"]);
+        assert_eq!(device_chain(&outcome), ["VK_LAYER_b", "VK_LAYER_a"]);
+        let library = scene.text_path("libraries/liblayer_a.so");
+        outcome.logged(
+            "INFO | LAYER",
+            &format!("Inserted device layer \"VK_LAYER_a\" ({library})"),
+        );
+        assert_eq!(outcome.calls("VK_LAYER_a", "vkDestroyDevice").len(), 1);
+    });
+}
+
+/// LAY-281, LAY-282, BI-49
+#[test]
+fn lay_281_a_layer_without_a_device_look_up_is_left_out_of_the_device_chain() {
+    case(|scene| {
+        place(
+            scene,
+            &[
+                Layer::explicit("a")
+                    .conf("negotiate-null", "gdpa")
+                    .hide("vkGetDeviceProcAddr"),
+                Layer::explicit("b"),
+            ],
+        );
+        let outcome = device_of(scene, &["VK_LAYER_a", "VK_LAYER_b"]);
+        assert_eq!(chain(&outcome), ["VK_LAYER_a", "VK_LAYER_b"]);
+        assert_eq!(device_chain(&outcome), ["VK_LAYER_b"]);
+        let library = scene.text_path("libraries/liblayer_a.so");
+        outcome.logged(
+            "INFO | LAYER",
+            &format!("Failed to find vkGetDeviceProcAddr in layer \"{library}\""),
+        );
+    });
+}
+
+/// LAY-284, LAY-222
+#[test]
+fn lay_284_the_loader_s_nodes_come_in_front_of_the_application_s() {
+    case(|scene| {
+        place(scene, &[Layer::explicit("a"), Layer::explicit("b")]);
+        let outcome = scene.run(|vk| {
+            let instance = vk
+                .spec()
+                .layer("VK_LAYER_a")
+                .layer("VK_LAYER_b")
+                .create()
+                .expect("vkCreateInstance");
+            let own = vk::PhysicalDeviceVulkan11Features::default();
+            drop(
+                instance
+                    .device_spec(instance.first())
+                    .next(&own)
+                    .create()
+                    .expect("vkCreateDevice"),
+            );
+        });
+        outcome.ok();
+        for name in ["VK_LAYER_a", "VK_LAYER_b"] {
+            let call = outcome.calls(name, "vkCreateDevice");
+            assert!(call[0].contains("nodes=[data link app:49] device=set"), "{call:?}");
+        }
+    });
+}
+
+/// LAY-285
+#[test]
+fn lay_285_a_layer_without_create_device_fails_the_call() {
+    case(|scene| {
+        place(scene, &[Layer::explicit("a").conf("answer-null", "vkCreateDevice")]);
+        let outcome = scene.run(|vk| {
+            let instance = vk.spec().layer("VK_LAYER_a").create().expect("vkCreateInstance");
+            let result = instance.device_spec(instance.first()).create().err();
+            assert_eq!(result, Some(vk::Result::ERROR_INITIALIZATION_FAILED));
+        });
+        outcome.ok();
+    });
+}
+
+/// LAY-286, BI-47
+#[test]
+fn bi_47_a_device_overwritten_on_the_way_down_ends_the_process() {
+    case(|scene| {
+        place(scene, &[Layer::explicit("a").conf("clobber", "device")]);
+        let outcome = scene.run(|vk| {
+            let instance = vk.spec().layer("VK_LAYER_a").create().expect("vkCreateInstance");
+            drop(instance.device_spec(instance.first()).create());
+        });
+        outcome.aborted("terminator_CreateDevice: Device pointer (0x").logged_with(
+            "ERROR",
+            "has invalid MAGIC value 0x51515151. The expected value is 0x10ADED040410ADED. Device value possibly corrupted \
+             by active layer (Policy #LLP_LAYER_22).",
+        );
+    });
+}
+
+/// LAY-287
+#[test]
+fn lay_287_the_devices_of_a_group_are_unwrapped_and_the_application_s_list_stays() {
+    case(|scene| {
+        place(scene, &[Layer::explicit("a"), Layer::explicit("w").conf("wrap", "")]);
+        let outcome = scene.run(|vk| {
+            let spec = vk.spec().api("1.1").layer("VK_LAYER_a").layer("VK_LAYER_w");
+            let instance = spec.create().expect("vkCreateInstance");
+            let devices = [instance.first()];
+            let group = vk::DeviceGroupDeviceCreateInfo::default().physical_devices(&devices);
+            drop(
+                instance
+                    .device_spec(devices[0])
+                    .next(&group)
+                    .create()
+                    .expect("vkCreateDevice"),
+            );
+            assert_eq!(group.p_physical_devices, devices.as_ptr());
+            assert_eq!(devices, [instance.first()]);
+        });
+        // The driver ends the process over a physical device that it did not make.
+        assert_eq!(outcome.ok().calls("VK_LAYER_a", "device-group"), ["devices=1"]);
+        assert_eq!(outcome.calls("VK_LAYER_w", "device-group"), ["devices=1"]);
+    });
+}
+
+/// LAY-288, LAY-289
+#[test]
+fn lay_288_extensions_of_layers_do_not_reach_the_driver() {
+    case(|scene| {
+        let extension = r#"[{"name": "VK_EXT_of_layer", "spec_version": "1"}]"#;
+        place(scene, &[Layer::explicit("a").member("device_extensions", extension)]);
+        let outcome = scene.run(|vk| {
+            let instance = vk.spec().layer("VK_LAYER_a").create().expect("vkCreateInstance");
+            drop(instance.device(instance.first(), &["VK_EXT_of_layer", "VK_KHR_swapchain"]));
+        });
+        let call = outcome.ok().calls("driver", "vkCreateDevice")[0];
+        assert!(
+            call.contains("VK_KHR_swapchain") && !call.contains("VK_EXT_of_layer"),
+            "{call}"
+        );
+        assert!(outcome.calls("VK_LAYER_a", "vkCreateDevice")[0].contains("[VK_EXT_of_layer,VK_KHR_swapchain]"));
+    });
+}
+
+/// LAY-289
+#[test]
+fn lay_289_an_extension_that_nobody_has_is_refused() {
+    case(|scene| {
+        place(
+            scene,
+            &[Layer::explicit("a").member("device_extensions", r#"[{"name": "VK_EXT_of_layer"}]"#)],
+        );
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance();
+            let result = instance
+                .device_spec(instance.first())
+                .extensions(&["VK_EXT_of_layer"])
+                .create()
+                .err();
+            assert_eq!(result, Some(vk::Result::ERROR_EXTENSION_NOT_PRESENT));
+        });
+        outcome.ok();
+    });
+}
+
+/// LAY-289, LAY-324
+#[test]
+fn lay_289_an_extension_that_the_chain_reports_may_be_asked_for() {
+    case(|scene| {
+        place(
+            scene,
+            &[Layer::explicit("a")
+                .conf("device-extension", "VK_EXT_reported 3")
+                .conf("advertise", "")],
+        );
+        let outcome = scene.run(|vk| {
+            let instance = vk.spec().layer("VK_LAYER_a").create().expect("vkCreateInstance");
+            let names = instance.device_extensions(instance.first()).expect("extensions");
+            assert!(names.contains(&"VK_EXT_reported".into()), "{names:?}");
+            drop(instance.device(instance.first(), &["VK_EXT_reported"]));
+        });
+        outcome.ok();
+    });
+}
+
+/// LAY-288
+#[test]
+fn lay_288_an_extension_that_a_layer_asks_for_reaches_the_driver() {
+    case(|scene| {
+        place(
+            scene,
+            &[Layer::explicit("a").conf("add-device-extension", "VK_KHR_swapchain")],
+        );
+        let outcome = device_of(scene, &["VK_LAYER_a"]);
+        assert!(
+            outcome.calls("driver", "vkCreateDevice")[0].contains("VK_KHR_swapchain"),
+            "{}",
+            outcome.all()
+        );
+    });
+}
+
+/// LAY-290, LAY-254
+#[test]
+fn lay_290_commands_of_the_device_go_through_the_topmost_layer() {
+    case(|scene| {
+        place(
+            scene,
+            &[
+                Layer::explicit("a")
+                    .conf("intercept", "vkCreateCommandPool")
+                    .conf("intercept", "vkGetDeviceQueue"),
+                Layer::explicit("b").conf("intercept", "vkCreateCommandPool"),
+            ],
+        );
+        let outcome = scene.run(|vk| {
+            let instance = vk
+                .spec()
+                .layer("VK_LAYER_a")
+                .layer("VK_LAYER_b")
+                .create()
+                .expect("vkCreateInstance");
+            let device = instance.device(instance.first(), &[]);
+            vk.mark("call");
+            let pool = device.pool();
+            vk.mark("called");
+            device.destroy_pool(pool);
+            device.queue(0, 0);
+            for name in [
+                "vkGetDeviceProcAddr",
+                "vkGetDeviceQueue",
+                "vkAllocateCommandBuffers",
+                "vkDestroyDevice",
+            ] {
+                assert_eq!(device.address(name), vk.address(name), "{name} is the loader's");
+            }
+        });
+        outcome.ok();
+        let lines = outcome.between("call", "called");
+        assert_eq!(
+            lines[..2],
+            ["VK_LAYER_a vkCreateCommandPool", "VK_LAYER_b vkCreateCommandPool"]
+        );
+        assert_eq!(outcome.calls("VK_LAYER_a", "vkGetDeviceQueue").len(), 1);
+    });
+}
+
+/// LAY-290
+#[test]
+fn lay_290_an_extension_command_that_the_chain_does_not_answer_is_null() {
+    case(|scene| {
+        place(
+            scene,
+            &[Layer::explicit("a").conf("answer-null", "vkCmdDrawIndirectCountKHR")],
+        );
+        let outcome = scene.run(|vk| {
+            let instance = vk.spec().layer("VK_LAYER_a").create().expect("vkCreateInstance");
+            let device = instance.device(instance.first(), &[]);
+            assert_eq!(device.address("vkCmdDrawIndirectCountKHR"), 0);
+            assert_ne!(vk.get(instance.raw, "vkCmdDrawIndirectCountKHR"), 0);
+        });
+        outcome.ok();
+    });
+}
+
+/// LAY-290
+#[test]
+fn lay_290_calling_the_trampoline_of_such_a_command_ends_the_process() {
+    case(|scene| {
+        place(
+            scene,
+            &[Layer::explicit("a").conf("answer-null", "vkTrimCommandPoolKHR")],
+        );
+        let outcome = scene.run(|vk| {
+            let instance = vk.spec().layer("VK_LAYER_a").create().expect("vkCreateInstance");
+            let device = instance.device(instance.first(), &[]);
+            type Trim = unsafe extern "system" fn(vk::Device, vk::CommandPool, u32);
+            let address = vk.get(instance.raw, "vkTrimCommandPoolKHR");
+            assert_ne!(address, 0);
+            // SAFETY: the command has this type; the call is expected not to return.
+            unsafe { std::mem::transmute::<usize, Trim>(address)(device.raw, vk::CommandPool::null(), 0) };
+            vk.mark("returned");
+        });
+        outcome.crashed();
+        assert!(!outcome.journal().contains(&"== returned"), "{}", outcome.all());
+    });
+}
+
+/// LAY-291
+#[test]
+fn lay_291_terminators_of_disabled_extensions_are_not_answered() {
+    case(|scene| {
+        place(scene, &[Layer::explicit("a")]);
+        let outcome = scene.run(|vk| {
+            let instance = vk
+                .spec()
+                .layer("VK_LAYER_a")
+                .extensions(&["VK_KHR_surface"])
+                .create()
+                .expect("vkCreateInstance");
+            let without = instance.device(instance.first(), &[]);
+            assert_eq!(without.address("vkCreateSwapchainKHR"), 0);
+            let with = instance.device(instance.first(), &["VK_KHR_swapchain"]);
+            assert_ne!(with.address("vkCreateSwapchainKHR"), 0);
+        });
+        outcome.ok();
+    });
+}
+
+/// LAY-292, LAY-293
+#[test]
+fn lay_292_a_layer_makes_devices_on_the_layers_below_it() {
+    case(|scene| {
+        place(
+            scene,
+            &[
+                Layer::explicit("a"),
+                Layer::explicit("b").conf("extra-devices", 2),
+                Layer::explicit("c"),
+            ],
+        );
+        let outcome = device_of(scene, &["VK_LAYER_a", "VK_LAYER_b", "VK_LAYER_c"]);
+        let made = "VK_LAYER_a VK_LAYER_b VK_LAYER_c VK_LAYER_c VK_LAYER_c";
+        assert_eq!(device_chain(&outcome).join(" "), made);
+        assert_eq!(
+            outcome.calls("VK_LAYER_b", "extra-device"),
+            [
+                "result=0 gdpa=true queue=true",
+                "result=0 gdpa=true queue=true",
+                "destroy=true",
+                "destroy=true"
+            ]
+        );
+        assert_eq!(outcome.calls("driver", "vkCreateDevice").len(), 3);
+        assert_eq!(outcome.calls("driver", "vkDestroyDevice").len(), 3);
+    });
+}
+
+/// LAY-292, LAY-293
+#[test]
+fn lay_292_the_lowest_layer_may_make_devices_too() {
+    case(|scene| {
+        place(
+            scene,
+            &[Layer::explicit("a"), Layer::explicit("b").conf("extra-devices", 1)],
+        );
+        let outcome = device_of(scene, &["VK_LAYER_a", "VK_LAYER_b"]);
+        assert_eq!(device_chain(&outcome), ["VK_LAYER_a", "VK_LAYER_b"]);
+        assert_eq!(outcome.calls("driver", "vkCreateDevice").len(), 2);
+    });
+}
+
+/// LAY-292
+#[test]
+fn lay_292_a_layer_makes_a_device_while_its_instance_is_made() {
+    case(|scene| {
+        place(
+            scene,
+            &[Layer::explicit("a").conf("instance-devices", 1), Layer::explicit("b")],
+        );
+        let outcome = scene.run(|vk| {
+            drop(
+                vk.spec()
+                    .layer("VK_LAYER_a")
+                    .layer("VK_LAYER_b")
+                    .create()
+                    .expect("vkCreateInstance"),
+            );
+        });
+        assert_eq!(device_chain(outcome.ok()), ["VK_LAYER_b"]);
+        assert_eq!(
+            outcome.calls("VK_LAYER_a", "extra-device"),
+            ["result=0 gdpa=true queue=true", "destroy=true"]
+        );
+    });
+}
+
+/// LAY-292
+#[test]
+fn lay_292_extra_devices_work_between_wrapping_layers() {
+    case(|scene| {
+        let wrapping = |short: &str| Layer::explicit(short).conf("wrap", "").conf("extra-devices", 1);
+        place(scene, &[wrapping("a"), wrapping("b")]);
+        let outcome = device_of(scene, &["VK_LAYER_a", "VK_LAYER_b"]);
+        // The device of the application, one extra device of a, and for each of the two one of b.
+        assert_eq!(outcome.calls("driver", "vkCreateDevice").len(), 4, "{}", outcome.all());
+        assert_eq!(outcome.calls("driver", "vkDestroyDevice").len(), 4, "{}", outcome.all());
+    });
+}
+
+/// LAY-293
+#[test]
+fn lay_293_destroying_no_device_does_nothing() {
+    case(|scene| {
+        place(scene, &[Layer::explicit("a")]);
+        let outcome = scene.run(|vk| {
+            let instance = vk.spec().layer("VK_LAYER_a").create().expect("vkCreateInstance");
+            call!(instance, PFN_vkDestroyDevice(vk::Device::null(), ptr::null()));
+        });
+        assert!(outcome.ok().calls("VK_LAYER_a", "vkDestroyDevice").is_empty());
+    });
+}
+
+/// LAY-294
+#[test]
+fn lay_294_a_failed_device_leaves_nothing_behind() {
+    case(|scene| {
+        place(
+            scene,
+            &[
+                Layer::explicit("a").conf("fail", "vkCreateDevice -4"),
+                Layer::explicit("b"),
+            ],
+        );
+        let outcome = scene.run(|vk| {
+            let instance = vk
+                .spec()
+                .layer("VK_LAYER_a")
+                .layer("VK_LAYER_b")
+                .create()
+                .expect("vkCreateInstance");
+            for _ in 0..3 {
+                let result = instance.device_spec(instance.first()).create().err();
+                assert_eq!(result, Some(vk::Result::ERROR_DEVICE_LOST));
+            }
+        });
+        outcome.ok();
+    });
+}
+
+/// LAY-294
+#[test]
+fn lay_294_a_driver_s_error_comes_up_through_the_chain() {
+    case(|scene| {
+        scene
+            .driver("driver")
+            .device("gpu")
+            .fail("vkCreateDevice", vk::Result::ERROR_TOO_MANY_OBJECTS.as_raw());
+        Layer::explicit("a").folder(crate::kit::EXPLICIT).put(scene);
+        let outcome = scene.run(|vk| {
+            let instance = vk.spec().layer("VK_LAYER_a").create().expect("vkCreateInstance");
+            let result = instance.device_spec(instance.first()).create().err();
+            assert_eq!(result, Some(vk::Result::ERROR_TOO_MANY_OBJECTS));
+        });
+        outcome.ok();
+    });
+}

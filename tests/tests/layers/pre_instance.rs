@@ -1,0 +1,295 @@
+//! Functions in front of the global queries (section 12).
+
+use loader_tests::ash::vk;
+use loader_tests::{call, case};
+
+use crate::kit::{Layer, list, loads, place, unloads};
+
+/// All three functions of the mock layer.
+const ALL: &str = r#"{
+    "vkEnumerateInstanceVersion": "mockEnumerateInstanceVersion",
+    "vkEnumerateInstanceLayerProperties": "mockEnumerateInstanceLayerProperties",
+    "vkEnumerateInstanceExtensionProperties": "mockEnumerateInstanceExtensionProperties"
+}"#;
+
+/// An implicit layer with all three functions.
+fn intercepting(short: &str) -> Layer {
+    Layer::implicit(short).member("pre_instance_functions", ALL)
+}
+
+/// LAY-270, LAY-277
+#[test]
+fn lay_270_a_layer_changes_the_version() {
+    case(|scene| {
+        place(
+            scene,
+            &[intercepting("a").conf("pre-version", vk::make_api_version(0, 7, 8, 9))],
+        );
+        let outcome = scene.run(|vk| assert_eq!(vk.version(), (7, 8, 9)));
+        outcome.ok();
+    });
+}
+
+/// LAY-270, LAY-272
+#[test]
+fn lay_270_a_layer_adds_layers_and_extensions() {
+    case(|scene| {
+        place(
+            scene,
+            &[intercepting("a")
+                .conf("pre-layer", "VK_LAYER_made_up")
+                .conf("pre-extension", "VK_EXT_made_up 4")],
+        );
+        let outcome = scene.run(|vk| {
+            assert_eq!(vk.layers().expect("layers"), ["VK_LAYER_a", "VK_LAYER_made_up"]);
+            let list = vk.extension_versions(None).expect("extensions");
+            assert_eq!(list.last(), Some(&("VK_EXT_made_up".to_string(), 4)));
+            let layer = vk.extension_versions(Some(c"VK_LAYER_a")).expect("extensions");
+            assert_eq!(
+                layer,
+                [("VK_EXT_made_up".to_string(), 4)],
+                "the layer's name passes through"
+            );
+        });
+        outcome.ok();
+    });
+}
+
+/// LAY-271
+#[test]
+fn lay_271_the_nodes_carry_type_version_and_size() {
+    case(|scene| {
+        place(scene, &[intercepting("a")]);
+        let outcome = scene.run(|vk| {
+            vk.version();
+            vk.layers().expect("layers");
+            vk.extensions().expect("extensions");
+        });
+        let calls = outcome.ok().calls("VK_LAYER_a", "pre");
+        for (function, kind) in [("ExtensionProperties", 1), ("LayerProperties", 2), ("Version", 3)] {
+            let expected = format!("vkEnumerateInstance{function} type={kind} version=1 size-fits=true");
+            assert!(calls.contains(&expected.as_str()), "{calls:?}");
+        }
+    });
+}
+
+/// LAY-273
+#[test]
+fn lay_273_the_last_layer_found_is_called_first() {
+    case(|scene| {
+        place(scene, &[intercepting("a"), Layer::implicit("none"), intercepting("b")]);
+        let outcome = scene.run(|vk| {
+            vk.version();
+        });
+        let calls: Vec<_> = outcome
+            .ok()
+            .journal()
+            .into_iter()
+            .filter(|line| line.contains(" pre "))
+            .collect();
+        assert_eq!(calls.len(), 2);
+        assert!(
+            calls[0].starts_with("VK_LAYER_b ") && calls[1].starts_with("VK_LAYER_a "),
+            "{calls:?}"
+        );
+    });
+}
+
+/// LAY-270
+#[test]
+fn lay_270_only_active_implicit_layers_with_the_function_count() {
+    case(|scene| {
+        let only = r#"{"vkEnumerateInstanceVersion": "mockEnumerateInstanceVersion", "vkEnumerateInstanceLayerProperties": 5}"#;
+        place(
+            scene,
+            &[
+                intercepting("off"),
+                intercepting("needs").enabled_by("ON", "1"),
+                intercepting("old").format("1.1.1"),
+                Layer::explicit("explicit").member("pre_instance_functions", ALL),
+                Layer::implicit("version").member("pre_instance_functions", only),
+            ],
+        );
+        scene
+            .env("DISABLE_off", "1")
+            .env("VK_INSTANCE_LAYERS", "VK_LAYER_explicit");
+        let outcome = scene.run(|vk| {
+            vk.version();
+            vk.layers().expect("layers");
+            vk.extensions().expect("extensions");
+        });
+        let calls: Vec<_> = outcome
+            .ok()
+            .journal()
+            .into_iter()
+            .filter(|line| line.contains(" pre "))
+            .collect();
+        assert_eq!(calls.len(), 1, "{calls:?}");
+        assert!(calls[0].starts_with("VK_LAYER_version pre vkEnumerateInstanceVersion "));
+    });
+}
+
+/// LAY-270
+#[test]
+fn lay_270_components_of_an_override_layer_never_qualify() {
+    case(|scene| {
+        place(
+            scene,
+            &[
+                Layer::overriding(&["VK_LAYER_a", "VK_LAYER_off"]),
+                Layer::explicit("a").member("pre_instance_functions", ALL),
+                intercepting("off"),
+            ],
+        );
+        scene.env("DISABLE_off", "1");
+        let outcome = scene.run(|vk| {
+            vk.version();
+        });
+        assert!(
+            !outcome.ok().journal().iter().any(|line| line.contains(" pre ")),
+            "{}",
+            outcome.all()
+        );
+    });
+}
+
+/// LAY-274
+#[test]
+fn lay_274_libraries_are_opened_for_each_call_and_closed_after_it() {
+    case(|scene| {
+        place(scene, &[intercepting("a")]);
+        let outcome = scene.run(|vk| {
+            vk.version();
+            vk.mark("first");
+            vk.version();
+            vk.mark("second");
+        });
+        outcome.ok();
+        let lines = outcome.between("first", "second");
+        assert_eq!(
+            (lines.first(), lines.last()),
+            (Some(&"VK_LAYER_a loaded"), Some(&"VK_LAYER_a unloaded")),
+            "{lines:?}"
+        );
+        assert_eq!(loads(&outcome).len(), unloads(&outcome).len());
+    });
+}
+
+/// LAY-274
+#[test]
+fn lay_274_the_environment_is_read_at_each_call() {
+    case(|scene| {
+        place(
+            scene,
+            &[intercepting("a").conf("pre-version", vk::make_api_version(0, 7, 8, 9))],
+        );
+        let outcome = scene.run(|vk| {
+            assert_eq!(vk.version(), (7, 8, 9));
+            // SAFETY: the case has one thread.
+            unsafe { std::env::set_var("DISABLE_a", "1") };
+            assert_ne!(vk.version(), (7, 8, 9));
+        });
+        outcome.ok();
+    });
+}
+
+/// LAY-275, BI-51
+#[test]
+fn bi_51_a_missing_symbol_is_warned_of_and_passed_over() {
+    case(|scene| {
+        let names = r#"{"vkEnumerateInstanceVersion": "noSuchSymbol"}"#;
+        place(
+            scene,
+            &[
+                Layer::implicit("a").member("pre_instance_functions", names),
+                intercepting("b"),
+            ],
+        );
+        let outcome = scene.run(|vk| assert_ne!(vk.version().0, 0));
+        outcome
+            .ok()
+            .logged_with("WARNING | LAYER", "noSuchSymbol")
+            .logged_with("WARNING | LAYER", "liblayer_a.so");
+        assert_eq!(outcome.calls("VK_LAYER_b", "pre").len(), 1);
+    });
+}
+
+/// LAY-275, BI-51
+#[test]
+fn bi_51_a_missing_library_is_passed_over() {
+    case(|scene| {
+        place(
+            scene,
+            &[
+                intercepting("a").member("library_path", "\"/no/such/library.so\""),
+                intercepting("b"),
+            ],
+        );
+        let outcome = scene.run(|vk| {
+            assert_ne!(vk.version().0, 0);
+            assert_eq!(vk.layers().expect("layers").len(), 2);
+        });
+        assert_eq!(outcome.ok().calls("VK_LAYER_b", "pre").len(), 3);
+    });
+}
+
+/// LAY-272
+#[test]
+fn lay_272_a_layer_s_error_is_returned() {
+    case(|scene| {
+        place(scene, &[intercepting("a").conf("pre-fail", -3)]);
+        let outcome = scene.run(|vk| {
+            assert_eq!(vk.layers().err(), Some(vk::Result::ERROR_INITIALIZATION_FAILED));
+            let mut version = 0;
+            let result = call!(vk, PFN_vkEnumerateInstanceVersion(&mut version));
+            assert_eq!(result, vk::Result::ERROR_INITIALIZATION_FAILED);
+        });
+        outcome.ok();
+    });
+}
+
+/// BI-52
+#[test]
+fn bi_52_counts_that_change_between_calls_are_returned_as_they_are() {
+    case(|scene| {
+        place(scene, &[intercepting("a").conf("pre-grow", "")]);
+        let outcome = scene.run(|vk| {
+            let mut count = 0;
+            let null = std::ptr::null();
+            let result = call!(
+                vk,
+                PFN_vkEnumerateInstanceExtensionProperties(null, &mut count, std::ptr::null_mut())
+            );
+            assert_eq!(result, vk::Result::SUCCESS);
+            let room = count;
+            let mut list = vec![vk::ExtensionProperties::default(); room as usize];
+            let fill = call!(
+                vk,
+                PFN_vkEnumerateInstanceExtensionProperties(null, &mut count, list.as_mut_ptr())
+            );
+            assert!(count <= room);
+            assert!([vk::Result::SUCCESS, vk::Result::INCOMPLETE].contains(&fill));
+        });
+        outcome.ok();
+    });
+}
+
+/// LAY-270
+#[test]
+fn lay_270_components_of_an_active_implicit_meta_layer_qualify_by_themselves() {
+    case(|scene| {
+        place(
+            scene,
+            &[
+                Layer::implicit("m")
+                    .without("library_path")
+                    .member("component_layers", list(&["VK_LAYER_a"])),
+                intercepting("a"),
+            ],
+        );
+        let outcome = scene.run(|vk| {
+            vk.version();
+        });
+        assert_eq!(outcome.ok().calls("VK_LAYER_a", "pre").len(), 1, "{}", outcome.all());
+    });
+}

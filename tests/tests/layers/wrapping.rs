@@ -1,0 +1,257 @@
+//! Layers that wrap dispatchable objects or change the list of physical devices (section 11.3).
+
+use std::ptr;
+
+use loader_tests::ash::vk;
+use loader_tests::vk::Device;
+use loader_tests::{call, case};
+
+use crate::kit::{EXPLICIT, Layer, place};
+
+/// Uses every dispatchable object of a device: queue, command buffers, a submission.
+fn use_device(device: &Device<'_>) {
+    let queue = device.queue(0, 0);
+    let pool = device.pool();
+    let buffers = device.command_buffers(pool, 2).expect("vkAllocateCommandBuffers");
+    for buffer in &buffers {
+        let info = vk::CommandBufferBeginInfo::default();
+        assert_eq!(
+            call!(device, PFN_vkBeginCommandBuffer(*buffer, &info)),
+            vk::Result::SUCCESS
+        );
+        call!(device, PFN_vkCmdDraw(*buffer, 3, 2, 1, 0));
+        assert_eq!(call!(device, PFN_vkEndCommandBuffer(*buffer)), vk::Result::SUCCESS);
+    }
+    let submit = vk::SubmitInfo::default().command_buffers(&buffers);
+    assert_eq!(
+        call!(device, PFN_vkQueueSubmit(queue, 1, &submit, vk::Fence::null())),
+        vk::Result::SUCCESS
+    );
+    let infos = [vk::CommandBufferSubmitInfo::default().command_buffer(buffers[1])];
+    let again = vk::SubmitInfo2::default().command_buffer_infos(&infos);
+    let result = call!(device, PFN_vkQueueSubmit2(queue, 1, &again, vk::Fence::null()));
+    assert_eq!(result, vk::Result::SUCCESS);
+    assert_eq!(call!(device, PFN_vkQueueWaitIdle(queue)), vk::Result::SUCCESS);
+    device.free_command_buffers(pool, &buffers);
+    device.destroy_pool(pool);
+}
+
+/// LAY-252, LAY-254, LAY-251
+#[test]
+fn lay_252_a_layer_may_wrap_every_dispatchable_object() {
+    case(|scene| {
+        place(
+            scene,
+            &[
+                Layer::explicit("a").conf("intercept", "vkCmdDraw"),
+                Layer::explicit("w").conf("wrap", "").conf("intercept", "vkCmdDraw"),
+                Layer::explicit("b")
+                    .conf("intercept", "vkCmdDraw")
+                    .conf("intercept", "vkQueueWaitIdle"),
+            ],
+        );
+        let outcome = scene.run(|vk| {
+            let spec = vk.spec().layer("VK_LAYER_a").layer("VK_LAYER_w").layer("VK_LAYER_b");
+            let instance = spec.create().expect("vkCreateInstance");
+            use_device(&instance.device(instance.first(), &[]));
+        });
+        outcome.ok();
+        assert_eq!(
+            outcome.calls("VK_LAYER_w", "wrap"),
+            ["instance result=Some(0) same=true", "device result=Some(0) same=true"]
+        );
+        for name in ["VK_LAYER_a", "VK_LAYER_w", "VK_LAYER_b"] {
+            assert_eq!(outcome.calls(name, "vkCmdDraw").len(), 2, "{}", outcome.all());
+        }
+        assert_eq!(outcome.calls("VK_LAYER_b", "vkQueueWaitIdle").len(), 1);
+    });
+}
+
+/// LAY-252
+#[test]
+fn lay_252_two_layers_may_wrap_the_same_objects() {
+    case(|scene| {
+        place(
+            scene,
+            &[
+                Layer::explicit("a").conf("wrap", ""),
+                Layer::explicit("b").conf("wrap", ""),
+            ],
+        );
+        let outcome = scene.run(|vk| {
+            let instance = vk
+                .spec()
+                .layer("VK_LAYER_a")
+                .layer("VK_LAYER_b")
+                .create()
+                .expect("vkCreateInstance");
+            assert_eq!(instance.device_names(), ["gpu-driver"]);
+            let (one, two) = (
+                instance.device(instance.first(), &[]),
+                instance.device(instance.first(), &[]),
+            );
+            use_device(&one);
+            use_device(&two);
+        });
+        outcome.ok();
+    });
+}
+
+/// LAY-252
+#[test]
+fn lay_252_surfaces_and_swapchains_work_below_a_wrapping_layer() {
+    case(|scene| {
+        place(scene, &[Layer::explicit("w").conf("wrap", "")]);
+        let outcome = scene.run(|vk| {
+            let spec = vk
+                .spec()
+                .layer("VK_LAYER_w")
+                .extensions(&["VK_KHR_surface", "VK_EXT_headless_surface"]);
+            let instance = spec.create().expect("vkCreateInstance");
+            let surface = instance.headless_surface();
+            let device = instance.device(instance.first(), &["VK_KHR_swapchain"]);
+            let mut swapchain = vk::SwapchainKHR::null();
+            let info = vk::SwapchainCreateInfoKHR::default().surface(surface);
+            let result = call!(
+                device,
+                PFN_vkCreateSwapchainKHR(device.raw, &info, ptr::null(), &mut swapchain)
+            );
+            assert_eq!(result, vk::Result::SUCCESS);
+            call!(device, PFN_vkDestroySwapchainKHR(device.raw, swapchain, ptr::null()));
+            drop(device);
+            instance.destroy_surface(surface);
+        });
+        outcome.ok();
+    });
+}
+
+/// LAY-252
+#[test]
+fn lay_252_messengers_and_object_names_work_below_a_wrapping_layer() {
+    case(|scene| {
+        place(scene, &[Layer::explicit("w").conf("wrap", "")]);
+        let outcome = scene.run(|vk| {
+            let spec = vk.spec().layer("VK_LAYER_w").extensions(&["VK_EXT_debug_utils"]);
+            let instance = spec.create().expect("vkCreateInstance");
+            let messages = loader_tests::vk::Messages::default();
+            let messenger = instance.messenger(&messages);
+            let device = instance.device(instance.first(), &[]);
+            let pool = device.pool();
+            let name = vk::DebugUtilsObjectNameInfoEXT::default()
+                .object_handle(pool)
+                .object_name(c"pool");
+            let result = call!(device, PFN_vkSetDebugUtilsObjectNameEXT(device.raw, &name));
+            assert_eq!(result, vk::Result::SUCCESS);
+            device.destroy_pool(pool);
+            drop(device);
+            instance.destroy_messenger(messenger);
+        });
+        outcome.ok();
+    });
+}
+
+/// LAY-253
+#[test]
+fn lay_253_a_layer_may_reorder_physical_devices() {
+    case(|scene| {
+        scene.driver("driver").device("one").device("two").device("three");
+        Layer::explicit("a")
+            .folder(EXPLICIT)
+            .conf("devices", "reverse")
+            .put(scene);
+        let outcome = scene.run(|vk| {
+            let plain = vk.instance().device_names();
+            let instance = vk.spec().layer("VK_LAYER_a").create().expect("vkCreateInstance");
+            let mut names = instance.device_names();
+            let first = instance.devices().expect("devices");
+            assert_eq!(
+                first,
+                instance.devices().expect("devices"),
+                "one stable handle per device"
+            );
+            names.reverse();
+            assert_eq!(names, plain);
+        });
+        outcome.ok();
+    });
+}
+
+/// LAY-253
+#[test]
+fn lay_253_a_layer_may_drop_physical_devices() {
+    case(|scene| {
+        scene.driver("driver").device("one").device("two");
+        Layer::explicit("a")
+            .folder(EXPLICIT)
+            .conf("devices", "drop-first")
+            .put(scene);
+        let outcome = scene.run(|vk| {
+            let plain = vk.instance().device_names();
+            let instance = vk.spec().layer("VK_LAYER_a").create().expect("vkCreateInstance");
+            assert_eq!(instance.device_count(), Ok(1));
+            assert_eq!(instance.device_names(), plain[1..]);
+            let (result, some) = instance.some_devices(0);
+            assert_eq!((result, some.len()), (vk::Result::INCOMPLETE, 0));
+        });
+        outcome.ok();
+    });
+}
+
+/// LAY-253
+#[test]
+fn lay_253_devices_of_groups_are_the_ones_of_the_list() {
+    case(|scene| {
+        scene.driver("driver").device("one").device("two");
+        Layer::explicit("a").folder(EXPLICIT).conf("wrap", "").put(scene);
+        let outcome = scene.run(|vk| {
+            let instance = vk
+                .spec()
+                .api("1.1")
+                .layer("VK_LAYER_a")
+                .create()
+                .expect("vkCreateInstance");
+            // Groups first: the wrappers are made there.
+            let groups = instance.groups().expect("groups");
+            let devices = instance.devices().expect("devices");
+            assert_eq!(groups.len(), 2);
+            assert!(
+                groups.iter().flatten().all(|device| devices.contains(device)),
+                "{groups:?} {devices:?}"
+            );
+        });
+        outcome.ok();
+    });
+}
+
+/// LAY-250
+#[test]
+fn lay_250_dispatch_words_are_the_same_above_and_unique_for_each_object() {
+    case(|scene| {
+        place(scene, &[Layer::explicit("a").conf("probe", "")]);
+        let outcome = scene.run(|vk| {
+            let (one, two) = (
+                vk.spec().layer("VK_LAYER_a").create().expect("vkCreateInstance"),
+                vk.spec().layer("VK_LAYER_a").create().expect("vkCreateInstance"),
+            );
+            let word = |handle: u64| {
+                // SAFETY: a live dispatchable handle starts with a pointer.
+                unsafe { *(handle as *const usize) }
+            };
+            use vk::Handle;
+            let (first, second) = (word(one.raw.as_raw()), word(two.raw.as_raw()));
+            assert_ne!(first, second);
+            let device = one.device(one.first(), &[]);
+            let key = word(device.raw.as_raw());
+            let queue = device.queue(0, 0);
+            let pool = device.pool();
+            let buffers = device.command_buffers(pool, 1).expect("vkAllocateCommandBuffers");
+            assert_eq!(word(queue.as_raw()), key);
+            assert_eq!(word(buffers[0].as_raw()), key);
+            let other = one.device(one.first(), &[]);
+            assert_ne!(word(other.raw.as_raw()), key);
+            device.free_command_buffers(pool, &buffers);
+            device.destroy_pool(pool);
+        });
+        assert_eq!(outcome.ok().calls("VK_LAYER_a", "probe").len(), 2);
+    });
+}
