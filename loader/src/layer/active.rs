@@ -35,8 +35,6 @@ pub struct ActiveLayer {
     pub manifest: HostText,
     /// The file that the system loaded.
     pub library_path: HostText,
-    /// The file that the manifest names.
-    pub given_path: HostText,
     /// Found as an implicit layer.
     pub implicit: bool,
     /// Why it is active.

@@ -71,7 +71,7 @@ pub fn log_unloading(instance: &Instance, layers: &[ActiveLayer]) {
         log::emit(
             Some(instance),
             LogBits::DEBUG | LogBits::LAYER,
-            format_args!("Unloading layer library {}", Bytes(layer.given_path.bytes())),
+            format_args!("Unloading layer library {}", Bytes(layer.library_path.bytes())),
         );
     }
 }

@@ -25,21 +25,33 @@ pub fn load_layers(
     allocator: HostAllocator,
     journal: &mut Journal<'_>,
 ) -> Result<InstanceLayers, VkResult> {
-    let mut chain = HostVec::try_with_capacity(activation.chain.len(), allocator)?;
-    let mut refused = false;
+    let mut chain: HostVec<ActiveLayer> = HostVec::try_with_capacity(activation.chain.len(), allocator)?;
+    let mut failures = Vec::new();
     for active in activation.chain.iter().rev() {
         let manifest = &discovered.layers[active.index].manifest;
+        // Of equal names the one nearest the driver counts, unless it does not load (LAY-157).
+        if is_loaded(&chain, &manifest.name) {
+            continue;
+        }
         match open(manifest, journal) {
             Ok(opened) => chain.try_push(describe(manifest, active, opened, allocator)?)?,
             Err(problem) => {
-                let by_application = requested.contains(&manifest.name.as_bytes());
-                refused |= by_application;
-                skip(manifest, problem, by_application, journal);
+                failures.try_reserve(1).map_err(OutOfMemory::from)?;
+                failures.push((manifest, problem));
             }
         }
     }
     chain.reverse();
+    let mut refused = false;
+    for (manifest, problem) in failures.into_iter().rev() {
+        let missed = requested.contains(&manifest.name.as_bytes()) && !is_loaded(&chain, &manifest.name);
+        refused |= missed;
+        skip(manifest, problem, missed, journal);
+    }
     if refused {
+        for layer in &chain {
+            note_unloading(layer.library_path.bytes(), journal);
+        }
         return Err(VkResult::VK_ERROR_LAYER_NOT_PRESENT);
     }
     let mut active = HostVec::try_with_capacity(activation.app.len(), allocator)?;
@@ -53,6 +65,10 @@ pub fn load_layers(
     })
 }
 
+fn is_loaded(chain: &[ActiveLayer], name: &Text) -> bool {
+    chain.iter().any(|layer| layer.name.bytes() == name.as_bytes())
+}
+
 /// An open library, the functions in it, and the path that the system reports.
 struct Opened {
     library: Library,
@@ -61,11 +77,9 @@ struct Opened {
 }
 
 fn open(manifest: &LayerManifest, journal: &Journal<'_>) -> Result<Opened, LayerLibraryProblem> {
-    let path = manifest
-        .library_path()
-        .filter(|path| !path.is_empty())
-        .ok_or(LayerLibraryProblem::NotAttempted)?;
-    let library = Library::open(path).map_err(|error| {
+    // A path that is missing or empty never reaches the system (LAY-100).
+    let path = manifest.library_path().cloned().unwrap_or_default();
+    let library = Library::open(&path).map_err(|error| {
         log_open_error(&error, journal);
         match error {
             OpenError::WrongClass(_) => LayerLibraryProblem::WrongArchitecture,
@@ -74,21 +88,31 @@ fn open(manifest: &LayerManifest, journal: &Journal<'_>) -> Result<Opened, Layer
     })?;
     journal.note(
         LogBits::DEBUG | LogBits::LAYER,
-        format_args!("Loading layer library {}", Raw(path)),
+        format_args!("Loading layer library {}", Raw(&path)),
     );
     let renames = Renames {
         negotiate: manifest.functions.negotiate.as_ref(),
         get_instance_proc_addr: manifest.functions.get_instance_proc_addr.as_ref(),
         get_device_proc_addr: manifest.functions.get_device_proc_addr.as_ref(),
     };
-    let functions =
-        LayerFunctions::of(&library, renames).map_err(|missing| LayerLibraryProblem::NoSymbol(missing.0))?;
-    let path = real_path(path, functions.get_instance_proc_addr as *const (), journal);
+    let functions = LayerFunctions::of(&library, renames).map_err(|missing| {
+        note_unloading(&path, journal);
+        LayerLibraryProblem::NoSymbol(missing.0)
+    })?;
+    let path = real_path(&path, functions.get_instance_proc_addr as *const (), journal);
     Ok(Opened {
         library,
         functions,
         path,
     })
+}
+
+/// Says which library is about to close (LAY-201).
+fn note_unloading(path: &[u8], journal: &Journal<'_>) {
+    journal.note(
+        LogBits::DEBUG | LogBits::LAYER,
+        format_args!("Unloading layer library {}", Raw(path)),
+    );
 }
 
 /// The file that really holds the layer, and a warning when the manifest pointed at another one (LAY-206).
@@ -114,7 +138,6 @@ fn real_path(given: &Text, function: *const (), journal: &Journal<'_>) -> Text {
 }
 
 fn skip(manifest: &LayerManifest, problem: LayerLibraryProblem, requested: bool, journal: &mut Journal<'_>) {
-    let unusable = requested && matches!(problem, LayerLibraryProblem::NoSymbol(_));
     journal.decide(Decision {
         subject: Subject::LayerLibrary,
         name: manifest.name.clone(),
@@ -122,12 +145,6 @@ fn skip(manifest: &LayerManifest, problem: LayerLibraryProblem, requested: bool,
         verdict: Verdict::Dropped(Reason::from(LayerLibraryReason { problem, requested })),
         source: manifest.source,
     });
-    if unusable {
-        journal.note(
-            LogBits::ERROR | LogBits::LAYER,
-            format_args!("Requested layer \"{}\" failed to load!", manifest.name),
-        );
-    }
 }
 
 fn describe(
@@ -154,7 +171,6 @@ fn describe(
         name: text(&manifest.name)?,
         manifest: text(&manifest.manifest)?,
         library_path: text(&opened.path)?,
-        given_path: text(manifest.library_path().unwrap_or(&opened.path))?,
         implicit: manifest.implicit,
         enabled_by: active.enabled_by,
         disable_variable: manifest

@@ -91,16 +91,6 @@ impl<'a> Expansion<'a> {
         }
     }
 
-    /// Where several layers of the chain have one name, leaves the one nearest the driver (LAY-157).
-    pub(super) fn keep_last_of_each_name(&mut self) {
-        let mut seen = BTreeSet::new();
-        let layers = &self.list.layers;
-        let mut chain: Vec<ActiveLayer> = self.activation.chain.drain(..).rev().collect();
-        chain.retain(|layer| seen.insert(&layers[layer.index].manifest.name));
-        chain.reverse();
-        self.activation.chain = chain;
-    }
-
     fn push(&mut self, index: usize, enabled_by: EnabledBy) -> Result<(), OutOfMemory> {
         let manifest = &self.list.layers[index].manifest;
         let layer = ActiveLayer { index, enabled_by };

@@ -60,7 +60,7 @@ pub struct ActiveLayer {
 pub struct Activation {
     /// With meta-layers.
     pub app: Vec<ActiveLayer>,
-    /// Without meta-layers, each name once.
+    /// Without meta-layers. With a settings file a name can occur twice; whoever loads the libraries chooses (LAY-157).
     pub chain: Vec<ActiveLayer>,
 }
 

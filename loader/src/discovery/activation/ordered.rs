@@ -34,7 +34,6 @@ pub(super) fn activate(request: &Request<'_>, journal: &Journal<'_>) -> Result<A
             expansion.add_again(index, enabled_by)?;
         }
     }
-    expansion.keep_last_of_each_name();
     Ok(expansion.finish())
 }
 

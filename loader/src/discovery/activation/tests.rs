@@ -316,7 +316,7 @@ fn lay_166_settings_keep_a_component_that_the_filter_hits() {
 }
 
 #[test]
-fn lay_157_app_253_of_equal_names_the_last_joins_the_chain() {
+fn lay_157_app_253_equal_names_of_the_settings_stay_in_their_order() {
     let mut listed = Listed::new(&[(Control::On, "a", ""), (Control::On, "b", "")]);
     let other = listed.world.layer("other/a", "VK_LAYER_a", "");
     let text = std::fs::read_to_string(other.as_path())
@@ -326,8 +326,8 @@ fn lay_157_app_253_of_equal_names_the_last_joins_the_chain() {
     listed.entries.push(entry(Control::On, "VK_LAYER_a", &other));
     let active = listed.activated(&[]);
     assert_eq!(active.app, ["a", "b", "a"]);
-    assert_eq!(active.chain, ["b", "a"]);
-    assert_eq!(active.activation.chain[1].index, 2);
+    assert_eq!(active.chain, active.app);
+    assert_eq!(active.activation.chain[2].index, 2);
 }
 
 #[test]

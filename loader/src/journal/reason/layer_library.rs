@@ -21,8 +21,6 @@ pub enum LayerLibraryProblem {
     NotOpened,
     /// It is for another architecture.
     WrongArchitecture,
-    /// It was never attempted.
-    NotAttempted,
     /// It does not export this symbol, and nothing else leads to the function.
     NoSymbol(Text),
     /// It does not export this function, which its manifest names as a pre-instance function.
@@ -47,7 +45,6 @@ impl LayerLibraryReason {
         match &self.problem {
             LayerLibraryProblem::NotOpened => write!(out, "Requested layer \"{name}\" failed to load{end}"),
             LayerLibraryProblem::WrongArchitecture => write!(out, "Requested layer \"{name}\" was wrong bit-type{end}"),
-            LayerLibraryProblem::NotAttempted => write!(out, "Requested layer \"{name}\" was not loaded{end}"),
             LayerLibraryProblem::NoSymbol(symbol) => write!(
                 out,
                 "loader_create_instance_chain: Failed to find '{symbol}' in layer \"{path}\""
