@@ -33,7 +33,7 @@ pub enum Value {
 impl Value {
     /// The content of a string up to its first NUL (LAY-74); `None` when the value is no string.
     pub fn as_text(&self) -> Option<&[u8]> {
-        self.as_raw_text()?.split(|&byte| byte == 0).next()
+        self.as_raw_text().map(until_nul)
     }
 
     /// The whole content of a string, which may contain NUL.
@@ -84,6 +84,12 @@ impl Value {
     }
 }
 
+/// What precedes the first NUL (LAY-74).
+fn until_nul(bytes: &[u8]) -> &[u8] {
+    let end = bytes.iter().position(|&byte| byte == 0);
+    &bytes[..end.unwrap_or(bytes.len())]
+}
+
 /// A JSON object: its members in the order of the file, repeated names included.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Object {
@@ -98,7 +104,7 @@ impl Object {
 
     /// All members whose name matches, ignoring ASCII case.
     pub fn all(&self, name: &str) -> impl Iterator<Item = &Value> {
-        let matches = move |(known, _): &&(Text, Value)| known.eq_ignore_ascii_case(name.as_bytes());
+        let matches = move |(known, _): &&(Text, Value)| until_nul(known).eq_ignore_ascii_case(name.as_bytes());
         self.members.iter().filter(matches).map(|(_, value)| value)
     }
 
@@ -120,7 +126,7 @@ impl Object {
     /// Name and value of the first member in the file.
     pub fn first(&self) -> Option<(&[u8], &Value)> {
         let (name, value) = self.members.first()?;
-        Some((name.split(|&byte| byte == 0).next()?, value))
+        Some((until_nul(name), value))
     }
 }
 

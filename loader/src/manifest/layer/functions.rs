@@ -1,7 +1,7 @@
 //! Names of exported functions (LAY-85, LAY-102, LAY-103, LAY-109).
 
 use super::one::{Context, WITH_META_LAYERS};
-use super::{LayerFunctions, PreInstanceFunctions, text};
+use super::{LayerFunctions, PreInstanceFunctions};
 use crate::alloc::OutOfMemory;
 use crate::journal::{Journal, LogBits};
 use crate::manifest::json::Object;
@@ -9,6 +9,12 @@ use crate::manifest::{FormatVersion, Text};
 
 /// The first version with `pre_instance_functions`.
 const WITH_PRE_INSTANCE: FormatVersion = FormatVersion::new(1, 1, 2);
+
+/// The symbol that a member names. An empty name counts as none.
+fn symbol(functions: &Object, command: &str) -> Result<Option<Text>, OutOfMemory> {
+    let symbol = functions.text(command).filter(|symbol| !symbol.is_empty());
+    symbol.map(Text::try_new).transpose()
+}
 
 /// The renames in `functions`.
 pub(super) fn functions(
@@ -23,11 +29,11 @@ pub(super) fn functions(
     let negotiates = context.format >= WITH_META_LAYERS;
     let found = LayerFunctions {
         negotiate: match negotiates {
-            true => text(functions, "vkNegotiateLoaderLayerInterfaceVersion")?,
+            true => symbol(functions, "vkNegotiateLoaderLayerInterfaceVersion")?,
             false => None,
         },
-        get_instance_proc_addr: text(functions, "vkGetInstanceProcAddr")?,
-        get_device_proc_addr: text(functions, "vkGetDeviceProcAddr")?,
+        get_instance_proc_addr: symbol(functions, "vkGetInstanceProcAddr")?,
+        get_device_proc_addr: symbol(functions, "vkGetDeviceProcAddr")?,
     };
     let deprecated = [
         ("vkGetInstanceProcAddr", &found.get_instance_proc_addr),
@@ -81,8 +87,8 @@ pub(super) fn pre_instance_functions(
         return Ok(PreInstanceFunctions::default());
     }
     Ok(PreInstanceFunctions {
-        enumerate_instance_extension_properties: text(functions, "vkEnumerateInstanceExtensionProperties")?,
-        enumerate_instance_layer_properties: text(functions, "vkEnumerateInstanceLayerProperties")?,
-        enumerate_instance_version: text(functions, "vkEnumerateInstanceVersion")?,
+        enumerate_instance_extension_properties: symbol(functions, "vkEnumerateInstanceExtensionProperties")?,
+        enumerate_instance_layer_properties: symbol(functions, "vkEnumerateInstanceLayerProperties")?,
+        enumerate_instance_version: symbol(functions, "vkEnumerateInstanceVersion")?,
     })
 }
