@@ -68,7 +68,7 @@ pub unsafe fn enumerate_instance_version(version: *mut u32) -> VkResult {
     with_interceptors(query, call).unwrap_or(OUT_OF_MEMORY)
 }
 
-unsafe extern "system" fn version_bottom(_: *const PreInstanceNode<VersionFunction>, version: *mut u32) -> VkResult {
+pub(super) unsafe extern "system" fn version_bottom(_: *const PreInstanceNode<VersionFunction>, version: *mut u32) -> VkResult {
     if version.is_null() {
         log::fatal(format_args!(
             "vkEnumerateInstanceVersion: 'pApiVersion' must not be NULL \
@@ -101,7 +101,7 @@ pub unsafe fn enumerate_instance_layer_properties(count: *mut u32, properties: *
     with_interceptors(query, call).unwrap_or(OUT_OF_MEMORY)
 }
 
-unsafe extern "system" fn layers_bottom(
+pub(super) unsafe extern "system" fn layers_bottom(
     _: *const PreInstanceNode<LayerPropertiesFunction>,
     count: *mut u32,
     properties: *mut VkLayerProperties,
@@ -147,7 +147,7 @@ pub unsafe fn enumerate_instance_extension_properties(
     with_interceptors(query, call).unwrap_or(OUT_OF_MEMORY)
 }
 
-unsafe extern "system" fn extensions_bottom(
+pub(super) unsafe extern "system" fn extensions_bottom(
     _: *const PreInstanceNode<ExtensionPropertiesFunction>,
     layer_name: *const c_char,
     count: *mut u32,

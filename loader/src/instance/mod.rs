@@ -24,4 +24,5 @@ pub use global::{
     enumerate_instance_extension_properties, enumerate_instance_layer_properties, enumerate_instance_version,
 };
 pub use object::Instance;
+pub use preinstance::bottom_of_global;
 pub use terminator::create_instance_terminator;

@@ -1,17 +1,19 @@
 //! The chains of layers that intercept the global queries (LAY-270 to LAY-277).
 
+use super::global;
 use crate::alloc::OutOfMemory;
 use crate::discovery;
 use crate::driver::log_open_error;
 use crate::env::Environment;
 use crate::ffi::layer_interface::{PreInstanceNode, VkChainHeader};
+use crate::generated::types::{PFN_vkVoidFunction, VkExtensionProperties, VkLayerProperties, VkResult};
 use crate::journal::reason::{LayerLibraryProblem, LayerLibraryReason};
 use crate::journal::{Decision, Journal, Reason, Subject, Verdict};
 use crate::library::Library;
-use crate::manifest::{LayerManifest, PreInstanceFunction, Text};
+use crate::manifest::{LayerManifest, PreInstanceFunction};
 use crate::settings::Settings;
 use crate::table;
-use std::ffi::CString;
+use std::ffi::{CStr, CString, c_char};
 
 /// Which query a chain is for.
 #[derive(Clone, Copy)]
@@ -50,10 +52,8 @@ impl Interceptors {
             let Some(symbol) = layer.pre_instance_function(query.function) else {
                 continue;
             };
-            let Ok(symbol) = CString::new(symbol.as_bytes()) else {
-                continue;
-            };
-            let Some(path) = layer.library_path().filter(|path| !path.is_empty()) else {
+            // A meta-layer has no library, whatever its manifest says about functions in it.
+            let Some(path) = layer.library_path() else {
                 continue;
             };
             let library = match Library::open(path) {
@@ -64,12 +64,10 @@ impl Interceptors {
                     continue;
                 }
             };
-            let Some(function) = library.function(&symbol) else {
-                skip(
-                    &layer,
-                    LayerLibraryProblem::NoPreInstanceFunction(Text::from(symbol.as_bytes())),
-                    journal,
-                );
+            // Manifest texts end at their first NUL (LAY-74).
+            let function = CString::new(symbol.as_bytes()).ok();
+            let Some(function) = function.and_then(|name| library.function(&name)) else {
+                skip(&layer, LayerLibraryProblem::NoPreInstanceFunction(symbol.clone()), journal);
                 continue;
             };
             opened.functions.try_reserve(1)?;
@@ -132,4 +130,36 @@ fn skip(layer: &LayerManifest, problem: LayerLibraryProblem, journal: &mut Journ
         })),
         source: layer.source,
     });
+}
+
+/// What a layer gets from the end of the chain for one of the three queries: the loader's own answer, as a function of
+/// the plain Vulkan signature, in which no layer takes part (LAY-240). `None` for every other name.
+pub fn bottom_of_global(name: &CStr) -> PFN_vkVoidFunction {
+    let function = match name.to_bytes() {
+        b"vkEnumerateInstanceVersion" => version as *mut (),
+        b"vkEnumerateInstanceLayerProperties" => layers as *mut (),
+        b"vkEnumerateInstanceExtensionProperties" => extensions as *mut (),
+        _ => return None,
+    };
+    // SAFETY: each is the address of a function.
+    unsafe { table::from_word(function) }
+}
+
+unsafe extern "system" fn version(version: *mut u32) -> VkResult {
+    // SAFETY: passed on to the caller; the node is not used.
+    unsafe { global::version_bottom(std::ptr::null(), version) }
+}
+
+unsafe extern "system" fn layers(count: *mut u32, properties: *mut VkLayerProperties) -> VkResult {
+    // SAFETY: passed on to the caller; the node is not used.
+    unsafe { global::layers_bottom(std::ptr::null(), count, properties) }
+}
+
+unsafe extern "system" fn extensions(
+    layer: *const c_char,
+    count: *mut u32,
+    properties: *mut VkExtensionProperties,
+) -> VkResult {
+    // SAFETY: passed on to the caller; the node is not used.
+    unsafe { global::extensions_bottom(std::ptr::null(), layer, count, properties) }
 }

@@ -5,20 +5,15 @@ use crate::device::Device;
 use crate::generated::lookup::{self, DeviceGate, Gate, Level, Row};
 use crate::generated::types::{PFN_vkVoidFunction, VkDevice};
 use crate::handle::{Chain, InstanceHandle};
-use crate::instance::Instance;
+use crate::instance::{Instance, bottom_of_global};
 use crate::journal::LogBits;
 use crate::log::{self, Bytes};
 use crate::seam;
 use std::ffi::{CStr, c_char};
 
-/// Commands that the end of the chain answers with any instance, NULL included: old layers ask that way (LAY-240).
-const WITHOUT_INSTANCE: [&CStr; 5] = [
-    c"vkGetInstanceProcAddr",
-    c"vkCreateInstance",
-    c"vkEnumerateInstanceLayerProperties",
-    c"vkEnumerateInstanceExtensionProperties",
-    c"vkEnumerateInstanceVersion",
-];
+/// Terminators that the end of the chain gives with any instance, NULL included: old layers ask even for
+/// `vkCreateDevice` that way (LAY-240).
+const WITHOUT_INSTANCE: [&CStr; 3] = [c"vkGetInstanceProcAddr", c"vkCreateInstance", c"vkCreateDevice"];
 
 /// `vkGetInstanceProcAddr` of the instance terminator.
 ///
@@ -34,11 +29,12 @@ pub unsafe fn bottom_get_instance_proc_addr(handle: InstanceHandle<Chain>, name:
         // SAFETY: only the type is erased.
         return unsafe { crate::table::from_word(bottom_get_physical_device_proc_addr as *mut ()) };
     }
+    if let Some(function) = bottom_of_global(name) {
+        return Some(function);
+    }
     let row = lookup::find(name.to_bytes());
-    if let Some(row) = row {
-        if WITHOUT_INSTANCE.contains(&name) || name == c"vkCreateDevice" {
-            return row.terminator.or(Some(row.trampoline));
-        }
+    if let Some(row) = row.filter(|_| WITHOUT_INSTANCE.contains(&name)) {
+        return row.terminator;
     }
     // SAFETY: by this function's contract.
     let instance = unsafe { seam::chain_instance(handle) }?;
@@ -47,21 +43,23 @@ pub unsafe fn bottom_get_instance_proc_addr(handle: InstanceHandle<Chain>, name:
         Some(row) if matches!(row.device_gate, DeviceGate::Instance(any) if instance.enabled.get().intersects(any)) => {
             row.terminator
         }
-        Some(_) => None,
+        Some(_) => unrecognized(instance, name),
         None => unknown::for_layer_physical_device(instance, name)
             .or_else(|| unknown::for_layer_device(instance, name))
-            .or_else(|| {
-                log::emit(
-                    Some(instance),
-                    LogBits::DEBUG,
-                    format_args!(
-                        "loader_gpa_instance_terminator() unrecognized name {}",
-                        Bytes(name.to_bytes())
-                    ),
-                );
-                None
-            }),
+            .or_else(|| unrecognized(instance, name)),
     }
+}
+
+fn unrecognized(instance: &Instance, name: &CStr) -> PFN_vkVoidFunction {
+    log::emit(
+        Some(instance),
+        LogBits::DEBUG,
+        format_args!(
+            "loader_gpa_instance_terminator() unrecognized name {}",
+            Bytes(name.to_bytes())
+        ),
+    );
+    None
 }
 
 /// `vk_layerGetPhysicalDeviceProcAddr` of the instance terminator: instance-level commands and drivers' unknown
