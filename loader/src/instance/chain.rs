@@ -61,8 +61,9 @@ pub(super) unsafe fn create(
     let create = unsafe { std::mem::transmute::<unsafe extern "system" fn(), CreateInstance>(create) };
     // SAFETY: the nodes and links are writable and live until the call returns (LAY-232).
     let result = unsafe { create(&info, callbacks, &mut handle) };
-    if result.0 < 0 {
-        if result == VkResult::VK_ERROR_EXTENSION_NOT_PRESENT && instance.drivers.get().is_none() {
+    if result != VkResult::VK_SUCCESS {
+        // The loader refuses extensions before it calls the chain and drops drivers that do, so this is a layer's.
+        if result == VkResult::VK_ERROR_EXTENSION_NOT_PRESENT {
             log::emit(
                 Some(instance),
                 LogBits::WARN,
@@ -82,7 +83,7 @@ pub(super) unsafe fn create(
 /// One link a layer, driver-most last, each naming the functions of what is below.
 fn links(instance: &Instance, layers: &InstanceLayers) -> Result<HostVec<VkLayerInstanceLink>, OutOfMemory> {
     let mut links = HostVec::try_with_capacity(layers.chain.len(), instance.allocator)?;
-    for (index, layer) in layers.chain.iter().enumerate() {
+    for index in 0..layers.chain.len() {
         let below = &layers.chain[index + 1..];
         let next_gipa = below
             .first()
@@ -98,6 +99,14 @@ fn links(instance: &Instance, layers: &InstanceLayers) -> Result<HostVec<VkLayer
             pfnNextGetInstanceProcAddr: Some(next_gipa),
             pfnNextGetPhysicalDeviceProcAddr: Some(next_gpdpa),
         })?;
+    }
+    let first = links.as_mut_ptr();
+    for index in 1..links.len() {
+        // SAFETY: both elements lie in the array, which no longer grows.
+        unsafe { (*first.add(index - 1)).pNext = first.add(index) };
+    }
+    // The chain is told from its lower end up (LAY-230).
+    for layer in layers.chain.iter().rev() {
         log::emit(
             Some(instance),
             LogBits::INFO | LogBits::LAYER,
@@ -107,11 +116,6 @@ fn links(instance: &Instance, layers: &InstanceLayers) -> Result<HostVec<VkLayer
                 Bytes(layer.library_path.bytes())
             ),
         );
-    }
-    let first = links.as_mut_ptr();
-    for index in 1..links.len() {
-        // SAFETY: both elements lie in the array, which no longer grows.
-        unsafe { (*first.add(index - 1)).pNext = first.add(index) };
     }
     Ok(links)
 }
