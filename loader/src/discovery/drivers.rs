@@ -21,36 +21,24 @@ pub struct DriverScan<'a> {
     pub with_portability: bool,
 }
 
-/// Looks for drivers afresh; see [`DriverScan`].
-///
-/// # Errors
-/// Only when memory runs out.
-pub fn find(
-    environment: &Environment<'_>,
-    settings: Option<&Settings>,
-    with_portability: bool,
-    journal: &mut Journal<'_>,
-) -> Result<FoundDrivers, OutOfMemory> {
-    let scan = DriverScan {
-        environment,
-        settings,
-        with_portability,
-    };
-    scan.run(journal)
-}
-
-/// What a scan found.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FoundDrivers {
-    /// The drivers whose libraries are to be opened, in scan order.
-    pub drivers: Vec<DriverManifest>,
-    /// Whether a portability driver was left out, which is worth telling when no driver is left (DRV-99).
-    pub skipped_portability: bool,
+/// What was left out of a scan.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// A portability driver, which is worth telling when no driver is left (DRV-99).
+    pub portability: bool,
 }
 
 impl DriverScan<'_> {
-    /// Runs the scan. What is dropped, and why, is in the journal.
-    pub fn run(&self, journal: &mut Journal<'_>) -> Result<FoundDrivers, OutOfMemory> {
+    /// Looks for drivers afresh. Each one whose library is to be opened goes to `open` before the next manifest is read
+    /// (DRV-8), in scan order. What is dropped, and why, is in the journal.
+    ///
+    /// # Errors
+    /// Only when memory runs out, here or in `open`.
+    pub fn run(
+        &self,
+        journal: &mut Journal<'_>,
+        mut open: impl FnMut(DriverManifest, &mut Journal<'_>) -> Result<(), OutOfMemory>,
+    ) -> Result<LeftOut, OutOfMemory> {
         // A tool that configures devices must see the drivers it knows, whatever the shell says (DRV-45).
         let with_variables = self
             .settings
@@ -61,22 +49,22 @@ impl DriverScan<'_> {
         };
         let places = places(ManifestKind::Driver, self.environment, with_variables);
         let files = self.with_settings(search::find(ManifestKind::Driver, &places, journal)?, journal)?;
-        let mut found = FoundDrivers::default();
+        let mut left_out = LeftOut::default();
         for Found { path, source } in &files {
             match read_driver_manifest(path, *source, self.with_portability, journal)? {
                 DriverOutcome::Driver(driver) => {
                     let verdict = filters.verdict(path);
-                    if verdict == Verdict::Kept {
-                        found.drivers.try_reserve(1)?;
-                        found.drivers.push(driver);
-                    }
+                    let kept = verdict == Verdict::Kept;
                     decide(path, *source, verdict, journal);
+                    if kept {
+                        open(driver, journal)?;
+                    }
                 }
-                DriverOutcome::Portability => found.skipped_portability = true,
+                DriverOutcome::Portability => left_out.portability = true,
                 DriverOutcome::Unusable => {}
             }
         }
-        Ok(found)
+        Ok(left_out)
     }
 
     /// Puts the drivers of the settings file in front, one by one, so that the last one listed comes first (DRV-44).

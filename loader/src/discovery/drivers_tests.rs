@@ -20,7 +20,8 @@ fn driver(scratch: &Scratch, name: &str) -> Text {
 struct Scan {
     libraries: Vec<String>,
     lines: Lines,
-    found: FoundDrivers,
+    drivers: Vec<DriverManifest>,
+    left_out: LeftOut,
 }
 
 fn scan(variables: &[(&str, String)], settings: Option<&Settings>) -> Scan {
@@ -33,22 +34,25 @@ fn scan(variables: &[(&str, String)], settings: Option<&Settings>) -> Scan {
         settings,
         with_portability: false,
     };
-    let found = scan.run(&mut journal).unwrap();
-    let libraries = found
-        .drivers
-        .iter()
-        .map(|driver| driver.library_path.to_string())
-        .collect();
+    let mut drivers = Vec::new();
+    let left_out = scan
+        .run(&mut journal, |driver, _| {
+            drivers.push(driver);
+            Ok(())
+        })
+        .unwrap();
+    let libraries = drivers.iter().map(|driver| driver.library_path.to_string()).collect();
     let kept = journal
         .decisions()
         .iter()
         .filter(|decision| decision.verdict == Verdict::Kept)
         .count();
-    assert_eq!(kept, found.drivers.len(), "each driver that is used was decided about");
+    assert_eq!(kept, drivers.len(), "each driver that is used was decided about");
     Scan {
         libraries,
         lines,
-        found,
+        drivers,
+        left_out,
     }
 }
 
@@ -66,7 +70,7 @@ fn drv_15_drv_17_listed_files_and_folders_in_order() {
     );
     let scan = scan(&[("VK_DRIVER_FILES", list)], None);
     assert_eq!(scan.libraries, ["z.json.so", "d_a.json.so", "d_b.json.so"]);
-    assert_eq!(scan.found.drivers[0].source, Source::Variable(Variable::DriverFiles));
+    assert_eq!(scan.drivers[0].source, Source::Variable(Variable::DriverFiles));
     assert!(
         scan.lines
             .has(LogBits::ERROR, "loader_get_json: Failed to open JSON file"),
@@ -150,7 +154,7 @@ fn drv_99_portability_drivers_are_remembered() {
         "is_portability_driver":true}}"#;
     let path = scratch.file("x.json", text);
     let scan = scan(&[("VK_DRIVER_FILES", path.to_string())], None);
-    assert!(scan.libraries.is_empty() && scan.found.skipped_portability);
+    assert!(scan.libraries.is_empty() && scan.left_out.portability);
 }
 
 #[test]

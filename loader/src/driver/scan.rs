@@ -3,7 +3,7 @@
 use super::direct::DirectDrivers;
 use super::open::Driver;
 use crate::alloc::OutOfMemory;
-use crate::discovery;
+use crate::discovery::drivers::DriverScan;
 use crate::env::Environment;
 use crate::journal::Journal;
 use crate::settings::Settings;
@@ -39,13 +39,18 @@ pub fn scan(options: &ScanOptions<'_>, direct: DirectDrivers, journal: &mut Jour
     if direct.exclusive {
         return Ok(found);
     }
-    let manifests = discovery::drivers::find(options.environment, options.settings, options.portability, journal)?;
-    found.skipped_portability = manifests.skipped_portability;
-    for manifest in &manifests.drivers {
-        if let Some(driver) = Driver::open(manifest, manifest.source, journal) {
+    let scan = DriverScan {
+        environment: options.environment,
+        settings: options.settings,
+        with_portability: options.portability,
+    };
+    let left_out = scan.run(journal, |manifest, journal| {
+        if let Some(driver) = Driver::open(&manifest, manifest.source, journal) {
             found.drivers.try_reserve(1)?;
             found.drivers.push(driver);
         }
-    }
+        Ok(())
+    })?;
+    found.skipped_portability = left_out.portability;
     Ok(found)
 }
