@@ -132,7 +132,9 @@ fn negotiated(
         .pfnGetInstanceProcAddr
         .ok_or(DriverLibraryReason::DirectNoFunction(index))?;
     let interface = Interface::of_direct_driver(function).map_err(|error| match error {
-        NegotiationError::Refused(version) => DriverLibraryReason::DirectVersion(index, version),
+        NegotiationError::Refused(version) | NegotiationError::NoLookup(version) => {
+            DriverLibraryReason::DirectVersion(index, version)
+        }
         NegotiationError::Missing(name) => {
             DriverLibraryReason::DirectNoCommand(index, name.to_str().unwrap_or_default())
         }

@@ -41,7 +41,9 @@ pub struct Interface {
 pub enum NegotiationError {
     /// The driver answered `VK_ERROR_INCOMPATIBLE_DRIVER` (DRV-64), or a version its kind may not have.
     Refused(u32),
-    /// A function that its interface version demands is missing (DRV-66 to DRV-68, DRV-83).
+    /// It agreed on this version above 0 but does not export `vk_icdGetInstanceProcAddr` (DRV-66).
+    NoLookup(u32),
+    /// A function that its interface version demands is missing (DRV-67, DRV-68, DRV-83).
     Missing(&'static CStr),
 }
 
@@ -100,7 +102,7 @@ impl Interface {
         };
         let Some(gpa) = gpa else {
             if version > 0 {
-                return Err(NegotiationError::Missing(GET_INSTANCE_PROC_ADDR));
+                return Err(NegotiationError::NoLookup(version));
             }
             // SAFETY: passed on to the caller.
             return unsafe { Self::without_interface(export) };

@@ -107,6 +107,10 @@ impl Driver {
                     return version;
                 }
                 warn("vkEnumerateInstanceVersion returned 1.0, treating as a 1.0 ICD");
+                // The patch number is passed on with the version (DRV-90).
+                if version.without_patch() == ONE_ZERO {
+                    return version;
+                }
             }
         }
         ONE_ZERO
@@ -125,9 +129,7 @@ pub fn log_open_error(error: &OpenError, journal: &Journal<'_>) {
 fn refusal(error: NegotiationError, library: &Library) -> DriverLibraryReason {
     match error {
         NegotiationError::Refused(_) => DriverLibraryReason::NegotiationRefused,
-        NegotiationError::Missing(name) if name == GET_INSTANCE_PROC_ADDR => {
-            DriverLibraryReason::NoGetInstanceProcAddr(LATEST_INTERFACE)
-        }
+        NegotiationError::NoLookup(version) => DriverLibraryReason::NoGetInstanceProcAddr(version),
         NegotiationError::Missing(name) => {
             let text = name.to_str().unwrap_or_default();
             if name == c"vkGetInstanceProcAddr" {

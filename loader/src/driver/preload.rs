@@ -11,9 +11,11 @@ use crate::state;
 pub struct PreloadedDrivers(Vec<(Text, Library)>);
 
 impl PreloadedDrivers {
-    /// Whether a scan has filled the list since it was last emptied.
+    /// Whether any library is kept open.
     pub fn is_filled() -> bool {
-        state::lock(&state::PRELOADED).is_some()
+        state::lock(&state::PRELOADED)
+            .as_ref()
+            .is_some_and(|Self(list)| !list.is_empty())
     }
 
     /// Opens each path once more. A path that does not open is left out without a message: the scan reports it.
