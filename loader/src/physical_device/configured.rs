@@ -28,10 +28,16 @@ struct Identity {
 impl Identity {
     fn of(device: &Device<'_>) -> Self {
         let properties = facts::properties(device);
-        let (device_uuid, driver_uuid) = facts::uuids(device);
+        let api_version = ApiVersion(properties.apiVersion);
+        // A device of Vulkan 1.0 matches nothing, and the command is not for it.
+        let (device_uuid, driver_uuid) = if api_version.without_patch() >= ApiVersion::V1_1 {
+            facts::uuids(device)
+        } else {
+            Default::default()
+        };
         Self {
             name: facts::name_of(&properties),
-            api_version: ApiVersion(properties.apiVersion),
+            api_version,
             device_uuid,
             driver_uuid,
             driver_version: properties.driverVersion,

@@ -1,23 +1,26 @@
 //! Releasing drivers that turned out to have no device (DRV-131, APP-122).
 
+use crate::device::Device;
 use crate::driver::PreloadedDrivers;
 use crate::instance::{self, Instance, InstanceDriver};
 use crate::journal::reason::DriverLibraryReason;
 use crate::journal::{Decision, Journal, Reason, Source, Subject, Verdict};
 use crate::manifest::Text;
+use crate::state;
 use std::sync::atomic::Ordering;
 
 /// Destroys the instances of drivers whose last enumeration found nothing, and closes their libraries, unless that
 /// would leave no driver at all.
 ///
-/// A driver that another thread is asking right now is left for a later call.
+/// A driver that another thread is asking right now is left for a later call, and so is one that still has a device of
+/// the application: its enumeration may only have failed.
 pub(super) fn release_idle_drivers(instance: &Instance, journal: &mut Journal<'_>) {
     let counts = || instance.drivers().filter(|driver| !driver.is_retired()).map(count_of);
     if !counts().any(|count| count > 0) {
         return;
     }
     for driver in instance.drivers() {
-        if count_of(driver) == 0 && !driver.is_retired() {
+        if count_of(driver) == 0 && !driver.is_retired() && !has_devices(driver) {
             release(instance, driver, journal);
         }
     }
@@ -25,6 +28,11 @@ pub(super) fn release_idle_drivers(instance: &Instance, journal: &mut Journal<'_
 
 fn count_of(driver: &InstanceDriver) -> u32 {
     driver.device_count.load(Ordering::Relaxed)
+}
+
+fn has_devices(driver: &InstanceDriver) -> bool {
+    let owns = |device: &Device| device.driver().is_some_and(|owner| std::ptr::eq(owner, driver));
+    state::DEVICES.find(owns).is_some()
 }
 
 fn release(instance: &Instance, driver: &InstanceDriver, journal: &mut Journal<'_>) {

@@ -66,7 +66,15 @@ pub(super) fn devices<'a>(
         driver
             .device_count
             .store(u32::try_from(handles.len()).unwrap_or(u32::MAX), Ordering::Relaxed);
+        let own = found.len();
         for &handle in &handles {
+            // A driver that reports a device twice has it once.
+            if found[own..]
+                .iter()
+                .any(|known: &Device<'_>| known.handle.raw() == handle.raw())
+            {
+                continue;
+            }
             found.try_push(Device {
                 driver,
                 handle,

@@ -8,7 +8,6 @@ use super::heads::{Head, Heads};
 use super::{Group, members, translated};
 use crate::alloc::{HostVec, OutOfMemory};
 use crate::env::Environment;
-use crate::generated::extensions::InstanceExtension;
 use crate::generated::pfn::PFN_vkEnumeratePhysicalDeviceGroups;
 use crate::generated::types::{VkPhysicalDeviceGroupProperties, VkResult};
 use crate::handle::{App, Chain, InstanceHandle};
@@ -54,17 +53,9 @@ pub unsafe fn enumerate_physical_device_groups(
     }
 }
 
-/// The topmost entity's function: that of the extension if it is enabled, as the drivers are asked too (DRV-149).
+/// The topmost entity's function. Unlike other shared commands this one enters at the core name always (DRV-159).
 fn function(instance: &Instance) -> PFN_vkEnumeratePhysicalDeviceGroups<Chain> {
-    let table = instance.table();
-    if instance
-        .enabled
-        .contains(InstanceExtension::VK_KHR_device_group_creation)
-    {
-        table.vkEnumeratePhysicalDeviceGroupsKHR.get()
-    } else {
-        table.vkEnumeratePhysicalDeviceGroups.get()
-    }
+    instance.table().vkEnumeratePhysicalDeviceGroups.get()
 }
 
 /// A group with the application's handles (APP-129).

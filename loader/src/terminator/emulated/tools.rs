@@ -1,11 +1,11 @@
 //! The tools that are active on a physical device: none, if its driver cannot say.
 
 use super::Target;
-use crate::alloc::{HostVec, OutOfMemory};
+use crate::alloc::OutOfMemory;
+use crate::driver;
 use crate::ffi;
 use crate::generated::types::{
-    VK_MAX_EXTENSION_NAME_SIZE, VkExtensionProperties, VkPhysicalDevice, VkPhysicalDeviceProperties,
-    VkPhysicalDeviceToolProperties, VkResult, VkSystemAllocationScope,
+    VkPhysicalDevice, VkPhysicalDeviceProperties, VkPhysicalDeviceToolProperties, VkResult, VkSystemAllocationScope,
 };
 use crate::handle::Chain;
 use crate::journal::LogBits;
@@ -83,34 +83,13 @@ pub unsafe fn get_physical_device_tool_properties_ext(
 /// Whether the device lists `VK_EXT_tooling_info`; a list that cannot be read lists nothing, unless memory ran out
 /// (DRV-4).
 fn lists_tooling_info(target: &Target) -> Result<bool, OutOfMemory> {
-    let Some(enumerate) = target.driver.table.vkEnumerateDeviceExtensionProperties else {
-        return Ok(false);
-    };
-    let ask = |count: &mut u32, array: *mut VkExtensionProperties| {
-        // SAFETY: the driver's function with its own handle; the array is NULL or has room for `count` elements.
-        match unsafe { enumerate(target.handle, std::ptr::null(), count, array) } {
-            VkResult::VK_SUCCESS | VkResult::VK_INCOMPLETE => Ok(true),
-            VkResult::VK_ERROR_OUT_OF_HOST_MEMORY => Err(OutOfMemory),
-            _ => Ok(false),
-        }
-    };
-    let mut count = 0;
-    if !ask(&mut count, std::ptr::null_mut())? {
-        return Ok(false);
-    }
-    let empty = VkExtensionProperties {
-        extensionName: [0; VK_MAX_EXTENSION_NAME_SIZE as usize],
-        specVersion: 0,
-    };
     let scope = VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_COMMAND;
-    let mut listed = HostVec::new(target.instance().allocator.scoped(scope));
-    listed.try_fill_to(count as usize, empty)?;
-    if !ask(&mut count, listed.as_mut_ptr())? {
-        return Ok(false);
+    let allocator = target.instance().allocator.scoped(scope);
+    match driver::device_extensions(target.driver, target.handle, allocator) {
+        Ok(listed) => Ok(listed
+            .iter()
+            .any(|extension| ffi::fixed_text(&extension.extensionName) == b"VK_EXT_tooling_info")),
+        Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY) => Err(OutOfMemory),
+        Err(_) => Ok(false),
     }
-    // Whatever count the driver writes back, there are no more elements than were allocated (DRV-169).
-    listed.truncate(count as usize);
-    Ok(listed
-        .iter()
-        .any(|extension| ffi::fixed_text(&extension.extensionName) == b"VK_EXT_tooling_info"))
 }
