@@ -164,10 +164,11 @@ impl DeviceChain<'_> {
         let mut handle = VkDevice(std::ptr::from_ref(device).cast_mut().cast());
         // SAFETY: nodes and links are writable and live until the call returns (LAY-232).
         let result = unsafe { create(physical_device, &passed, callbacks, &mut handle) };
-        if result.0 < 0 {
+        // What is no error is no device either: the handle is then still the record.
+        if result != VkResult::VK_SUCCESS {
             return Err(result);
         }
-        device.set_handle(handle);
+        device.set_handle(handle, self.top());
         proc_addr::fill_device_table(device, self.top(), handle);
         Ok(handle)
     }

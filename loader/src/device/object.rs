@@ -23,6 +23,8 @@ pub struct Device {
     instance: &'static Instance,
     /// What the topmost layer calls the device; null while it is being created.
     handle: AtomicPtr<c_void>,
+    /// The topmost entity's lookup, which is valid once `handle` is not null.
+    lookup: OnceLock<GetDeviceProcAddr>,
     /// Relevant extensions that the application enabled.
     requested: DeviceExtensionSet,
     bottom: OnceLock<Bottom>,
@@ -65,6 +67,7 @@ impl Device {
                 allocator,
                 instance,
                 handle: AtomicPtr::new(std::ptr::null_mut()),
+                lookup: OnceLock::new(),
                 requested,
                 bottom: OnceLock::new(),
                 walks: AtomicU32::new(0),
@@ -137,8 +140,10 @@ impl Device {
         let _ = self.bottom.set(bottom);
     }
 
-    /// Records the handle that the application gets.
-    pub(super) fn set_handle(&self, handle: VkDevice) {
+    /// Records the handle that the application gets, and the lookup that belongs to it. From now on other threads ask the
+    /// device for new names.
+    pub(super) fn set_handle(&self, handle: VkDevice, lookup: GetDeviceProcAddr) {
+        let _ = self.lookup.set(lookup);
         self.handle.store(handle.0, Ordering::Release);
     }
 
@@ -149,15 +154,16 @@ impl Device {
 
     /// Asks the top of the chain for a function.
     pub fn ask_chain(&self, name: &CStr) -> PFN_vkVoidFunction {
+        let lookup = self.lookup.get()?;
         // SAFETY: the topmost entity's lookup function with the handle that it returned.
-        unsafe { (self.table().vkGetDeviceProcAddr.get())(self.handle(), name.as_ptr()) }
+        unsafe { lookup(self.handle(), name.as_ptr()) }
     }
 
     /// Asks the driver for a function.
     pub fn ask_driver(&self, name: &CStr) -> PFN_vkVoidFunction {
         let bottom = self.bottom.get()?;
         // SAFETY: the driver's lookup function with its own device.
-        unsafe { (bottom.get_device_proc_addr)(bottom.handle, name.as_ptr()) }
+        unsafe { driver_function(bottom.get_device_proc_addr, bottom.handle, name) }
     }
 
     /// Makes sure that no walk over the devices holds this one or will, before it is destroyed.
@@ -168,6 +174,17 @@ impl Device {
             std::thread::yield_now();
         }
     }
+}
+
+/// Asks a driver for a device function. One of the loader's own, which a driver may find by its name instead of what it
+/// meant to give, counts as absent: calling it would never come back (DRV-77, DRV section 23).
+///
+/// # Safety
+/// `lookup` is the driver's, `handle` one of its devices.
+pub(super) unsafe fn driver_function(lookup: GetDeviceProcAddr, handle: VkDevice, name: &CStr) -> PFN_vkVoidFunction {
+    // SAFETY: by this function's contract.
+    let found = unsafe { lookup(handle, name.as_ptr()) };
+    found.filter(|&function| !proc_addr::is_own_entry_point(name, function as *const ()))
 }
 
 impl Linked for Device {

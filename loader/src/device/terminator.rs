@@ -2,7 +2,7 @@
 
 use super::create::publish;
 use super::group::{self, Regrouped};
-use super::object::{Bottom, Device};
+use super::object::{Bottom, Device, driver_function};
 use crate::alloc::{HostVec, OutOfMemory};
 use crate::driver;
 use crate::ffi;
@@ -280,7 +280,7 @@ impl Creation<'_> {
                 return None;
             }
             // SAFETY: the driver's lookup function with its own device.
-            unsafe { gdpa(handle, name.as_ptr()) }
+            unsafe { driver_function(gdpa, handle, name) }
         };
         // SAFETY: the slots may be null.
         unsafe { DeviceTerminatorTable::build(function) }
