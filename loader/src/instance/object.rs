@@ -100,7 +100,7 @@ impl Instance {
                 found_drivers: Mutex::new(Vec::new()),
                 drivers: OnceLock::new(),
                 physical_devices: Mutex::new(PhysicalDevices::new(allocator)),
-                unknown: Mutex::new(UnknownFunctions::new(allocator)),
+                unknown: Mutex::new(UnknownFunctions::new()),
                 supports_properties2: AtomicU32::new(0),
             },
             allocator,

@@ -3,7 +3,7 @@
 //! A supported name gets a numbered slot for the life of the instance, and the caller gets a machine-code thunk that
 //! jumps through it. Physical-device and device functions have slots of their own.
 
-use crate::alloc::{HostAllocator, HostText, HostVec};
+use crate::alloc::{HostAllocator, HostBox, HostText, OutOfMemory};
 use crate::device::Device;
 use crate::ffi::layer_interface::GetDeviceProcAddr;
 use crate::generated::dispatch::UNKNOWN_SLOTS;
@@ -16,10 +16,10 @@ use crate::state::lock;
 use crate::table;
 use std::ffi::CStr;
 
-/// The names with a slot, by slot.
+/// The names with a slot.
 pub struct UnknownFunctions {
-    physical_device: HostVec<HostText>,
-    device: HostVec<HostText>,
+    physical_device: Names,
+    device: Names,
 }
 
 #[derive(Clone, Copy)]
@@ -30,14 +30,14 @@ enum Kind {
 
 impl UnknownFunctions {
     /// No names; allocates nothing.
-    pub const fn new(allocator: HostAllocator) -> Self {
+    pub const fn new() -> Self {
         Self {
-            physical_device: HostVec::new(allocator),
-            device: HostVec::new(allocator),
+            physical_device: Names::new(),
+            device: Names::new(),
         }
     }
 
-    fn names(&mut self, kind: Kind) -> &mut HostVec<HostText> {
+    fn names(&mut self, kind: Kind) -> &mut Names {
         match kind {
             Kind::PhysicalDevice => &mut self.physical_device,
             Kind::Device => &mut self.device,
@@ -45,28 +45,96 @@ impl UnknownFunctions {
     }
 }
 
+/// Names threaded through themselves, so that adding one that exists already needs no memory: memory comes from the
+/// application's callbacks, which are not called while the list is locked.
+struct Names {
+    newest: Option<HostBox<Name>>,
+}
+
+struct Name {
+    text: HostText,
+    /// Its slot.
+    index: usize,
+    older: Option<HostBox<Name>>,
+}
+
 /// What taking a slot came to.
+#[derive(Clone, Copy)]
 enum Taken {
     Slot { index: usize, new: bool },
     Full,
-    NoMemory,
+}
+
+impl Names {
+    const fn new() -> Self {
+        Self { newest: None }
+    }
+
+    /// A name that is in no list yet.
+    fn make(text: &CStr, allocator: HostAllocator) -> Result<HostBox<Name>, OutOfMemory> {
+        let name = Name {
+            text: HostText::try_new(text.to_bytes(), allocator)?,
+            index: 0,
+            older: None,
+        };
+        HostBox::try_new(name, allocator)
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &Name> {
+        std::iter::successors(self.newest.as_deref(), |name| name.older.as_deref())
+    }
+
+    /// The slot that `text` has, or that there is none left; `None` if it may get one.
+    fn find(&self, text: &CStr) -> Option<Taken> {
+        let known = self.iter().find(|name| name.text.as_c_str() == text);
+        let full = self.newest.as_ref().is_some_and(|name| name.index + 1 == UNKNOWN_SLOTS);
+        match known {
+            Some(name) => Some(Taken::Slot {
+                index: name.index,
+                new: false,
+            }),
+            None => full.then_some(Taken::Full),
+        }
+    }
+
+    /// Gives `made` the next slot unless another thread was faster. Returns it if it was not needed.
+    fn adopt(&mut self, mut made: HostBox<Name>) -> (Taken, Option<HostBox<Name>>) {
+        if let Some(taken) = self.find(made.text.as_c_str()) {
+            return (taken, Some(made));
+        }
+        let index = self.newest.as_ref().map_or(0, |name| name.index + 1);
+        made.index = index;
+        made.older = self.newest.take();
+        self.newest = Some(made);
+        (Taken::Slot { index, new: true }, None)
+    }
+
+    /// The name of a slot.
+    fn get(&self, index: usize) -> Option<&HostText> {
+        self.iter().find(|name| name.index == index).map(|name| &name.text)
+    }
+}
+
+impl Drop for Names {
+    /// One after the other: the members' own order would recurse once a name.
+    fn drop(&mut self) {
+        let mut next = self.newest.take();
+        while let Some(mut name) = next {
+            next = name.older.take();
+        }
+    }
 }
 
 /// The slot of a supported name, a new one if it has none yet.
 fn take_slot(instance: &Instance, kind: Kind, name: &CStr) -> Option<usize> {
-    let taken = {
-        let mut unknown = lock(&instance.unknown);
-        let names = unknown.names(kind);
-        match names.iter().position(|known| known.as_c_str() == name) {
-            Some(index) => Taken::Slot { index, new: false },
-            None if names.len() == UNKNOWN_SLOTS => Taken::Full,
-            None => match HostText::try_new(name.to_bytes(), instance.allocator).and_then(|n| names.try_push(n)) {
-                Ok(()) => Taken::Slot {
-                    index: names.len() - 1,
-                    new: true,
-                },
-                Err(_) => Taken::NoMemory,
-            },
+    let found = lock(&instance.unknown).names(kind).find(name);
+    let taken = match found {
+        Some(taken) => taken,
+        None => {
+            let made = Names::make(name, instance.allocator).ok()?;
+            let (taken, spare) = lock(&instance.unknown).names(kind).adopt(made);
+            drop(spare);
+            taken
         }
     };
     let what = match kind {
@@ -92,7 +160,6 @@ fn take_slot(instance: &Instance, kind: Kind, name: &CStr) -> Option<usize> {
             );
             None
         }
-        Taken::NoMemory => None,
     }
 }
 
