@@ -10,6 +10,7 @@ use crate::handle::{Driver as DriverLevel, InstanceHandle};
 use crate::slots::HandleTable;
 use crate::state::lock;
 use crate::table::{Entry, Slot};
+use crate::wsi::Making;
 use std::ffi::CStr;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU32;
@@ -42,6 +43,8 @@ pub struct InstanceDriver {
     retired: Mutex<Use>,
     /// The driver's surfaces by slot.
     pub surfaces: Mutex<HandleTable>,
+    /// Which thread asks the driver for a surface (DRV-177).
+    pub making: Making,
     /// The driver's messengers by slot.
     pub messengers: Mutex<HandleTable>,
     /// The driver's report callbacks by slot.
@@ -91,6 +94,7 @@ impl InstanceDriver {
                 retired: false,
             }),
             surfaces: Mutex::new(HandleTable::new(allocator)),
+            making: Making::default(),
             messengers: Mutex::new(HandleTable::new(allocator)),
             report_callbacks: Mutex::new(HandleTable::new(allocator)),
         }

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | [`layout`] | what old drivers read |
 //! | [`platform`] | one row a platform: everything else about it follows |
-//! | `surface`, `create`, `unwrap` | the object, its life, and the way to a driver's surface |
+//! | `surface`, `create`, `unwrap`, `making` | the object, its life, and the way to a driver's surface |
 //! | `surface_query`, `capabilities` | queries of surfaces |
 //! | `display`, `display2` | queries of displays |
 //! | `swapchain`, [`entry`] | device commands |
@@ -19,6 +19,7 @@ mod display;
 mod display2;
 pub mod entry;
 pub mod layout;
+mod making;
 pub mod platform;
 mod query;
 mod surface;
@@ -27,6 +28,7 @@ mod swapchain;
 mod unwrap;
 
 pub use create::{free_forgotten, release_all};
+pub use making::Making;
 pub use platform::makes_surfaces;
 pub use surface::Surface;
 pub use unwrap::{has_own_surfaces, surface_for, surface_info_for, swapchain_info_for};

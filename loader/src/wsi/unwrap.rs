@@ -37,21 +37,30 @@ pub unsafe fn surface_for(
     if !object.platform.per_driver || !has_own_surfaces(driver) {
         return Ok(unchanged);
     }
-    let stored = {
-        let table = lock(&driver.surfaces);
-        table.has(object.slot()).then(|| table.get(object.slot()))
-    };
-    match stored {
+    match stored(driver, object) {
         None => Ok(unchanged),
-        Some(0) => make(driver, object),
+        Some(0) => {
+            let _asking = driver.making.enter();
+            // Another thread may have asked meanwhile.
+            match stored(driver, object) {
+                None | Some(0) => make(driver, object),
+                Some(handle) => Ok(SurfaceHandle::from_raw(handle)),
+            }
+        }
         Some(handle) => Ok(SurfaceHandle::from_raw(handle)),
     }
 }
 
+/// What the driver's table holds for a surface; `None` if it has no place for it.
+fn stored(driver: &InstanceDriver, surface: &Surface) -> Option<u64> {
+    let table = lock(&driver.surfaces);
+    table.has(surface.slot()).then(|| table.get(surface.slot()))
+}
+
 /// Asks the driver for a surface and remembers it.
 ///
-/// The table cannot stay locked meanwhile. When another thread was faster its surface counts and ours is destroyed
-/// again, also when making a second one for the same window failed.
+/// The table is not locked meanwhile. A callback of the driver may have led here again and made one already; that one
+/// counts, and ours is destroyed.
 fn make(driver: &InstanceDriver, surface: &Surface) -> Result<SurfaceHandle<Driver>, VkResult> {
     if !driver.enabled.contains(surface.platform.extension) {
         return Err(VkResult::VK_ERROR_EXTENSION_NOT_PRESENT);
