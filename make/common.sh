@@ -31,10 +31,17 @@ die() {
     exit "$status"
 }
 
-# The system's own loader, or nothing.
+# The system's own loader, or nothing; an installed copy of this library is none.
 peer_library() {
+    local file
     PATH=$PATH:/sbin:/usr/sbin ldconfig -p |
-        awk -v abi="$(uname -m)" '$1 == "libvulkan.so.1" && (abi != "x86_64" || /x86-64/) { print $NF; exit }'
+        awk -v abi="$(uname -m)" '$1 == "libvulkan.so.1" && (abi != "x86_64" || /x86-64/) { print $NF }' |
+        while read -r file; do
+            if [ "$(basename "$(realpath "$file")")" != "libvulkan.so.$VERSION" ]; then
+                say "$file"
+                break
+            fi
+        done
 }
 
 # A folder in which programs find LIBRARY under both names: for LD_LIBRARY_PATH.

@@ -96,6 +96,23 @@ def layouts():
     check("sizes and offsets", assertions, 500)
 
 
+def by_hand():
+    """The structures of the layer and driver interfaces, which the runtime spells out: what it asserts of them."""
+    layers = (ROOT / "loader/src/ffi/layer_interface.rs").read_text()
+    found = re.findall(r"assert!\(size_of::<(\w+)>\(\) == (\d+)\);", layers)
+    assertions = [(f"size of {name} is {size}", f"sizeof({name}) == {size}") for name, size in found if name in known()]
+    row = r"/// `(VkIcdSurface\w+)`\s+(\w+) = (\d+), (\d+) \{(.*?)\}"
+    for name, _, number, size, members in re.findall(row, (ROOT / "loader/src/wsi/layout.rs").read_text(), re.DOTALL):
+        if name not in known():
+            continue
+        platform = "VK_ICD_WSI_PLATFORM_" + name.removeprefix("VkIcdSurface").upper().replace("IMAGEPIPE", "FUCHSIA")
+        assertions.append((f"size of {name} is {size}", f"sizeof({name}) == {size}"))
+        assertions.append((f"{platform} is {number}", f"{platform} == {number}"))
+        for member, offset in re.findall(r"(\w+): [^;]*, (\d+);", members):
+            assertions.append((f"offset of {name}.{member} is {offset}", f"offsetof({name}, {member}) == {offset}"))
+    check("facts of hand-written structures", assertions, 30)
+
+
 def constants():
     """Values of enumerators and of constants."""
     found = re.findall(r"pub const (VK_\w+): Self = Self\((-?\w+)\);", emitted("types/enums.rs"))
@@ -173,6 +190,7 @@ def unknown():
 CASES = [
     ("false assertions are reported", control),
     ("structures", layouts),
+    ("structures of the layer and driver interfaces", by_hand),
     ("constants", constants),
     ("command signatures", signatures),
     ("types unknown to the headers", unknown),

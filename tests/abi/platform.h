@@ -29,11 +29,6 @@ typedef uint32_t GgpFrameToken;
 #define VK_ENABLE_BETA_EXTENSIONS
 #include <vulkan/vulkan.h>
 
-/* Only now, so that vulkan.h asks for no header of Windows. */
-#define VK_USE_PLATFORM_WIN32_KHR
-#include <vulkan/vk_icd.h>
-#include <vulkan/vk_layer.h>
-
 #include <vulkan/vulkan_android.h>
 #include <vulkan/vulkan_beta.h>
 #include <vulkan/vulkan_directfb.h>
@@ -49,3 +44,20 @@ typedef uint32_t GgpFrameToken;
 #include <vulkan/vulkan_xcb.h>
 #include <vulkan/vulkan_xlib.h>
 #include <vulkan/vulkan_xlib_xrandr.h>
+
+/* Only now, so that vulkan.h asks for no header of these systems. */
+#define VK_USE_PLATFORM_ANDROID_KHR
+#define VK_USE_PLATFORM_DIRECTFB_EXT
+#define VK_USE_PLATFORM_FUCHSIA
+#define VK_USE_PLATFORM_GGP
+#define VK_USE_PLATFORM_IOS_MVK
+#define VK_USE_PLATFORM_MACOS_MVK
+#define VK_USE_PLATFORM_METAL_EXT
+#define VK_USE_PLATFORM_SCREEN_QNX
+#define VK_USE_PLATFORM_VI_NN
+#define VK_USE_PLATFORM_WAYLAND_KHR
+#define VK_USE_PLATFORM_WIN32_KHR
+#define VK_USE_PLATFORM_XCB_KHR
+#define VK_USE_PLATFORM_XLIB_KHR
+#include <vulkan/vk_icd.h>
+#include <vulkan/vk_layer.h>
