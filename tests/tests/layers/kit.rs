@@ -122,6 +122,17 @@ impl Layer {
         self
     }
 
+    /// A mock that notes nothing: for long runs.
+    pub(crate) fn without_journal(mut self) -> Self {
+        self.lines = self
+            .lines
+            .lines()
+            .filter(|line| !line.starts_with("journal "))
+            .map(|line| format!("{line}\n"))
+            .collect();
+        self
+    }
+
     /// Adds lines for another layer of the library.
     pub(crate) fn section(mut self, identity: usize, lines: &str) -> Self {
         write!(self.lines, "[{identity}]\njournal @ROOT@/journal\n{lines}\n")

@@ -4,8 +4,10 @@
 //! inputs of the layer reference; the doc comment names the others.
 
 mod activation;
+mod call_stack;
 mod device_chain;
 mod discovery;
+mod enumeration;
 mod filters;
 mod instance_chain;
 mod kit;
@@ -16,5 +18,7 @@ mod negotiation;
 mod overriding;
 mod paths;
 mod pre_instance;
+mod settings;
+mod threads;
 mod unknown;
 mod wrapping;

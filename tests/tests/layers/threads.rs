@@ -1,0 +1,56 @@
+//! Layers, instances and devices in several threads at once.
+
+use std::thread;
+
+use loader_tests::case;
+
+use crate::kit::{Layer, place};
+
+/// How many rounds each thread makes: few by default, `LAYER_ROUNDS` for a long run.
+fn rounds() -> u32 {
+    std::env::var("LAYER_ROUNDS")
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(150)
+}
+
+/// LAY-245: a layer may call back into the loader at any point, in any thread.
+#[test]
+fn lay_245_two_threads_create_and_destroy_instances_and_devices_with_four_layers() {
+    let rounds = rounds();
+    case(move |scene| {
+        let quiet = |layer: Layer| layer.without_journal();
+        place(
+            scene,
+            &[
+                quiet(
+                    Layer::implicit("i")
+                        .conf("reenter", "vkCreateInstance")
+                        .conf("reenter", "vkCreateCommandPool"),
+                ),
+                quiet(Layer::explicit("w").conf("wrap", "")),
+                quiet(Layer::explicit("d").conf("extra-devices", 1)),
+                quiet(Layer::explicit("p").conf("probe", "").conf("reenter", "vkCreateDevice")),
+            ],
+        );
+        scene
+            .env("VK_LOADER_DEBUG", "none")
+            .env("LAYER_ROUNDS", rounds.to_string());
+        scene.limit(60 + u64::from(rounds));
+        let outcome = scene.run(|vk| {
+            let round = || {
+                let spec = vk.spec().layer("VK_LAYER_w").layer("VK_LAYER_d").layer("VK_LAYER_p");
+                let instance = spec.create().expect("vkCreateInstance");
+                let device = instance.device(instance.first(), &[]);
+                let pool = device.pool();
+                device.destroy_pool(pool);
+            };
+            thread::scope(|scope| {
+                for _ in 0..2 {
+                    scope.spawn(|| (0..rounds).for_each(|_| round()));
+                }
+            });
+        });
+        outcome.ok();
+    });
+}
