@@ -437,47 +437,6 @@ fn lay_244_destruction_goes_down_the_chain_before_libraries_leave() {
     });
 }
 
-/// LAY-245
-#[test]
-fn lay_245_layers_may_call_the_loader_s_exports_while_an_instance_is_made() {
-    case(|scene| {
-        place(
-            scene,
-            &[Layer::explicit("a")
-                .conf("reenter", "vkCreateInstance")
-                .conf("reenter", "vkCreateDevice")],
-        );
-        let outcome = scene.run(|vk| {
-            let instance = vk.spec().layer("VK_LAYER_a").create().expect("vkCreateInstance");
-            drop(instance.device(instance.first(), &[]));
-        });
-        let calls = outcome.ok().calls("VK_LAYER_a", "reenter");
-        assert_eq!(calls.len(), 2, "{}", outcome.all());
-        assert!(calls.iter().all(|call| call.starts_with("good=true ")), "{calls:?}");
-    });
-}
-
-/// LAY-245
-#[test]
-fn lay_245_a_layer_may_make_an_instance_of_its_own() {
-    case(|scene| {
-        place(
-            scene,
-            &[Layer::implicit("a").conf("own-instance", ""), Layer::implicit("b")],
-        );
-        let outcome = scene.run(|vk| {
-            assert_eq!(vk.instance().device_names(), ["gpu-driver"]);
-        });
-        assert_eq!(outcome.ok().calls("VK_LAYER_a", "own-instance"), ["result=0 devices=1"]);
-        // The layer is in the chain of its own instance, too, and finds that it is making one.
-        assert_eq!(
-            chain(&outcome),
-            ["VK_LAYER_a", "VK_LAYER_a", "VK_LAYER_b", "VK_LAYER_b"]
-        );
-        assert_eq!(outcome.calls("driver", "vkDestroyInstance").len(), 2);
-    });
-}
-
 /// LAY-240
 #[test]
 fn lay_240_commands_of_extensions_that_are_not_enabled_are_not_there() {

@@ -1,10 +1,10 @@
-//! Layers, instances and devices in several threads at once.
+//! Layers that call back into the loader, in one thread and in several.
 
 use std::thread;
 
 use loader_tests::case;
 
-use crate::kit::{Layer, place};
+use crate::kit::{Layer, chain, place};
 
 /// How many rounds each thread makes: few by default, `LAYER_ROUNDS` for a long run.
 fn rounds() -> u32 {
@@ -52,5 +52,46 @@ fn lay_245_two_threads_create_and_destroy_instances_and_devices_with_four_layers
             });
         });
         outcome.ok();
+    });
+}
+
+/// LAY-245
+#[test]
+fn lay_245_layers_may_call_the_loader_s_exports_while_an_instance_is_made() {
+    case(|scene| {
+        place(
+            scene,
+            &[Layer::explicit("a")
+                .conf("reenter", "vkCreateInstance")
+                .conf("reenter", "vkCreateDevice")],
+        );
+        let outcome = scene.run(|vk| {
+            let instance = vk.spec().layer("VK_LAYER_a").create().expect("vkCreateInstance");
+            drop(instance.device(instance.first(), &[]));
+        });
+        let calls = outcome.ok().calls("VK_LAYER_a", "reenter");
+        assert_eq!(calls.len(), 2, "{}", outcome.all());
+        assert!(calls.iter().all(|call| call.starts_with("good=true ")), "{calls:?}");
+    });
+}
+
+/// LAY-245
+#[test]
+fn lay_245_a_layer_may_make_an_instance_of_its_own() {
+    case(|scene| {
+        place(
+            scene,
+            &[Layer::implicit("a").conf("own-instance", ""), Layer::implicit("b")],
+        );
+        let outcome = scene.run(|vk| {
+            assert_eq!(vk.instance().device_names(), ["gpu-driver"]);
+        });
+        assert_eq!(outcome.ok().calls("VK_LAYER_a", "own-instance"), ["result=0 devices=1"]);
+        // The layer is in the chain of its own instance, too, and finds that it is making one.
+        assert_eq!(
+            chain(&outcome),
+            ["VK_LAYER_a", "VK_LAYER_a", "VK_LAYER_b", "VK_LAYER_b"]
+        );
+        assert_eq!(outcome.calls("driver", "vkDestroyInstance").len(), 2);
     });
 }
