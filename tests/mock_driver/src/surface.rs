@@ -112,7 +112,7 @@ struct IcdSurface {
     platform: i32,
     first: usize,
     second: usize,
-    rest_of_union: [u64; 4],
+    rest_of_union: [u64; 3],
     sizes: [u32; 5],
 }
 

@@ -31,7 +31,7 @@ pub trait Commands {
     /// The address of the command, 0 when there is none.
     fn address(&self, name: &str) -> usize;
 
-    /// The command as a function. `pfn` is the name of its type, `PFN_` and the command's name.
+    /// The command as a function, by its name or by that of its type, which has `PFN_` in front.
     #[track_caller]
     fn typed<F: Copy>(&self, pfn: &str) -> F {
         let name = pfn.strip_prefix("PFN_").unwrap_or(pfn);
@@ -44,11 +44,18 @@ pub trait Commands {
 }
 
 /// Calls a command that is looked up through an [`Instance`], a [`Device`] or, for exported symbols, the [`Vk`]:
-/// `call!(instance, PFN_vkGetPhysicalDeviceFeatures(physical, &mut features))`.
+/// `call!(instance, PFN_vkGetPhysicalDeviceFeatures(physical, &mut features))`. A command that shares the type of another
+/// is named first: `call!(instance, "vkFeaturesEXT" as PFN_vkFeatures(..))`.
 #[macro_export]
 macro_rules! call {
-    ($host:expr, $pfn:ident($($argument:expr),* $(,)?)) => {{
-        let command: $crate::ash::vk::$pfn = $crate::vk::Commands::typed(&$host, stringify!($pfn));
+    ($host:expr, $pfn:ident($($argument:expr),* $(,)?)) => {
+        $crate::call!($host, stringify!($pfn), $pfn($($argument),*))
+    };
+    ($host:expr, $name:literal as $pfn:ident($($argument:expr),* $(,)?)) => {
+        $crate::call!($host, $name, $pfn($($argument),*))
+    };
+    ($host:expr, $name:expr, $pfn:ident($($argument:expr),*)) => {{
+        let command: $crate::ash::vk::$pfn = $crate::vk::Commands::typed(&$host, $name);
         // SAFETY: the function has the type that belongs to its name; the arguments are the case's responsibility, and the
         // process it runs in exists for that one case.
         #[allow(unused_unsafe, clippy::macro_metavars_in_unsafe, reason = "an argument may hold a call of its own")]
@@ -114,9 +121,10 @@ impl Vk {
 
     /// Sets or removes a variable of this process.
     pub fn set_env(&self, name: &str, value: Option<&str>) {
-        // SAFETY: the child has one thread while its closure runs, unless the closure starts others, which set nothing.
         match value {
+            // SAFETY: the child has one thread while its closure runs; threads that a closure starts end before this.
             Some(value) => unsafe { std::env::set_var(name, value) },
+            // SAFETY: as above.
             None => unsafe { std::env::remove_var(name) },
         }
     }

@@ -1,0 +1,427 @@
+//! Creating devices (section 17).
+
+use std::ptr;
+
+use loader_tests::ash::vk::{self, Handle};
+use loader_tests::vk::{Allocator, Instance};
+use loader_tests::{call, case};
+
+/// DRV-190, DRV-192, APP-141
+#[test]
+fn drv_190_extensions_must_be_listed() {
+    case(|scene| {
+        scene.usual_driver("a");
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance();
+            let physical = instance.first();
+            drop(instance.device(physical, &["VK_KHR_swapchain"]));
+            let result = instance
+                .device_spec(physical)
+                .extensions(&["VK_KHR_swapchain", "VK_NEW_thing"])
+                .create()
+                .err();
+            assert_eq!(result, Some(vk::Result::ERROR_EXTENSION_NOT_PRESENT));
+            // NULL names are skipped.
+            let names = [ptr::null(), c"VK_KHR_swapchain".as_ptr(), ptr::null()];
+            let info = vk::DeviceCreateInfo::default().enabled_extension_names(&names);
+            let mut raw = vk::Device::null();
+            let result = call!(instance, PFN_vkCreateDevice(physical, &info, ptr::null(), &mut raw));
+            assert_eq!(result, vk::Result::SUCCESS);
+            call!(instance, PFN_vkDestroyDevice(raw, ptr::null()));
+        });
+        let outcome = outcome.ok();
+        outcome.logged_with("ERROR", "VK_NEW_thing");
+        let calls = outcome.calls("a", "vkCreateDevice");
+        assert!(
+            calls.len() == 2 && calls.iter().all(|line| line.contains("ext=[VK_KHR_swapchain]")),
+            "{}",
+            outcome.all()
+        );
+    });
+}
+
+/// DRV-191, APP-142, section 24
+#[test]
+fn drv_191_device_layers_are_ignored() {
+    case(|scene| {
+        scene.usual_driver("a");
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance();
+            let spec = instance.device_spec(instance.first()).layer("VK_LAYER_nobody");
+            drop(spec.create().expect("layers are no reason to fail"));
+        });
+        let outcome = outcome.ok();
+        outcome.logged(
+            "WARNING",
+            "loader_create_device_chain: Using deprecated and ignored 'ppEnabledLayerNames' member of 'VkDeviceCreateInfo' when creating a Vulkan device.",
+        );
+        assert!(
+            outcome.calls("a", "vkCreateDevice")[0].contains(" layers=0 "),
+            "{}",
+            outcome.all()
+        );
+    });
+}
+
+/// DRV-193, APP-144: group handles are unwrapped in a copy, and the caller's chain is as before.
+#[test]
+fn drv_193_device_groups_are_unwrapped() {
+    case(|scene| {
+        scene.driver("a").device("one").device("two").line("group", "one two");
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance_with("1.1", &[]);
+            let members = [instance.named("one"), instance.named("two")];
+            let mut before = vk::PhysicalDeviceVariablePointersFeatures::default();
+            let mut group = vk::DeviceGroupDeviceCreateInfo::default().physical_devices(&members);
+            group.p_next = ptr::from_ref(&before).cast();
+            let features = vk::PhysicalDeviceVulkan11Features {
+                p_next: ptr::from_mut(&mut group).cast(),
+                ..Default::default()
+            };
+            for fails in [false, true] {
+                if fails {
+                    vk.add_lines("a", "fail vkCreateDevice -3");
+                }
+                let result = instance.device_spec(members[0]).next(&features).create();
+                assert_eq!(result.err().is_some(), fails);
+                assert_eq!(features.p_next, ptr::from_mut(&mut group).cast());
+                assert_eq!(group.p_next, ptr::from_mut(&mut before).cast_const().cast());
+                assert_eq!(group.p_physical_devices, members.as_ptr());
+            }
+        });
+        let outcome = outcome.ok();
+        let call = outcome.calls("a", "vkCreateDevice")[0];
+        assert!(
+            call.contains("pnext=[48 49 1000070001 1000120000]") || call.contains("group=[one two]"),
+            "{}",
+            outcome.all()
+        );
+        assert!(call.contains("group=[one two]"), "{}", outcome.all());
+    });
+}
+
+/// DRV-194, APP-145
+#[test]
+fn drv_194_groups_on_a_driver_without_them() {
+    case(|scene| {
+        scene.driver("a").api("1.0.0").device("one").device("two");
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance_with("1.1", &[]);
+            let members = [instance.named("one"), instance.named("two")];
+            let group = vk::DeviceGroupDeviceCreateInfo::default().physical_devices(&members[..1]);
+            drop(
+                instance
+                    .device_spec(members[0])
+                    .next(&group)
+                    .create()
+                    .expect("one device is no group"),
+            );
+            let group = vk::DeviceGroupDeviceCreateInfo::default().physical_devices(&members);
+            let result = instance.device_spec(members[0]).next(&group).create().err();
+            assert_eq!(result, Some(vk::Result::ERROR_INITIALIZATION_FAILED));
+        });
+        let outcome = outcome.ok();
+        assert!(
+            outcome.calls("a", "vkCreateDevice")[0].contains("group=[one]"),
+            "{}",
+            outcome.all()
+        );
+        assert!(
+            !outcome.log("ERROR").is_empty() && outcome.calls("a", "vkCreateDevice").len() == 1,
+            "{}",
+            outcome.all()
+        );
+    });
+}
+
+/// DRV-195, APP-145
+#[test]
+fn drv_195_features2_on_a_driver_without_them() {
+    const PROPERTIES2: &str = "VK_KHR_get_physical_device_properties2";
+    case(|scene| {
+        scene.driver("a").api("1.0.0").device("one");
+        scene.driver("other").api("1.0.0").extension(PROPERTIES2);
+        let outcome = scene.run(|vk| {
+            for extensions in [&[PROPERTIES2][..], &[]] {
+                let instance = vk.instance_with("1.1", extensions);
+                let features = vk::PhysicalDeviceFeatures2::default();
+                drop(
+                    instance
+                        .device_spec(instance.first())
+                        .next(&features)
+                        .create()
+                        .expect("vkCreateDevice"),
+                );
+            }
+        });
+        let outcome = outcome.ok();
+        let calls = outcome.calls("a", "vkCreateDevice");
+        let structure = vk::StructureType::PHYSICAL_DEVICE_FEATURES_2.as_raw().to_string();
+        assert!(calls.iter().all(|line| line.contains(&structure)), "{}", outcome.all());
+        assert!(
+            calls[0].contains("features=given") && calls[1].contains("features=null"),
+            "{}",
+            outcome.all()
+        );
+    });
+}
+
+/// DRV-195: all other structures pass, known or not.
+#[test]
+fn drv_195_unknown_structures_pass() {
+    case(|scene| {
+        scene.usual_driver("a");
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance();
+            let strange = vk::BaseInStructure {
+                s_type: vk::StructureType::from_raw(777_000),
+                ..Default::default()
+            };
+            let features = vk::PhysicalDeviceFeatures::default();
+            let spec = instance
+                .device_spec(instance.first())
+                .next(&strange)
+                .features(&features);
+            drop(spec.create().expect("vkCreateDevice"));
+        });
+        let call = outcome.ok().calls("a", "vkCreateDevice")[0].to_owned();
+        assert!(
+            call.contains("777000]") && call.contains("features=given"),
+            "{}",
+            outcome.all()
+        );
+    });
+}
+
+/// DRV-196, APP-149
+#[test]
+fn drv_196_the_device_is_logged_and_failures_name_the_driver() {
+    case(|scene| {
+        scene.usual_driver("a");
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance();
+            let physical = instance.first();
+            drop(instance.device(physical, &[]));
+            vk.add_lines("a", "fail vkCreateDevice -4");
+            assert_eq!(
+                instance.device_spec(physical).create().err(),
+                Some(vk::Result::ERROR_DEVICE_LOST)
+            );
+            vk.remove_lines("a", &["fail"]);
+            drop(instance.device(physical, &[]));
+        });
+        let library = scene.library("a").display().to_string();
+        outcome
+            .ok()
+            .logged_with("DRIVER", &format!("       Using \"gpu-a\" with driver: \"{library}\""));
+        outcome.logged_with("ERROR | DRIVER", &library);
+    });
+}
+
+/// Section 23: success with a NULL device.
+#[test]
+fn drv_196_a_null_device_counts_as_failure() {
+    case(|scene| {
+        scene.usual_driver("a").line("null_result", "vkCreateDevice");
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance();
+            let result = instance.device_spec(instance.first()).create().err();
+            assert_eq!(result, Some(vk::Result::ERROR_INITIALIZATION_FAILED));
+        });
+        outcome.ok();
+    });
+}
+
+/// DRV-199, DRV-200, DRV-209, APP-147: the first word, whatever the driver left in it.
+#[test]
+fn drv_199_the_device_leads_to_its_table() {
+    case(|scene| {
+        scene.usual_driver("a");
+        scene.usual_driver("b").flag("no_magic");
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance();
+            for physical in instance.devices().expect("devices") {
+                let device = instance.device(physical, &[]);
+                let table = Instance::words(device.raw.as_raw(), 1)[0];
+                assert_eq!(Instance::words(table, 1)[0], 0x10AD_ED04_0410_ADED);
+                // DRV-201: the same word in queues and command buffers, also on the second fetch.
+                let queue = device.queue(0, 0);
+                assert_eq!(queue, device.queue(0, 0));
+                assert_eq!(Instance::words(queue.as_raw(), 1)[0], table);
+                let pool = device.pool();
+                let buffers = device.command_buffers(pool, 3).expect("vkAllocateCommandBuffers");
+                assert!(
+                    buffers
+                        .iter()
+                        .all(|buffer| Instance::words(buffer.as_raw(), 1)[0] == table)
+                );
+                device.free_command_buffers(pool, &buffers);
+                device.destroy_pool(pool);
+            }
+        });
+        outcome.ok();
+    });
+}
+
+/// DRV-201, APP-156, section 23: a NULL queue is left alone.
+#[test]
+fn drv_201_a_null_queue_is_left_alone() {
+    case(|scene| {
+        scene
+            .usual_driver("a")
+            .line("null_result", "vkGetDeviceQueue")
+            .line("null_result", "vkGetDeviceQueue2");
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance_with("1.1", &[]);
+            let device = instance.device(instance.first(), &[]);
+            assert_eq!(device.queue(0, 0), vk::Queue::null());
+            let mut queue = vk::Queue::null();
+            let info = vk::DeviceQueueInfo2::default();
+            call!(device, PFN_vkGetDeviceQueue2(device.raw, &info, &mut queue));
+            assert_eq!(queue, vk::Queue::null());
+        });
+        outcome.ok();
+    });
+}
+
+/// APP-156
+#[test]
+fn app_156_get_device_queue_2() {
+    case(|scene| {
+        scene.usual_driver("a");
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance_with("1.1", &[]);
+            let device = instance.device(instance.first(), &[]);
+            let mut queue = vk::Queue::null();
+            let info = vk::DeviceQueueInfo2::default().queue_family_index(1);
+            call!(device, PFN_vkGetDeviceQueue2(device.raw, &info, &mut queue));
+            assert_eq!(
+                Instance::words(queue.as_raw(), 1),
+                Instance::words(device.raw.as_raw(), 1)
+            );
+        });
+        let outcome = outcome.ok();
+        assert_eq!(outcome.calls("a", "vkGetDeviceQueue2"), ["family=1 index=0"]);
+    });
+}
+
+/// APP-157: on failure nothing is touched.
+#[test]
+fn app_157_failed_command_buffers_are_left_alone() {
+    case(|scene| {
+        scene.usual_driver("a").fail("vkAllocateCommandBuffers", -1);
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance();
+            let device = instance.device(instance.first(), &[]);
+            let pool = device.pool();
+            let info = vk::CommandBufferAllocateInfo::default()
+                .command_pool(pool)
+                .command_buffer_count(2);
+            // Addresses that nobody may write to.
+            let mut buffers = [vk::CommandBuffer::from_raw(0x10), vk::CommandBuffer::from_raw(0x20)];
+            let result = call!(
+                device,
+                PFN_vkAllocateCommandBuffers(device.raw, &info, buffers.as_mut_ptr())
+            );
+            assert_eq!(result, vk::Result::ERROR_OUT_OF_HOST_MEMORY);
+            device.destroy_pool(pool);
+        });
+        outcome.ok();
+    });
+}
+
+/// DRV-202, APP-155: the allocator of each call reaches the driver.
+#[test]
+fn drv_202_allocators_of_devices() {
+    case(|scene| {
+        scene.usual_driver("a");
+        let outcome = scene.run(|vk| {
+            let (create, destroy) = (Allocator::default(), Allocator::default());
+            vk.say("create", create.mark());
+            vk.say("destroy", destroy.mark());
+            let instance = vk.instance();
+            let spec = instance.device_spec(instance.first()).allocator(&create);
+            spec.create().expect("vkCreateDevice").destroy();
+            assert_eq!(create.live(), 0);
+            let device = instance.device(instance.first(), &[]);
+            call!(device, PFN_vkDestroyDevice(device.raw, destroy.callbacks()));
+            assert_eq!(destroy.live(), 0);
+            std::mem::forget(device);
+            let null = ptr::null();
+            call!(instance, PFN_vkDestroyDevice(vk::Device::null(), null));
+        });
+        let outcome = outcome.ok();
+        let calls = outcome.calls("a", "vkCreateDevice");
+        assert!(
+            calls[0].ends_with(outcome.said("create")[0]) && calls[1].ends_with("alloc=null"),
+            "{}",
+            outcome.all()
+        );
+        let calls = outcome.calls("a", "vkDestroyDevice");
+        assert!(
+            calls[0].ends_with(outcome.said("create")[0]) && calls[1].ends_with(outcome.said("destroy")[0]),
+            "{}",
+            outcome.all()
+        );
+    });
+}
+
+/// DRV-237, APP-179b: forgotten devices are freed by the loader with their own callbacks, and no driver call is made.
+#[test]
+fn drv_237_forgotten_devices() {
+    case(|scene| {
+        scene.usual_driver("a");
+        let outcome = scene.run(|vk| {
+            let (of_instance, of_device) = (Allocator::default(), Allocator::default());
+            let instance = vk.spec().allocator(&of_instance).create().expect("vkCreateInstance");
+            let spec = instance.device_spec(instance.first()).allocator(&of_device);
+            std::mem::forget(spec.create().expect("vkCreateDevice"));
+            instance.destroy();
+            assert_eq!((of_instance.live(), of_device.live()), (0, 0));
+        });
+        let outcome = outcome.ran();
+        assert!(outcome.calls("a", "vkDestroyDevice").is_empty(), "{}", outcome.all());
+    });
+}
+
+/// DRV-192: a driver whose extension list cannot be read.
+#[test]
+fn drv_192_an_unreadable_extension_list_is_returned() {
+    case(|scene| {
+        scene.usual_driver("a");
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance();
+            let physical = instance.first();
+            vk.add_lines("a", "fail vkEnumerateDeviceExtensionProperties -4");
+            let result = instance
+                .device_spec(physical)
+                .extensions(&["VK_KHR_swapchain"])
+                .create()
+                .err();
+            assert_eq!(result, Some(vk::Result::ERROR_DEVICE_LOST));
+        });
+        outcome.ok();
+    });
+}
+
+/// APP-146: the device record comes from the callbacks of the device's creation.
+#[test]
+fn app_146_the_device_record_uses_the_devices_callbacks() {
+    case(|scene| {
+        scene.usual_driver("a");
+        let outcome = scene.run(|vk| {
+            let allocator = Allocator::default();
+            let instance = vk.instance();
+            let device = instance
+                .device_spec(instance.first())
+                .allocator(&allocator)
+                .create()
+                .expect("vkCreateDevice");
+            assert!(allocator.live() > 0);
+            assert!(allocator.scopes().contains(&vk::SystemAllocationScope::DEVICE));
+            device.destroy();
+            assert_eq!(allocator.live(), 0);
+        });
+        outcome.ok();
+    });
+}

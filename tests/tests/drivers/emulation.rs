@@ -1,0 +1,646 @@
+//! Physical-device functions that a driver lacks (section 14).
+
+use std::ptr;
+
+use loader_tests::ash::vk;
+use loader_tests::vk::{Instance, fill_some, text};
+use loader_tests::{Outcome, Scene, call, case};
+
+const PROPERTIES2: &str = "VK_KHR_get_physical_device_properties2";
+
+/// Runs with one driver of 1.0 without any newer query, for a 1.1 application.
+fn old_driver(
+    scene: &mut Scene,
+    extensions: &'static [&'static str],
+    body: impl FnOnce(&Instance<'_>, vk::PhysicalDevice),
+) -> Outcome {
+    scene
+        .driver("a")
+        .api("1.0.0")
+        .device_with("one", |device| device.uuids(3, 4));
+    let outcome = scene.run(|vk| {
+        let instance = vk.instance_with("1.1", extensions);
+        let device = instance.first();
+        vk.mark("start");
+        body(&instance, device);
+    });
+    outcome.ok();
+    outcome
+}
+
+fn emulated(scene: &Scene, outcome: &Outcome, command: &str, using: &str) {
+    let library = scene.library("a").display().to_string();
+    outcome.logged(
+        "INFO",
+        &format!("{command}: Emulating call in ICD \"{library}\" using {using}"),
+    );
+}
+
+/// A structure that nobody knows, to stand in chains.
+fn stranger() -> vk::BaseOutStructure<'static> {
+    vk::BaseOutStructure {
+        s_type: vk::StructureType::from_raw(777_000),
+        ..Default::default()
+    }
+}
+
+const IGNORED: &str = "Emulation found unrecognized structure type in";
+
+/// DRV-159, APP-135: which of the driver's functions is called.
+#[test]
+fn drv_159_which_function_is_called() {
+    case(|scene| {
+        scene.driver("both").extension(PROPERTIES2).device("both");
+        scene.driver("khr").api("1.0.0").extension(PROPERTIES2).device("khr");
+        let rows: &[(&str, &[&str], &str, &str)] = &[
+            (
+                "1.1",
+                &[],
+                "both vkGetPhysicalDeviceFeatures2",
+                "khr vkGetPhysicalDeviceFeatures",
+            ),
+            (
+                "1.1",
+                &[PROPERTIES2],
+                "both vkGetPhysicalDeviceFeatures2",
+                "khr vkGetPhysicalDeviceFeatures2KHR",
+            ),
+            (
+                "1.0",
+                &[PROPERTIES2],
+                "both vkGetPhysicalDeviceFeatures2KHR",
+                "khr vkGetPhysicalDeviceFeatures2KHR",
+            ),
+            // What the loader adds for sorting does not count.
+            (
+                "1.0",
+                &[],
+                "both vkGetPhysicalDeviceFeatures",
+                "khr vkGetPhysicalDeviceFeatures",
+            ),
+        ];
+        for (api, extensions, both, khr) in rows {
+            let outcome = scene.run(|vk| {
+                let instance = vk.instance_with(api, extensions);
+                let (first, second) = (instance.named("both"), instance.named("khr"));
+                vk.mark("start");
+                for device in [first, second] {
+                    let mut features = vk::PhysicalDeviceFeatures2::default();
+                    call!(instance, PFN_vkGetPhysicalDeviceFeatures2(device, &mut features));
+                    assert_eq!(features.features.robust_buffer_access, vk::TRUE);
+                }
+                vk.mark("stop");
+            });
+            let lines = outcome.ok().between("start", "stop");
+            assert_eq!(
+                lines,
+                [format!("{both} both"), format!("{khr} khr")],
+                "{api} {extensions:?}\n{}",
+                outcome.all()
+            );
+        }
+    });
+}
+
+/// DRV-159: a missing core pointer of a new driver falls back to the KHR one if that is enabled.
+#[test]
+fn drv_159_a_missing_core_function_falls_back() {
+    case(|scene| {
+        scene
+            .driver("a")
+            .extension(PROPERTIES2)
+            .device("one")
+            .missing("vkGetPhysicalDeviceMemoryProperties2");
+        let outcome = scene.run(|vk| {
+            for extensions in [&[PROPERTIES2][..], &[]] {
+                let instance = vk.instance_with("1.1", extensions);
+                let mut memory = vk::PhysicalDeviceMemoryProperties2::default();
+                call!(
+                    instance,
+                    PFN_vkGetPhysicalDeviceMemoryProperties2(instance.first(), &mut memory)
+                );
+                assert_eq!(memory.memory_properties.memory_heaps[0].size, 1 << 30);
+            }
+        });
+        let outcome = outcome.ok();
+        assert_eq!(outcome.calls("a", "vkGetPhysicalDeviceMemoryProperties2KHR"), ["one"]);
+        assert_eq!(outcome.calls("a", "vkGetPhysicalDeviceMemoryProperties"), ["one"]);
+    });
+}
+
+/// DRV-159: features
+#[test]
+fn drv_159_features() {
+    case(|scene| {
+        let outcome = old_driver(scene, &[], |instance, device| {
+            let mut strange = stranger();
+            let mut multiview = vk::PhysicalDeviceMultiviewFeatures {
+                multiview: 7,
+                ..Default::default()
+            };
+            multiview.p_next = ptr::from_mut(&mut strange).cast();
+            let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut multiview);
+            call!(instance, PFN_vkGetPhysicalDeviceFeatures2(device, &mut features));
+            assert_eq!(features.features.robust_buffer_access, vk::TRUE);
+            let found = (
+                multiview.multiview,
+                multiview.multiview_geometry_shader,
+                multiview.multiview_tessellation_shader,
+            );
+            assert_eq!(found, (vk::FALSE, vk::FALSE, vk::FALSE));
+        });
+        emulated(
+            scene,
+            &outcome,
+            "vkGetPhysicalDeviceFeatures2",
+            "vkGetPhysicalDeviceFeatures",
+        );
+        outcome.logged_with("WARNING", IGNORED);
+        assert_eq!(
+            outcome
+                .log("WARNING")
+                .iter()
+                .filter(|line| line.contains(IGNORED))
+                .count(),
+            1
+        );
+    });
+}
+
+/// DRV-159: properties, with IDs only when the extension is enabled.
+#[test]
+fn drv_159_properties() {
+    case(|scene| {
+        scene
+            .driver("ext")
+            .api("1.0.0")
+            .extension("VK_KHR_external_memory_capabilities");
+        let outcome = old_driver(scene, &["VK_KHR_external_memory_capabilities"], |instance, device| {
+            let mut id = vk::PhysicalDeviceIDProperties {
+                device_uuid: [9; 16],
+                driver_uuid: [9; 16],
+                device_luid_valid: 9,
+                ..Default::default()
+            };
+            let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut id);
+            call!(instance, PFN_vkGetPhysicalDeviceProperties2(device, &mut properties));
+            assert_eq!(text(&properties.properties.device_name), "one");
+            assert_eq!(
+                (id.device_uuid, id.driver_uuid, id.device_luid_valid),
+                ([0; 16], [0; 16], vk::FALSE)
+            );
+        });
+        emulated(
+            scene,
+            &outcome,
+            "vkGetPhysicalDeviceProperties2",
+            "vkGetPhysicalDeviceProperties",
+        );
+        assert!(!outcome.log("WARNING").is_empty(), "{}", outcome.all());
+    });
+}
+
+/// DRV-159
+#[test]
+fn drv_159_properties_without_the_extension_leave_ids_alone() {
+    case(|scene| {
+        let outcome = old_driver(scene, &[], |instance, device| {
+            let mut id = vk::PhysicalDeviceIDProperties {
+                device_uuid: [9; 16],
+                ..Default::default()
+            };
+            let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut id);
+            call!(instance, PFN_vkGetPhysicalDeviceProperties2(device, &mut properties));
+            assert_eq!(id.device_uuid, [9; 16]);
+        });
+        outcome.logged_with("WARNING", IGNORED);
+    });
+}
+
+/// DRV-159: memory and formats
+#[test]
+fn drv_159_memory_and_formats() {
+    case(|scene| {
+        let outcome = old_driver(scene, &[], |instance, device| {
+            let mut memory = vk::PhysicalDeviceMemoryProperties2::default();
+            call!(instance, PFN_vkGetPhysicalDeviceMemoryProperties2(device, &mut memory));
+            assert_eq!(memory.memory_properties.memory_heaps[0].size, 1 << 30);
+            let mut format = vk::FormatProperties2::default();
+            call!(
+                instance,
+                PFN_vkGetPhysicalDeviceFormatProperties2(device, vk::Format::R8_UNORM, &mut format)
+            );
+            assert_eq!(
+                format.format_properties.optimal_tiling_features,
+                vk::FormatFeatureFlags::SAMPLED_IMAGE
+            );
+        });
+        emulated(
+            scene,
+            &outcome,
+            "vkGetPhysicalDeviceMemoryProperties2",
+            "vkGetPhysicalDeviceMemoryProperties",
+        );
+        emulated(
+            scene,
+            &outcome,
+            "vkGetPhysicalDeviceFormatProperties2",
+            "vkGetPhysicalDeviceFormatProperties",
+        );
+    });
+}
+
+/// DRV-159: image formats; a chain on either side makes the format unsupported.
+#[test]
+fn drv_159_image_formats() {
+    case(|scene| {
+        let outcome = old_driver(scene, &[], |instance, device| {
+            let mut strange = stranger();
+            let info = vk::PhysicalDeviceImageFormatInfo2::default().format(vk::Format::R8_UNORM);
+            let mut out = vk::ImageFormatProperties2::default();
+            let result = call!(
+                instance,
+                PFN_vkGetPhysicalDeviceImageFormatProperties2(device, &info, &mut out)
+            );
+            assert_eq!(
+                (result, out.image_format_properties.max_mip_levels),
+                (vk::Result::SUCCESS, 11)
+            );
+            let chained = vk::PhysicalDeviceImageFormatInfo2 {
+                p_next: ptr::from_ref(&strange).cast(),
+                ..info
+            };
+            let result = call!(
+                instance,
+                PFN_vkGetPhysicalDeviceImageFormatProperties2(device, &chained, &mut out)
+            );
+            assert_eq!(result, vk::Result::ERROR_FORMAT_NOT_SUPPORTED);
+            out.p_next = ptr::from_mut(&mut strange).cast();
+            let result = call!(
+                instance,
+                PFN_vkGetPhysicalDeviceImageFormatProperties2(device, &info, &mut out)
+            );
+            assert_eq!(result, vk::Result::ERROR_FORMAT_NOT_SUPPORTED);
+            instance
+                .vk
+                .add_lines("a", "fail vkGetPhysicalDeviceImageFormatProperties -11");
+            out.p_next = ptr::null_mut();
+            let result = call!(
+                instance,
+                PFN_vkGetPhysicalDeviceImageFormatProperties2(device, &info, &mut out)
+            );
+            assert_eq!(result, vk::Result::ERROR_FORMAT_NOT_SUPPORTED);
+        });
+        assert!(
+            outcome
+                .calls("a", "vkGetPhysicalDeviceImageFormatProperties")
+                .contains(&"format=9"),
+            "{}",
+            outcome.all()
+        );
+        emulated(
+            scene,
+            &outcome,
+            "vkGetPhysicalDeviceImageFormatProperties2",
+            "vkGetPhysicalDeviceImageFormatProperties",
+        );
+    });
+}
+
+/// DRV-159: queue families, element by element and never past the array.
+#[test]
+fn drv_159_queue_families() {
+    case(|scene| {
+        let outcome = old_driver(scene, &[], |instance, device| {
+            let mut count = 77;
+            call!(
+                instance,
+                PFN_vkGetPhysicalDeviceQueueFamilyProperties2(device, &mut count, ptr::null_mut())
+            );
+            assert_eq!(count, 2);
+            for room in [1, 2, 5] {
+                let mut families = vec![vk::QueueFamilyProperties2::default(); 6];
+                let mut count = room;
+                call!(
+                    instance,
+                    PFN_vkGetPhysicalDeviceQueueFamilyProperties2(device, &mut count, families.as_mut_ptr())
+                );
+                assert_eq!(count, room.min(2));
+                let counts: Vec<u32> = families
+                    .iter()
+                    .map(|family| family.queue_family_properties.queue_count)
+                    .collect();
+                assert_eq!(
+                    counts,
+                    if room == 1 {
+                        [4, 0, 0, 0, 0, 0]
+                    } else {
+                        [4, 1, 0, 0, 0, 0]
+                    }
+                );
+            }
+            // DRV-169: a driver that reports more than there is room for.
+            instance
+                .vk
+                .add_lines("a", "grow vkGetPhysicalDeviceQueueFamilyProperties 50");
+            let mut families = vec![vk::QueueFamilyProperties2::default(); 2];
+            let mut count = 2;
+            call!(
+                instance,
+                PFN_vkGetPhysicalDeviceQueueFamilyProperties2(device, &mut count, families.as_mut_ptr())
+            );
+            assert_eq!(count, 2);
+        });
+        emulated(
+            scene,
+            &outcome,
+            "vkGetPhysicalDeviceQueueFamilyProperties2",
+            "vkGetPhysicalDeviceQueueFamilyProperties",
+        );
+    });
+}
+
+/// DRV-159: sparse image formats, with the arguments from the info structure.
+#[test]
+fn drv_159_sparse_image_formats() {
+    case(|scene| {
+        let outcome = old_driver(scene, &[], |instance, device| {
+            let info = vk::PhysicalDeviceSparseImageFormatInfo2::default()
+                .format(vk::Format::R8_UNORM)
+                .ty(vk::ImageType::TYPE_3D)
+                .samples(vk::SampleCountFlags::TYPE_4)
+                .usage(vk::ImageUsageFlags::STORAGE)
+                .tiling(vk::ImageTiling::LINEAR);
+            let mut count = 0;
+            let null = ptr::null_mut();
+            call!(
+                instance,
+                PFN_vkGetPhysicalDeviceSparseImageFormatProperties2(device, &info, &mut count, null)
+            );
+            assert_eq!(count, 2);
+            let mut formats = [vk::SparseImageFormatProperties2::default(); 2];
+            let out = formats.as_mut_ptr();
+            call!(
+                instance,
+                PFN_vkGetPhysicalDeviceSparseImageFormatProperties2(device, &info, &mut count, out)
+            );
+            assert_eq!(
+                formats.map(|format| format.properties.aspect_mask),
+                [vk::ImageAspectFlags::COLOR, vk::ImageAspectFlags::DEPTH]
+            );
+        });
+        let calls = outcome.calls("a", "vkGetPhysicalDeviceSparseImageFormatProperties");
+        assert!(
+            calls.contains(&"format=9 type=2 samples=4 usage=8 tiling=1"),
+            "{}",
+            outcome.all()
+        );
+    });
+}
+
+/// DRV-159, APP-136: external properties are empty.
+#[test]
+fn drv_159_external_properties() {
+    case(|scene| {
+        let outcome = old_driver(scene, &[], |instance, device| {
+            let info = vk::PhysicalDeviceExternalBufferInfo::default();
+            let mut out = vk::ExternalBufferProperties::default();
+            out.external_memory_properties.external_memory_features = vk::ExternalMemoryFeatureFlags::from_raw(7);
+            call!(
+                instance,
+                PFN_vkGetPhysicalDeviceExternalBufferProperties(device, &info, &mut out)
+            );
+            assert_eq!(out.external_memory_properties.external_memory_features.as_raw(), 0);
+            let info = vk::PhysicalDeviceExternalSemaphoreInfo::default();
+            let mut out = vk::ExternalSemaphoreProperties {
+                external_semaphore_features: vk::ExternalSemaphoreFeatureFlags::from_raw(7),
+                ..Default::default()
+            };
+            call!(
+                instance,
+                PFN_vkGetPhysicalDeviceExternalSemaphoreProperties(device, &info, &mut out)
+            );
+            assert_eq!(out.external_semaphore_features.as_raw(), 0);
+            let info = vk::PhysicalDeviceExternalFenceInfo::default();
+            let mut out = vk::ExternalFenceProperties {
+                external_fence_features: vk::ExternalFenceFeatureFlags::from_raw(7),
+                ..Default::default()
+            };
+            call!(
+                instance,
+                PFN_vkGetPhysicalDeviceExternalFenceProperties(device, &info, &mut out)
+            );
+            assert_eq!(out.external_fence_features.as_raw(), 0);
+        });
+        let library = scene.library("a").display().to_string();
+        for name in ["Buffer", "Semaphore", "Fence"] {
+            let text = format!("vkGetPhysicalDeviceExternal{name}Properties: Emulating call in ICD \"{library}\"");
+            outcome.logged("INFO", &text);
+        }
+    });
+}
+
+/// DRV-160: the extensions by which the KHR forms are chosen.
+#[test]
+fn drv_160_external_properties_through_their_extensions() {
+    case(|scene| {
+        let extensions = [
+            "VK_KHR_external_memory_capabilities",
+            "VK_KHR_external_semaphore_capabilities",
+            "VK_KHR_external_fence_capabilities",
+        ];
+        scene.driver("a").api("1.0.0").extensions(&extensions).device("one");
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance_with("1.0", &extensions);
+            let device = instance.first();
+            let mut out = vk::ExternalBufferProperties::default();
+            let info = vk::PhysicalDeviceExternalBufferInfo::default();
+            call!(
+                instance,
+                PFN_vkGetPhysicalDeviceExternalBufferProperties(device, &info, &mut out)
+            );
+            assert_eq!(out.external_memory_properties.external_memory_features.as_raw(), 2);
+            let mut out = vk::ExternalSemaphoreProperties::default();
+            let info = vk::PhysicalDeviceExternalSemaphoreInfo::default();
+            call!(
+                instance,
+                PFN_vkGetPhysicalDeviceExternalSemaphoreProperties(device, &info, &mut out)
+            );
+            assert_eq!(out.external_semaphore_features.as_raw(), 1);
+            let mut out = vk::ExternalFenceProperties::default();
+            let info = vk::PhysicalDeviceExternalFenceInfo::default();
+            call!(
+                instance,
+                PFN_vkGetPhysicalDeviceExternalFenceProperties(device, &info, &mut out)
+            );
+            assert_eq!(out.external_fence_features.as_raw(), 1);
+        });
+        outcome.ok().not_logged("Emulating call");
+    });
+}
+
+/// DRV-161 table: tools
+#[test]
+fn drv_161_tool_properties() {
+    case(|scene| {
+        scene.driver("new").device("new");
+        scene
+            .driver("lacks")
+            .missing("vkGetPhysicalDeviceToolProperties")
+            .device("lacks");
+        scene.driver("old").device_with("old", |device| device.api("1.2.0"));
+        let outcome = scene.run(|vk| {
+            for api in ["1.0", "1.3"] {
+                let instance = vk.instance_with(api, &[]);
+                for (name, expected) in [("new", 1), ("lacks", 0), ("old", 0)] {
+                    let device = instance.named(name);
+                    let mut count = 9;
+                    let null = ptr::null_mut();
+                    let result = call!(
+                        instance,
+                        PFN_vkGetPhysicalDeviceToolProperties(device, &mut count, null)
+                    );
+                    assert_eq!((result, count), (vk::Result::SUCCESS, expected), "{name}");
+                }
+            }
+        });
+        outcome.ok();
+        assert!(!outcome.log("ERROR").is_empty(), "{}", outcome.all());
+    });
+}
+
+/// DRV-161 table: tools of the extension
+#[test]
+fn drv_161_tool_properties_of_the_extension() {
+    case(|scene| {
+        scene
+            .driver("with")
+            .device_with("with", |device| device.extension("VK_EXT_tooling_info"));
+        scene.driver("without").device("without");
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance();
+            for (name, expected) in [("with", 1), ("without", 0)] {
+                let device = instance.named(name);
+                let mut count = 9;
+                let null = ptr::null_mut();
+                let result = call!(
+                    instance,
+                    "vkGetPhysicalDeviceToolPropertiesEXT"
+                        as PFN_vkGetPhysicalDeviceToolProperties(device, &mut count, null)
+                );
+                assert_eq!((result, count), (vk::Result::SUCCESS, expected), "{name}");
+            }
+        });
+        outcome.ok();
+    });
+}
+
+/// DRV-161 table: the NV form of external image formats
+#[test]
+fn drv_161_external_image_formats_nv() {
+    const EXTENSION: &str = "VK_NV_external_memory_capabilities";
+    case(|scene| {
+        scene
+            .driver("a")
+            .extension(EXTENSION)
+            .device("one")
+            .missing("vkGetPhysicalDeviceExternalImageFormatPropertiesNV");
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance_with("1.0", &[EXTENSION]);
+            let device = instance.first();
+            for (handle, expected) in [(0, vk::Result::SUCCESS), (1, vk::Result::ERROR_FORMAT_NOT_SUPPORTED)] {
+                let mut out = vk::ExternalImageFormatPropertiesNV {
+                    external_memory_features: vk::ExternalMemoryFeatureFlagsNV::from_raw(7),
+                    ..Default::default()
+                };
+                let handle = vk::ExternalMemoryHandleTypeFlagsNV::from_raw(handle);
+                let result = call!(
+                    instance,
+                    PFN_vkGetPhysicalDeviceExternalImageFormatPropertiesNV(
+                        device,
+                        vk::Format::R8_UNORM,
+                        vk::ImageType::TYPE_2D,
+                        vk::ImageTiling::OPTIMAL,
+                        vk::ImageUsageFlags::SAMPLED,
+                        vk::ImageCreateFlags::empty(),
+                        handle,
+                        &mut out,
+                    )
+                );
+                assert_eq!(result, expected);
+                if expected == vk::Result::SUCCESS {
+                    assert_eq!(
+                        (
+                            out.external_memory_features.as_raw(),
+                            out.image_format_properties.max_mip_levels
+                        ),
+                        (0, 11)
+                    );
+                }
+            }
+        });
+        outcome.ok();
+    });
+}
+
+/// DRV-161 table, APP-137: every other known function that the driver lacks ends the process.
+#[test]
+fn drv_161_other_missing_functions_abort() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        scene.env("VK_LOADER_DEBUG", "");
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance();
+            let mut count = 0;
+            let null = ptr::null_mut();
+            let _ = call!(
+                instance,
+                PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR(instance.first(), &mut count, null)
+            );
+        });
+        outcome.aborted(
+            "ICD associated with VkPhysicalDevice does not support GetPhysicalDeviceCooperativeMatrixPropertiesKHR",
+        );
+    });
+}
+
+/// DRV-161 table, APP-137: aliases use the driver's function of their own name.
+#[test]
+fn drv_161_another_missing_function_aborts() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance();
+            let mut count = 0;
+            let null = ptr::null_mut();
+            let _ = call!(
+                instance,
+                "vkGetPhysicalDeviceCalibrateableTimeDomainsEXT" as PFN_vkGetPhysicalDeviceCalibrateableTimeDomainsKHR(instance.first(), &mut count, null)
+            );
+        });
+        outcome.aborted(
+            "ICD associated with VkPhysicalDevice does not support GetPhysicalDeviceCalibrateableTimeDomainsEXT",
+        );
+    });
+}
+
+/// DRV-169: two-call queries never read past what was allocated.
+#[test]
+fn drv_169_core_queue_family_counts_pass_through() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance();
+            let device = instance.first();
+            let (_, families) = fill_some(1, |count, out: *mut vk::QueueFamilyProperties| {
+                call!(
+                    instance,
+                    PFN_vkGetPhysicalDeviceQueueFamilyProperties(device, count, out)
+                );
+                vk::Result::SUCCESS
+            });
+            assert_eq!(families.len(), 1);
+        });
+        outcome.ok();
+    });
+}
