@@ -7,7 +7,7 @@ DESTDIR ?=
 export CARGO PREFIX LIBDIR DESTDIR
 
 .DEFAULT_GOAL := help
-.PHONY: help setup registry fixtures generate check-generated bump build install uninstall run test peer figures clean
+.PHONY: help setup registry fixtures generate check-generated bump build install uninstall run test peer figures bench bench-limits clean
 
 help:             ## this list
 	@sed -n 's/^\([a-z-]*\): .*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r verb text; \
@@ -51,6 +51,12 @@ peer:             ## the behaviour tests on the system's own libvulkan.so.1
 
 figures:          ## measure the library beside the system's own one
 	@make/figures.sh
+
+bench:            ## all costs beside another loader's: QUICK=1 for a few, PEER=/some/libvulkan.so.1
+	@make/bench.sh $(if $(QUICK),quick)
+
+bench-limits:     ## take today's instruction counts as the limits of make test
+	@make/bench.sh limits
 
 clean:            ## remove everything that was built or fetched
 	@make/clean.sh

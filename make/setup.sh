@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs what is missing for `make run` (argument: run) or `make test` (argument: test). Without apt it names it.
+# Installs what is missing for `make run`, `make bench` or `make test` (argument: run, bench or test). Without apt it
+# names it.
 . "$(dirname "$0")/common.sh"
 
 # What is looked for (a program, or a file if it has a slash), the Debian package that has it, what needs it.
@@ -11,17 +12,22 @@ pip                             python3-pip              fetching the registry
 /usr/include/vulkan/vulkan.h    libvulkan-dev            C headers of Vulkan
 '
 FOR_TEST='
-nm                              binutils                 ABI tests and figures
 Xvfb                            xvfb                     a display for vkcube
 vkcube                          vulkan-tools             a real program
 vulkaninfo                      vulkan-tools             a real program
-icd.d/lvp_icd                   mesa-vulkan-drivers      lavapipe, a real driver, and two layers
 explicit_layer.d/VkLayer_khronos_validation.json  vulkan-validationlayers  a real layer
-ldconfig:libvulkan.so.1         libvulkan1               the other loader, for comparisons
 cmake                           cmake                    a consumer of the installed package
 git                             git                      trying a header bump in a clone
 make                            make                     a consumer of the installed package
 pkg-config                      pkg-config               a consumer of the installed package
+'
+FOR_BENCH='
+nm                              binutils                 ABI tests and figures
+icd.d/lvp_icd                   mesa-vulkan-drivers      lavapipe, a real driver, and two layers
+ldconfig:libvulkan.so.1         libvulkan1               the other loader, for comparisons
+valgrind                        valgrind                 counting instructions
+/usr/include/valgrind/callgrind.h  valgrind              counting instructions
+strace                          strace                   counting system calls
 '
 
 found() {
@@ -44,8 +50,9 @@ missing() {
 
 case ${1:-} in
 run) table=$FOR_RUN ;;
-test) table=$FOR_RUN$FOR_TEST ;;
-*) die 3 "which set: run or test?" ;;
+bench) table=$FOR_RUN$FOR_BENCH ;;
+test) table=$FOR_RUN$FOR_BENCH$FOR_TEST ;;
+*) die 3 "which set: run, bench or test?" ;;
 esac
 
 command -v "$CARGO" >/dev/null || command -v cargo >/dev/null ||

@@ -79,6 +79,14 @@ scripted() {
     VKL_LIBRARY=$LIBRARY VKL_PEER_LIBRARY=$(peer_library) VKL_PROGRAMS=$PROGRAMS \
         VKL_PICTURES=$TARGET/pictures python3 "tests/$1"
 }
+gate() {
+    if [ -n "${VKL_LIBRARY:-}" ]; then
+        say "SKIPPED: the limits are those of the library built here, and VKL_LIBRARY names another"
+        return
+    fi
+    make --silent -C tests/bench OUT="$TARGET/bench"
+    VKL_LIBRARY=$LIBRARY VKL_BENCH_PROGRAMS=$TARGET/bench python3 tests/bench/gate.py
+}
 # `timeout` runs programs, not functions: this script calls itself.
 case ${1:-} in
 --run)
@@ -101,6 +109,7 @@ stage inputs 120 "${self[@]}" scripted inputs
 stage bump 400 make/bump-test.sh
 stage build 400 "${self[@]}" libraries
 stage behaviour 700 "${self[@]}" behaviour
+stage gate 90 "${self[@]}" gate
 stage abi 120 "${self[@]}" scripted abi
 stage real 500 "${self[@]}" scripted real
 

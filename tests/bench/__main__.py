@@ -1,0 +1,119 @@
+"""Measures the library beside another loader, prints the table, and writes raw data, summary and plots.
+
+Arguments: `quick` measures a few cases and writes nothing; `profile WORDS` shows where the instructions of each case go
+whose title contains the words.
+"""
+
+import datetime
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import campaign
+import catalogue
+import plot
+import report
+import targets
+import tools
+from campaign import OURS, PEER
+from catalogue import INSTRUCTIONS
+from scene import Stage
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+RUNS = ROOT / "tests/bench-runs"
+
+
+def stripped_sizes(libraries, scratch):
+    """Bytes of the files without symbols that nothing needs at run time."""
+    sizes = {}
+    for side, library in libraries.items():
+        copy = scratch / "stripped"
+        subprocess.run(["strip", "-o", copy, library], check=True, timeout=60)
+        sizes[side] = copy.stat().st_size
+    return sizes
+
+
+def processor():
+    """The processor's name, where the system tells it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return "processor unknown"
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "processor unknown")
+
+
+def about(libraries):
+    """What a reader needs to know of the conditions."""
+    commit = subprocess.run(
+        ["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True, timeout=60
+    ).stdout.strip()
+    return [
+        f"- ours: commit {commit or 'unknown'}, {tools.version_of('rustc')}",
+        f"- peer: {libraries['peer'].resolve().name}",
+        f"- {processor()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the start",
+        f"- {tools.libc_version()}, {tools.version_of('valgrind')}, {campaign.PROCESSES} processes a case and library",
+    ]
+
+
+def stage(scratch):
+    """What runs visits, with its files in a scratch folder."""
+    programs = Path(os.environ["VKL_BENCH_PROGRAMS"])
+    names = scratch / "names"
+    names.write_text("".join(tools.command_names(ROOT / "registry/snapshot/commands.txt")))
+    return tools.Bench(Stage(scratch, programs), programs, names)
+
+
+def profile(scratch, library, words):
+    """Prints the costly functions of the cases whose titles contain the words."""
+    results = campaign.Results()
+    rows = [row for row in catalogue.ROWS if words in row.title and INSTRUCTIONS in row.visit.tools]
+    for visit in dict.fromkeys(row.visit for row in rows):
+        campaign.count(stage(scratch), {OURS: library}, visit, results)
+    for row in rows:
+        print(f"{row.title}: {results.figure(OURS, row, INSTRUCTIONS):,.2f} instructions")
+        print("\n".join(report.where(results.cost(OURS, row))))
+    return 0 if rows else f"no case has {words!r} in its title"
+
+
+def compare(scratch, libraries, quick):
+    """The campaign: prints the page and, unless it is quick, writes it beside the raw data and the plots."""
+    conditions = about(libraries)
+    rows = catalogue.QUICK if quick else catalogue.ROWS
+    visits = [row.visit for row in rows]
+    if not quick:
+        visits.append(catalogue.MEMORY)
+        visits += [row.visit for axis in catalogue.AXES for point in axis.points for row in axis.rows(point)]
+    results = campaign.run(stage(scratch), libraries, visits)
+    stripped = stripped_sizes(libraries, scratch)
+    verdicts = targets.verdicts(results, stripped)
+    text = report.page(conditions, results, verdicts, stripped, rows)
+    print(text, end="")
+    if not quick:
+        folder = RUNS / datetime.date.today().isoformat()
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "summary.md").write_text(text)
+        results.write(folder / "raw.csv")
+        for axis in catalogue.AXES:
+            (folder / f"{axis.name}.svg").write_text(plot.draw(results, axis))
+        print(f"\nWritten: {folder.relative_to(ROOT)}")
+    return 0
+
+
+def main():
+    """Does what the arguments say."""
+    scratch = Path(tempfile.mkdtemp(prefix="vkl-bench-"))
+    try:
+        libraries = {OURS: Path(os.environ["VKL_LIBRARY"]), PEER: Path(os.environ["VKL_PEER_LIBRARY"])}
+        if sys.argv[1:2] == ["profile"]:
+            return profile(scratch, libraries[OURS], " ".join(sys.argv[2:]))
+        return compare(scratch, libraries, "quick" in sys.argv[1:])
+    except tools.Failed as failure:
+        return f"bench: {failure}"
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+sys.exit(main())

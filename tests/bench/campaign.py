@@ -1,0 +1,100 @@
+"""Runs visits on both libraries in alternation, and keeps what was found."""
+
+import csv
+import statistics
+import sys
+from collections import defaultdict
+
+from catalogue import CALLS, CLOCK, FIRST, INSTRUCTIONS, LATER, OPEN
+
+OURS, PEER = SIDES = ("ours", "peer")
+# Odd, so that a median is one of the measurements.
+PROCESSES = 15
+# Measurements of a step where they are counted: the first, one that may still differ, and one that stands for all.
+COUNTED_REPEAT = 3
+
+
+def instructions(cost, label):
+    """What counts: opening is the linker's work, all else is the loader's."""
+    return cost.everything() if label == OPEN.label else cost.total()
+
+
+class Results:
+    """All figures: (side, visit, tool, label, which) to a list, one element a process."""
+
+    def __init__(self):
+        self.figures = defaultdict(list)
+        # (side, visit, label, which) to the Cost, for those who ask where instructions go.
+        self.costs = {}
+
+    def add(self, side, visit, tool, label, pairs):
+        """Takes one process's measurements of a label: (figure, operations) each. Opening is taken from one visit."""
+        if label == OPEN.label and visit != OPEN.visit:
+            return
+        values = [figure / operations for figure, operations in pairs]
+        later = values[1:] or values
+        self.figures[side, visit, tool, label, FIRST].append(values[0])
+        self.figures[side, visit, tool, label, LATER].append(statistics.median(later) if tool == CLOCK else later[-1])
+
+    def figure(self, side, row, tool):
+        """The median over all processes, None where that was not measured."""
+        found = self.figures.get((side, row.visit, tool, row.label, row.which))
+        return statistics.median(found) if found else None
+
+    def cost(self, side, row):
+        """The Cost of a row."""
+        return self.costs[side, row.visit, row.label, row.which]
+
+    def ratio(self, row, tool):
+        """Ours by the peer's; None where one is not there or the peer's is nothing."""
+        ours, peer = (self.figure(side, row, tool) for side in SIDES)
+        return ours / peer if ours is not None and peer else None
+
+    def write(self, path):
+        """Everything, one line a label, with the figures of all processes in their order."""
+        with open(path, "w", newline="") as file:
+            out = csv.writer(file, lineterminator="\n")
+            out.writerow(("side", "scene", "steps", "tool", "label", "which", "figures"))
+            for (side, visit, tool, label, which), values in self.figures.items():
+                # Counts are exact; the clock of a busy machine is not.
+                shown = " ".join(f"{value:.4g}" if tool == CLOCK else f"{value:.10g}" for value in values)
+                out.writerow((side, visit.scene, " ".join(visit.steps), tool, label, which, shown))
+
+
+def count(bench, libraries, visit, results):
+    """Counts instructions and system calls of a visit."""
+    for side in libraries:
+        if INSTRUCTIONS in visit.tools:
+            for label, pairs in bench.instructions(libraries[side], visit, COUNTED_REPEAT).items():
+                results.costs[side, visit, label, FIRST] = pairs[0][0]
+                results.costs[side, visit, label, LATER] = pairs[-1][0]
+                numbers = [(instructions(cost, label), operations) for cost, operations in pairs]
+                results.add(side, visit, INSTRUCTIONS, label, numbers)
+        if CALLS in visit.tools:
+            for label, pairs in bench.system_calls(libraries[side], visit, COUNTED_REPEAT).items():
+                results.add(side, visit, CALLS, label, pairs)
+
+
+def run(bench, libraries, visits):
+    """Measures all visits."""
+    visits, results = list(dict.fromkeys(visits)), Results()
+    for number, visit in enumerate(visits):
+        progress(f"counting {number + 1}/{len(visits)}: {visit}")
+        count(bench, libraries, visit, results)
+    # The outer loop is the process number, so that a busy minute of the machine falls on all visits alike.
+    for number in range(PROCESSES):
+        progress(f"timing, process {number + 1}/{PROCESSES} of each")
+        order = SIDES if number % 2 == 0 else SIDES[::-1]
+        for visit in visits:
+            if visit.repeat > 1 or number == 0:
+                for side in order:
+                    for label, pairs in bench.clock(libraries[side], visit, visit.repeat).items():
+                        results.add(side, visit, CLOCK, label, pairs)
+    progress("")
+    return results
+
+
+def progress(text):
+    """Says on a terminal what is being done."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)

@@ -1,0 +1,110 @@
+"""Holds the instruction counts of some cases against the committed limits; `refresh` writes the limits anew.
+
+Counts depend on the compiler and on libc: where one differs from what the limits were taken with, nothing is compared.
+"""
+
+import os
+import re
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import cases  # noqa: E402 -- found through the line above
+import catalogue  # noqa: E402
+import tools  # noqa: E402
+from campaign import COUNTED_REPEAT, OURS, Results, instructions  # noqa: E402
+from catalogue import INSTRUCTIONS  # noqa: E402
+from scene import Stage  # noqa: E402
+
+LIMITS = Path(__file__).resolve().parent / "limits.txt"
+# What a count may rise above its limit: the contents of paths and the addresses of objects move it a little.
+MARGIN = 0.03
+HEAD = """\
+# Instructions of the loader and of its calls to libc, counted by callgrind; `make test` fails where one rises by more
+# than 3 %. Written by `make bench-limits`; commit it with the change that moved a count, and say why in the message.
+"""
+
+
+def conditions():
+    """What the counts depend on besides the code."""
+    return {"rustc": tools.version_of("rustc"), "libc": tools.libc_version()}
+
+
+def measure():
+    """Each case's title to its instructions for one operation."""
+    programs = Path(os.environ["VKL_BENCH_PROGRAMS"])
+    scratch = cases.scratch("gate")
+    names = scratch / "names"
+    names.write_text("".join(tools.command_names(cases.ROOT / "registry/snapshot/commands.txt")))
+    bench = tools.Bench(Stage(scratch, programs), programs, names)
+    rows, results = catalogue.gate_rows(), Results()
+    for visit in dict.fromkeys(row.visit for row in rows):
+        for label, pairs in bench.instructions(cases.setting("VKL_LIBRARY"), visit, COUNTED_REPEAT).items():
+            numbers = [(instructions(cost, label), operations) for cost, operations in pairs]
+            results.add(OURS, visit, INSTRUCTIONS, label, numbers)
+    return {row.title: results.figure(OURS, row, INSTRUCTIONS) for row in rows}
+
+
+def refresh():
+    """Writes the limits."""
+    lines = [f"{key}: {value}\n" for key, value in conditions().items()]
+    lines += [f"{count:12.2f}  {title}\n" for title, count in measure().items()]
+    LIMITS.write_text(HEAD + "".join(lines))
+    print(f"Written: {LIMITS.relative_to(cases.ROOT)}")
+
+
+def read():
+    """The conditions and the limits of the committed file."""
+    taken, limits = {}, {}
+    for line in LIMITS.read_text().splitlines():
+        if found := re.match(r" *([\d.]+)  (.*)$", line):
+            limits[found[2]] = float(found[1])
+        elif not line.startswith("#"):
+            key, _, value = line.partition(": ")
+            taken[key] = value
+    return taken, limits
+
+
+class Module:
+    """The cases, in the form that `cases.main` takes."""
+
+    __name__ = "gate"
+
+    def __init__(self):
+        self.taken, self.limits = read()
+        self.found = {}
+        self.CASES = [("counting", self.count)]
+        if self.taken == conditions():
+            self.CASES += [(title, lambda title=title: self.compare(title)) for title in self.limits]
+
+    def count(self):
+        """Measures all cases; each has a limit, and each limit a case."""
+        if self.taken != conditions():
+            here, there = (", ".join(which.values()) for which in (conditions(), self.taken))
+            raise cases.Skip(f"the limits were taken with {there}; here is {here}")
+        cases.tool("valgrind")
+        self.found = measure()
+        odd = sorted(self.found.keys() ^ self.limits.keys())
+        cases.expect(not odd, f"without a case or without a limit: {odd}")
+
+    def compare(self, title):
+        """One count against its limit."""
+        if title not in self.found:
+            raise cases.Skip("not counted")
+        found, limit = self.found[title], self.limits[title]
+        text = f"{found:,.2f} instructions, {found / limit - 1:+.1%} against the limit {limit:,.2f}"
+        cases.expect(found <= limit * (1 + MARGIN), f"{text}; see tests/bench/README.md")
+        if found < limit * (1 - MARGIN):
+            print(f"  note: {title}: {text}: make bench-limits keeps the gain")
+
+
+def main():
+    """Compares, or refreshes."""
+    if sys.argv[1:] == ["refresh"]:
+        refresh()
+    else:
+        cases.main([Module()])
+
+
+main()

@@ -1,0 +1,127 @@
+"""The text of a run: its table, its goals, and where the instructions of a missed goal go."""
+
+import re
+
+import catalogue
+from campaign import OURS, SIDES
+from catalogue import CALLS, CLOCK, FIRST, INSTRUCTIONS, Row
+
+# Columns of the table: tool, its heading, what one unit of it is.
+COLUMNS = ((INSTRUCTIONS, "instructions", 1), (CLOCK, "time in us", 1e3), (CALLS, "system calls", 1))
+TOP = 14
+
+
+def number(value, unit=1):
+    """Three or more digits; nothing for nothing."""
+    if value is None:
+        return ""
+    value /= unit
+    if abs(value) >= 1e5:
+        return f"{value:,.0f}"
+    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def share(ratio):
+    """A ratio; nothing for nothing."""
+    return "" if ratio is None else f"{ratio:.3f}" if ratio < 10 else f"{ratio:.0f}"
+
+
+def grid(rows):
+    """Rows of words in columns, as Markdown: the first row is the head, all but the first column is aligned right."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+
+    def shown(row):
+        cells = [word.ljust(width) if i == 0 else word.rjust(width) for i, (word, width) in enumerate(zip(row, widths))]
+        return f"| {' | '.join(cells)} |"
+
+    rule = ["-" * width if i == 0 else "-" * (width - 1) + ":" for i, width in enumerate(widths)]
+    return [shown(rows[0]), shown(rule), *(shown(row) for row in rows[1:])]
+
+
+def table(results, rows):
+    """Both figures and their ratio, for each row and each way to measure."""
+    head = ["case"]
+    for _, title, _ in COLUMNS:
+        head += [f"{title}, ours", "peer", "ratio"]
+    lines = [head]
+    for row in rows:
+        words = [row.title]
+        for tool, _, unit in COLUMNS:
+            words += [number(results.figure(side, row, tool), unit) for side in SIDES]
+            words.append(share(results.ratio(row, tool)))
+        lines.append(words)
+    return grid(lines)
+
+
+def memory(results, stripped):
+    """What does not fit into the table: bytes."""
+    lines = [["bytes", "ours", "peer"]]
+    lines.append(["size of the library, stripped", *(number(stripped[side]) for side in SIDES)])
+    titles = {
+        "memory": "heap for each live instance",
+        "growth-heap": "heap, growth over 10,000 rounds",
+        "growth-resident": "resident memory, growth over 10,000 rounds",
+    }
+    for label, title in titles.items():
+        row = Row(title, catalogue.MEMORY, label, FIRST)
+        if results.figure(OURS, row, CLOCK) is not None:
+            lines.append([title, *(number(results.figure(side, row, CLOCK)) for side in SIDES)])
+    return grid(lines)
+
+
+def goals(verdicts):
+    """Each goal with what was found: a ratio to the peer's where no unit is named."""
+    lines = [["goal", "limit", "found", "met", "unit"]]
+    for verdict in verdicts:
+        words = [verdict.title, number(verdict.limit), f"{verdict.found:.3f}".rstrip("0").rstrip(".")]
+        lines.append([*words, "met" if verdict.met else "NOT MET", verdict.unit or "of the peer's"])
+    notes = [f"- {verdict.title}: {verdict.note}" for verdict in verdicts if verdict.note]
+    return [*grid(lines), "", *notes]
+
+
+def plain(function):
+    """A function's name without the parts that say nothing: hashes, and the folders of generic arguments."""
+    name = re.sub(r"::h[0-9a-f]{16}\b|'\d+$", "", function)
+    return name if len(name) <= 110 else name[:107] + "..."
+
+
+def where(cost):
+    """The functions that cost most, in themselves and with what they call."""
+    total = cost.total() or 1
+    lines = []
+    for title, costs in (("in themselves", cost.parts()), ("with what they call", cost.inclusive())):
+        lines.append(f"{title}:")
+        # What calls itself is counted more than once, and says nothing.
+        found = ((count, name) for (_, name), count in costs.items() if count <= total)
+        for count, name in sorted(found, reverse=True)[:TOP]:
+            lines.append(f"    {count:>10,} {count / total:>6.1%}  {plain(name)}")
+    return lines
+
+
+def profiles(results, verdicts):
+    """For each missed goal that instructions decide: where they go."""
+    lines, seen = [], set()
+    for verdict in verdicts:
+        row = verdict.row
+        key = row and (row.visit, row.label, row.which)
+        if verdict.met or not row or key in seen:
+            continue
+        seen.add(key)
+        cost = results.cost(OURS, row)
+        lines += ["", f"### {verdict.title}", ""]
+        lines.append(f"{row.visit}; {cost.total():,} instructions")
+        lines += ["", "```", *where(cost), "```"]
+    return lines
+
+
+def page(about, results, verdicts, stripped, rows):
+    """The summary of a run, in Markdown."""
+    text = ["# Measured beside another loader", "", *about, ""]
+    text += ["Time is the median over processes. Instructions are those of the loader and of its calls to libc, without the"]
+    text += ["dynamic linker, drivers and layers; for opening the library they are all that were executed.", ""]
+    text += ["## Table", "", *table(results, rows), "", *memory(results, stripped)]
+    text += ["", "## Goals", "", *goals(verdicts)]
+    missed = profiles(results, verdicts)
+    if missed:
+        text += ["", "## Where the instructions of missed goals go", *missed]
+    return "\n".join(text) + "\n"

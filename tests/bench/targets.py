@@ -1,0 +1,130 @@
+"""The goals, each a number that must not be passed, and how far a run is from them."""
+
+from dataclasses import dataclass
+
+import catalogue
+from campaign import OURS, SIDES
+from catalogue import AXES, BASE, CALLS, CLOCK, FIRST, INSTRUCTIONS, LATER, MANIFESTS, Row
+from scene import Scene
+
+KIB = 1024
+# How far a point may lie from the line through all of them, as a part of what the line rises.
+BEND = 0.1
+
+
+@dataclass
+class Verdict:
+    """A goal, what was found, and, where instructions are to blame, the row to look into."""
+
+    title: str
+    found: float | None
+    limit: float
+    unit: str = ""
+    row: Row | None = None
+    # Another condition, which the text explains.
+    also: bool = True
+    note: str = ""
+
+    @property
+    def met(self):
+        """True, False, or None where nothing was measured."""
+        return None if self.found is None else self.found <= self.limit and self.also
+
+
+def line(points):
+    """Slope, value at zero, and the farthest point's distance from the line of least squares."""
+    count = len(points)
+    middle_x, middle_y = (sum(point[i] for point in points) / count for i in (0, 1))
+    spread = sum((x - middle_x) ** 2 for x, _ in points)
+    slope = sum((x - middle_x) * (y - middle_y) for x, y in points) / spread
+    base = middle_y - slope * middle_x
+    return slope, base, max(abs(y - base - slope * x) for x, y in points)
+
+
+def _ratios(results, title, row, tools, limit):
+    words = {INSTRUCTIONS: "instructions", CLOCK: "time", CALLS: "system calls"}
+    for tool in tools:
+        verdict = Verdict(f"{title}, {words[tool]}", results.ratio(row, tool), limit)
+        verdict.row = row if tool == INSTRUCTIONS else None
+        yield verdict
+
+
+def _trampolines(results):
+    for label, limit in (("draw-exported", 7), ("properties-exported", 10)):
+        row = Row(label, catalogue.CALL_ROUND, label)
+        cost = results.costs.get((OURS, row.visit, label, LATER))
+        # As many calls as the measuring program makes while it is counted.
+        found = cost.inside() / 1000 if cost else None
+        yield Verdict(catalogue.CALL_TITLES[label], found, limit, "instructions a call")
+
+
+def _look_ups(results):
+    visit = catalogue.look_ups(BASE)
+    for label, title in catalogue.LOOK_UP_TITLES.items():
+        yield from _ratios(results, title, Row(title, visit, label), (CLOCK,), 0.03)
+    for label, title in (("gdpa", "vkGetDeviceProcAddr"), ("gipa", "vkGetInstanceProcAddr")):
+        points, row = [], None
+        for side, of, hit, which in results.costs:
+            if side == OURS and of == visit and which == LATER and hit.startswith(f"{label}-hit:"):
+                row = Row(f"{title}, a hit", visit, hit)
+                points.append((int(hit.partition(":")[2]), results.cost(OURS, row).total()))
+        if points:
+            slope, base, _ = line(points)
+            note = f"a hit costs {base:.0f} + {slope:.1f} for each character of the name"
+            yield Verdict(f"{title}, a hit beyond reading the name", base, 40, "instructions", row, note=note)
+
+
+def _queries(results):
+    for count in MANIFESTS:
+        scene = Scene(manifests=count)
+        for title, visit in (("extension", catalogue.extensions(scene)), ("layer", catalogue.layers(scene))):
+            row = Row(title, visit, visit.steps[0].partition("=")[0])
+            title = f"later {title} queries, layer manifests {count}"
+            yield from _ratios(results, title, row, (INSTRUCTIONS, CLOCK), 0.1)
+
+
+def _instances(results):
+    for which in (FIRST, LATER):
+        row = Row(which, catalogue.instance(BASE), "instance", which)
+        yield from _ratios(results, f"{which} instance, 1 driver, 0 layers", row, (INSTRUCTIONS,), 0.2)
+    first = Row(FIRST, catalogue.instance(BASE), "instance", FIRST)
+    yield from _ratios(results, "first instance, 1 driver, 0 layers", first, (CALLS,), 0.6)
+
+
+def _slopes(results):
+    for axis in AXES[:3]:
+        rows = {point: [row for row in axis.rows(point) if row.label == "instance"] for point in axis.points}
+        for number, which in enumerate((FIRST, LATER)):
+            slopes, bends = [], []
+            for side in SIDES:
+                points = [(point, results.figure(side, rows[point][number], INSTRUCTIONS)) for point in axis.points]
+                if any(y is None for _, y in points):
+                    break
+                slope, _, far = line(points)
+                slopes.append(slope)
+                bends.append(far / (abs(slope) * (axis.points[-1] - axis.points[0]) or 1))
+            if len(slopes) == len(SIDES):
+                note = f"{slopes[0]:,.0f} against {slopes[1]:,.0f} for each; {bends[0]:.0%} off the line"
+                title = f"{which} instance, growth with {axis.name}, instructions"
+                row = rows[axis.points[-1]][number]
+                yield Verdict(title, slopes[0] / slopes[1], 1, row=row, also=bends[0] <= BEND, note=note)
+
+
+def _file(results, stripped):
+    yield Verdict("size of the library, stripped", stripped[OURS] / KIB, 700, "KiB")
+    yield from _ratios(results, "opening the library", catalogue.OPEN, (INSTRUCTIONS, CLOCK), 1)
+
+
+def _growth(results):
+    for label, title in (("growth-heap", "heap"), ("growth-resident", "resident memory")):
+        found = results.figure(OURS, Row(label, catalogue.MEMORY, label, FIRST), CLOCK)
+        # One lost block would be 16 bytes or more in each round. What an allocator keeps in its caches is far less.
+        found = None if found is None else found / catalogue.GROWTH_ROUNDS
+        yield Verdict(f"{title}, growth with each instance made and destroyed", found, 1, "bytes")
+
+
+def verdicts(results, stripped):
+    """All goals that this run says something about."""
+    parts = (_trampolines, _look_ups, _queries, _instances, _slopes, _growth)
+    found = [verdict for part in parts for verdict in part(results)] + list(_file(results, stripped))
+    return [verdict for verdict in found if verdict.met is not None]

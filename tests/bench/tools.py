@@ -1,0 +1,189 @@
+"""The three ways to run a measurement: by the clock, under callgrind, under strace."""
+
+import os
+import re
+import subprocess
+import tempfile
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+
+LIMIT = 300
+LOADER = re.compile(r"/libvulkan\.so[^/]*$")
+LIBC = re.compile(r"/libc(\.so|-)[^/]*$")
+# The doors of libc that lead to the dynamic linker, and from there into what it loads.
+LINKER = re.compile(r"^_*dl")
+
+
+class Failed(Exception):
+    """A measurement that came to no end, or to a wrong one."""
+
+
+@dataclass
+class Cost:
+    """The instructions of one measured step."""
+
+    # (object, function) to the instructions in it.
+    own: dict = field(default_factory=lambda: defaultdict(int))
+    # Caller and callee to the instructions between the calls and their returns.
+    calls: dict = field(default_factory=lambda: defaultdict(int))
+
+    def _serves(self, caller, callee):
+        """Whether a call is the loader's own to libc."""
+        return LOADER.search(caller[0]) and LIBC.search(callee[0]) and not LINKER.search(callee[1])
+
+    def parts(self):
+        """(object, function) to what counts as the loader's: its own functions, and its calls of libc.
+
+        Drivers, layers, the dynamic linker, and what these call in libc are left out.
+        """
+        found = defaultdict(int, {place: cost for place, cost in self.own.items() if LOADER.search(place[0])})
+        for (caller, callee), cost in self.calls.items():
+            if self._serves(caller, callee):
+                found[callee] += cost
+        return found
+
+    def total(self):
+        """The instructions that count as the loader's."""
+        return sum(self.parts().values())
+
+    def inside(self):
+        """The instructions in the loader's own functions."""
+        return sum(cost for place, cost in self.own.items() if LOADER.search(place[0]))
+
+    def everything(self):
+        """All instructions of the process."""
+        return sum(self.own.values())
+
+    def inclusive(self):
+        """(object, function) to what counts as the loader's in it and in all that it calls, for the loader's functions.
+
+        A dump tells what the calls of one function by another cost, not what part of that counts; each call is taken to
+        be like the average of all calls of that function.
+        """
+        whole = defaultdict(int, self.own)
+        for (caller, _), cost in self.calls.items():
+            whole[caller] += cost
+        parts = {place: cost if LOADER.search(place[0]) else 0 for place, cost in self.own.items()}
+        share = {}
+        # As deep as call stacks are: each pass corrects one level more.
+        for _ in range(60):
+            counted = defaultdict(float, parts)
+            for (caller, callee), cost in self.calls.items():
+                counted[caller] += cost if self._serves(caller, callee) else cost * share.get(callee, 0)
+            share = {place: min(1, counted[place] / whole[place]) for place in whole if whole[place]}
+        return {place: round(cost) for place, cost in counted.items() if LOADER.search(place[0])}
+
+
+class Bench:
+    """Runs the measuring program on one library in one scene."""
+
+    def __init__(self, stage, programs, names):
+        self.stage, self.program, self.names = stage, Path(programs) / "measure", names
+
+    def _run(self, wrapper, library, visit, repeat, extra=None):
+        command = [*wrapper, self.program, "-r", repeat, "-l", visit.scene.layers, "-n", self.names, library, *visit.steps]
+        environment = {**self.stage.environment(visit.scene), **(extra or {})}
+        try:
+            done = subprocess.run(
+                [str(word) for word in command], env=environment, capture_output=True, text=True, timeout=LIMIT
+            )
+        except subprocess.TimeoutExpired:
+            raise Failed(f"{visit} on {library}: still running after {LIMIT} s") from None
+        if done.returncode != 0:
+            raise Failed(f"{visit} on {library}: status {done.returncode}\n{done.stderr[-2000:]}")
+        found = defaultdict(list)
+        for line in done.stdout.splitlines():
+            label, figure, operations = line.split()
+            found[label].append((int(figure), int(operations)))
+        return found
+
+    def clock(self, library, visit, repeat):
+        """Label to a list of (nanoseconds, operations), in the order in which they were measured."""
+        return self._run((), library, visit, repeat)
+
+    def instructions(self, library, visit, repeat):
+        """Label to a list of (Cost, operations)."""
+        with tempfile.TemporaryDirectory(dir=self.stage.folder) as folder:
+            wrapper = ("valgrind", "--tool=callgrind", "--collect-atstart=no", "--dump-line=no", "--compress-strings=no")
+            wrapper += ("--compress-pos=no", f"--callgrind-out-file={folder}/out")
+            found = self._run(wrapper, library, visit, repeat)
+            parts = sorted(Path(folder).glob("out.*"), key=lambda path: int(path.suffix[1:]))
+            costs = defaultdict(list)
+            for part in parts:
+                label, cost = read_callgrind(part)
+                if label:
+                    costs[label].append(cost)
+        return {
+            label: [(cost, operations) for cost, (_, operations) in zip(of_label, found[label], strict=True)]
+            for label, of_label in costs.items()
+        }
+
+    def system_calls(self, library, visit, repeat):
+        """Label to a list of (how many, operations)."""
+        path = self.stage.folder / "strace"
+        wrapper = ("strace", "-f", "-o", path)
+        found = self._run(wrapper, library, visit, repeat, {"MEASURE_TRACED": "1"})
+        counts = count_calls(path.read_text(errors="replace"))
+        return {label: [(n, found[label][i][1]) for i, n in enumerate(of_label)] for label, of_label in counts.items()}
+
+
+def read_callgrind(path):
+    """The label of a dump and its Cost."""
+    label, cost, at, calling = None, Cost(), {}, False
+    with open(path, errors="replace") as file:
+        for line in file:
+            key, mark, value = line.rstrip("\n").partition("=")
+            if mark and key in ("ob", "fn", "cob", "cfn"):
+                at[key] = value
+            elif key == "calls":
+                calling = True
+            elif line[:1].isdigit():
+                place, count = (at["ob"], at["fn"]), int(line.split()[1])
+                if calling:
+                    # Without an object of its own the callee is in the caller's.
+                    cost.calls[place, (at.pop("cob", at["ob"]), at.pop("cfn"))] += count
+                else:
+                    cost.own[place] += count
+                calling = False
+            elif line.startswith("desc: Trigger: Client Request: "):
+                label = line.rsplit(": ", 1)[1].strip()
+    return label, cost
+
+
+def count_calls(text):
+    """Label to a list of counts: the system calls between the marks that the measuring program leaves."""
+    counts, open_count = defaultdict(list), None
+    for line in text.splitlines():
+        mark = re.search(r'write\(-1, "([^"]+)"', line)
+        if mark and mark[1] == "begin":
+            open_count = 0
+        elif mark:
+            counts[mark[1]].append(open_count)
+            open_count = None
+        elif open_count is not None and re.match(r"\d+\s+\w+\(", line):
+            open_count += 1
+    return counts
+
+
+def command_names(snapshot):
+    """Lines `LEVEL NAME` for the commands that exist here: those of the platforms of Linux and those of none."""
+    here = {"xcb", "xlib", "xlib_xrandr", "wayland", "provisional"}
+    lines = []
+    for block in re.split(r"^command ", Path(snapshot).read_text(), flags=re.MULTILINE)[1:]:
+        level = re.search(r"^  level (\w+)", block, re.MULTILINE)
+        platform = re.search(r"^  platform (\w+)", block, re.MULTILINE)
+        if level and (not platform or platform[1] in here):
+            lines.append(f"{level[1]} {block.split(None, 1)[0]}\n")
+    return lines
+
+
+def version_of(program):
+    """The first line that a program prints about itself."""
+    done = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=60, check=True)
+    return done.stdout.splitlines()[0]
+
+
+def libc_version():
+    """The libc that is counted with the loader."""
+    return os.confstr("CS_GNU_LIBC_VERSION")
