@@ -68,7 +68,10 @@ pub unsafe fn enumerate_instance_version(version: *mut u32) -> VkResult {
     with_interceptors(query, call).unwrap_or(OUT_OF_MEMORY)
 }
 
-pub(super) unsafe extern "system" fn version_bottom(_: *const PreInstanceNode<VersionFunction>, version: *mut u32) -> VkResult {
+pub(super) unsafe extern "system" fn version_bottom(
+    _: *const PreInstanceNode<VersionFunction>,
+    version: *mut u32,
+) -> VkResult {
     if version.is_null() {
         log::fatal(format_args!(
             "vkEnumerateInstanceVersion: 'pApiVersion' must not be NULL \

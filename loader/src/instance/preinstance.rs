@@ -67,7 +67,11 @@ impl Interceptors {
             // Manifest texts end at their first NUL (LAY-74).
             let function = CString::new(symbol.as_bytes()).ok();
             let Some(function) = function.and_then(|name| library.function(&name)) else {
-                skip(&layer, LayerLibraryProblem::NoPreInstanceFunction(symbol.clone()), journal);
+                skip(
+                    &layer,
+                    LayerLibraryProblem::NoPreInstanceFunction(symbol.clone()),
+                    journal,
+                );
                 continue;
             };
             opened.functions.try_reserve(1)?;
