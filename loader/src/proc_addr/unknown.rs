@@ -125,8 +125,8 @@ impl Drop for Names {
     }
 }
 
-/// The slot of a supported name, a new one if it has none yet.
-fn take_slot(instance: &Instance, kind: Kind, name: &CStr) -> Option<usize> {
+/// The slot of a supported name, and whether it is new.
+fn take_slot(instance: &Instance, kind: Kind, name: &CStr) -> Option<(usize, bool)> {
     let found = lock(&instance.unknown).names(kind).find(name);
     let taken = match found {
         Some(taken) => taken,
@@ -150,7 +150,7 @@ fn take_slot(instance: &Instance, kind: Kind, name: &CStr) -> Option<usize> {
                     format_args!("Unknown {what} function {} gets slot {index}", Bytes(name.to_bytes())),
                 );
             }
-            Some(index)
+            Some((index, new))
         }
         Taken::Full => {
             log::emit(
@@ -215,7 +215,12 @@ pub(super) fn for_application(instance: &'static Instance, name: &CStr) -> PFN_v
     }
     let supported = instance.drivers().any(|driver| driver_has_function(driver, name))
         || layers_have_device_function(instance, name);
-    device_slot(instance, name, supported)
+    if !supported {
+        return None;
+    }
+    let (index, _) = take_slot(instance, Kind::Device, name)?;
+    resolve_on_devices(instance, index, name);
+    slots::device_thunk(index)
 }
 
 /// An unknown name that a layer asks the end of the chain for: only drivers count (LAY-314).
@@ -226,16 +231,20 @@ pub(super) fn for_layer_physical_device(instance: &Instance, name: &CStr) -> PFN
     physical_device_slot(instance, name, false).and_then(slots::physical_device_terminator)
 }
 
-/// Likewise for a device function.
+/// Likewise for a device function. The devices' chains are asked for a new name only: a layer may come here from its
+/// answer to that very question.
 pub(super) fn for_layer_device(instance: &Instance, name: &CStr) -> PFN_vkVoidFunction {
     if !slots::SUPPORTED {
         return None;
     }
-    device_slot(
-        instance,
-        name,
-        instance.drivers().any(|driver| driver_has_function(driver, name)),
-    )
+    if !instance.drivers().any(|driver| driver_has_function(driver, name)) {
+        return None;
+    }
+    let (index, new) = take_slot(instance, Kind::Device, name)?;
+    if new {
+        resolve_on_devices(instance, index, name);
+    }
+    slots::device_thunk(index)
 }
 
 /// The slot of a physical-device function that some driver, or a layer, supports, with every driver's function in it.
@@ -246,7 +255,7 @@ fn physical_device_slot(instance: &Instance, name: &CStr, layer_supports: bool) 
     if !drivers_support && !layer_supports {
         return None;
     }
-    let index = take_slot(instance, Kind::PhysicalDevice, name)?;
+    let (index, _) = take_slot(instance, Kind::PhysicalDevice, name)?;
     for driver in instance.drivers() {
         driver.unknown[index].set(driver_physical_device_function(driver, name));
     }
@@ -257,18 +266,20 @@ fn physical_device_slot(instance: &Instance, name: &CStr, layer_supports: bool) 
     Some(index)
 }
 
-/// The thunk of a supported device function, resolved for every device there is (DRV-224).
-fn device_slot(instance: &Instance, name: &CStr, supported: bool) -> PFN_vkVoidFunction {
-    if !supported {
-        return None;
-    }
-    let index = take_slot(instance, Kind::Device, name)?;
+/// Puts what each device's chain answers into a slot (DRV-224).
+fn resolve_on_devices(instance: &Instance, index: usize, name: &CStr) {
     for device in crate::device::Pinned::all_of(instance) {
-        if let Some(function) = device.ask_chain(name) {
-            device.table().unknown[index].set(Some(function));
-        }
+        set_device_function(&device, index, device.ask_chain(name));
     }
-    slots::device_thunk(index)
+}
+
+/// Fills a slot of a device. A layer without an answer of its own may give back the thunk that the end of the chain gave
+/// it; that one jumps to this very slot, so it counts as no answer.
+fn set_device_function(device: &Device, index: usize, function: PFN_vkVoidFunction) {
+    let thunk = table::to_word(slots::device_thunk(index));
+    if let Some(function) = function.filter(|&function| table::to_word(Some(function)) != thunk) {
+        device.table().unknown[index].set(Some(function));
+    }
 }
 
 /// Resolves every slot there is for a new device.
@@ -283,9 +294,8 @@ pub fn fill_device(device: &Device, gdpa: GetDeviceProcAddr, handle: VkDevice) {
             break;
         };
         // SAFETY: the topmost entity's function with the handle it returned.
-        if let Some(function) = unsafe { gdpa(handle, name.as_c_str().as_ptr()) } {
-            device.table().unknown[index].set(Some(function));
-        }
+        let function = unsafe { gdpa(handle, name.as_c_str().as_ptr()) };
+        set_device_function(device, index, function);
     }
 }
 
