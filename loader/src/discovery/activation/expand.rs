@@ -69,6 +69,11 @@ impl<'a> Expansion<'a> {
         self.activation
     }
 
+    /// The active layers so far, with meta-layers.
+    pub(super) fn app(&self) -> &[ActiveLayer] {
+        &self.activation.app
+    }
+
     /// Whether a layer of that name is active.
     pub(super) fn has(&self, name: &Text) -> bool {
         self.names.contains(name)

@@ -106,11 +106,19 @@ pub fn implicit_with_components(
     journal: &Journal<'_>,
 ) -> Result<Vec<usize>, OutOfMemory> {
     let mut expansion = expand::Expansion::new(list, environment, &[], journal);
+    let mut listed = Vec::new();
     for index in active_implicit(list, environment, journal) {
+        let known = expansion.app().len();
         expansion.add(index, EnabledBy::Implicit)?;
+        let added = &expansion.app()[known..];
+        listed.try_reserve(added.len())?;
+        // A meta-layer stands behind its components in the list, but its own extensions come first.
+        for own in [true, false] {
+            let part = added.iter().map(|layer| layer.index);
+            listed.extend(part.filter(|&added| (added == index) == own));
+        }
     }
-    let activation = expansion.finish();
-    Ok(activation.app.iter().map(|layer| layer.index).collect())
+    Ok(listed)
 }
 
 /// Warns about active layers for an older API than the application's (LAY-132).

@@ -17,7 +17,7 @@ pub(super) fn activate(request: &Request<'_>, journal: &Journal<'_>) -> Result<A
     let list = request.list;
     let environment = request.environment;
     let named = environment.items(Variable::InstanceLayers);
-    if let Some(value) = environment.get_non_empty(Variable::InstanceLayers) {
+    if let Some(value) = environment.get(Variable::InstanceLayers) {
         journal.note(
             WARN,
             format_args!(

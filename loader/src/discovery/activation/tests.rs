@@ -351,7 +351,7 @@ fn lay_270_lay_276_lay_322_without_an_instance() {
     assert_eq!(active, ["VK_LAYER_a", "VK_LAYER_m"]);
     let listed = implicit_with_components(&list, &environment, &journal).unwrap();
     let listed: Vec<String> = listed.iter().map(name).collect();
-    assert_eq!(listed, ["VK_LAYER_a", "VK_LAYER_e", "VK_LAYER_m"]);
+    assert_eq!(listed, ["VK_LAYER_a", "VK_LAYER_m", "VK_LAYER_e"]);
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn add_named(
     expansion: &mut Expansion<'_>,
     journal: &Journal<'_>,
 ) -> Result<(), OutOfMemory> {
-    let Some(value) = request.environment.get_non_empty(Variable::InstanceLayers) else {
+    let Some(value) = request.environment.get(Variable::InstanceLayers) else {
         return Ok(());
     };
     journal.note(

@@ -91,12 +91,17 @@ pub(super) fn combine(
     } = listed;
     let at = unordered_at.unwrap_or(layers.len());
     layers.splice(at..at, unlisted);
+    // Without the override layer itself nothing says what it lists.
+    let overriding = match layers.iter().any(|layer| layer.manifest.is_override()) {
+        true => regular.overriding,
+        false => Vec::new(),
+    };
     let off = entries.iter().filter(|entry| entry.control == Control::Off);
     DiscoveredLayers {
         layers,
         ordered_by_settings: true,
         off: off.map(|entry| entry.name.clone()).collect(),
-        overriding: regular.overriding,
+        overriding,
         filters: regular.filters,
     }
 }
