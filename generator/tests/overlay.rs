@@ -44,7 +44,7 @@ reason = "the driver of this loader unwraps surfaces itself"
 fn prepared() -> Option<Scratch> {
     let vk = xml_folder().join("vk.xml");
     if !vk.is_file() {
-        println!("SKIPPED: no {}; make registry fetches it", vk.display());
+        common::skip(format_args!("no {}; make registry fetches it", vk.display()));
         return None;
     }
     let scratch = Scratch::new();

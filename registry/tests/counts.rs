@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{crate_root, read, registry_folder, snapshot_files};
+use common::{crate_root, read, registry_folder, skip, snapshot_files};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use vk_registry::model::{Command, ExtensionKind, Level, Provider, Registry};
@@ -127,7 +127,7 @@ fn counted_by_awk(vk: &Path) -> Option<String> {
     match std::process::Command::new("awk").arg("-f").arg(script).arg(vk).output() {
         Ok(output) => Some(String::from_utf8(output.stdout).expect("ASCII")),
         Err(_) => {
-            println!("SKIPPED: no awk on this machine");
+            skip("no awk on this machine");
             None
         }
     }
@@ -280,7 +280,7 @@ fn other_headers_parse_with_the_same_lists() {
     for (header, expected) in known {
         let path = folder.join(header).join("vk.xml");
         if !path.is_file() {
-            println!("SKIPPED: no {}", path.display());
+            skip(format_args!("no {}", path.display()));
             continue;
         }
         let text = read(&path);

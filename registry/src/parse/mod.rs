@@ -10,7 +10,7 @@ pub(crate) mod enums;
 mod guard;
 pub(crate) mod platforms;
 pub(crate) mod providers;
-mod schema;
+pub(crate) mod schema;
 mod strict;
 pub(crate) mod types;
 mod video;

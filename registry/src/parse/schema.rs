@@ -121,6 +121,13 @@ const EXTENSION_IRRELEVANT: Names = &["author", "contact", "comment", "nofeature
 const SUPERSEDED: Names = &["name", "supersededby"];
 const MEMBER_REFERENCE: Names = &["name", "struct"];
 
+/// Attributes of the used group with the paths of their elements, for tests that take them away.
+pub(crate) fn used() -> impl Iterator<Item = (&'static str, &'static str)> {
+    VULKAN
+        .iter()
+        .flat_map(|rule| rule.used.iter().map(|attribute| (rule.path, *attribute)))
+}
+
 /// The Vulkan registry.
 pub(super) const VULKAN: &[Rule] = &[
     rule("registry", Elements, NONE, NONE, NONE),
