@@ -6,4 +6,4 @@
 peer=$(peer_library)
 [ -n "$peer" ] || die 2 "the system has no libvulkan.so.1 (make setup)"
 say "Behaviour tests on $peer"
-VKL_PEER=1 VKL_LIBRARY=$peer exec timeout 1200 $CARGO test --locked -p loader-tests
+VKL_PEER=1 VKL_LIBRARY=$peer exec timeout 1200 $CARGO test --locked --no-fail-fast -p loader-tests
