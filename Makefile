@@ -7,7 +7,8 @@ DESTDIR ?=
 export CARGO PREFIX LIBDIR DESTDIR
 
 .DEFAULT_GOAL := help
-.PHONY: help setup registry fixtures generate check-generated bump build install uninstall run test peer figures bench bench-limits clean
+.PHONY: help setup registry fixtures generate check-generated bump build install uninstall run test peer figures clean
+.PHONY: bench bench-limits
 
 help:             ## this list
 	@sed -n 's/^\([a-z-]*\): .*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r verb text; \

@@ -6,6 +6,7 @@ whose title contains the words.
 
 import datetime
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -39,10 +40,10 @@ def stripped_sizes(libraries, scratch):
 def processor():
     """The processor's name, where the system tells it."""
     try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        found = re.search(r"^model name\s*: (.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     except OSError:
-        return "processor unknown"
-    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "processor unknown")
+        found = None
+    return found[1] if found else "processor unknown"
 
 
 def about(libraries):

@@ -1,4 +1,4 @@
-"""What is measured: the visits (one process each), the rows of the table, the axes of the plots, the cases of the gate."""
+"""What is measured: visits (one process each), rows of the table, axes of the plots, cases of the gate."""
 
 from dataclasses import dataclass
 

@@ -1,5 +1,5 @@
-/* A driver that costs next to nothing: one physical device, static objects, no call into another library. It offers every
- * command but those whose names end with an underscore, which no command does: those are the misses. */
+/* A driver that costs next to nothing: one physical device, static objects, no call into another library. It offers
+ * every command but those whose names end with an underscore, which no command does: those are the misses. */
 #include "names.h"
 #include <vulkan/vk_icd.h>
 

@@ -1,5 +1,5 @@
-/* A layer that passes everything on. Each copy of the library is one layer; all chains of a process that it is part of go
- * on to the same functions, so that one set of pointers is enough. */
+/* A layer that passes everything on. Each copy of the library is one layer; all chains of a process that it is part of
+ * go on to the same functions, so that one set of pointers is enough. */
 #include "names.h"
 #include <vulkan/vk_layer.h>
 
@@ -18,7 +18,8 @@ static PFN_vkVoidFunction device_command(VkDevice device, const char *name);
 static VkResult create_instance(const VkInstanceCreateInfo *info, const VkAllocationCallbacks *allocator,
                                 VkInstance *instance) {
     VkLayerInstanceCreateInfo *link = (VkLayerInstanceCreateInfo *)info->pNext;
-    while (link && !(link->sType == VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO && link->function == VK_LAYER_LINK_INFO))
+    while (link &&
+           (link->sType != VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO || link->function != VK_LAYER_LINK_INFO))
         link = (VkLayerInstanceCreateInfo *)link->pNext;
     if (!link)
         return VK_ERROR_INITIALIZATION_FAILED;
@@ -40,7 +41,8 @@ static void destroy_instance(VkInstance instance, const VkAllocationCallbacks *a
 static VkResult create_device(VkPhysicalDevice physical, const VkDeviceCreateInfo *info,
                               const VkAllocationCallbacks *allocator, VkDevice *device) {
     VkLayerDeviceCreateInfo *link = (VkLayerDeviceCreateInfo *)info->pNext;
-    while (link && !(link->sType == VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO && link->function == VK_LAYER_LINK_INFO))
+    while (link &&
+           (link->sType != VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO || link->function != VK_LAYER_LINK_INFO))
         link = (VkLayerDeviceCreateInfo *)link->pNext;
     if (!link)
         return VK_ERROR_INITIALIZATION_FAILED;

@@ -117,8 +117,8 @@ def profiles(results, verdicts):
 def page(about, results, verdicts, stripped, rows):
     """The summary of a run, in Markdown."""
     text = ["# Measured beside another loader", "", *about, ""]
-    text += ["Time is the median over processes. Instructions are those of the loader and of its calls to libc, without the"]
-    text += ["dynamic linker, drivers and layers; for opening the library they are all that were executed.", ""]
+    text += ["Time is the median over processes. Instructions are those of the loader and of its calls to libc without"]
+    text += ["the dynamic linker, drivers and layers; for opening the library they are all that were executed.", ""]
     text += ["## Table", "", *table(results, rows), "", *memory(results, stripped)]
     text += ["", "## Goals", "", *goals(verdicts)]
     missed = profiles(results, verdicts)

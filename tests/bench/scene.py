@@ -54,6 +54,8 @@ class Stage:
         return {"file_format_version": "1.0.1", "ICD": body}
 
     def _layer(self, number, more):
+        tooling = {"name": "VK_EXT_tooling_info", "spec_version": "1"}
+        tooling["entrypoints"] = ["vkGetPhysicalDeviceToolPropertiesEXT"]
         body = {
             **more,
             "name": f"VK_LAYER_BENCH_{number:03}",
@@ -63,9 +65,7 @@ class Stage:
             "implementation_version": "1",
             "description": f"Layer {number} of the bench",
             "instance_extensions": [{"name": "VK_EXT_debug_report", "spec_version": "10"}],
-            "device_extensions": [
-                {"name": "VK_EXT_tooling_info", "spec_version": "1", "entrypoints": ["vkGetPhysicalDeviceToolPropertiesEXT"]}
-            ],
+            "device_extensions": [tooling],
         }
         return {"file_format_version": "1.2.0", "layer": body}
 

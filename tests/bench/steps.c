@@ -110,7 +110,8 @@ static void devices(struct run *run, long unused) {
 /* Look-ups: all names, or all with an underscore behind. Those of the device look-up are the device commands alone. */
 typedef PFN_vkVoidFunction (*look_up)(void *handle, const char *name);
 
-static void reload(const struct run *run, look_up get, void *handle, const char *label, const char *level, bool misses) {
+static void reload(const struct run *run, look_up get, void *handle, const char *label, const char *level,
+                   bool misses) {
     static char texts[4096][96];
     long count = 0, found = 0;
     for (char **name = run->names; name && *name; name++)
@@ -131,13 +132,19 @@ static void reload(const struct run *run, look_up get, void *handle, const char 
 }
 
 /* One hit each, for some names of different lengths. */
-static void single(const struct run *run, look_up get, void *handle, const char *label) {
+static void single(look_up get, void *handle, const char *label) {
     static const char *const NAMES[] = {
-        "vkCmdDraw",   "vkCmdDispatch",   "vkCreateSampler",       "vkCmdPushConstants",    "vkAllocateCommandBuffers",
-        "vkQueueSubmit", "vkCmdSetDepthBounds", "vkCmdBindDescriptorSets", "vkGetBufferMemoryRequirements",
-        "vkInvalidateMappedMemoryRanges", "vkGetImageSparseMemoryRequirements", "vkGetDescriptorSetLayoutSupport",
+        "vkCmdDraw",
+        "vkCmdDispatch",
+        "vkCreateSampler",
+        "vkCmdPushConstants",
+        "vkCmdBindDescriptorSets",
+        "vkAllocateCommandBuffers",
+        "vkGetBufferMemoryRequirements",
+        "vkInvalidateMappedMemoryRanges",
+        "vkGetDescriptorSetLayoutSupport",
+        "vkGetImageSparseMemoryRequirements",
     };
-    (void)run;
     for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
         char which[64];
         snprintf(which, sizeof which, "%s-hit:%zu", label, strlen(NAMES[i]));
@@ -159,8 +166,8 @@ static void look_ups(struct run *run, long unused) {
     reload(run, of_instance, here.instance, "gipa", "", false);
     reload(run, of_instance, here.instance, "gipa-miss", "", true);
     if (counting()) {
-        single(run, of_device, device, "gdpa");
-        single(run, of_instance, here.instance, "gipa");
+        single(of_device, device, "gdpa");
+        single(of_instance, here.instance, "gipa");
     }
     here.destroy(device, NULL);
     run->destroy(here.instance, NULL);
@@ -204,7 +211,8 @@ static void calls(struct run *run, long unused) {
     draws(run, (PFN_vkCmdDraw)run->get(here.instance, "vkCmdDraw"), buffer, "draw-instance");
     draws(run, (PFN_vkCmdDraw)get(device, "vkCmdDraw"), buffer, "draw-device");
     reads(run, exported(run, "vkGetPhysicalDeviceProperties"), here.physical, "properties-exported");
-    reads(run, (PFN_vkGetPhysicalDeviceProperties)run->get(here.instance, "vkGetPhysicalDeviceProperties"), here.physical,
+    const char *const properties = "vkGetPhysicalDeviceProperties";
+    reads(run, (PFN_vkGetPhysicalDeviceProperties)run->get(here.instance, properties), here.physical,
           "properties-instance");
     here.destroy(device, NULL);
     run->destroy(here.instance, NULL);

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 LIMIT = 300
-LOADER = re.compile(r"/libvulkan\.so[^/]*$")
 LIBC = re.compile(r"/libc(\.so|-)[^/]*$")
 # The doors of libc that lead to the dynamic linker, and from there into what it loads.
 LINKER = re.compile(r"^_*dl")
@@ -23,6 +22,8 @@ class Failed(Exception):
 class Cost:
     """The instructions of one measured step."""
 
+    # The path of the library under test.
+    loader: str
     # (object, function) to the instructions in it.
     own: dict = field(default_factory=lambda: defaultdict(int))
     # Caller and callee to the instructions between the calls and their returns.
@@ -30,14 +31,14 @@ class Cost:
 
     def _serves(self, caller, callee):
         """Whether a call is the loader's own to libc."""
-        return LOADER.search(caller[0]) and LIBC.search(callee[0]) and not LINKER.search(callee[1])
+        return caller[0] == self.loader and bool(LIBC.search(callee[0])) and not LINKER.search(callee[1])
 
     def parts(self):
         """(object, function) to what counts as the loader's: its own functions, and its calls of libc.
 
         Drivers, layers, the dynamic linker, and what these call in libc are left out.
         """
-        found = defaultdict(int, {place: cost for place, cost in self.own.items() if LOADER.search(place[0])})
+        found = defaultdict(int, {place: cost for place, cost in self.own.items() if place[0] == self.loader})
         for (caller, callee), cost in self.calls.items():
             if self._serves(caller, callee):
                 found[callee] += cost
@@ -49,7 +50,7 @@ class Cost:
 
     def inside(self):
         """The instructions in the loader's own functions."""
-        return sum(cost for place, cost in self.own.items() if LOADER.search(place[0]))
+        return sum(cost for place, cost in self.own.items() if place[0] == self.loader)
 
     def everything(self):
         """All instructions of the process."""
@@ -64,7 +65,7 @@ class Cost:
         whole = defaultdict(int, self.own)
         for (caller, _), cost in self.calls.items():
             whole[caller] += cost
-        parts = {place: cost if LOADER.search(place[0]) else 0 for place, cost in self.own.items()}
+        parts = {place: cost if place[0] == self.loader else 0 for place, cost in self.own.items()}
         share = {}
         # As deep as call stacks are: each pass corrects one level more.
         for _ in range(60):
@@ -72,7 +73,7 @@ class Cost:
             for (caller, callee), cost in self.calls.items():
                 counted[caller] += cost if self._serves(caller, callee) else cost * share.get(callee, 0)
             share = {place: min(1, counted[place] / whole[place]) for place in whole if whole[place]}
-        return {place: round(cost) for place, cost in counted.items() if LOADER.search(place[0])}
+        return {place: round(cost) for place, cost in counted.items() if place[0] == self.loader}
 
 
 class Bench:
@@ -82,7 +83,8 @@ class Bench:
         self.stage, self.program, self.names = stage, Path(programs) / "measure", names
 
     def _run(self, wrapper, library, visit, repeat, extra=None):
-        command = [*wrapper, self.program, "-r", repeat, "-l", visit.scene.layers, "-n", self.names, library, *visit.steps]
+        options = ("-r", repeat, "-l", visit.scene.layers, "-n", self.names)
+        command = [*wrapper, self.program, *options, library, *visit.steps]
         environment = {**self.stage.environment(visit.scene), **(extra or {})}
         try:
             done = subprocess.run(
@@ -105,13 +107,13 @@ class Bench:
     def instructions(self, library, visit, repeat):
         """Label to a list of (Cost, operations)."""
         with tempfile.TemporaryDirectory(dir=self.stage.folder) as folder:
-            wrapper = ("valgrind", "--tool=callgrind", "--collect-atstart=no", "--dump-line=no", "--compress-strings=no")
-            wrapper += ("--compress-pos=no", f"--callgrind-out-file={folder}/out")
+            wrapper = ("valgrind", "--tool=callgrind", "--collect-atstart=no", "--dump-line=no")
+            wrapper += ("--compress-strings=no", "--compress-pos=no", f"--callgrind-out-file={folder}/out")
             found = self._run(wrapper, library, visit, repeat)
             parts = sorted(Path(folder).glob("out.*"), key=lambda path: int(path.suffix[1:]))
             costs = defaultdict(list)
             for part in parts:
-                label, cost = read_callgrind(part)
+                label, cost = read_callgrind(part, os.path.realpath(library))
                 if label:
                     costs[label].append(cost)
         return {
@@ -128,9 +130,9 @@ class Bench:
         return {label: [(n, found[label][i][1]) for i, n in enumerate(of_label)] for label, of_label in counts.items()}
 
 
-def read_callgrind(path):
+def read_callgrind(path, loader):
     """The label of a dump and its Cost."""
-    label, cost, at, calling = None, Cost(), {}, False
+    label, cost, at, calling = None, Cost(loader), {}, False
     with open(path, errors="replace") as file:
         for line in file:
             key, mark, value = line.rstrip("\n").partition("=")
