@@ -14,7 +14,7 @@ mod render;
 pub use bits::LogBits;
 pub use decision::{Decision, Source, Subject, Verdict};
 pub use reason::Reason;
-pub use render::{Raw, render};
+pub use render::{Raw, decode, render};
 
 use std::fmt;
 

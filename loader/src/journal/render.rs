@@ -40,24 +40,30 @@ fn write_bytes(formatter: &mut fmt::Formatter<'_>, bytes: &[u8]) -> fmt::Result 
         .try_for_each(|character| formatter.write_char(character))
 }
 
+/// Gives `take` the bytes that formatted text stands for, piece by piece, until it fails.
+pub fn decode(text: &str, mut take: impl FnMut(&[u8]) -> fmt::Result) -> fmt::Result {
+    if !text.contains(in_block) {
+        return take(text.as_bytes());
+    }
+    text.chars().try_for_each(|character| {
+        if in_block(character) {
+            // The block has one character a byte value, so the difference fits.
+            take(&[(u32::from(character) - BLOCK) as u8])
+        } else {
+            take(character.encode_utf8(&mut [0; 4]).as_bytes())
+        }
+    })
+}
+
 struct Buffer(Vec<u8>);
 
 impl Write for Buffer {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.0.try_reserve(text.len()).map_err(|_| fmt::Error)?;
-        if !text.contains(in_block) {
-            self.0.extend_from_slice(text.as_bytes());
-            return Ok(());
-        }
-        for character in text.chars() {
-            if in_block(character) {
-                // The block has one character a byte value, so the difference fits.
-                self.0.push((u32::from(character) - BLOCK) as u8);
-            } else {
-                self.0.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
-            }
-        }
-        Ok(())
+        decode(text, |bytes| {
+            self.0.try_reserve(bytes.len()).map_err(|_| fmt::Error)?;
+            self.0.extend_from_slice(bytes);
+            Ok(())
+        })
     }
 }
 

@@ -1,8 +1,9 @@
 //! One line of output, built without allocating (APP-232).
 
-use crate::journal::LogBits;
+use crate::journal::{LogBits, decode};
 use std::ffi::CStr;
 use std::fmt::{Arguments, Write};
+use std::io::ErrorKind;
 
 /// Longest message text in bytes (APP-194, APP-232).
 const TEXT_LIMIT: usize = 511;
@@ -26,7 +27,7 @@ impl Line {
             header: 0,
             end: 0,
         };
-        line.push("[Vulkan Loader] ", CAPACITY);
+        line.push(b"[Vulkan Loader] ", CAPACITY);
         let severity = [
             (LogBits::ERROR, "ERROR"),
             (LogBits::WARN, "WARNING"),
@@ -45,14 +46,14 @@ impl Line {
                 .map(|(_, word)| *word)
         };
         let (severity, category) = (first(&severity), first(&category));
-        line.push(severity.unwrap_or_default(), CAPACITY);
+        line.push(severity.unwrap_or_default().as_bytes(), CAPACITY);
         if severity.is_some() && category.is_some() {
-            line.push(" | ", CAPACITY);
+            line.push(b" | ", CAPACITY);
         }
-        line.push(category.unwrap_or_default(), CAPACITY);
-        line.push(": ", CAPACITY);
+        line.push(category.unwrap_or_default().as_bytes(), CAPACITY);
+        line.push(b": ", CAPACITY);
         while line.end < HEADER_WIDTH {
-            line.push(" ", CAPACITY);
+            line.push(b" ", CAPACITY);
         }
         line.header = line.end;
         // A full buffer ends the formatting early, which is the cut that is wanted.
@@ -71,30 +72,38 @@ impl Line {
         CStr::from_bytes_until_nul(&self.buffer[self.header..]).unwrap_or_default()
     }
 
-    /// Writes header, text and newline in one call, so that lines of several threads do not mix.
+    /// Writes header, text and newline in one call, so that lines of several threads do not mix. The newline is not part
+    /// of the text (APP-194).
     pub(super) fn write(&mut self) {
         self.buffer[self.end] = b'\n';
-        let mut rest = &self.buffer[..=self.end];
-        while !rest.is_empty() {
-            // SAFETY: the pointer and length are those of one live slice.
-            let written = unsafe { libc::write(libc::STDERR_FILENO, rest.as_ptr().cast(), rest.len()) };
-            match usize::try_from(written) {
-                Ok(written) if written > 0 => rest = &rest[written.min(rest.len())..],
-                // Nobody can be told that standard error is closed.
-                _ => return,
-            }
-        }
+        write_to_standard_error(&self.buffer[..=self.end]);
+        self.buffer[self.end] = 0;
     }
 
-    fn push(&mut self, text: &str, limit: usize) -> bool {
+    /// Appends bytes up to `limit`, a cut character not at all. Returns whether all of them found room.
+    fn push(&mut self, bytes: &[u8], limit: usize) -> bool {
         let room = limit.min(CAPACITY - 1).saturating_sub(self.end);
-        let mut taken = text.len().min(room);
-        while !text.is_char_boundary(taken) {
+        let mut taken = bytes.len().min(room);
+        let inside_character = |at: usize| bytes.get(at).is_some_and(|byte| byte & 0xC0 == 0x80);
+        while taken > 0 && inside_character(taken) {
             taken -= 1;
         }
-        self.buffer[self.end..self.end + taken].copy_from_slice(&text.as_bytes()[..taken]);
+        self.buffer[self.end..self.end + taken].copy_from_slice(&bytes[..taken]);
         self.end += taken;
-        taken == text.len()
+        taken == bytes.len()
+    }
+}
+
+fn write_to_standard_error(mut rest: &[u8]) {
+    while !rest.is_empty() {
+        // SAFETY: the pointer and length are those of one live slice.
+        let written = unsafe { libc::write(libc::STDERR_FILENO, rest.as_ptr().cast(), rest.len()) };
+        match usize::try_from(written) {
+            Ok(written) if written > 0 => rest = &rest[written.min(rest.len())..],
+            Err(_) if std::io::Error::last_os_error().kind() == ErrorKind::Interrupted => {}
+            // Nobody can be told that standard error is closed.
+            _ => return,
+        }
     }
 }
 
@@ -105,17 +114,21 @@ struct Cut<'a> {
 
 impl Write for Cut<'_> {
     fn write_str(&mut self, text: &str) -> std::fmt::Result {
-        if self.line.push(text, self.limit) {
-            Ok(())
-        } else {
-            Err(std::fmt::Error)
-        }
+        let Self { line, limit } = self;
+        decode(text, |bytes| {
+            if line.push(bytes, *limit) {
+                Ok(())
+            } else {
+                Err(std::fmt::Error)
+            }
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::journal::Raw;
 
     fn rendered(bits: LogBits, text: &str) -> String {
         let line = Line::new(bits, format_args!("{text}"));
@@ -140,5 +153,20 @@ mod tests {
     fn app_232_long_text_is_cut_at_511_bytes() {
         let line = Line::new(LogBits::ERROR, format_args!("{}", "ä".repeat(400)));
         assert_eq!(line.text().to_bytes().len(), 510);
+        let line = Line::new(LogBits::ERROR, format_args!("{}", Raw(&[0x80; 600])));
+        assert_eq!(line.text().to_bytes(), [0x80; 511]);
+    }
+
+    #[test]
+    fn app_194_the_text_has_no_newline_after_it_was_printed() {
+        let mut line = Line::new(LogBits::ERROR, format_args!("app_194 text"));
+        line.write();
+        assert_eq!(line.text(), c"app_194 text");
+    }
+
+    #[test]
+    fn app_236_names_keep_bytes_that_are_no_text() {
+        let line = Line::new(LogBits::LAYER, format_args!("<{}>", Raw(b"a\xFFb")));
+        assert_eq!(line.text().to_bytes(), b"<a\xFFb>");
     }
 }

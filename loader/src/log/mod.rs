@@ -5,6 +5,9 @@
 
 mod line;
 
+/// A byte string in a message, printed byte for byte whatever it holds.
+pub use crate::journal::Raw as Bytes;
+
 use crate::instance::Instance;
 use crate::journal::{LogBits, Sink};
 use crate::state;
@@ -73,20 +76,5 @@ impl Sink for InstanceSink<'_> {
 
     fn log(&self, bits: LogBits, text: &[u8]) {
         emit(self.0, bits, format_args!("{}", Bytes(text)));
-    }
-}
-
-/// A byte string in a message: printed as it is, except that what is not UTF-8 becomes the replacement character.
-pub struct Bytes<'a>(pub &'a [u8]);
-
-impl std::fmt::Display for Bytes<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        for chunk in self.0.utf8_chunks() {
-            f.write_str(chunk.valid())?;
-            if !chunk.invalid().is_empty() {
-                f.write_str("\u{fffd}")?;
-            }
-        }
-        Ok(())
     }
 }
