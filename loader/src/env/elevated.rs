@@ -1,12 +1,40 @@
-//! Whether this process runs with more rights than the user who started it.
+//! Variables that a process with more rights than its user must not trust.
 //!
 //! This is the only place that decides it. An elevated process ignores every variable that could name a file to load
 //! (APP-211, DRV-5).
 
-/// Whether the system started this process with elevated privileges: setuid, setgid, file capabilities, or a security
-/// module's transition. The answer never changes during the life of the process.
-#[cfg(any(target_os = "linux", target_os = "android"))]
-pub(super) fn is_elevated() -> bool {
+use std::ffi::OsString;
+
+/// The value of a variable, unless this process was started with elevated privileges: setuid, setgid, file capabilities,
+/// or a security module's transition. The C library decides, so programs that supply its function decide with it.
+#[cfg(all(target_os = "linux", any(target_env = "gnu", target_env = "musl")))]
+pub(super) fn secure_value(name: &str) -> Option<OsString> {
+    use std::ffi::{CStr, CString, c_char};
+    use std::os::unix::ffi::OsStringExt;
+
+    unsafe extern "C" {
+        fn secure_getenv(name: *const c_char) -> *const c_char;
+    }
+    let name = CString::new(name).ok()?;
+    // SAFETY: the name is terminated; the call only reads the environment.
+    let value = unsafe { secure_getenv(name.as_ptr()) };
+    // SAFETY: a value that is not null is terminated; a program that changes its environment while another thread reads
+    // it is at fault before every function of the C library.
+    (!value.is_null()).then(|| OsString::from_vec(unsafe { CStr::from_ptr(value) }.to_bytes().to_vec()))
+}
+
+/// The value of a variable, unless this process was started with elevated privileges.
+#[cfg(not(all(target_os = "linux", any(target_env = "gnu", target_env = "musl"))))]
+pub(super) fn secure_value(name: &str) -> Option<OsString> {
+    (!is_elevated()).then(|| std::env::var_os(name)).flatten()
+}
+
+/// Whether the kernel started this process with elevated privileges.
+#[cfg(any(
+    all(target_os = "linux", not(any(target_env = "gnu", target_env = "musl"))),
+    target_os = "android"
+))]
+fn is_elevated() -> bool {
     // SAFETY: getauxval takes a plain number and only reads the auxiliary vector, which the kernel fills before the
     // first instruction of the process and nothing changes afterwards.
     unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
@@ -14,7 +42,7 @@ pub(super) fn is_elevated() -> bool {
 
 /// Whether the effective user or group differs from the real one.
 #[cfg(all(unix, not(any(target_os = "linux", target_os = "android"))))]
-pub(super) fn is_elevated() -> bool {
+fn is_elevated() -> bool {
     // SAFETY: the four calls take no argument, touch no memory of ours and cannot fail.
     unsafe { libc::geteuid() != libc::getuid() || libc::getegid() != libc::getgid() }
 }

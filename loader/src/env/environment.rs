@@ -3,15 +3,15 @@
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 
-use super::elevated::is_elevated;
+use super::elevated::secure_value;
 use super::variable::{PATH_SEPARATOR, Separator, Trust, Variable};
 
 /// Where values come from: the process, or a test's own table.
 pub trait Source: fmt::Debug {
     /// The value of a variable as the system holds it, whatever the privileges.
     fn value(&self, name: &OsStr) -> Option<OsString>;
-    /// Whether variables of trust class [`Trust::Secure`] are to be ignored.
-    fn is_elevated(&self) -> bool;
+    /// The value of a variable of trust class [`Trust::Secure`]; `None` in an elevated process.
+    fn secure_value(&self, name: &str) -> Option<OsString>;
 }
 
 #[derive(Debug)]
@@ -22,8 +22,8 @@ impl Source for Process {
         std::env::var_os(name)
     }
 
-    fn is_elevated(&self) -> bool {
-        is_elevated()
+    fn secure_value(&self, name: &str) -> Option<OsString> {
+        secure_value(name)
     }
 }
 
@@ -49,10 +49,11 @@ impl<'a> Environment<'a> {
     /// The bytes of a variable; `None` when it is unset, or when its trust class forbids reading it in this process.
     pub fn get(&self, variable: Variable) -> Option<Vec<u8>> {
         let row = variable.row();
-        if row.trust == Trust::Secure && self.source.is_elevated() {
-            return None;
-        }
-        self.source.value(OsStr::new(row.name)).map(bytes_of)
+        let value = match row.trust {
+            Trust::Secure => self.source.secure_value(row.name),
+            Trust::Plain => self.source.value(OsStr::new(row.name)),
+        };
+        value.map(bytes_of)
     }
 
     /// Like [`Environment::get`], but an empty value counts as unset (APP-213).
@@ -159,8 +160,12 @@ impl Source for Fixed {
             .map(|(_, value)| value.clone())
     }
 
-    fn is_elevated(&self) -> bool {
-        self.elevated
+    fn secure_value(&self, name: &str) -> Option<OsString> {
+        if self.elevated {
+            None
+        } else {
+            self.value(OsStr::new(name))
+        }
     }
 }
 
