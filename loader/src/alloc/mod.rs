@@ -2,9 +2,11 @@
 //!
 //! The application may bring its own allocation callbacks (APP-170 to APP-179b). They travel as a value, [`HostAllocator`],
 //! inside every collection that lives as long as one of its objects. The collections here only offer operations that
-//! report failure: nothing in this module can abort the process for want of memory.
+//! report failure: nothing in this module can abort the process for want of memory. What a call needs for itself only
+//! comes from the process allocator, and [`reserve`] keeps a shortage there from ending the process.
 
 mod host;
+pub mod reserve;
 mod vec;
 
 pub use host::HostAllocator;

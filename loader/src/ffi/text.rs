@@ -17,6 +17,22 @@ pub unsafe fn c_text<'a>(text: *const c_char) -> &'a [u8] {
     unsafe { CStr::from_ptr(text) }.to_bytes()
 }
 
+/// A layer or extension name of a caller, not yet known to be one; NULL is the empty one. Of a name that is too long only
+/// the beginning is read (APP-70).
+///
+/// # Safety
+/// `name` is null, or readable up to its terminator or to 256 bytes, whichever comes first; valid for `'a`.
+pub unsafe fn c_name<'a>(name: *const c_char) -> &'a [u8] {
+    if name.is_null() {
+        return &[];
+    }
+    // SAFETY: every byte before `index` was no terminator, and `index` is below the limit.
+    let ends = |index: &usize| unsafe { *name.add(*index) } == 0;
+    let len = (0..LONGEST_NAME).find(ends).unwrap_or(LONGEST_NAME);
+    // SAFETY: this many bytes were just read.
+    unsafe { std::slice::from_raw_parts(name.cast::<u8>(), len) }
+}
+
 /// A caller's array; NULL or a zero count is the empty one.
 ///
 /// # Safety

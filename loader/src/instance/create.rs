@@ -4,18 +4,18 @@ use super::destroy;
 use super::extensions::Offer;
 use super::requests::Requests;
 use super::{Instance, chain};
-use crate::alloc::{HostAllocator, HostText, HostVec, OutOfMemory};
+use crate::alloc::{HostAllocator, HostText, HostVec, OutOfMemory, reserve};
 use crate::discovery;
 use crate::discovery::activation;
-use crate::driver::{self, DirectDrivers, Scan, ScanOptions};
+use crate::driver::{self, Driver, ScanOptions};
 use crate::env::Environment;
-use crate::generated::extensions::{InstanceExtension, InstanceExtensionSet};
+use crate::generated::extensions::InstanceExtension;
 use crate::generated::types::{VkAllocationCallbacks, VkInstanceCreateInfo, VkResult, VkSystemAllocationScope};
 use crate::handle::{App, InstanceHandle};
 use crate::journal::{Journal, LogBits};
 use crate::layer;
 use crate::log::{self, InstanceSink};
-use crate::settings;
+use crate::settings::{self, Settings};
 use crate::state;
 use std::ptr::NonNull;
 
@@ -42,6 +42,7 @@ pub unsafe fn create_instance(
     if out.is_null() {
         return vuid("pInstance");
     }
+    let _watch = reserve::begin();
     // SAFETY: null or valid by this function's contract.
     let allocator =
         unsafe { HostAllocator::new(callbacks, VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_INSTANCE) };
@@ -91,6 +92,9 @@ unsafe fn build(
     }
 }
 
+/// Decides on layers and drivers and calls the chain. Between the steps it looks whether memory ran out, since a step
+/// must not make do without (APP-174).
+///
 /// # Safety
 /// As for [`create_instance`].
 unsafe fn prepare(
@@ -105,19 +109,16 @@ unsafe fn prepare(
     let sink = InstanceSink(Some(instance));
     let mut journal = Journal::new(&sink);
     let environment = Environment::process();
-    if let Some(settings) = settings::load(&environment, &mut journal)? {
-        instance.use_settings(settings).describe(&journal);
+    let settings = settings::load(&environment, &mut journal)?;
+    if let Some(settings) = &settings {
+        instance.use_settings(settings)?;
+        settings.describe(&journal);
     }
-    requests.check_api_version(instance);
-    let known = requests.known_extensions();
-    if requests.portability() {
-        journal.note(
-            LogBits::INFO,
-            format_args!("Portability enumeration bit was set, enumerating portability drivers."),
-        );
-    }
-    let settings = instance.settings();
+    requests.note_oddities(instance);
+    let settings = settings.as_ref();
+    reserve::check()?;
     let discovered = discovery::layers::discover(&environment, settings, &mut journal)?;
+    reserve::check()?;
     requests.check_layers(instance, &discovered)?;
     let requested: Vec<&[u8]> = requests.layers().collect();
     let request = activation::Request {
@@ -126,23 +127,11 @@ unsafe fn prepare(
         application: &requested,
     };
     let chosen = activation::activate(&request, &journal)?;
-
     // SAFETY: a valid create info.
-    let direct = unsafe {
-        driver::direct_drivers(
-            create_info,
-            known.contains(InstanceExtension::VK_LUNARG_direct_driver_loading),
-            &mut journal,
-        )
-    };
-    let options = ScanOptions {
-        environment: &environment,
-        settings,
-        portability: requests.portability(),
-    };
-    let found = scan_drivers(&options, direct, requests, known, &mut journal)?;
+    let drivers = unsafe { find_drivers(create_info, requests, &environment, settings, &mut journal) }?;
+    reserve::check()?;
     let offer = Offer {
-        drivers: &found.drivers,
+        drivers: &drivers,
         discovered: &discovered,
         activation: &chosen,
         environment: &environment,
@@ -150,57 +139,46 @@ unsafe fn prepare(
     offer.check(instance, requests)?;
     instance.enabled.add(requests.extensions());
     remember_requests(instance, requests)?;
-    *state::lock(&instance.found_drivers) = found.drivers;
+    *state::lock(&instance.found_drivers) = drivers;
 
     let layers = layer::load_layers(&discovered, &chosen, &requested, instance.allocator, &mut journal)?;
     activation::note_older_layers(&discovered, &chosen, instance.api_version(), &journal);
     let layers = instance.layers.get_or_init(|| layers);
+    reserve::check()?;
     // SAFETY: the create info is the application's; the layers just loaded.
     unsafe { chain::create(create_info, callbacks, instance, layers) }
 }
 
-/// Looks for drivers; none at all is an error that says what may be missing (APP-89, DRV-99).
-fn scan_drivers(
-    options: &ScanOptions<'_>,
-    direct: DirectDrivers,
+/// The drivers that the application gives, then those that a scan finds. None at all is an error that says what may be
+/// missing (APP-89, DRV-99).
+///
+/// # Safety
+/// A valid create info.
+unsafe fn find_drivers(
+    create_info: &VkInstanceCreateInfo,
     requests: &Requests<'_>,
-    known: InstanceExtensionSet,
+    environment: &Environment<'_>,
+    settings: Option<&Settings>,
     journal: &mut Journal<'_>,
-) -> Result<Scan, VkResult> {
-    let found = driver::scan(options, direct, journal)?;
+) -> Result<Vec<Driver>, VkResult> {
+    let known = requests.known_extensions();
+    let given = known.contains(InstanceExtension::VK_LUNARG_direct_driver_loading);
+    // SAFETY: passed on.
+    let direct = unsafe { driver::direct_drivers(create_info, given, journal) };
+    let options = ScanOptions {
+        environment,
+        settings,
+        portability: requests.portability(),
+    };
+    let found = driver::scan(&options, direct, journal)?;
     if !found.drivers.is_empty() {
-        return Ok(found);
+        return Ok(found.drivers);
     }
+    // A driver that was lost for want of memory is no driver that is missing (APP-179a).
+    reserve::check()?;
     let error = LogBits::ERROR | LogBits::DRIVER;
     if found.skipped_portability {
-        let flag = requests.portability_flag();
-        let extension = known.contains(InstanceExtension::VK_KHR_portability_enumeration);
-        if flag && !extension {
-            journal.note(
-                error,
-                format_args!(
-                    "VkInstanceCreateInfo: If flags has the VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR bit set, \
-                     the list of enabled extensions in ppEnabledExtensionNames must contain \
-                     VK_KHR_portability_enumeration [VUID-VkInstanceCreateInfo-flags-06559 ]Applications that wish to \
-                     enumerate portability drivers must enable the VK_KHR_portability_enumeration instance extension."
-                ),
-            );
-        } else {
-            let ending = if extension {
-                "."
-            } else {
-                " and enable the VK_KHR_portability_enumeration instance extension."
-            };
-            journal.note(
-                error,
-                format_args!(
-                    "vkCreateInstance: Found drivers that contain devices which support the portability subset, but \
-                     the instance does not enumerate portability drivers! Applications that wish to enumerate \
-                     portability drivers must set the VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR bit in the \
-                     VkInstanceCreateInfo flags{ending}"
-                ),
-            );
-        }
+        requests.explain_portability(journal);
     }
     journal.note(error, format_args!("vkCreateInstance: Found no drivers!"));
     Err(VkResult::VK_ERROR_INCOMPATIBLE_DRIVER)

@@ -13,17 +13,17 @@ use crate::generated::extensions::{InstanceExtension, InstanceExtensionSet};
 use crate::generated::types::{VkExtensionProperties, VkResult, VkSystemAllocationScope};
 use crate::journal::LogBits;
 use crate::log::{self, Bytes};
-use crate::state::lock;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The extensions the application enabled, united with those that reached the terminator (APP-28).
+/// Read without a lock, since physical-device queries ask too (APP-272).
 #[derive(Default)]
-pub struct EnabledExtensions(Mutex<InstanceExtensionSet>);
+pub struct EnabledExtensions(AtomicU64);
 
 impl EnabledExtensions {
     /// The set as it is now.
     pub fn get(&self) -> InstanceExtensionSet {
-        *lock(&self.0)
+        InstanceExtensionSet(self.0.load(Ordering::Acquire))
     }
 
     /// Whether one extension is enabled.
@@ -33,9 +33,7 @@ impl EnabledExtensions {
 
     /// Adds what is known among `names`.
     pub fn add<'a>(&self, names: impl Iterator<Item = &'a [u8]>) {
-        let added = known(names);
-        let mut set = lock(&self.0);
-        *set = set.union(added);
+        self.0.fetch_or(known(names).0, Ordering::AcqRel);
     }
 }
 

@@ -1,7 +1,7 @@
 //! The queries that need no instance (APP-60 to APP-73).
 
 use super::preinstance::{Interceptors, Query};
-use crate::alloc::{HostAllocator, OutOfMemory};
+use crate::alloc::{HostAllocator, OutOfMemory, reserve};
 use crate::discovery;
 use crate::driver::{self, DirectDrivers, PreloadedDrivers, ScanOptions};
 use crate::env::{Environment, Variable};
@@ -41,10 +41,13 @@ fn with_interceptors<R>(
     query: Query,
     work: impl FnOnce(&Interceptors) -> Result<R, OutOfMemory>,
 ) -> Result<R, OutOfMemory> {
+    let _watch = reserve::begin();
     let sink = InstanceSink(None);
     let mut journal = Journal::new(&sink);
     let settings = refresh_settings(&mut journal)?;
+    reserve::check()?;
     let interceptors = Interceptors::open(query, &Environment::process(), settings.as_deref(), &mut journal)?;
+    reserve::check()?;
     work(&interceptors)
 }
 
@@ -121,6 +124,9 @@ pub(super) unsafe extern "system" fn layers_bottom(
             return OUT_OF_MEMORY;
         }
         list.push(crate::layer::properties_of(layer));
+    }
+    if reserve::check().is_err() {
+        return OUT_OF_MEMORY;
     }
     // SAFETY: the caller's count and array.
     unsafe { ffi::write_all(count, properties, &list) }
@@ -250,6 +256,7 @@ fn all_extensions(
             .iter()
             .try_for_each(|e| list.add(&crate::layer::extension_properties(e)))?;
     }
+    reserve::check()?;
     Ok(list.names)
 }
 
@@ -266,9 +273,22 @@ pub(super) fn unfiltered(environment: &Environment<'_>) -> bool {
     environment.is_non_zero(Variable::DisableInstExtFilter)
 }
 
+/// Surfaces of window systems that a loader without them drops even when nothing else is filtered (DRV-105).
+const NEVER_WITHOUT_PLATFORM: [InstanceExtension; 5] = [
+    InstanceExtension::VK_KHR_wayland_surface,
+    InstanceExtension::VK_KHR_xcb_surface,
+    InstanceExtension::VK_KHR_xlib_surface,
+    InstanceExtension::VK_EXT_directfb_surface,
+    InstanceExtension::VK_QNX_screen_surface,
+];
+
 /// Whether the loader lets a driver's instance extension through (DRV-103, DRV-105).
 pub(super) fn lets_through(name: &[u8], unfiltered: bool) -> bool {
-    InstanceExtension::find(name).map_or(unfiltered, InstanceExtension::platform_built_in)
+    match InstanceExtension::find(name) {
+        Some(known) if known.platform_built_in() => true,
+        Some(known) if NEVER_WITHOUT_PLATFORM.contains(&known) => false,
+        _ => unfiltered,
+    }
 }
 
 fn properties_of(extension: InstanceExtension) -> VkExtensionProperties {

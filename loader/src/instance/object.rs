@@ -10,7 +10,7 @@ use crate::layer::InstanceLayers;
 use crate::physical_device::PhysicalDevices;
 use crate::proc_addr::UnknownFunctions;
 use crate::seam::INSTANCE_MAGIC;
-use crate::settings::Settings;
+use crate::settings::{DeviceConfiguration, Settings};
 use crate::slots::SlotTable;
 use crate::state::Linked;
 use crate::version::ApiVersion;
@@ -42,8 +42,8 @@ pub struct Instance {
     api_version: AtomicU32,
     /// Extensions enabled by the application or by a layer (APP-28).
     pub enabled: EnabledExtensions,
-    /// The settings file as it was at creation (APP-243).
-    settings: OnceLock<Settings>,
+    /// The devices that the settings file selects, as it was at creation (APP-243); unset when it selects none.
+    device_configurations: OnceLock<HostVec<DeviceConfiguration>>,
     /// What the settings file asks to log; zero when it says nothing.
     pub settings_log_mask: AtomicU32,
     /// The application's messengers and report callbacks.
@@ -91,7 +91,7 @@ impl Instance {
                 allocator,
                 api_version: AtomicU32::new(api_version.0),
                 enabled: EnabledExtensions::default(),
-                settings: OnceLock::new(),
+                device_configurations: OnceLock::new(),
                 settings_log_mask: AtomicU32::new(0),
                 messengers: Messengers::new(allocator),
                 surface_slots: Mutex::new(SlotTable::new(allocator)),
@@ -160,16 +160,25 @@ impl Instance {
         self.api_version.store(version.0, Ordering::Relaxed);
     }
 
-    /// Puts a settings file in force for the life of the instance (APP-243).
-    pub fn use_settings(&self, settings: Settings) -> &Settings {
+    /// Puts a settings file in force for the life of the instance (APP-243). Only what later calls need is kept.
+    ///
+    /// # Errors
+    /// When memory runs out.
+    pub fn use_settings(&self, settings: &Settings) -> Result<(), OutOfMemory> {
         self.settings_log_mask
             .store(settings.log_mask.word(), Ordering::Relaxed);
-        self.settings.get_or_init(|| settings)
+        if let Some(devices) = &settings.device_configurations {
+            // Only creation sets it, and it runs once.
+            let _ = self
+                .device_configurations
+                .set(HostVec::try_from_slice(devices, self.allocator)?);
+        }
+        Ok(())
     }
 
-    /// The settings file as it was at creation.
-    pub fn settings(&self) -> Option<&Settings> {
-        self.settings.get()
+    /// The devices that the settings file selects; `None` when it leaves that alone.
+    pub fn device_configurations(&self) -> Option<&[DeviceConfiguration]> {
+        self.device_configurations.get().map(|devices| &**devices)
     }
 
     /// The drivers; none before the terminator ran.

@@ -5,7 +5,7 @@ use crate::discovery::layers::DiscoveredLayers;
 use crate::ffi;
 use crate::generated::extensions::{InstanceExtension, InstanceExtensionSet};
 use crate::generated::types::{VkInstanceCreateFlagBits, VkInstanceCreateInfo, VkResult};
-use crate::journal::LogBits;
+use crate::journal::{Journal, LogBits};
 use crate::log::{self, Bytes};
 use crate::version::ApiVersion;
 use std::ffi::{CStr, c_char};
@@ -20,8 +20,8 @@ impl<'a> Requests<'a> {
     /// Reads from a create info.
     ///
     /// # Safety
-    /// `info` is a valid structure: its arrays are null or as long as their counts say, strings are terminated, and
-    /// everything stays valid for `'a`.
+    /// `info` is a valid structure: its arrays are null or as long as their counts say, names are readable up to a
+    /// terminator or for 257 bytes, and everything stays valid for `'a`.
     pub(super) const unsafe fn new(info: &'a VkInstanceCreateInfo) -> Self {
         Self { info }
     }
@@ -43,16 +43,16 @@ impl<'a> Requests<'a> {
         self.info.enabledExtensionCount > 0 && self.info.ppEnabledExtensionNames.is_null()
     }
 
-    /// The extension names as bytes; null names are empty.
+    /// The extension names as bytes; null names are empty, names that are too long are cut.
     pub(super) fn extensions(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         // SAFETY: by the contract of `new`.
-        self.extension_names().iter().map(|&name| unsafe { ffi::c_text(name) })
+        self.extension_names().iter().map(|&name| unsafe { ffi::c_name(name) })
     }
 
-    /// The layer names as bytes; null names are empty.
+    /// The layer names as bytes; null names are empty, names that are too long are cut.
     pub(super) fn layers(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         // SAFETY: by the contract of `new`.
-        self.layer_names().iter().map(|&name| unsafe { ffi::c_text(name) })
+        self.layer_names().iter().map(|&name| unsafe { ffi::c_name(name) })
     }
 
     /// The application's API version as it wrote it; 0 without application info.
@@ -125,14 +125,15 @@ impl<'a> Requests<'a> {
     fn log_names(&self, instance: &Instance, names: &[*const c_char]) {
         for &name in names {
             // SAFETY: by the contract of `new` the strings are null or terminated.
-            let text = unsafe { ffi::c_text(name) };
+            let text = unsafe { ffi::c_name(name) };
             let shown = if name.is_null() { b"<NULL>" } else { text };
             log::emit(Some(instance), LogBits::INFO, format_args!("   {}", Bytes(shown)));
         }
     }
 
-    /// Complains about an API version that is not one (APP-85). Creation goes on.
-    pub(super) fn check_api_version(&self, instance: &Instance) {
+    /// Complains about an API version that is not one (APP-85), and says that portability drivers count (APP-86).
+    /// Creation goes on.
+    pub(super) fn note_oddities(&self, instance: &Instance) {
         let version = self.raw_api_version();
         if version.0 != 0 && version < ApiVersion::V1_0 {
             log::fatal_with(
@@ -157,6 +158,47 @@ impl<'a> Requests<'a> {
                 ),
             );
         }
+        if self.portability() {
+            log::emit(
+                Some(instance),
+                LogBits::INFO,
+                format_args!("Portability enumeration bit was set, enumerating portability drivers."),
+            );
+        }
+    }
+
+    /// Says what the application did not ask for, when all drivers that were found are portability drivers (APP-89).
+    pub(super) fn explain_portability(&self, journal: &Journal<'_>) {
+        let error = LogBits::ERROR | LogBits::DRIVER;
+        let extension = self
+            .known_extensions()
+            .contains(InstanceExtension::VK_KHR_portability_enumeration);
+        if self.portability_flag() && !extension {
+            journal.note(
+                error,
+                format_args!(
+                    "VkInstanceCreateInfo: If flags has the VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR bit set, \
+                     the list of enabled extensions in ppEnabledExtensionNames must contain \
+                     VK_KHR_portability_enumeration [VUID-VkInstanceCreateInfo-flags-06559 ]Applications that wish to \
+                     enumerate portability drivers must enable the VK_KHR_portability_enumeration instance extension."
+                ),
+            );
+            return;
+        }
+        let ending = if extension {
+            "."
+        } else {
+            " and enable the VK_KHR_portability_enumeration instance extension."
+        };
+        journal.note(
+            error,
+            format_args!(
+                "vkCreateInstance: Found drivers that contain devices which support the portability subset, but the \
+                 instance does not enumerate portability drivers! Applications that wish to enumerate portability \
+                 drivers must set the VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR bit in the \
+                 VkInstanceCreateInfo flags{ending}"
+            ),
+        );
     }
 
     /// Checks the requested layers against what was discovered (APP-88, LAY-144).

@@ -244,10 +244,7 @@ impl Creation<'_> {
             copy.apiVersion = driver_version.0;
             return Some(copy);
         }
-        let configured = self
-            .instance
-            .settings()
-            .is_some_and(|settings| settings.device_configurations.is_some());
+        let configured = self.instance.device_configurations().is_some();
         if configured && self.instance.api_version() < ApiVersion::V1_1 {
             journal.note(
                 LogBits::INFO,

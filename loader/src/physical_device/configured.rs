@@ -13,7 +13,7 @@ use crate::version::ApiVersion;
 
 /// The selection, if the settings file makes one; an empty one selects nothing.
 pub(super) fn configurations(instance: &Instance) -> Option<&[DeviceConfiguration]> {
-    instance.settings()?.device_configurations.as_deref()
+    instance.device_configurations()
 }
 
 /// What a configuration is compared with.
@@ -140,6 +140,7 @@ fn tell_absent(configuration: &DeviceConfiguration, journal: &Journal<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settings::ShortName;
 
     fn identity(device: u8, driver_version: u32, api_version: ApiVersion) -> Identity {
         Identity {
@@ -156,8 +157,8 @@ mod tests {
             device_uuid: [device; 16],
             driver_uuid: [9; 16],
             driver_version,
-            device_name: Text::default(),
-            driver_name: Text::default(),
+            device_name: ShortName::default(),
+            driver_name: ShortName::default(),
         }
     }
 

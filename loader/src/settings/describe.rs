@@ -100,7 +100,7 @@ impl Lines {
         self.add(format_args!("driverUUID: {}", uuid_text(&device.driver_uuid)));
         self.add(format_args!("driverVersion: {}", device.driver_version));
         for (label, name) in [("deviceName", &device.device_name), ("driverName", &device.driver_name)] {
-            if !name.is_empty() {
+            if !name.as_bytes().is_empty() {
                 self.add(format_args!("{label}: {name}"));
             }
         }

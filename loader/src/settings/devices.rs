@@ -1,12 +1,8 @@
 //! The devices that a settings file configures (APP-258).
 
-use super::DeviceConfiguration;
+use super::{DeviceConfiguration, ShortName};
 use crate::alloc::OutOfMemory;
-use crate::manifest::Text;
 use crate::manifest::json::{Object, Value};
-
-/// Bytes of the longest name, beside the final NUL the API wants.
-const MAX_NAME: usize = 255;
 
 /// The usable elements of `device_configurations`; `None` if it is missing, or holds something that is no object.
 pub(super) fn configurations(object: &Object) -> Result<Option<Vec<DeviceConfiguration>>, OutOfMemory> {
@@ -18,7 +14,7 @@ pub(super) fn configurations(object: &Object) -> Result<Option<Vec<DeviceConfigu
         let Some(object) = element.as_object() else {
             return Ok(None);
         };
-        if let Some(configuration) = configuration(object)? {
+        if let Some(configuration) = configuration(object) {
             configurations.try_reserve(1)?;
             configurations.push(configuration);
         }
@@ -26,29 +22,16 @@ pub(super) fn configurations(object: &Object) -> Result<Option<Vec<DeviceConfigu
     Ok(Some(configurations))
 }
 
-fn configuration(object: &Object) -> Result<Option<DeviceConfiguration>, OutOfMemory> {
-    let version = object.get("driverVersion").and_then(Value::as_number);
-    let (Some(device_uuid), Some(driver_uuid), Some(version)) =
-        (uuid(object, "deviceUUID"), uuid(object, "driverUUID"), version)
-    else {
-        return Ok(None);
-    };
-    let name = |field| {
-        Text::try_new(
-            object
-                .text(field)
-                .filter(|name| name.len() <= MAX_NAME)
-                .unwrap_or_default(),
-        )
-    };
-    Ok(Some(DeviceConfiguration {
-        device_uuid,
-        driver_uuid,
+fn configuration(object: &Object) -> Option<DeviceConfiguration> {
+    let name = |field| ShortName::new(object.text(field).unwrap_or_default());
+    Some(DeviceConfiguration {
+        device_uuid: uuid(object, "deviceUUID")?,
+        driver_uuid: uuid(object, "driverUUID")?,
         // The conversion saturates, so a number that is no 32-bit version matches no device it should not.
-        driver_version: version as u32,
-        device_name: name("deviceName")?,
-        driver_name: name("driverName")?,
-    }))
+        driver_version: object.get("driverVersion").and_then(Value::as_number)? as u32,
+        device_name: name("deviceName"),
+        driver_name: name("driverName"),
+    })
 }
 
 fn uuid(object: &Object, field: &str) -> Option<[u8; 16]> {

@@ -13,7 +13,7 @@ mod types;
 
 pub use describe::uuid_text;
 pub use find::{load, load_for};
-pub use types::{Control, DeviceConfiguration, LayerEntry, Settings};
+pub use types::{Control, DeviceConfiguration, LayerEntry, Settings, ShortName};
 
 #[cfg(all(test, unix))]
 mod tests;

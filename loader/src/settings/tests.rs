@@ -215,7 +215,10 @@ fn app_258_device_configurations() {
         (found.device_uuid[15], found.driver_uuid[15], found.driver_version),
         (15, 255, u32::MAX)
     );
-    assert!(found.device_name.is_empty() && found.driver_name == "d");
+    assert_eq!(
+        (found.device_name.as_bytes(), found.driver_name.as_bytes()),
+        (&b""[..], &b"d"[..])
+    );
     let good = device(r#""driverVersion":1"#);
     let wrong = [
         device(r#""driverVersion":"1""#),

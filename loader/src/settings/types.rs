@@ -1,7 +1,8 @@
 //! What a settings file says, after the object for this executable was chosen.
 
-use crate::journal::LogBits;
+use crate::journal::{LogBits, Raw};
 use crate::manifest::Text;
+use std::fmt;
 
 /// Active settings: at least one of them has an effect (APP-247).
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -60,8 +61,9 @@ pub struct LayerEntry {
     pub implicit: bool,
 }
 
-/// A physical device to show (APP-258).
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A physical device to show (APP-258). Holds no memory of its own, so that an instance can keep a copy in the memory of
+/// the application (APP-170).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceConfiguration {
     /// `VkPhysicalDeviceIDProperties::deviceUUID`.
     pub device_uuid: [u8; 16],
@@ -70,7 +72,56 @@ pub struct DeviceConfiguration {
     /// `VkPhysicalDeviceProperties::driverVersion`.
     pub driver_version: u32,
     /// Its name, for messages only; may be empty.
-    pub device_name: Text,
+    pub device_name: ShortName,
     /// The name of its driver, for messages only; may be empty.
-    pub driver_name: Text,
+    pub driver_name: ShortName,
+}
+
+/// A name of at most 255 bytes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct ShortName {
+    bytes: [u8; Self::LONGEST],
+    len: u8,
+}
+
+impl ShortName {
+    /// Bytes of the longest name.
+    const LONGEST: usize = 255;
+
+    /// The name, or the empty one for a text that is too long.
+    pub fn new(text: &[u8]) -> Self {
+        let mut name = Self {
+            bytes: [0; Self::LONGEST],
+            len: 0,
+        };
+        if let (Some(room), Ok(len)) = (name.bytes.get_mut(..text.len()), u8::try_from(text.len())) {
+            room.copy_from_slice(text);
+            name.len = len;
+        }
+        name
+    }
+
+    /// The bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.len)]
+    }
+}
+
+impl Default for ShortName {
+    fn default() -> Self {
+        Self::new(b"")
+    }
+}
+
+/// Prints byte for byte, as [`Text`] does.
+impl fmt::Display for ShortName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Raw(self.as_bytes()).fmt(formatter)
+    }
+}
+
+impl fmt::Debug for ShortName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "\"{}\"", self.as_bytes().escape_ascii())
+    }
 }

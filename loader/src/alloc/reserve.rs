@@ -1,0 +1,199 @@
+//! The process allocator, with a reserve behind it.
+//!
+//! Working memory of a call comes from the process allocator (APP-172, APP-177), through the standard library, which
+//! ends the process when that has none left. A loader must not: `VK_ERROR_OUT_OF_HOST_MEMORY` is what its callers
+//! expect (APP-71, APP-174). So the last small requests are served from a static block, and a call that can report a
+//! failure asks between its steps whether that happened ([`check`]); it then ends, and gives back what it took. Only a
+//! request that the reserve cannot serve either is refused.
+
+use super::OutOfMemory;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// Bytes of one unit; also the alignment of every block.
+const UNIT: usize = 16;
+/// Units of the reserve. They are never touched in a process that has memory, so they cost address space only.
+const UNITS: usize = 16 * 1024;
+
+/// A static block that is handed out once from front to back, and again when everything came back.
+#[repr(C, align(16))]
+struct Reserve {
+    block: UnsafeCell<[u8; UNITS * UNIT]>,
+    /// Units handed out since the reserve was last whole, and in the upper half of the word the live blocks.
+    state: AtomicUsize,
+    /// Whether a block was taken since the last [`begin`].
+    needed: AtomicBool,
+}
+
+// SAFETY: the bytes are only handed out, each range to one owner at a time.
+unsafe impl Sync for Reserve {}
+
+const HALF: u32 = usize::BITS / 2;
+const LOW: usize = (1 << HALF) - 1;
+const _: () = assert!(UNITS <= LOW);
+
+impl Reserve {
+    const fn new() -> Self {
+        Self {
+            block: UnsafeCell::new([0; UNITS * UNIT]),
+            state: AtomicUsize::new(0),
+            needed: AtomicBool::new(false),
+        }
+    }
+
+    fn first(&self) -> *mut u8 {
+        self.block.get().cast()
+    }
+
+    fn take(&self, layout: Layout) -> *mut u8 {
+        let units = layout.size().div_ceil(UNIT);
+        let taken = self.state.fetch_update(Ordering::AcqRel, Ordering::Relaxed, |state| {
+            let used = (state & LOW).saturating_add(units);
+            (used <= UNITS && layout.align() <= UNIT).then_some(((state >> HALF) + 1) << HALF | used)
+        });
+        let Ok(before) = taken else {
+            return std::ptr::null_mut();
+        };
+        self.needed.store(true, Ordering::Relaxed);
+        // SAFETY: the range from here lies within the block and belongs to nobody else.
+        unsafe { self.first().add((before & LOW) * UNIT) }
+    }
+
+    /// Takes one block back. The reserve is whole again when that was the last one.
+    fn give_back(&self) {
+        // The closure always gives a value.
+        let _ = self
+            .state
+            .fetch_update(Ordering::AcqRel, Ordering::Relaxed, |state| match (state >> HALF) - 1 {
+                0 => Some(0),
+                live => Some(live << HALF | state & LOW),
+            });
+    }
+
+    fn holds(&self, block: *mut u8) -> bool {
+        let first = self.first().addr();
+        (first..first + UNITS * UNIT).contains(&block.addr())
+    }
+}
+
+static RESERVE: Reserve = Reserve::new();
+
+/// The extent of one call that reports a shortage of memory.
+pub struct Watch(());
+
+/// Starts a call: from here on [`check`] reports whether the process ran out of memory.
+pub fn begin() -> Watch {
+    RESERVE.needed.store(false, Ordering::Relaxed);
+    Watch(())
+}
+
+/// Reports that the process ran out of memory since [`begin`], though nothing has failed yet.
+///
+/// # Errors
+/// When the reserve was needed.
+pub fn check() -> Result<(), OutOfMemory> {
+    if RESERVE.needed.load(Ordering::Relaxed) {
+        Err(OutOfMemory)
+    } else {
+        Ok(())
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        RESERVE.needed.store(false, Ordering::Relaxed);
+    }
+}
+
+/// The process allocator, then the reserve.
+struct Reserved;
+
+// SAFETY: blocks come from the system's allocator or are disjoint ranges of the reserve; which of the two is told by
+// the address, so each goes back to where it came from.
+unsafe impl GlobalAlloc for Reserved {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: passed on.
+        let block = unsafe { System.alloc(layout) };
+        if block.is_null() { RESERVE.take(layout) } else { block }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: passed on.
+        let block = unsafe { System.alloc_zeroed(layout) };
+        if !block.is_null() {
+            return block;
+        }
+        let block = RESERVE.take(layout);
+        if !block.is_null() {
+            // SAFETY: the block has this size; it may have been used before.
+            unsafe { block.write_bytes(0, layout.size()) };
+        }
+        block
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        if RESERVE.holds(block) {
+            RESERVE.give_back();
+        } else {
+            // SAFETY: not of the reserve, so of the system's allocator.
+            unsafe { System.dealloc(block, layout) };
+        }
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        if !RESERVE.holds(block) {
+            // SAFETY: not of the reserve, so of the system's allocator.
+            let moved = unsafe { System.realloc(block, layout, size) };
+            if !moved.is_null() {
+                return moved;
+            }
+        }
+        let Ok(wanted) = Layout::from_size_align(size, layout.align()) else {
+            return std::ptr::null_mut();
+        };
+        // SAFETY: by the contract of `realloc` the size is not zero.
+        let moved = unsafe { self.alloc(wanted) };
+        if !moved.is_null() {
+            // SAFETY: two distinct blocks of at least this size; the old one is given back once.
+            unsafe {
+                moved.copy_from_nonoverlapping(block, layout.size().min(size));
+                self.dealloc(block, layout);
+            }
+        }
+        moved
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Reserved = Reserved;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn app_174_the_reserve_is_handed_out_once_and_whole_when_all_came_back() {
+        static OWN: Reserve = Reserve::new();
+        let small = Layout::new::<[u64; 13]>();
+        let (first, second) = (OWN.take(small), OWN.take(small));
+        assert!(OWN.holds(first) && OWN.holds(second));
+        assert_eq!(second.addr() - first.addr(), 112);
+        assert!(OWN.needed.load(Ordering::Relaxed));
+        assert!(OWN.take(Layout::new::<[u8; UNITS * UNIT]>()).is_null());
+        OWN.give_back();
+        assert_eq!(OWN.take(small).addr() - first.addr(), 224);
+        OWN.give_back();
+        OWN.give_back();
+        assert_eq!(OWN.take(small), first);
+        assert!(!RESERVE.holds(first));
+    }
+
+    #[test]
+    fn app_174_blocks_aligned_beyond_the_reserve_are_refused() {
+        #[repr(align(64))]
+        struct Wide;
+        static OWN: Reserve = Reserve::new();
+        assert!(OWN.take(Layout::new::<Wide>()).is_null());
+    }
+}
