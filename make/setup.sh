@@ -13,6 +13,7 @@ pip                             python3-pip              fetching the registry
 '
 FOR_TEST='
 Xvfb                            xvfb                     a display for vkcube
+weston                          weston                   a Wayland compositor for vkcube-wayland
 vkcube                          vulkan-tools             a real program
 vulkaninfo                      vulkan-tools             a real program
 explicit_layer.d/VkLayer_khronos_validation.json  vulkan-validationlayers  a real layer

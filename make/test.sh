@@ -10,7 +10,7 @@ wanted=" $* "
 scratch=$(mktemp -d)
 current=
 trap 'rm -rf "$scratch"' EXIT
-trap '[ -z "$current" ] || kill "$current" 2>/dev/null; exit 130' INT TERM HUP
+trap interrupted INT TERM HUP
 
 passed=0 failed=0 skipped=0
 summary=
@@ -54,6 +54,25 @@ stage() {
         "$name" $((SECONDS - start)) "$pass" "$fail" "$skip" "$word")$'\n'
     say "== $name: $word in $((SECONDS - start)) s"
     say
+}
+
+# The times and counts of all stages, what failed or was skipped, and the totals in the last line.
+finish() {
+    say "Summary"
+    printf '%s' "$summary"
+    say
+    grep -hE '^  (FAIL|skip)  |^(FAILED|SKIPPED): |^test .* \.\.\. (FAILED|ignored)' "$scratch"/*.log 2>/dev/null || true
+    say "$passed passed, $failed failed, $skipped skipped"
+    [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ] || exit 1
+    exit 0
+}
+
+interrupted() {
+    trap '' INT TERM HUP
+    [ -z "$current" ] || kill "$current" 2>/dev/null || true
+    say "== interrupted"
+    failed=$((failed + 1))
+    finish
 }
 
 lint() {
@@ -113,9 +132,4 @@ stage gate 90 "${self[@]}" gate
 stage abi 120 "${self[@]}" scripted abi
 stage real 500 "${self[@]}" scripted real
 
-say "Summary"
-printf '%s' "$summary"
-say
-grep -hE '^  (FAIL|skip)  |^test .* \.\.\. (FAILED|ignored)' "$scratch"/*.log 2>/dev/null || true
-say "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
+finish

@@ -1,4 +1,4 @@
-"""A display without a screen, and pictures of what is on it.
+"""Displays without a screen, X11 and Wayland, and pictures of what is on the former.
 
 Xvfb keeps its picture in a file that can be read at any moment, so that a short run of a program leaves many pictures.
 """
@@ -6,12 +6,15 @@ Xvfb keeps its picture in a file that can be read at any moment, so that a short
 import os
 import struct
 import subprocess
+import time
 import zlib
 from collections import Counter
 
 from cases import Failure, end, scratch, start, tool
 
 WIDTH, HEIGHT = 640, 640
+# In seconds, for a display to come up.
+START_LIMIT = 30
 
 
 class Display:
@@ -33,7 +36,7 @@ class Display:
         if not number:
             end(self.process)
             raise Failure(f"Xvfb did not start: {(folder / 'log').read_text()}")
-        self.name = f":{number}"
+        self.variables = {"DISPLAY": f":{number}"}
         self.file = folder / "Xvfb_screen0"
         return self
 
@@ -43,6 +46,33 @@ class Display:
     def picture(self):
         """What is on the screen now."""
         return Picture(self.file.read_bytes())
+
+
+class Compositor:
+    """A running Weston that composes for nobody; to be used in a `with` statement. It takes no pictures."""
+
+    def __enter__(self):
+        folder = scratch("wayland")
+        folder.chmod(0o700)
+        self.variables = {"XDG_RUNTIME_DIR": str(folder), "WAYLAND_DISPLAY": "wayland-test"}
+        environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "XDG_RUNTIME_DIR": str(folder)}
+        arguments = [tool("weston"), "--backend=headless-backend.so", "--socket=wayland-test", "--idle-time=0"]
+        with open(folder / "log", "wb") as log:
+            self.process = start(arguments, env=environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+        deadline = time.monotonic() + START_LIMIT
+        while not (folder / "wayland-test").exists():
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                end(self.process)
+                raise Failure(f"weston did not start: {(folder / 'log').read_text()[-2000:]}")
+            time.sleep(0.02)
+        return self
+
+    def __exit__(self, *_):
+        end(self.process)
+
+    def picture(self):
+        """None: a screen that nobody sees."""
+        return None
 
 
 class Picture:

@@ -1,4 +1,8 @@
-"""vkcube renders on lavapipe through the library, with and without layers, and the picture shows its cube."""
+"""vkcube renders on lavapipe through the library, with and without layers, and the picture shows its cube.
+
+Its sisters are tried too: vkcubepp, which calls through the C++ headers, and vkcube-wayland, under a compositor without
+a screen.
+"""
 
 import os
 import subprocess
@@ -7,7 +11,7 @@ from pathlib import Path
 
 import loader
 from cases import Failure, SCRATCH, end, expect, start, tool
-from display import Display
+from display import Compositor, Display
 
 FRAMES = 100
 # Where vkcube puts its window, in pixels from the display's corner, and its width and height.
@@ -19,22 +23,21 @@ EXPECTED = ("Selected GPU ",)
 
 
 class Run:
-    """What a run of vkcube left: its output, the pictures seen, the files mapped."""
+    """What a run left: its output, the pictures seen, the files mapped."""
 
-    def __init__(self, library, *arguments, frames=FRAMES, status=0, **variables):
-        with Display() as display:
-            environment = loader.environment(
-                library, DISPLAY=display.name, VK_DRIVER_FILES=loader.lavapipe(), **variables
-            )
+    def __init__(self, library, *arguments, program="vkcube", screen=Display, frames=FRAMES, status=0, **variables):
+        with screen() as display:
+            environment = loader.environment(library, VK_DRIVER_FILES=loader.lavapipe(), **variables)
+            environment.update(display.variables)
             output = SCRATCH / "vkcube.txt"
-            command = [tool("vkcube"), "--c", frames, *arguments]
+            command = [tool(program), "--c", frames, *arguments]
             with open(output, "wb") as file:
                 process = start(command, env=environment, stdout=file, stderr=file, stdin=subprocess.DEVNULL)
             self.pictures, self.mapped = watch(process, display)
             self.status = process.returncode
             self.output = output.read_text(errors="replace")
             end(process)
-        expect(self.status == status, f"vkcube ended with status {self.status}\n{self.output[-3000:]}")
+        expect(self.status == status, f"{program} ended with status {self.status}\n{self.output[-3000:]}")
 
     def messages(self):
         """The lines that vkcube does not print when all is well."""
@@ -51,7 +54,7 @@ def watch(process, display):
             raise Failure(f"vkcube still ran after {LIMIT} s")
         mapped |= loader.mapped(process.pid)
         picture = display.picture()
-        if not pictures or pictures[-1].pixels != picture.pixels:
+        if picture and (not pictures or pictures[-1].pixels != picture.pixels):
             # The first and the last ones are kept, however long it takes.
             pictures[20:] = pictures[21:] if len(pictures) > 60 else pictures[20:]
             pictures.append(picture)
@@ -109,6 +112,21 @@ def validated_from_outside():
     check_cube(run, "vkcube-validation-variable")
 
 
+def through_cpp():
+    """vkcubepp, whose calls go through the dispatcher of the C++ headers."""
+    run = Run(loader.ours(), "--validate", program="vkcubepp")
+    loader.check_mapped(run.mapped, loader.ours(), "libVkLayer_khronos_validation")
+    expect(not run.messages(), "\n".join(run.messages()))
+    check_cube(run, "vkcubepp")
+
+
+def on_wayland():
+    """vkcube-wayland with the validation layer: surface, swapchain and presentation of the other window system."""
+    run = Run(loader.ours(), "--validate", program="vkcube-wayland", screen=Compositor)
+    loader.check_mapped(run.mapped, loader.ours(), "libVkLayer_khronos_validation")
+    expect(not run.messages(), "\n".join(run.messages()))
+
+
 def validation_speaks():
     """The layer reports the errors that vkcube makes on request: its silence above means something."""
     run = Run(loader.ours(), "--validate", "--force_errors", frames=3, status=1)
@@ -127,4 +145,6 @@ CASES = [
     ("100 frames with the validation layer, no message", validated),
     ("100 frames with the validation layer by VK_INSTANCE_LAYERS, no message", validated_from_outside),
     ("the validation layer reports forced errors", validation_speaks),
+    ("vkcubepp with the validation layer, no message", through_cpp),
+    ("vkcube-wayland with the validation layer, no message", on_wayland),
 ]

@@ -69,7 +69,7 @@ def outputs(*arguments, layers=None):
     with Display() as display:
         for library in (loader.ours(), loader.peer()):
             folder = scratch("vulkaninfo")
-            environment = loader.environment(library, DISPLAY=display.name, **variables)
+            environment = loader.environment(library, **display.variables, **variables)
             # The paths in its complaints about Wayland differ from run to run.
             environment["XDG_RUNTIME_DIR"] = str(display.file.parent)
             text = run([tool("vulkaninfo"), *arguments], LIMIT, env=environment, cwd=folder)
