@@ -50,13 +50,55 @@ pub enum DeviceGate {
     Instance(InstanceExtensionSet),
 }
 
+/// The first parameter of a command, if it is a handle that the trampoline checks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameter(u8);
+
+/// Every name that a checked parameter has, and the empty one.
+const PARAMETERS: [&str; 7] = [
+    "",
+    "commandBuffer",
+    "device",
+    "externalQueue",
+    "instance",
+    "physicalDevice",
+    "queue",
+];
+
+impl Parameter {
+    const fn of(name: &str) -> Self {
+        let mut number = 0;
+        while number < PARAMETERS.len() {
+            if same(PARAMETERS[number].as_bytes(), name.as_bytes()) {
+                return Self(number as u8);
+            }
+            number += 1;
+        }
+        panic!("a checked parameter of another name: list it")
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        PARAMETERS[self.0 as usize]
+    }
+}
+
+const fn same(one: &[u8], other: &[u8]) -> bool {
+    let mut index = 0;
+    while index < one.len() && index < other.len() && one[index] == other[index] {
+        index += 1;
+    }
+    index == one.len() && index == other.len()
+}
+
 /// What the loader knows of one command.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// The command.
-    pub name: &'static CStr,
+    name: Name,
     /// What it is dispatched on.
     pub level: Level,
+    /// The handle that its trampoline checks; empty for a command that takes none.
+    pub parameter: Parameter,
     /// The packed core version that brought it; 0 if it is in no core version.
     pub core: u32,
     /// When the instance-level lookup finds it.
@@ -77,11 +119,53 @@ pub struct Row {
 /// Says that a command has no slot in a table.
 pub const NO_SLOT: u16 = u16::MAX;
 
+/// Where a command's name lies in [`NAMES`].
+#[derive(Clone, Copy, Debug)]
+struct Name {
+    start: u16,
+    len: u8,
+}
+
+impl Name {
+    /// The name with its terminator.
+    const fn bytes(self) -> &'static [u8] {
+        let (_, rest) = NAMES.as_bytes().split_at(self.start as usize);
+        rest.split_at(self.len as usize + 1).0
+    }
+
+    const fn text(self) -> &'static [u8] {
+        self.bytes().split_at(self.len as usize).0
+    }
+}
+
+impl Row {
+    /// The command.
+    pub fn name(&self) -> &'static CStr {
+        // SAFETY: `named` makes every name end at the first zero byte behind its start.
+        unsafe { CStr::from_bytes_with_nul_unchecked(self.name.bytes()) }
+    }
+}
+
 /// The row of a command; any bytes may be asked for.
 pub fn find(name: &[u8]) -> Option<&'static Row> {
+    ROWS.get(usize::from(position(name)))
+        .filter(|row| row.name().to_bytes() == name)
+}
+
+/// The number of a command's row. For constants: a name that is no command does not compile.
+pub const fn number(name: &str) -> u16 {
+    let row = position(name.as_bytes());
+    assert!(
+        same(ROWS_AS_CONSTANT[row as usize].name.text(), name.as_bytes()),
+        "no such command"
+    );
+    row
+}
+
+/// The number of the row that a name has, if it is a command.
+const fn position(name: &[u8]) -> u16 {
     let hash = hash::hash(name);
-    let row = INDEX[hash::position(hash, DISPLACEMENTS[hash::bucket(hash)])];
-    ROWS.get(usize::from(row)).filter(|row| row.name.to_bytes() == name)
+    INDEX[hash::position(hash, DISPLACEMENTS[hash::bucket(hash)])]
 }
 
 /// The row at each position of the hash; a number past the end where there is none.
@@ -90,21 +174,14 @@ static INDEX: [u16; hash::POSITIONS] = index();
 const fn index() -> [u16; hash::POSITIONS] {
     let mut index = [u16::MAX; hash::POSITIONS];
     let mut row = 0;
-    while row < ROWS.len() {
-        let hash = hash::hash(ROWS[row].name.to_bytes());
+    while row < ROW_COUNT {
+        let hash = hash::hash(ROWS_AS_CONSTANT[row].name.text());
         let position = hash::position(hash, DISPLACEMENTS[hash::bucket(hash)]);
         assert!(index[position] == u16::MAX, "two names share a position");
         index[position] = row as u16;
         row += 1;
     }
     index
-}
-
-const fn c_name(text: &'static str) -> &'static CStr {
-    match CStr::from_bytes_with_nul(text.as_bytes()) {
-        Ok(name) => name,
-        Err(_) => panic!("a name without its terminator"),
-    }
 }
 
 const fn version(major: u32, minor: u32) -> u32 {
@@ -157,19 +234,51 @@ macro_rules! slot {
     };
 }
 
-/// A row: name, level, core version, gate, trampoline, terminator, gate of the terminator, slot, slot of the driver.
+/// Gives each row its name: they stand in [`NAMES`] in the same order.
+const fn named(mut rows: [Row; ROW_COUNT]) -> [Row; ROW_COUNT] {
+    let text = NAMES.as_bytes();
+    assert!(text.len() <= u16::MAX as usize, "the names need a wider offset");
+    let (mut row, mut start, mut at) = (0, 0, 0);
+    while at < text.len() {
+        if text[at] == 0 {
+            assert!(at - start <= u8::MAX as usize, "a name needs a wider length");
+            rows[row].name = Name {
+                start: start as u16,
+                len: (at - start) as u8,
+            };
+            row += 1;
+            start = at + 1;
+        }
+        at += 1;
+    }
+    assert!(row == ROW_COUNT, "a row without a name");
+    rows
+}
+
+/// A row: name, level and checked parameter, core version, gate, trampoline, terminator, gate of the terminator, slot, slot of the driver.
 macro_rules! rows {
     ($(
-        $name:ident: $level:ident, ($major:literal, $minor:literal), $gate:tt, [$trampoline:expr], $terminator:tt,
+        $name:ident: $level:ident $($parameter:ident)?, ($major:literal, $minor:literal), $gate:tt, [$trampoline:expr], $terminator:tt,
         $device_gate:tt, $slot:tt, $driver_slot:tt;
     )*) => {
         /// How many commands there are.
         pub const ROW_COUNT: usize = [$(stringify!($name)),*].len();
 
+        /// The names of all commands, each with a zero byte behind it.
+        const NAMES: &str = concat!($(stringify!($name), "\0"),*);
+
         /// All commands, sorted by name.
-        pub static ROWS: [Row; ROW_COUNT] = [$(Row {
-            name: c_name(concat!(stringify!($name), "\0")),
+        pub static ROWS: [Row; ROW_COUNT] = ROWS_AS_CONSTANT;
+
+        /// The number of each command's row.
+        pub mod row {
+            $(pub const $name: u16 = super::number(stringify!($name));)*
+        }
+
+        const ROWS_AS_CONSTANT: [Row; ROW_COUNT] = named([$(Row {
+            name: Name { start: 0, len: 0 },
             level: Level::$level,
+            parameter: Parameter::of(stringify!($($parameter)?)),
             core: version($major, $minor),
             gate: gate!($gate),
             trampoline: erase($trampoline),
@@ -177,7 +286,7 @@ macro_rules! rows {
             device_gate: device_gate!($device_gate),
             slot: slot!($slot),
             driver_slot: slot!($driver_slot),
-        }),*];
+        }),*]);
     };
 }
 
@@ -193,2191 +302,2290 @@ static DISPLACEMENTS: [u8; hash::BUCKETS] = [
 ];
 
 rows! {
-    vkAcquireDrmDisplayEXT: PhysicalDevice, (0, 0), [VK_EXT_acquire_drm_display],
+    vkAcquireDrmDisplayEXT: PhysicalDevice physicalDevice, (0, 0), [VK_EXT_acquire_drm_display],
         [trampoline::vkAcquireDrmDisplayEXT as PFN_vkAcquireDrmDisplayEXT<App>],
         [terminator::vkAcquireDrmDisplayEXT as PFN_vkAcquireDrmDisplayEXT<Chain>], [],
         [instance::vkAcquireDrmDisplayEXT], [driver::vkAcquireDrmDisplayEXT];
-    vkAcquireFullScreenExclusiveModeEXT: Device, (0, 0), [], [trampoline::vkAcquireFullScreenExclusiveModeEXT as
-        PFN_vkAcquireFullScreenExclusiveModeEXT], [], [], [device::vkAcquireFullScreenExclusiveModeEXT], [];
-    vkAcquireNextImage2KHR: Device, (0, 0), [], [trampoline::vkAcquireNextImage2KHR as PFN_vkAcquireNextImage2KHR],
-        [], [], [device::vkAcquireNextImage2KHR], [];
-    vkAcquireNextImageKHR: Device, (0, 0), [], [trampoline::vkAcquireNextImageKHR as PFN_vkAcquireNextImageKHR],
-        [], [], [device::vkAcquireNextImageKHR], [];
-    vkAcquirePerformanceConfigurationINTEL: Device, (0, 0), [], [trampoline::vkAcquirePerformanceConfigurationINTEL
-        as PFN_vkAcquirePerformanceConfigurationINTEL], [], [], [device::vkAcquirePerformanceConfigurationINTEL],
-        [];
-    vkAcquireProfilingLockKHR: Device, (0, 0), [], [trampoline::vkAcquireProfilingLockKHR as
+    vkAcquireFullScreenExclusiveModeEXT: Device device, (0, 0), [],
+        [trampoline::vkAcquireFullScreenExclusiveModeEXT as PFN_vkAcquireFullScreenExclusiveModeEXT], [], [],
+        [device::vkAcquireFullScreenExclusiveModeEXT], [];
+    vkAcquireNextImage2KHR: Device device, (0, 0), [], [trampoline::vkAcquireNextImage2KHR as
+        PFN_vkAcquireNextImage2KHR], [], [], [device::vkAcquireNextImage2KHR], [];
+    vkAcquireNextImageKHR: Device device, (0, 0), [], [trampoline::vkAcquireNextImageKHR as
+        PFN_vkAcquireNextImageKHR], [], [], [device::vkAcquireNextImageKHR], [];
+    vkAcquirePerformanceConfigurationINTEL: Device device, (0, 0), [],
+        [trampoline::vkAcquirePerformanceConfigurationINTEL as PFN_vkAcquirePerformanceConfigurationINTEL], [], [],
+        [device::vkAcquirePerformanceConfigurationINTEL], [];
+    vkAcquireProfilingLockKHR: Device device, (0, 0), [], [trampoline::vkAcquireProfilingLockKHR as
         PFN_vkAcquireProfilingLockKHR], [], [], [device::vkAcquireProfilingLockKHR], [];
-    vkAcquireWinrtDisplayNV: PhysicalDevice, (0, 0), [], [trampoline::vkAcquireWinrtDisplayNV as
+    vkAcquireWinrtDisplayNV: PhysicalDevice physicalDevice, (0, 0), [], [trampoline::vkAcquireWinrtDisplayNV as
         PFN_vkAcquireWinrtDisplayNV<App>], [terminator::vkAcquireWinrtDisplayNV as
         PFN_vkAcquireWinrtDisplayNV<Chain>], [], [instance::vkAcquireWinrtDisplayNV],
         [driver::vkAcquireWinrtDisplayNV];
-    vkAcquireXlibDisplayEXT: PhysicalDevice, (0, 0), [VK_EXT_acquire_xlib_display],
+    vkAcquireXlibDisplayEXT: PhysicalDevice physicalDevice, (0, 0), [VK_EXT_acquire_xlib_display],
         [trampoline::vkAcquireXlibDisplayEXT as PFN_vkAcquireXlibDisplayEXT<App>],
         [terminator::vkAcquireXlibDisplayEXT as PFN_vkAcquireXlibDisplayEXT<Chain>], [],
         [instance::vkAcquireXlibDisplayEXT], [driver::vkAcquireXlibDisplayEXT];
-    vkAllocateCommandBuffers: Device, (1, 0), [], [trampoline::vkAllocateCommandBuffers as
+    vkAllocateCommandBuffers: Device device, (1, 0), [], [trampoline::vkAllocateCommandBuffers as
         PFN_vkAllocateCommandBuffers], [], [], [device::vkAllocateCommandBuffers], [];
-    vkAllocateDescriptorSets: Device, (1, 0), [], [trampoline::vkAllocateDescriptorSets as
+    vkAllocateDescriptorSets: Device device, (1, 0), [], [trampoline::vkAllocateDescriptorSets as
         PFN_vkAllocateDescriptorSets], [], [], [device::vkAllocateDescriptorSets], [];
-    vkAllocateMemory: Device, (1, 0), [], [trampoline::vkAllocateMemory as PFN_vkAllocateMemory], [], [],
+    vkAllocateMemory: Device device, (1, 0), [], [trampoline::vkAllocateMemory as PFN_vkAllocateMemory], [], [],
         [device::vkAllocateMemory], [];
-    vkAntiLagUpdateAMD: Device, (0, 0), [], [trampoline::vkAntiLagUpdateAMD as PFN_vkAntiLagUpdateAMD], [], [],
-        [device::vkAntiLagUpdateAMD], [];
-    vkBeginCommandBuffer: Device, (1, 0), [], [trampoline::vkBeginCommandBuffer as PFN_vkBeginCommandBuffer], [],
-        [], [device::vkBeginCommandBuffer], [];
-    vkBindAccelerationStructureMemoryNV: Device, (0, 0), [], [trampoline::vkBindAccelerationStructureMemoryNV as
-        PFN_vkBindAccelerationStructureMemoryNV], [], [], [device::vkBindAccelerationStructureMemoryNV], [];
-    vkBindBufferMemory: Device, (1, 0), [], [trampoline::vkBindBufferMemory as PFN_vkBindBufferMemory], [], [],
-        [device::vkBindBufferMemory], [];
-    vkBindBufferMemory2: Device, (1, 1), [], [trampoline::vkBindBufferMemory2 as PFN_vkBindBufferMemory2], [], [],
-        [device::vkBindBufferMemory2], [];
-    vkBindBufferMemory2KHR: Device, (0, 0), [], [trampoline::vkBindBufferMemory2KHR as PFN_vkBindBufferMemory2KHR],
-        [], [], [device::vkBindBufferMemory2KHR], [];
-    vkBindDataGraphPipelineSessionMemoryARM: Device, (0, 0), [],
+    vkAntiLagUpdateAMD: Device device, (0, 0), [], [trampoline::vkAntiLagUpdateAMD as PFN_vkAntiLagUpdateAMD], [],
+        [], [device::vkAntiLagUpdateAMD], [];
+    vkBeginCommandBuffer: Device commandBuffer, (1, 0), [], [trampoline::vkBeginCommandBuffer as
+        PFN_vkBeginCommandBuffer], [], [], [device::vkBeginCommandBuffer], [];
+    vkBindAccelerationStructureMemoryNV: Device device, (0, 0), [],
+        [trampoline::vkBindAccelerationStructureMemoryNV as PFN_vkBindAccelerationStructureMemoryNV], [], [],
+        [device::vkBindAccelerationStructureMemoryNV], [];
+    vkBindBufferMemory: Device device, (1, 0), [], [trampoline::vkBindBufferMemory as PFN_vkBindBufferMemory], [],
+        [], [device::vkBindBufferMemory], [];
+    vkBindBufferMemory2: Device device, (1, 1), [], [trampoline::vkBindBufferMemory2 as PFN_vkBindBufferMemory2],
+        [], [], [device::vkBindBufferMemory2], [];
+    vkBindBufferMemory2KHR: Device device, (0, 0), [], [trampoline::vkBindBufferMemory2KHR as
+        PFN_vkBindBufferMemory2KHR], [], [], [device::vkBindBufferMemory2KHR], [];
+    vkBindDataGraphPipelineSessionMemoryARM: Device device, (0, 0), [],
         [trampoline::vkBindDataGraphPipelineSessionMemoryARM as PFN_vkBindDataGraphPipelineSessionMemoryARM], [],
         [], [device::vkBindDataGraphPipelineSessionMemoryARM], [];
-    vkBindImageMemory: Device, (1, 0), [], [trampoline::vkBindImageMemory as PFN_vkBindImageMemory], [], [],
+    vkBindImageMemory: Device device, (1, 0), [], [trampoline::vkBindImageMemory as PFN_vkBindImageMemory], [], [],
         [device::vkBindImageMemory], [];
-    vkBindImageMemory2: Device, (1, 1), [], [trampoline::vkBindImageMemory2 as PFN_vkBindImageMemory2], [], [],
-        [device::vkBindImageMemory2], [];
-    vkBindImageMemory2KHR: Device, (0, 0), [], [trampoline::vkBindImageMemory2KHR as PFN_vkBindImageMemory2KHR],
-        [], [], [device::vkBindImageMemory2KHR], [];
-    vkBindOpticalFlowSessionImageNV: Device, (0, 0), [], [trampoline::vkBindOpticalFlowSessionImageNV as
+    vkBindImageMemory2: Device device, (1, 1), [], [trampoline::vkBindImageMemory2 as PFN_vkBindImageMemory2], [],
+        [], [device::vkBindImageMemory2], [];
+    vkBindImageMemory2KHR: Device device, (0, 0), [], [trampoline::vkBindImageMemory2KHR as
+        PFN_vkBindImageMemory2KHR], [], [], [device::vkBindImageMemory2KHR], [];
+    vkBindOpticalFlowSessionImageNV: Device device, (0, 0), [], [trampoline::vkBindOpticalFlowSessionImageNV as
         PFN_vkBindOpticalFlowSessionImageNV], [], [], [device::vkBindOpticalFlowSessionImageNV], [];
-    vkBindTensorMemoryARM: Device, (0, 0), [], [trampoline::vkBindTensorMemoryARM as PFN_vkBindTensorMemoryARM],
-        [], [], [device::vkBindTensorMemoryARM], [];
-    vkBindVideoSessionMemoryKHR: Device, (0, 0), [], [trampoline::vkBindVideoSessionMemoryKHR as
+    vkBindTensorMemoryARM: Device device, (0, 0), [], [trampoline::vkBindTensorMemoryARM as
+        PFN_vkBindTensorMemoryARM], [], [], [device::vkBindTensorMemoryARM], [];
+    vkBindVideoSessionMemoryKHR: Device device, (0, 0), [], [trampoline::vkBindVideoSessionMemoryKHR as
         PFN_vkBindVideoSessionMemoryKHR], [], [], [device::vkBindVideoSessionMemoryKHR], [];
-    vkBuildAccelerationStructuresKHR: Device, (0, 0), [], [trampoline::vkBuildAccelerationStructuresKHR as
+    vkBuildAccelerationStructuresKHR: Device device, (0, 0), [], [trampoline::vkBuildAccelerationStructuresKHR as
         PFN_vkBuildAccelerationStructuresKHR], [], [], [device::vkBuildAccelerationStructuresKHR], [];
-    vkBuildMicromapsEXT: Device, (0, 0), [], [trampoline::vkBuildMicromapsEXT as PFN_vkBuildMicromapsEXT], [], [],
-        [device::vkBuildMicromapsEXT], [];
-    vkClearShaderInstrumentationMetricsARM: Device, (0, 0), [], [trampoline::vkClearShaderInstrumentationMetricsARM
-        as PFN_vkClearShaderInstrumentationMetricsARM], [], [], [device::vkClearShaderInstrumentationMetricsARM],
-        [];
-    vkCmdBeginConditionalRendering2EXT: Device, (0, 0), [], [trampoline::vkCmdBeginConditionalRendering2EXT as
-        PFN_vkCmdBeginConditionalRendering2EXT], [], [], [device::vkCmdBeginConditionalRendering2EXT], [];
-    vkCmdBeginConditionalRenderingEXT: Device, (0, 0), [], [trampoline::vkCmdBeginConditionalRenderingEXT as
-        PFN_vkCmdBeginConditionalRenderingEXT], [], [], [device::vkCmdBeginConditionalRenderingEXT], [];
-    vkCmdBeginCustomResolveEXT: Device, (0, 0), [], [trampoline::vkCmdBeginCustomResolveEXT as
+    vkBuildMicromapsEXT: Device device, (0, 0), [], [trampoline::vkBuildMicromapsEXT as PFN_vkBuildMicromapsEXT],
+        [], [], [device::vkBuildMicromapsEXT], [];
+    vkClearShaderInstrumentationMetricsARM: Device device, (0, 0), [],
+        [trampoline::vkClearShaderInstrumentationMetricsARM as PFN_vkClearShaderInstrumentationMetricsARM], [], [],
+        [device::vkClearShaderInstrumentationMetricsARM], [];
+    vkCmdBeginConditionalRendering2EXT: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdBeginConditionalRendering2EXT as PFN_vkCmdBeginConditionalRendering2EXT], [], [],
+        [device::vkCmdBeginConditionalRendering2EXT], [];
+    vkCmdBeginConditionalRenderingEXT: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdBeginConditionalRenderingEXT as PFN_vkCmdBeginConditionalRenderingEXT], [], [],
+        [device::vkCmdBeginConditionalRenderingEXT], [];
+    vkCmdBeginCustomResolveEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdBeginCustomResolveEXT as
         PFN_vkCmdBeginCustomResolveEXT], [], [], [device::vkCmdBeginCustomResolveEXT], [];
-    vkCmdBeginDebugUtilsLabelEXT: Device, (0, 0), [VK_EXT_debug_utils], [trampoline::vkCmdBeginDebugUtilsLabelEXT
-        as PFN_vkCmdBeginDebugUtilsLabelEXT], [terminator::vkCmdBeginDebugUtilsLabelEXT as
-        PFN_vkCmdBeginDebugUtilsLabelEXT], [Instance VK_EXT_debug_utils], [device::vkCmdBeginDebugUtilsLabelEXT],
+    vkCmdBeginDebugUtilsLabelEXT: Device commandBuffer, (0, 0), [VK_EXT_debug_utils],
+        [trampoline::vkCmdBeginDebugUtilsLabelEXT as PFN_vkCmdBeginDebugUtilsLabelEXT],
+        [terminator::vkCmdBeginDebugUtilsLabelEXT as PFN_vkCmdBeginDebugUtilsLabelEXT], [Instance
+        VK_EXT_debug_utils], [device::vkCmdBeginDebugUtilsLabelEXT],
         [device_terminator::vkCmdBeginDebugUtilsLabelEXT];
-    vkCmdBeginGpaSampleAMD: Device, (0, 0), [], [trampoline::vkCmdBeginGpaSampleAMD as PFN_vkCmdBeginGpaSampleAMD],
-        [], [], [device::vkCmdBeginGpaSampleAMD], [];
-    vkCmdBeginGpaSessionAMD: Device, (0, 0), [], [trampoline::vkCmdBeginGpaSessionAMD as
+    vkCmdBeginGpaSampleAMD: Device commandBuffer, (0, 0), [], [trampoline::vkCmdBeginGpaSampleAMD as
+        PFN_vkCmdBeginGpaSampleAMD], [], [], [device::vkCmdBeginGpaSampleAMD], [];
+    vkCmdBeginGpaSessionAMD: Device commandBuffer, (0, 0), [], [trampoline::vkCmdBeginGpaSessionAMD as
         PFN_vkCmdBeginGpaSessionAMD], [], [], [device::vkCmdBeginGpaSessionAMD], [];
-    vkCmdBeginPerTileExecutionQCOM: Device, (0, 0), [], [trampoline::vkCmdBeginPerTileExecutionQCOM as
-        PFN_vkCmdBeginPerTileExecutionQCOM], [], [], [device::vkCmdBeginPerTileExecutionQCOM], [];
-    vkCmdBeginQuery: Device, (1, 0), [], [trampoline::vkCmdBeginQuery as PFN_vkCmdBeginQuery], [], [],
-        [device::vkCmdBeginQuery], [];
-    vkCmdBeginQueryIndexedEXT: Device, (0, 0), [], [trampoline::vkCmdBeginQueryIndexedEXT as
+    vkCmdBeginPerTileExecutionQCOM: Device commandBuffer, (0, 0), [], [trampoline::vkCmdBeginPerTileExecutionQCOM
+        as PFN_vkCmdBeginPerTileExecutionQCOM], [], [], [device::vkCmdBeginPerTileExecutionQCOM], [];
+    vkCmdBeginQuery: Device commandBuffer, (1, 0), [], [trampoline::vkCmdBeginQuery as PFN_vkCmdBeginQuery], [],
+        [], [device::vkCmdBeginQuery], [];
+    vkCmdBeginQueryIndexedEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdBeginQueryIndexedEXT as
         PFN_vkCmdBeginQueryIndexedEXT], [], [], [device::vkCmdBeginQueryIndexedEXT], [];
-    vkCmdBeginRenderPass: Device, (1, 0), [], [trampoline::vkCmdBeginRenderPass as PFN_vkCmdBeginRenderPass], [],
-        [], [device::vkCmdBeginRenderPass], [];
-    vkCmdBeginRenderPass2: Device, (1, 2), [], [trampoline::vkCmdBeginRenderPass2 as PFN_vkCmdBeginRenderPass2],
-        [], [], [device::vkCmdBeginRenderPass2], [];
-    vkCmdBeginRenderPass2KHR: Device, (0, 0), [], [trampoline::vkCmdBeginRenderPass2KHR as
+    vkCmdBeginRenderPass: Device commandBuffer, (1, 0), [], [trampoline::vkCmdBeginRenderPass as
+        PFN_vkCmdBeginRenderPass], [], [], [device::vkCmdBeginRenderPass], [];
+    vkCmdBeginRenderPass2: Device commandBuffer, (1, 2), [], [trampoline::vkCmdBeginRenderPass2 as
+        PFN_vkCmdBeginRenderPass2], [], [], [device::vkCmdBeginRenderPass2], [];
+    vkCmdBeginRenderPass2KHR: Device commandBuffer, (0, 0), [], [trampoline::vkCmdBeginRenderPass2KHR as
         PFN_vkCmdBeginRenderPass2KHR], [], [], [device::vkCmdBeginRenderPass2KHR], [];
-    vkCmdBeginRendering: Device, (1, 3), [], [trampoline::vkCmdBeginRendering as PFN_vkCmdBeginRendering], [], [],
-        [device::vkCmdBeginRendering], [];
-    vkCmdBeginRenderingKHR: Device, (0, 0), [], [trampoline::vkCmdBeginRenderingKHR as PFN_vkCmdBeginRenderingKHR],
-        [], [], [device::vkCmdBeginRenderingKHR], [];
-    vkCmdBeginShaderInstrumentationARM: Device, (0, 0), [], [trampoline::vkCmdBeginShaderInstrumentationARM as
-        PFN_vkCmdBeginShaderInstrumentationARM], [], [], [device::vkCmdBeginShaderInstrumentationARM], [];
-    vkCmdBeginTransformFeedback2EXT: Device, (0, 0), [], [trampoline::vkCmdBeginTransformFeedback2EXT as
-        PFN_vkCmdBeginTransformFeedback2EXT], [], [], [device::vkCmdBeginTransformFeedback2EXT], [];
-    vkCmdBeginTransformFeedbackEXT: Device, (0, 0), [], [trampoline::vkCmdBeginTransformFeedbackEXT as
-        PFN_vkCmdBeginTransformFeedbackEXT], [], [], [device::vkCmdBeginTransformFeedbackEXT], [];
-    vkCmdBeginVideoCodingKHR: Device, (0, 0), [], [trampoline::vkCmdBeginVideoCodingKHR as
+    vkCmdBeginRendering: Device commandBuffer, (1, 3), [], [trampoline::vkCmdBeginRendering as
+        PFN_vkCmdBeginRendering], [], [], [device::vkCmdBeginRendering], [];
+    vkCmdBeginRenderingKHR: Device commandBuffer, (0, 0), [], [trampoline::vkCmdBeginRenderingKHR as
+        PFN_vkCmdBeginRenderingKHR], [], [], [device::vkCmdBeginRenderingKHR], [];
+    vkCmdBeginShaderInstrumentationARM: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdBeginShaderInstrumentationARM as PFN_vkCmdBeginShaderInstrumentationARM], [], [],
+        [device::vkCmdBeginShaderInstrumentationARM], [];
+    vkCmdBeginTransformFeedback2EXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdBeginTransformFeedback2EXT
+        as PFN_vkCmdBeginTransformFeedback2EXT], [], [], [device::vkCmdBeginTransformFeedback2EXT], [];
+    vkCmdBeginTransformFeedbackEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdBeginTransformFeedbackEXT
+        as PFN_vkCmdBeginTransformFeedbackEXT], [], [], [device::vkCmdBeginTransformFeedbackEXT], [];
+    vkCmdBeginVideoCodingKHR: Device commandBuffer, (0, 0), [], [trampoline::vkCmdBeginVideoCodingKHR as
         PFN_vkCmdBeginVideoCodingKHR], [], [], [device::vkCmdBeginVideoCodingKHR], [];
-    vkCmdBindDescriptorBufferEmbeddedSamplers2EXT: Device, (0, 0), [],
+    vkCmdBindDescriptorBufferEmbeddedSamplers2EXT: Device commandBuffer, (0, 0), [],
         [trampoline::vkCmdBindDescriptorBufferEmbeddedSamplers2EXT as
         PFN_vkCmdBindDescriptorBufferEmbeddedSamplers2EXT], [], [],
         [device::vkCmdBindDescriptorBufferEmbeddedSamplers2EXT], [];
-    vkCmdBindDescriptorBufferEmbeddedSamplersEXT: Device, (0, 0), [],
+    vkCmdBindDescriptorBufferEmbeddedSamplersEXT: Device commandBuffer, (0, 0), [],
         [trampoline::vkCmdBindDescriptorBufferEmbeddedSamplersEXT as
         PFN_vkCmdBindDescriptorBufferEmbeddedSamplersEXT], [], [],
         [device::vkCmdBindDescriptorBufferEmbeddedSamplersEXT], [];
-    vkCmdBindDescriptorBuffersEXT: Device, (0, 0), [], [trampoline::vkCmdBindDescriptorBuffersEXT as
+    vkCmdBindDescriptorBuffersEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdBindDescriptorBuffersEXT as
         PFN_vkCmdBindDescriptorBuffersEXT], [], [], [device::vkCmdBindDescriptorBuffersEXT], [];
-    vkCmdBindDescriptorSets: Device, (1, 0), [], [trampoline::vkCmdBindDescriptorSets as
+    vkCmdBindDescriptorSets: Device commandBuffer, (1, 0), [], [trampoline::vkCmdBindDescriptorSets as
         PFN_vkCmdBindDescriptorSets], [], [], [device::vkCmdBindDescriptorSets], [];
-    vkCmdBindDescriptorSets2: Device, (1, 4), [], [trampoline::vkCmdBindDescriptorSets2 as
+    vkCmdBindDescriptorSets2: Device commandBuffer, (1, 4), [], [trampoline::vkCmdBindDescriptorSets2 as
         PFN_vkCmdBindDescriptorSets2], [], [], [device::vkCmdBindDescriptorSets2], [];
-    vkCmdBindDescriptorSets2KHR: Device, (0, 0), [], [trampoline::vkCmdBindDescriptorSets2KHR as
+    vkCmdBindDescriptorSets2KHR: Device commandBuffer, (0, 0), [], [trampoline::vkCmdBindDescriptorSets2KHR as
         PFN_vkCmdBindDescriptorSets2KHR], [], [], [device::vkCmdBindDescriptorSets2KHR], [];
-    vkCmdBindIndexBuffer: Device, (1, 0), [], [trampoline::vkCmdBindIndexBuffer as PFN_vkCmdBindIndexBuffer], [],
-        [], [device::vkCmdBindIndexBuffer], [];
-    vkCmdBindIndexBuffer2: Device, (1, 4), [], [trampoline::vkCmdBindIndexBuffer2 as PFN_vkCmdBindIndexBuffer2],
-        [], [], [device::vkCmdBindIndexBuffer2], [];
-    vkCmdBindIndexBuffer2KHR: Device, (0, 0), [], [trampoline::vkCmdBindIndexBuffer2KHR as
+    vkCmdBindIndexBuffer: Device commandBuffer, (1, 0), [], [trampoline::vkCmdBindIndexBuffer as
+        PFN_vkCmdBindIndexBuffer], [], [], [device::vkCmdBindIndexBuffer], [];
+    vkCmdBindIndexBuffer2: Device commandBuffer, (1, 4), [], [trampoline::vkCmdBindIndexBuffer2 as
+        PFN_vkCmdBindIndexBuffer2], [], [], [device::vkCmdBindIndexBuffer2], [];
+    vkCmdBindIndexBuffer2KHR: Device commandBuffer, (0, 0), [], [trampoline::vkCmdBindIndexBuffer2KHR as
         PFN_vkCmdBindIndexBuffer2KHR], [], [], [device::vkCmdBindIndexBuffer2KHR], [];
-    vkCmdBindIndexBuffer3KHR: Device, (0, 0), [], [trampoline::vkCmdBindIndexBuffer3KHR as
+    vkCmdBindIndexBuffer3KHR: Device commandBuffer, (0, 0), [], [trampoline::vkCmdBindIndexBuffer3KHR as
         PFN_vkCmdBindIndexBuffer3KHR], [], [], [device::vkCmdBindIndexBuffer3KHR], [];
-    vkCmdBindInvocationMaskHUAWEI: Device, (0, 0), [], [trampoline::vkCmdBindInvocationMaskHUAWEI as
+    vkCmdBindInvocationMaskHUAWEI: Device commandBuffer, (0, 0), [], [trampoline::vkCmdBindInvocationMaskHUAWEI as
         PFN_vkCmdBindInvocationMaskHUAWEI], [], [], [device::vkCmdBindInvocationMaskHUAWEI], [];
-    vkCmdBindPipeline: Device, (1, 0), [], [trampoline::vkCmdBindPipeline as PFN_vkCmdBindPipeline], [], [],
-        [device::vkCmdBindPipeline], [];
-    vkCmdBindPipelineShaderGroupNV: Device, (0, 0), [], [trampoline::vkCmdBindPipelineShaderGroupNV as
-        PFN_vkCmdBindPipelineShaderGroupNV], [], [], [device::vkCmdBindPipelineShaderGroupNV], [];
-    vkCmdBindResourceHeapEXT: Device, (0, 0), [], [trampoline::vkCmdBindResourceHeapEXT as
+    vkCmdBindPipeline: Device commandBuffer, (1, 0), [], [trampoline::vkCmdBindPipeline as PFN_vkCmdBindPipeline],
+        [], [], [device::vkCmdBindPipeline], [];
+    vkCmdBindPipelineShaderGroupNV: Device commandBuffer, (0, 0), [], [trampoline::vkCmdBindPipelineShaderGroupNV
+        as PFN_vkCmdBindPipelineShaderGroupNV], [], [], [device::vkCmdBindPipelineShaderGroupNV], [];
+    vkCmdBindResourceHeapEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdBindResourceHeapEXT as
         PFN_vkCmdBindResourceHeapEXT], [], [], [device::vkCmdBindResourceHeapEXT], [];
-    vkCmdBindSamplerHeapEXT: Device, (0, 0), [], [trampoline::vkCmdBindSamplerHeapEXT as
+    vkCmdBindSamplerHeapEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdBindSamplerHeapEXT as
         PFN_vkCmdBindSamplerHeapEXT], [], [], [device::vkCmdBindSamplerHeapEXT], [];
-    vkCmdBindShadersEXT: Device, (0, 0), [], [trampoline::vkCmdBindShadersEXT as PFN_vkCmdBindShadersEXT], [], [],
-        [device::vkCmdBindShadersEXT], [];
-    vkCmdBindShadingRateImageNV: Device, (0, 0), [], [trampoline::vkCmdBindShadingRateImageNV as
+    vkCmdBindShadersEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdBindShadersEXT as
+        PFN_vkCmdBindShadersEXT], [], [], [device::vkCmdBindShadersEXT], [];
+    vkCmdBindShadingRateImageNV: Device commandBuffer, (0, 0), [], [trampoline::vkCmdBindShadingRateImageNV as
         PFN_vkCmdBindShadingRateImageNV], [], [], [device::vkCmdBindShadingRateImageNV], [];
-    vkCmdBindTileMemoryQCOM: Device, (0, 0), [], [trampoline::vkCmdBindTileMemoryQCOM as
+    vkCmdBindTileMemoryQCOM: Device commandBuffer, (0, 0), [], [trampoline::vkCmdBindTileMemoryQCOM as
         PFN_vkCmdBindTileMemoryQCOM], [], [], [device::vkCmdBindTileMemoryQCOM], [];
-    vkCmdBindTransformFeedbackBuffers2EXT: Device, (0, 0), [], [trampoline::vkCmdBindTransformFeedbackBuffers2EXT
-        as PFN_vkCmdBindTransformFeedbackBuffers2EXT], [], [], [device::vkCmdBindTransformFeedbackBuffers2EXT], [];
-    vkCmdBindTransformFeedbackBuffersEXT: Device, (0, 0), [], [trampoline::vkCmdBindTransformFeedbackBuffersEXT as
-        PFN_vkCmdBindTransformFeedbackBuffersEXT], [], [], [device::vkCmdBindTransformFeedbackBuffersEXT], [];
-    vkCmdBindVertexBuffers: Device, (1, 0), [], [trampoline::vkCmdBindVertexBuffers as PFN_vkCmdBindVertexBuffers],
-        [], [], [device::vkCmdBindVertexBuffers], [];
-    vkCmdBindVertexBuffers2: Device, (1, 3), [], [trampoline::vkCmdBindVertexBuffers2 as
+    vkCmdBindTransformFeedbackBuffers2EXT: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdBindTransformFeedbackBuffers2EXT as PFN_vkCmdBindTransformFeedbackBuffers2EXT], [], [],
+        [device::vkCmdBindTransformFeedbackBuffers2EXT], [];
+    vkCmdBindTransformFeedbackBuffersEXT: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdBindTransformFeedbackBuffersEXT as PFN_vkCmdBindTransformFeedbackBuffersEXT], [], [],
+        [device::vkCmdBindTransformFeedbackBuffersEXT], [];
+    vkCmdBindVertexBuffers: Device commandBuffer, (1, 0), [], [trampoline::vkCmdBindVertexBuffers as
+        PFN_vkCmdBindVertexBuffers], [], [], [device::vkCmdBindVertexBuffers], [];
+    vkCmdBindVertexBuffers2: Device commandBuffer, (1, 3), [], [trampoline::vkCmdBindVertexBuffers2 as
         PFN_vkCmdBindVertexBuffers2], [], [], [device::vkCmdBindVertexBuffers2], [];
-    vkCmdBindVertexBuffers2EXT: Device, (0, 0), [], [trampoline::vkCmdBindVertexBuffers2EXT as
+    vkCmdBindVertexBuffers2EXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdBindVertexBuffers2EXT as
         PFN_vkCmdBindVertexBuffers2EXT], [], [], [device::vkCmdBindVertexBuffers2EXT], [];
-    vkCmdBindVertexBuffers3KHR: Device, (0, 0), [], [trampoline::vkCmdBindVertexBuffers3KHR as
+    vkCmdBindVertexBuffers3KHR: Device commandBuffer, (0, 0), [], [trampoline::vkCmdBindVertexBuffers3KHR as
         PFN_vkCmdBindVertexBuffers3KHR], [], [], [device::vkCmdBindVertexBuffers3KHR], [];
-    vkCmdBlitImage: Device, (1, 0), [], [trampoline::vkCmdBlitImage as PFN_vkCmdBlitImage], [], [],
+    vkCmdBlitImage: Device commandBuffer, (1, 0), [], [trampoline::vkCmdBlitImage as PFN_vkCmdBlitImage], [], [],
         [device::vkCmdBlitImage], [];
-    vkCmdBlitImage2: Device, (1, 3), [], [trampoline::vkCmdBlitImage2 as PFN_vkCmdBlitImage2], [], [],
-        [device::vkCmdBlitImage2], [];
-    vkCmdBlitImage2KHR: Device, (0, 0), [], [trampoline::vkCmdBlitImage2KHR as PFN_vkCmdBlitImage2KHR], [], [],
-        [device::vkCmdBlitImage2KHR], [];
-    vkCmdBuildAccelerationStructureNV: Device, (0, 0), [], [trampoline::vkCmdBuildAccelerationStructureNV as
-        PFN_vkCmdBuildAccelerationStructureNV], [], [], [device::vkCmdBuildAccelerationStructureNV], [];
-    vkCmdBuildAccelerationStructuresIndirectKHR: Device, (0, 0), [],
+    vkCmdBlitImage2: Device commandBuffer, (1, 3), [], [trampoline::vkCmdBlitImage2 as PFN_vkCmdBlitImage2], [],
+        [], [device::vkCmdBlitImage2], [];
+    vkCmdBlitImage2KHR: Device commandBuffer, (0, 0), [], [trampoline::vkCmdBlitImage2KHR as
+        PFN_vkCmdBlitImage2KHR], [], [], [device::vkCmdBlitImage2KHR], [];
+    vkCmdBuildAccelerationStructureNV: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdBuildAccelerationStructureNV as PFN_vkCmdBuildAccelerationStructureNV], [], [],
+        [device::vkCmdBuildAccelerationStructureNV], [];
+    vkCmdBuildAccelerationStructuresIndirectKHR: Device commandBuffer, (0, 0), [],
         [trampoline::vkCmdBuildAccelerationStructuresIndirectKHR as
         PFN_vkCmdBuildAccelerationStructuresIndirectKHR], [], [],
         [device::vkCmdBuildAccelerationStructuresIndirectKHR], [];
-    vkCmdBuildAccelerationStructuresKHR: Device, (0, 0), [], [trampoline::vkCmdBuildAccelerationStructuresKHR as
-        PFN_vkCmdBuildAccelerationStructuresKHR], [], [], [device::vkCmdBuildAccelerationStructuresKHR], [];
-    vkCmdBuildClusterAccelerationStructureIndirectNV: Device, (0, 0), [],
+    vkCmdBuildAccelerationStructuresKHR: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdBuildAccelerationStructuresKHR as PFN_vkCmdBuildAccelerationStructuresKHR], [], [],
+        [device::vkCmdBuildAccelerationStructuresKHR], [];
+    vkCmdBuildClusterAccelerationStructureIndirectNV: Device commandBuffer, (0, 0), [],
         [trampoline::vkCmdBuildClusterAccelerationStructureIndirectNV as
         PFN_vkCmdBuildClusterAccelerationStructureIndirectNV], [], [],
         [device::vkCmdBuildClusterAccelerationStructureIndirectNV], [];
-    vkCmdBuildMicromapsEXT: Device, (0, 0), [], [trampoline::vkCmdBuildMicromapsEXT as PFN_vkCmdBuildMicromapsEXT],
-        [], [], [device::vkCmdBuildMicromapsEXT], [];
-    vkCmdBuildPartitionedAccelerationStructuresNV: Device, (0, 0), [],
+    vkCmdBuildMicromapsEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdBuildMicromapsEXT as
+        PFN_vkCmdBuildMicromapsEXT], [], [], [device::vkCmdBuildMicromapsEXT], [];
+    vkCmdBuildPartitionedAccelerationStructuresNV: Device commandBuffer, (0, 0), [],
         [trampoline::vkCmdBuildPartitionedAccelerationStructuresNV as
         PFN_vkCmdBuildPartitionedAccelerationStructuresNV], [], [],
         [device::vkCmdBuildPartitionedAccelerationStructuresNV], [];
-    vkCmdClearAttachments: Device, (1, 0), [], [trampoline::vkCmdClearAttachments as PFN_vkCmdClearAttachments],
-        [], [], [device::vkCmdClearAttachments], [];
-    vkCmdClearColorImage: Device, (1, 0), [], [trampoline::vkCmdClearColorImage as PFN_vkCmdClearColorImage], [],
-        [], [device::vkCmdClearColorImage], [];
-    vkCmdClearDepthStencilImage: Device, (1, 0), [], [trampoline::vkCmdClearDepthStencilImage as
+    vkCmdClearAttachments: Device commandBuffer, (1, 0), [], [trampoline::vkCmdClearAttachments as
+        PFN_vkCmdClearAttachments], [], [], [device::vkCmdClearAttachments], [];
+    vkCmdClearColorImage: Device commandBuffer, (1, 0), [], [trampoline::vkCmdClearColorImage as
+        PFN_vkCmdClearColorImage], [], [], [device::vkCmdClearColorImage], [];
+    vkCmdClearDepthStencilImage: Device commandBuffer, (1, 0), [], [trampoline::vkCmdClearDepthStencilImage as
         PFN_vkCmdClearDepthStencilImage], [], [], [device::vkCmdClearDepthStencilImage], [];
-    vkCmdControlVideoCodingKHR: Device, (0, 0), [], [trampoline::vkCmdControlVideoCodingKHR as
+    vkCmdControlVideoCodingKHR: Device commandBuffer, (0, 0), [], [trampoline::vkCmdControlVideoCodingKHR as
         PFN_vkCmdControlVideoCodingKHR], [], [], [device::vkCmdControlVideoCodingKHR], [];
-    vkCmdConvertCooperativeVectorMatrixNV: Device, (0, 0), [], [trampoline::vkCmdConvertCooperativeVectorMatrixNV
-        as PFN_vkCmdConvertCooperativeVectorMatrixNV], [], [], [device::vkCmdConvertCooperativeVectorMatrixNV], [];
-    vkCmdCopyAccelerationStructureKHR: Device, (0, 0), [], [trampoline::vkCmdCopyAccelerationStructureKHR as
-        PFN_vkCmdCopyAccelerationStructureKHR], [], [], [device::vkCmdCopyAccelerationStructureKHR], [];
-    vkCmdCopyAccelerationStructureNV: Device, (0, 0), [], [trampoline::vkCmdCopyAccelerationStructureNV as
-        PFN_vkCmdCopyAccelerationStructureNV], [], [], [device::vkCmdCopyAccelerationStructureNV], [];
-    vkCmdCopyAccelerationStructureToMemoryKHR: Device, (0, 0), [],
+    vkCmdConvertCooperativeVectorMatrixNV: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdConvertCooperativeVectorMatrixNV as PFN_vkCmdConvertCooperativeVectorMatrixNV], [], [],
+        [device::vkCmdConvertCooperativeVectorMatrixNV], [];
+    vkCmdCopyAccelerationStructureKHR: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdCopyAccelerationStructureKHR as PFN_vkCmdCopyAccelerationStructureKHR], [], [],
+        [device::vkCmdCopyAccelerationStructureKHR], [];
+    vkCmdCopyAccelerationStructureNV: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdCopyAccelerationStructureNV as PFN_vkCmdCopyAccelerationStructureNV], [], [],
+        [device::vkCmdCopyAccelerationStructureNV], [];
+    vkCmdCopyAccelerationStructureToMemoryKHR: Device commandBuffer, (0, 0), [],
         [trampoline::vkCmdCopyAccelerationStructureToMemoryKHR as PFN_vkCmdCopyAccelerationStructureToMemoryKHR],
         [], [], [device::vkCmdCopyAccelerationStructureToMemoryKHR], [];
-    vkCmdCopyBuffer: Device, (1, 0), [], [trampoline::vkCmdCopyBuffer as PFN_vkCmdCopyBuffer], [], [],
-        [device::vkCmdCopyBuffer], [];
-    vkCmdCopyBuffer2: Device, (1, 3), [], [trampoline::vkCmdCopyBuffer2 as PFN_vkCmdCopyBuffer2], [], [],
-        [device::vkCmdCopyBuffer2], [];
-    vkCmdCopyBuffer2KHR: Device, (0, 0), [], [trampoline::vkCmdCopyBuffer2KHR as PFN_vkCmdCopyBuffer2KHR], [], [],
-        [device::vkCmdCopyBuffer2KHR], [];
-    vkCmdCopyBufferToImage: Device, (1, 0), [], [trampoline::vkCmdCopyBufferToImage as PFN_vkCmdCopyBufferToImage],
-        [], [], [device::vkCmdCopyBufferToImage], [];
-    vkCmdCopyBufferToImage2: Device, (1, 3), [], [trampoline::vkCmdCopyBufferToImage2 as
+    vkCmdCopyBuffer: Device commandBuffer, (1, 0), [], [trampoline::vkCmdCopyBuffer as PFN_vkCmdCopyBuffer], [],
+        [], [device::vkCmdCopyBuffer], [];
+    vkCmdCopyBuffer2: Device commandBuffer, (1, 3), [], [trampoline::vkCmdCopyBuffer2 as PFN_vkCmdCopyBuffer2], [],
+        [], [device::vkCmdCopyBuffer2], [];
+    vkCmdCopyBuffer2KHR: Device commandBuffer, (0, 0), [], [trampoline::vkCmdCopyBuffer2KHR as
+        PFN_vkCmdCopyBuffer2KHR], [], [], [device::vkCmdCopyBuffer2KHR], [];
+    vkCmdCopyBufferToImage: Device commandBuffer, (1, 0), [], [trampoline::vkCmdCopyBufferToImage as
+        PFN_vkCmdCopyBufferToImage], [], [], [device::vkCmdCopyBufferToImage], [];
+    vkCmdCopyBufferToImage2: Device commandBuffer, (1, 3), [], [trampoline::vkCmdCopyBufferToImage2 as
         PFN_vkCmdCopyBufferToImage2], [], [], [device::vkCmdCopyBufferToImage2], [];
-    vkCmdCopyBufferToImage2KHR: Device, (0, 0), [], [trampoline::vkCmdCopyBufferToImage2KHR as
+    vkCmdCopyBufferToImage2KHR: Device commandBuffer, (0, 0), [], [trampoline::vkCmdCopyBufferToImage2KHR as
         PFN_vkCmdCopyBufferToImage2KHR], [], [], [device::vkCmdCopyBufferToImage2KHR], [];
-    vkCmdCopyGpaSessionResultsAMD: Device, (0, 0), [], [trampoline::vkCmdCopyGpaSessionResultsAMD as
+    vkCmdCopyGpaSessionResultsAMD: Device commandBuffer, (0, 0), [], [trampoline::vkCmdCopyGpaSessionResultsAMD as
         PFN_vkCmdCopyGpaSessionResultsAMD], [], [], [device::vkCmdCopyGpaSessionResultsAMD], [];
-    vkCmdCopyImage: Device, (1, 0), [], [trampoline::vkCmdCopyImage as PFN_vkCmdCopyImage], [], [],
+    vkCmdCopyImage: Device commandBuffer, (1, 0), [], [trampoline::vkCmdCopyImage as PFN_vkCmdCopyImage], [], [],
         [device::vkCmdCopyImage], [];
-    vkCmdCopyImage2: Device, (1, 3), [], [trampoline::vkCmdCopyImage2 as PFN_vkCmdCopyImage2], [], [],
-        [device::vkCmdCopyImage2], [];
-    vkCmdCopyImage2KHR: Device, (0, 0), [], [trampoline::vkCmdCopyImage2KHR as PFN_vkCmdCopyImage2KHR], [], [],
-        [device::vkCmdCopyImage2KHR], [];
-    vkCmdCopyImageToBuffer: Device, (1, 0), [], [trampoline::vkCmdCopyImageToBuffer as PFN_vkCmdCopyImageToBuffer],
-        [], [], [device::vkCmdCopyImageToBuffer], [];
-    vkCmdCopyImageToBuffer2: Device, (1, 3), [], [trampoline::vkCmdCopyImageToBuffer2 as
+    vkCmdCopyImage2: Device commandBuffer, (1, 3), [], [trampoline::vkCmdCopyImage2 as PFN_vkCmdCopyImage2], [],
+        [], [device::vkCmdCopyImage2], [];
+    vkCmdCopyImage2KHR: Device commandBuffer, (0, 0), [], [trampoline::vkCmdCopyImage2KHR as
+        PFN_vkCmdCopyImage2KHR], [], [], [device::vkCmdCopyImage2KHR], [];
+    vkCmdCopyImageToBuffer: Device commandBuffer, (1, 0), [], [trampoline::vkCmdCopyImageToBuffer as
+        PFN_vkCmdCopyImageToBuffer], [], [], [device::vkCmdCopyImageToBuffer], [];
+    vkCmdCopyImageToBuffer2: Device commandBuffer, (1, 3), [], [trampoline::vkCmdCopyImageToBuffer2 as
         PFN_vkCmdCopyImageToBuffer2], [], [], [device::vkCmdCopyImageToBuffer2], [];
-    vkCmdCopyImageToBuffer2KHR: Device, (0, 0), [], [trampoline::vkCmdCopyImageToBuffer2KHR as
+    vkCmdCopyImageToBuffer2KHR: Device commandBuffer, (0, 0), [], [trampoline::vkCmdCopyImageToBuffer2KHR as
         PFN_vkCmdCopyImageToBuffer2KHR], [], [], [device::vkCmdCopyImageToBuffer2KHR], [];
-    vkCmdCopyImageToMemoryKHR: Device, (0, 0), [], [trampoline::vkCmdCopyImageToMemoryKHR as
+    vkCmdCopyImageToMemoryKHR: Device commandBuffer, (0, 0), [], [trampoline::vkCmdCopyImageToMemoryKHR as
         PFN_vkCmdCopyImageToMemoryKHR], [], [], [device::vkCmdCopyImageToMemoryKHR], [];
-    vkCmdCopyMemoryIndirectKHR: Device, (0, 0), [], [trampoline::vkCmdCopyMemoryIndirectKHR as
+    vkCmdCopyMemoryIndirectKHR: Device commandBuffer, (0, 0), [], [trampoline::vkCmdCopyMemoryIndirectKHR as
         PFN_vkCmdCopyMemoryIndirectKHR], [], [], [device::vkCmdCopyMemoryIndirectKHR], [];
-    vkCmdCopyMemoryIndirectNV: Device, (0, 0), [], [trampoline::vkCmdCopyMemoryIndirectNV as
+    vkCmdCopyMemoryIndirectNV: Device commandBuffer, (0, 0), [], [trampoline::vkCmdCopyMemoryIndirectNV as
         PFN_vkCmdCopyMemoryIndirectNV], [], [], [device::vkCmdCopyMemoryIndirectNV], [];
-    vkCmdCopyMemoryKHR: Device, (0, 0), [], [trampoline::vkCmdCopyMemoryKHR as PFN_vkCmdCopyMemoryKHR], [], [],
-        [device::vkCmdCopyMemoryKHR], [];
-    vkCmdCopyMemoryToAccelerationStructureKHR: Device, (0, 0), [],
+    vkCmdCopyMemoryKHR: Device commandBuffer, (0, 0), [], [trampoline::vkCmdCopyMemoryKHR as
+        PFN_vkCmdCopyMemoryKHR], [], [], [device::vkCmdCopyMemoryKHR], [];
+    vkCmdCopyMemoryToAccelerationStructureKHR: Device commandBuffer, (0, 0), [],
         [trampoline::vkCmdCopyMemoryToAccelerationStructureKHR as PFN_vkCmdCopyMemoryToAccelerationStructureKHR],
         [], [], [device::vkCmdCopyMemoryToAccelerationStructureKHR], [];
-    vkCmdCopyMemoryToImageIndirectKHR: Device, (0, 0), [], [trampoline::vkCmdCopyMemoryToImageIndirectKHR as
-        PFN_vkCmdCopyMemoryToImageIndirectKHR], [], [], [device::vkCmdCopyMemoryToImageIndirectKHR], [];
-    vkCmdCopyMemoryToImageIndirectNV: Device, (0, 0), [], [trampoline::vkCmdCopyMemoryToImageIndirectNV as
-        PFN_vkCmdCopyMemoryToImageIndirectNV], [], [], [device::vkCmdCopyMemoryToImageIndirectNV], [];
-    vkCmdCopyMemoryToImageKHR: Device, (0, 0), [], [trampoline::vkCmdCopyMemoryToImageKHR as
+    vkCmdCopyMemoryToImageIndirectKHR: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdCopyMemoryToImageIndirectKHR as PFN_vkCmdCopyMemoryToImageIndirectKHR], [], [],
+        [device::vkCmdCopyMemoryToImageIndirectKHR], [];
+    vkCmdCopyMemoryToImageIndirectNV: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdCopyMemoryToImageIndirectNV as PFN_vkCmdCopyMemoryToImageIndirectNV], [], [],
+        [device::vkCmdCopyMemoryToImageIndirectNV], [];
+    vkCmdCopyMemoryToImageKHR: Device commandBuffer, (0, 0), [], [trampoline::vkCmdCopyMemoryToImageKHR as
         PFN_vkCmdCopyMemoryToImageKHR], [], [], [device::vkCmdCopyMemoryToImageKHR], [];
-    vkCmdCopyMemoryToMicromapEXT: Device, (0, 0), [], [trampoline::vkCmdCopyMemoryToMicromapEXT as
+    vkCmdCopyMemoryToMicromapEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdCopyMemoryToMicromapEXT as
         PFN_vkCmdCopyMemoryToMicromapEXT], [], [], [device::vkCmdCopyMemoryToMicromapEXT], [];
-    vkCmdCopyMicromapEXT: Device, (0, 0), [], [trampoline::vkCmdCopyMicromapEXT as PFN_vkCmdCopyMicromapEXT], [],
-        [], [device::vkCmdCopyMicromapEXT], [];
-    vkCmdCopyMicromapToMemoryEXT: Device, (0, 0), [], [trampoline::vkCmdCopyMicromapToMemoryEXT as
+    vkCmdCopyMicromapEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdCopyMicromapEXT as
+        PFN_vkCmdCopyMicromapEXT], [], [], [device::vkCmdCopyMicromapEXT], [];
+    vkCmdCopyMicromapToMemoryEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdCopyMicromapToMemoryEXT as
         PFN_vkCmdCopyMicromapToMemoryEXT], [], [], [device::vkCmdCopyMicromapToMemoryEXT], [];
-    vkCmdCopyQueryPoolResults: Device, (1, 0), [], [trampoline::vkCmdCopyQueryPoolResults as
+    vkCmdCopyQueryPoolResults: Device commandBuffer, (1, 0), [], [trampoline::vkCmdCopyQueryPoolResults as
         PFN_vkCmdCopyQueryPoolResults], [], [], [device::vkCmdCopyQueryPoolResults], [];
-    vkCmdCopyQueryPoolResultsToMemoryKHR: Device, (0, 0), [], [trampoline::vkCmdCopyQueryPoolResultsToMemoryKHR as
-        PFN_vkCmdCopyQueryPoolResultsToMemoryKHR], [], [], [device::vkCmdCopyQueryPoolResultsToMemoryKHR], [];
-    vkCmdCopyTensorARM: Device, (0, 0), [], [trampoline::vkCmdCopyTensorARM as PFN_vkCmdCopyTensorARM], [], [],
-        [device::vkCmdCopyTensorARM], [];
-    vkCmdCuLaunchKernelNVX: Device, (0, 0), [], [trampoline::vkCmdCuLaunchKernelNVX as PFN_vkCmdCuLaunchKernelNVX],
-        [], [], [device::vkCmdCuLaunchKernelNVX], [];
-    vkCmdCudaLaunchKernelNV: Device, (0, 0), [], [trampoline::vkCmdCudaLaunchKernelNV as
+    vkCmdCopyQueryPoolResultsToMemoryKHR: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdCopyQueryPoolResultsToMemoryKHR as PFN_vkCmdCopyQueryPoolResultsToMemoryKHR], [], [],
+        [device::vkCmdCopyQueryPoolResultsToMemoryKHR], [];
+    vkCmdCopyTensorARM: Device commandBuffer, (0, 0), [], [trampoline::vkCmdCopyTensorARM as
+        PFN_vkCmdCopyTensorARM], [], [], [device::vkCmdCopyTensorARM], [];
+    vkCmdCuLaunchKernelNVX: Device commandBuffer, (0, 0), [], [trampoline::vkCmdCuLaunchKernelNVX as
+        PFN_vkCmdCuLaunchKernelNVX], [], [], [device::vkCmdCuLaunchKernelNVX], [];
+    vkCmdCudaLaunchKernelNV: Device commandBuffer, (0, 0), [], [trampoline::vkCmdCudaLaunchKernelNV as
         PFN_vkCmdCudaLaunchKernelNV], [], [], [device::vkCmdCudaLaunchKernelNV], [];
-    vkCmdDebugMarkerBeginEXT: Device, (0, 0), [], [trampoline::vkCmdDebugMarkerBeginEXT as
+    vkCmdDebugMarkerBeginEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdDebugMarkerBeginEXT as
         PFN_vkCmdDebugMarkerBeginEXT], [], [], [device::vkCmdDebugMarkerBeginEXT], [];
-    vkCmdDebugMarkerEndEXT: Device, (0, 0), [], [trampoline::vkCmdDebugMarkerEndEXT as PFN_vkCmdDebugMarkerEndEXT],
-        [], [], [device::vkCmdDebugMarkerEndEXT], [];
-    vkCmdDebugMarkerInsertEXT: Device, (0, 0), [], [trampoline::vkCmdDebugMarkerInsertEXT as
+    vkCmdDebugMarkerEndEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdDebugMarkerEndEXT as
+        PFN_vkCmdDebugMarkerEndEXT], [], [], [device::vkCmdDebugMarkerEndEXT], [];
+    vkCmdDebugMarkerInsertEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdDebugMarkerInsertEXT as
         PFN_vkCmdDebugMarkerInsertEXT], [], [], [device::vkCmdDebugMarkerInsertEXT], [];
-    vkCmdDecodeVideoKHR: Device, (0, 0), [], [trampoline::vkCmdDecodeVideoKHR as PFN_vkCmdDecodeVideoKHR], [], [],
-        [device::vkCmdDecodeVideoKHR], [];
-    vkCmdDecompressMemoryEXT: Device, (0, 0), [], [trampoline::vkCmdDecompressMemoryEXT as
+    vkCmdDecodeVideoKHR: Device commandBuffer, (0, 0), [], [trampoline::vkCmdDecodeVideoKHR as
+        PFN_vkCmdDecodeVideoKHR], [], [], [device::vkCmdDecodeVideoKHR], [];
+    vkCmdDecompressMemoryEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdDecompressMemoryEXT as
         PFN_vkCmdDecompressMemoryEXT], [], [], [device::vkCmdDecompressMemoryEXT], [];
-    vkCmdDecompressMemoryIndirectCountEXT: Device, (0, 0), [], [trampoline::vkCmdDecompressMemoryIndirectCountEXT
-        as PFN_vkCmdDecompressMemoryIndirectCountEXT], [], [], [device::vkCmdDecompressMemoryIndirectCountEXT], [];
-    vkCmdDecompressMemoryIndirectCountNV: Device, (0, 0), [], [trampoline::vkCmdDecompressMemoryIndirectCountNV as
-        PFN_vkCmdDecompressMemoryIndirectCountNV], [], [], [device::vkCmdDecompressMemoryIndirectCountNV], [];
-    vkCmdDecompressMemoryNV: Device, (0, 0), [], [trampoline::vkCmdDecompressMemoryNV as
+    vkCmdDecompressMemoryIndirectCountEXT: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdDecompressMemoryIndirectCountEXT as PFN_vkCmdDecompressMemoryIndirectCountEXT], [], [],
+        [device::vkCmdDecompressMemoryIndirectCountEXT], [];
+    vkCmdDecompressMemoryIndirectCountNV: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdDecompressMemoryIndirectCountNV as PFN_vkCmdDecompressMemoryIndirectCountNV], [], [],
+        [device::vkCmdDecompressMemoryIndirectCountNV], [];
+    vkCmdDecompressMemoryNV: Device commandBuffer, (0, 0), [], [trampoline::vkCmdDecompressMemoryNV as
         PFN_vkCmdDecompressMemoryNV], [], [], [device::vkCmdDecompressMemoryNV], [];
-    vkCmdDispatch: Device, (1, 0), [], [trampoline::vkCmdDispatch as PFN_vkCmdDispatch], [], [],
+    vkCmdDispatch: Device commandBuffer, (1, 0), [], [trampoline::vkCmdDispatch as PFN_vkCmdDispatch], [], [],
         [device::vkCmdDispatch], [];
-    vkCmdDispatchBase: Device, (1, 1), [], [trampoline::vkCmdDispatchBase as PFN_vkCmdDispatchBase], [], [],
-        [device::vkCmdDispatchBase], [];
-    vkCmdDispatchBaseKHR: Device, (0, 0), [], [trampoline::vkCmdDispatchBaseKHR as PFN_vkCmdDispatchBaseKHR], [],
-        [], [device::vkCmdDispatchBaseKHR], [];
-    vkCmdDispatchDataGraphARM: Device, (0, 0), [], [trampoline::vkCmdDispatchDataGraphARM as
+    vkCmdDispatchBase: Device commandBuffer, (1, 1), [], [trampoline::vkCmdDispatchBase as PFN_vkCmdDispatchBase],
+        [], [], [device::vkCmdDispatchBase], [];
+    vkCmdDispatchBaseKHR: Device commandBuffer, (0, 0), [], [trampoline::vkCmdDispatchBaseKHR as
+        PFN_vkCmdDispatchBaseKHR], [], [], [device::vkCmdDispatchBaseKHR], [];
+    vkCmdDispatchDataGraphARM: Device commandBuffer, (0, 0), [], [trampoline::vkCmdDispatchDataGraphARM as
         PFN_vkCmdDispatchDataGraphARM], [], [], [device::vkCmdDispatchDataGraphARM], [];
-    vkCmdDispatchGraphAMDX: Device, (0, 0), [], [trampoline::vkCmdDispatchGraphAMDX as PFN_vkCmdDispatchGraphAMDX],
-        [], [], [device::vkCmdDispatchGraphAMDX], [];
-    vkCmdDispatchGraphIndirectAMDX: Device, (0, 0), [], [trampoline::vkCmdDispatchGraphIndirectAMDX as
-        PFN_vkCmdDispatchGraphIndirectAMDX], [], [], [device::vkCmdDispatchGraphIndirectAMDX], [];
-    vkCmdDispatchGraphIndirectCountAMDX: Device, (0, 0), [], [trampoline::vkCmdDispatchGraphIndirectCountAMDX as
-        PFN_vkCmdDispatchGraphIndirectCountAMDX], [], [], [device::vkCmdDispatchGraphIndirectCountAMDX], [];
-    vkCmdDispatchIndirect: Device, (1, 0), [], [trampoline::vkCmdDispatchIndirect as PFN_vkCmdDispatchIndirect],
-        [], [], [device::vkCmdDispatchIndirect], [];
-    vkCmdDispatchIndirect2KHR: Device, (0, 0), [], [trampoline::vkCmdDispatchIndirect2KHR as
+    vkCmdDispatchGraphAMDX: Device commandBuffer, (0, 0), [], [trampoline::vkCmdDispatchGraphAMDX as
+        PFN_vkCmdDispatchGraphAMDX], [], [], [device::vkCmdDispatchGraphAMDX], [];
+    vkCmdDispatchGraphIndirectAMDX: Device commandBuffer, (0, 0), [], [trampoline::vkCmdDispatchGraphIndirectAMDX
+        as PFN_vkCmdDispatchGraphIndirectAMDX], [], [], [device::vkCmdDispatchGraphIndirectAMDX], [];
+    vkCmdDispatchGraphIndirectCountAMDX: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdDispatchGraphIndirectCountAMDX as PFN_vkCmdDispatchGraphIndirectCountAMDX], [], [],
+        [device::vkCmdDispatchGraphIndirectCountAMDX], [];
+    vkCmdDispatchIndirect: Device commandBuffer, (1, 0), [], [trampoline::vkCmdDispatchIndirect as
+        PFN_vkCmdDispatchIndirect], [], [], [device::vkCmdDispatchIndirect], [];
+    vkCmdDispatchIndirect2KHR: Device commandBuffer, (0, 0), [], [trampoline::vkCmdDispatchIndirect2KHR as
         PFN_vkCmdDispatchIndirect2KHR], [], [], [device::vkCmdDispatchIndirect2KHR], [];
-    vkCmdDispatchTileQCOM: Device, (0, 0), [], [trampoline::vkCmdDispatchTileQCOM as PFN_vkCmdDispatchTileQCOM],
-        [], [], [device::vkCmdDispatchTileQCOM], [];
-    vkCmdDraw: Device, (1, 0), [], [trampoline::vkCmdDraw as PFN_vkCmdDraw], [], [], [device::vkCmdDraw], [];
-    vkCmdDrawClusterHUAWEI: Device, (0, 0), [], [trampoline::vkCmdDrawClusterHUAWEI as PFN_vkCmdDrawClusterHUAWEI],
-        [], [], [device::vkCmdDrawClusterHUAWEI], [];
-    vkCmdDrawClusterIndirectHUAWEI: Device, (0, 0), [], [trampoline::vkCmdDrawClusterIndirectHUAWEI as
-        PFN_vkCmdDrawClusterIndirectHUAWEI], [], [], [device::vkCmdDrawClusterIndirectHUAWEI], [];
-    vkCmdDrawIndexed: Device, (1, 0), [], [trampoline::vkCmdDrawIndexed as PFN_vkCmdDrawIndexed], [], [],
-        [device::vkCmdDrawIndexed], [];
-    vkCmdDrawIndexedIndirect: Device, (1, 0), [], [trampoline::vkCmdDrawIndexedIndirect as
+    vkCmdDispatchTileQCOM: Device commandBuffer, (0, 0), [], [trampoline::vkCmdDispatchTileQCOM as
+        PFN_vkCmdDispatchTileQCOM], [], [], [device::vkCmdDispatchTileQCOM], [];
+    vkCmdDraw: Device commandBuffer, (1, 0), [], [trampoline::vkCmdDraw as PFN_vkCmdDraw], [], [],
+        [device::vkCmdDraw], [];
+    vkCmdDrawClusterHUAWEI: Device commandBuffer, (0, 0), [], [trampoline::vkCmdDrawClusterHUAWEI as
+        PFN_vkCmdDrawClusterHUAWEI], [], [], [device::vkCmdDrawClusterHUAWEI], [];
+    vkCmdDrawClusterIndirectHUAWEI: Device commandBuffer, (0, 0), [], [trampoline::vkCmdDrawClusterIndirectHUAWEI
+        as PFN_vkCmdDrawClusterIndirectHUAWEI], [], [], [device::vkCmdDrawClusterIndirectHUAWEI], [];
+    vkCmdDrawIndexed: Device commandBuffer, (1, 0), [], [trampoline::vkCmdDrawIndexed as PFN_vkCmdDrawIndexed], [],
+        [], [device::vkCmdDrawIndexed], [];
+    vkCmdDrawIndexedIndirect: Device commandBuffer, (1, 0), [], [trampoline::vkCmdDrawIndexedIndirect as
         PFN_vkCmdDrawIndexedIndirect], [], [], [device::vkCmdDrawIndexedIndirect], [];
-    vkCmdDrawIndexedIndirect2KHR: Device, (0, 0), [], [trampoline::vkCmdDrawIndexedIndirect2KHR as
+    vkCmdDrawIndexedIndirect2KHR: Device commandBuffer, (0, 0), [], [trampoline::vkCmdDrawIndexedIndirect2KHR as
         PFN_vkCmdDrawIndexedIndirect2KHR], [], [], [device::vkCmdDrawIndexedIndirect2KHR], [];
-    vkCmdDrawIndexedIndirectCount: Device, (1, 2), [], [trampoline::vkCmdDrawIndexedIndirectCount as
+    vkCmdDrawIndexedIndirectCount: Device commandBuffer, (1, 2), [], [trampoline::vkCmdDrawIndexedIndirectCount as
         PFN_vkCmdDrawIndexedIndirectCount], [], [], [device::vkCmdDrawIndexedIndirectCount], [];
-    vkCmdDrawIndexedIndirectCount2KHR: Device, (0, 0), [], [trampoline::vkCmdDrawIndexedIndirectCount2KHR as
-        PFN_vkCmdDrawIndexedIndirectCount2KHR], [], [], [device::vkCmdDrawIndexedIndirectCount2KHR], [];
-    vkCmdDrawIndexedIndirectCountAMD: Device, (0, 0), [], [trampoline::vkCmdDrawIndexedIndirectCountAMD as
-        PFN_vkCmdDrawIndexedIndirectCountAMD], [], [], [device::vkCmdDrawIndexedIndirectCountAMD], [];
-    vkCmdDrawIndexedIndirectCountKHR: Device, (0, 0), [], [trampoline::vkCmdDrawIndexedIndirectCountKHR as
-        PFN_vkCmdDrawIndexedIndirectCountKHR], [], [], [device::vkCmdDrawIndexedIndirectCountKHR], [];
-    vkCmdDrawIndirect: Device, (1, 0), [], [trampoline::vkCmdDrawIndirect as PFN_vkCmdDrawIndirect], [], [],
-        [device::vkCmdDrawIndirect], [];
-    vkCmdDrawIndirect2KHR: Device, (0, 0), [], [trampoline::vkCmdDrawIndirect2KHR as PFN_vkCmdDrawIndirect2KHR],
-        [], [], [device::vkCmdDrawIndirect2KHR], [];
-    vkCmdDrawIndirectByteCount2EXT: Device, (0, 0), [], [trampoline::vkCmdDrawIndirectByteCount2EXT as
-        PFN_vkCmdDrawIndirectByteCount2EXT], [], [], [device::vkCmdDrawIndirectByteCount2EXT], [];
-    vkCmdDrawIndirectByteCountEXT: Device, (0, 0), [], [trampoline::vkCmdDrawIndirectByteCountEXT as
+    vkCmdDrawIndexedIndirectCount2KHR: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdDrawIndexedIndirectCount2KHR as PFN_vkCmdDrawIndexedIndirectCount2KHR], [], [],
+        [device::vkCmdDrawIndexedIndirectCount2KHR], [];
+    vkCmdDrawIndexedIndirectCountAMD: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdDrawIndexedIndirectCountAMD as PFN_vkCmdDrawIndexedIndirectCountAMD], [], [],
+        [device::vkCmdDrawIndexedIndirectCountAMD], [];
+    vkCmdDrawIndexedIndirectCountKHR: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdDrawIndexedIndirectCountKHR as PFN_vkCmdDrawIndexedIndirectCountKHR], [], [],
+        [device::vkCmdDrawIndexedIndirectCountKHR], [];
+    vkCmdDrawIndirect: Device commandBuffer, (1, 0), [], [trampoline::vkCmdDrawIndirect as PFN_vkCmdDrawIndirect],
+        [], [], [device::vkCmdDrawIndirect], [];
+    vkCmdDrawIndirect2KHR: Device commandBuffer, (0, 0), [], [trampoline::vkCmdDrawIndirect2KHR as
+        PFN_vkCmdDrawIndirect2KHR], [], [], [device::vkCmdDrawIndirect2KHR], [];
+    vkCmdDrawIndirectByteCount2EXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdDrawIndirectByteCount2EXT
+        as PFN_vkCmdDrawIndirectByteCount2EXT], [], [], [device::vkCmdDrawIndirectByteCount2EXT], [];
+    vkCmdDrawIndirectByteCountEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdDrawIndirectByteCountEXT as
         PFN_vkCmdDrawIndirectByteCountEXT], [], [], [device::vkCmdDrawIndirectByteCountEXT], [];
-    vkCmdDrawIndirectCount: Device, (1, 2), [], [trampoline::vkCmdDrawIndirectCount as PFN_vkCmdDrawIndirectCount],
-        [], [], [device::vkCmdDrawIndirectCount], [];
-    vkCmdDrawIndirectCount2KHR: Device, (0, 0), [], [trampoline::vkCmdDrawIndirectCount2KHR as
+    vkCmdDrawIndirectCount: Device commandBuffer, (1, 2), [], [trampoline::vkCmdDrawIndirectCount as
+        PFN_vkCmdDrawIndirectCount], [], [], [device::vkCmdDrawIndirectCount], [];
+    vkCmdDrawIndirectCount2KHR: Device commandBuffer, (0, 0), [], [trampoline::vkCmdDrawIndirectCount2KHR as
         PFN_vkCmdDrawIndirectCount2KHR], [], [], [device::vkCmdDrawIndirectCount2KHR], [];
-    vkCmdDrawIndirectCountAMD: Device, (0, 0), [], [trampoline::vkCmdDrawIndirectCountAMD as
+    vkCmdDrawIndirectCountAMD: Device commandBuffer, (0, 0), [], [trampoline::vkCmdDrawIndirectCountAMD as
         PFN_vkCmdDrawIndirectCountAMD], [], [], [device::vkCmdDrawIndirectCountAMD], [];
-    vkCmdDrawIndirectCountKHR: Device, (0, 0), [], [trampoline::vkCmdDrawIndirectCountKHR as
+    vkCmdDrawIndirectCountKHR: Device commandBuffer, (0, 0), [], [trampoline::vkCmdDrawIndirectCountKHR as
         PFN_vkCmdDrawIndirectCountKHR], [], [], [device::vkCmdDrawIndirectCountKHR], [];
-    vkCmdDrawMeshTasksEXT: Device, (0, 0), [], [trampoline::vkCmdDrawMeshTasksEXT as PFN_vkCmdDrawMeshTasksEXT],
-        [], [], [device::vkCmdDrawMeshTasksEXT], [];
-    vkCmdDrawMeshTasksIndirect2EXT: Device, (0, 0), [], [trampoline::vkCmdDrawMeshTasksIndirect2EXT as
-        PFN_vkCmdDrawMeshTasksIndirect2EXT], [], [], [device::vkCmdDrawMeshTasksIndirect2EXT], [];
-    vkCmdDrawMeshTasksIndirectCount2EXT: Device, (0, 0), [], [trampoline::vkCmdDrawMeshTasksIndirectCount2EXT as
-        PFN_vkCmdDrawMeshTasksIndirectCount2EXT], [], [], [device::vkCmdDrawMeshTasksIndirectCount2EXT], [];
-    vkCmdDrawMeshTasksIndirectCountEXT: Device, (0, 0), [], [trampoline::vkCmdDrawMeshTasksIndirectCountEXT as
-        PFN_vkCmdDrawMeshTasksIndirectCountEXT], [], [], [device::vkCmdDrawMeshTasksIndirectCountEXT], [];
-    vkCmdDrawMeshTasksIndirectCountNV: Device, (0, 0), [], [trampoline::vkCmdDrawMeshTasksIndirectCountNV as
-        PFN_vkCmdDrawMeshTasksIndirectCountNV], [], [], [device::vkCmdDrawMeshTasksIndirectCountNV], [];
-    vkCmdDrawMeshTasksIndirectEXT: Device, (0, 0), [], [trampoline::vkCmdDrawMeshTasksIndirectEXT as
+    vkCmdDrawMeshTasksEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdDrawMeshTasksEXT as
+        PFN_vkCmdDrawMeshTasksEXT], [], [], [device::vkCmdDrawMeshTasksEXT], [];
+    vkCmdDrawMeshTasksIndirect2EXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdDrawMeshTasksIndirect2EXT
+        as PFN_vkCmdDrawMeshTasksIndirect2EXT], [], [], [device::vkCmdDrawMeshTasksIndirect2EXT], [];
+    vkCmdDrawMeshTasksIndirectCount2EXT: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdDrawMeshTasksIndirectCount2EXT as PFN_vkCmdDrawMeshTasksIndirectCount2EXT], [], [],
+        [device::vkCmdDrawMeshTasksIndirectCount2EXT], [];
+    vkCmdDrawMeshTasksIndirectCountEXT: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdDrawMeshTasksIndirectCountEXT as PFN_vkCmdDrawMeshTasksIndirectCountEXT], [], [],
+        [device::vkCmdDrawMeshTasksIndirectCountEXT], [];
+    vkCmdDrawMeshTasksIndirectCountNV: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdDrawMeshTasksIndirectCountNV as PFN_vkCmdDrawMeshTasksIndirectCountNV], [], [],
+        [device::vkCmdDrawMeshTasksIndirectCountNV], [];
+    vkCmdDrawMeshTasksIndirectEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdDrawMeshTasksIndirectEXT as
         PFN_vkCmdDrawMeshTasksIndirectEXT], [], [], [device::vkCmdDrawMeshTasksIndirectEXT], [];
-    vkCmdDrawMeshTasksIndirectNV: Device, (0, 0), [], [trampoline::vkCmdDrawMeshTasksIndirectNV as
+    vkCmdDrawMeshTasksIndirectNV: Device commandBuffer, (0, 0), [], [trampoline::vkCmdDrawMeshTasksIndirectNV as
         PFN_vkCmdDrawMeshTasksIndirectNV], [], [], [device::vkCmdDrawMeshTasksIndirectNV], [];
-    vkCmdDrawMeshTasksNV: Device, (0, 0), [], [trampoline::vkCmdDrawMeshTasksNV as PFN_vkCmdDrawMeshTasksNV], [],
-        [], [device::vkCmdDrawMeshTasksNV], [];
-    vkCmdDrawMultiEXT: Device, (0, 0), [], [trampoline::vkCmdDrawMultiEXT as PFN_vkCmdDrawMultiEXT], [], [],
-        [device::vkCmdDrawMultiEXT], [];
-    vkCmdDrawMultiIndexedEXT: Device, (0, 0), [], [trampoline::vkCmdDrawMultiIndexedEXT as
+    vkCmdDrawMeshTasksNV: Device commandBuffer, (0, 0), [], [trampoline::vkCmdDrawMeshTasksNV as
+        PFN_vkCmdDrawMeshTasksNV], [], [], [device::vkCmdDrawMeshTasksNV], [];
+    vkCmdDrawMultiEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdDrawMultiEXT as PFN_vkCmdDrawMultiEXT],
+        [], [], [device::vkCmdDrawMultiEXT], [];
+    vkCmdDrawMultiIndexedEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdDrawMultiIndexedEXT as
         PFN_vkCmdDrawMultiIndexedEXT], [], [], [device::vkCmdDrawMultiIndexedEXT], [];
-    vkCmdEncodeVideoKHR: Device, (0, 0), [], [trampoline::vkCmdEncodeVideoKHR as PFN_vkCmdEncodeVideoKHR], [], [],
-        [device::vkCmdEncodeVideoKHR], [];
-    vkCmdEndConditionalRenderingEXT: Device, (0, 0), [], [trampoline::vkCmdEndConditionalRenderingEXT as
-        PFN_vkCmdEndConditionalRenderingEXT], [], [], [device::vkCmdEndConditionalRenderingEXT], [];
-    vkCmdEndDebugUtilsLabelEXT: Device, (0, 0), [VK_EXT_debug_utils], [trampoline::vkCmdEndDebugUtilsLabelEXT as
-        PFN_vkCmdEndDebugUtilsLabelEXT], [terminator::vkCmdEndDebugUtilsLabelEXT as
-        PFN_vkCmdEndDebugUtilsLabelEXT], [Instance VK_EXT_debug_utils], [device::vkCmdEndDebugUtilsLabelEXT],
-        [device_terminator::vkCmdEndDebugUtilsLabelEXT];
-    vkCmdEndGpaSampleAMD: Device, (0, 0), [], [trampoline::vkCmdEndGpaSampleAMD as PFN_vkCmdEndGpaSampleAMD], [],
-        [], [device::vkCmdEndGpaSampleAMD], [];
-    vkCmdEndGpaSessionAMD: Device, (0, 0), [], [trampoline::vkCmdEndGpaSessionAMD as PFN_vkCmdEndGpaSessionAMD],
-        [], [], [device::vkCmdEndGpaSessionAMD], [];
-    vkCmdEndPerTileExecutionQCOM: Device, (0, 0), [], [trampoline::vkCmdEndPerTileExecutionQCOM as
+    vkCmdEncodeVideoKHR: Device commandBuffer, (0, 0), [], [trampoline::vkCmdEncodeVideoKHR as
+        PFN_vkCmdEncodeVideoKHR], [], [], [device::vkCmdEncodeVideoKHR], [];
+    vkCmdEndConditionalRenderingEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdEndConditionalRenderingEXT
+        as PFN_vkCmdEndConditionalRenderingEXT], [], [], [device::vkCmdEndConditionalRenderingEXT], [];
+    vkCmdEndDebugUtilsLabelEXT: Device commandBuffer, (0, 0), [VK_EXT_debug_utils],
+        [trampoline::vkCmdEndDebugUtilsLabelEXT as PFN_vkCmdEndDebugUtilsLabelEXT],
+        [terminator::vkCmdEndDebugUtilsLabelEXT as PFN_vkCmdEndDebugUtilsLabelEXT], [Instance VK_EXT_debug_utils],
+        [device::vkCmdEndDebugUtilsLabelEXT], [device_terminator::vkCmdEndDebugUtilsLabelEXT];
+    vkCmdEndGpaSampleAMD: Device commandBuffer, (0, 0), [], [trampoline::vkCmdEndGpaSampleAMD as
+        PFN_vkCmdEndGpaSampleAMD], [], [], [device::vkCmdEndGpaSampleAMD], [];
+    vkCmdEndGpaSessionAMD: Device commandBuffer, (0, 0), [], [trampoline::vkCmdEndGpaSessionAMD as
+        PFN_vkCmdEndGpaSessionAMD], [], [], [device::vkCmdEndGpaSessionAMD], [];
+    vkCmdEndPerTileExecutionQCOM: Device commandBuffer, (0, 0), [], [trampoline::vkCmdEndPerTileExecutionQCOM as
         PFN_vkCmdEndPerTileExecutionQCOM], [], [], [device::vkCmdEndPerTileExecutionQCOM], [];
-    vkCmdEndQuery: Device, (1, 0), [], [trampoline::vkCmdEndQuery as PFN_vkCmdEndQuery], [], [],
+    vkCmdEndQuery: Device commandBuffer, (1, 0), [], [trampoline::vkCmdEndQuery as PFN_vkCmdEndQuery], [], [],
         [device::vkCmdEndQuery], [];
-    vkCmdEndQueryIndexedEXT: Device, (0, 0), [], [trampoline::vkCmdEndQueryIndexedEXT as
+    vkCmdEndQueryIndexedEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdEndQueryIndexedEXT as
         PFN_vkCmdEndQueryIndexedEXT], [], [], [device::vkCmdEndQueryIndexedEXT], [];
-    vkCmdEndRenderPass: Device, (1, 0), [], [trampoline::vkCmdEndRenderPass as PFN_vkCmdEndRenderPass], [], [],
-        [device::vkCmdEndRenderPass], [];
-    vkCmdEndRenderPass2: Device, (1, 2), [], [trampoline::vkCmdEndRenderPass2 as PFN_vkCmdEndRenderPass2], [], [],
-        [device::vkCmdEndRenderPass2], [];
-    vkCmdEndRenderPass2KHR: Device, (0, 0), [], [trampoline::vkCmdEndRenderPass2KHR as PFN_vkCmdEndRenderPass2KHR],
-        [], [], [device::vkCmdEndRenderPass2KHR], [];
-    vkCmdEndRendering: Device, (1, 3), [], [trampoline::vkCmdEndRendering as PFN_vkCmdEndRendering], [], [],
-        [device::vkCmdEndRendering], [];
-    vkCmdEndRendering2EXT: Device, (0, 0), [], [trampoline::vkCmdEndRendering2EXT as PFN_vkCmdEndRendering2EXT],
-        [], [], [device::vkCmdEndRendering2EXT], [];
-    vkCmdEndRendering2KHR: Device, (0, 0), [], [trampoline::vkCmdEndRendering2KHR as PFN_vkCmdEndRendering2KHR],
-        [], [], [device::vkCmdEndRendering2KHR], [];
-    vkCmdEndRenderingKHR: Device, (0, 0), [], [trampoline::vkCmdEndRenderingKHR as PFN_vkCmdEndRenderingKHR], [],
-        [], [device::vkCmdEndRenderingKHR], [];
-    vkCmdEndShaderInstrumentationARM: Device, (0, 0), [], [trampoline::vkCmdEndShaderInstrumentationARM as
-        PFN_vkCmdEndShaderInstrumentationARM], [], [], [device::vkCmdEndShaderInstrumentationARM], [];
-    vkCmdEndTransformFeedback2EXT: Device, (0, 0), [], [trampoline::vkCmdEndTransformFeedback2EXT as
+    vkCmdEndRenderPass: Device commandBuffer, (1, 0), [], [trampoline::vkCmdEndRenderPass as
+        PFN_vkCmdEndRenderPass], [], [], [device::vkCmdEndRenderPass], [];
+    vkCmdEndRenderPass2: Device commandBuffer, (1, 2), [], [trampoline::vkCmdEndRenderPass2 as
+        PFN_vkCmdEndRenderPass2], [], [], [device::vkCmdEndRenderPass2], [];
+    vkCmdEndRenderPass2KHR: Device commandBuffer, (0, 0), [], [trampoline::vkCmdEndRenderPass2KHR as
+        PFN_vkCmdEndRenderPass2KHR], [], [], [device::vkCmdEndRenderPass2KHR], [];
+    vkCmdEndRendering: Device commandBuffer, (1, 3), [], [trampoline::vkCmdEndRendering as PFN_vkCmdEndRendering],
+        [], [], [device::vkCmdEndRendering], [];
+    vkCmdEndRendering2EXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdEndRendering2EXT as
+        PFN_vkCmdEndRendering2EXT], [], [], [device::vkCmdEndRendering2EXT], [];
+    vkCmdEndRendering2KHR: Device commandBuffer, (0, 0), [], [trampoline::vkCmdEndRendering2KHR as
+        PFN_vkCmdEndRendering2KHR], [], [], [device::vkCmdEndRendering2KHR], [];
+    vkCmdEndRenderingKHR: Device commandBuffer, (0, 0), [], [trampoline::vkCmdEndRenderingKHR as
+        PFN_vkCmdEndRenderingKHR], [], [], [device::vkCmdEndRenderingKHR], [];
+    vkCmdEndShaderInstrumentationARM: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdEndShaderInstrumentationARM as PFN_vkCmdEndShaderInstrumentationARM], [], [],
+        [device::vkCmdEndShaderInstrumentationARM], [];
+    vkCmdEndTransformFeedback2EXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdEndTransformFeedback2EXT as
         PFN_vkCmdEndTransformFeedback2EXT], [], [], [device::vkCmdEndTransformFeedback2EXT], [];
-    vkCmdEndTransformFeedbackEXT: Device, (0, 0), [], [trampoline::vkCmdEndTransformFeedbackEXT as
+    vkCmdEndTransformFeedbackEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdEndTransformFeedbackEXT as
         PFN_vkCmdEndTransformFeedbackEXT], [], [], [device::vkCmdEndTransformFeedbackEXT], [];
-    vkCmdEndVideoCodingKHR: Device, (0, 0), [], [trampoline::vkCmdEndVideoCodingKHR as PFN_vkCmdEndVideoCodingKHR],
-        [], [], [device::vkCmdEndVideoCodingKHR], [];
-    vkCmdExecuteCommands: Device, (1, 0), [], [trampoline::vkCmdExecuteCommands as PFN_vkCmdExecuteCommands], [],
-        [], [device::vkCmdExecuteCommands], [];
-    vkCmdExecuteGeneratedCommandsEXT: Device, (0, 0), [], [trampoline::vkCmdExecuteGeneratedCommandsEXT as
-        PFN_vkCmdExecuteGeneratedCommandsEXT], [], [], [device::vkCmdExecuteGeneratedCommandsEXT], [];
-    vkCmdExecuteGeneratedCommandsNV: Device, (0, 0), [], [trampoline::vkCmdExecuteGeneratedCommandsNV as
-        PFN_vkCmdExecuteGeneratedCommandsNV], [], [], [device::vkCmdExecuteGeneratedCommandsNV], [];
-    vkCmdFillBuffer: Device, (1, 0), [], [trampoline::vkCmdFillBuffer as PFN_vkCmdFillBuffer], [], [],
-        [device::vkCmdFillBuffer], [];
-    vkCmdFillMemoryKHR: Device, (0, 0), [], [trampoline::vkCmdFillMemoryKHR as PFN_vkCmdFillMemoryKHR], [], [],
-        [device::vkCmdFillMemoryKHR], [];
-    vkCmdInitializeGraphScratchMemoryAMDX: Device, (0, 0), [], [trampoline::vkCmdInitializeGraphScratchMemoryAMDX
-        as PFN_vkCmdInitializeGraphScratchMemoryAMDX], [], [], [device::vkCmdInitializeGraphScratchMemoryAMDX], [];
-    vkCmdInsertDebugUtilsLabelEXT: Device, (0, 0), [VK_EXT_debug_utils], [trampoline::vkCmdInsertDebugUtilsLabelEXT
-        as PFN_vkCmdInsertDebugUtilsLabelEXT], [terminator::vkCmdInsertDebugUtilsLabelEXT as
-        PFN_vkCmdInsertDebugUtilsLabelEXT], [Instance VK_EXT_debug_utils], [device::vkCmdInsertDebugUtilsLabelEXT],
+    vkCmdEndVideoCodingKHR: Device commandBuffer, (0, 0), [], [trampoline::vkCmdEndVideoCodingKHR as
+        PFN_vkCmdEndVideoCodingKHR], [], [], [device::vkCmdEndVideoCodingKHR], [];
+    vkCmdExecuteCommands: Device commandBuffer, (1, 0), [], [trampoline::vkCmdExecuteCommands as
+        PFN_vkCmdExecuteCommands], [], [], [device::vkCmdExecuteCommands], [];
+    vkCmdExecuteGeneratedCommandsEXT: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdExecuteGeneratedCommandsEXT as PFN_vkCmdExecuteGeneratedCommandsEXT], [], [],
+        [device::vkCmdExecuteGeneratedCommandsEXT], [];
+    vkCmdExecuteGeneratedCommandsNV: Device commandBuffer, (0, 0), [], [trampoline::vkCmdExecuteGeneratedCommandsNV
+        as PFN_vkCmdExecuteGeneratedCommandsNV], [], [], [device::vkCmdExecuteGeneratedCommandsNV], [];
+    vkCmdFillBuffer: Device commandBuffer, (1, 0), [], [trampoline::vkCmdFillBuffer as PFN_vkCmdFillBuffer], [],
+        [], [device::vkCmdFillBuffer], [];
+    vkCmdFillMemoryKHR: Device commandBuffer, (0, 0), [], [trampoline::vkCmdFillMemoryKHR as
+        PFN_vkCmdFillMemoryKHR], [], [], [device::vkCmdFillMemoryKHR], [];
+    vkCmdInitializeGraphScratchMemoryAMDX: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdInitializeGraphScratchMemoryAMDX as PFN_vkCmdInitializeGraphScratchMemoryAMDX], [], [],
+        [device::vkCmdInitializeGraphScratchMemoryAMDX], [];
+    vkCmdInsertDebugUtilsLabelEXT: Device commandBuffer, (0, 0), [VK_EXT_debug_utils],
+        [trampoline::vkCmdInsertDebugUtilsLabelEXT as PFN_vkCmdInsertDebugUtilsLabelEXT],
+        [terminator::vkCmdInsertDebugUtilsLabelEXT as PFN_vkCmdInsertDebugUtilsLabelEXT], [Instance
+        VK_EXT_debug_utils], [device::vkCmdInsertDebugUtilsLabelEXT],
         [device_terminator::vkCmdInsertDebugUtilsLabelEXT];
-    vkCmdNextSubpass: Device, (1, 0), [], [trampoline::vkCmdNextSubpass as PFN_vkCmdNextSubpass], [], [],
-        [device::vkCmdNextSubpass], [];
-    vkCmdNextSubpass2: Device, (1, 2), [], [trampoline::vkCmdNextSubpass2 as PFN_vkCmdNextSubpass2], [], [],
-        [device::vkCmdNextSubpass2], [];
-    vkCmdNextSubpass2KHR: Device, (0, 0), [], [trampoline::vkCmdNextSubpass2KHR as PFN_vkCmdNextSubpass2KHR], [],
-        [], [device::vkCmdNextSubpass2KHR], [];
-    vkCmdOpticalFlowExecuteNV: Device, (0, 0), [], [trampoline::vkCmdOpticalFlowExecuteNV as
+    vkCmdNextSubpass: Device commandBuffer, (1, 0), [], [trampoline::vkCmdNextSubpass as PFN_vkCmdNextSubpass], [],
+        [], [device::vkCmdNextSubpass], [];
+    vkCmdNextSubpass2: Device commandBuffer, (1, 2), [], [trampoline::vkCmdNextSubpass2 as PFN_vkCmdNextSubpass2],
+        [], [], [device::vkCmdNextSubpass2], [];
+    vkCmdNextSubpass2KHR: Device commandBuffer, (0, 0), [], [trampoline::vkCmdNextSubpass2KHR as
+        PFN_vkCmdNextSubpass2KHR], [], [], [device::vkCmdNextSubpass2KHR], [];
+    vkCmdOpticalFlowExecuteNV: Device commandBuffer, (0, 0), [], [trampoline::vkCmdOpticalFlowExecuteNV as
         PFN_vkCmdOpticalFlowExecuteNV], [], [], [device::vkCmdOpticalFlowExecuteNV], [];
-    vkCmdPipelineBarrier: Device, (1, 0), [], [trampoline::vkCmdPipelineBarrier as PFN_vkCmdPipelineBarrier], [],
-        [], [device::vkCmdPipelineBarrier], [];
-    vkCmdPipelineBarrier2: Device, (1, 3), [], [trampoline::vkCmdPipelineBarrier2 as PFN_vkCmdPipelineBarrier2],
-        [], [], [device::vkCmdPipelineBarrier2], [];
-    vkCmdPipelineBarrier2KHR: Device, (0, 0), [], [trampoline::vkCmdPipelineBarrier2KHR as
+    vkCmdPipelineBarrier: Device commandBuffer, (1, 0), [], [trampoline::vkCmdPipelineBarrier as
+        PFN_vkCmdPipelineBarrier], [], [], [device::vkCmdPipelineBarrier], [];
+    vkCmdPipelineBarrier2: Device commandBuffer, (1, 3), [], [trampoline::vkCmdPipelineBarrier2 as
+        PFN_vkCmdPipelineBarrier2], [], [], [device::vkCmdPipelineBarrier2], [];
+    vkCmdPipelineBarrier2KHR: Device commandBuffer, (0, 0), [], [trampoline::vkCmdPipelineBarrier2KHR as
         PFN_vkCmdPipelineBarrier2KHR], [], [], [device::vkCmdPipelineBarrier2KHR], [];
-    vkCmdPreprocessGeneratedCommandsEXT: Device, (0, 0), [], [trampoline::vkCmdPreprocessGeneratedCommandsEXT as
-        PFN_vkCmdPreprocessGeneratedCommandsEXT], [], [], [device::vkCmdPreprocessGeneratedCommandsEXT], [];
-    vkCmdPreprocessGeneratedCommandsNV: Device, (0, 0), [], [trampoline::vkCmdPreprocessGeneratedCommandsNV as
-        PFN_vkCmdPreprocessGeneratedCommandsNV], [], [], [device::vkCmdPreprocessGeneratedCommandsNV], [];
-    vkCmdPushConstants: Device, (1, 0), [], [trampoline::vkCmdPushConstants as PFN_vkCmdPushConstants], [], [],
-        [device::vkCmdPushConstants], [];
-    vkCmdPushConstants2: Device, (1, 4), [], [trampoline::vkCmdPushConstants2 as PFN_vkCmdPushConstants2], [], [],
-        [device::vkCmdPushConstants2], [];
-    vkCmdPushConstants2KHR: Device, (0, 0), [], [trampoline::vkCmdPushConstants2KHR as PFN_vkCmdPushConstants2KHR],
-        [], [], [device::vkCmdPushConstants2KHR], [];
-    vkCmdPushDataEXT: Device, (0, 0), [], [trampoline::vkCmdPushDataEXT as PFN_vkCmdPushDataEXT], [], [],
-        [device::vkCmdPushDataEXT], [];
-    vkCmdPushDescriptorSet: Device, (1, 4), [], [trampoline::vkCmdPushDescriptorSet as PFN_vkCmdPushDescriptorSet],
-        [], [], [device::vkCmdPushDescriptorSet], [];
-    vkCmdPushDescriptorSet2: Device, (1, 4), [], [trampoline::vkCmdPushDescriptorSet2 as
+    vkCmdPreprocessGeneratedCommandsEXT: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdPreprocessGeneratedCommandsEXT as PFN_vkCmdPreprocessGeneratedCommandsEXT], [], [],
+        [device::vkCmdPreprocessGeneratedCommandsEXT], [];
+    vkCmdPreprocessGeneratedCommandsNV: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdPreprocessGeneratedCommandsNV as PFN_vkCmdPreprocessGeneratedCommandsNV], [], [],
+        [device::vkCmdPreprocessGeneratedCommandsNV], [];
+    vkCmdPushConstants: Device commandBuffer, (1, 0), [], [trampoline::vkCmdPushConstants as
+        PFN_vkCmdPushConstants], [], [], [device::vkCmdPushConstants], [];
+    vkCmdPushConstants2: Device commandBuffer, (1, 4), [], [trampoline::vkCmdPushConstants2 as
+        PFN_vkCmdPushConstants2], [], [], [device::vkCmdPushConstants2], [];
+    vkCmdPushConstants2KHR: Device commandBuffer, (0, 0), [], [trampoline::vkCmdPushConstants2KHR as
+        PFN_vkCmdPushConstants2KHR], [], [], [device::vkCmdPushConstants2KHR], [];
+    vkCmdPushDataEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdPushDataEXT as PFN_vkCmdPushDataEXT], [],
+        [], [device::vkCmdPushDataEXT], [];
+    vkCmdPushDescriptorSet: Device commandBuffer, (1, 4), [], [trampoline::vkCmdPushDescriptorSet as
+        PFN_vkCmdPushDescriptorSet], [], [], [device::vkCmdPushDescriptorSet], [];
+    vkCmdPushDescriptorSet2: Device commandBuffer, (1, 4), [], [trampoline::vkCmdPushDescriptorSet2 as
         PFN_vkCmdPushDescriptorSet2], [], [], [device::vkCmdPushDescriptorSet2], [];
-    vkCmdPushDescriptorSet2KHR: Device, (0, 0), [], [trampoline::vkCmdPushDescriptorSet2KHR as
+    vkCmdPushDescriptorSet2KHR: Device commandBuffer, (0, 0), [], [trampoline::vkCmdPushDescriptorSet2KHR as
         PFN_vkCmdPushDescriptorSet2KHR], [], [], [device::vkCmdPushDescriptorSet2KHR], [];
-    vkCmdPushDescriptorSetKHR: Device, (0, 0), [], [trampoline::vkCmdPushDescriptorSetKHR as
+    vkCmdPushDescriptorSetKHR: Device commandBuffer, (0, 0), [], [trampoline::vkCmdPushDescriptorSetKHR as
         PFN_vkCmdPushDescriptorSetKHR], [], [], [device::vkCmdPushDescriptorSetKHR], [];
-    vkCmdPushDescriptorSetWithTemplate: Device, (1, 4), [], [trampoline::vkCmdPushDescriptorSetWithTemplate as
-        PFN_vkCmdPushDescriptorSetWithTemplate], [], [], [device::vkCmdPushDescriptorSetWithTemplate], [];
-    vkCmdPushDescriptorSetWithTemplate2: Device, (1, 4), [], [trampoline::vkCmdPushDescriptorSetWithTemplate2 as
-        PFN_vkCmdPushDescriptorSetWithTemplate2], [], [], [device::vkCmdPushDescriptorSetWithTemplate2], [];
-    vkCmdPushDescriptorSetWithTemplate2KHR: Device, (0, 0), [], [trampoline::vkCmdPushDescriptorSetWithTemplate2KHR
-        as PFN_vkCmdPushDescriptorSetWithTemplate2KHR], [], [], [device::vkCmdPushDescriptorSetWithTemplate2KHR],
-        [];
-    vkCmdPushDescriptorSetWithTemplateKHR: Device, (0, 0), [], [trampoline::vkCmdPushDescriptorSetWithTemplateKHR
-        as PFN_vkCmdPushDescriptorSetWithTemplateKHR], [], [], [device::vkCmdPushDescriptorSetWithTemplateKHR], [];
-    vkCmdResetEvent: Device, (1, 0), [], [trampoline::vkCmdResetEvent as PFN_vkCmdResetEvent], [], [],
-        [device::vkCmdResetEvent], [];
-    vkCmdResetEvent2: Device, (1, 3), [], [trampoline::vkCmdResetEvent2 as PFN_vkCmdResetEvent2], [], [],
-        [device::vkCmdResetEvent2], [];
-    vkCmdResetEvent2KHR: Device, (0, 0), [], [trampoline::vkCmdResetEvent2KHR as PFN_vkCmdResetEvent2KHR], [], [],
-        [device::vkCmdResetEvent2KHR], [];
-    vkCmdResetQueryPool: Device, (1, 0), [], [trampoline::vkCmdResetQueryPool as PFN_vkCmdResetQueryPool], [], [],
-        [device::vkCmdResetQueryPool], [];
-    vkCmdResolveImage: Device, (1, 0), [], [trampoline::vkCmdResolveImage as PFN_vkCmdResolveImage], [], [],
-        [device::vkCmdResolveImage], [];
-    vkCmdResolveImage2: Device, (1, 3), [], [trampoline::vkCmdResolveImage2 as PFN_vkCmdResolveImage2], [], [],
-        [device::vkCmdResolveImage2], [];
-    vkCmdResolveImage2KHR: Device, (0, 0), [], [trampoline::vkCmdResolveImage2KHR as PFN_vkCmdResolveImage2KHR],
-        [], [], [device::vkCmdResolveImage2KHR], [];
-    vkCmdSetAlphaToCoverageEnableEXT: Device, (0, 0), [], [trampoline::vkCmdSetAlphaToCoverageEnableEXT as
-        PFN_vkCmdSetAlphaToCoverageEnableEXT], [], [], [device::vkCmdSetAlphaToCoverageEnableEXT], [];
-    vkCmdSetAlphaToOneEnableEXT: Device, (0, 0), [], [trampoline::vkCmdSetAlphaToOneEnableEXT as
+    vkCmdPushDescriptorSetWithTemplate: Device commandBuffer, (1, 4), [],
+        [trampoline::vkCmdPushDescriptorSetWithTemplate as PFN_vkCmdPushDescriptorSetWithTemplate], [], [],
+        [device::vkCmdPushDescriptorSetWithTemplate], [];
+    vkCmdPushDescriptorSetWithTemplate2: Device commandBuffer, (1, 4), [],
+        [trampoline::vkCmdPushDescriptorSetWithTemplate2 as PFN_vkCmdPushDescriptorSetWithTemplate2], [], [],
+        [device::vkCmdPushDescriptorSetWithTemplate2], [];
+    vkCmdPushDescriptorSetWithTemplate2KHR: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdPushDescriptorSetWithTemplate2KHR as PFN_vkCmdPushDescriptorSetWithTemplate2KHR], [], [],
+        [device::vkCmdPushDescriptorSetWithTemplate2KHR], [];
+    vkCmdPushDescriptorSetWithTemplateKHR: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdPushDescriptorSetWithTemplateKHR as PFN_vkCmdPushDescriptorSetWithTemplateKHR], [], [],
+        [device::vkCmdPushDescriptorSetWithTemplateKHR], [];
+    vkCmdResetEvent: Device commandBuffer, (1, 0), [], [trampoline::vkCmdResetEvent as PFN_vkCmdResetEvent], [],
+        [], [device::vkCmdResetEvent], [];
+    vkCmdResetEvent2: Device commandBuffer, (1, 3), [], [trampoline::vkCmdResetEvent2 as PFN_vkCmdResetEvent2], [],
+        [], [device::vkCmdResetEvent2], [];
+    vkCmdResetEvent2KHR: Device commandBuffer, (0, 0), [], [trampoline::vkCmdResetEvent2KHR as
+        PFN_vkCmdResetEvent2KHR], [], [], [device::vkCmdResetEvent2KHR], [];
+    vkCmdResetQueryPool: Device commandBuffer, (1, 0), [], [trampoline::vkCmdResetQueryPool as
+        PFN_vkCmdResetQueryPool], [], [], [device::vkCmdResetQueryPool], [];
+    vkCmdResolveImage: Device commandBuffer, (1, 0), [], [trampoline::vkCmdResolveImage as PFN_vkCmdResolveImage],
+        [], [], [device::vkCmdResolveImage], [];
+    vkCmdResolveImage2: Device commandBuffer, (1, 3), [], [trampoline::vkCmdResolveImage2 as
+        PFN_vkCmdResolveImage2], [], [], [device::vkCmdResolveImage2], [];
+    vkCmdResolveImage2KHR: Device commandBuffer, (0, 0), [], [trampoline::vkCmdResolveImage2KHR as
+        PFN_vkCmdResolveImage2KHR], [], [], [device::vkCmdResolveImage2KHR], [];
+    vkCmdSetAlphaToCoverageEnableEXT: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdSetAlphaToCoverageEnableEXT as PFN_vkCmdSetAlphaToCoverageEnableEXT], [], [],
+        [device::vkCmdSetAlphaToCoverageEnableEXT], [];
+    vkCmdSetAlphaToOneEnableEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSetAlphaToOneEnableEXT as
         PFN_vkCmdSetAlphaToOneEnableEXT], [], [], [device::vkCmdSetAlphaToOneEnableEXT], [];
-    vkCmdSetAttachmentFeedbackLoopEnableEXT: Device, (0, 0), [],
+    vkCmdSetAttachmentFeedbackLoopEnableEXT: Device commandBuffer, (0, 0), [],
         [trampoline::vkCmdSetAttachmentFeedbackLoopEnableEXT as PFN_vkCmdSetAttachmentFeedbackLoopEnableEXT], [],
         [], [device::vkCmdSetAttachmentFeedbackLoopEnableEXT], [];
-    vkCmdSetBlendConstants: Device, (1, 0), [], [trampoline::vkCmdSetBlendConstants as PFN_vkCmdSetBlendConstants],
-        [], [], [device::vkCmdSetBlendConstants], [];
-    vkCmdSetCheckpointNV: Device, (0, 0), [], [trampoline::vkCmdSetCheckpointNV as PFN_vkCmdSetCheckpointNV], [],
-        [], [device::vkCmdSetCheckpointNV], [];
-    vkCmdSetCoarseSampleOrderNV: Device, (0, 0), [], [trampoline::vkCmdSetCoarseSampleOrderNV as
+    vkCmdSetBlendConstants: Device commandBuffer, (1, 0), [], [trampoline::vkCmdSetBlendConstants as
+        PFN_vkCmdSetBlendConstants], [], [], [device::vkCmdSetBlendConstants], [];
+    vkCmdSetCheckpointNV: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSetCheckpointNV as
+        PFN_vkCmdSetCheckpointNV], [], [], [device::vkCmdSetCheckpointNV], [];
+    vkCmdSetCoarseSampleOrderNV: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSetCoarseSampleOrderNV as
         PFN_vkCmdSetCoarseSampleOrderNV], [], [], [device::vkCmdSetCoarseSampleOrderNV], [];
-    vkCmdSetColorBlendAdvancedEXT: Device, (0, 0), [], [trampoline::vkCmdSetColorBlendAdvancedEXT as
+    vkCmdSetColorBlendAdvancedEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSetColorBlendAdvancedEXT as
         PFN_vkCmdSetColorBlendAdvancedEXT], [], [], [device::vkCmdSetColorBlendAdvancedEXT], [];
-    vkCmdSetColorBlendEnableEXT: Device, (0, 0), [], [trampoline::vkCmdSetColorBlendEnableEXT as
+    vkCmdSetColorBlendEnableEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSetColorBlendEnableEXT as
         PFN_vkCmdSetColorBlendEnableEXT], [], [], [device::vkCmdSetColorBlendEnableEXT], [];
-    vkCmdSetColorBlendEquationEXT: Device, (0, 0), [], [trampoline::vkCmdSetColorBlendEquationEXT as
+    vkCmdSetColorBlendEquationEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSetColorBlendEquationEXT as
         PFN_vkCmdSetColorBlendEquationEXT], [], [], [device::vkCmdSetColorBlendEquationEXT], [];
-    vkCmdSetColorWriteEnableEXT: Device, (0, 0), [], [trampoline::vkCmdSetColorWriteEnableEXT as
+    vkCmdSetColorWriteEnableEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSetColorWriteEnableEXT as
         PFN_vkCmdSetColorWriteEnableEXT], [], [], [device::vkCmdSetColorWriteEnableEXT], [];
-    vkCmdSetColorWriteMaskEXT: Device, (0, 0), [], [trampoline::vkCmdSetColorWriteMaskEXT as
+    vkCmdSetColorWriteMaskEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSetColorWriteMaskEXT as
         PFN_vkCmdSetColorWriteMaskEXT], [], [], [device::vkCmdSetColorWriteMaskEXT], [];
-    vkCmdSetComputeOccupancyPriorityNV: Device, (0, 0), [], [trampoline::vkCmdSetComputeOccupancyPriorityNV as
-        PFN_vkCmdSetComputeOccupancyPriorityNV], [], [], [device::vkCmdSetComputeOccupancyPriorityNV], [];
-    vkCmdSetConservativeRasterizationModeEXT: Device, (0, 0), [],
+    vkCmdSetComputeOccupancyPriorityNV: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdSetComputeOccupancyPriorityNV as PFN_vkCmdSetComputeOccupancyPriorityNV], [], [],
+        [device::vkCmdSetComputeOccupancyPriorityNV], [];
+    vkCmdSetConservativeRasterizationModeEXT: Device commandBuffer, (0, 0), [],
         [trampoline::vkCmdSetConservativeRasterizationModeEXT as PFN_vkCmdSetConservativeRasterizationModeEXT], [],
         [], [device::vkCmdSetConservativeRasterizationModeEXT], [];
-    vkCmdSetCoverageModulationModeNV: Device, (0, 0), [], [trampoline::vkCmdSetCoverageModulationModeNV as
-        PFN_vkCmdSetCoverageModulationModeNV], [], [], [device::vkCmdSetCoverageModulationModeNV], [];
-    vkCmdSetCoverageModulationTableEnableNV: Device, (0, 0), [],
+    vkCmdSetCoverageModulationModeNV: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdSetCoverageModulationModeNV as PFN_vkCmdSetCoverageModulationModeNV], [], [],
+        [device::vkCmdSetCoverageModulationModeNV], [];
+    vkCmdSetCoverageModulationTableEnableNV: Device commandBuffer, (0, 0), [],
         [trampoline::vkCmdSetCoverageModulationTableEnableNV as PFN_vkCmdSetCoverageModulationTableEnableNV], [],
         [], [device::vkCmdSetCoverageModulationTableEnableNV], [];
-    vkCmdSetCoverageModulationTableNV: Device, (0, 0), [], [trampoline::vkCmdSetCoverageModulationTableNV as
-        PFN_vkCmdSetCoverageModulationTableNV], [], [], [device::vkCmdSetCoverageModulationTableNV], [];
-    vkCmdSetCoverageReductionModeNV: Device, (0, 0), [], [trampoline::vkCmdSetCoverageReductionModeNV as
-        PFN_vkCmdSetCoverageReductionModeNV], [], [], [device::vkCmdSetCoverageReductionModeNV], [];
-    vkCmdSetCoverageToColorEnableNV: Device, (0, 0), [], [trampoline::vkCmdSetCoverageToColorEnableNV as
-        PFN_vkCmdSetCoverageToColorEnableNV], [], [], [device::vkCmdSetCoverageToColorEnableNV], [];
-    vkCmdSetCoverageToColorLocationNV: Device, (0, 0), [], [trampoline::vkCmdSetCoverageToColorLocationNV as
-        PFN_vkCmdSetCoverageToColorLocationNV], [], [], [device::vkCmdSetCoverageToColorLocationNV], [];
-    vkCmdSetCullMode: Device, (1, 3), [], [trampoline::vkCmdSetCullMode as PFN_vkCmdSetCullMode], [], [],
-        [device::vkCmdSetCullMode], [];
-    vkCmdSetCullModeEXT: Device, (0, 0), [], [trampoline::vkCmdSetCullModeEXT as PFN_vkCmdSetCullModeEXT], [], [],
-        [device::vkCmdSetCullModeEXT], [];
-    vkCmdSetDepthBias: Device, (1, 0), [], [trampoline::vkCmdSetDepthBias as PFN_vkCmdSetDepthBias], [], [],
-        [device::vkCmdSetDepthBias], [];
-    vkCmdSetDepthBias2EXT: Device, (0, 0), [], [trampoline::vkCmdSetDepthBias2EXT as PFN_vkCmdSetDepthBias2EXT],
-        [], [], [device::vkCmdSetDepthBias2EXT], [];
-    vkCmdSetDepthBiasEnable: Device, (1, 3), [], [trampoline::vkCmdSetDepthBiasEnable as
+    vkCmdSetCoverageModulationTableNV: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdSetCoverageModulationTableNV as PFN_vkCmdSetCoverageModulationTableNV], [], [],
+        [device::vkCmdSetCoverageModulationTableNV], [];
+    vkCmdSetCoverageReductionModeNV: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSetCoverageReductionModeNV
+        as PFN_vkCmdSetCoverageReductionModeNV], [], [], [device::vkCmdSetCoverageReductionModeNV], [];
+    vkCmdSetCoverageToColorEnableNV: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSetCoverageToColorEnableNV
+        as PFN_vkCmdSetCoverageToColorEnableNV], [], [], [device::vkCmdSetCoverageToColorEnableNV], [];
+    vkCmdSetCoverageToColorLocationNV: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdSetCoverageToColorLocationNV as PFN_vkCmdSetCoverageToColorLocationNV], [], [],
+        [device::vkCmdSetCoverageToColorLocationNV], [];
+    vkCmdSetCullMode: Device commandBuffer, (1, 3), [], [trampoline::vkCmdSetCullMode as PFN_vkCmdSetCullMode], [],
+        [], [device::vkCmdSetCullMode], [];
+    vkCmdSetCullModeEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSetCullModeEXT as
+        PFN_vkCmdSetCullModeEXT], [], [], [device::vkCmdSetCullModeEXT], [];
+    vkCmdSetDepthBias: Device commandBuffer, (1, 0), [], [trampoline::vkCmdSetDepthBias as PFN_vkCmdSetDepthBias],
+        [], [], [device::vkCmdSetDepthBias], [];
+    vkCmdSetDepthBias2EXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSetDepthBias2EXT as
+        PFN_vkCmdSetDepthBias2EXT], [], [], [device::vkCmdSetDepthBias2EXT], [];
+    vkCmdSetDepthBiasEnable: Device commandBuffer, (1, 3), [], [trampoline::vkCmdSetDepthBiasEnable as
         PFN_vkCmdSetDepthBiasEnable], [], [], [device::vkCmdSetDepthBiasEnable], [];
-    vkCmdSetDepthBiasEnableEXT: Device, (0, 0), [], [trampoline::vkCmdSetDepthBiasEnableEXT as
+    vkCmdSetDepthBiasEnableEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSetDepthBiasEnableEXT as
         PFN_vkCmdSetDepthBiasEnableEXT], [], [], [device::vkCmdSetDepthBiasEnableEXT], [];
-    vkCmdSetDepthBounds: Device, (1, 0), [], [trampoline::vkCmdSetDepthBounds as PFN_vkCmdSetDepthBounds], [], [],
-        [device::vkCmdSetDepthBounds], [];
-    vkCmdSetDepthBoundsTestEnable: Device, (1, 3), [], [trampoline::vkCmdSetDepthBoundsTestEnable as
+    vkCmdSetDepthBounds: Device commandBuffer, (1, 0), [], [trampoline::vkCmdSetDepthBounds as
+        PFN_vkCmdSetDepthBounds], [], [], [device::vkCmdSetDepthBounds], [];
+    vkCmdSetDepthBoundsTestEnable: Device commandBuffer, (1, 3), [], [trampoline::vkCmdSetDepthBoundsTestEnable as
         PFN_vkCmdSetDepthBoundsTestEnable], [], [], [device::vkCmdSetDepthBoundsTestEnable], [];
-    vkCmdSetDepthBoundsTestEnableEXT: Device, (0, 0), [], [trampoline::vkCmdSetDepthBoundsTestEnableEXT as
-        PFN_vkCmdSetDepthBoundsTestEnableEXT], [], [], [device::vkCmdSetDepthBoundsTestEnableEXT], [];
-    vkCmdSetDepthClampEnableEXT: Device, (0, 0), [], [trampoline::vkCmdSetDepthClampEnableEXT as
+    vkCmdSetDepthBoundsTestEnableEXT: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdSetDepthBoundsTestEnableEXT as PFN_vkCmdSetDepthBoundsTestEnableEXT], [], [],
+        [device::vkCmdSetDepthBoundsTestEnableEXT], [];
+    vkCmdSetDepthClampEnableEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSetDepthClampEnableEXT as
         PFN_vkCmdSetDepthClampEnableEXT], [], [], [device::vkCmdSetDepthClampEnableEXT], [];
-    vkCmdSetDepthClampRangeEXT: Device, (0, 0), [], [trampoline::vkCmdSetDepthClampRangeEXT as
+    vkCmdSetDepthClampRangeEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSetDepthClampRangeEXT as
         PFN_vkCmdSetDepthClampRangeEXT], [], [], [device::vkCmdSetDepthClampRangeEXT], [];
-    vkCmdSetDepthClipEnableEXT: Device, (0, 0), [], [trampoline::vkCmdSetDepthClipEnableEXT as
+    vkCmdSetDepthClipEnableEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSetDepthClipEnableEXT as
         PFN_vkCmdSetDepthClipEnableEXT], [], [], [device::vkCmdSetDepthClipEnableEXT], [];
-    vkCmdSetDepthClipNegativeOneToOneEXT: Device, (0, 0), [], [trampoline::vkCmdSetDepthClipNegativeOneToOneEXT as
-        PFN_vkCmdSetDepthClipNegativeOneToOneEXT], [], [], [device::vkCmdSetDepthClipNegativeOneToOneEXT], [];
-    vkCmdSetDepthCompareOp: Device, (1, 3), [], [trampoline::vkCmdSetDepthCompareOp as PFN_vkCmdSetDepthCompareOp],
-        [], [], [device::vkCmdSetDepthCompareOp], [];
-    vkCmdSetDepthCompareOpEXT: Device, (0, 0), [], [trampoline::vkCmdSetDepthCompareOpEXT as
+    vkCmdSetDepthClipNegativeOneToOneEXT: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdSetDepthClipNegativeOneToOneEXT as PFN_vkCmdSetDepthClipNegativeOneToOneEXT], [], [],
+        [device::vkCmdSetDepthClipNegativeOneToOneEXT], [];
+    vkCmdSetDepthCompareOp: Device commandBuffer, (1, 3), [], [trampoline::vkCmdSetDepthCompareOp as
+        PFN_vkCmdSetDepthCompareOp], [], [], [device::vkCmdSetDepthCompareOp], [];
+    vkCmdSetDepthCompareOpEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSetDepthCompareOpEXT as
         PFN_vkCmdSetDepthCompareOpEXT], [], [], [device::vkCmdSetDepthCompareOpEXT], [];
-    vkCmdSetDepthTestEnable: Device, (1, 3), [], [trampoline::vkCmdSetDepthTestEnable as
+    vkCmdSetDepthTestEnable: Device commandBuffer, (1, 3), [], [trampoline::vkCmdSetDepthTestEnable as
         PFN_vkCmdSetDepthTestEnable], [], [], [device::vkCmdSetDepthTestEnable], [];
-    vkCmdSetDepthTestEnableEXT: Device, (0, 0), [], [trampoline::vkCmdSetDepthTestEnableEXT as
+    vkCmdSetDepthTestEnableEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSetDepthTestEnableEXT as
         PFN_vkCmdSetDepthTestEnableEXT], [], [], [device::vkCmdSetDepthTestEnableEXT], [];
-    vkCmdSetDepthWriteEnable: Device, (1, 3), [], [trampoline::vkCmdSetDepthWriteEnable as
+    vkCmdSetDepthWriteEnable: Device commandBuffer, (1, 3), [], [trampoline::vkCmdSetDepthWriteEnable as
         PFN_vkCmdSetDepthWriteEnable], [], [], [device::vkCmdSetDepthWriteEnable], [];
-    vkCmdSetDepthWriteEnableEXT: Device, (0, 0), [], [trampoline::vkCmdSetDepthWriteEnableEXT as
+    vkCmdSetDepthWriteEnableEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSetDepthWriteEnableEXT as
         PFN_vkCmdSetDepthWriteEnableEXT], [], [], [device::vkCmdSetDepthWriteEnableEXT], [];
-    vkCmdSetDescriptorBufferOffsets2EXT: Device, (0, 0), [], [trampoline::vkCmdSetDescriptorBufferOffsets2EXT as
-        PFN_vkCmdSetDescriptorBufferOffsets2EXT], [], [], [device::vkCmdSetDescriptorBufferOffsets2EXT], [];
-    vkCmdSetDescriptorBufferOffsetsEXT: Device, (0, 0), [], [trampoline::vkCmdSetDescriptorBufferOffsetsEXT as
-        PFN_vkCmdSetDescriptorBufferOffsetsEXT], [], [], [device::vkCmdSetDescriptorBufferOffsetsEXT], [];
-    vkCmdSetDeviceMask: Device, (1, 1), [], [trampoline::vkCmdSetDeviceMask as PFN_vkCmdSetDeviceMask], [], [],
-        [device::vkCmdSetDeviceMask], [];
-    vkCmdSetDeviceMaskKHR: Device, (0, 0), [], [trampoline::vkCmdSetDeviceMaskKHR as PFN_vkCmdSetDeviceMaskKHR],
-        [], [], [device::vkCmdSetDeviceMaskKHR], [];
-    vkCmdSetDiscardRectangleEXT: Device, (0, 0), [], [trampoline::vkCmdSetDiscardRectangleEXT as
+    vkCmdSetDescriptorBufferOffsets2EXT: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdSetDescriptorBufferOffsets2EXT as PFN_vkCmdSetDescriptorBufferOffsets2EXT], [], [],
+        [device::vkCmdSetDescriptorBufferOffsets2EXT], [];
+    vkCmdSetDescriptorBufferOffsetsEXT: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdSetDescriptorBufferOffsetsEXT as PFN_vkCmdSetDescriptorBufferOffsetsEXT], [], [],
+        [device::vkCmdSetDescriptorBufferOffsetsEXT], [];
+    vkCmdSetDeviceMask: Device commandBuffer, (1, 1), [], [trampoline::vkCmdSetDeviceMask as
+        PFN_vkCmdSetDeviceMask], [], [], [device::vkCmdSetDeviceMask], [];
+    vkCmdSetDeviceMaskKHR: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSetDeviceMaskKHR as
+        PFN_vkCmdSetDeviceMaskKHR], [], [], [device::vkCmdSetDeviceMaskKHR], [];
+    vkCmdSetDiscardRectangleEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSetDiscardRectangleEXT as
         PFN_vkCmdSetDiscardRectangleEXT], [], [], [device::vkCmdSetDiscardRectangleEXT], [];
-    vkCmdSetDiscardRectangleEnableEXT: Device, (0, 0), [], [trampoline::vkCmdSetDiscardRectangleEnableEXT as
-        PFN_vkCmdSetDiscardRectangleEnableEXT], [], [], [device::vkCmdSetDiscardRectangleEnableEXT], [];
-    vkCmdSetDiscardRectangleModeEXT: Device, (0, 0), [], [trampoline::vkCmdSetDiscardRectangleModeEXT as
-        PFN_vkCmdSetDiscardRectangleModeEXT], [], [], [device::vkCmdSetDiscardRectangleModeEXT], [];
-    vkCmdSetDispatchParametersARM: Device, (0, 0), [], [trampoline::vkCmdSetDispatchParametersARM as
+    vkCmdSetDiscardRectangleEnableEXT: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdSetDiscardRectangleEnableEXT as PFN_vkCmdSetDiscardRectangleEnableEXT], [], [],
+        [device::vkCmdSetDiscardRectangleEnableEXT], [];
+    vkCmdSetDiscardRectangleModeEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSetDiscardRectangleModeEXT
+        as PFN_vkCmdSetDiscardRectangleModeEXT], [], [], [device::vkCmdSetDiscardRectangleModeEXT], [];
+    vkCmdSetDispatchParametersARM: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSetDispatchParametersARM as
         PFN_vkCmdSetDispatchParametersARM], [], [], [device::vkCmdSetDispatchParametersARM], [];
-    vkCmdSetEvent: Device, (1, 0), [], [trampoline::vkCmdSetEvent as PFN_vkCmdSetEvent], [], [],
+    vkCmdSetEvent: Device commandBuffer, (1, 0), [], [trampoline::vkCmdSetEvent as PFN_vkCmdSetEvent], [], [],
         [device::vkCmdSetEvent], [];
-    vkCmdSetEvent2: Device, (1, 3), [], [trampoline::vkCmdSetEvent2 as PFN_vkCmdSetEvent2], [], [],
+    vkCmdSetEvent2: Device commandBuffer, (1, 3), [], [trampoline::vkCmdSetEvent2 as PFN_vkCmdSetEvent2], [], [],
         [device::vkCmdSetEvent2], [];
-    vkCmdSetEvent2KHR: Device, (0, 0), [], [trampoline::vkCmdSetEvent2KHR as PFN_vkCmdSetEvent2KHR], [], [],
-        [device::vkCmdSetEvent2KHR], [];
-    vkCmdSetExclusiveScissorEnableNV: Device, (0, 0), [], [trampoline::vkCmdSetExclusiveScissorEnableNV as
-        PFN_vkCmdSetExclusiveScissorEnableNV], [], [], [device::vkCmdSetExclusiveScissorEnableNV], [];
-    vkCmdSetExclusiveScissorNV: Device, (0, 0), [], [trampoline::vkCmdSetExclusiveScissorNV as
+    vkCmdSetEvent2KHR: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSetEvent2KHR as PFN_vkCmdSetEvent2KHR],
+        [], [], [device::vkCmdSetEvent2KHR], [];
+    vkCmdSetExclusiveScissorEnableNV: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdSetExclusiveScissorEnableNV as PFN_vkCmdSetExclusiveScissorEnableNV], [], [],
+        [device::vkCmdSetExclusiveScissorEnableNV], [];
+    vkCmdSetExclusiveScissorNV: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSetExclusiveScissorNV as
         PFN_vkCmdSetExclusiveScissorNV], [], [], [device::vkCmdSetExclusiveScissorNV], [];
-    vkCmdSetExtraPrimitiveOverestimationSizeEXT: Device, (0, 0), [],
+    vkCmdSetExtraPrimitiveOverestimationSizeEXT: Device commandBuffer, (0, 0), [],
         [trampoline::vkCmdSetExtraPrimitiveOverestimationSizeEXT as
         PFN_vkCmdSetExtraPrimitiveOverestimationSizeEXT], [], [],
         [device::vkCmdSetExtraPrimitiveOverestimationSizeEXT], [];
-    vkCmdSetFragmentShadingRateEnumNV: Device, (0, 0), [], [trampoline::vkCmdSetFragmentShadingRateEnumNV as
-        PFN_vkCmdSetFragmentShadingRateEnumNV], [], [], [device::vkCmdSetFragmentShadingRateEnumNV], [];
-    vkCmdSetFragmentShadingRateKHR: Device, (0, 0), [], [trampoline::vkCmdSetFragmentShadingRateKHR as
-        PFN_vkCmdSetFragmentShadingRateKHR], [], [], [device::vkCmdSetFragmentShadingRateKHR], [];
-    vkCmdSetFrontFace: Device, (1, 3), [], [trampoline::vkCmdSetFrontFace as PFN_vkCmdSetFrontFace], [], [],
-        [device::vkCmdSetFrontFace], [];
-    vkCmdSetFrontFaceEXT: Device, (0, 0), [], [trampoline::vkCmdSetFrontFaceEXT as PFN_vkCmdSetFrontFaceEXT], [],
-        [], [device::vkCmdSetFrontFaceEXT], [];
-    vkCmdSetLineRasterizationModeEXT: Device, (0, 0), [], [trampoline::vkCmdSetLineRasterizationModeEXT as
-        PFN_vkCmdSetLineRasterizationModeEXT], [], [], [device::vkCmdSetLineRasterizationModeEXT], [];
-    vkCmdSetLineStipple: Device, (1, 4), [], [trampoline::vkCmdSetLineStipple as PFN_vkCmdSetLineStipple], [], [],
-        [device::vkCmdSetLineStipple], [];
-    vkCmdSetLineStippleEXT: Device, (0, 0), [], [trampoline::vkCmdSetLineStippleEXT as PFN_vkCmdSetLineStippleEXT],
-        [], [], [device::vkCmdSetLineStippleEXT], [];
-    vkCmdSetLineStippleEnableEXT: Device, (0, 0), [], [trampoline::vkCmdSetLineStippleEnableEXT as
+    vkCmdSetFragmentShadingRateEnumNV: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdSetFragmentShadingRateEnumNV as PFN_vkCmdSetFragmentShadingRateEnumNV], [], [],
+        [device::vkCmdSetFragmentShadingRateEnumNV], [];
+    vkCmdSetFragmentShadingRateKHR: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSetFragmentShadingRateKHR
+        as PFN_vkCmdSetFragmentShadingRateKHR], [], [], [device::vkCmdSetFragmentShadingRateKHR], [];
+    vkCmdSetFrontFace: Device commandBuffer, (1, 3), [], [trampoline::vkCmdSetFrontFace as PFN_vkCmdSetFrontFace],
+        [], [], [device::vkCmdSetFrontFace], [];
+    vkCmdSetFrontFaceEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSetFrontFaceEXT as
+        PFN_vkCmdSetFrontFaceEXT], [], [], [device::vkCmdSetFrontFaceEXT], [];
+    vkCmdSetLineRasterizationModeEXT: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdSetLineRasterizationModeEXT as PFN_vkCmdSetLineRasterizationModeEXT], [], [],
+        [device::vkCmdSetLineRasterizationModeEXT], [];
+    vkCmdSetLineStipple: Device commandBuffer, (1, 4), [], [trampoline::vkCmdSetLineStipple as
+        PFN_vkCmdSetLineStipple], [], [], [device::vkCmdSetLineStipple], [];
+    vkCmdSetLineStippleEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSetLineStippleEXT as
+        PFN_vkCmdSetLineStippleEXT], [], [], [device::vkCmdSetLineStippleEXT], [];
+    vkCmdSetLineStippleEnableEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSetLineStippleEnableEXT as
         PFN_vkCmdSetLineStippleEnableEXT], [], [], [device::vkCmdSetLineStippleEnableEXT], [];
-    vkCmdSetLineStippleKHR: Device, (0, 0), [], [trampoline::vkCmdSetLineStippleKHR as PFN_vkCmdSetLineStippleKHR],
-        [], [], [device::vkCmdSetLineStippleKHR], [];
-    vkCmdSetLineWidth: Device, (1, 0), [], [trampoline::vkCmdSetLineWidth as PFN_vkCmdSetLineWidth], [], [],
-        [device::vkCmdSetLineWidth], [];
-    vkCmdSetLogicOpEXT: Device, (0, 0), [], [trampoline::vkCmdSetLogicOpEXT as PFN_vkCmdSetLogicOpEXT], [], [],
-        [device::vkCmdSetLogicOpEXT], [];
-    vkCmdSetLogicOpEnableEXT: Device, (0, 0), [], [trampoline::vkCmdSetLogicOpEnableEXT as
+    vkCmdSetLineStippleKHR: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSetLineStippleKHR as
+        PFN_vkCmdSetLineStippleKHR], [], [], [device::vkCmdSetLineStippleKHR], [];
+    vkCmdSetLineWidth: Device commandBuffer, (1, 0), [], [trampoline::vkCmdSetLineWidth as PFN_vkCmdSetLineWidth],
+        [], [], [device::vkCmdSetLineWidth], [];
+    vkCmdSetLogicOpEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSetLogicOpEXT as
+        PFN_vkCmdSetLogicOpEXT], [], [], [device::vkCmdSetLogicOpEXT], [];
+    vkCmdSetLogicOpEnableEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSetLogicOpEnableEXT as
         PFN_vkCmdSetLogicOpEnableEXT], [], [], [device::vkCmdSetLogicOpEnableEXT], [];
-    vkCmdSetPatchControlPointsEXT: Device, (0, 0), [], [trampoline::vkCmdSetPatchControlPointsEXT as
+    vkCmdSetPatchControlPointsEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSetPatchControlPointsEXT as
         PFN_vkCmdSetPatchControlPointsEXT], [], [], [device::vkCmdSetPatchControlPointsEXT], [];
-    vkCmdSetPerformanceMarkerINTEL: Device, (0, 0), [], [trampoline::vkCmdSetPerformanceMarkerINTEL as
-        PFN_vkCmdSetPerformanceMarkerINTEL], [], [], [device::vkCmdSetPerformanceMarkerINTEL], [];
-    vkCmdSetPerformanceOverrideINTEL: Device, (0, 0), [], [trampoline::vkCmdSetPerformanceOverrideINTEL as
-        PFN_vkCmdSetPerformanceOverrideINTEL], [], [], [device::vkCmdSetPerformanceOverrideINTEL], [];
-    vkCmdSetPerformanceStreamMarkerINTEL: Device, (0, 0), [], [trampoline::vkCmdSetPerformanceStreamMarkerINTEL as
-        PFN_vkCmdSetPerformanceStreamMarkerINTEL], [], [], [device::vkCmdSetPerformanceStreamMarkerINTEL], [];
-    vkCmdSetPolygonModeEXT: Device, (0, 0), [], [trampoline::vkCmdSetPolygonModeEXT as PFN_vkCmdSetPolygonModeEXT],
-        [], [], [device::vkCmdSetPolygonModeEXT], [];
-    vkCmdSetPrimitiveRestartEnable: Device, (1, 3), [], [trampoline::vkCmdSetPrimitiveRestartEnable as
-        PFN_vkCmdSetPrimitiveRestartEnable], [], [], [device::vkCmdSetPrimitiveRestartEnable], [];
-    vkCmdSetPrimitiveRestartEnableEXT: Device, (0, 0), [], [trampoline::vkCmdSetPrimitiveRestartEnableEXT as
-        PFN_vkCmdSetPrimitiveRestartEnableEXT], [], [], [device::vkCmdSetPrimitiveRestartEnableEXT], [];
-    vkCmdSetPrimitiveRestartIndexEXT: Device, (0, 0), [], [trampoline::vkCmdSetPrimitiveRestartIndexEXT as
-        PFN_vkCmdSetPrimitiveRestartIndexEXT], [], [], [device::vkCmdSetPrimitiveRestartIndexEXT], [];
-    vkCmdSetPrimitiveTopology: Device, (1, 3), [], [trampoline::vkCmdSetPrimitiveTopology as
+    vkCmdSetPerformanceMarkerINTEL: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSetPerformanceMarkerINTEL
+        as PFN_vkCmdSetPerformanceMarkerINTEL], [], [], [device::vkCmdSetPerformanceMarkerINTEL], [];
+    vkCmdSetPerformanceOverrideINTEL: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdSetPerformanceOverrideINTEL as PFN_vkCmdSetPerformanceOverrideINTEL], [], [],
+        [device::vkCmdSetPerformanceOverrideINTEL], [];
+    vkCmdSetPerformanceStreamMarkerINTEL: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdSetPerformanceStreamMarkerINTEL as PFN_vkCmdSetPerformanceStreamMarkerINTEL], [], [],
+        [device::vkCmdSetPerformanceStreamMarkerINTEL], [];
+    vkCmdSetPolygonModeEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSetPolygonModeEXT as
+        PFN_vkCmdSetPolygonModeEXT], [], [], [device::vkCmdSetPolygonModeEXT], [];
+    vkCmdSetPrimitiveRestartEnable: Device commandBuffer, (1, 3), [], [trampoline::vkCmdSetPrimitiveRestartEnable
+        as PFN_vkCmdSetPrimitiveRestartEnable], [], [], [device::vkCmdSetPrimitiveRestartEnable], [];
+    vkCmdSetPrimitiveRestartEnableEXT: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdSetPrimitiveRestartEnableEXT as PFN_vkCmdSetPrimitiveRestartEnableEXT], [], [],
+        [device::vkCmdSetPrimitiveRestartEnableEXT], [];
+    vkCmdSetPrimitiveRestartIndexEXT: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdSetPrimitiveRestartIndexEXT as PFN_vkCmdSetPrimitiveRestartIndexEXT], [], [],
+        [device::vkCmdSetPrimitiveRestartIndexEXT], [];
+    vkCmdSetPrimitiveTopology: Device commandBuffer, (1, 3), [], [trampoline::vkCmdSetPrimitiveTopology as
         PFN_vkCmdSetPrimitiveTopology], [], [], [device::vkCmdSetPrimitiveTopology], [];
-    vkCmdSetPrimitiveTopologyEXT: Device, (0, 0), [], [trampoline::vkCmdSetPrimitiveTopologyEXT as
+    vkCmdSetPrimitiveTopologyEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSetPrimitiveTopologyEXT as
         PFN_vkCmdSetPrimitiveTopologyEXT], [], [], [device::vkCmdSetPrimitiveTopologyEXT], [];
-    vkCmdSetProvokingVertexModeEXT: Device, (0, 0), [], [trampoline::vkCmdSetProvokingVertexModeEXT as
-        PFN_vkCmdSetProvokingVertexModeEXT], [], [], [device::vkCmdSetProvokingVertexModeEXT], [];
-    vkCmdSetRasterizationSamplesEXT: Device, (0, 0), [], [trampoline::vkCmdSetRasterizationSamplesEXT as
-        PFN_vkCmdSetRasterizationSamplesEXT], [], [], [device::vkCmdSetRasterizationSamplesEXT], [];
-    vkCmdSetRasterizationStreamEXT: Device, (0, 0), [], [trampoline::vkCmdSetRasterizationStreamEXT as
-        PFN_vkCmdSetRasterizationStreamEXT], [], [], [device::vkCmdSetRasterizationStreamEXT], [];
-    vkCmdSetRasterizerDiscardEnable: Device, (1, 3), [], [trampoline::vkCmdSetRasterizerDiscardEnable as
-        PFN_vkCmdSetRasterizerDiscardEnable], [], [], [device::vkCmdSetRasterizerDiscardEnable], [];
-    vkCmdSetRasterizerDiscardEnableEXT: Device, (0, 0), [], [trampoline::vkCmdSetRasterizerDiscardEnableEXT as
-        PFN_vkCmdSetRasterizerDiscardEnableEXT], [], [], [device::vkCmdSetRasterizerDiscardEnableEXT], [];
-    vkCmdSetRayTracingPipelineStackSizeKHR: Device, (0, 0), [], [trampoline::vkCmdSetRayTracingPipelineStackSizeKHR
-        as PFN_vkCmdSetRayTracingPipelineStackSizeKHR], [], [], [device::vkCmdSetRayTracingPipelineStackSizeKHR],
-        [];
-    vkCmdSetRenderingAttachmentLocations: Device, (1, 4), [], [trampoline::vkCmdSetRenderingAttachmentLocations as
-        PFN_vkCmdSetRenderingAttachmentLocations], [], [], [device::vkCmdSetRenderingAttachmentLocations], [];
-    vkCmdSetRenderingAttachmentLocationsKHR: Device, (0, 0), [],
+    vkCmdSetProvokingVertexModeEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSetProvokingVertexModeEXT
+        as PFN_vkCmdSetProvokingVertexModeEXT], [], [], [device::vkCmdSetProvokingVertexModeEXT], [];
+    vkCmdSetRasterizationSamplesEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSetRasterizationSamplesEXT
+        as PFN_vkCmdSetRasterizationSamplesEXT], [], [], [device::vkCmdSetRasterizationSamplesEXT], [];
+    vkCmdSetRasterizationStreamEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSetRasterizationStreamEXT
+        as PFN_vkCmdSetRasterizationStreamEXT], [], [], [device::vkCmdSetRasterizationStreamEXT], [];
+    vkCmdSetRasterizerDiscardEnable: Device commandBuffer, (1, 3), [], [trampoline::vkCmdSetRasterizerDiscardEnable
+        as PFN_vkCmdSetRasterizerDiscardEnable], [], [], [device::vkCmdSetRasterizerDiscardEnable], [];
+    vkCmdSetRasterizerDiscardEnableEXT: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdSetRasterizerDiscardEnableEXT as PFN_vkCmdSetRasterizerDiscardEnableEXT], [], [],
+        [device::vkCmdSetRasterizerDiscardEnableEXT], [];
+    vkCmdSetRayTracingPipelineStackSizeKHR: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdSetRayTracingPipelineStackSizeKHR as PFN_vkCmdSetRayTracingPipelineStackSizeKHR], [], [],
+        [device::vkCmdSetRayTracingPipelineStackSizeKHR], [];
+    vkCmdSetRenderingAttachmentLocations: Device commandBuffer, (1, 4), [],
+        [trampoline::vkCmdSetRenderingAttachmentLocations as PFN_vkCmdSetRenderingAttachmentLocations], [], [],
+        [device::vkCmdSetRenderingAttachmentLocations], [];
+    vkCmdSetRenderingAttachmentLocationsKHR: Device commandBuffer, (0, 0), [],
         [trampoline::vkCmdSetRenderingAttachmentLocationsKHR as PFN_vkCmdSetRenderingAttachmentLocationsKHR], [],
         [], [device::vkCmdSetRenderingAttachmentLocationsKHR], [];
-    vkCmdSetRenderingInputAttachmentIndices: Device, (1, 4), [],
+    vkCmdSetRenderingInputAttachmentIndices: Device commandBuffer, (1, 4), [],
         [trampoline::vkCmdSetRenderingInputAttachmentIndices as PFN_vkCmdSetRenderingInputAttachmentIndices], [],
         [], [device::vkCmdSetRenderingInputAttachmentIndices], [];
-    vkCmdSetRenderingInputAttachmentIndicesKHR: Device, (0, 0), [],
+    vkCmdSetRenderingInputAttachmentIndicesKHR: Device commandBuffer, (0, 0), [],
         [trampoline::vkCmdSetRenderingInputAttachmentIndicesKHR as PFN_vkCmdSetRenderingInputAttachmentIndicesKHR],
         [], [], [device::vkCmdSetRenderingInputAttachmentIndicesKHR], [];
-    vkCmdSetRepresentativeFragmentTestEnableNV: Device, (0, 0), [],
+    vkCmdSetRepresentativeFragmentTestEnableNV: Device commandBuffer, (0, 0), [],
         [trampoline::vkCmdSetRepresentativeFragmentTestEnableNV as PFN_vkCmdSetRepresentativeFragmentTestEnableNV],
         [], [], [device::vkCmdSetRepresentativeFragmentTestEnableNV], [];
-    vkCmdSetSampleLocationsEXT: Device, (0, 0), [], [trampoline::vkCmdSetSampleLocationsEXT as
+    vkCmdSetSampleLocationsEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSetSampleLocationsEXT as
         PFN_vkCmdSetSampleLocationsEXT], [], [], [device::vkCmdSetSampleLocationsEXT], [];
-    vkCmdSetSampleLocationsEnableEXT: Device, (0, 0), [], [trampoline::vkCmdSetSampleLocationsEnableEXT as
-        PFN_vkCmdSetSampleLocationsEnableEXT], [], [], [device::vkCmdSetSampleLocationsEnableEXT], [];
-    vkCmdSetSampleMaskEXT: Device, (0, 0), [], [trampoline::vkCmdSetSampleMaskEXT as PFN_vkCmdSetSampleMaskEXT],
-        [], [], [device::vkCmdSetSampleMaskEXT], [];
-    vkCmdSetScissor: Device, (1, 0), [], [trampoline::vkCmdSetScissor as PFN_vkCmdSetScissor], [], [],
-        [device::vkCmdSetScissor], [];
-    vkCmdSetScissorWithCount: Device, (1, 3), [], [trampoline::vkCmdSetScissorWithCount as
+    vkCmdSetSampleLocationsEnableEXT: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdSetSampleLocationsEnableEXT as PFN_vkCmdSetSampleLocationsEnableEXT], [], [],
+        [device::vkCmdSetSampleLocationsEnableEXT], [];
+    vkCmdSetSampleMaskEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSetSampleMaskEXT as
+        PFN_vkCmdSetSampleMaskEXT], [], [], [device::vkCmdSetSampleMaskEXT], [];
+    vkCmdSetScissor: Device commandBuffer, (1, 0), [], [trampoline::vkCmdSetScissor as PFN_vkCmdSetScissor], [],
+        [], [device::vkCmdSetScissor], [];
+    vkCmdSetScissorWithCount: Device commandBuffer, (1, 3), [], [trampoline::vkCmdSetScissorWithCount as
         PFN_vkCmdSetScissorWithCount], [], [], [device::vkCmdSetScissorWithCount], [];
-    vkCmdSetScissorWithCountEXT: Device, (0, 0), [], [trampoline::vkCmdSetScissorWithCountEXT as
+    vkCmdSetScissorWithCountEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSetScissorWithCountEXT as
         PFN_vkCmdSetScissorWithCountEXT], [], [], [device::vkCmdSetScissorWithCountEXT], [];
-    vkCmdSetShadingRateImageEnableNV: Device, (0, 0), [], [trampoline::vkCmdSetShadingRateImageEnableNV as
-        PFN_vkCmdSetShadingRateImageEnableNV], [], [], [device::vkCmdSetShadingRateImageEnableNV], [];
-    vkCmdSetStencilCompareMask: Device, (1, 0), [], [trampoline::vkCmdSetStencilCompareMask as
+    vkCmdSetShadingRateImageEnableNV: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdSetShadingRateImageEnableNV as PFN_vkCmdSetShadingRateImageEnableNV], [], [],
+        [device::vkCmdSetShadingRateImageEnableNV], [];
+    vkCmdSetStencilCompareMask: Device commandBuffer, (1, 0), [], [trampoline::vkCmdSetStencilCompareMask as
         PFN_vkCmdSetStencilCompareMask], [], [], [device::vkCmdSetStencilCompareMask], [];
-    vkCmdSetStencilOp: Device, (1, 3), [], [trampoline::vkCmdSetStencilOp as PFN_vkCmdSetStencilOp], [], [],
-        [device::vkCmdSetStencilOp], [];
-    vkCmdSetStencilOpEXT: Device, (0, 0), [], [trampoline::vkCmdSetStencilOpEXT as PFN_vkCmdSetStencilOpEXT], [],
-        [], [device::vkCmdSetStencilOpEXT], [];
-    vkCmdSetStencilReference: Device, (1, 0), [], [trampoline::vkCmdSetStencilReference as
+    vkCmdSetStencilOp: Device commandBuffer, (1, 3), [], [trampoline::vkCmdSetStencilOp as PFN_vkCmdSetStencilOp],
+        [], [], [device::vkCmdSetStencilOp], [];
+    vkCmdSetStencilOpEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSetStencilOpEXT as
+        PFN_vkCmdSetStencilOpEXT], [], [], [device::vkCmdSetStencilOpEXT], [];
+    vkCmdSetStencilReference: Device commandBuffer, (1, 0), [], [trampoline::vkCmdSetStencilReference as
         PFN_vkCmdSetStencilReference], [], [], [device::vkCmdSetStencilReference], [];
-    vkCmdSetStencilTestEnable: Device, (1, 3), [], [trampoline::vkCmdSetStencilTestEnable as
+    vkCmdSetStencilTestEnable: Device commandBuffer, (1, 3), [], [trampoline::vkCmdSetStencilTestEnable as
         PFN_vkCmdSetStencilTestEnable], [], [], [device::vkCmdSetStencilTestEnable], [];
-    vkCmdSetStencilTestEnableEXT: Device, (0, 0), [], [trampoline::vkCmdSetStencilTestEnableEXT as
+    vkCmdSetStencilTestEnableEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSetStencilTestEnableEXT as
         PFN_vkCmdSetStencilTestEnableEXT], [], [], [device::vkCmdSetStencilTestEnableEXT], [];
-    vkCmdSetStencilWriteMask: Device, (1, 0), [], [trampoline::vkCmdSetStencilWriteMask as
+    vkCmdSetStencilWriteMask: Device commandBuffer, (1, 0), [], [trampoline::vkCmdSetStencilWriteMask as
         PFN_vkCmdSetStencilWriteMask], [], [], [device::vkCmdSetStencilWriteMask], [];
-    vkCmdSetTessellationDomainOriginEXT: Device, (0, 0), [], [trampoline::vkCmdSetTessellationDomainOriginEXT as
-        PFN_vkCmdSetTessellationDomainOriginEXT], [], [], [device::vkCmdSetTessellationDomainOriginEXT], [];
-    vkCmdSetVertexInputEXT: Device, (0, 0), [], [trampoline::vkCmdSetVertexInputEXT as PFN_vkCmdSetVertexInputEXT],
-        [], [], [device::vkCmdSetVertexInputEXT], [];
-    vkCmdSetViewport: Device, (1, 0), [], [trampoline::vkCmdSetViewport as PFN_vkCmdSetViewport], [], [],
-        [device::vkCmdSetViewport], [];
-    vkCmdSetViewportShadingRatePaletteNV: Device, (0, 0), [], [trampoline::vkCmdSetViewportShadingRatePaletteNV as
-        PFN_vkCmdSetViewportShadingRatePaletteNV], [], [], [device::vkCmdSetViewportShadingRatePaletteNV], [];
-    vkCmdSetViewportSwizzleNV: Device, (0, 0), [], [trampoline::vkCmdSetViewportSwizzleNV as
+    vkCmdSetTessellationDomainOriginEXT: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdSetTessellationDomainOriginEXT as PFN_vkCmdSetTessellationDomainOriginEXT], [], [],
+        [device::vkCmdSetTessellationDomainOriginEXT], [];
+    vkCmdSetVertexInputEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSetVertexInputEXT as
+        PFN_vkCmdSetVertexInputEXT], [], [], [device::vkCmdSetVertexInputEXT], [];
+    vkCmdSetViewport: Device commandBuffer, (1, 0), [], [trampoline::vkCmdSetViewport as PFN_vkCmdSetViewport], [],
+        [], [device::vkCmdSetViewport], [];
+    vkCmdSetViewportShadingRatePaletteNV: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdSetViewportShadingRatePaletteNV as PFN_vkCmdSetViewportShadingRatePaletteNV], [], [],
+        [device::vkCmdSetViewportShadingRatePaletteNV], [];
+    vkCmdSetViewportSwizzleNV: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSetViewportSwizzleNV as
         PFN_vkCmdSetViewportSwizzleNV], [], [], [device::vkCmdSetViewportSwizzleNV], [];
-    vkCmdSetViewportWScalingEnableNV: Device, (0, 0), [], [trampoline::vkCmdSetViewportWScalingEnableNV as
-        PFN_vkCmdSetViewportWScalingEnableNV], [], [], [device::vkCmdSetViewportWScalingEnableNV], [];
-    vkCmdSetViewportWScalingNV: Device, (0, 0), [], [trampoline::vkCmdSetViewportWScalingNV as
+    vkCmdSetViewportWScalingEnableNV: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdSetViewportWScalingEnableNV as PFN_vkCmdSetViewportWScalingEnableNV], [], [],
+        [device::vkCmdSetViewportWScalingEnableNV], [];
+    vkCmdSetViewportWScalingNV: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSetViewportWScalingNV as
         PFN_vkCmdSetViewportWScalingNV], [], [], [device::vkCmdSetViewportWScalingNV], [];
-    vkCmdSetViewportWithCount: Device, (1, 3), [], [trampoline::vkCmdSetViewportWithCount as
+    vkCmdSetViewportWithCount: Device commandBuffer, (1, 3), [], [trampoline::vkCmdSetViewportWithCount as
         PFN_vkCmdSetViewportWithCount], [], [], [device::vkCmdSetViewportWithCount], [];
-    vkCmdSetViewportWithCountEXT: Device, (0, 0), [], [trampoline::vkCmdSetViewportWithCountEXT as
+    vkCmdSetViewportWithCountEXT: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSetViewportWithCountEXT as
         PFN_vkCmdSetViewportWithCountEXT], [], [], [device::vkCmdSetViewportWithCountEXT], [];
-    vkCmdSubpassShadingHUAWEI: Device, (0, 0), [], [trampoline::vkCmdSubpassShadingHUAWEI as
+    vkCmdSubpassShadingHUAWEI: Device commandBuffer, (0, 0), [], [trampoline::vkCmdSubpassShadingHUAWEI as
         PFN_vkCmdSubpassShadingHUAWEI], [], [], [device::vkCmdSubpassShadingHUAWEI], [];
-    vkCmdTraceRaysIndirect2KHR: Device, (0, 0), [], [trampoline::vkCmdTraceRaysIndirect2KHR as
+    vkCmdTraceRaysIndirect2KHR: Device commandBuffer, (0, 0), [], [trampoline::vkCmdTraceRaysIndirect2KHR as
         PFN_vkCmdTraceRaysIndirect2KHR], [], [], [device::vkCmdTraceRaysIndirect2KHR], [];
-    vkCmdTraceRaysIndirectKHR: Device, (0, 0), [], [trampoline::vkCmdTraceRaysIndirectKHR as
+    vkCmdTraceRaysIndirectKHR: Device commandBuffer, (0, 0), [], [trampoline::vkCmdTraceRaysIndirectKHR as
         PFN_vkCmdTraceRaysIndirectKHR], [], [], [device::vkCmdTraceRaysIndirectKHR], [];
-    vkCmdTraceRaysKHR: Device, (0, 0), [], [trampoline::vkCmdTraceRaysKHR as PFN_vkCmdTraceRaysKHR], [], [],
-        [device::vkCmdTraceRaysKHR], [];
-    vkCmdTraceRaysNV: Device, (0, 0), [], [trampoline::vkCmdTraceRaysNV as PFN_vkCmdTraceRaysNV], [], [],
-        [device::vkCmdTraceRaysNV], [];
-    vkCmdUpdateBuffer: Device, (1, 0), [], [trampoline::vkCmdUpdateBuffer as PFN_vkCmdUpdateBuffer], [], [],
-        [device::vkCmdUpdateBuffer], [];
-    vkCmdUpdateMemoryKHR: Device, (0, 0), [], [trampoline::vkCmdUpdateMemoryKHR as PFN_vkCmdUpdateMemoryKHR], [],
-        [], [device::vkCmdUpdateMemoryKHR], [];
-    vkCmdUpdatePipelineIndirectBufferNV: Device, (0, 0), [], [trampoline::vkCmdUpdatePipelineIndirectBufferNV as
-        PFN_vkCmdUpdatePipelineIndirectBufferNV], [], [], [device::vkCmdUpdatePipelineIndirectBufferNV], [];
-    vkCmdWaitEvents: Device, (1, 0), [], [trampoline::vkCmdWaitEvents as PFN_vkCmdWaitEvents], [], [],
-        [device::vkCmdWaitEvents], [];
-    vkCmdWaitEvents2: Device, (1, 3), [], [trampoline::vkCmdWaitEvents2 as PFN_vkCmdWaitEvents2], [], [],
-        [device::vkCmdWaitEvents2], [];
-    vkCmdWaitEvents2KHR: Device, (0, 0), [], [trampoline::vkCmdWaitEvents2KHR as PFN_vkCmdWaitEvents2KHR], [], [],
-        [device::vkCmdWaitEvents2KHR], [];
-    vkCmdWriteAccelerationStructuresPropertiesKHR: Device, (0, 0), [],
+    vkCmdTraceRaysKHR: Device commandBuffer, (0, 0), [], [trampoline::vkCmdTraceRaysKHR as PFN_vkCmdTraceRaysKHR],
+        [], [], [device::vkCmdTraceRaysKHR], [];
+    vkCmdTraceRaysNV: Device commandBuffer, (0, 0), [], [trampoline::vkCmdTraceRaysNV as PFN_vkCmdTraceRaysNV], [],
+        [], [device::vkCmdTraceRaysNV], [];
+    vkCmdUpdateBuffer: Device commandBuffer, (1, 0), [], [trampoline::vkCmdUpdateBuffer as PFN_vkCmdUpdateBuffer],
+        [], [], [device::vkCmdUpdateBuffer], [];
+    vkCmdUpdateMemoryKHR: Device commandBuffer, (0, 0), [], [trampoline::vkCmdUpdateMemoryKHR as
+        PFN_vkCmdUpdateMemoryKHR], [], [], [device::vkCmdUpdateMemoryKHR], [];
+    vkCmdUpdatePipelineIndirectBufferNV: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdUpdatePipelineIndirectBufferNV as PFN_vkCmdUpdatePipelineIndirectBufferNV], [], [],
+        [device::vkCmdUpdatePipelineIndirectBufferNV], [];
+    vkCmdWaitEvents: Device commandBuffer, (1, 0), [], [trampoline::vkCmdWaitEvents as PFN_vkCmdWaitEvents], [],
+        [], [device::vkCmdWaitEvents], [];
+    vkCmdWaitEvents2: Device commandBuffer, (1, 3), [], [trampoline::vkCmdWaitEvents2 as PFN_vkCmdWaitEvents2], [],
+        [], [device::vkCmdWaitEvents2], [];
+    vkCmdWaitEvents2KHR: Device commandBuffer, (0, 0), [], [trampoline::vkCmdWaitEvents2KHR as
+        PFN_vkCmdWaitEvents2KHR], [], [], [device::vkCmdWaitEvents2KHR], [];
+    vkCmdWriteAccelerationStructuresPropertiesKHR: Device commandBuffer, (0, 0), [],
         [trampoline::vkCmdWriteAccelerationStructuresPropertiesKHR as
         PFN_vkCmdWriteAccelerationStructuresPropertiesKHR], [], [],
         [device::vkCmdWriteAccelerationStructuresPropertiesKHR], [];
-    vkCmdWriteAccelerationStructuresPropertiesNV: Device, (0, 0), [],
+    vkCmdWriteAccelerationStructuresPropertiesNV: Device commandBuffer, (0, 0), [],
         [trampoline::vkCmdWriteAccelerationStructuresPropertiesNV as
         PFN_vkCmdWriteAccelerationStructuresPropertiesNV], [], [],
         [device::vkCmdWriteAccelerationStructuresPropertiesNV], [];
-    vkCmdWriteBufferMarker2AMD: Device, (0, 0), [], [trampoline::vkCmdWriteBufferMarker2AMD as
+    vkCmdWriteBufferMarker2AMD: Device commandBuffer, (0, 0), [], [trampoline::vkCmdWriteBufferMarker2AMD as
         PFN_vkCmdWriteBufferMarker2AMD], [], [], [device::vkCmdWriteBufferMarker2AMD], [];
-    vkCmdWriteBufferMarkerAMD: Device, (0, 0), [], [trampoline::vkCmdWriteBufferMarkerAMD as
+    vkCmdWriteBufferMarkerAMD: Device commandBuffer, (0, 0), [], [trampoline::vkCmdWriteBufferMarkerAMD as
         PFN_vkCmdWriteBufferMarkerAMD], [], [], [device::vkCmdWriteBufferMarkerAMD], [];
-    vkCmdWriteMarkerToMemoryAMD: Device, (0, 0), [], [trampoline::vkCmdWriteMarkerToMemoryAMD as
+    vkCmdWriteMarkerToMemoryAMD: Device commandBuffer, (0, 0), [], [trampoline::vkCmdWriteMarkerToMemoryAMD as
         PFN_vkCmdWriteMarkerToMemoryAMD], [], [], [device::vkCmdWriteMarkerToMemoryAMD], [];
-    vkCmdWriteMicromapsPropertiesEXT: Device, (0, 0), [], [trampoline::vkCmdWriteMicromapsPropertiesEXT as
-        PFN_vkCmdWriteMicromapsPropertiesEXT], [], [], [device::vkCmdWriteMicromapsPropertiesEXT], [];
-    vkCmdWriteTimestamp: Device, (1, 0), [], [trampoline::vkCmdWriteTimestamp as PFN_vkCmdWriteTimestamp], [], [],
-        [device::vkCmdWriteTimestamp], [];
-    vkCmdWriteTimestamp2: Device, (1, 3), [], [trampoline::vkCmdWriteTimestamp2 as PFN_vkCmdWriteTimestamp2], [],
-        [], [device::vkCmdWriteTimestamp2], [];
-    vkCmdWriteTimestamp2KHR: Device, (0, 0), [], [trampoline::vkCmdWriteTimestamp2KHR as
+    vkCmdWriteMicromapsPropertiesEXT: Device commandBuffer, (0, 0), [],
+        [trampoline::vkCmdWriteMicromapsPropertiesEXT as PFN_vkCmdWriteMicromapsPropertiesEXT], [], [],
+        [device::vkCmdWriteMicromapsPropertiesEXT], [];
+    vkCmdWriteTimestamp: Device commandBuffer, (1, 0), [], [trampoline::vkCmdWriteTimestamp as
+        PFN_vkCmdWriteTimestamp], [], [], [device::vkCmdWriteTimestamp], [];
+    vkCmdWriteTimestamp2: Device commandBuffer, (1, 3), [], [trampoline::vkCmdWriteTimestamp2 as
+        PFN_vkCmdWriteTimestamp2], [], [], [device::vkCmdWriteTimestamp2], [];
+    vkCmdWriteTimestamp2KHR: Device commandBuffer, (0, 0), [], [trampoline::vkCmdWriteTimestamp2KHR as
         PFN_vkCmdWriteTimestamp2KHR], [], [], [device::vkCmdWriteTimestamp2KHR], [];
-    vkCompileDeferredNV: Device, (0, 0), [], [trampoline::vkCompileDeferredNV as PFN_vkCompileDeferredNV], [], [],
-        [device::vkCompileDeferredNV], [];
-    vkConvertCooperativeVectorMatrixNV: Device, (0, 0), [], [trampoline::vkConvertCooperativeVectorMatrixNV as
-        PFN_vkConvertCooperativeVectorMatrixNV], [], [], [device::vkConvertCooperativeVectorMatrixNV], [];
-    vkCopyAccelerationStructureKHR: Device, (0, 0), [], [trampoline::vkCopyAccelerationStructureKHR as
+    vkCompileDeferredNV: Device device, (0, 0), [], [trampoline::vkCompileDeferredNV as PFN_vkCompileDeferredNV],
+        [], [], [device::vkCompileDeferredNV], [];
+    vkConvertCooperativeVectorMatrixNV: Device device, (0, 0), [], [trampoline::vkConvertCooperativeVectorMatrixNV
+        as PFN_vkConvertCooperativeVectorMatrixNV], [], [], [device::vkConvertCooperativeVectorMatrixNV], [];
+    vkCopyAccelerationStructureKHR: Device device, (0, 0), [], [trampoline::vkCopyAccelerationStructureKHR as
         PFN_vkCopyAccelerationStructureKHR], [], [], [device::vkCopyAccelerationStructureKHR], [];
-    vkCopyAccelerationStructureToMemoryKHR: Device, (0, 0), [], [trampoline::vkCopyAccelerationStructureToMemoryKHR
-        as PFN_vkCopyAccelerationStructureToMemoryKHR], [], [], [device::vkCopyAccelerationStructureToMemoryKHR],
-        [];
-    vkCopyImageToImage: Device, (1, 4), [], [trampoline::vkCopyImageToImage as PFN_vkCopyImageToImage], [], [],
-        [device::vkCopyImageToImage], [];
-    vkCopyImageToImageEXT: Device, (0, 0), [], [trampoline::vkCopyImageToImageEXT as PFN_vkCopyImageToImageEXT],
-        [], [], [device::vkCopyImageToImageEXT], [];
-    vkCopyImageToMemory: Device, (1, 4), [], [trampoline::vkCopyImageToMemory as PFN_vkCopyImageToMemory], [], [],
-        [device::vkCopyImageToMemory], [];
-    vkCopyImageToMemoryEXT: Device, (0, 0), [], [trampoline::vkCopyImageToMemoryEXT as PFN_vkCopyImageToMemoryEXT],
-        [], [], [device::vkCopyImageToMemoryEXT], [];
-    vkCopyMemoryToAccelerationStructureKHR: Device, (0, 0), [], [trampoline::vkCopyMemoryToAccelerationStructureKHR
-        as PFN_vkCopyMemoryToAccelerationStructureKHR], [], [], [device::vkCopyMemoryToAccelerationStructureKHR],
-        [];
-    vkCopyMemoryToImage: Device, (1, 4), [], [trampoline::vkCopyMemoryToImage as PFN_vkCopyMemoryToImage], [], [],
-        [device::vkCopyMemoryToImage], [];
-    vkCopyMemoryToImageEXT: Device, (0, 0), [], [trampoline::vkCopyMemoryToImageEXT as PFN_vkCopyMemoryToImageEXT],
-        [], [], [device::vkCopyMemoryToImageEXT], [];
-    vkCopyMemoryToMicromapEXT: Device, (0, 0), [], [trampoline::vkCopyMemoryToMicromapEXT as
+    vkCopyAccelerationStructureToMemoryKHR: Device device, (0, 0), [],
+        [trampoline::vkCopyAccelerationStructureToMemoryKHR as PFN_vkCopyAccelerationStructureToMemoryKHR], [], [],
+        [device::vkCopyAccelerationStructureToMemoryKHR], [];
+    vkCopyImageToImage: Device device, (1, 4), [], [trampoline::vkCopyImageToImage as PFN_vkCopyImageToImage], [],
+        [], [device::vkCopyImageToImage], [];
+    vkCopyImageToImageEXT: Device device, (0, 0), [], [trampoline::vkCopyImageToImageEXT as
+        PFN_vkCopyImageToImageEXT], [], [], [device::vkCopyImageToImageEXT], [];
+    vkCopyImageToMemory: Device device, (1, 4), [], [trampoline::vkCopyImageToMemory as PFN_vkCopyImageToMemory],
+        [], [], [device::vkCopyImageToMemory], [];
+    vkCopyImageToMemoryEXT: Device device, (0, 0), [], [trampoline::vkCopyImageToMemoryEXT as
+        PFN_vkCopyImageToMemoryEXT], [], [], [device::vkCopyImageToMemoryEXT], [];
+    vkCopyMemoryToAccelerationStructureKHR: Device device, (0, 0), [],
+        [trampoline::vkCopyMemoryToAccelerationStructureKHR as PFN_vkCopyMemoryToAccelerationStructureKHR], [], [],
+        [device::vkCopyMemoryToAccelerationStructureKHR], [];
+    vkCopyMemoryToImage: Device device, (1, 4), [], [trampoline::vkCopyMemoryToImage as PFN_vkCopyMemoryToImage],
+        [], [], [device::vkCopyMemoryToImage], [];
+    vkCopyMemoryToImageEXT: Device device, (0, 0), [], [trampoline::vkCopyMemoryToImageEXT as
+        PFN_vkCopyMemoryToImageEXT], [], [], [device::vkCopyMemoryToImageEXT], [];
+    vkCopyMemoryToMicromapEXT: Device device, (0, 0), [], [trampoline::vkCopyMemoryToMicromapEXT as
         PFN_vkCopyMemoryToMicromapEXT], [], [], [device::vkCopyMemoryToMicromapEXT], [];
-    vkCopyMicromapEXT: Device, (0, 0), [], [trampoline::vkCopyMicromapEXT as PFN_vkCopyMicromapEXT], [], [],
+    vkCopyMicromapEXT: Device device, (0, 0), [], [trampoline::vkCopyMicromapEXT as PFN_vkCopyMicromapEXT], [], [],
         [device::vkCopyMicromapEXT], [];
-    vkCopyMicromapToMemoryEXT: Device, (0, 0), [], [trampoline::vkCopyMicromapToMemoryEXT as
+    vkCopyMicromapToMemoryEXT: Device device, (0, 0), [], [trampoline::vkCopyMicromapToMemoryEXT as
         PFN_vkCopyMicromapToMemoryEXT], [], [], [device::vkCopyMicromapToMemoryEXT], [];
-    vkCreateAccelerationStructure2KHR: Device, (0, 0), [], [trampoline::vkCreateAccelerationStructure2KHR as
+    vkCreateAccelerationStructure2KHR: Device device, (0, 0), [], [trampoline::vkCreateAccelerationStructure2KHR as
         PFN_vkCreateAccelerationStructure2KHR], [], [], [device::vkCreateAccelerationStructure2KHR], [];
-    vkCreateAccelerationStructureKHR: Device, (0, 0), [], [trampoline::vkCreateAccelerationStructureKHR as
+    vkCreateAccelerationStructureKHR: Device device, (0, 0), [], [trampoline::vkCreateAccelerationStructureKHR as
         PFN_vkCreateAccelerationStructureKHR], [], [], [device::vkCreateAccelerationStructureKHR], [];
-    vkCreateAccelerationStructureNV: Device, (0, 0), [], [trampoline::vkCreateAccelerationStructureNV as
+    vkCreateAccelerationStructureNV: Device device, (0, 0), [], [trampoline::vkCreateAccelerationStructureNV as
         PFN_vkCreateAccelerationStructureNV], [], [], [device::vkCreateAccelerationStructureNV], [];
-    vkCreateAndroidSurfaceKHR: Instance, (0, 0), [VK_KHR_android_surface], [trampoline::vkCreateAndroidSurfaceKHR
-        as PFN_vkCreateAndroidSurfaceKHR<App>], [terminator::vkCreateAndroidSurfaceKHR as
-        PFN_vkCreateAndroidSurfaceKHR<Chain>], [], [instance::vkCreateAndroidSurfaceKHR],
-        [driver::vkCreateAndroidSurfaceKHR];
-    vkCreateBuffer: Device, (1, 0), [], [trampoline::vkCreateBuffer as PFN_vkCreateBuffer], [], [],
+    vkCreateAndroidSurfaceKHR: Instance instance, (0, 0), [VK_KHR_android_surface],
+        [trampoline::vkCreateAndroidSurfaceKHR as PFN_vkCreateAndroidSurfaceKHR<App>],
+        [terminator::vkCreateAndroidSurfaceKHR as PFN_vkCreateAndroidSurfaceKHR<Chain>], [],
+        [instance::vkCreateAndroidSurfaceKHR], [driver::vkCreateAndroidSurfaceKHR];
+    vkCreateBuffer: Device device, (1, 0), [], [trampoline::vkCreateBuffer as PFN_vkCreateBuffer], [], [],
         [device::vkCreateBuffer], [];
-    vkCreateBufferCollectionFUCHSIA: Device, (0, 0), [], [trampoline::vkCreateBufferCollectionFUCHSIA as
+    vkCreateBufferCollectionFUCHSIA: Device device, (0, 0), [], [trampoline::vkCreateBufferCollectionFUCHSIA as
         PFN_vkCreateBufferCollectionFUCHSIA], [], [], [device::vkCreateBufferCollectionFUCHSIA], [];
-    vkCreateBufferView: Device, (1, 0), [], [trampoline::vkCreateBufferView as PFN_vkCreateBufferView], [], [],
-        [device::vkCreateBufferView], [];
-    vkCreateCommandPool: Device, (1, 0), [], [trampoline::vkCreateCommandPool as PFN_vkCreateCommandPool], [], [],
-        [device::vkCreateCommandPool], [];
-    vkCreateComputePipelines: Device, (1, 0), [], [trampoline::vkCreateComputePipelines as
+    vkCreateBufferView: Device device, (1, 0), [], [trampoline::vkCreateBufferView as PFN_vkCreateBufferView], [],
+        [], [device::vkCreateBufferView], [];
+    vkCreateCommandPool: Device device, (1, 0), [], [trampoline::vkCreateCommandPool as PFN_vkCreateCommandPool],
+        [], [], [device::vkCreateCommandPool], [];
+    vkCreateComputePipelines: Device device, (1, 0), [], [trampoline::vkCreateComputePipelines as
         PFN_vkCreateComputePipelines], [], [], [device::vkCreateComputePipelines], [];
-    vkCreateCuFunctionNVX: Device, (0, 0), [], [trampoline::vkCreateCuFunctionNVX as PFN_vkCreateCuFunctionNVX],
-        [], [], [device::vkCreateCuFunctionNVX], [];
-    vkCreateCuModuleNVX: Device, (0, 0), [], [trampoline::vkCreateCuModuleNVX as PFN_vkCreateCuModuleNVX], [], [],
-        [device::vkCreateCuModuleNVX], [];
-    vkCreateCudaFunctionNV: Device, (0, 0), [], [trampoline::vkCreateCudaFunctionNV as PFN_vkCreateCudaFunctionNV],
-        [], [], [device::vkCreateCudaFunctionNV], [];
-    vkCreateCudaModuleNV: Device, (0, 0), [], [trampoline::vkCreateCudaModuleNV as PFN_vkCreateCudaModuleNV], [],
-        [], [device::vkCreateCudaModuleNV], [];
-    vkCreateDataGraphPipelineSessionARM: Device, (0, 0), [], [trampoline::vkCreateDataGraphPipelineSessionARM as
-        PFN_vkCreateDataGraphPipelineSessionARM], [], [], [device::vkCreateDataGraphPipelineSessionARM], [];
-    vkCreateDataGraphPipelinesARM: Device, (0, 0), [], [trampoline::vkCreateDataGraphPipelinesARM as
+    vkCreateCuFunctionNVX: Device device, (0, 0), [], [trampoline::vkCreateCuFunctionNVX as
+        PFN_vkCreateCuFunctionNVX], [], [], [device::vkCreateCuFunctionNVX], [];
+    vkCreateCuModuleNVX: Device device, (0, 0), [], [trampoline::vkCreateCuModuleNVX as PFN_vkCreateCuModuleNVX],
+        [], [], [device::vkCreateCuModuleNVX], [];
+    vkCreateCudaFunctionNV: Device device, (0, 0), [], [trampoline::vkCreateCudaFunctionNV as
+        PFN_vkCreateCudaFunctionNV], [], [], [device::vkCreateCudaFunctionNV], [];
+    vkCreateCudaModuleNV: Device device, (0, 0), [], [trampoline::vkCreateCudaModuleNV as
+        PFN_vkCreateCudaModuleNV], [], [], [device::vkCreateCudaModuleNV], [];
+    vkCreateDataGraphPipelineSessionARM: Device device, (0, 0), [],
+        [trampoline::vkCreateDataGraphPipelineSessionARM as PFN_vkCreateDataGraphPipelineSessionARM], [], [],
+        [device::vkCreateDataGraphPipelineSessionARM], [];
+    vkCreateDataGraphPipelinesARM: Device device, (0, 0), [], [trampoline::vkCreateDataGraphPipelinesARM as
         PFN_vkCreateDataGraphPipelinesARM], [], [], [device::vkCreateDataGraphPipelinesARM], [];
-    vkCreateDebugReportCallbackEXT: Instance, (0, 0), [VK_EXT_debug_report],
+    vkCreateDebugReportCallbackEXT: Instance instance, (0, 0), [VK_EXT_debug_report],
         [trampoline::vkCreateDebugReportCallbackEXT as PFN_vkCreateDebugReportCallbackEXT<App>],
         [terminator::vkCreateDebugReportCallbackEXT as PFN_vkCreateDebugReportCallbackEXT<Chain>], [],
         [instance::vkCreateDebugReportCallbackEXT], [driver::vkCreateDebugReportCallbackEXT];
-    vkCreateDebugUtilsMessengerEXT: Instance, (0, 0), [VK_EXT_debug_utils],
+    vkCreateDebugUtilsMessengerEXT: Instance instance, (0, 0), [VK_EXT_debug_utils],
         [trampoline::vkCreateDebugUtilsMessengerEXT as PFN_vkCreateDebugUtilsMessengerEXT<App>],
         [terminator::vkCreateDebugUtilsMessengerEXT as PFN_vkCreateDebugUtilsMessengerEXT<Chain>], [],
         [instance::vkCreateDebugUtilsMessengerEXT], [driver::vkCreateDebugUtilsMessengerEXT];
-    vkCreateDeferredOperationKHR: Device, (0, 0), [], [trampoline::vkCreateDeferredOperationKHR as
+    vkCreateDeferredOperationKHR: Device device, (0, 0), [], [trampoline::vkCreateDeferredOperationKHR as
         PFN_vkCreateDeferredOperationKHR], [], [], [device::vkCreateDeferredOperationKHR], [];
-    vkCreateDescriptorPool: Device, (1, 0), [], [trampoline::vkCreateDescriptorPool as PFN_vkCreateDescriptorPool],
-        [], [], [device::vkCreateDescriptorPool], [];
-    vkCreateDescriptorSetLayout: Device, (1, 0), [], [trampoline::vkCreateDescriptorSetLayout as
+    vkCreateDescriptorPool: Device device, (1, 0), [], [trampoline::vkCreateDescriptorPool as
+        PFN_vkCreateDescriptorPool], [], [], [device::vkCreateDescriptorPool], [];
+    vkCreateDescriptorSetLayout: Device device, (1, 0), [], [trampoline::vkCreateDescriptorSetLayout as
         PFN_vkCreateDescriptorSetLayout], [], [], [device::vkCreateDescriptorSetLayout], [];
-    vkCreateDescriptorUpdateTemplate: Device, (1, 1), [], [trampoline::vkCreateDescriptorUpdateTemplate as
+    vkCreateDescriptorUpdateTemplate: Device device, (1, 1), [], [trampoline::vkCreateDescriptorUpdateTemplate as
         PFN_vkCreateDescriptorUpdateTemplate], [], [], [device::vkCreateDescriptorUpdateTemplate], [];
-    vkCreateDescriptorUpdateTemplateKHR: Device, (0, 0), [], [trampoline::vkCreateDescriptorUpdateTemplateKHR as
-        PFN_vkCreateDescriptorUpdateTemplateKHR], [], [], [device::vkCreateDescriptorUpdateTemplateKHR], [];
-    vkCreateDevice: PhysicalDevice, (1, 0), [], [trampoline::vkCreateDevice as PFN_vkCreateDevice<App>],
-        [terminator::vkCreateDevice as PFN_vkCreateDevice<Chain>], [], [], [driver::vkCreateDevice];
-    vkCreateDirectFBSurfaceEXT: Instance, (0, 0), [VK_EXT_directfb_surface],
+    vkCreateDescriptorUpdateTemplateKHR: Device device, (0, 0), [],
+        [trampoline::vkCreateDescriptorUpdateTemplateKHR as PFN_vkCreateDescriptorUpdateTemplateKHR], [], [],
+        [device::vkCreateDescriptorUpdateTemplateKHR], [];
+    vkCreateDevice: PhysicalDevice physicalDevice, (1, 0), [], [trampoline::vkCreateDevice as
+        PFN_vkCreateDevice<App>], [terminator::vkCreateDevice as PFN_vkCreateDevice<Chain>], [], [],
+        [driver::vkCreateDevice];
+    vkCreateDirectFBSurfaceEXT: Instance instance, (0, 0), [VK_EXT_directfb_surface],
         [trampoline::vkCreateDirectFBSurfaceEXT as PFN_vkCreateDirectFBSurfaceEXT<App>],
         [terminator::vkCreateDirectFBSurfaceEXT as PFN_vkCreateDirectFBSurfaceEXT<Chain>], [],
         [instance::vkCreateDirectFBSurfaceEXT], [driver::vkCreateDirectFBSurfaceEXT];
-    vkCreateDisplayModeKHR: PhysicalDevice, (0, 0), [VK_KHR_display], [trampoline::vkCreateDisplayModeKHR as
-        PFN_vkCreateDisplayModeKHR<App>], [terminator::vkCreateDisplayModeKHR as
-        PFN_vkCreateDisplayModeKHR<Chain>], [], [instance::vkCreateDisplayModeKHR],
-        [driver::vkCreateDisplayModeKHR];
-    vkCreateDisplayPlaneSurfaceKHR: Instance, (0, 0), [VK_KHR_display], [trampoline::vkCreateDisplayPlaneSurfaceKHR
-        as PFN_vkCreateDisplayPlaneSurfaceKHR<App>], [terminator::vkCreateDisplayPlaneSurfaceKHR as
-        PFN_vkCreateDisplayPlaneSurfaceKHR<Chain>], [], [instance::vkCreateDisplayPlaneSurfaceKHR],
-        [driver::vkCreateDisplayPlaneSurfaceKHR];
-    vkCreateEvent: Device, (1, 0), [], [trampoline::vkCreateEvent as PFN_vkCreateEvent], [], [],
+    vkCreateDisplayModeKHR: PhysicalDevice physicalDevice, (0, 0), [VK_KHR_display],
+        [trampoline::vkCreateDisplayModeKHR as PFN_vkCreateDisplayModeKHR<App>],
+        [terminator::vkCreateDisplayModeKHR as PFN_vkCreateDisplayModeKHR<Chain>], [],
+        [instance::vkCreateDisplayModeKHR], [driver::vkCreateDisplayModeKHR];
+    vkCreateDisplayPlaneSurfaceKHR: Instance instance, (0, 0), [VK_KHR_display],
+        [trampoline::vkCreateDisplayPlaneSurfaceKHR as PFN_vkCreateDisplayPlaneSurfaceKHR<App>],
+        [terminator::vkCreateDisplayPlaneSurfaceKHR as PFN_vkCreateDisplayPlaneSurfaceKHR<Chain>], [],
+        [instance::vkCreateDisplayPlaneSurfaceKHR], [driver::vkCreateDisplayPlaneSurfaceKHR];
+    vkCreateEvent: Device device, (1, 0), [], [trampoline::vkCreateEvent as PFN_vkCreateEvent], [], [],
         [device::vkCreateEvent], [];
-    vkCreateExecutionGraphPipelinesAMDX: Device, (0, 0), [], [trampoline::vkCreateExecutionGraphPipelinesAMDX as
-        PFN_vkCreateExecutionGraphPipelinesAMDX], [], [], [device::vkCreateExecutionGraphPipelinesAMDX], [];
-    vkCreateExternalComputeQueueNV: Device, (0, 0), [], [trampoline::vkCreateExternalComputeQueueNV as
+    vkCreateExecutionGraphPipelinesAMDX: Device device, (0, 0), [],
+        [trampoline::vkCreateExecutionGraphPipelinesAMDX as PFN_vkCreateExecutionGraphPipelinesAMDX], [], [],
+        [device::vkCreateExecutionGraphPipelinesAMDX], [];
+    vkCreateExternalComputeQueueNV: Device device, (0, 0), [], [trampoline::vkCreateExternalComputeQueueNV as
         PFN_vkCreateExternalComputeQueueNV], [], [], [device::vkCreateExternalComputeQueueNV], [];
-    vkCreateFence: Device, (1, 0), [], [trampoline::vkCreateFence as PFN_vkCreateFence], [], [],
+    vkCreateFence: Device device, (1, 0), [], [trampoline::vkCreateFence as PFN_vkCreateFence], [], [],
         [device::vkCreateFence], [];
-    vkCreateFramebuffer: Device, (1, 0), [], [trampoline::vkCreateFramebuffer as PFN_vkCreateFramebuffer], [], [],
-        [device::vkCreateFramebuffer], [];
-    vkCreateGpaSessionAMD: Device, (0, 0), [], [trampoline::vkCreateGpaSessionAMD as PFN_vkCreateGpaSessionAMD],
-        [], [], [device::vkCreateGpaSessionAMD], [];
-    vkCreateGraphicsPipelines: Device, (1, 0), [], [trampoline::vkCreateGraphicsPipelines as
+    vkCreateFramebuffer: Device device, (1, 0), [], [trampoline::vkCreateFramebuffer as PFN_vkCreateFramebuffer],
+        [], [], [device::vkCreateFramebuffer], [];
+    vkCreateGpaSessionAMD: Device device, (0, 0), [], [trampoline::vkCreateGpaSessionAMD as
+        PFN_vkCreateGpaSessionAMD], [], [], [device::vkCreateGpaSessionAMD], [];
+    vkCreateGraphicsPipelines: Device device, (1, 0), [], [trampoline::vkCreateGraphicsPipelines as
         PFN_vkCreateGraphicsPipelines], [], [], [device::vkCreateGraphicsPipelines], [];
-    vkCreateHeadlessSurfaceEXT: Instance, (0, 0), [VK_EXT_headless_surface],
+    vkCreateHeadlessSurfaceEXT: Instance instance, (0, 0), [VK_EXT_headless_surface],
         [trampoline::vkCreateHeadlessSurfaceEXT as PFN_vkCreateHeadlessSurfaceEXT<App>],
         [terminator::vkCreateHeadlessSurfaceEXT as PFN_vkCreateHeadlessSurfaceEXT<Chain>], [],
         [instance::vkCreateHeadlessSurfaceEXT], [driver::vkCreateHeadlessSurfaceEXT];
-    vkCreateIOSSurfaceMVK: Instance, (0, 0), [VK_MVK_ios_surface], [trampoline::vkCreateIOSSurfaceMVK as
+    vkCreateIOSSurfaceMVK: Instance instance, (0, 0), [VK_MVK_ios_surface], [trampoline::vkCreateIOSSurfaceMVK as
         PFN_vkCreateIOSSurfaceMVK<App>], [terminator::vkCreateIOSSurfaceMVK as PFN_vkCreateIOSSurfaceMVK<Chain>],
         [], [instance::vkCreateIOSSurfaceMVK], [driver::vkCreateIOSSurfaceMVK];
-    vkCreateImage: Device, (1, 0), [], [trampoline::vkCreateImage as PFN_vkCreateImage], [], [],
+    vkCreateImage: Device device, (1, 0), [], [trampoline::vkCreateImage as PFN_vkCreateImage], [], [],
         [device::vkCreateImage], [];
-    vkCreateImagePipeSurfaceFUCHSIA: Instance, (0, 0), [VK_FUCHSIA_imagepipe_surface],
+    vkCreateImagePipeSurfaceFUCHSIA: Instance instance, (0, 0), [VK_FUCHSIA_imagepipe_surface],
         [trampoline::vkCreateImagePipeSurfaceFUCHSIA as PFN_vkCreateImagePipeSurfaceFUCHSIA<App>],
         [terminator::vkCreateImagePipeSurfaceFUCHSIA as PFN_vkCreateImagePipeSurfaceFUCHSIA<Chain>], [],
         [instance::vkCreateImagePipeSurfaceFUCHSIA], [driver::vkCreateImagePipeSurfaceFUCHSIA];
-    vkCreateImageView: Device, (1, 0), [], [trampoline::vkCreateImageView as PFN_vkCreateImageView], [], [],
+    vkCreateImageView: Device device, (1, 0), [], [trampoline::vkCreateImageView as PFN_vkCreateImageView], [], [],
         [device::vkCreateImageView], [];
-    vkCreateIndirectCommandsLayoutEXT: Device, (0, 0), [], [trampoline::vkCreateIndirectCommandsLayoutEXT as
+    vkCreateIndirectCommandsLayoutEXT: Device device, (0, 0), [], [trampoline::vkCreateIndirectCommandsLayoutEXT as
         PFN_vkCreateIndirectCommandsLayoutEXT], [], [], [device::vkCreateIndirectCommandsLayoutEXT], [];
-    vkCreateIndirectCommandsLayoutNV: Device, (0, 0), [], [trampoline::vkCreateIndirectCommandsLayoutNV as
+    vkCreateIndirectCommandsLayoutNV: Device device, (0, 0), [], [trampoline::vkCreateIndirectCommandsLayoutNV as
         PFN_vkCreateIndirectCommandsLayoutNV], [], [], [device::vkCreateIndirectCommandsLayoutNV], [];
-    vkCreateIndirectExecutionSetEXT: Device, (0, 0), [], [trampoline::vkCreateIndirectExecutionSetEXT as
+    vkCreateIndirectExecutionSetEXT: Device device, (0, 0), [], [trampoline::vkCreateIndirectExecutionSetEXT as
         PFN_vkCreateIndirectExecutionSetEXT], [], [], [device::vkCreateIndirectExecutionSetEXT], [];
     vkCreateInstance: Global, (1, 0), [], [trampoline::vkCreateInstance as PFN_vkCreateInstance<App>],
         [terminator::vkCreateInstance as PFN_vkCreateInstance<Chain>], [], [], [];
-    vkCreateMacOSSurfaceMVK: Instance, (0, 0), [VK_MVK_macos_surface], [trampoline::vkCreateMacOSSurfaceMVK as
-        PFN_vkCreateMacOSSurfaceMVK<App>], [terminator::vkCreateMacOSSurfaceMVK as
-        PFN_vkCreateMacOSSurfaceMVK<Chain>], [], [instance::vkCreateMacOSSurfaceMVK],
-        [driver::vkCreateMacOSSurfaceMVK];
-    vkCreateMetalSurfaceEXT: Instance, (0, 0), [VK_EXT_metal_surface], [trampoline::vkCreateMetalSurfaceEXT as
-        PFN_vkCreateMetalSurfaceEXT<App>], [terminator::vkCreateMetalSurfaceEXT as
-        PFN_vkCreateMetalSurfaceEXT<Chain>], [], [instance::vkCreateMetalSurfaceEXT],
-        [driver::vkCreateMetalSurfaceEXT];
-    vkCreateMicromapEXT: Device, (0, 0), [], [trampoline::vkCreateMicromapEXT as PFN_vkCreateMicromapEXT], [], [],
-        [device::vkCreateMicromapEXT], [];
-    vkCreateOpticalFlowSessionNV: Device, (0, 0), [], [trampoline::vkCreateOpticalFlowSessionNV as
+    vkCreateMacOSSurfaceMVK: Instance instance, (0, 0), [VK_MVK_macos_surface],
+        [trampoline::vkCreateMacOSSurfaceMVK as PFN_vkCreateMacOSSurfaceMVK<App>],
+        [terminator::vkCreateMacOSSurfaceMVK as PFN_vkCreateMacOSSurfaceMVK<Chain>], [],
+        [instance::vkCreateMacOSSurfaceMVK], [driver::vkCreateMacOSSurfaceMVK];
+    vkCreateMetalSurfaceEXT: Instance instance, (0, 0), [VK_EXT_metal_surface],
+        [trampoline::vkCreateMetalSurfaceEXT as PFN_vkCreateMetalSurfaceEXT<App>],
+        [terminator::vkCreateMetalSurfaceEXT as PFN_vkCreateMetalSurfaceEXT<Chain>], [],
+        [instance::vkCreateMetalSurfaceEXT], [driver::vkCreateMetalSurfaceEXT];
+    vkCreateMicromapEXT: Device device, (0, 0), [], [trampoline::vkCreateMicromapEXT as PFN_vkCreateMicromapEXT],
+        [], [], [device::vkCreateMicromapEXT], [];
+    vkCreateOpticalFlowSessionNV: Device device, (0, 0), [], [trampoline::vkCreateOpticalFlowSessionNV as
         PFN_vkCreateOpticalFlowSessionNV], [], [], [device::vkCreateOpticalFlowSessionNV], [];
-    vkCreatePipelineBinariesKHR: Device, (0, 0), [], [trampoline::vkCreatePipelineBinariesKHR as
+    vkCreatePipelineBinariesKHR: Device device, (0, 0), [], [trampoline::vkCreatePipelineBinariesKHR as
         PFN_vkCreatePipelineBinariesKHR], [], [], [device::vkCreatePipelineBinariesKHR], [];
-    vkCreatePipelineCache: Device, (1, 0), [], [trampoline::vkCreatePipelineCache as PFN_vkCreatePipelineCache],
-        [], [], [device::vkCreatePipelineCache], [];
-    vkCreatePipelineLayout: Device, (1, 0), [], [trampoline::vkCreatePipelineLayout as PFN_vkCreatePipelineLayout],
-        [], [], [device::vkCreatePipelineLayout], [];
-    vkCreatePrivateDataSlot: Device, (1, 3), [], [trampoline::vkCreatePrivateDataSlot as
+    vkCreatePipelineCache: Device device, (1, 0), [], [trampoline::vkCreatePipelineCache as
+        PFN_vkCreatePipelineCache], [], [], [device::vkCreatePipelineCache], [];
+    vkCreatePipelineLayout: Device device, (1, 0), [], [trampoline::vkCreatePipelineLayout as
+        PFN_vkCreatePipelineLayout], [], [], [device::vkCreatePipelineLayout], [];
+    vkCreatePrivateDataSlot: Device device, (1, 3), [], [trampoline::vkCreatePrivateDataSlot as
         PFN_vkCreatePrivateDataSlot], [], [], [device::vkCreatePrivateDataSlot], [];
-    vkCreatePrivateDataSlotEXT: Device, (0, 0), [], [trampoline::vkCreatePrivateDataSlotEXT as
+    vkCreatePrivateDataSlotEXT: Device device, (0, 0), [], [trampoline::vkCreatePrivateDataSlotEXT as
         PFN_vkCreatePrivateDataSlotEXT], [], [], [device::vkCreatePrivateDataSlotEXT], [];
-    vkCreateQueryPool: Device, (1, 0), [], [trampoline::vkCreateQueryPool as PFN_vkCreateQueryPool], [], [],
+    vkCreateQueryPool: Device device, (1, 0), [], [trampoline::vkCreateQueryPool as PFN_vkCreateQueryPool], [], [],
         [device::vkCreateQueryPool], [];
-    vkCreateRayTracingPipelinesKHR: Device, (0, 0), [], [trampoline::vkCreateRayTracingPipelinesKHR as
+    vkCreateRayTracingPipelinesKHR: Device device, (0, 0), [], [trampoline::vkCreateRayTracingPipelinesKHR as
         PFN_vkCreateRayTracingPipelinesKHR], [], [], [device::vkCreateRayTracingPipelinesKHR], [];
-    vkCreateRayTracingPipelinesNV: Device, (0, 0), [], [trampoline::vkCreateRayTracingPipelinesNV as
+    vkCreateRayTracingPipelinesNV: Device device, (0, 0), [], [trampoline::vkCreateRayTracingPipelinesNV as
         PFN_vkCreateRayTracingPipelinesNV], [], [], [device::vkCreateRayTracingPipelinesNV], [];
-    vkCreateRenderPass: Device, (1, 0), [], [trampoline::vkCreateRenderPass as PFN_vkCreateRenderPass], [], [],
-        [device::vkCreateRenderPass], [];
-    vkCreateRenderPass2: Device, (1, 2), [], [trampoline::vkCreateRenderPass2 as PFN_vkCreateRenderPass2], [], [],
-        [device::vkCreateRenderPass2], [];
-    vkCreateRenderPass2KHR: Device, (0, 0), [], [trampoline::vkCreateRenderPass2KHR as PFN_vkCreateRenderPass2KHR],
-        [], [], [device::vkCreateRenderPass2KHR], [];
-    vkCreateSampler: Device, (1, 0), [], [trampoline::vkCreateSampler as PFN_vkCreateSampler], [], [],
+    vkCreateRenderPass: Device device, (1, 0), [], [trampoline::vkCreateRenderPass as PFN_vkCreateRenderPass], [],
+        [], [device::vkCreateRenderPass], [];
+    vkCreateRenderPass2: Device device, (1, 2), [], [trampoline::vkCreateRenderPass2 as PFN_vkCreateRenderPass2],
+        [], [], [device::vkCreateRenderPass2], [];
+    vkCreateRenderPass2KHR: Device device, (0, 0), [], [trampoline::vkCreateRenderPass2KHR as
+        PFN_vkCreateRenderPass2KHR], [], [], [device::vkCreateRenderPass2KHR], [];
+    vkCreateSampler: Device device, (1, 0), [], [trampoline::vkCreateSampler as PFN_vkCreateSampler], [], [],
         [device::vkCreateSampler], [];
-    vkCreateSamplerYcbcrConversion: Device, (1, 1), [], [trampoline::vkCreateSamplerYcbcrConversion as
+    vkCreateSamplerYcbcrConversion: Device device, (1, 1), [], [trampoline::vkCreateSamplerYcbcrConversion as
         PFN_vkCreateSamplerYcbcrConversion], [], [], [device::vkCreateSamplerYcbcrConversion], [];
-    vkCreateSamplerYcbcrConversionKHR: Device, (0, 0), [], [trampoline::vkCreateSamplerYcbcrConversionKHR as
+    vkCreateSamplerYcbcrConversionKHR: Device device, (0, 0), [], [trampoline::vkCreateSamplerYcbcrConversionKHR as
         PFN_vkCreateSamplerYcbcrConversionKHR], [], [], [device::vkCreateSamplerYcbcrConversionKHR], [];
-    vkCreateScreenSurfaceQNX: Instance, (0, 0), [VK_QNX_screen_surface], [trampoline::vkCreateScreenSurfaceQNX as
-        PFN_vkCreateScreenSurfaceQNX<App>], [terminator::vkCreateScreenSurfaceQNX as
-        PFN_vkCreateScreenSurfaceQNX<Chain>], [], [instance::vkCreateScreenSurfaceQNX],
-        [driver::vkCreateScreenSurfaceQNX];
-    vkCreateSemaphore: Device, (1, 0), [], [trampoline::vkCreateSemaphore as PFN_vkCreateSemaphore], [], [],
+    vkCreateScreenSurfaceQNX: Instance instance, (0, 0), [VK_QNX_screen_surface],
+        [trampoline::vkCreateScreenSurfaceQNX as PFN_vkCreateScreenSurfaceQNX<App>],
+        [terminator::vkCreateScreenSurfaceQNX as PFN_vkCreateScreenSurfaceQNX<Chain>], [],
+        [instance::vkCreateScreenSurfaceQNX], [driver::vkCreateScreenSurfaceQNX];
+    vkCreateSemaphore: Device device, (1, 0), [], [trampoline::vkCreateSemaphore as PFN_vkCreateSemaphore], [], [],
         [device::vkCreateSemaphore], [];
-    vkCreateShaderInstrumentationARM: Device, (0, 0), [], [trampoline::vkCreateShaderInstrumentationARM as
+    vkCreateShaderInstrumentationARM: Device device, (0, 0), [], [trampoline::vkCreateShaderInstrumentationARM as
         PFN_vkCreateShaderInstrumentationARM], [], [], [device::vkCreateShaderInstrumentationARM], [];
-    vkCreateShaderModule: Device, (1, 0), [], [trampoline::vkCreateShaderModule as PFN_vkCreateShaderModule], [],
-        [], [device::vkCreateShaderModule], [];
-    vkCreateShadersEXT: Device, (0, 0), [], [trampoline::vkCreateShadersEXT as PFN_vkCreateShadersEXT], [], [],
-        [device::vkCreateShadersEXT], [];
-    vkCreateSharedSwapchainsKHR: Device, (0, 0), [], [trampoline::vkCreateSharedSwapchainsKHR as
+    vkCreateShaderModule: Device device, (1, 0), [], [trampoline::vkCreateShaderModule as
+        PFN_vkCreateShaderModule], [], [], [device::vkCreateShaderModule], [];
+    vkCreateShadersEXT: Device device, (0, 0), [], [trampoline::vkCreateShadersEXT as PFN_vkCreateShadersEXT], [],
+        [], [device::vkCreateShadersEXT], [];
+    vkCreateSharedSwapchainsKHR: Device device, (0, 0), [], [trampoline::vkCreateSharedSwapchainsKHR as
         PFN_vkCreateSharedSwapchainsKHR<App>], [terminator::vkCreateSharedSwapchainsKHR as
         PFN_vkCreateSharedSwapchainsKHR<Chain>], [Device VK_KHR_display_swapchain],
         [device::vkCreateSharedSwapchainsKHR], [device_terminator::vkCreateSharedSwapchainsKHR];
-    vkCreateStreamDescriptorSurfaceGGP: Instance, (0, 0), [VK_GGP_stream_descriptor_surface],
+    vkCreateStreamDescriptorSurfaceGGP: Instance instance, (0, 0), [VK_GGP_stream_descriptor_surface],
         [trampoline::vkCreateStreamDescriptorSurfaceGGP as PFN_vkCreateStreamDescriptorSurfaceGGP<App>],
         [terminator::vkCreateStreamDescriptorSurfaceGGP as PFN_vkCreateStreamDescriptorSurfaceGGP<Chain>], [],
         [instance::vkCreateStreamDescriptorSurfaceGGP], [driver::vkCreateStreamDescriptorSurfaceGGP];
-    vkCreateSurfaceOHOS: Instance, (0, 0), [VK_OHOS_surface], [trampoline::vkCreateSurfaceOHOS as
+    vkCreateSurfaceOHOS: Instance instance, (0, 0), [VK_OHOS_surface], [trampoline::vkCreateSurfaceOHOS as
         PFN_vkCreateSurfaceOHOS<App>], [terminator::vkCreateSurfaceOHOS as PFN_vkCreateSurfaceOHOS<Chain>], [],
         [instance::vkCreateSurfaceOHOS], [driver::vkCreateSurfaceOHOS];
-    vkCreateSwapchainKHR: Device, (0, 0), [], [trampoline::vkCreateSwapchainKHR as PFN_vkCreateSwapchainKHR<App>],
-        [terminator::vkCreateSwapchainKHR as PFN_vkCreateSwapchainKHR<Chain>], [Device VK_KHR_swapchain],
-        [device::vkCreateSwapchainKHR], [device_terminator::vkCreateSwapchainKHR];
-    vkCreateTensorARM: Device, (0, 0), [], [trampoline::vkCreateTensorARM as PFN_vkCreateTensorARM], [], [],
+    vkCreateSwapchainKHR: Device device, (0, 0), [], [trampoline::vkCreateSwapchainKHR as
+        PFN_vkCreateSwapchainKHR<App>], [terminator::vkCreateSwapchainKHR as PFN_vkCreateSwapchainKHR<Chain>],
+        [Device VK_KHR_swapchain], [device::vkCreateSwapchainKHR], [device_terminator::vkCreateSwapchainKHR];
+    vkCreateTensorARM: Device device, (0, 0), [], [trampoline::vkCreateTensorARM as PFN_vkCreateTensorARM], [], [],
         [device::vkCreateTensorARM], [];
-    vkCreateTensorViewARM: Device, (0, 0), [], [trampoline::vkCreateTensorViewARM as PFN_vkCreateTensorViewARM],
-        [], [], [device::vkCreateTensorViewARM], [];
-    vkCreateUbmSurfaceSEC: Instance, (0, 0), [VK_SEC_ubm_surface], [trampoline::vkCreateUbmSurfaceSEC as
+    vkCreateTensorViewARM: Device device, (0, 0), [], [trampoline::vkCreateTensorViewARM as
+        PFN_vkCreateTensorViewARM], [], [], [device::vkCreateTensorViewARM], [];
+    vkCreateUbmSurfaceSEC: Instance instance, (0, 0), [VK_SEC_ubm_surface], [trampoline::vkCreateUbmSurfaceSEC as
         PFN_vkCreateUbmSurfaceSEC<App>], [terminator::vkCreateUbmSurfaceSEC as PFN_vkCreateUbmSurfaceSEC<Chain>],
         [], [instance::vkCreateUbmSurfaceSEC], [driver::vkCreateUbmSurfaceSEC];
-    vkCreateValidationCacheEXT: Device, (0, 0), [], [trampoline::vkCreateValidationCacheEXT as
+    vkCreateValidationCacheEXT: Device device, (0, 0), [], [trampoline::vkCreateValidationCacheEXT as
         PFN_vkCreateValidationCacheEXT], [], [], [device::vkCreateValidationCacheEXT], [];
-    vkCreateViSurfaceNN: Instance, (0, 0), [VK_NN_vi_surface], [trampoline::vkCreateViSurfaceNN as
+    vkCreateViSurfaceNN: Instance instance, (0, 0), [VK_NN_vi_surface], [trampoline::vkCreateViSurfaceNN as
         PFN_vkCreateViSurfaceNN<App>], [terminator::vkCreateViSurfaceNN as PFN_vkCreateViSurfaceNN<Chain>], [],
         [instance::vkCreateViSurfaceNN], [driver::vkCreateViSurfaceNN];
-    vkCreateVideoSessionKHR: Device, (0, 0), [], [trampoline::vkCreateVideoSessionKHR as
+    vkCreateVideoSessionKHR: Device device, (0, 0), [], [trampoline::vkCreateVideoSessionKHR as
         PFN_vkCreateVideoSessionKHR], [], [], [device::vkCreateVideoSessionKHR], [];
-    vkCreateVideoSessionParametersKHR: Device, (0, 0), [], [trampoline::vkCreateVideoSessionParametersKHR as
+    vkCreateVideoSessionParametersKHR: Device device, (0, 0), [], [trampoline::vkCreateVideoSessionParametersKHR as
         PFN_vkCreateVideoSessionParametersKHR], [], [], [device::vkCreateVideoSessionParametersKHR], [];
-    vkCreateWaylandSurfaceKHR: Instance, (0, 0), [VK_KHR_wayland_surface], [trampoline::vkCreateWaylandSurfaceKHR
-        as PFN_vkCreateWaylandSurfaceKHR<App>], [terminator::vkCreateWaylandSurfaceKHR as
-        PFN_vkCreateWaylandSurfaceKHR<Chain>], [], [instance::vkCreateWaylandSurfaceKHR],
-        [driver::vkCreateWaylandSurfaceKHR];
-    vkCreateWin32SurfaceKHR: Instance, (0, 0), [VK_KHR_win32_surface], [trampoline::vkCreateWin32SurfaceKHR as
-        PFN_vkCreateWin32SurfaceKHR<App>], [terminator::vkCreateWin32SurfaceKHR as
-        PFN_vkCreateWin32SurfaceKHR<Chain>], [], [instance::vkCreateWin32SurfaceKHR],
-        [driver::vkCreateWin32SurfaceKHR];
-    vkCreateXcbSurfaceKHR: Instance, (0, 0), [VK_KHR_xcb_surface], [trampoline::vkCreateXcbSurfaceKHR as
+    vkCreateWaylandSurfaceKHR: Instance instance, (0, 0), [VK_KHR_wayland_surface],
+        [trampoline::vkCreateWaylandSurfaceKHR as PFN_vkCreateWaylandSurfaceKHR<App>],
+        [terminator::vkCreateWaylandSurfaceKHR as PFN_vkCreateWaylandSurfaceKHR<Chain>], [],
+        [instance::vkCreateWaylandSurfaceKHR], [driver::vkCreateWaylandSurfaceKHR];
+    vkCreateWin32SurfaceKHR: Instance instance, (0, 0), [VK_KHR_win32_surface],
+        [trampoline::vkCreateWin32SurfaceKHR as PFN_vkCreateWin32SurfaceKHR<App>],
+        [terminator::vkCreateWin32SurfaceKHR as PFN_vkCreateWin32SurfaceKHR<Chain>], [],
+        [instance::vkCreateWin32SurfaceKHR], [driver::vkCreateWin32SurfaceKHR];
+    vkCreateXcbSurfaceKHR: Instance instance, (0, 0), [VK_KHR_xcb_surface], [trampoline::vkCreateXcbSurfaceKHR as
         PFN_vkCreateXcbSurfaceKHR<App>], [terminator::vkCreateXcbSurfaceKHR as PFN_vkCreateXcbSurfaceKHR<Chain>],
         [], [instance::vkCreateXcbSurfaceKHR], [driver::vkCreateXcbSurfaceKHR];
-    vkCreateXlibSurfaceKHR: Instance, (0, 0), [VK_KHR_xlib_surface], [trampoline::vkCreateXlibSurfaceKHR as
-        PFN_vkCreateXlibSurfaceKHR<App>], [terminator::vkCreateXlibSurfaceKHR as
+    vkCreateXlibSurfaceKHR: Instance instance, (0, 0), [VK_KHR_xlib_surface], [trampoline::vkCreateXlibSurfaceKHR
+        as PFN_vkCreateXlibSurfaceKHR<App>], [terminator::vkCreateXlibSurfaceKHR as
         PFN_vkCreateXlibSurfaceKHR<Chain>], [], [instance::vkCreateXlibSurfaceKHR],
         [driver::vkCreateXlibSurfaceKHR];
-    vkDebugMarkerSetObjectNameEXT: Device, (0, 0), [], [trampoline::vkDebugMarkerSetObjectNameEXT as
+    vkDebugMarkerSetObjectNameEXT: Device device, (0, 0), [], [trampoline::vkDebugMarkerSetObjectNameEXT as
         PFN_vkDebugMarkerSetObjectNameEXT], [terminator::vkDebugMarkerSetObjectNameEXT as
         PFN_vkDebugMarkerSetObjectNameEXT], [Device VK_EXT_debug_marker], [device::vkDebugMarkerSetObjectNameEXT],
         [device_terminator::vkDebugMarkerSetObjectNameEXT];
-    vkDebugMarkerSetObjectTagEXT: Device, (0, 0), [], [trampoline::vkDebugMarkerSetObjectTagEXT as
+    vkDebugMarkerSetObjectTagEXT: Device device, (0, 0), [], [trampoline::vkDebugMarkerSetObjectTagEXT as
         PFN_vkDebugMarkerSetObjectTagEXT], [terminator::vkDebugMarkerSetObjectTagEXT as
         PFN_vkDebugMarkerSetObjectTagEXT], [Device VK_EXT_debug_marker], [device::vkDebugMarkerSetObjectTagEXT],
         [device_terminator::vkDebugMarkerSetObjectTagEXT];
-    vkDebugReportMessageEXT: Instance, (0, 0), [VK_EXT_debug_report], [trampoline::vkDebugReportMessageEXT as
-        PFN_vkDebugReportMessageEXT<App>], [terminator::vkDebugReportMessageEXT as
+    vkDebugReportMessageEXT: Instance instance, (0, 0), [VK_EXT_debug_report], [trampoline::vkDebugReportMessageEXT
+        as PFN_vkDebugReportMessageEXT<App>], [terminator::vkDebugReportMessageEXT as
         PFN_vkDebugReportMessageEXT<Chain>], [], [instance::vkDebugReportMessageEXT],
         [driver::vkDebugReportMessageEXT];
-    vkDeferredOperationJoinKHR: Device, (0, 0), [], [trampoline::vkDeferredOperationJoinKHR as
+    vkDeferredOperationJoinKHR: Device device, (0, 0), [], [trampoline::vkDeferredOperationJoinKHR as
         PFN_vkDeferredOperationJoinKHR], [], [], [device::vkDeferredOperationJoinKHR], [];
-    vkDestroyAccelerationStructureKHR: Device, (0, 0), [], [trampoline::vkDestroyAccelerationStructureKHR as
+    vkDestroyAccelerationStructureKHR: Device device, (0, 0), [], [trampoline::vkDestroyAccelerationStructureKHR as
         PFN_vkDestroyAccelerationStructureKHR], [], [], [device::vkDestroyAccelerationStructureKHR], [];
-    vkDestroyAccelerationStructureNV: Device, (0, 0), [], [trampoline::vkDestroyAccelerationStructureNV as
+    vkDestroyAccelerationStructureNV: Device device, (0, 0), [], [trampoline::vkDestroyAccelerationStructureNV as
         PFN_vkDestroyAccelerationStructureNV], [], [], [device::vkDestroyAccelerationStructureNV], [];
-    vkDestroyBuffer: Device, (1, 0), [], [trampoline::vkDestroyBuffer as PFN_vkDestroyBuffer], [], [],
+    vkDestroyBuffer: Device device, (1, 0), [], [trampoline::vkDestroyBuffer as PFN_vkDestroyBuffer], [], [],
         [device::vkDestroyBuffer], [];
-    vkDestroyBufferCollectionFUCHSIA: Device, (0, 0), [], [trampoline::vkDestroyBufferCollectionFUCHSIA as
+    vkDestroyBufferCollectionFUCHSIA: Device device, (0, 0), [], [trampoline::vkDestroyBufferCollectionFUCHSIA as
         PFN_vkDestroyBufferCollectionFUCHSIA], [], [], [device::vkDestroyBufferCollectionFUCHSIA], [];
-    vkDestroyBufferView: Device, (1, 0), [], [trampoline::vkDestroyBufferView as PFN_vkDestroyBufferView], [], [],
-        [device::vkDestroyBufferView], [];
-    vkDestroyCommandPool: Device, (1, 0), [], [trampoline::vkDestroyCommandPool as PFN_vkDestroyCommandPool], [],
-        [], [device::vkDestroyCommandPool], [];
-    vkDestroyCuFunctionNVX: Device, (0, 0), [], [trampoline::vkDestroyCuFunctionNVX as PFN_vkDestroyCuFunctionNVX],
-        [], [], [device::vkDestroyCuFunctionNVX], [];
-    vkDestroyCuModuleNVX: Device, (0, 0), [], [trampoline::vkDestroyCuModuleNVX as PFN_vkDestroyCuModuleNVX], [],
-        [], [device::vkDestroyCuModuleNVX], [];
-    vkDestroyCudaFunctionNV: Device, (0, 0), [], [trampoline::vkDestroyCudaFunctionNV as
+    vkDestroyBufferView: Device device, (1, 0), [], [trampoline::vkDestroyBufferView as PFN_vkDestroyBufferView],
+        [], [], [device::vkDestroyBufferView], [];
+    vkDestroyCommandPool: Device device, (1, 0), [], [trampoline::vkDestroyCommandPool as
+        PFN_vkDestroyCommandPool], [], [], [device::vkDestroyCommandPool], [];
+    vkDestroyCuFunctionNVX: Device device, (0, 0), [], [trampoline::vkDestroyCuFunctionNVX as
+        PFN_vkDestroyCuFunctionNVX], [], [], [device::vkDestroyCuFunctionNVX], [];
+    vkDestroyCuModuleNVX: Device device, (0, 0), [], [trampoline::vkDestroyCuModuleNVX as
+        PFN_vkDestroyCuModuleNVX], [], [], [device::vkDestroyCuModuleNVX], [];
+    vkDestroyCudaFunctionNV: Device device, (0, 0), [], [trampoline::vkDestroyCudaFunctionNV as
         PFN_vkDestroyCudaFunctionNV], [], [], [device::vkDestroyCudaFunctionNV], [];
-    vkDestroyCudaModuleNV: Device, (0, 0), [], [trampoline::vkDestroyCudaModuleNV as PFN_vkDestroyCudaModuleNV],
-        [], [], [device::vkDestroyCudaModuleNV], [];
-    vkDestroyDataGraphPipelineSessionARM: Device, (0, 0), [], [trampoline::vkDestroyDataGraphPipelineSessionARM as
-        PFN_vkDestroyDataGraphPipelineSessionARM], [], [], [device::vkDestroyDataGraphPipelineSessionARM], [];
-    vkDestroyDebugReportCallbackEXT: Instance, (0, 0), [VK_EXT_debug_report],
+    vkDestroyCudaModuleNV: Device device, (0, 0), [], [trampoline::vkDestroyCudaModuleNV as
+        PFN_vkDestroyCudaModuleNV], [], [], [device::vkDestroyCudaModuleNV], [];
+    vkDestroyDataGraphPipelineSessionARM: Device device, (0, 0), [],
+        [trampoline::vkDestroyDataGraphPipelineSessionARM as PFN_vkDestroyDataGraphPipelineSessionARM], [], [],
+        [device::vkDestroyDataGraphPipelineSessionARM], [];
+    vkDestroyDebugReportCallbackEXT: Instance instance, (0, 0), [VK_EXT_debug_report],
         [trampoline::vkDestroyDebugReportCallbackEXT as PFN_vkDestroyDebugReportCallbackEXT<App>],
         [terminator::vkDestroyDebugReportCallbackEXT as PFN_vkDestroyDebugReportCallbackEXT<Chain>], [],
         [instance::vkDestroyDebugReportCallbackEXT], [driver::vkDestroyDebugReportCallbackEXT];
-    vkDestroyDebugUtilsMessengerEXT: Instance, (0, 0), [VK_EXT_debug_utils],
+    vkDestroyDebugUtilsMessengerEXT: Instance instance, (0, 0), [VK_EXT_debug_utils],
         [trampoline::vkDestroyDebugUtilsMessengerEXT as PFN_vkDestroyDebugUtilsMessengerEXT<App>],
         [terminator::vkDestroyDebugUtilsMessengerEXT as PFN_vkDestroyDebugUtilsMessengerEXT<Chain>], [],
         [instance::vkDestroyDebugUtilsMessengerEXT], [driver::vkDestroyDebugUtilsMessengerEXT];
-    vkDestroyDeferredOperationKHR: Device, (0, 0), [], [trampoline::vkDestroyDeferredOperationKHR as
+    vkDestroyDeferredOperationKHR: Device device, (0, 0), [], [trampoline::vkDestroyDeferredOperationKHR as
         PFN_vkDestroyDeferredOperationKHR], [], [], [device::vkDestroyDeferredOperationKHR], [];
-    vkDestroyDescriptorPool: Device, (1, 0), [], [trampoline::vkDestroyDescriptorPool as
+    vkDestroyDescriptorPool: Device device, (1, 0), [], [trampoline::vkDestroyDescriptorPool as
         PFN_vkDestroyDescriptorPool], [], [], [device::vkDestroyDescriptorPool], [];
-    vkDestroyDescriptorSetLayout: Device, (1, 0), [], [trampoline::vkDestroyDescriptorSetLayout as
+    vkDestroyDescriptorSetLayout: Device device, (1, 0), [], [trampoline::vkDestroyDescriptorSetLayout as
         PFN_vkDestroyDescriptorSetLayout], [], [], [device::vkDestroyDescriptorSetLayout], [];
-    vkDestroyDescriptorUpdateTemplate: Device, (1, 1), [], [trampoline::vkDestroyDescriptorUpdateTemplate as
+    vkDestroyDescriptorUpdateTemplate: Device device, (1, 1), [], [trampoline::vkDestroyDescriptorUpdateTemplate as
         PFN_vkDestroyDescriptorUpdateTemplate], [], [], [device::vkDestroyDescriptorUpdateTemplate], [];
-    vkDestroyDescriptorUpdateTemplateKHR: Device, (0, 0), [], [trampoline::vkDestroyDescriptorUpdateTemplateKHR as
-        PFN_vkDestroyDescriptorUpdateTemplateKHR], [], [], [device::vkDestroyDescriptorUpdateTemplateKHR], [];
-    vkDestroyDevice: Device, (1, 0), [], [trampoline::vkDestroyDevice as PFN_vkDestroyDevice], [], [],
+    vkDestroyDescriptorUpdateTemplateKHR: Device device, (0, 0), [],
+        [trampoline::vkDestroyDescriptorUpdateTemplateKHR as PFN_vkDestroyDescriptorUpdateTemplateKHR], [], [],
+        [device::vkDestroyDescriptorUpdateTemplateKHR], [];
+    vkDestroyDevice: Device device, (1, 0), [], [trampoline::vkDestroyDevice as PFN_vkDestroyDevice], [], [],
         [device::vkDestroyDevice], [];
-    vkDestroyEvent: Device, (1, 0), [], [trampoline::vkDestroyEvent as PFN_vkDestroyEvent], [], [],
+    vkDestroyEvent: Device device, (1, 0), [], [trampoline::vkDestroyEvent as PFN_vkDestroyEvent], [], [],
         [device::vkDestroyEvent], [];
-    vkDestroyExternalComputeQueueNV: Device, (0, 0), [], [trampoline::vkDestroyExternalComputeQueueNV as
+    vkDestroyExternalComputeQueueNV: Device device, (0, 0), [], [trampoline::vkDestroyExternalComputeQueueNV as
         PFN_vkDestroyExternalComputeQueueNV], [], [], [device::vkDestroyExternalComputeQueueNV], [];
-    vkDestroyFence: Device, (1, 0), [], [trampoline::vkDestroyFence as PFN_vkDestroyFence], [], [],
+    vkDestroyFence: Device device, (1, 0), [], [trampoline::vkDestroyFence as PFN_vkDestroyFence], [], [],
         [device::vkDestroyFence], [];
-    vkDestroyFramebuffer: Device, (1, 0), [], [trampoline::vkDestroyFramebuffer as PFN_vkDestroyFramebuffer], [],
-        [], [device::vkDestroyFramebuffer], [];
-    vkDestroyGpaSessionAMD: Device, (0, 0), [], [trampoline::vkDestroyGpaSessionAMD as PFN_vkDestroyGpaSessionAMD],
-        [], [], [device::vkDestroyGpaSessionAMD], [];
-    vkDestroyImage: Device, (1, 0), [], [trampoline::vkDestroyImage as PFN_vkDestroyImage], [], [],
+    vkDestroyFramebuffer: Device device, (1, 0), [], [trampoline::vkDestroyFramebuffer as
+        PFN_vkDestroyFramebuffer], [], [], [device::vkDestroyFramebuffer], [];
+    vkDestroyGpaSessionAMD: Device device, (0, 0), [], [trampoline::vkDestroyGpaSessionAMD as
+        PFN_vkDestroyGpaSessionAMD], [], [], [device::vkDestroyGpaSessionAMD], [];
+    vkDestroyImage: Device device, (1, 0), [], [trampoline::vkDestroyImage as PFN_vkDestroyImage], [], [],
         [device::vkDestroyImage], [];
-    vkDestroyImageView: Device, (1, 0), [], [trampoline::vkDestroyImageView as PFN_vkDestroyImageView], [], [],
-        [device::vkDestroyImageView], [];
-    vkDestroyIndirectCommandsLayoutEXT: Device, (0, 0), [], [trampoline::vkDestroyIndirectCommandsLayoutEXT as
-        PFN_vkDestroyIndirectCommandsLayoutEXT], [], [], [device::vkDestroyIndirectCommandsLayoutEXT], [];
-    vkDestroyIndirectCommandsLayoutNV: Device, (0, 0), [], [trampoline::vkDestroyIndirectCommandsLayoutNV as
+    vkDestroyImageView: Device device, (1, 0), [], [trampoline::vkDestroyImageView as PFN_vkDestroyImageView], [],
+        [], [device::vkDestroyImageView], [];
+    vkDestroyIndirectCommandsLayoutEXT: Device device, (0, 0), [], [trampoline::vkDestroyIndirectCommandsLayoutEXT
+        as PFN_vkDestroyIndirectCommandsLayoutEXT], [], [], [device::vkDestroyIndirectCommandsLayoutEXT], [];
+    vkDestroyIndirectCommandsLayoutNV: Device device, (0, 0), [], [trampoline::vkDestroyIndirectCommandsLayoutNV as
         PFN_vkDestroyIndirectCommandsLayoutNV], [], [], [device::vkDestroyIndirectCommandsLayoutNV], [];
-    vkDestroyIndirectExecutionSetEXT: Device, (0, 0), [], [trampoline::vkDestroyIndirectExecutionSetEXT as
+    vkDestroyIndirectExecutionSetEXT: Device device, (0, 0), [], [trampoline::vkDestroyIndirectExecutionSetEXT as
         PFN_vkDestroyIndirectExecutionSetEXT], [], [], [device::vkDestroyIndirectExecutionSetEXT], [];
-    vkDestroyInstance: Instance, (1, 0), [], [trampoline::vkDestroyInstance as PFN_vkDestroyInstance<App>],
-        [terminator::vkDestroyInstance as PFN_vkDestroyInstance<Chain>], [], [instance::vkDestroyInstance],
-        [driver::vkDestroyInstance];
-    vkDestroyMicromapEXT: Device, (0, 0), [], [trampoline::vkDestroyMicromapEXT as PFN_vkDestroyMicromapEXT], [],
-        [], [device::vkDestroyMicromapEXT], [];
-    vkDestroyOpticalFlowSessionNV: Device, (0, 0), [], [trampoline::vkDestroyOpticalFlowSessionNV as
+    vkDestroyInstance: Instance instance, (1, 0), [], [trampoline::vkDestroyInstance as
+        PFN_vkDestroyInstance<App>], [terminator::vkDestroyInstance as PFN_vkDestroyInstance<Chain>], [],
+        [instance::vkDestroyInstance], [driver::vkDestroyInstance];
+    vkDestroyMicromapEXT: Device device, (0, 0), [], [trampoline::vkDestroyMicromapEXT as
+        PFN_vkDestroyMicromapEXT], [], [], [device::vkDestroyMicromapEXT], [];
+    vkDestroyOpticalFlowSessionNV: Device device, (0, 0), [], [trampoline::vkDestroyOpticalFlowSessionNV as
         PFN_vkDestroyOpticalFlowSessionNV], [], [], [device::vkDestroyOpticalFlowSessionNV], [];
-    vkDestroyPipeline: Device, (1, 0), [], [trampoline::vkDestroyPipeline as PFN_vkDestroyPipeline], [], [],
+    vkDestroyPipeline: Device device, (1, 0), [], [trampoline::vkDestroyPipeline as PFN_vkDestroyPipeline], [], [],
         [device::vkDestroyPipeline], [];
-    vkDestroyPipelineBinaryKHR: Device, (0, 0), [], [trampoline::vkDestroyPipelineBinaryKHR as
+    vkDestroyPipelineBinaryKHR: Device device, (0, 0), [], [trampoline::vkDestroyPipelineBinaryKHR as
         PFN_vkDestroyPipelineBinaryKHR], [], [], [device::vkDestroyPipelineBinaryKHR], [];
-    vkDestroyPipelineCache: Device, (1, 0), [], [trampoline::vkDestroyPipelineCache as PFN_vkDestroyPipelineCache],
-        [], [], [device::vkDestroyPipelineCache], [];
-    vkDestroyPipelineLayout: Device, (1, 0), [], [trampoline::vkDestroyPipelineLayout as
+    vkDestroyPipelineCache: Device device, (1, 0), [], [trampoline::vkDestroyPipelineCache as
+        PFN_vkDestroyPipelineCache], [], [], [device::vkDestroyPipelineCache], [];
+    vkDestroyPipelineLayout: Device device, (1, 0), [], [trampoline::vkDestroyPipelineLayout as
         PFN_vkDestroyPipelineLayout], [], [], [device::vkDestroyPipelineLayout], [];
-    vkDestroyPrivateDataSlot: Device, (1, 3), [], [trampoline::vkDestroyPrivateDataSlot as
+    vkDestroyPrivateDataSlot: Device device, (1, 3), [], [trampoline::vkDestroyPrivateDataSlot as
         PFN_vkDestroyPrivateDataSlot], [], [], [device::vkDestroyPrivateDataSlot], [];
-    vkDestroyPrivateDataSlotEXT: Device, (0, 0), [], [trampoline::vkDestroyPrivateDataSlotEXT as
+    vkDestroyPrivateDataSlotEXT: Device device, (0, 0), [], [trampoline::vkDestroyPrivateDataSlotEXT as
         PFN_vkDestroyPrivateDataSlotEXT], [], [], [device::vkDestroyPrivateDataSlotEXT], [];
-    vkDestroyQueryPool: Device, (1, 0), [], [trampoline::vkDestroyQueryPool as PFN_vkDestroyQueryPool], [], [],
-        [device::vkDestroyQueryPool], [];
-    vkDestroyRenderPass: Device, (1, 0), [], [trampoline::vkDestroyRenderPass as PFN_vkDestroyRenderPass], [], [],
-        [device::vkDestroyRenderPass], [];
-    vkDestroySampler: Device, (1, 0), [], [trampoline::vkDestroySampler as PFN_vkDestroySampler], [], [],
+    vkDestroyQueryPool: Device device, (1, 0), [], [trampoline::vkDestroyQueryPool as PFN_vkDestroyQueryPool], [],
+        [], [device::vkDestroyQueryPool], [];
+    vkDestroyRenderPass: Device device, (1, 0), [], [trampoline::vkDestroyRenderPass as PFN_vkDestroyRenderPass],
+        [], [], [device::vkDestroyRenderPass], [];
+    vkDestroySampler: Device device, (1, 0), [], [trampoline::vkDestroySampler as PFN_vkDestroySampler], [], [],
         [device::vkDestroySampler], [];
-    vkDestroySamplerYcbcrConversion: Device, (1, 1), [], [trampoline::vkDestroySamplerYcbcrConversion as
+    vkDestroySamplerYcbcrConversion: Device device, (1, 1), [], [trampoline::vkDestroySamplerYcbcrConversion as
         PFN_vkDestroySamplerYcbcrConversion], [], [], [device::vkDestroySamplerYcbcrConversion], [];
-    vkDestroySamplerYcbcrConversionKHR: Device, (0, 0), [], [trampoline::vkDestroySamplerYcbcrConversionKHR as
-        PFN_vkDestroySamplerYcbcrConversionKHR], [], [], [device::vkDestroySamplerYcbcrConversionKHR], [];
-    vkDestroySemaphore: Device, (1, 0), [], [trampoline::vkDestroySemaphore as PFN_vkDestroySemaphore], [], [],
-        [device::vkDestroySemaphore], [];
-    vkDestroyShaderEXT: Device, (0, 0), [], [trampoline::vkDestroyShaderEXT as PFN_vkDestroyShaderEXT], [], [],
-        [device::vkDestroyShaderEXT], [];
-    vkDestroyShaderInstrumentationARM: Device, (0, 0), [], [trampoline::vkDestroyShaderInstrumentationARM as
+    vkDestroySamplerYcbcrConversionKHR: Device device, (0, 0), [], [trampoline::vkDestroySamplerYcbcrConversionKHR
+        as PFN_vkDestroySamplerYcbcrConversionKHR], [], [], [device::vkDestroySamplerYcbcrConversionKHR], [];
+    vkDestroySemaphore: Device device, (1, 0), [], [trampoline::vkDestroySemaphore as PFN_vkDestroySemaphore], [],
+        [], [device::vkDestroySemaphore], [];
+    vkDestroyShaderEXT: Device device, (0, 0), [], [trampoline::vkDestroyShaderEXT as PFN_vkDestroyShaderEXT], [],
+        [], [device::vkDestroyShaderEXT], [];
+    vkDestroyShaderInstrumentationARM: Device device, (0, 0), [], [trampoline::vkDestroyShaderInstrumentationARM as
         PFN_vkDestroyShaderInstrumentationARM], [], [], [device::vkDestroyShaderInstrumentationARM], [];
-    vkDestroyShaderModule: Device, (1, 0), [], [trampoline::vkDestroyShaderModule as PFN_vkDestroyShaderModule],
-        [], [], [device::vkDestroyShaderModule], [];
-    vkDestroySurfaceKHR: Instance, (0, 0), [VK_KHR_surface], [trampoline::vkDestroySurfaceKHR as
+    vkDestroyShaderModule: Device device, (1, 0), [], [trampoline::vkDestroyShaderModule as
+        PFN_vkDestroyShaderModule], [], [], [device::vkDestroyShaderModule], [];
+    vkDestroySurfaceKHR: Instance instance, (0, 0), [VK_KHR_surface], [trampoline::vkDestroySurfaceKHR as
         PFN_vkDestroySurfaceKHR<App>], [terminator::vkDestroySurfaceKHR as PFN_vkDestroySurfaceKHR<Chain>], [],
         [instance::vkDestroySurfaceKHR], [driver::vkDestroySurfaceKHR];
-    vkDestroySwapchainKHR: Device, (0, 0), [], [trampoline::vkDestroySwapchainKHR as PFN_vkDestroySwapchainKHR],
-        [], [], [device::vkDestroySwapchainKHR], [];
-    vkDestroyTensorARM: Device, (0, 0), [], [trampoline::vkDestroyTensorARM as PFN_vkDestroyTensorARM], [], [],
-        [device::vkDestroyTensorARM], [];
-    vkDestroyTensorViewARM: Device, (0, 0), [], [trampoline::vkDestroyTensorViewARM as PFN_vkDestroyTensorViewARM],
-        [], [], [device::vkDestroyTensorViewARM], [];
-    vkDestroyValidationCacheEXT: Device, (0, 0), [], [trampoline::vkDestroyValidationCacheEXT as
+    vkDestroySwapchainKHR: Device device, (0, 0), [], [trampoline::vkDestroySwapchainKHR as
+        PFN_vkDestroySwapchainKHR], [], [], [device::vkDestroySwapchainKHR], [];
+    vkDestroyTensorARM: Device device, (0, 0), [], [trampoline::vkDestroyTensorARM as PFN_vkDestroyTensorARM], [],
+        [], [device::vkDestroyTensorARM], [];
+    vkDestroyTensorViewARM: Device device, (0, 0), [], [trampoline::vkDestroyTensorViewARM as
+        PFN_vkDestroyTensorViewARM], [], [], [device::vkDestroyTensorViewARM], [];
+    vkDestroyValidationCacheEXT: Device device, (0, 0), [], [trampoline::vkDestroyValidationCacheEXT as
         PFN_vkDestroyValidationCacheEXT], [], [], [device::vkDestroyValidationCacheEXT], [];
-    vkDestroyVideoSessionKHR: Device, (0, 0), [], [trampoline::vkDestroyVideoSessionKHR as
+    vkDestroyVideoSessionKHR: Device device, (0, 0), [], [trampoline::vkDestroyVideoSessionKHR as
         PFN_vkDestroyVideoSessionKHR], [], [], [device::vkDestroyVideoSessionKHR], [];
-    vkDestroyVideoSessionParametersKHR: Device, (0, 0), [], [trampoline::vkDestroyVideoSessionParametersKHR as
-        PFN_vkDestroyVideoSessionParametersKHR], [], [], [device::vkDestroyVideoSessionParametersKHR], [];
-    vkDeviceWaitIdle: Device, (1, 0), [], [trampoline::vkDeviceWaitIdle as PFN_vkDeviceWaitIdle], [], [],
+    vkDestroyVideoSessionParametersKHR: Device device, (0, 0), [], [trampoline::vkDestroyVideoSessionParametersKHR
+        as PFN_vkDestroyVideoSessionParametersKHR], [], [], [device::vkDestroyVideoSessionParametersKHR], [];
+    vkDeviceWaitIdle: Device device, (1, 0), [], [trampoline::vkDeviceWaitIdle as PFN_vkDeviceWaitIdle], [], [],
         [device::vkDeviceWaitIdle], [];
-    vkDisplayPowerControlEXT: Device, (0, 0), [], [trampoline::vkDisplayPowerControlEXT as
+    vkDisplayPowerControlEXT: Device device, (0, 0), [], [trampoline::vkDisplayPowerControlEXT as
         PFN_vkDisplayPowerControlEXT], [], [], [device::vkDisplayPowerControlEXT], [];
-    vkEndCommandBuffer: Device, (1, 0), [], [trampoline::vkEndCommandBuffer as PFN_vkEndCommandBuffer], [], [],
-        [device::vkEndCommandBuffer], [];
-    vkEnumerateDeviceExtensionProperties: PhysicalDevice, (1, 0), [],
+    vkEndCommandBuffer: Device commandBuffer, (1, 0), [], [trampoline::vkEndCommandBuffer as
+        PFN_vkEndCommandBuffer], [], [], [device::vkEndCommandBuffer], [];
+    vkEnumerateDeviceExtensionProperties: PhysicalDevice physicalDevice, (1, 0), [],
         [trampoline::vkEnumerateDeviceExtensionProperties as PFN_vkEnumerateDeviceExtensionProperties<App>],
         [terminator::vkEnumerateDeviceExtensionProperties as PFN_vkEnumerateDeviceExtensionProperties<Chain>], [],
         [instance::vkEnumerateDeviceExtensionProperties], [driver::vkEnumerateDeviceExtensionProperties];
-    vkEnumerateDeviceLayerProperties: PhysicalDevice, (1, 0), [], [trampoline::vkEnumerateDeviceLayerProperties as
-        PFN_vkEnumerateDeviceLayerProperties<App>], [terminator::vkEnumerateDeviceLayerProperties as
-        PFN_vkEnumerateDeviceLayerProperties<Chain>], [], [instance::vkEnumerateDeviceLayerProperties], [];
+    vkEnumerateDeviceLayerProperties: PhysicalDevice physicalDevice, (1, 0), [],
+        [trampoline::vkEnumerateDeviceLayerProperties as PFN_vkEnumerateDeviceLayerProperties<App>],
+        [terminator::vkEnumerateDeviceLayerProperties as PFN_vkEnumerateDeviceLayerProperties<Chain>], [],
+        [instance::vkEnumerateDeviceLayerProperties], [];
     vkEnumerateInstanceExtensionProperties: Global, (1, 0), [], [trampoline::vkEnumerateInstanceExtensionProperties
         as PFN_vkEnumerateInstanceExtensionProperties], [], [], [], [];
     vkEnumerateInstanceLayerProperties: Global, (1, 0), [], [trampoline::vkEnumerateInstanceLayerProperties as
         PFN_vkEnumerateInstanceLayerProperties], [], [], [], [];
     vkEnumerateInstanceVersion: Global, (1, 1), [], [trampoline::vkEnumerateInstanceVersion as
         PFN_vkEnumerateInstanceVersion], [], [], [], [];
-    vkEnumeratePhysicalDeviceGroups: Instance, (1, 1), [], [trampoline::vkEnumeratePhysicalDeviceGroups as
+    vkEnumeratePhysicalDeviceGroups: Instance instance, (1, 1), [], [trampoline::vkEnumeratePhysicalDeviceGroups as
         PFN_vkEnumeratePhysicalDeviceGroups<App>], [terminator::vkEnumeratePhysicalDeviceGroups as
         PFN_vkEnumeratePhysicalDeviceGroups<Chain>], [], [instance::vkEnumeratePhysicalDeviceGroups],
         [driver::vkEnumeratePhysicalDeviceGroups];
-    vkEnumeratePhysicalDeviceGroupsKHR: Instance, (0, 0), [VK_KHR_device_group_creation],
+    vkEnumeratePhysicalDeviceGroupsKHR: Instance instance, (0, 0), [VK_KHR_device_group_creation],
         [trampoline::vkEnumeratePhysicalDeviceGroups as PFN_vkEnumeratePhysicalDeviceGroups<App>],
         [terminator::vkEnumeratePhysicalDeviceGroups as PFN_vkEnumeratePhysicalDeviceGroups<Chain>], [],
         [instance::vkEnumeratePhysicalDeviceGroupsKHR], [driver::vkEnumeratePhysicalDeviceGroupsKHR];
-    vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM: PhysicalDevice, (0, 0), [],
+    vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM: PhysicalDevice physicalDevice, (0, 0), [],
         [trampoline::vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM as
         PFN_vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM<App>],
         [terminator::vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM as
         PFN_vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM<Chain>], [],
         [instance::vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM],
         [driver::vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM];
-    vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR: PhysicalDevice, (0, 0), [],
+    vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR: PhysicalDevice physicalDevice, (0, 0), [],
         [trampoline::vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR as
         PFN_vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR<App>],
         [terminator::vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR as
         PFN_vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR<Chain>], [],
         [instance::vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR],
         [driver::vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR];
-    vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM: PhysicalDevice, (0, 0), [],
+    vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM: PhysicalDevice physicalDevice, (0, 0), [],
         [trampoline::vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM as
         PFN_vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM<App>],
         [terminator::vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM as
         PFN_vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM<Chain>], [],
         [instance::vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM],
         [driver::vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM];
-    vkEnumeratePhysicalDevices: Instance, (1, 0), [], [trampoline::vkEnumeratePhysicalDevices as
+    vkEnumeratePhysicalDevices: Instance instance, (1, 0), [], [trampoline::vkEnumeratePhysicalDevices as
         PFN_vkEnumeratePhysicalDevices<App>], [terminator::vkEnumeratePhysicalDevices as
         PFN_vkEnumeratePhysicalDevices<Chain>], [], [instance::vkEnumeratePhysicalDevices],
         [driver::vkEnumeratePhysicalDevices];
-    vkExportMetalObjectsEXT: Device, (0, 0), [], [trampoline::vkExportMetalObjectsEXT as
+    vkExportMetalObjectsEXT: Device device, (0, 0), [], [trampoline::vkExportMetalObjectsEXT as
         PFN_vkExportMetalObjectsEXT], [], [], [device::vkExportMetalObjectsEXT], [];
-    vkFlushMappedMemoryRanges: Device, (1, 0), [], [trampoline::vkFlushMappedMemoryRanges as
+    vkFlushMappedMemoryRanges: Device device, (1, 0), [], [trampoline::vkFlushMappedMemoryRanges as
         PFN_vkFlushMappedMemoryRanges], [], [], [device::vkFlushMappedMemoryRanges], [];
-    vkFreeCommandBuffers: Device, (1, 0), [], [trampoline::vkFreeCommandBuffers as PFN_vkFreeCommandBuffers], [],
-        [], [device::vkFreeCommandBuffers], [];
-    vkFreeDescriptorSets: Device, (1, 0), [], [trampoline::vkFreeDescriptorSets as PFN_vkFreeDescriptorSets], [],
-        [], [device::vkFreeDescriptorSets], [];
-    vkFreeMemory: Device, (1, 0), [], [trampoline::vkFreeMemory as PFN_vkFreeMemory], [], [],
+    vkFreeCommandBuffers: Device device, (1, 0), [], [trampoline::vkFreeCommandBuffers as
+        PFN_vkFreeCommandBuffers], [], [], [device::vkFreeCommandBuffers], [];
+    vkFreeDescriptorSets: Device device, (1, 0), [], [trampoline::vkFreeDescriptorSets as
+        PFN_vkFreeDescriptorSets], [], [], [device::vkFreeDescriptorSets], [];
+    vkFreeMemory: Device device, (1, 0), [], [trampoline::vkFreeMemory as PFN_vkFreeMemory], [], [],
         [device::vkFreeMemory], [];
-    vkGetAccelerationStructureBuildSizesKHR: Device, (0, 0), [],
+    vkGetAccelerationStructureBuildSizesKHR: Device device, (0, 0), [],
         [trampoline::vkGetAccelerationStructureBuildSizesKHR as PFN_vkGetAccelerationStructureBuildSizesKHR], [],
         [], [device::vkGetAccelerationStructureBuildSizesKHR], [];
-    vkGetAccelerationStructureDeviceAddressKHR: Device, (0, 0), [],
+    vkGetAccelerationStructureDeviceAddressKHR: Device device, (0, 0), [],
         [trampoline::vkGetAccelerationStructureDeviceAddressKHR as PFN_vkGetAccelerationStructureDeviceAddressKHR],
         [], [], [device::vkGetAccelerationStructureDeviceAddressKHR], [];
-    vkGetAccelerationStructureHandleNV: Device, (0, 0), [], [trampoline::vkGetAccelerationStructureHandleNV as
-        PFN_vkGetAccelerationStructureHandleNV], [], [], [device::vkGetAccelerationStructureHandleNV], [];
-    vkGetAccelerationStructureMemoryRequirementsNV: Device, (0, 0), [],
+    vkGetAccelerationStructureHandleNV: Device device, (0, 0), [], [trampoline::vkGetAccelerationStructureHandleNV
+        as PFN_vkGetAccelerationStructureHandleNV], [], [], [device::vkGetAccelerationStructureHandleNV], [];
+    vkGetAccelerationStructureMemoryRequirementsNV: Device device, (0, 0), [],
         [trampoline::vkGetAccelerationStructureMemoryRequirementsNV as
         PFN_vkGetAccelerationStructureMemoryRequirementsNV], [], [],
         [device::vkGetAccelerationStructureMemoryRequirementsNV], [];
-    vkGetAccelerationStructureOpaqueCaptureDescriptorDataEXT: Device, (0, 0), [],
+    vkGetAccelerationStructureOpaqueCaptureDescriptorDataEXT: Device device, (0, 0), [],
         [trampoline::vkGetAccelerationStructureOpaqueCaptureDescriptorDataEXT as
         PFN_vkGetAccelerationStructureOpaqueCaptureDescriptorDataEXT], [], [],
         [device::vkGetAccelerationStructureOpaqueCaptureDescriptorDataEXT], [];
-    vkGetAndroidHardwareBufferPropertiesANDROID: Device, (0, 0), [],
+    vkGetAndroidHardwareBufferPropertiesANDROID: Device device, (0, 0), [],
         [trampoline::vkGetAndroidHardwareBufferPropertiesANDROID as
         PFN_vkGetAndroidHardwareBufferPropertiesANDROID], [], [],
         [device::vkGetAndroidHardwareBufferPropertiesANDROID], [];
-    vkGetBufferCollectionPropertiesFUCHSIA: Device, (0, 0), [], [trampoline::vkGetBufferCollectionPropertiesFUCHSIA
-        as PFN_vkGetBufferCollectionPropertiesFUCHSIA], [], [], [device::vkGetBufferCollectionPropertiesFUCHSIA],
-        [];
-    vkGetBufferDeviceAddress: Device, (1, 2), [], [trampoline::vkGetBufferDeviceAddress as
+    vkGetBufferCollectionPropertiesFUCHSIA: Device device, (0, 0), [],
+        [trampoline::vkGetBufferCollectionPropertiesFUCHSIA as PFN_vkGetBufferCollectionPropertiesFUCHSIA], [], [],
+        [device::vkGetBufferCollectionPropertiesFUCHSIA], [];
+    vkGetBufferDeviceAddress: Device device, (1, 2), [], [trampoline::vkGetBufferDeviceAddress as
         PFN_vkGetBufferDeviceAddress], [], [], [device::vkGetBufferDeviceAddress], [];
-    vkGetBufferDeviceAddressEXT: Device, (0, 0), [], [trampoline::vkGetBufferDeviceAddressEXT as
+    vkGetBufferDeviceAddressEXT: Device device, (0, 0), [], [trampoline::vkGetBufferDeviceAddressEXT as
         PFN_vkGetBufferDeviceAddressEXT], [], [], [device::vkGetBufferDeviceAddressEXT], [];
-    vkGetBufferDeviceAddressKHR: Device, (0, 0), [], [trampoline::vkGetBufferDeviceAddressKHR as
+    vkGetBufferDeviceAddressKHR: Device device, (0, 0), [], [trampoline::vkGetBufferDeviceAddressKHR as
         PFN_vkGetBufferDeviceAddressKHR], [], [], [device::vkGetBufferDeviceAddressKHR], [];
-    vkGetBufferMemoryRequirements: Device, (1, 0), [], [trampoline::vkGetBufferMemoryRequirements as
+    vkGetBufferMemoryRequirements: Device device, (1, 0), [], [trampoline::vkGetBufferMemoryRequirements as
         PFN_vkGetBufferMemoryRequirements], [], [], [device::vkGetBufferMemoryRequirements], [];
-    vkGetBufferMemoryRequirements2: Device, (1, 1), [], [trampoline::vkGetBufferMemoryRequirements2 as
+    vkGetBufferMemoryRequirements2: Device device, (1, 1), [], [trampoline::vkGetBufferMemoryRequirements2 as
         PFN_vkGetBufferMemoryRequirements2], [], [], [device::vkGetBufferMemoryRequirements2], [];
-    vkGetBufferMemoryRequirements2KHR: Device, (0, 0), [], [trampoline::vkGetBufferMemoryRequirements2KHR as
+    vkGetBufferMemoryRequirements2KHR: Device device, (0, 0), [], [trampoline::vkGetBufferMemoryRequirements2KHR as
         PFN_vkGetBufferMemoryRequirements2KHR], [], [], [device::vkGetBufferMemoryRequirements2KHR], [];
-    vkGetBufferOpaqueCaptureAddress: Device, (1, 2), [], [trampoline::vkGetBufferOpaqueCaptureAddress as
+    vkGetBufferOpaqueCaptureAddress: Device device, (1, 2), [], [trampoline::vkGetBufferOpaqueCaptureAddress as
         PFN_vkGetBufferOpaqueCaptureAddress], [], [], [device::vkGetBufferOpaqueCaptureAddress], [];
-    vkGetBufferOpaqueCaptureAddressKHR: Device, (0, 0), [], [trampoline::vkGetBufferOpaqueCaptureAddressKHR as
-        PFN_vkGetBufferOpaqueCaptureAddressKHR], [], [], [device::vkGetBufferOpaqueCaptureAddressKHR], [];
-    vkGetBufferOpaqueCaptureDescriptorDataEXT: Device, (0, 0), [],
+    vkGetBufferOpaqueCaptureAddressKHR: Device device, (0, 0), [], [trampoline::vkGetBufferOpaqueCaptureAddressKHR
+        as PFN_vkGetBufferOpaqueCaptureAddressKHR], [], [], [device::vkGetBufferOpaqueCaptureAddressKHR], [];
+    vkGetBufferOpaqueCaptureDescriptorDataEXT: Device device, (0, 0), [],
         [trampoline::vkGetBufferOpaqueCaptureDescriptorDataEXT as PFN_vkGetBufferOpaqueCaptureDescriptorDataEXT],
         [], [], [device::vkGetBufferOpaqueCaptureDescriptorDataEXT], [];
-    vkGetCalibratedTimestampsEXT: Device, (0, 0), [], [trampoline::vkGetCalibratedTimestampsEXT as
+    vkGetCalibratedTimestampsEXT: Device device, (0, 0), [], [trampoline::vkGetCalibratedTimestampsEXT as
         PFN_vkGetCalibratedTimestampsEXT], [], [], [device::vkGetCalibratedTimestampsEXT], [];
-    vkGetCalibratedTimestampsKHR: Device, (0, 0), [], [trampoline::vkGetCalibratedTimestampsKHR as
+    vkGetCalibratedTimestampsKHR: Device device, (0, 0), [], [trampoline::vkGetCalibratedTimestampsKHR as
         PFN_vkGetCalibratedTimestampsKHR], [], [], [device::vkGetCalibratedTimestampsKHR], [];
-    vkGetClusterAccelerationStructureBuildSizesNV: Device, (0, 0), [],
+    vkGetClusterAccelerationStructureBuildSizesNV: Device device, (0, 0), [],
         [trampoline::vkGetClusterAccelerationStructureBuildSizesNV as
         PFN_vkGetClusterAccelerationStructureBuildSizesNV], [], [],
         [device::vkGetClusterAccelerationStructureBuildSizesNV], [];
-    vkGetCudaModuleCacheNV: Device, (0, 0), [], [trampoline::vkGetCudaModuleCacheNV as PFN_vkGetCudaModuleCacheNV],
-        [], [], [device::vkGetCudaModuleCacheNV], [];
-    vkGetDataGraphPipelineAvailablePropertiesARM: Device, (0, 0), [],
+    vkGetCudaModuleCacheNV: Device device, (0, 0), [], [trampoline::vkGetCudaModuleCacheNV as
+        PFN_vkGetCudaModuleCacheNV], [], [], [device::vkGetCudaModuleCacheNV], [];
+    vkGetDataGraphPipelineAvailablePropertiesARM: Device device, (0, 0), [],
         [trampoline::vkGetDataGraphPipelineAvailablePropertiesARM as
         PFN_vkGetDataGraphPipelineAvailablePropertiesARM], [], [],
         [device::vkGetDataGraphPipelineAvailablePropertiesARM], [];
-    vkGetDataGraphPipelinePropertiesARM: Device, (0, 0), [], [trampoline::vkGetDataGraphPipelinePropertiesARM as
-        PFN_vkGetDataGraphPipelinePropertiesARM], [], [], [device::vkGetDataGraphPipelinePropertiesARM], [];
-    vkGetDataGraphPipelineSessionBindPointRequirementsARM: Device, (0, 0), [],
+    vkGetDataGraphPipelinePropertiesARM: Device device, (0, 0), [],
+        [trampoline::vkGetDataGraphPipelinePropertiesARM as PFN_vkGetDataGraphPipelinePropertiesARM], [], [],
+        [device::vkGetDataGraphPipelinePropertiesARM], [];
+    vkGetDataGraphPipelineSessionBindPointRequirementsARM: Device device, (0, 0), [],
         [trampoline::vkGetDataGraphPipelineSessionBindPointRequirementsARM as
         PFN_vkGetDataGraphPipelineSessionBindPointRequirementsARM], [], [],
         [device::vkGetDataGraphPipelineSessionBindPointRequirementsARM], [];
-    vkGetDataGraphPipelineSessionMemoryRequirementsARM: Device, (0, 0), [],
+    vkGetDataGraphPipelineSessionMemoryRequirementsARM: Device device, (0, 0), [],
         [trampoline::vkGetDataGraphPipelineSessionMemoryRequirementsARM as
         PFN_vkGetDataGraphPipelineSessionMemoryRequirementsARM], [], [],
         [device::vkGetDataGraphPipelineSessionMemoryRequirementsARM], [];
-    vkGetDeferredOperationMaxConcurrencyKHR: Device, (0, 0), [],
+    vkGetDeferredOperationMaxConcurrencyKHR: Device device, (0, 0), [],
         [trampoline::vkGetDeferredOperationMaxConcurrencyKHR as PFN_vkGetDeferredOperationMaxConcurrencyKHR], [],
         [], [device::vkGetDeferredOperationMaxConcurrencyKHR], [];
-    vkGetDeferredOperationResultKHR: Device, (0, 0), [], [trampoline::vkGetDeferredOperationResultKHR as
+    vkGetDeferredOperationResultKHR: Device device, (0, 0), [], [trampoline::vkGetDeferredOperationResultKHR as
         PFN_vkGetDeferredOperationResultKHR], [], [], [device::vkGetDeferredOperationResultKHR], [];
-    vkGetDescriptorEXT: Device, (0, 0), [], [trampoline::vkGetDescriptorEXT as PFN_vkGetDescriptorEXT], [], [],
-        [device::vkGetDescriptorEXT], [];
-    vkGetDescriptorSetHostMappingVALVE: Device, (0, 0), [], [trampoline::vkGetDescriptorSetHostMappingVALVE as
-        PFN_vkGetDescriptorSetHostMappingVALVE], [], [], [device::vkGetDescriptorSetHostMappingVALVE], [];
-    vkGetDescriptorSetLayoutBindingOffsetEXT: Device, (0, 0), [],
+    vkGetDescriptorEXT: Device device, (0, 0), [], [trampoline::vkGetDescriptorEXT as PFN_vkGetDescriptorEXT], [],
+        [], [device::vkGetDescriptorEXT], [];
+    vkGetDescriptorSetHostMappingVALVE: Device device, (0, 0), [], [trampoline::vkGetDescriptorSetHostMappingVALVE
+        as PFN_vkGetDescriptorSetHostMappingVALVE], [], [], [device::vkGetDescriptorSetHostMappingVALVE], [];
+    vkGetDescriptorSetLayoutBindingOffsetEXT: Device device, (0, 0), [],
         [trampoline::vkGetDescriptorSetLayoutBindingOffsetEXT as PFN_vkGetDescriptorSetLayoutBindingOffsetEXT], [],
         [], [device::vkGetDescriptorSetLayoutBindingOffsetEXT], [];
-    vkGetDescriptorSetLayoutHostMappingInfoVALVE: Device, (0, 0), [],
+    vkGetDescriptorSetLayoutHostMappingInfoVALVE: Device device, (0, 0), [],
         [trampoline::vkGetDescriptorSetLayoutHostMappingInfoVALVE as
         PFN_vkGetDescriptorSetLayoutHostMappingInfoVALVE], [], [],
         [device::vkGetDescriptorSetLayoutHostMappingInfoVALVE], [];
-    vkGetDescriptorSetLayoutSizeEXT: Device, (0, 0), [], [trampoline::vkGetDescriptorSetLayoutSizeEXT as
+    vkGetDescriptorSetLayoutSizeEXT: Device device, (0, 0), [], [trampoline::vkGetDescriptorSetLayoutSizeEXT as
         PFN_vkGetDescriptorSetLayoutSizeEXT], [], [], [device::vkGetDescriptorSetLayoutSizeEXT], [];
-    vkGetDescriptorSetLayoutSupport: Device, (1, 1), [], [trampoline::vkGetDescriptorSetLayoutSupport as
+    vkGetDescriptorSetLayoutSupport: Device device, (1, 1), [], [trampoline::vkGetDescriptorSetLayoutSupport as
         PFN_vkGetDescriptorSetLayoutSupport], [], [], [device::vkGetDescriptorSetLayoutSupport], [];
-    vkGetDescriptorSetLayoutSupportKHR: Device, (0, 0), [], [trampoline::vkGetDescriptorSetLayoutSupportKHR as
-        PFN_vkGetDescriptorSetLayoutSupportKHR], [], [], [device::vkGetDescriptorSetLayoutSupportKHR], [];
-    vkGetDeviceAccelerationStructureCompatibilityKHR: Device, (0, 0), [],
+    vkGetDescriptorSetLayoutSupportKHR: Device device, (0, 0), [], [trampoline::vkGetDescriptorSetLayoutSupportKHR
+        as PFN_vkGetDescriptorSetLayoutSupportKHR], [], [], [device::vkGetDescriptorSetLayoutSupportKHR], [];
+    vkGetDeviceAccelerationStructureCompatibilityKHR: Device device, (0, 0), [],
         [trampoline::vkGetDeviceAccelerationStructureCompatibilityKHR as
         PFN_vkGetDeviceAccelerationStructureCompatibilityKHR], [], [],
         [device::vkGetDeviceAccelerationStructureCompatibilityKHR], [];
-    vkGetDeviceBufferMemoryRequirements: Device, (1, 3), [], [trampoline::vkGetDeviceBufferMemoryRequirements as
-        PFN_vkGetDeviceBufferMemoryRequirements], [], [], [device::vkGetDeviceBufferMemoryRequirements], [];
-    vkGetDeviceBufferMemoryRequirementsKHR: Device, (0, 0), [], [trampoline::vkGetDeviceBufferMemoryRequirementsKHR
-        as PFN_vkGetDeviceBufferMemoryRequirementsKHR], [], [], [device::vkGetDeviceBufferMemoryRequirementsKHR],
-        [];
-    vkGetDeviceCombinedImageSamplerIndexNVX: Device, (0, 0), [],
+    vkGetDeviceBufferMemoryRequirements: Device device, (1, 3), [],
+        [trampoline::vkGetDeviceBufferMemoryRequirements as PFN_vkGetDeviceBufferMemoryRequirements], [], [],
+        [device::vkGetDeviceBufferMemoryRequirements], [];
+    vkGetDeviceBufferMemoryRequirementsKHR: Device device, (0, 0), [],
+        [trampoline::vkGetDeviceBufferMemoryRequirementsKHR as PFN_vkGetDeviceBufferMemoryRequirementsKHR], [], [],
+        [device::vkGetDeviceBufferMemoryRequirementsKHR], [];
+    vkGetDeviceCombinedImageSamplerIndexNVX: Device device, (0, 0), [],
         [trampoline::vkGetDeviceCombinedImageSamplerIndexNVX as PFN_vkGetDeviceCombinedImageSamplerIndexNVX], [],
         [], [device::vkGetDeviceCombinedImageSamplerIndexNVX], [];
-    vkGetDeviceFaultDebugInfoKHR: Device, (0, 0), [], [trampoline::vkGetDeviceFaultDebugInfoKHR as
+    vkGetDeviceFaultDebugInfoKHR: Device device, (0, 0), [], [trampoline::vkGetDeviceFaultDebugInfoKHR as
         PFN_vkGetDeviceFaultDebugInfoKHR], [], [], [device::vkGetDeviceFaultDebugInfoKHR], [];
-    vkGetDeviceFaultInfoEXT: Device, (0, 0), [], [trampoline::vkGetDeviceFaultInfoEXT as
+    vkGetDeviceFaultInfoEXT: Device device, (0, 0), [], [trampoline::vkGetDeviceFaultInfoEXT as
         PFN_vkGetDeviceFaultInfoEXT], [], [], [device::vkGetDeviceFaultInfoEXT], [];
-    vkGetDeviceFaultReportsKHR: Device, (0, 0), [], [trampoline::vkGetDeviceFaultReportsKHR as
+    vkGetDeviceFaultReportsKHR: Device device, (0, 0), [], [trampoline::vkGetDeviceFaultReportsKHR as
         PFN_vkGetDeviceFaultReportsKHR], [], [], [device::vkGetDeviceFaultReportsKHR], [];
-    vkGetDeviceGroupPeerMemoryFeatures: Device, (1, 1), [], [trampoline::vkGetDeviceGroupPeerMemoryFeatures as
-        PFN_vkGetDeviceGroupPeerMemoryFeatures], [], [], [device::vkGetDeviceGroupPeerMemoryFeatures], [];
-    vkGetDeviceGroupPeerMemoryFeaturesKHR: Device, (0, 0), [], [trampoline::vkGetDeviceGroupPeerMemoryFeaturesKHR
-        as PFN_vkGetDeviceGroupPeerMemoryFeaturesKHR], [], [], [device::vkGetDeviceGroupPeerMemoryFeaturesKHR], [];
-    vkGetDeviceGroupPresentCapabilitiesKHR: Device, (0, 0), [VK_KHR_surface],
+    vkGetDeviceGroupPeerMemoryFeatures: Device device, (1, 1), [], [trampoline::vkGetDeviceGroupPeerMemoryFeatures
+        as PFN_vkGetDeviceGroupPeerMemoryFeatures], [], [], [device::vkGetDeviceGroupPeerMemoryFeatures], [];
+    vkGetDeviceGroupPeerMemoryFeaturesKHR: Device device, (0, 0), [],
+        [trampoline::vkGetDeviceGroupPeerMemoryFeaturesKHR as PFN_vkGetDeviceGroupPeerMemoryFeaturesKHR], [], [],
+        [device::vkGetDeviceGroupPeerMemoryFeaturesKHR], [];
+    vkGetDeviceGroupPresentCapabilitiesKHR: Device device, (0, 0), [VK_KHR_surface],
         [trampoline::vkGetDeviceGroupPresentCapabilitiesKHR as PFN_vkGetDeviceGroupPresentCapabilitiesKHR], [], [],
         [device::vkGetDeviceGroupPresentCapabilitiesKHR], [];
-    vkGetDeviceGroupSurfacePresentModes2EXT: Device, (0, 0), [],
+    vkGetDeviceGroupSurfacePresentModes2EXT: Device device, (0, 0), [],
         [trampoline::vkGetDeviceGroupSurfacePresentModes2EXT as PFN_vkGetDeviceGroupSurfacePresentModes2EXT<App>],
         [terminator::vkGetDeviceGroupSurfacePresentModes2EXT as
         PFN_vkGetDeviceGroupSurfacePresentModes2EXT<Chain>], [Device VK_EXT_full_screen_exclusive],
         [device::vkGetDeviceGroupSurfacePresentModes2EXT],
         [device_terminator::vkGetDeviceGroupSurfacePresentModes2EXT];
-    vkGetDeviceGroupSurfacePresentModesKHR: Device, (0, 0), [VK_KHR_surface],
+    vkGetDeviceGroupSurfacePresentModesKHR: Device device, (0, 0), [VK_KHR_surface],
         [trampoline::vkGetDeviceGroupSurfacePresentModesKHR as PFN_vkGetDeviceGroupSurfacePresentModesKHR<App>],
         [terminator::vkGetDeviceGroupSurfacePresentModesKHR as PFN_vkGetDeviceGroupSurfacePresentModesKHR<Chain>],
         [Device VK_KHR_swapchain VK_KHR_device_group], [device::vkGetDeviceGroupSurfacePresentModesKHR],
         [device_terminator::vkGetDeviceGroupSurfacePresentModesKHR];
-    vkGetDeviceImageMemoryRequirements: Device, (1, 3), [], [trampoline::vkGetDeviceImageMemoryRequirements as
-        PFN_vkGetDeviceImageMemoryRequirements], [], [], [device::vkGetDeviceImageMemoryRequirements], [];
-    vkGetDeviceImageMemoryRequirementsKHR: Device, (0, 0), [], [trampoline::vkGetDeviceImageMemoryRequirementsKHR
-        as PFN_vkGetDeviceImageMemoryRequirementsKHR], [], [], [device::vkGetDeviceImageMemoryRequirementsKHR], [];
-    vkGetDeviceImageSparseMemoryRequirements: Device, (1, 3), [],
+    vkGetDeviceImageMemoryRequirements: Device device, (1, 3), [], [trampoline::vkGetDeviceImageMemoryRequirements
+        as PFN_vkGetDeviceImageMemoryRequirements], [], [], [device::vkGetDeviceImageMemoryRequirements], [];
+    vkGetDeviceImageMemoryRequirementsKHR: Device device, (0, 0), [],
+        [trampoline::vkGetDeviceImageMemoryRequirementsKHR as PFN_vkGetDeviceImageMemoryRequirementsKHR], [], [],
+        [device::vkGetDeviceImageMemoryRequirementsKHR], [];
+    vkGetDeviceImageSparseMemoryRequirements: Device device, (1, 3), [],
         [trampoline::vkGetDeviceImageSparseMemoryRequirements as PFN_vkGetDeviceImageSparseMemoryRequirements], [],
         [], [device::vkGetDeviceImageSparseMemoryRequirements], [];
-    vkGetDeviceImageSparseMemoryRequirementsKHR: Device, (0, 0), [],
+    vkGetDeviceImageSparseMemoryRequirementsKHR: Device device, (0, 0), [],
         [trampoline::vkGetDeviceImageSparseMemoryRequirementsKHR as
         PFN_vkGetDeviceImageSparseMemoryRequirementsKHR], [], [],
         [device::vkGetDeviceImageSparseMemoryRequirementsKHR], [];
-    vkGetDeviceImageSubresourceLayout: Device, (1, 4), [], [trampoline::vkGetDeviceImageSubresourceLayout as
+    vkGetDeviceImageSubresourceLayout: Device device, (1, 4), [], [trampoline::vkGetDeviceImageSubresourceLayout as
         PFN_vkGetDeviceImageSubresourceLayout], [], [], [device::vkGetDeviceImageSubresourceLayout], [];
-    vkGetDeviceImageSubresourceLayoutKHR: Device, (0, 0), [], [trampoline::vkGetDeviceImageSubresourceLayoutKHR as
-        PFN_vkGetDeviceImageSubresourceLayoutKHR], [], [], [device::vkGetDeviceImageSubresourceLayoutKHR], [];
-    vkGetDeviceMemoryCommitment: Device, (1, 0), [], [trampoline::vkGetDeviceMemoryCommitment as
+    vkGetDeviceImageSubresourceLayoutKHR: Device device, (0, 0), [],
+        [trampoline::vkGetDeviceImageSubresourceLayoutKHR as PFN_vkGetDeviceImageSubresourceLayoutKHR], [], [],
+        [device::vkGetDeviceImageSubresourceLayoutKHR], [];
+    vkGetDeviceMemoryCommitment: Device device, (1, 0), [], [trampoline::vkGetDeviceMemoryCommitment as
         PFN_vkGetDeviceMemoryCommitment], [], [], [device::vkGetDeviceMemoryCommitment], [];
-    vkGetDeviceMemoryOpaqueCaptureAddress: Device, (1, 2), [], [trampoline::vkGetDeviceMemoryOpaqueCaptureAddress
-        as PFN_vkGetDeviceMemoryOpaqueCaptureAddress], [], [], [device::vkGetDeviceMemoryOpaqueCaptureAddress], [];
-    vkGetDeviceMemoryOpaqueCaptureAddressKHR: Device, (0, 0), [],
+    vkGetDeviceMemoryOpaqueCaptureAddress: Device device, (1, 2), [],
+        [trampoline::vkGetDeviceMemoryOpaqueCaptureAddress as PFN_vkGetDeviceMemoryOpaqueCaptureAddress], [], [],
+        [device::vkGetDeviceMemoryOpaqueCaptureAddress], [];
+    vkGetDeviceMemoryOpaqueCaptureAddressKHR: Device device, (0, 0), [],
         [trampoline::vkGetDeviceMemoryOpaqueCaptureAddressKHR as PFN_vkGetDeviceMemoryOpaqueCaptureAddressKHR], [],
         [], [device::vkGetDeviceMemoryOpaqueCaptureAddressKHR], [];
-    vkGetDeviceMicromapCompatibilityEXT: Device, (0, 0), [], [trampoline::vkGetDeviceMicromapCompatibilityEXT as
-        PFN_vkGetDeviceMicromapCompatibilityEXT], [], [], [device::vkGetDeviceMicromapCompatibilityEXT], [];
-    vkGetDeviceProcAddr: Device, (1, 0), [], [trampoline::vkGetDeviceProcAddr as PFN_vkGetDeviceProcAddr],
+    vkGetDeviceMicromapCompatibilityEXT: Device device, (0, 0), [],
+        [trampoline::vkGetDeviceMicromapCompatibilityEXT as PFN_vkGetDeviceMicromapCompatibilityEXT], [], [],
+        [device::vkGetDeviceMicromapCompatibilityEXT], [];
+    vkGetDeviceProcAddr: Device device, (1, 0), [], [trampoline::vkGetDeviceProcAddr as PFN_vkGetDeviceProcAddr],
         [terminator::vkGetDeviceProcAddr as PFN_vkGetDeviceProcAddr], [], [device::vkGetDeviceProcAddr],
         [driver::vkGetDeviceProcAddr];
-    vkGetDeviceQueue: Device, (1, 0), [], [trampoline::vkGetDeviceQueue as PFN_vkGetDeviceQueue], [], [],
+    vkGetDeviceQueue: Device device, (1, 0), [], [trampoline::vkGetDeviceQueue as PFN_vkGetDeviceQueue], [], [],
         [device::vkGetDeviceQueue], [];
-    vkGetDeviceQueue2: Device, (1, 1), [], [trampoline::vkGetDeviceQueue2 as PFN_vkGetDeviceQueue2], [], [],
+    vkGetDeviceQueue2: Device device, (1, 1), [], [trampoline::vkGetDeviceQueue2 as PFN_vkGetDeviceQueue2], [], [],
         [device::vkGetDeviceQueue2], [];
-    vkGetDeviceSubpassShadingMaxWorkgroupSizeHUAWEI: Device, (0, 0), [],
+    vkGetDeviceSubpassShadingMaxWorkgroupSizeHUAWEI: Device device, (0, 0), [],
         [trampoline::vkGetDeviceSubpassShadingMaxWorkgroupSizeHUAWEI as
         PFN_vkGetDeviceSubpassShadingMaxWorkgroupSizeHUAWEI], [], [],
         [device::vkGetDeviceSubpassShadingMaxWorkgroupSizeHUAWEI], [];
-    vkGetDeviceTensorMemoryRequirementsARM: Device, (0, 0), [], [trampoline::vkGetDeviceTensorMemoryRequirementsARM
-        as PFN_vkGetDeviceTensorMemoryRequirementsARM], [], [], [device::vkGetDeviceTensorMemoryRequirementsARM],
-        [];
-    vkGetDisplayModeProperties2KHR: PhysicalDevice, (0, 0), [VK_KHR_get_display_properties2],
+    vkGetDeviceTensorMemoryRequirementsARM: Device device, (0, 0), [],
+        [trampoline::vkGetDeviceTensorMemoryRequirementsARM as PFN_vkGetDeviceTensorMemoryRequirementsARM], [], [],
+        [device::vkGetDeviceTensorMemoryRequirementsARM], [];
+    vkGetDisplayModeProperties2KHR: PhysicalDevice physicalDevice, (0, 0), [VK_KHR_get_display_properties2],
         [trampoline::vkGetDisplayModeProperties2KHR as PFN_vkGetDisplayModeProperties2KHR<App>],
         [terminator::vkGetDisplayModeProperties2KHR as PFN_vkGetDisplayModeProperties2KHR<Chain>], [],
         [instance::vkGetDisplayModeProperties2KHR], [driver::vkGetDisplayModeProperties2KHR];
-    vkGetDisplayModePropertiesKHR: PhysicalDevice, (0, 0), [VK_KHR_display],
+    vkGetDisplayModePropertiesKHR: PhysicalDevice physicalDevice, (0, 0), [VK_KHR_display],
         [trampoline::vkGetDisplayModePropertiesKHR as PFN_vkGetDisplayModePropertiesKHR<App>],
         [terminator::vkGetDisplayModePropertiesKHR as PFN_vkGetDisplayModePropertiesKHR<Chain>], [],
         [instance::vkGetDisplayModePropertiesKHR], [driver::vkGetDisplayModePropertiesKHR];
-    vkGetDisplayPlaneCapabilities2KHR: PhysicalDevice, (0, 0), [VK_KHR_get_display_properties2],
+    vkGetDisplayPlaneCapabilities2KHR: PhysicalDevice physicalDevice, (0, 0), [VK_KHR_get_display_properties2],
         [trampoline::vkGetDisplayPlaneCapabilities2KHR as PFN_vkGetDisplayPlaneCapabilities2KHR<App>],
         [terminator::vkGetDisplayPlaneCapabilities2KHR as PFN_vkGetDisplayPlaneCapabilities2KHR<Chain>], [],
         [instance::vkGetDisplayPlaneCapabilities2KHR], [driver::vkGetDisplayPlaneCapabilities2KHR];
-    vkGetDisplayPlaneCapabilitiesKHR: PhysicalDevice, (0, 0), [VK_KHR_display],
+    vkGetDisplayPlaneCapabilitiesKHR: PhysicalDevice physicalDevice, (0, 0), [VK_KHR_display],
         [trampoline::vkGetDisplayPlaneCapabilitiesKHR as PFN_vkGetDisplayPlaneCapabilitiesKHR<App>],
         [terminator::vkGetDisplayPlaneCapabilitiesKHR as PFN_vkGetDisplayPlaneCapabilitiesKHR<Chain>], [],
         [instance::vkGetDisplayPlaneCapabilitiesKHR], [driver::vkGetDisplayPlaneCapabilitiesKHR];
-    vkGetDisplayPlaneSupportedDisplaysKHR: PhysicalDevice, (0, 0), [VK_KHR_display],
+    vkGetDisplayPlaneSupportedDisplaysKHR: PhysicalDevice physicalDevice, (0, 0), [VK_KHR_display],
         [trampoline::vkGetDisplayPlaneSupportedDisplaysKHR as PFN_vkGetDisplayPlaneSupportedDisplaysKHR<App>],
         [terminator::vkGetDisplayPlaneSupportedDisplaysKHR as PFN_vkGetDisplayPlaneSupportedDisplaysKHR<Chain>],
         [], [instance::vkGetDisplayPlaneSupportedDisplaysKHR], [driver::vkGetDisplayPlaneSupportedDisplaysKHR];
-    vkGetDrmDisplayEXT: PhysicalDevice, (0, 0), [VK_EXT_acquire_drm_display], [trampoline::vkGetDrmDisplayEXT as
-        PFN_vkGetDrmDisplayEXT<App>], [terminator::vkGetDrmDisplayEXT as PFN_vkGetDrmDisplayEXT<Chain>], [],
-        [instance::vkGetDrmDisplayEXT], [driver::vkGetDrmDisplayEXT];
-    vkGetDynamicRenderingTilePropertiesQCOM: Device, (0, 0), [],
+    vkGetDrmDisplayEXT: PhysicalDevice physicalDevice, (0, 0), [VK_EXT_acquire_drm_display],
+        [trampoline::vkGetDrmDisplayEXT as PFN_vkGetDrmDisplayEXT<App>], [terminator::vkGetDrmDisplayEXT as
+        PFN_vkGetDrmDisplayEXT<Chain>], [], [instance::vkGetDrmDisplayEXT], [driver::vkGetDrmDisplayEXT];
+    vkGetDynamicRenderingTilePropertiesQCOM: Device device, (0, 0), [],
         [trampoline::vkGetDynamicRenderingTilePropertiesQCOM as PFN_vkGetDynamicRenderingTilePropertiesQCOM], [],
         [], [device::vkGetDynamicRenderingTilePropertiesQCOM], [];
-    vkGetEncodedVideoSessionParametersKHR: Device, (0, 0), [], [trampoline::vkGetEncodedVideoSessionParametersKHR
-        as PFN_vkGetEncodedVideoSessionParametersKHR], [], [], [device::vkGetEncodedVideoSessionParametersKHR], [];
-    vkGetEventStatus: Device, (1, 0), [], [trampoline::vkGetEventStatus as PFN_vkGetEventStatus], [], [],
+    vkGetEncodedVideoSessionParametersKHR: Device device, (0, 0), [],
+        [trampoline::vkGetEncodedVideoSessionParametersKHR as PFN_vkGetEncodedVideoSessionParametersKHR], [], [],
+        [device::vkGetEncodedVideoSessionParametersKHR], [];
+    vkGetEventStatus: Device device, (1, 0), [], [trampoline::vkGetEventStatus as PFN_vkGetEventStatus], [], [],
         [device::vkGetEventStatus], [];
-    vkGetExecutionGraphPipelineNodeIndexAMDX: Device, (0, 0), [],
+    vkGetExecutionGraphPipelineNodeIndexAMDX: Device device, (0, 0), [],
         [trampoline::vkGetExecutionGraphPipelineNodeIndexAMDX as PFN_vkGetExecutionGraphPipelineNodeIndexAMDX], [],
         [], [device::vkGetExecutionGraphPipelineNodeIndexAMDX], [];
-    vkGetExecutionGraphPipelineScratchSizeAMDX: Device, (0, 0), [],
+    vkGetExecutionGraphPipelineScratchSizeAMDX: Device device, (0, 0), [],
         [trampoline::vkGetExecutionGraphPipelineScratchSizeAMDX as PFN_vkGetExecutionGraphPipelineScratchSizeAMDX],
         [], [], [device::vkGetExecutionGraphPipelineScratchSizeAMDX], [];
-    vkGetExternalComputeQueueDataNV: Device, (0, 0), [], [trampoline::vkGetExternalComputeQueueDataNV as
-        PFN_vkGetExternalComputeQueueDataNV], [], [], [device::vkGetExternalComputeQueueDataNV], [];
-    vkGetFenceFdKHR: Device, (0, 0), [], [trampoline::vkGetFenceFdKHR as PFN_vkGetFenceFdKHR], [], [],
+    vkGetExternalComputeQueueDataNV: Device externalQueue, (0, 0), [], [trampoline::vkGetExternalComputeQueueDataNV
+        as PFN_vkGetExternalComputeQueueDataNV], [], [], [device::vkGetExternalComputeQueueDataNV], [];
+    vkGetFenceFdKHR: Device device, (0, 0), [], [trampoline::vkGetFenceFdKHR as PFN_vkGetFenceFdKHR], [], [],
         [device::vkGetFenceFdKHR], [];
-    vkGetFenceStatus: Device, (1, 0), [], [trampoline::vkGetFenceStatus as PFN_vkGetFenceStatus], [], [],
+    vkGetFenceStatus: Device device, (1, 0), [], [trampoline::vkGetFenceStatus as PFN_vkGetFenceStatus], [], [],
         [device::vkGetFenceStatus], [];
-    vkGetFenceWin32HandleKHR: Device, (0, 0), [], [trampoline::vkGetFenceWin32HandleKHR as
+    vkGetFenceWin32HandleKHR: Device device, (0, 0), [], [trampoline::vkGetFenceWin32HandleKHR as
         PFN_vkGetFenceWin32HandleKHR], [], [], [device::vkGetFenceWin32HandleKHR], [];
-    vkGetFramebufferTilePropertiesQCOM: Device, (0, 0), [], [trampoline::vkGetFramebufferTilePropertiesQCOM as
-        PFN_vkGetFramebufferTilePropertiesQCOM], [], [], [device::vkGetFramebufferTilePropertiesQCOM], [];
-    vkGetGeneratedCommandsMemoryRequirementsEXT: Device, (0, 0), [],
+    vkGetFramebufferTilePropertiesQCOM: Device device, (0, 0), [], [trampoline::vkGetFramebufferTilePropertiesQCOM
+        as PFN_vkGetFramebufferTilePropertiesQCOM], [], [], [device::vkGetFramebufferTilePropertiesQCOM], [];
+    vkGetGeneratedCommandsMemoryRequirementsEXT: Device device, (0, 0), [],
         [trampoline::vkGetGeneratedCommandsMemoryRequirementsEXT as
         PFN_vkGetGeneratedCommandsMemoryRequirementsEXT], [], [],
         [device::vkGetGeneratedCommandsMemoryRequirementsEXT], [];
-    vkGetGeneratedCommandsMemoryRequirementsNV: Device, (0, 0), [],
+    vkGetGeneratedCommandsMemoryRequirementsNV: Device device, (0, 0), [],
         [trampoline::vkGetGeneratedCommandsMemoryRequirementsNV as PFN_vkGetGeneratedCommandsMemoryRequirementsNV],
         [], [], [device::vkGetGeneratedCommandsMemoryRequirementsNV], [];
-    vkGetGpaDeviceClockInfoAMD: Device, (0, 0), [], [trampoline::vkGetGpaDeviceClockInfoAMD as
+    vkGetGpaDeviceClockInfoAMD: Device device, (0, 0), [], [trampoline::vkGetGpaDeviceClockInfoAMD as
         PFN_vkGetGpaDeviceClockInfoAMD], [], [], [device::vkGetGpaDeviceClockInfoAMD], [];
-    vkGetGpaSessionResultsAMD: Device, (0, 0), [], [trampoline::vkGetGpaSessionResultsAMD as
+    vkGetGpaSessionResultsAMD: Device device, (0, 0), [], [trampoline::vkGetGpaSessionResultsAMD as
         PFN_vkGetGpaSessionResultsAMD], [], [], [device::vkGetGpaSessionResultsAMD], [];
-    vkGetGpaSessionStatusAMD: Device, (0, 0), [], [trampoline::vkGetGpaSessionStatusAMD as
+    vkGetGpaSessionStatusAMD: Device device, (0, 0), [], [trampoline::vkGetGpaSessionStatusAMD as
         PFN_vkGetGpaSessionStatusAMD], [], [], [device::vkGetGpaSessionStatusAMD], [];
-    vkGetImageDrmFormatModifierPropertiesEXT: Device, (0, 0), [],
+    vkGetImageDrmFormatModifierPropertiesEXT: Device device, (0, 0), [],
         [trampoline::vkGetImageDrmFormatModifierPropertiesEXT as PFN_vkGetImageDrmFormatModifierPropertiesEXT], [],
         [], [device::vkGetImageDrmFormatModifierPropertiesEXT], [];
-    vkGetImageMemoryRequirements: Device, (1, 0), [], [trampoline::vkGetImageMemoryRequirements as
+    vkGetImageMemoryRequirements: Device device, (1, 0), [], [trampoline::vkGetImageMemoryRequirements as
         PFN_vkGetImageMemoryRequirements], [], [], [device::vkGetImageMemoryRequirements], [];
-    vkGetImageMemoryRequirements2: Device, (1, 1), [], [trampoline::vkGetImageMemoryRequirements2 as
+    vkGetImageMemoryRequirements2: Device device, (1, 1), [], [trampoline::vkGetImageMemoryRequirements2 as
         PFN_vkGetImageMemoryRequirements2], [], [], [device::vkGetImageMemoryRequirements2], [];
-    vkGetImageMemoryRequirements2KHR: Device, (0, 0), [], [trampoline::vkGetImageMemoryRequirements2KHR as
+    vkGetImageMemoryRequirements2KHR: Device device, (0, 0), [], [trampoline::vkGetImageMemoryRequirements2KHR as
         PFN_vkGetImageMemoryRequirements2KHR], [], [], [device::vkGetImageMemoryRequirements2KHR], [];
-    vkGetImageOpaqueCaptureDataEXT: Device, (0, 0), [], [trampoline::vkGetImageOpaqueCaptureDataEXT as
+    vkGetImageOpaqueCaptureDataEXT: Device device, (0, 0), [], [trampoline::vkGetImageOpaqueCaptureDataEXT as
         PFN_vkGetImageOpaqueCaptureDataEXT], [], [], [device::vkGetImageOpaqueCaptureDataEXT], [];
-    vkGetImageOpaqueCaptureDescriptorDataEXT: Device, (0, 0), [],
+    vkGetImageOpaqueCaptureDescriptorDataEXT: Device device, (0, 0), [],
         [trampoline::vkGetImageOpaqueCaptureDescriptorDataEXT as PFN_vkGetImageOpaqueCaptureDescriptorDataEXT], [],
         [], [device::vkGetImageOpaqueCaptureDescriptorDataEXT], [];
-    vkGetImageSparseMemoryRequirements: Device, (1, 0), [], [trampoline::vkGetImageSparseMemoryRequirements as
-        PFN_vkGetImageSparseMemoryRequirements], [], [], [device::vkGetImageSparseMemoryRequirements], [];
-    vkGetImageSparseMemoryRequirements2: Device, (1, 1), [], [trampoline::vkGetImageSparseMemoryRequirements2 as
-        PFN_vkGetImageSparseMemoryRequirements2], [], [], [device::vkGetImageSparseMemoryRequirements2], [];
-    vkGetImageSparseMemoryRequirements2KHR: Device, (0, 0), [], [trampoline::vkGetImageSparseMemoryRequirements2KHR
-        as PFN_vkGetImageSparseMemoryRequirements2KHR], [], [], [device::vkGetImageSparseMemoryRequirements2KHR],
-        [];
-    vkGetImageSubresourceLayout: Device, (1, 0), [], [trampoline::vkGetImageSubresourceLayout as
+    vkGetImageSparseMemoryRequirements: Device device, (1, 0), [], [trampoline::vkGetImageSparseMemoryRequirements
+        as PFN_vkGetImageSparseMemoryRequirements], [], [], [device::vkGetImageSparseMemoryRequirements], [];
+    vkGetImageSparseMemoryRequirements2: Device device, (1, 1), [],
+        [trampoline::vkGetImageSparseMemoryRequirements2 as PFN_vkGetImageSparseMemoryRequirements2], [], [],
+        [device::vkGetImageSparseMemoryRequirements2], [];
+    vkGetImageSparseMemoryRequirements2KHR: Device device, (0, 0), [],
+        [trampoline::vkGetImageSparseMemoryRequirements2KHR as PFN_vkGetImageSparseMemoryRequirements2KHR], [], [],
+        [device::vkGetImageSparseMemoryRequirements2KHR], [];
+    vkGetImageSubresourceLayout: Device device, (1, 0), [], [trampoline::vkGetImageSubresourceLayout as
         PFN_vkGetImageSubresourceLayout], [], [], [device::vkGetImageSubresourceLayout], [];
-    vkGetImageSubresourceLayout2: Device, (1, 4), [], [trampoline::vkGetImageSubresourceLayout2 as
+    vkGetImageSubresourceLayout2: Device device, (1, 4), [], [trampoline::vkGetImageSubresourceLayout2 as
         PFN_vkGetImageSubresourceLayout2], [], [], [device::vkGetImageSubresourceLayout2], [];
-    vkGetImageSubresourceLayout2EXT: Device, (0, 0), [], [trampoline::vkGetImageSubresourceLayout2EXT as
+    vkGetImageSubresourceLayout2EXT: Device device, (0, 0), [], [trampoline::vkGetImageSubresourceLayout2EXT as
         PFN_vkGetImageSubresourceLayout2EXT], [], [], [device::vkGetImageSubresourceLayout2EXT], [];
-    vkGetImageSubresourceLayout2KHR: Device, (0, 0), [], [trampoline::vkGetImageSubresourceLayout2KHR as
+    vkGetImageSubresourceLayout2KHR: Device device, (0, 0), [], [trampoline::vkGetImageSubresourceLayout2KHR as
         PFN_vkGetImageSubresourceLayout2KHR], [], [], [device::vkGetImageSubresourceLayout2KHR], [];
-    vkGetImageViewAddressNVX: Device, (0, 0), [], [trampoline::vkGetImageViewAddressNVX as
+    vkGetImageViewAddressNVX: Device device, (0, 0), [], [trampoline::vkGetImageViewAddressNVX as
         PFN_vkGetImageViewAddressNVX], [], [], [device::vkGetImageViewAddressNVX], [];
-    vkGetImageViewHandle64NVX: Device, (0, 0), [], [trampoline::vkGetImageViewHandle64NVX as
+    vkGetImageViewHandle64NVX: Device device, (0, 0), [], [trampoline::vkGetImageViewHandle64NVX as
         PFN_vkGetImageViewHandle64NVX], [], [], [device::vkGetImageViewHandle64NVX], [];
-    vkGetImageViewHandleNVX: Device, (0, 0), [], [trampoline::vkGetImageViewHandleNVX as
+    vkGetImageViewHandleNVX: Device device, (0, 0), [], [trampoline::vkGetImageViewHandleNVX as
         PFN_vkGetImageViewHandleNVX], [], [], [device::vkGetImageViewHandleNVX], [];
-    vkGetImageViewOpaqueCaptureDescriptorDataEXT: Device, (0, 0), [],
+    vkGetImageViewOpaqueCaptureDescriptorDataEXT: Device device, (0, 0), [],
         [trampoline::vkGetImageViewOpaqueCaptureDescriptorDataEXT as
         PFN_vkGetImageViewOpaqueCaptureDescriptorDataEXT], [], [],
         [device::vkGetImageViewOpaqueCaptureDescriptorDataEXT], [];
-    vkGetInstanceProcAddr: Instance, (1, 0), [], [trampoline::vkGetInstanceProcAddr as
+    vkGetInstanceProcAddr: Instance instance, (1, 0), [], [trampoline::vkGetInstanceProcAddr as
         PFN_vkGetInstanceProcAddr<App>], [terminator::vkGetInstanceProcAddr as PFN_vkGetInstanceProcAddr<Chain>],
         [], [instance::vkGetInstanceProcAddr], [];
-    vkGetLatencyTimingsLegacyNV: Device, (0, 0), [], [trampoline::vkGetLatencyTimingsLegacyNV as
+    vkGetLatencyTimingsLegacyNV: Device device, (0, 0), [], [trampoline::vkGetLatencyTimingsLegacyNV as
         PFN_vkGetLatencyTimingsLegacyNV], [], [], [device::vkGetLatencyTimingsLegacyNV], [];
-    vkGetLatencyTimingsNV: Device, (0, 0), [], [trampoline::vkGetLatencyTimingsNV as PFN_vkGetLatencyTimingsNV],
-        [], [], [device::vkGetLatencyTimingsNV], [];
-    vkGetMemoryAndroidHardwareBufferANDROID: Device, (0, 0), [],
+    vkGetLatencyTimingsNV: Device device, (0, 0), [], [trampoline::vkGetLatencyTimingsNV as
+        PFN_vkGetLatencyTimingsNV], [], [], [device::vkGetLatencyTimingsNV], [];
+    vkGetMemoryAndroidHardwareBufferANDROID: Device device, (0, 0), [],
         [trampoline::vkGetMemoryAndroidHardwareBufferANDROID as PFN_vkGetMemoryAndroidHardwareBufferANDROID], [],
         [], [device::vkGetMemoryAndroidHardwareBufferANDROID], [];
-    vkGetMemoryFdKHR: Device, (0, 0), [], [trampoline::vkGetMemoryFdKHR as PFN_vkGetMemoryFdKHR], [], [],
+    vkGetMemoryFdKHR: Device device, (0, 0), [], [trampoline::vkGetMemoryFdKHR as PFN_vkGetMemoryFdKHR], [], [],
         [device::vkGetMemoryFdKHR], [];
-    vkGetMemoryFdPropertiesKHR: Device, (0, 0), [], [trampoline::vkGetMemoryFdPropertiesKHR as
+    vkGetMemoryFdPropertiesKHR: Device device, (0, 0), [], [trampoline::vkGetMemoryFdPropertiesKHR as
         PFN_vkGetMemoryFdPropertiesKHR], [], [], [device::vkGetMemoryFdPropertiesKHR], [];
-    vkGetMemoryHostPointerPropertiesEXT: Device, (0, 0), [], [trampoline::vkGetMemoryHostPointerPropertiesEXT as
-        PFN_vkGetMemoryHostPointerPropertiesEXT], [], [], [device::vkGetMemoryHostPointerPropertiesEXT], [];
-    vkGetMemoryMetalHandleEXT: Device, (0, 0), [], [trampoline::vkGetMemoryMetalHandleEXT as
+    vkGetMemoryHostPointerPropertiesEXT: Device device, (0, 0), [],
+        [trampoline::vkGetMemoryHostPointerPropertiesEXT as PFN_vkGetMemoryHostPointerPropertiesEXT], [], [],
+        [device::vkGetMemoryHostPointerPropertiesEXT], [];
+    vkGetMemoryMetalHandleEXT: Device device, (0, 0), [], [trampoline::vkGetMemoryMetalHandleEXT as
         PFN_vkGetMemoryMetalHandleEXT], [], [], [device::vkGetMemoryMetalHandleEXT], [];
-    vkGetMemoryMetalHandlePropertiesEXT: Device, (0, 0), [], [trampoline::vkGetMemoryMetalHandlePropertiesEXT as
-        PFN_vkGetMemoryMetalHandlePropertiesEXT], [], [], [device::vkGetMemoryMetalHandlePropertiesEXT], [];
-    vkGetMemoryNativeBufferOHOS: Device, (0, 0), [], [trampoline::vkGetMemoryNativeBufferOHOS as
+    vkGetMemoryMetalHandlePropertiesEXT: Device device, (0, 0), [],
+        [trampoline::vkGetMemoryMetalHandlePropertiesEXT as PFN_vkGetMemoryMetalHandlePropertiesEXT], [], [],
+        [device::vkGetMemoryMetalHandlePropertiesEXT], [];
+    vkGetMemoryNativeBufferOHOS: Device device, (0, 0), [], [trampoline::vkGetMemoryNativeBufferOHOS as
         PFN_vkGetMemoryNativeBufferOHOS], [], [], [device::vkGetMemoryNativeBufferOHOS], [];
-    vkGetMemoryRemoteAddressNV: Device, (0, 0), [], [trampoline::vkGetMemoryRemoteAddressNV as
+    vkGetMemoryRemoteAddressNV: Device device, (0, 0), [], [trampoline::vkGetMemoryRemoteAddressNV as
         PFN_vkGetMemoryRemoteAddressNV], [], [], [device::vkGetMemoryRemoteAddressNV], [];
-    vkGetMemoryWin32HandleKHR: Device, (0, 0), [], [trampoline::vkGetMemoryWin32HandleKHR as
+    vkGetMemoryWin32HandleKHR: Device device, (0, 0), [], [trampoline::vkGetMemoryWin32HandleKHR as
         PFN_vkGetMemoryWin32HandleKHR], [], [], [device::vkGetMemoryWin32HandleKHR], [];
-    vkGetMemoryWin32HandleNV: Device, (0, 0), [], [trampoline::vkGetMemoryWin32HandleNV as
+    vkGetMemoryWin32HandleNV: Device device, (0, 0), [], [trampoline::vkGetMemoryWin32HandleNV as
         PFN_vkGetMemoryWin32HandleNV], [], [], [device::vkGetMemoryWin32HandleNV], [];
-    vkGetMemoryWin32HandlePropertiesKHR: Device, (0, 0), [], [trampoline::vkGetMemoryWin32HandlePropertiesKHR as
-        PFN_vkGetMemoryWin32HandlePropertiesKHR], [], [], [device::vkGetMemoryWin32HandlePropertiesKHR], [];
-    vkGetMemoryZirconHandleFUCHSIA: Device, (0, 0), [], [trampoline::vkGetMemoryZirconHandleFUCHSIA as
+    vkGetMemoryWin32HandlePropertiesKHR: Device device, (0, 0), [],
+        [trampoline::vkGetMemoryWin32HandlePropertiesKHR as PFN_vkGetMemoryWin32HandlePropertiesKHR], [], [],
+        [device::vkGetMemoryWin32HandlePropertiesKHR], [];
+    vkGetMemoryZirconHandleFUCHSIA: Device device, (0, 0), [], [trampoline::vkGetMemoryZirconHandleFUCHSIA as
         PFN_vkGetMemoryZirconHandleFUCHSIA], [], [], [device::vkGetMemoryZirconHandleFUCHSIA], [];
-    vkGetMemoryZirconHandlePropertiesFUCHSIA: Device, (0, 0), [],
+    vkGetMemoryZirconHandlePropertiesFUCHSIA: Device device, (0, 0), [],
         [trampoline::vkGetMemoryZirconHandlePropertiesFUCHSIA as PFN_vkGetMemoryZirconHandlePropertiesFUCHSIA], [],
         [], [device::vkGetMemoryZirconHandlePropertiesFUCHSIA], [];
-    vkGetMicromapBuildSizesEXT: Device, (0, 0), [], [trampoline::vkGetMicromapBuildSizesEXT as
+    vkGetMicromapBuildSizesEXT: Device device, (0, 0), [], [trampoline::vkGetMicromapBuildSizesEXT as
         PFN_vkGetMicromapBuildSizesEXT], [], [], [device::vkGetMicromapBuildSizesEXT], [];
-    vkGetNativeBufferPropertiesOHOS: Device, (0, 0), [], [trampoline::vkGetNativeBufferPropertiesOHOS as
+    vkGetNativeBufferPropertiesOHOS: Device device, (0, 0), [], [trampoline::vkGetNativeBufferPropertiesOHOS as
         PFN_vkGetNativeBufferPropertiesOHOS], [], [], [device::vkGetNativeBufferPropertiesOHOS], [];
-    vkGetPartitionedAccelerationStructuresBuildSizesNV: Device, (0, 0), [],
+    vkGetPartitionedAccelerationStructuresBuildSizesNV: Device device, (0, 0), [],
         [trampoline::vkGetPartitionedAccelerationStructuresBuildSizesNV as
         PFN_vkGetPartitionedAccelerationStructuresBuildSizesNV], [], [],
         [device::vkGetPartitionedAccelerationStructuresBuildSizesNV], [];
-    vkGetPastPresentationTimingEXT: Device, (0, 0), [], [trampoline::vkGetPastPresentationTimingEXT as
+    vkGetPastPresentationTimingEXT: Device device, (0, 0), [], [trampoline::vkGetPastPresentationTimingEXT as
         PFN_vkGetPastPresentationTimingEXT], [], [], [device::vkGetPastPresentationTimingEXT], [];
-    vkGetPastPresentationTimingGOOGLE: Device, (0, 0), [], [trampoline::vkGetPastPresentationTimingGOOGLE as
+    vkGetPastPresentationTimingGOOGLE: Device device, (0, 0), [], [trampoline::vkGetPastPresentationTimingGOOGLE as
         PFN_vkGetPastPresentationTimingGOOGLE], [], [], [device::vkGetPastPresentationTimingGOOGLE], [];
-    vkGetPerformanceParameterINTEL: Device, (0, 0), [], [trampoline::vkGetPerformanceParameterINTEL as
+    vkGetPerformanceParameterINTEL: Device device, (0, 0), [], [trampoline::vkGetPerformanceParameterINTEL as
         PFN_vkGetPerformanceParameterINTEL], [], [], [device::vkGetPerformanceParameterINTEL], [];
-    vkGetPhysicalDeviceCalibrateableTimeDomainsEXT: PhysicalDevice, (0, 0), [],
+    vkGetPhysicalDeviceCalibrateableTimeDomainsEXT: PhysicalDevice physicalDevice, (0, 0), [],
         [trampoline::vkGetPhysicalDeviceCalibrateableTimeDomainsEXT as
         PFN_vkGetPhysicalDeviceCalibrateableTimeDomainsEXT<App>],
         [terminator::vkGetPhysicalDeviceCalibrateableTimeDomainsEXT as
         PFN_vkGetPhysicalDeviceCalibrateableTimeDomainsEXT<Chain>], [],
         [instance::vkGetPhysicalDeviceCalibrateableTimeDomainsEXT],
         [driver::vkGetPhysicalDeviceCalibrateableTimeDomainsEXT];
-    vkGetPhysicalDeviceCalibrateableTimeDomainsKHR: PhysicalDevice, (0, 0), [],
+    vkGetPhysicalDeviceCalibrateableTimeDomainsKHR: PhysicalDevice physicalDevice, (0, 0), [],
         [trampoline::vkGetPhysicalDeviceCalibrateableTimeDomainsKHR as
         PFN_vkGetPhysicalDeviceCalibrateableTimeDomainsKHR<App>],
         [terminator::vkGetPhysicalDeviceCalibrateableTimeDomainsKHR as
         PFN_vkGetPhysicalDeviceCalibrateableTimeDomainsKHR<Chain>], [],
         [instance::vkGetPhysicalDeviceCalibrateableTimeDomainsKHR],
         [driver::vkGetPhysicalDeviceCalibrateableTimeDomainsKHR];
-    vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV: PhysicalDevice, (0, 0), [],
+    vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV: PhysicalDevice physicalDevice, (0, 0), [],
         [trampoline::vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV as
         PFN_vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV<App>],
         [terminator::vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV as
         PFN_vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV<Chain>], [],
         [instance::vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV],
         [driver::vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV];
-    vkGetPhysicalDeviceCooperativeMatrixProperties2EXT: PhysicalDevice, (0, 0), [],
+    vkGetPhysicalDeviceCooperativeMatrixProperties2EXT: PhysicalDevice physicalDevice, (0, 0), [],
         [trampoline::vkGetPhysicalDeviceCooperativeMatrixProperties2EXT as
         PFN_vkGetPhysicalDeviceCooperativeMatrixProperties2EXT<App>],
         [terminator::vkGetPhysicalDeviceCooperativeMatrixProperties2EXT as
         PFN_vkGetPhysicalDeviceCooperativeMatrixProperties2EXT<Chain>], [],
         [instance::vkGetPhysicalDeviceCooperativeMatrixProperties2EXT],
         [driver::vkGetPhysicalDeviceCooperativeMatrixProperties2EXT];
-    vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR: PhysicalDevice, (0, 0), [],
+    vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR: PhysicalDevice physicalDevice, (0, 0), [],
         [trampoline::vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR as
         PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR<App>],
         [terminator::vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR as
         PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR<Chain>], [],
         [instance::vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR],
         [driver::vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR];
-    vkGetPhysicalDeviceCooperativeMatrixPropertiesNV: PhysicalDevice, (0, 0), [],
+    vkGetPhysicalDeviceCooperativeMatrixPropertiesNV: PhysicalDevice physicalDevice, (0, 0), [],
         [trampoline::vkGetPhysicalDeviceCooperativeMatrixPropertiesNV as
         PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesNV<App>],
         [terminator::vkGetPhysicalDeviceCooperativeMatrixPropertiesNV as
         PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesNV<Chain>], [],
         [instance::vkGetPhysicalDeviceCooperativeMatrixPropertiesNV],
         [driver::vkGetPhysicalDeviceCooperativeMatrixPropertiesNV];
-    vkGetPhysicalDeviceCooperativeVectorPropertiesNV: PhysicalDevice, (0, 0), [],
+    vkGetPhysicalDeviceCooperativeVectorPropertiesNV: PhysicalDevice physicalDevice, (0, 0), [],
         [trampoline::vkGetPhysicalDeviceCooperativeVectorPropertiesNV as
         PFN_vkGetPhysicalDeviceCooperativeVectorPropertiesNV<App>],
         [terminator::vkGetPhysicalDeviceCooperativeVectorPropertiesNV as
         PFN_vkGetPhysicalDeviceCooperativeVectorPropertiesNV<Chain>], [],
         [instance::vkGetPhysicalDeviceCooperativeVectorPropertiesNV],
         [driver::vkGetPhysicalDeviceCooperativeVectorPropertiesNV];
-    vkGetPhysicalDeviceDescriptorSizeEXT: PhysicalDevice, (0, 0), [],
+    vkGetPhysicalDeviceDescriptorSizeEXT: PhysicalDevice physicalDevice, (0, 0), [],
         [trampoline::vkGetPhysicalDeviceDescriptorSizeEXT as PFN_vkGetPhysicalDeviceDescriptorSizeEXT<App>],
         [terminator::vkGetPhysicalDeviceDescriptorSizeEXT as PFN_vkGetPhysicalDeviceDescriptorSizeEXT<Chain>], [],
         [instance::vkGetPhysicalDeviceDescriptorSizeEXT], [driver::vkGetPhysicalDeviceDescriptorSizeEXT];
-    vkGetPhysicalDeviceDirectFBPresentationSupportEXT: PhysicalDevice, (0, 0), [VK_EXT_directfb_surface],
-        [trampoline::vkGetPhysicalDeviceDirectFBPresentationSupportEXT as
+    vkGetPhysicalDeviceDirectFBPresentationSupportEXT: PhysicalDevice physicalDevice, (0, 0),
+        [VK_EXT_directfb_surface], [trampoline::vkGetPhysicalDeviceDirectFBPresentationSupportEXT as
         PFN_vkGetPhysicalDeviceDirectFBPresentationSupportEXT<App>],
         [terminator::vkGetPhysicalDeviceDirectFBPresentationSupportEXT as
         PFN_vkGetPhysicalDeviceDirectFBPresentationSupportEXT<Chain>], [],
         [instance::vkGetPhysicalDeviceDirectFBPresentationSupportEXT],
         [driver::vkGetPhysicalDeviceDirectFBPresentationSupportEXT];
-    vkGetPhysicalDeviceDisplayPlaneProperties2KHR: PhysicalDevice, (0, 0), [VK_KHR_get_display_properties2],
-        [trampoline::vkGetPhysicalDeviceDisplayPlaneProperties2KHR as
+    vkGetPhysicalDeviceDisplayPlaneProperties2KHR: PhysicalDevice physicalDevice, (0, 0),
+        [VK_KHR_get_display_properties2], [trampoline::vkGetPhysicalDeviceDisplayPlaneProperties2KHR as
         PFN_vkGetPhysicalDeviceDisplayPlaneProperties2KHR<App>],
         [terminator::vkGetPhysicalDeviceDisplayPlaneProperties2KHR as
         PFN_vkGetPhysicalDeviceDisplayPlaneProperties2KHR<Chain>], [],
         [instance::vkGetPhysicalDeviceDisplayPlaneProperties2KHR],
         [driver::vkGetPhysicalDeviceDisplayPlaneProperties2KHR];
-    vkGetPhysicalDeviceDisplayPlanePropertiesKHR: PhysicalDevice, (0, 0), [VK_KHR_display],
+    vkGetPhysicalDeviceDisplayPlanePropertiesKHR: PhysicalDevice physicalDevice, (0, 0), [VK_KHR_display],
         [trampoline::vkGetPhysicalDeviceDisplayPlanePropertiesKHR as
         PFN_vkGetPhysicalDeviceDisplayPlanePropertiesKHR<App>],
         [terminator::vkGetPhysicalDeviceDisplayPlanePropertiesKHR as
         PFN_vkGetPhysicalDeviceDisplayPlanePropertiesKHR<Chain>], [],
         [instance::vkGetPhysicalDeviceDisplayPlanePropertiesKHR],
         [driver::vkGetPhysicalDeviceDisplayPlanePropertiesKHR];
-    vkGetPhysicalDeviceDisplayProperties2KHR: PhysicalDevice, (0, 0), [VK_KHR_get_display_properties2],
-        [trampoline::vkGetPhysicalDeviceDisplayProperties2KHR as
+    vkGetPhysicalDeviceDisplayProperties2KHR: PhysicalDevice physicalDevice, (0, 0),
+        [VK_KHR_get_display_properties2], [trampoline::vkGetPhysicalDeviceDisplayProperties2KHR as
         PFN_vkGetPhysicalDeviceDisplayProperties2KHR<App>], [terminator::vkGetPhysicalDeviceDisplayProperties2KHR
         as PFN_vkGetPhysicalDeviceDisplayProperties2KHR<Chain>], [],
         [instance::vkGetPhysicalDeviceDisplayProperties2KHR], [driver::vkGetPhysicalDeviceDisplayProperties2KHR];
-    vkGetPhysicalDeviceDisplayPropertiesKHR: PhysicalDevice, (0, 0), [VK_KHR_display],
+    vkGetPhysicalDeviceDisplayPropertiesKHR: PhysicalDevice physicalDevice, (0, 0), [VK_KHR_display],
         [trampoline::vkGetPhysicalDeviceDisplayPropertiesKHR as PFN_vkGetPhysicalDeviceDisplayPropertiesKHR<App>],
         [terminator::vkGetPhysicalDeviceDisplayPropertiesKHR as
         PFN_vkGetPhysicalDeviceDisplayPropertiesKHR<Chain>], [],
         [instance::vkGetPhysicalDeviceDisplayPropertiesKHR], [driver::vkGetPhysicalDeviceDisplayPropertiesKHR];
-    vkGetPhysicalDeviceExternalBufferProperties: PhysicalDevice, (1, 1), [],
+    vkGetPhysicalDeviceExternalBufferProperties: PhysicalDevice physicalDevice, (1, 1), [],
         [trampoline::vkGetPhysicalDeviceExternalBufferProperties as
         PFN_vkGetPhysicalDeviceExternalBufferProperties<App>],
         [terminator::vkGetPhysicalDeviceExternalBufferProperties as
         PFN_vkGetPhysicalDeviceExternalBufferProperties<Chain>], [],
         [instance::vkGetPhysicalDeviceExternalBufferProperties],
         [driver::vkGetPhysicalDeviceExternalBufferProperties];
-    vkGetPhysicalDeviceExternalBufferPropertiesKHR: PhysicalDevice, (0, 0), [VK_KHR_external_memory_capabilities],
-        [trampoline::vkGetPhysicalDeviceExternalBufferProperties as
+    vkGetPhysicalDeviceExternalBufferPropertiesKHR: PhysicalDevice physicalDevice, (0, 0),
+        [VK_KHR_external_memory_capabilities], [trampoline::vkGetPhysicalDeviceExternalBufferProperties as
         PFN_vkGetPhysicalDeviceExternalBufferProperties<App>],
         [terminator::vkGetPhysicalDeviceExternalBufferProperties as
         PFN_vkGetPhysicalDeviceExternalBufferProperties<Chain>], [],
         [instance::vkGetPhysicalDeviceExternalBufferPropertiesKHR],
         [driver::vkGetPhysicalDeviceExternalBufferPropertiesKHR];
-    vkGetPhysicalDeviceExternalFenceProperties: PhysicalDevice, (1, 1), [],
+    vkGetPhysicalDeviceExternalFenceProperties: PhysicalDevice physicalDevice, (1, 1), [],
         [trampoline::vkGetPhysicalDeviceExternalFenceProperties as
         PFN_vkGetPhysicalDeviceExternalFenceProperties<App>],
         [terminator::vkGetPhysicalDeviceExternalFenceProperties as
         PFN_vkGetPhysicalDeviceExternalFenceProperties<Chain>], [],
         [instance::vkGetPhysicalDeviceExternalFenceProperties],
         [driver::vkGetPhysicalDeviceExternalFenceProperties];
-    vkGetPhysicalDeviceExternalFencePropertiesKHR: PhysicalDevice, (0, 0), [VK_KHR_external_fence_capabilities],
-        [trampoline::vkGetPhysicalDeviceExternalFenceProperties as
+    vkGetPhysicalDeviceExternalFencePropertiesKHR: PhysicalDevice physicalDevice, (0, 0),
+        [VK_KHR_external_fence_capabilities], [trampoline::vkGetPhysicalDeviceExternalFenceProperties as
         PFN_vkGetPhysicalDeviceExternalFenceProperties<App>],
         [terminator::vkGetPhysicalDeviceExternalFenceProperties as
         PFN_vkGetPhysicalDeviceExternalFenceProperties<Chain>], [],
         [instance::vkGetPhysicalDeviceExternalFencePropertiesKHR],
         [driver::vkGetPhysicalDeviceExternalFencePropertiesKHR];
-    vkGetPhysicalDeviceExternalImageFormatPropertiesNV: PhysicalDevice, (0, 0),
+    vkGetPhysicalDeviceExternalImageFormatPropertiesNV: PhysicalDevice physicalDevice, (0, 0),
         [VK_NV_external_memory_capabilities], [trampoline::vkGetPhysicalDeviceExternalImageFormatPropertiesNV as
         PFN_vkGetPhysicalDeviceExternalImageFormatPropertiesNV<App>],
         [terminator::vkGetPhysicalDeviceExternalImageFormatPropertiesNV as
         PFN_vkGetPhysicalDeviceExternalImageFormatPropertiesNV<Chain>], [],
         [instance::vkGetPhysicalDeviceExternalImageFormatPropertiesNV],
         [driver::vkGetPhysicalDeviceExternalImageFormatPropertiesNV];
-    vkGetPhysicalDeviceExternalSemaphoreProperties: PhysicalDevice, (1, 1), [],
+    vkGetPhysicalDeviceExternalSemaphoreProperties: PhysicalDevice physicalDevice, (1, 1), [],
         [trampoline::vkGetPhysicalDeviceExternalSemaphoreProperties as
         PFN_vkGetPhysicalDeviceExternalSemaphoreProperties<App>],
         [terminator::vkGetPhysicalDeviceExternalSemaphoreProperties as
         PFN_vkGetPhysicalDeviceExternalSemaphoreProperties<Chain>], [],
         [instance::vkGetPhysicalDeviceExternalSemaphoreProperties],
         [driver::vkGetPhysicalDeviceExternalSemaphoreProperties];
-    vkGetPhysicalDeviceExternalSemaphorePropertiesKHR: PhysicalDevice, (0, 0),
+    vkGetPhysicalDeviceExternalSemaphorePropertiesKHR: PhysicalDevice physicalDevice, (0, 0),
         [VK_KHR_external_semaphore_capabilities], [trampoline::vkGetPhysicalDeviceExternalSemaphoreProperties as
         PFN_vkGetPhysicalDeviceExternalSemaphoreProperties<App>],
         [terminator::vkGetPhysicalDeviceExternalSemaphoreProperties as
         PFN_vkGetPhysicalDeviceExternalSemaphoreProperties<Chain>], [],
         [instance::vkGetPhysicalDeviceExternalSemaphorePropertiesKHR],
         [driver::vkGetPhysicalDeviceExternalSemaphorePropertiesKHR];
-    vkGetPhysicalDeviceExternalTensorPropertiesARM: PhysicalDevice, (0, 0), [],
+    vkGetPhysicalDeviceExternalTensorPropertiesARM: PhysicalDevice physicalDevice, (0, 0), [],
         [trampoline::vkGetPhysicalDeviceExternalTensorPropertiesARM as
         PFN_vkGetPhysicalDeviceExternalTensorPropertiesARM<App>],
         [terminator::vkGetPhysicalDeviceExternalTensorPropertiesARM as
         PFN_vkGetPhysicalDeviceExternalTensorPropertiesARM<Chain>], [],
         [instance::vkGetPhysicalDeviceExternalTensorPropertiesARM],
         [driver::vkGetPhysicalDeviceExternalTensorPropertiesARM];
-    vkGetPhysicalDeviceFeatures: PhysicalDevice, (1, 0), [], [trampoline::vkGetPhysicalDeviceFeatures as
-        PFN_vkGetPhysicalDeviceFeatures<App>], [terminator::vkGetPhysicalDeviceFeatures as
-        PFN_vkGetPhysicalDeviceFeatures<Chain>], [], [instance::vkGetPhysicalDeviceFeatures],
-        [driver::vkGetPhysicalDeviceFeatures];
-    vkGetPhysicalDeviceFeatures2: PhysicalDevice, (1, 1), [], [trampoline::vkGetPhysicalDeviceFeatures2 as
-        PFN_vkGetPhysicalDeviceFeatures2<App>], [terminator::vkGetPhysicalDeviceFeatures2 as
-        PFN_vkGetPhysicalDeviceFeatures2<Chain>], [], [instance::vkGetPhysicalDeviceFeatures2],
-        [driver::vkGetPhysicalDeviceFeatures2];
-    vkGetPhysicalDeviceFeatures2KHR: PhysicalDevice, (0, 0), [VK_KHR_get_physical_device_properties2],
+    vkGetPhysicalDeviceFeatures: PhysicalDevice physicalDevice, (1, 0), [],
+        [trampoline::vkGetPhysicalDeviceFeatures as PFN_vkGetPhysicalDeviceFeatures<App>],
+        [terminator::vkGetPhysicalDeviceFeatures as PFN_vkGetPhysicalDeviceFeatures<Chain>], [],
+        [instance::vkGetPhysicalDeviceFeatures], [driver::vkGetPhysicalDeviceFeatures];
+    vkGetPhysicalDeviceFeatures2: PhysicalDevice physicalDevice, (1, 1), [],
         [trampoline::vkGetPhysicalDeviceFeatures2 as PFN_vkGetPhysicalDeviceFeatures2<App>],
         [terminator::vkGetPhysicalDeviceFeatures2 as PFN_vkGetPhysicalDeviceFeatures2<Chain>], [],
-        [instance::vkGetPhysicalDeviceFeatures2KHR], [driver::vkGetPhysicalDeviceFeatures2KHR];
-    vkGetPhysicalDeviceFormatProperties: PhysicalDevice, (1, 0), [],
+        [instance::vkGetPhysicalDeviceFeatures2], [driver::vkGetPhysicalDeviceFeatures2];
+    vkGetPhysicalDeviceFeatures2KHR: PhysicalDevice physicalDevice, (0, 0),
+        [VK_KHR_get_physical_device_properties2], [trampoline::vkGetPhysicalDeviceFeatures2 as
+        PFN_vkGetPhysicalDeviceFeatures2<App>], [terminator::vkGetPhysicalDeviceFeatures2 as
+        PFN_vkGetPhysicalDeviceFeatures2<Chain>], [], [instance::vkGetPhysicalDeviceFeatures2KHR],
+        [driver::vkGetPhysicalDeviceFeatures2KHR];
+    vkGetPhysicalDeviceFormatProperties: PhysicalDevice physicalDevice, (1, 0), [],
         [trampoline::vkGetPhysicalDeviceFormatProperties as PFN_vkGetPhysicalDeviceFormatProperties<App>],
         [terminator::vkGetPhysicalDeviceFormatProperties as PFN_vkGetPhysicalDeviceFormatProperties<Chain>], [],
         [instance::vkGetPhysicalDeviceFormatProperties], [driver::vkGetPhysicalDeviceFormatProperties];
-    vkGetPhysicalDeviceFormatProperties2: PhysicalDevice, (1, 1), [],
+    vkGetPhysicalDeviceFormatProperties2: PhysicalDevice physicalDevice, (1, 1), [],
         [trampoline::vkGetPhysicalDeviceFormatProperties2 as PFN_vkGetPhysicalDeviceFormatProperties2<App>],
         [terminator::vkGetPhysicalDeviceFormatProperties2 as PFN_vkGetPhysicalDeviceFormatProperties2<Chain>], [],
         [instance::vkGetPhysicalDeviceFormatProperties2], [driver::vkGetPhysicalDeviceFormatProperties2];
-    vkGetPhysicalDeviceFormatProperties2KHR: PhysicalDevice, (0, 0), [VK_KHR_get_physical_device_properties2],
-        [trampoline::vkGetPhysicalDeviceFormatProperties2 as PFN_vkGetPhysicalDeviceFormatProperties2<App>],
-        [terminator::vkGetPhysicalDeviceFormatProperties2 as PFN_vkGetPhysicalDeviceFormatProperties2<Chain>], [],
-        [instance::vkGetPhysicalDeviceFormatProperties2KHR], [driver::vkGetPhysicalDeviceFormatProperties2KHR];
-    vkGetPhysicalDeviceFragmentShadingRatesKHR: PhysicalDevice, (0, 0), [],
+    vkGetPhysicalDeviceFormatProperties2KHR: PhysicalDevice physicalDevice, (0, 0),
+        [VK_KHR_get_physical_device_properties2], [trampoline::vkGetPhysicalDeviceFormatProperties2 as
+        PFN_vkGetPhysicalDeviceFormatProperties2<App>], [terminator::vkGetPhysicalDeviceFormatProperties2 as
+        PFN_vkGetPhysicalDeviceFormatProperties2<Chain>], [], [instance::vkGetPhysicalDeviceFormatProperties2KHR],
+        [driver::vkGetPhysicalDeviceFormatProperties2KHR];
+    vkGetPhysicalDeviceFragmentShadingRatesKHR: PhysicalDevice physicalDevice, (0, 0), [],
         [trampoline::vkGetPhysicalDeviceFragmentShadingRatesKHR as
         PFN_vkGetPhysicalDeviceFragmentShadingRatesKHR<App>],
         [terminator::vkGetPhysicalDeviceFragmentShadingRatesKHR as
         PFN_vkGetPhysicalDeviceFragmentShadingRatesKHR<Chain>], [],
         [instance::vkGetPhysicalDeviceFragmentShadingRatesKHR],
         [driver::vkGetPhysicalDeviceFragmentShadingRatesKHR];
-    vkGetPhysicalDeviceImageFormatProperties: PhysicalDevice, (1, 0), [],
+    vkGetPhysicalDeviceImageFormatProperties: PhysicalDevice physicalDevice, (1, 0), [],
         [trampoline::vkGetPhysicalDeviceImageFormatProperties as
         PFN_vkGetPhysicalDeviceImageFormatProperties<App>], [terminator::vkGetPhysicalDeviceImageFormatProperties
         as PFN_vkGetPhysicalDeviceImageFormatProperties<Chain>], [],
         [instance::vkGetPhysicalDeviceImageFormatProperties], [driver::vkGetPhysicalDeviceImageFormatProperties];
-    vkGetPhysicalDeviceImageFormatProperties2: PhysicalDevice, (1, 1), [],
+    vkGetPhysicalDeviceImageFormatProperties2: PhysicalDevice physicalDevice, (1, 1), [],
         [trampoline::vkGetPhysicalDeviceImageFormatProperties2 as
         PFN_vkGetPhysicalDeviceImageFormatProperties2<App>], [terminator::vkGetPhysicalDeviceImageFormatProperties2
         as PFN_vkGetPhysicalDeviceImageFormatProperties2<Chain>], [],
         [instance::vkGetPhysicalDeviceImageFormatProperties2], [driver::vkGetPhysicalDeviceImageFormatProperties2];
-    vkGetPhysicalDeviceImageFormatProperties2KHR: PhysicalDevice, (0, 0), [VK_KHR_get_physical_device_properties2],
-        [trampoline::vkGetPhysicalDeviceImageFormatProperties2 as
+    vkGetPhysicalDeviceImageFormatProperties2KHR: PhysicalDevice physicalDevice, (0, 0),
+        [VK_KHR_get_physical_device_properties2], [trampoline::vkGetPhysicalDeviceImageFormatProperties2 as
         PFN_vkGetPhysicalDeviceImageFormatProperties2<App>], [terminator::vkGetPhysicalDeviceImageFormatProperties2
         as PFN_vkGetPhysicalDeviceImageFormatProperties2<Chain>], [],
         [instance::vkGetPhysicalDeviceImageFormatProperties2KHR],
         [driver::vkGetPhysicalDeviceImageFormatProperties2KHR];
-    vkGetPhysicalDeviceMemoryProperties: PhysicalDevice, (1, 0), [],
+    vkGetPhysicalDeviceMemoryProperties: PhysicalDevice physicalDevice, (1, 0), [],
         [trampoline::vkGetPhysicalDeviceMemoryProperties as PFN_vkGetPhysicalDeviceMemoryProperties<App>],
         [terminator::vkGetPhysicalDeviceMemoryProperties as PFN_vkGetPhysicalDeviceMemoryProperties<Chain>], [],
         [instance::vkGetPhysicalDeviceMemoryProperties], [driver::vkGetPhysicalDeviceMemoryProperties];
-    vkGetPhysicalDeviceMemoryProperties2: PhysicalDevice, (1, 1), [],
+    vkGetPhysicalDeviceMemoryProperties2: PhysicalDevice physicalDevice, (1, 1), [],
         [trampoline::vkGetPhysicalDeviceMemoryProperties2 as PFN_vkGetPhysicalDeviceMemoryProperties2<App>],
         [terminator::vkGetPhysicalDeviceMemoryProperties2 as PFN_vkGetPhysicalDeviceMemoryProperties2<Chain>], [],
         [instance::vkGetPhysicalDeviceMemoryProperties2], [driver::vkGetPhysicalDeviceMemoryProperties2];
-    vkGetPhysicalDeviceMemoryProperties2KHR: PhysicalDevice, (0, 0), [VK_KHR_get_physical_device_properties2],
-        [trampoline::vkGetPhysicalDeviceMemoryProperties2 as PFN_vkGetPhysicalDeviceMemoryProperties2<App>],
-        [terminator::vkGetPhysicalDeviceMemoryProperties2 as PFN_vkGetPhysicalDeviceMemoryProperties2<Chain>], [],
-        [instance::vkGetPhysicalDeviceMemoryProperties2KHR], [driver::vkGetPhysicalDeviceMemoryProperties2KHR];
-    vkGetPhysicalDeviceMultisamplePropertiesEXT: PhysicalDevice, (0, 0), [],
+    vkGetPhysicalDeviceMemoryProperties2KHR: PhysicalDevice physicalDevice, (0, 0),
+        [VK_KHR_get_physical_device_properties2], [trampoline::vkGetPhysicalDeviceMemoryProperties2 as
+        PFN_vkGetPhysicalDeviceMemoryProperties2<App>], [terminator::vkGetPhysicalDeviceMemoryProperties2 as
+        PFN_vkGetPhysicalDeviceMemoryProperties2<Chain>], [], [instance::vkGetPhysicalDeviceMemoryProperties2KHR],
+        [driver::vkGetPhysicalDeviceMemoryProperties2KHR];
+    vkGetPhysicalDeviceMultisamplePropertiesEXT: PhysicalDevice physicalDevice, (0, 0), [],
         [trampoline::vkGetPhysicalDeviceMultisamplePropertiesEXT as
         PFN_vkGetPhysicalDeviceMultisamplePropertiesEXT<App>],
         [terminator::vkGetPhysicalDeviceMultisamplePropertiesEXT as
         PFN_vkGetPhysicalDeviceMultisamplePropertiesEXT<Chain>], [],
         [instance::vkGetPhysicalDeviceMultisamplePropertiesEXT],
         [driver::vkGetPhysicalDeviceMultisamplePropertiesEXT];
-    vkGetPhysicalDeviceOpticalFlowImageFormatsNV: PhysicalDevice, (0, 0), [],
+    vkGetPhysicalDeviceOpticalFlowImageFormatsNV: PhysicalDevice physicalDevice, (0, 0), [],
         [trampoline::vkGetPhysicalDeviceOpticalFlowImageFormatsNV as
         PFN_vkGetPhysicalDeviceOpticalFlowImageFormatsNV<App>],
         [terminator::vkGetPhysicalDeviceOpticalFlowImageFormatsNV as
         PFN_vkGetPhysicalDeviceOpticalFlowImageFormatsNV<Chain>], [],
         [instance::vkGetPhysicalDeviceOpticalFlowImageFormatsNV],
         [driver::vkGetPhysicalDeviceOpticalFlowImageFormatsNV];
-    vkGetPhysicalDevicePresentRectanglesKHR: PhysicalDevice, (0, 0), [VK_KHR_surface],
+    vkGetPhysicalDevicePresentRectanglesKHR: PhysicalDevice physicalDevice, (0, 0), [VK_KHR_surface],
         [trampoline::vkGetPhysicalDevicePresentRectanglesKHR as PFN_vkGetPhysicalDevicePresentRectanglesKHR<App>],
         [terminator::vkGetPhysicalDevicePresentRectanglesKHR as
         PFN_vkGetPhysicalDevicePresentRectanglesKHR<Chain>], [],
         [instance::vkGetPhysicalDevicePresentRectanglesKHR], [driver::vkGetPhysicalDevicePresentRectanglesKHR];
-    vkGetPhysicalDeviceProperties: PhysicalDevice, (1, 0), [], [trampoline::vkGetPhysicalDeviceProperties as
-        PFN_vkGetPhysicalDeviceProperties<App>], [terminator::vkGetPhysicalDeviceProperties as
-        PFN_vkGetPhysicalDeviceProperties<Chain>], [], [instance::vkGetPhysicalDeviceProperties],
-        [driver::vkGetPhysicalDeviceProperties];
-    vkGetPhysicalDeviceProperties2: PhysicalDevice, (1, 1), [], [trampoline::vkGetPhysicalDeviceProperties2 as
-        PFN_vkGetPhysicalDeviceProperties2<App>], [terminator::vkGetPhysicalDeviceProperties2 as
-        PFN_vkGetPhysicalDeviceProperties2<Chain>], [], [instance::vkGetPhysicalDeviceProperties2],
-        [driver::vkGetPhysicalDeviceProperties2];
-    vkGetPhysicalDeviceProperties2KHR: PhysicalDevice, (0, 0), [VK_KHR_get_physical_device_properties2],
+    vkGetPhysicalDeviceProperties: PhysicalDevice physicalDevice, (1, 0), [],
+        [trampoline::vkGetPhysicalDeviceProperties as PFN_vkGetPhysicalDeviceProperties<App>],
+        [terminator::vkGetPhysicalDeviceProperties as PFN_vkGetPhysicalDeviceProperties<Chain>], [],
+        [instance::vkGetPhysicalDeviceProperties], [driver::vkGetPhysicalDeviceProperties];
+    vkGetPhysicalDeviceProperties2: PhysicalDevice physicalDevice, (1, 1), [],
         [trampoline::vkGetPhysicalDeviceProperties2 as PFN_vkGetPhysicalDeviceProperties2<App>],
         [terminator::vkGetPhysicalDeviceProperties2 as PFN_vkGetPhysicalDeviceProperties2<Chain>], [],
-        [instance::vkGetPhysicalDeviceProperties2KHR], [driver::vkGetPhysicalDeviceProperties2KHR];
-    vkGetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM: PhysicalDevice, (0, 0), [],
+        [instance::vkGetPhysicalDeviceProperties2], [driver::vkGetPhysicalDeviceProperties2];
+    vkGetPhysicalDeviceProperties2KHR: PhysicalDevice physicalDevice, (0, 0),
+        [VK_KHR_get_physical_device_properties2], [trampoline::vkGetPhysicalDeviceProperties2 as
+        PFN_vkGetPhysicalDeviceProperties2<App>], [terminator::vkGetPhysicalDeviceProperties2 as
+        PFN_vkGetPhysicalDeviceProperties2<Chain>], [], [instance::vkGetPhysicalDeviceProperties2KHR],
+        [driver::vkGetPhysicalDeviceProperties2KHR];
+    vkGetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM: PhysicalDevice physicalDevice, (0, 0), [],
         [trampoline::vkGetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM as
         PFN_vkGetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM<App>],
         [terminator::vkGetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM as
         PFN_vkGetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM<Chain>], [],
         [instance::vkGetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM],
         [driver::vkGetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM];
-    vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM: PhysicalDevice, (0, 0), [],
+    vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM: PhysicalDevice physicalDevice, (0, 0), [],
         [trampoline::vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM as
         PFN_vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM<App>],
         [terminator::vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM as
         PFN_vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM<Chain>], [],
         [instance::vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM],
         [driver::vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM];
-    vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM: PhysicalDevice, (0, 0), [],
-        [trampoline::vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM as
+    vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM: PhysicalDevice physicalDevice, (0, 0),
+        [], [trampoline::vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM as
         PFN_vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM<App>],
         [terminator::vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM as
         PFN_vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM<Chain>], [],
         [instance::vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM],
         [driver::vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM];
-    vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesARM: PhysicalDevice, (0, 0), [],
+    vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesARM: PhysicalDevice physicalDevice, (0, 0), [],
         [trampoline::vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesARM as
         PFN_vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesARM<App>],
         [terminator::vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesARM as
         PFN_vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesARM<Chain>], [],
         [instance::vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesARM],
         [driver::vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesARM];
-    vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR: PhysicalDevice, (0, 0), [],
+    vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR: PhysicalDevice physicalDevice, (0, 0), [],
         [trampoline::vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR as
         PFN_vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR<App>],
         [terminator::vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR as
         PFN_vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR<Chain>], [],
         [instance::vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR],
         [driver::vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR];
-    vkGetPhysicalDeviceQueueFamilyProperties: PhysicalDevice, (1, 0), [],
+    vkGetPhysicalDeviceQueueFamilyProperties: PhysicalDevice physicalDevice, (1, 0), [],
         [trampoline::vkGetPhysicalDeviceQueueFamilyProperties as
         PFN_vkGetPhysicalDeviceQueueFamilyProperties<App>], [terminator::vkGetPhysicalDeviceQueueFamilyProperties
         as PFN_vkGetPhysicalDeviceQueueFamilyProperties<Chain>], [],
         [instance::vkGetPhysicalDeviceQueueFamilyProperties], [driver::vkGetPhysicalDeviceQueueFamilyProperties];
-    vkGetPhysicalDeviceQueueFamilyProperties2: PhysicalDevice, (1, 1), [],
+    vkGetPhysicalDeviceQueueFamilyProperties2: PhysicalDevice physicalDevice, (1, 1), [],
         [trampoline::vkGetPhysicalDeviceQueueFamilyProperties2 as
         PFN_vkGetPhysicalDeviceQueueFamilyProperties2<App>], [terminator::vkGetPhysicalDeviceQueueFamilyProperties2
         as PFN_vkGetPhysicalDeviceQueueFamilyProperties2<Chain>], [],
         [instance::vkGetPhysicalDeviceQueueFamilyProperties2], [driver::vkGetPhysicalDeviceQueueFamilyProperties2];
-    vkGetPhysicalDeviceQueueFamilyProperties2KHR: PhysicalDevice, (0, 0), [VK_KHR_get_physical_device_properties2],
-        [trampoline::vkGetPhysicalDeviceQueueFamilyProperties2 as
+    vkGetPhysicalDeviceQueueFamilyProperties2KHR: PhysicalDevice physicalDevice, (0, 0),
+        [VK_KHR_get_physical_device_properties2], [trampoline::vkGetPhysicalDeviceQueueFamilyProperties2 as
         PFN_vkGetPhysicalDeviceQueueFamilyProperties2<App>], [terminator::vkGetPhysicalDeviceQueueFamilyProperties2
         as PFN_vkGetPhysicalDeviceQueueFamilyProperties2<Chain>], [],
         [instance::vkGetPhysicalDeviceQueueFamilyProperties2KHR],
         [driver::vkGetPhysicalDeviceQueueFamilyProperties2KHR];
-    vkGetPhysicalDeviceScreenPresentationSupportQNX: PhysicalDevice, (0, 0), [VK_QNX_screen_surface],
-        [trampoline::vkGetPhysicalDeviceScreenPresentationSupportQNX as
+    vkGetPhysicalDeviceScreenPresentationSupportQNX: PhysicalDevice physicalDevice, (0, 0),
+        [VK_QNX_screen_surface], [trampoline::vkGetPhysicalDeviceScreenPresentationSupportQNX as
         PFN_vkGetPhysicalDeviceScreenPresentationSupportQNX<App>],
         [terminator::vkGetPhysicalDeviceScreenPresentationSupportQNX as
         PFN_vkGetPhysicalDeviceScreenPresentationSupportQNX<Chain>], [],
         [instance::vkGetPhysicalDeviceScreenPresentationSupportQNX],
         [driver::vkGetPhysicalDeviceScreenPresentationSupportQNX];
-    vkGetPhysicalDeviceSparseImageFormatProperties: PhysicalDevice, (1, 0), [],
+    vkGetPhysicalDeviceSparseImageFormatProperties: PhysicalDevice physicalDevice, (1, 0), [],
         [trampoline::vkGetPhysicalDeviceSparseImageFormatProperties as
         PFN_vkGetPhysicalDeviceSparseImageFormatProperties<App>],
         [terminator::vkGetPhysicalDeviceSparseImageFormatProperties as
         PFN_vkGetPhysicalDeviceSparseImageFormatProperties<Chain>], [],
         [instance::vkGetPhysicalDeviceSparseImageFormatProperties],
         [driver::vkGetPhysicalDeviceSparseImageFormatProperties];
-    vkGetPhysicalDeviceSparseImageFormatProperties2: PhysicalDevice, (1, 1), [],
+    vkGetPhysicalDeviceSparseImageFormatProperties2: PhysicalDevice physicalDevice, (1, 1), [],
         [trampoline::vkGetPhysicalDeviceSparseImageFormatProperties2 as
         PFN_vkGetPhysicalDeviceSparseImageFormatProperties2<App>],
         [terminator::vkGetPhysicalDeviceSparseImageFormatProperties2 as
         PFN_vkGetPhysicalDeviceSparseImageFormatProperties2<Chain>], [],
         [instance::vkGetPhysicalDeviceSparseImageFormatProperties2],
         [driver::vkGetPhysicalDeviceSparseImageFormatProperties2];
-    vkGetPhysicalDeviceSparseImageFormatProperties2KHR: PhysicalDevice, (0, 0),
+    vkGetPhysicalDeviceSparseImageFormatProperties2KHR: PhysicalDevice physicalDevice, (0, 0),
         [VK_KHR_get_physical_device_properties2], [trampoline::vkGetPhysicalDeviceSparseImageFormatProperties2 as
         PFN_vkGetPhysicalDeviceSparseImageFormatProperties2<App>],
         [terminator::vkGetPhysicalDeviceSparseImageFormatProperties2 as
         PFN_vkGetPhysicalDeviceSparseImageFormatProperties2<Chain>], [],
         [instance::vkGetPhysicalDeviceSparseImageFormatProperties2KHR],
         [driver::vkGetPhysicalDeviceSparseImageFormatProperties2KHR];
-    vkGetPhysicalDeviceSupportedFramebufferMixedSamplesCombinationsNV: PhysicalDevice, (0, 0), [],
+    vkGetPhysicalDeviceSupportedFramebufferMixedSamplesCombinationsNV: PhysicalDevice physicalDevice, (0, 0), [],
         [trampoline::vkGetPhysicalDeviceSupportedFramebufferMixedSamplesCombinationsNV as
         PFN_vkGetPhysicalDeviceSupportedFramebufferMixedSamplesCombinationsNV<App>],
         [terminator::vkGetPhysicalDeviceSupportedFramebufferMixedSamplesCombinationsNV as
         PFN_vkGetPhysicalDeviceSupportedFramebufferMixedSamplesCombinationsNV<Chain>], [],
         [instance::vkGetPhysicalDeviceSupportedFramebufferMixedSamplesCombinationsNV],
         [driver::vkGetPhysicalDeviceSupportedFramebufferMixedSamplesCombinationsNV];
-    vkGetPhysicalDeviceSurfaceCapabilities2EXT: PhysicalDevice, (0, 0), [VK_EXT_display_surface_counter],
-        [trampoline::vkGetPhysicalDeviceSurfaceCapabilities2EXT as
+    vkGetPhysicalDeviceSurfaceCapabilities2EXT: PhysicalDevice physicalDevice, (0, 0),
+        [VK_EXT_display_surface_counter], [trampoline::vkGetPhysicalDeviceSurfaceCapabilities2EXT as
         PFN_vkGetPhysicalDeviceSurfaceCapabilities2EXT<App>],
         [terminator::vkGetPhysicalDeviceSurfaceCapabilities2EXT as
         PFN_vkGetPhysicalDeviceSurfaceCapabilities2EXT<Chain>], [],
         [instance::vkGetPhysicalDeviceSurfaceCapabilities2EXT],
         [driver::vkGetPhysicalDeviceSurfaceCapabilities2EXT];
-    vkGetPhysicalDeviceSurfaceCapabilities2KHR: PhysicalDevice, (0, 0), [VK_KHR_surface],
+    vkGetPhysicalDeviceSurfaceCapabilities2KHR: PhysicalDevice physicalDevice, (0, 0), [VK_KHR_surface],
         [trampoline::vkGetPhysicalDeviceSurfaceCapabilities2KHR as
         PFN_vkGetPhysicalDeviceSurfaceCapabilities2KHR<App>],
         [terminator::vkGetPhysicalDeviceSurfaceCapabilities2KHR as
         PFN_vkGetPhysicalDeviceSurfaceCapabilities2KHR<Chain>], [],
         [instance::vkGetPhysicalDeviceSurfaceCapabilities2KHR],
         [driver::vkGetPhysicalDeviceSurfaceCapabilities2KHR];
-    vkGetPhysicalDeviceSurfaceCapabilitiesKHR: PhysicalDevice, (0, 0), [VK_KHR_surface],
+    vkGetPhysicalDeviceSurfaceCapabilitiesKHR: PhysicalDevice physicalDevice, (0, 0), [VK_KHR_surface],
         [trampoline::vkGetPhysicalDeviceSurfaceCapabilitiesKHR as
         PFN_vkGetPhysicalDeviceSurfaceCapabilitiesKHR<App>], [terminator::vkGetPhysicalDeviceSurfaceCapabilitiesKHR
         as PFN_vkGetPhysicalDeviceSurfaceCapabilitiesKHR<Chain>], [],
         [instance::vkGetPhysicalDeviceSurfaceCapabilitiesKHR], [driver::vkGetPhysicalDeviceSurfaceCapabilitiesKHR];
-    vkGetPhysicalDeviceSurfaceFormats2KHR: PhysicalDevice, (0, 0), [VK_KHR_surface],
+    vkGetPhysicalDeviceSurfaceFormats2KHR: PhysicalDevice physicalDevice, (0, 0), [VK_KHR_surface],
         [trampoline::vkGetPhysicalDeviceSurfaceFormats2KHR as PFN_vkGetPhysicalDeviceSurfaceFormats2KHR<App>],
         [terminator::vkGetPhysicalDeviceSurfaceFormats2KHR as PFN_vkGetPhysicalDeviceSurfaceFormats2KHR<Chain>],
         [], [instance::vkGetPhysicalDeviceSurfaceFormats2KHR], [driver::vkGetPhysicalDeviceSurfaceFormats2KHR];
-    vkGetPhysicalDeviceSurfaceFormatsKHR: PhysicalDevice, (0, 0), [VK_KHR_surface],
+    vkGetPhysicalDeviceSurfaceFormatsKHR: PhysicalDevice physicalDevice, (0, 0), [VK_KHR_surface],
         [trampoline::vkGetPhysicalDeviceSurfaceFormatsKHR as PFN_vkGetPhysicalDeviceSurfaceFormatsKHR<App>],
         [terminator::vkGetPhysicalDeviceSurfaceFormatsKHR as PFN_vkGetPhysicalDeviceSurfaceFormatsKHR<Chain>], [],
         [instance::vkGetPhysicalDeviceSurfaceFormatsKHR], [driver::vkGetPhysicalDeviceSurfaceFormatsKHR];
-    vkGetPhysicalDeviceSurfacePresentModes2EXT: PhysicalDevice, (0, 0), [],
+    vkGetPhysicalDeviceSurfacePresentModes2EXT: PhysicalDevice physicalDevice, (0, 0), [],
         [trampoline::vkGetPhysicalDeviceSurfacePresentModes2EXT as
         PFN_vkGetPhysicalDeviceSurfacePresentModes2EXT<App>],
         [terminator::vkGetPhysicalDeviceSurfacePresentModes2EXT as
         PFN_vkGetPhysicalDeviceSurfacePresentModes2EXT<Chain>], [],
         [instance::vkGetPhysicalDeviceSurfacePresentModes2EXT],
         [driver::vkGetPhysicalDeviceSurfacePresentModes2EXT];
-    vkGetPhysicalDeviceSurfacePresentModesKHR: PhysicalDevice, (0, 0), [VK_KHR_surface],
+    vkGetPhysicalDeviceSurfacePresentModesKHR: PhysicalDevice physicalDevice, (0, 0), [VK_KHR_surface],
         [trampoline::vkGetPhysicalDeviceSurfacePresentModesKHR as
         PFN_vkGetPhysicalDeviceSurfacePresentModesKHR<App>], [terminator::vkGetPhysicalDeviceSurfacePresentModesKHR
         as PFN_vkGetPhysicalDeviceSurfacePresentModesKHR<Chain>], [],
         [instance::vkGetPhysicalDeviceSurfacePresentModesKHR], [driver::vkGetPhysicalDeviceSurfacePresentModesKHR];
-    vkGetPhysicalDeviceSurfaceSupportKHR: PhysicalDevice, (0, 0), [VK_KHR_surface],
+    vkGetPhysicalDeviceSurfaceSupportKHR: PhysicalDevice physicalDevice, (0, 0), [VK_KHR_surface],
         [trampoline::vkGetPhysicalDeviceSurfaceSupportKHR as PFN_vkGetPhysicalDeviceSurfaceSupportKHR<App>],
         [terminator::vkGetPhysicalDeviceSurfaceSupportKHR as PFN_vkGetPhysicalDeviceSurfaceSupportKHR<Chain>], [],
         [instance::vkGetPhysicalDeviceSurfaceSupportKHR], [driver::vkGetPhysicalDeviceSurfaceSupportKHR];
-    vkGetPhysicalDeviceToolProperties: PhysicalDevice, (1, 3), [], [trampoline::vkGetPhysicalDeviceToolProperties
-        as PFN_vkGetPhysicalDeviceToolProperties<App>], [terminator::vkGetPhysicalDeviceToolProperties as
-        PFN_vkGetPhysicalDeviceToolProperties<Chain>], [], [instance::vkGetPhysicalDeviceToolProperties],
-        [driver::vkGetPhysicalDeviceToolProperties];
-    vkGetPhysicalDeviceToolPropertiesEXT: PhysicalDevice, (0, 0), [],
+    vkGetPhysicalDeviceToolProperties: PhysicalDevice physicalDevice, (1, 3), [],
+        [trampoline::vkGetPhysicalDeviceToolProperties as PFN_vkGetPhysicalDeviceToolProperties<App>],
+        [terminator::vkGetPhysicalDeviceToolProperties as PFN_vkGetPhysicalDeviceToolProperties<Chain>], [],
+        [instance::vkGetPhysicalDeviceToolProperties], [driver::vkGetPhysicalDeviceToolProperties];
+    vkGetPhysicalDeviceToolPropertiesEXT: PhysicalDevice physicalDevice, (0, 0), [],
         [trampoline::vkGetPhysicalDeviceToolPropertiesEXT as PFN_vkGetPhysicalDeviceToolPropertiesEXT<App>],
         [terminator::vkGetPhysicalDeviceToolPropertiesEXT as PFN_vkGetPhysicalDeviceToolPropertiesEXT<Chain>], [],
         [instance::vkGetPhysicalDeviceToolPropertiesEXT], [driver::vkGetPhysicalDeviceToolPropertiesEXT];
-    vkGetPhysicalDeviceUbmPresentationSupportSEC: PhysicalDevice, (0, 0), [VK_SEC_ubm_surface],
+    vkGetPhysicalDeviceUbmPresentationSupportSEC: PhysicalDevice physicalDevice, (0, 0), [VK_SEC_ubm_surface],
         [trampoline::vkGetPhysicalDeviceUbmPresentationSupportSEC as
         PFN_vkGetPhysicalDeviceUbmPresentationSupportSEC<App>],
         [terminator::vkGetPhysicalDeviceUbmPresentationSupportSEC as
         PFN_vkGetPhysicalDeviceUbmPresentationSupportSEC<Chain>], [],
         [instance::vkGetPhysicalDeviceUbmPresentationSupportSEC],
         [driver::vkGetPhysicalDeviceUbmPresentationSupportSEC];
-    vkGetPhysicalDeviceVideoCapabilitiesKHR: PhysicalDevice, (0, 0), [],
+    vkGetPhysicalDeviceVideoCapabilitiesKHR: PhysicalDevice physicalDevice, (0, 0), [],
         [trampoline::vkGetPhysicalDeviceVideoCapabilitiesKHR as PFN_vkGetPhysicalDeviceVideoCapabilitiesKHR<App>],
         [terminator::vkGetPhysicalDeviceVideoCapabilitiesKHR as
         PFN_vkGetPhysicalDeviceVideoCapabilitiesKHR<Chain>], [],
         [instance::vkGetPhysicalDeviceVideoCapabilitiesKHR], [driver::vkGetPhysicalDeviceVideoCapabilitiesKHR];
-    vkGetPhysicalDeviceVideoEncodeQualityLevelPropertiesKHR: PhysicalDevice, (0, 0), [],
+    vkGetPhysicalDeviceVideoEncodeQualityLevelPropertiesKHR: PhysicalDevice physicalDevice, (0, 0), [],
         [trampoline::vkGetPhysicalDeviceVideoEncodeQualityLevelPropertiesKHR as
         PFN_vkGetPhysicalDeviceVideoEncodeQualityLevelPropertiesKHR<App>],
         [terminator::vkGetPhysicalDeviceVideoEncodeQualityLevelPropertiesKHR as
         PFN_vkGetPhysicalDeviceVideoEncodeQualityLevelPropertiesKHR<Chain>], [],
         [instance::vkGetPhysicalDeviceVideoEncodeQualityLevelPropertiesKHR],
         [driver::vkGetPhysicalDeviceVideoEncodeQualityLevelPropertiesKHR];
-    vkGetPhysicalDeviceVideoFormatPropertiesKHR: PhysicalDevice, (0, 0), [],
+    vkGetPhysicalDeviceVideoFormatPropertiesKHR: PhysicalDevice physicalDevice, (0, 0), [],
         [trampoline::vkGetPhysicalDeviceVideoFormatPropertiesKHR as
         PFN_vkGetPhysicalDeviceVideoFormatPropertiesKHR<App>],
         [terminator::vkGetPhysicalDeviceVideoFormatPropertiesKHR as
         PFN_vkGetPhysicalDeviceVideoFormatPropertiesKHR<Chain>], [],
         [instance::vkGetPhysicalDeviceVideoFormatPropertiesKHR],
         [driver::vkGetPhysicalDeviceVideoFormatPropertiesKHR];
-    vkGetPhysicalDeviceWaylandPresentationSupportKHR: PhysicalDevice, (0, 0), [VK_KHR_wayland_surface],
-        [trampoline::vkGetPhysicalDeviceWaylandPresentationSupportKHR as
+    vkGetPhysicalDeviceWaylandPresentationSupportKHR: PhysicalDevice physicalDevice, (0, 0),
+        [VK_KHR_wayland_surface], [trampoline::vkGetPhysicalDeviceWaylandPresentationSupportKHR as
         PFN_vkGetPhysicalDeviceWaylandPresentationSupportKHR<App>],
         [terminator::vkGetPhysicalDeviceWaylandPresentationSupportKHR as
         PFN_vkGetPhysicalDeviceWaylandPresentationSupportKHR<Chain>], [],
         [instance::vkGetPhysicalDeviceWaylandPresentationSupportKHR],
         [driver::vkGetPhysicalDeviceWaylandPresentationSupportKHR];
-    vkGetPhysicalDeviceWin32PresentationSupportKHR: PhysicalDevice, (0, 0), [VK_KHR_win32_surface],
+    vkGetPhysicalDeviceWin32PresentationSupportKHR: PhysicalDevice physicalDevice, (0, 0), [VK_KHR_win32_surface],
         [trampoline::vkGetPhysicalDeviceWin32PresentationSupportKHR as
         PFN_vkGetPhysicalDeviceWin32PresentationSupportKHR<App>],
         [terminator::vkGetPhysicalDeviceWin32PresentationSupportKHR as
         PFN_vkGetPhysicalDeviceWin32PresentationSupportKHR<Chain>], [],
         [instance::vkGetPhysicalDeviceWin32PresentationSupportKHR],
         [driver::vkGetPhysicalDeviceWin32PresentationSupportKHR];
-    vkGetPhysicalDeviceXcbPresentationSupportKHR: PhysicalDevice, (0, 0), [VK_KHR_xcb_surface],
+    vkGetPhysicalDeviceXcbPresentationSupportKHR: PhysicalDevice physicalDevice, (0, 0), [VK_KHR_xcb_surface],
         [trampoline::vkGetPhysicalDeviceXcbPresentationSupportKHR as
         PFN_vkGetPhysicalDeviceXcbPresentationSupportKHR<App>],
         [terminator::vkGetPhysicalDeviceXcbPresentationSupportKHR as
         PFN_vkGetPhysicalDeviceXcbPresentationSupportKHR<Chain>], [],
         [instance::vkGetPhysicalDeviceXcbPresentationSupportKHR],
         [driver::vkGetPhysicalDeviceXcbPresentationSupportKHR];
-    vkGetPhysicalDeviceXlibPresentationSupportKHR: PhysicalDevice, (0, 0), [VK_KHR_xlib_surface],
+    vkGetPhysicalDeviceXlibPresentationSupportKHR: PhysicalDevice physicalDevice, (0, 0), [VK_KHR_xlib_surface],
         [trampoline::vkGetPhysicalDeviceXlibPresentationSupportKHR as
         PFN_vkGetPhysicalDeviceXlibPresentationSupportKHR<App>],
         [terminator::vkGetPhysicalDeviceXlibPresentationSupportKHR as
         PFN_vkGetPhysicalDeviceXlibPresentationSupportKHR<Chain>], [],
         [instance::vkGetPhysicalDeviceXlibPresentationSupportKHR],
         [driver::vkGetPhysicalDeviceXlibPresentationSupportKHR];
-    vkGetPipelineBinaryDataKHR: Device, (0, 0), [], [trampoline::vkGetPipelineBinaryDataKHR as
+    vkGetPipelineBinaryDataKHR: Device device, (0, 0), [], [trampoline::vkGetPipelineBinaryDataKHR as
         PFN_vkGetPipelineBinaryDataKHR], [], [], [device::vkGetPipelineBinaryDataKHR], [];
-    vkGetPipelineCacheData: Device, (1, 0), [], [trampoline::vkGetPipelineCacheData as PFN_vkGetPipelineCacheData],
-        [], [], [device::vkGetPipelineCacheData], [];
-    vkGetPipelineExecutableInternalRepresentationsKHR: Device, (0, 0), [],
+    vkGetPipelineCacheData: Device device, (1, 0), [], [trampoline::vkGetPipelineCacheData as
+        PFN_vkGetPipelineCacheData], [], [], [device::vkGetPipelineCacheData], [];
+    vkGetPipelineExecutableInternalRepresentationsKHR: Device device, (0, 0), [],
         [trampoline::vkGetPipelineExecutableInternalRepresentationsKHR as
         PFN_vkGetPipelineExecutableInternalRepresentationsKHR], [], [],
         [device::vkGetPipelineExecutableInternalRepresentationsKHR], [];
-    vkGetPipelineExecutablePropertiesKHR: Device, (0, 0), [], [trampoline::vkGetPipelineExecutablePropertiesKHR as
-        PFN_vkGetPipelineExecutablePropertiesKHR], [], [], [device::vkGetPipelineExecutablePropertiesKHR], [];
-    vkGetPipelineExecutableStatisticsKHR: Device, (0, 0), [], [trampoline::vkGetPipelineExecutableStatisticsKHR as
-        PFN_vkGetPipelineExecutableStatisticsKHR], [], [], [device::vkGetPipelineExecutableStatisticsKHR], [];
-    vkGetPipelineIndirectDeviceAddressNV: Device, (0, 0), [], [trampoline::vkGetPipelineIndirectDeviceAddressNV as
-        PFN_vkGetPipelineIndirectDeviceAddressNV], [], [], [device::vkGetPipelineIndirectDeviceAddressNV], [];
-    vkGetPipelineIndirectMemoryRequirementsNV: Device, (0, 0), [],
+    vkGetPipelineExecutablePropertiesKHR: Device device, (0, 0), [],
+        [trampoline::vkGetPipelineExecutablePropertiesKHR as PFN_vkGetPipelineExecutablePropertiesKHR], [], [],
+        [device::vkGetPipelineExecutablePropertiesKHR], [];
+    vkGetPipelineExecutableStatisticsKHR: Device device, (0, 0), [],
+        [trampoline::vkGetPipelineExecutableStatisticsKHR as PFN_vkGetPipelineExecutableStatisticsKHR], [], [],
+        [device::vkGetPipelineExecutableStatisticsKHR], [];
+    vkGetPipelineIndirectDeviceAddressNV: Device device, (0, 0), [],
+        [trampoline::vkGetPipelineIndirectDeviceAddressNV as PFN_vkGetPipelineIndirectDeviceAddressNV], [], [],
+        [device::vkGetPipelineIndirectDeviceAddressNV], [];
+    vkGetPipelineIndirectMemoryRequirementsNV: Device device, (0, 0), [],
         [trampoline::vkGetPipelineIndirectMemoryRequirementsNV as PFN_vkGetPipelineIndirectMemoryRequirementsNV],
         [], [], [device::vkGetPipelineIndirectMemoryRequirementsNV], [];
-    vkGetPipelineKeyKHR: Device, (0, 0), [], [trampoline::vkGetPipelineKeyKHR as PFN_vkGetPipelineKeyKHR], [], [],
-        [device::vkGetPipelineKeyKHR], [];
-    vkGetPipelinePropertiesEXT: Device, (0, 0), [], [trampoline::vkGetPipelinePropertiesEXT as
+    vkGetPipelineKeyKHR: Device device, (0, 0), [], [trampoline::vkGetPipelineKeyKHR as PFN_vkGetPipelineKeyKHR],
+        [], [], [device::vkGetPipelineKeyKHR], [];
+    vkGetPipelinePropertiesEXT: Device device, (0, 0), [], [trampoline::vkGetPipelinePropertiesEXT as
         PFN_vkGetPipelinePropertiesEXT], [], [], [device::vkGetPipelinePropertiesEXT], [];
-    vkGetPrivateData: Device, (1, 3), [], [trampoline::vkGetPrivateData as PFN_vkGetPrivateData], [], [],
+    vkGetPrivateData: Device device, (1, 3), [], [trampoline::vkGetPrivateData as PFN_vkGetPrivateData], [], [],
         [device::vkGetPrivateData], [];
-    vkGetPrivateDataEXT: Device, (0, 0), [], [trampoline::vkGetPrivateDataEXT as PFN_vkGetPrivateDataEXT], [], [],
-        [device::vkGetPrivateDataEXT], [];
-    vkGetQueryPoolResults: Device, (1, 0), [], [trampoline::vkGetQueryPoolResults as PFN_vkGetQueryPoolResults],
-        [], [], [device::vkGetQueryPoolResults], [];
-    vkGetQueueCheckpointData2NV: Device, (0, 0), [], [trampoline::vkGetQueueCheckpointData2NV as
+    vkGetPrivateDataEXT: Device device, (0, 0), [], [trampoline::vkGetPrivateDataEXT as PFN_vkGetPrivateDataEXT],
+        [], [], [device::vkGetPrivateDataEXT], [];
+    vkGetQueryPoolResults: Device device, (1, 0), [], [trampoline::vkGetQueryPoolResults as
+        PFN_vkGetQueryPoolResults], [], [], [device::vkGetQueryPoolResults], [];
+    vkGetQueueCheckpointData2NV: Device queue, (0, 0), [], [trampoline::vkGetQueueCheckpointData2NV as
         PFN_vkGetQueueCheckpointData2NV], [], [], [device::vkGetQueueCheckpointData2NV], [];
-    vkGetQueueCheckpointDataNV: Device, (0, 0), [], [trampoline::vkGetQueueCheckpointDataNV as
+    vkGetQueueCheckpointDataNV: Device queue, (0, 0), [], [trampoline::vkGetQueueCheckpointDataNV as
         PFN_vkGetQueueCheckpointDataNV], [], [], [device::vkGetQueueCheckpointDataNV], [];
-    vkGetRandROutputDisplayEXT: PhysicalDevice, (0, 0), [VK_EXT_acquire_xlib_display],
+    vkGetRandROutputDisplayEXT: PhysicalDevice physicalDevice, (0, 0), [VK_EXT_acquire_xlib_display],
         [trampoline::vkGetRandROutputDisplayEXT as PFN_vkGetRandROutputDisplayEXT<App>],
         [terminator::vkGetRandROutputDisplayEXT as PFN_vkGetRandROutputDisplayEXT<Chain>], [],
         [instance::vkGetRandROutputDisplayEXT], [driver::vkGetRandROutputDisplayEXT];
-    vkGetRayTracingCaptureReplayShaderGroupHandlesKHR: Device, (0, 0), [],
+    vkGetRayTracingCaptureReplayShaderGroupHandlesKHR: Device device, (0, 0), [],
         [trampoline::vkGetRayTracingCaptureReplayShaderGroupHandlesKHR as
         PFN_vkGetRayTracingCaptureReplayShaderGroupHandlesKHR], [], [],
         [device::vkGetRayTracingCaptureReplayShaderGroupHandlesKHR], [];
-    vkGetRayTracingShaderGroupHandlesKHR: Device, (0, 0), [], [trampoline::vkGetRayTracingShaderGroupHandlesKHR as
-        PFN_vkGetRayTracingShaderGroupHandlesKHR], [], [], [device::vkGetRayTracingShaderGroupHandlesKHR], [];
-    vkGetRayTracingShaderGroupHandlesNV: Device, (0, 0), [], [trampoline::vkGetRayTracingShaderGroupHandlesNV as
-        PFN_vkGetRayTracingShaderGroupHandlesNV], [], [], [device::vkGetRayTracingShaderGroupHandlesNV], [];
-    vkGetRayTracingShaderGroupStackSizeKHR: Device, (0, 0), [], [trampoline::vkGetRayTracingShaderGroupStackSizeKHR
-        as PFN_vkGetRayTracingShaderGroupStackSizeKHR], [], [], [device::vkGetRayTracingShaderGroupStackSizeKHR],
-        [];
-    vkGetRefreshCycleDurationGOOGLE: Device, (0, 0), [], [trampoline::vkGetRefreshCycleDurationGOOGLE as
+    vkGetRayTracingShaderGroupHandlesKHR: Device device, (0, 0), [],
+        [trampoline::vkGetRayTracingShaderGroupHandlesKHR as PFN_vkGetRayTracingShaderGroupHandlesKHR], [], [],
+        [device::vkGetRayTracingShaderGroupHandlesKHR], [];
+    vkGetRayTracingShaderGroupHandlesNV: Device device, (0, 0), [],
+        [trampoline::vkGetRayTracingShaderGroupHandlesNV as PFN_vkGetRayTracingShaderGroupHandlesNV], [], [],
+        [device::vkGetRayTracingShaderGroupHandlesNV], [];
+    vkGetRayTracingShaderGroupStackSizeKHR: Device device, (0, 0), [],
+        [trampoline::vkGetRayTracingShaderGroupStackSizeKHR as PFN_vkGetRayTracingShaderGroupStackSizeKHR], [], [],
+        [device::vkGetRayTracingShaderGroupStackSizeKHR], [];
+    vkGetRefreshCycleDurationGOOGLE: Device device, (0, 0), [], [trampoline::vkGetRefreshCycleDurationGOOGLE as
         PFN_vkGetRefreshCycleDurationGOOGLE], [], [], [device::vkGetRefreshCycleDurationGOOGLE], [];
-    vkGetRenderAreaGranularity: Device, (1, 0), [], [trampoline::vkGetRenderAreaGranularity as
+    vkGetRenderAreaGranularity: Device device, (1, 0), [], [trampoline::vkGetRenderAreaGranularity as
         PFN_vkGetRenderAreaGranularity], [], [], [device::vkGetRenderAreaGranularity], [];
-    vkGetRenderingAreaGranularity: Device, (1, 4), [], [trampoline::vkGetRenderingAreaGranularity as
+    vkGetRenderingAreaGranularity: Device device, (1, 4), [], [trampoline::vkGetRenderingAreaGranularity as
         PFN_vkGetRenderingAreaGranularity], [], [], [device::vkGetRenderingAreaGranularity], [];
-    vkGetRenderingAreaGranularityKHR: Device, (0, 0), [], [trampoline::vkGetRenderingAreaGranularityKHR as
+    vkGetRenderingAreaGranularityKHR: Device device, (0, 0), [], [trampoline::vkGetRenderingAreaGranularityKHR as
         PFN_vkGetRenderingAreaGranularityKHR], [], [], [device::vkGetRenderingAreaGranularityKHR], [];
-    vkGetSamplerOpaqueCaptureDescriptorDataEXT: Device, (0, 0), [],
+    vkGetSamplerOpaqueCaptureDescriptorDataEXT: Device device, (0, 0), [],
         [trampoline::vkGetSamplerOpaqueCaptureDescriptorDataEXT as PFN_vkGetSamplerOpaqueCaptureDescriptorDataEXT],
         [], [], [device::vkGetSamplerOpaqueCaptureDescriptorDataEXT], [];
-    vkGetScreenBufferPropertiesQNX: Device, (0, 0), [], [trampoline::vkGetScreenBufferPropertiesQNX as
+    vkGetScreenBufferPropertiesQNX: Device device, (0, 0), [], [trampoline::vkGetScreenBufferPropertiesQNX as
         PFN_vkGetScreenBufferPropertiesQNX], [], [], [device::vkGetScreenBufferPropertiesQNX], [];
-    vkGetSemaphoreCounterValue: Device, (1, 2), [], [trampoline::vkGetSemaphoreCounterValue as
+    vkGetSemaphoreCounterValue: Device device, (1, 2), [], [trampoline::vkGetSemaphoreCounterValue as
         PFN_vkGetSemaphoreCounterValue], [], [], [device::vkGetSemaphoreCounterValue], [];
-    vkGetSemaphoreCounterValueKHR: Device, (0, 0), [], [trampoline::vkGetSemaphoreCounterValueKHR as
+    vkGetSemaphoreCounterValueKHR: Device device, (0, 0), [], [trampoline::vkGetSemaphoreCounterValueKHR as
         PFN_vkGetSemaphoreCounterValueKHR], [], [], [device::vkGetSemaphoreCounterValueKHR], [];
-    vkGetSemaphoreFdKHR: Device, (0, 0), [], [trampoline::vkGetSemaphoreFdKHR as PFN_vkGetSemaphoreFdKHR], [], [],
-        [device::vkGetSemaphoreFdKHR], [];
-    vkGetSemaphoreWin32HandleKHR: Device, (0, 0), [], [trampoline::vkGetSemaphoreWin32HandleKHR as
+    vkGetSemaphoreFdKHR: Device device, (0, 0), [], [trampoline::vkGetSemaphoreFdKHR as PFN_vkGetSemaphoreFdKHR],
+        [], [], [device::vkGetSemaphoreFdKHR], [];
+    vkGetSemaphoreWin32HandleKHR: Device device, (0, 0), [], [trampoline::vkGetSemaphoreWin32HandleKHR as
         PFN_vkGetSemaphoreWin32HandleKHR], [], [], [device::vkGetSemaphoreWin32HandleKHR], [];
-    vkGetSemaphoreZirconHandleFUCHSIA: Device, (0, 0), [], [trampoline::vkGetSemaphoreZirconHandleFUCHSIA as
+    vkGetSemaphoreZirconHandleFUCHSIA: Device device, (0, 0), [], [trampoline::vkGetSemaphoreZirconHandleFUCHSIA as
         PFN_vkGetSemaphoreZirconHandleFUCHSIA], [], [], [device::vkGetSemaphoreZirconHandleFUCHSIA], [];
-    vkGetShaderBinaryDataEXT: Device, (0, 0), [], [trampoline::vkGetShaderBinaryDataEXT as
+    vkGetShaderBinaryDataEXT: Device device, (0, 0), [], [trampoline::vkGetShaderBinaryDataEXT as
         PFN_vkGetShaderBinaryDataEXT], [], [], [device::vkGetShaderBinaryDataEXT], [];
-    vkGetShaderInfoAMD: Device, (0, 0), [], [trampoline::vkGetShaderInfoAMD as PFN_vkGetShaderInfoAMD], [], [],
-        [device::vkGetShaderInfoAMD], [];
-    vkGetShaderInstrumentationValuesARM: Device, (0, 0), [], [trampoline::vkGetShaderInstrumentationValuesARM as
-        PFN_vkGetShaderInstrumentationValuesARM], [], [], [device::vkGetShaderInstrumentationValuesARM], [];
-    vkGetShaderModuleCreateInfoIdentifierEXT: Device, (0, 0), [],
+    vkGetShaderInfoAMD: Device device, (0, 0), [], [trampoline::vkGetShaderInfoAMD as PFN_vkGetShaderInfoAMD], [],
+        [], [device::vkGetShaderInfoAMD], [];
+    vkGetShaderInstrumentationValuesARM: Device device, (0, 0), [],
+        [trampoline::vkGetShaderInstrumentationValuesARM as PFN_vkGetShaderInstrumentationValuesARM], [], [],
+        [device::vkGetShaderInstrumentationValuesARM], [];
+    vkGetShaderModuleCreateInfoIdentifierEXT: Device device, (0, 0), [],
         [trampoline::vkGetShaderModuleCreateInfoIdentifierEXT as PFN_vkGetShaderModuleCreateInfoIdentifierEXT], [],
         [], [device::vkGetShaderModuleCreateInfoIdentifierEXT], [];
-    vkGetShaderModuleIdentifierEXT: Device, (0, 0), [], [trampoline::vkGetShaderModuleIdentifierEXT as
+    vkGetShaderModuleIdentifierEXT: Device device, (0, 0), [], [trampoline::vkGetShaderModuleIdentifierEXT as
         PFN_vkGetShaderModuleIdentifierEXT], [], [], [device::vkGetShaderModuleIdentifierEXT], [];
-    vkGetSleepStatusLegacyNV: Device, (0, 0), [], [trampoline::vkGetSleepStatusLegacyNV as
+    vkGetSleepStatusLegacyNV: Device device, (0, 0), [], [trampoline::vkGetSleepStatusLegacyNV as
         PFN_vkGetSleepStatusLegacyNV], [], [], [device::vkGetSleepStatusLegacyNV], [];
-    vkGetSwapchainCounterEXT: Device, (0, 0), [], [trampoline::vkGetSwapchainCounterEXT as
+    vkGetSwapchainCounterEXT: Device device, (0, 0), [], [trampoline::vkGetSwapchainCounterEXT as
         PFN_vkGetSwapchainCounterEXT], [], [], [device::vkGetSwapchainCounterEXT], [];
-    vkGetSwapchainImagesKHR: Device, (0, 0), [], [trampoline::vkGetSwapchainImagesKHR as
+    vkGetSwapchainImagesKHR: Device device, (0, 0), [], [trampoline::vkGetSwapchainImagesKHR as
         PFN_vkGetSwapchainImagesKHR], [], [], [device::vkGetSwapchainImagesKHR], [];
-    vkGetSwapchainStatusKHR: Device, (0, 0), [], [trampoline::vkGetSwapchainStatusKHR as
+    vkGetSwapchainStatusKHR: Device device, (0, 0), [], [trampoline::vkGetSwapchainStatusKHR as
         PFN_vkGetSwapchainStatusKHR], [], [], [device::vkGetSwapchainStatusKHR], [];
-    vkGetSwapchainTimeDomainPropertiesEXT: Device, (0, 0), [], [trampoline::vkGetSwapchainTimeDomainPropertiesEXT
-        as PFN_vkGetSwapchainTimeDomainPropertiesEXT], [], [], [device::vkGetSwapchainTimeDomainPropertiesEXT], [];
-    vkGetSwapchainTimingPropertiesEXT: Device, (0, 0), [], [trampoline::vkGetSwapchainTimingPropertiesEXT as
+    vkGetSwapchainTimeDomainPropertiesEXT: Device device, (0, 0), [],
+        [trampoline::vkGetSwapchainTimeDomainPropertiesEXT as PFN_vkGetSwapchainTimeDomainPropertiesEXT], [], [],
+        [device::vkGetSwapchainTimeDomainPropertiesEXT], [];
+    vkGetSwapchainTimingPropertiesEXT: Device device, (0, 0), [], [trampoline::vkGetSwapchainTimingPropertiesEXT as
         PFN_vkGetSwapchainTimingPropertiesEXT], [], [], [device::vkGetSwapchainTimingPropertiesEXT], [];
-    vkGetTensorMemoryRequirementsARM: Device, (0, 0), [], [trampoline::vkGetTensorMemoryRequirementsARM as
+    vkGetTensorMemoryRequirementsARM: Device device, (0, 0), [], [trampoline::vkGetTensorMemoryRequirementsARM as
         PFN_vkGetTensorMemoryRequirementsARM], [], [], [device::vkGetTensorMemoryRequirementsARM], [];
-    vkGetTensorOpaqueCaptureDataARM: Device, (0, 0), [], [trampoline::vkGetTensorOpaqueCaptureDataARM as
+    vkGetTensorOpaqueCaptureDataARM: Device device, (0, 0), [], [trampoline::vkGetTensorOpaqueCaptureDataARM as
         PFN_vkGetTensorOpaqueCaptureDataARM], [], [], [device::vkGetTensorOpaqueCaptureDataARM], [];
-    vkGetTensorOpaqueCaptureDescriptorDataARM: Device, (0, 0), [],
+    vkGetTensorOpaqueCaptureDescriptorDataARM: Device device, (0, 0), [],
         [trampoline::vkGetTensorOpaqueCaptureDescriptorDataARM as PFN_vkGetTensorOpaqueCaptureDescriptorDataARM],
         [], [], [device::vkGetTensorOpaqueCaptureDescriptorDataARM], [];
-    vkGetTensorViewOpaqueCaptureDescriptorDataARM: Device, (0, 0), [],
+    vkGetTensorViewOpaqueCaptureDescriptorDataARM: Device device, (0, 0), [],
         [trampoline::vkGetTensorViewOpaqueCaptureDescriptorDataARM as
         PFN_vkGetTensorViewOpaqueCaptureDescriptorDataARM], [], [],
         [device::vkGetTensorViewOpaqueCaptureDescriptorDataARM], [];
-    vkGetValidationCacheDataEXT: Device, (0, 0), [], [trampoline::vkGetValidationCacheDataEXT as
+    vkGetValidationCacheDataEXT: Device device, (0, 0), [], [trampoline::vkGetValidationCacheDataEXT as
         PFN_vkGetValidationCacheDataEXT], [], [], [device::vkGetValidationCacheDataEXT], [];
-    vkGetVideoSessionMemoryRequirementsKHR: Device, (0, 0), [], [trampoline::vkGetVideoSessionMemoryRequirementsKHR
-        as PFN_vkGetVideoSessionMemoryRequirementsKHR], [], [], [device::vkGetVideoSessionMemoryRequirementsKHR],
-        [];
-    vkGetWinrtDisplayNV: PhysicalDevice, (0, 0), [], [trampoline::vkGetWinrtDisplayNV as
+    vkGetVideoSessionMemoryRequirementsKHR: Device device, (0, 0), [],
+        [trampoline::vkGetVideoSessionMemoryRequirementsKHR as PFN_vkGetVideoSessionMemoryRequirementsKHR], [], [],
+        [device::vkGetVideoSessionMemoryRequirementsKHR], [];
+    vkGetWinrtDisplayNV: PhysicalDevice physicalDevice, (0, 0), [], [trampoline::vkGetWinrtDisplayNV as
         PFN_vkGetWinrtDisplayNV<App>], [terminator::vkGetWinrtDisplayNV as PFN_vkGetWinrtDisplayNV<Chain>], [],
         [instance::vkGetWinrtDisplayNV], [driver::vkGetWinrtDisplayNV];
-    vkImportFenceFdKHR: Device, (0, 0), [], [trampoline::vkImportFenceFdKHR as PFN_vkImportFenceFdKHR], [], [],
-        [device::vkImportFenceFdKHR], [];
-    vkImportFenceWin32HandleKHR: Device, (0, 0), [], [trampoline::vkImportFenceWin32HandleKHR as
+    vkImportFenceFdKHR: Device device, (0, 0), [], [trampoline::vkImportFenceFdKHR as PFN_vkImportFenceFdKHR], [],
+        [], [device::vkImportFenceFdKHR], [];
+    vkImportFenceWin32HandleKHR: Device device, (0, 0), [], [trampoline::vkImportFenceWin32HandleKHR as
         PFN_vkImportFenceWin32HandleKHR], [], [], [device::vkImportFenceWin32HandleKHR], [];
-    vkImportSemaphoreFdKHR: Device, (0, 0), [], [trampoline::vkImportSemaphoreFdKHR as PFN_vkImportSemaphoreFdKHR],
-        [], [], [device::vkImportSemaphoreFdKHR], [];
-    vkImportSemaphoreWin32HandleKHR: Device, (0, 0), [], [trampoline::vkImportSemaphoreWin32HandleKHR as
+    vkImportSemaphoreFdKHR: Device device, (0, 0), [], [trampoline::vkImportSemaphoreFdKHR as
+        PFN_vkImportSemaphoreFdKHR], [], [], [device::vkImportSemaphoreFdKHR], [];
+    vkImportSemaphoreWin32HandleKHR: Device device, (0, 0), [], [trampoline::vkImportSemaphoreWin32HandleKHR as
         PFN_vkImportSemaphoreWin32HandleKHR], [], [], [device::vkImportSemaphoreWin32HandleKHR], [];
-    vkImportSemaphoreZirconHandleFUCHSIA: Device, (0, 0), [], [trampoline::vkImportSemaphoreZirconHandleFUCHSIA as
-        PFN_vkImportSemaphoreZirconHandleFUCHSIA], [], [], [device::vkImportSemaphoreZirconHandleFUCHSIA], [];
-    vkInitializePerformanceApiINTEL: Device, (0, 0), [], [trampoline::vkInitializePerformanceApiINTEL as
+    vkImportSemaphoreZirconHandleFUCHSIA: Device device, (0, 0), [],
+        [trampoline::vkImportSemaphoreZirconHandleFUCHSIA as PFN_vkImportSemaphoreZirconHandleFUCHSIA], [], [],
+        [device::vkImportSemaphoreZirconHandleFUCHSIA], [];
+    vkInitializePerformanceApiINTEL: Device device, (0, 0), [], [trampoline::vkInitializePerformanceApiINTEL as
         PFN_vkInitializePerformanceApiINTEL], [], [], [device::vkInitializePerformanceApiINTEL], [];
-    vkInvalidateMappedMemoryRanges: Device, (1, 0), [], [trampoline::vkInvalidateMappedMemoryRanges as
+    vkInvalidateMappedMemoryRanges: Device device, (1, 0), [], [trampoline::vkInvalidateMappedMemoryRanges as
         PFN_vkInvalidateMappedMemoryRanges], [], [], [device::vkInvalidateMappedMemoryRanges], [];
-    vkLatencySleepLegacyNV: Device, (0, 0), [], [trampoline::vkLatencySleepLegacyNV as PFN_vkLatencySleepLegacyNV],
-        [], [], [device::vkLatencySleepLegacyNV], [];
-    vkLatencySleepNV: Device, (0, 0), [], [trampoline::vkLatencySleepNV as PFN_vkLatencySleepNV], [], [],
+    vkLatencySleepLegacyNV: Device device, (0, 0), [], [trampoline::vkLatencySleepLegacyNV as
+        PFN_vkLatencySleepLegacyNV], [], [], [device::vkLatencySleepLegacyNV], [];
+    vkLatencySleepNV: Device device, (0, 0), [], [trampoline::vkLatencySleepNV as PFN_vkLatencySleepNV], [], [],
         [device::vkLatencySleepNV], [];
-    vkMapMemory: Device, (1, 0), [], [trampoline::vkMapMemory as PFN_vkMapMemory], [], [], [device::vkMapMemory],
-        [];
-    vkMapMemory2: Device, (1, 4), [], [trampoline::vkMapMemory2 as PFN_vkMapMemory2], [], [],
+    vkMapMemory: Device device, (1, 0), [], [trampoline::vkMapMemory as PFN_vkMapMemory], [], [],
+        [device::vkMapMemory], [];
+    vkMapMemory2: Device device, (1, 4), [], [trampoline::vkMapMemory2 as PFN_vkMapMemory2], [], [],
         [device::vkMapMemory2], [];
-    vkMapMemory2KHR: Device, (0, 0), [], [trampoline::vkMapMemory2KHR as PFN_vkMapMemory2KHR], [], [],
+    vkMapMemory2KHR: Device device, (0, 0), [], [trampoline::vkMapMemory2KHR as PFN_vkMapMemory2KHR], [], [],
         [device::vkMapMemory2KHR], [];
-    vkMergePipelineCaches: Device, (1, 0), [], [trampoline::vkMergePipelineCaches as PFN_vkMergePipelineCaches],
-        [], [], [device::vkMergePipelineCaches], [];
-    vkMergeValidationCachesEXT: Device, (0, 0), [], [trampoline::vkMergeValidationCachesEXT as
+    vkMergePipelineCaches: Device device, (1, 0), [], [trampoline::vkMergePipelineCaches as
+        PFN_vkMergePipelineCaches], [], [], [device::vkMergePipelineCaches], [];
+    vkMergeValidationCachesEXT: Device device, (0, 0), [], [trampoline::vkMergeValidationCachesEXT as
         PFN_vkMergeValidationCachesEXT], [], [], [device::vkMergeValidationCachesEXT], [];
-    vkQueueBeginDebugUtilsLabelEXT: Device, (0, 0), [VK_EXT_debug_utils],
+    vkQueueBeginDebugUtilsLabelEXT: Device queue, (0, 0), [VK_EXT_debug_utils],
         [trampoline::vkQueueBeginDebugUtilsLabelEXT as PFN_vkQueueBeginDebugUtilsLabelEXT],
         [terminator::vkQueueBeginDebugUtilsLabelEXT as PFN_vkQueueBeginDebugUtilsLabelEXT], [Instance
         VK_EXT_debug_utils], [device::vkQueueBeginDebugUtilsLabelEXT],
         [device_terminator::vkQueueBeginDebugUtilsLabelEXT];
-    vkQueueBindSparse: Device, (1, 0), [], [trampoline::vkQueueBindSparse as PFN_vkQueueBindSparse], [], [],
+    vkQueueBindSparse: Device queue, (1, 0), [], [trampoline::vkQueueBindSparse as PFN_vkQueueBindSparse], [], [],
         [device::vkQueueBindSparse], [];
-    vkQueueEndDebugUtilsLabelEXT: Device, (0, 0), [VK_EXT_debug_utils], [trampoline::vkQueueEndDebugUtilsLabelEXT
-        as PFN_vkQueueEndDebugUtilsLabelEXT], [terminator::vkQueueEndDebugUtilsLabelEXT as
-        PFN_vkQueueEndDebugUtilsLabelEXT], [Instance VK_EXT_debug_utils], [device::vkQueueEndDebugUtilsLabelEXT],
+    vkQueueEndDebugUtilsLabelEXT: Device queue, (0, 0), [VK_EXT_debug_utils],
+        [trampoline::vkQueueEndDebugUtilsLabelEXT as PFN_vkQueueEndDebugUtilsLabelEXT],
+        [terminator::vkQueueEndDebugUtilsLabelEXT as PFN_vkQueueEndDebugUtilsLabelEXT], [Instance
+        VK_EXT_debug_utils], [device::vkQueueEndDebugUtilsLabelEXT],
         [device_terminator::vkQueueEndDebugUtilsLabelEXT];
-    vkQueueInsertDebugUtilsLabelEXT: Device, (0, 0), [VK_EXT_debug_utils],
+    vkQueueInsertDebugUtilsLabelEXT: Device queue, (0, 0), [VK_EXT_debug_utils],
         [trampoline::vkQueueInsertDebugUtilsLabelEXT as PFN_vkQueueInsertDebugUtilsLabelEXT],
         [terminator::vkQueueInsertDebugUtilsLabelEXT as PFN_vkQueueInsertDebugUtilsLabelEXT], [Instance
         VK_EXT_debug_utils], [device::vkQueueInsertDebugUtilsLabelEXT],
         [device_terminator::vkQueueInsertDebugUtilsLabelEXT];
-    vkQueueNotifyOutOfBandLegacyNV: Device, (0, 0), [], [trampoline::vkQueueNotifyOutOfBandLegacyNV as
+    vkQueueNotifyOutOfBandLegacyNV: Device queue, (0, 0), [], [trampoline::vkQueueNotifyOutOfBandLegacyNV as
         PFN_vkQueueNotifyOutOfBandLegacyNV], [], [], [device::vkQueueNotifyOutOfBandLegacyNV], [];
-    vkQueueNotifyOutOfBandNV: Device, (0, 0), [], [trampoline::vkQueueNotifyOutOfBandNV as
+    vkQueueNotifyOutOfBandNV: Device queue, (0, 0), [], [trampoline::vkQueueNotifyOutOfBandNV as
         PFN_vkQueueNotifyOutOfBandNV], [], [], [device::vkQueueNotifyOutOfBandNV], [];
-    vkQueuePresentKHR: Device, (0, 0), [], [trampoline::vkQueuePresentKHR as PFN_vkQueuePresentKHR], [], [],
+    vkQueuePresentKHR: Device queue, (0, 0), [], [trampoline::vkQueuePresentKHR as PFN_vkQueuePresentKHR], [], [],
         [device::vkQueuePresentKHR], [];
-    vkQueueSetPerfHintQCOM: Device, (0, 0), [], [trampoline::vkQueueSetPerfHintQCOM as PFN_vkQueueSetPerfHintQCOM],
-        [], [], [device::vkQueueSetPerfHintQCOM], [];
-    vkQueueSetPerformanceConfigurationINTEL: Device, (0, 0), [],
+    vkQueueSetPerfHintQCOM: Device queue, (0, 0), [], [trampoline::vkQueueSetPerfHintQCOM as
+        PFN_vkQueueSetPerfHintQCOM], [], [], [device::vkQueueSetPerfHintQCOM], [];
+    vkQueueSetPerformanceConfigurationINTEL: Device queue, (0, 0), [],
         [trampoline::vkQueueSetPerformanceConfigurationINTEL as PFN_vkQueueSetPerformanceConfigurationINTEL], [],
         [], [device::vkQueueSetPerformanceConfigurationINTEL], [];
-    vkQueueSubmit: Device, (1, 0), [], [trampoline::vkQueueSubmit as PFN_vkQueueSubmit], [], [],
+    vkQueueSubmit: Device queue, (1, 0), [], [trampoline::vkQueueSubmit as PFN_vkQueueSubmit], [], [],
         [device::vkQueueSubmit], [];
-    vkQueueSubmit2: Device, (1, 3), [], [trampoline::vkQueueSubmit2 as PFN_vkQueueSubmit2], [], [],
+    vkQueueSubmit2: Device queue, (1, 3), [], [trampoline::vkQueueSubmit2 as PFN_vkQueueSubmit2], [], [],
         [device::vkQueueSubmit2], [];
-    vkQueueSubmit2KHR: Device, (0, 0), [], [trampoline::vkQueueSubmit2KHR as PFN_vkQueueSubmit2KHR], [], [],
+    vkQueueSubmit2KHR: Device queue, (0, 0), [], [trampoline::vkQueueSubmit2KHR as PFN_vkQueueSubmit2KHR], [], [],
         [device::vkQueueSubmit2KHR], [];
-    vkQueueWaitIdle: Device, (1, 0), [], [trampoline::vkQueueWaitIdle as PFN_vkQueueWaitIdle], [], [],
+    vkQueueWaitIdle: Device queue, (1, 0), [], [trampoline::vkQueueWaitIdle as PFN_vkQueueWaitIdle], [], [],
         [device::vkQueueWaitIdle], [];
-    vkRegisterCustomBorderColorEXT: Device, (0, 0), [], [trampoline::vkRegisterCustomBorderColorEXT as
+    vkRegisterCustomBorderColorEXT: Device device, (0, 0), [], [trampoline::vkRegisterCustomBorderColorEXT as
         PFN_vkRegisterCustomBorderColorEXT], [], [], [device::vkRegisterCustomBorderColorEXT], [];
-    vkRegisterDeviceEventEXT: Device, (0, 0), [], [trampoline::vkRegisterDeviceEventEXT as
+    vkRegisterDeviceEventEXT: Device device, (0, 0), [], [trampoline::vkRegisterDeviceEventEXT as
         PFN_vkRegisterDeviceEventEXT], [], [], [device::vkRegisterDeviceEventEXT], [];
-    vkRegisterDisplayEventEXT: Device, (0, 0), [], [trampoline::vkRegisterDisplayEventEXT as
+    vkRegisterDisplayEventEXT: Device device, (0, 0), [], [trampoline::vkRegisterDisplayEventEXT as
         PFN_vkRegisterDisplayEventEXT], [], [], [device::vkRegisterDisplayEventEXT], [];
-    vkReleaseCapturedPipelineDataKHR: Device, (0, 0), [], [trampoline::vkReleaseCapturedPipelineDataKHR as
+    vkReleaseCapturedPipelineDataKHR: Device device, (0, 0), [], [trampoline::vkReleaseCapturedPipelineDataKHR as
         PFN_vkReleaseCapturedPipelineDataKHR], [], [], [device::vkReleaseCapturedPipelineDataKHR], [];
-    vkReleaseDisplayEXT: PhysicalDevice, (0, 0), [VK_EXT_direct_mode_display], [trampoline::vkReleaseDisplayEXT as
-        PFN_vkReleaseDisplayEXT<App>], [terminator::vkReleaseDisplayEXT as PFN_vkReleaseDisplayEXT<Chain>], [],
-        [instance::vkReleaseDisplayEXT], [driver::vkReleaseDisplayEXT];
-    vkReleaseFullScreenExclusiveModeEXT: Device, (0, 0), [], [trampoline::vkReleaseFullScreenExclusiveModeEXT as
-        PFN_vkReleaseFullScreenExclusiveModeEXT], [], [], [device::vkReleaseFullScreenExclusiveModeEXT], [];
-    vkReleasePerformanceConfigurationINTEL: Device, (0, 0), [], [trampoline::vkReleasePerformanceConfigurationINTEL
-        as PFN_vkReleasePerformanceConfigurationINTEL], [], [], [device::vkReleasePerformanceConfigurationINTEL],
-        [];
-    vkReleaseProfilingLockKHR: Device, (0, 0), [], [trampoline::vkReleaseProfilingLockKHR as
+    vkReleaseDisplayEXT: PhysicalDevice physicalDevice, (0, 0), [VK_EXT_direct_mode_display],
+        [trampoline::vkReleaseDisplayEXT as PFN_vkReleaseDisplayEXT<App>], [terminator::vkReleaseDisplayEXT as
+        PFN_vkReleaseDisplayEXT<Chain>], [], [instance::vkReleaseDisplayEXT], [driver::vkReleaseDisplayEXT];
+    vkReleaseFullScreenExclusiveModeEXT: Device device, (0, 0), [],
+        [trampoline::vkReleaseFullScreenExclusiveModeEXT as PFN_vkReleaseFullScreenExclusiveModeEXT], [], [],
+        [device::vkReleaseFullScreenExclusiveModeEXT], [];
+    vkReleasePerformanceConfigurationINTEL: Device device, (0, 0), [],
+        [trampoline::vkReleasePerformanceConfigurationINTEL as PFN_vkReleasePerformanceConfigurationINTEL], [], [],
+        [device::vkReleasePerformanceConfigurationINTEL], [];
+    vkReleaseProfilingLockKHR: Device device, (0, 0), [], [trampoline::vkReleaseProfilingLockKHR as
         PFN_vkReleaseProfilingLockKHR], [], [], [device::vkReleaseProfilingLockKHR], [];
-    vkReleaseSwapchainImagesEXT: Device, (0, 0), [], [trampoline::vkReleaseSwapchainImagesEXT as
+    vkReleaseSwapchainImagesEXT: Device device, (0, 0), [], [trampoline::vkReleaseSwapchainImagesEXT as
         PFN_vkReleaseSwapchainImagesEXT], [], [], [device::vkReleaseSwapchainImagesEXT], [];
-    vkReleaseSwapchainImagesKHR: Device, (0, 0), [], [trampoline::vkReleaseSwapchainImagesKHR as
+    vkReleaseSwapchainImagesKHR: Device device, (0, 0), [], [trampoline::vkReleaseSwapchainImagesKHR as
         PFN_vkReleaseSwapchainImagesKHR], [], [], [device::vkReleaseSwapchainImagesKHR], [];
-    vkResetCommandBuffer: Device, (1, 0), [], [trampoline::vkResetCommandBuffer as PFN_vkResetCommandBuffer], [],
-        [], [device::vkResetCommandBuffer], [];
-    vkResetCommandPool: Device, (1, 0), [], [trampoline::vkResetCommandPool as PFN_vkResetCommandPool], [], [],
-        [device::vkResetCommandPool], [];
-    vkResetDescriptorPool: Device, (1, 0), [], [trampoline::vkResetDescriptorPool as PFN_vkResetDescriptorPool],
-        [], [], [device::vkResetDescriptorPool], [];
-    vkResetEvent: Device, (1, 0), [], [trampoline::vkResetEvent as PFN_vkResetEvent], [], [],
+    vkResetCommandBuffer: Device commandBuffer, (1, 0), [], [trampoline::vkResetCommandBuffer as
+        PFN_vkResetCommandBuffer], [], [], [device::vkResetCommandBuffer], [];
+    vkResetCommandPool: Device device, (1, 0), [], [trampoline::vkResetCommandPool as PFN_vkResetCommandPool], [],
+        [], [device::vkResetCommandPool], [];
+    vkResetDescriptorPool: Device device, (1, 0), [], [trampoline::vkResetDescriptorPool as
+        PFN_vkResetDescriptorPool], [], [], [device::vkResetDescriptorPool], [];
+    vkResetEvent: Device device, (1, 0), [], [trampoline::vkResetEvent as PFN_vkResetEvent], [], [],
         [device::vkResetEvent], [];
-    vkResetFences: Device, (1, 0), [], [trampoline::vkResetFences as PFN_vkResetFences], [], [],
+    vkResetFences: Device device, (1, 0), [], [trampoline::vkResetFences as PFN_vkResetFences], [], [],
         [device::vkResetFences], [];
-    vkResetGpaSessionAMD: Device, (0, 0), [], [trampoline::vkResetGpaSessionAMD as PFN_vkResetGpaSessionAMD], [],
-        [], [device::vkResetGpaSessionAMD], [];
-    vkResetQueryPool: Device, (1, 2), [], [trampoline::vkResetQueryPool as PFN_vkResetQueryPool], [], [],
+    vkResetGpaSessionAMD: Device device, (0, 0), [], [trampoline::vkResetGpaSessionAMD as
+        PFN_vkResetGpaSessionAMD], [], [], [device::vkResetGpaSessionAMD], [];
+    vkResetQueryPool: Device device, (1, 2), [], [trampoline::vkResetQueryPool as PFN_vkResetQueryPool], [], [],
         [device::vkResetQueryPool], [];
-    vkResetQueryPoolEXT: Device, (0, 0), [], [trampoline::vkResetQueryPoolEXT as PFN_vkResetQueryPoolEXT], [], [],
-        [device::vkResetQueryPoolEXT], [];
-    vkSetBufferCollectionBufferConstraintsFUCHSIA: Device, (0, 0), [],
+    vkResetQueryPoolEXT: Device device, (0, 0), [], [trampoline::vkResetQueryPoolEXT as PFN_vkResetQueryPoolEXT],
+        [], [], [device::vkResetQueryPoolEXT], [];
+    vkSetBufferCollectionBufferConstraintsFUCHSIA: Device device, (0, 0), [],
         [trampoline::vkSetBufferCollectionBufferConstraintsFUCHSIA as
         PFN_vkSetBufferCollectionBufferConstraintsFUCHSIA], [], [],
         [device::vkSetBufferCollectionBufferConstraintsFUCHSIA], [];
-    vkSetBufferCollectionImageConstraintsFUCHSIA: Device, (0, 0), [],
+    vkSetBufferCollectionImageConstraintsFUCHSIA: Device device, (0, 0), [],
         [trampoline::vkSetBufferCollectionImageConstraintsFUCHSIA as
         PFN_vkSetBufferCollectionImageConstraintsFUCHSIA], [], [],
         [device::vkSetBufferCollectionImageConstraintsFUCHSIA], [];
-    vkSetDebugUtilsObjectNameEXT: Device, (0, 0), [VK_EXT_debug_utils], [trampoline::vkSetDebugUtilsObjectNameEXT
-        as PFN_vkSetDebugUtilsObjectNameEXT], [terminator::vkSetDebugUtilsObjectNameEXT as
-        PFN_vkSetDebugUtilsObjectNameEXT], [Instance VK_EXT_debug_utils], [device::vkSetDebugUtilsObjectNameEXT],
+    vkSetDebugUtilsObjectNameEXT: Device device, (0, 0), [VK_EXT_debug_utils],
+        [trampoline::vkSetDebugUtilsObjectNameEXT as PFN_vkSetDebugUtilsObjectNameEXT],
+        [terminator::vkSetDebugUtilsObjectNameEXT as PFN_vkSetDebugUtilsObjectNameEXT], [Instance
+        VK_EXT_debug_utils], [device::vkSetDebugUtilsObjectNameEXT],
         [device_terminator::vkSetDebugUtilsObjectNameEXT];
-    vkSetDebugUtilsObjectTagEXT: Device, (0, 0), [VK_EXT_debug_utils], [trampoline::vkSetDebugUtilsObjectTagEXT as
-        PFN_vkSetDebugUtilsObjectTagEXT], [terminator::vkSetDebugUtilsObjectTagEXT as
-        PFN_vkSetDebugUtilsObjectTagEXT], [Instance VK_EXT_debug_utils], [device::vkSetDebugUtilsObjectTagEXT],
+    vkSetDebugUtilsObjectTagEXT: Device device, (0, 0), [VK_EXT_debug_utils],
+        [trampoline::vkSetDebugUtilsObjectTagEXT as PFN_vkSetDebugUtilsObjectTagEXT],
+        [terminator::vkSetDebugUtilsObjectTagEXT as PFN_vkSetDebugUtilsObjectTagEXT], [Instance
+        VK_EXT_debug_utils], [device::vkSetDebugUtilsObjectTagEXT],
         [device_terminator::vkSetDebugUtilsObjectTagEXT];
-    vkSetDeviceMemoryPriorityEXT: Device, (0, 0), [], [trampoline::vkSetDeviceMemoryPriorityEXT as
+    vkSetDeviceMemoryPriorityEXT: Device device, (0, 0), [], [trampoline::vkSetDeviceMemoryPriorityEXT as
         PFN_vkSetDeviceMemoryPriorityEXT], [], [], [device::vkSetDeviceMemoryPriorityEXT], [];
-    vkSetEvent: Device, (1, 0), [], [trampoline::vkSetEvent as PFN_vkSetEvent], [], [], [device::vkSetEvent], [];
-    vkSetGpaDeviceClockModeAMD: Device, (0, 0), [], [trampoline::vkSetGpaDeviceClockModeAMD as
+    vkSetEvent: Device device, (1, 0), [], [trampoline::vkSetEvent as PFN_vkSetEvent], [], [],
+        [device::vkSetEvent], [];
+    vkSetGpaDeviceClockModeAMD: Device device, (0, 0), [], [trampoline::vkSetGpaDeviceClockModeAMD as
         PFN_vkSetGpaDeviceClockModeAMD], [], [], [device::vkSetGpaDeviceClockModeAMD], [];
-    vkSetHdrMetadataEXT: Device, (0, 0), [], [trampoline::vkSetHdrMetadataEXT as PFN_vkSetHdrMetadataEXT], [], [],
-        [device::vkSetHdrMetadataEXT], [];
-    vkSetLatencyMarkerLegacyNV: Device, (0, 0), [], [trampoline::vkSetLatencyMarkerLegacyNV as
+    vkSetHdrMetadataEXT: Device device, (0, 0), [], [trampoline::vkSetHdrMetadataEXT as PFN_vkSetHdrMetadataEXT],
+        [], [], [device::vkSetHdrMetadataEXT], [];
+    vkSetLatencyMarkerLegacyNV: Device device, (0, 0), [], [trampoline::vkSetLatencyMarkerLegacyNV as
         PFN_vkSetLatencyMarkerLegacyNV], [], [], [device::vkSetLatencyMarkerLegacyNV], [];
-    vkSetLatencyMarkerNV: Device, (0, 0), [], [trampoline::vkSetLatencyMarkerNV as PFN_vkSetLatencyMarkerNV], [],
-        [], [device::vkSetLatencyMarkerNV], [];
-    vkSetLatencySleepModeLegacyNV: Device, (0, 0), [], [trampoline::vkSetLatencySleepModeLegacyNV as
+    vkSetLatencyMarkerNV: Device device, (0, 0), [], [trampoline::vkSetLatencyMarkerNV as
+        PFN_vkSetLatencyMarkerNV], [], [], [device::vkSetLatencyMarkerNV], [];
+    vkSetLatencySleepModeLegacyNV: Device device, (0, 0), [], [trampoline::vkSetLatencySleepModeLegacyNV as
         PFN_vkSetLatencySleepModeLegacyNV], [], [], [device::vkSetLatencySleepModeLegacyNV], [];
-    vkSetLatencySleepModeNV: Device, (0, 0), [], [trampoline::vkSetLatencySleepModeNV as
+    vkSetLatencySleepModeNV: Device device, (0, 0), [], [trampoline::vkSetLatencySleepModeNV as
         PFN_vkSetLatencySleepModeNV], [], [], [device::vkSetLatencySleepModeNV], [];
-    vkSetLocalDimmingAMD: Device, (0, 0), [], [trampoline::vkSetLocalDimmingAMD as PFN_vkSetLocalDimmingAMD], [],
-        [], [device::vkSetLocalDimmingAMD], [];
-    vkSetPrivateData: Device, (1, 3), [], [trampoline::vkSetPrivateData as PFN_vkSetPrivateData], [], [],
+    vkSetLocalDimmingAMD: Device device, (0, 0), [], [trampoline::vkSetLocalDimmingAMD as
+        PFN_vkSetLocalDimmingAMD], [], [], [device::vkSetLocalDimmingAMD], [];
+    vkSetPrivateData: Device device, (1, 3), [], [trampoline::vkSetPrivateData as PFN_vkSetPrivateData], [], [],
         [device::vkSetPrivateData], [];
-    vkSetPrivateDataEXT: Device, (0, 0), [], [trampoline::vkSetPrivateDataEXT as PFN_vkSetPrivateDataEXT], [], [],
-        [device::vkSetPrivateDataEXT], [];
-    vkSetSwapchainPresentTimingQueueSizeEXT: Device, (0, 0), [],
+    vkSetPrivateDataEXT: Device device, (0, 0), [], [trampoline::vkSetPrivateDataEXT as PFN_vkSetPrivateDataEXT],
+        [], [], [device::vkSetPrivateDataEXT], [];
+    vkSetSwapchainPresentTimingQueueSizeEXT: Device device, (0, 0), [],
         [trampoline::vkSetSwapchainPresentTimingQueueSizeEXT as PFN_vkSetSwapchainPresentTimingQueueSizeEXT], [],
         [], [device::vkSetSwapchainPresentTimingQueueSizeEXT], [];
-    vkShutdownLatencyDeviceLegacyNV: Device, (0, 0), [], [trampoline::vkShutdownLatencyDeviceLegacyNV as
+    vkShutdownLatencyDeviceLegacyNV: Device device, (0, 0), [], [trampoline::vkShutdownLatencyDeviceLegacyNV as
         PFN_vkShutdownLatencyDeviceLegacyNV], [], [], [device::vkShutdownLatencyDeviceLegacyNV], [];
-    vkSignalSemaphore: Device, (1, 2), [], [trampoline::vkSignalSemaphore as PFN_vkSignalSemaphore], [], [],
+    vkSignalSemaphore: Device device, (1, 2), [], [trampoline::vkSignalSemaphore as PFN_vkSignalSemaphore], [], [],
         [device::vkSignalSemaphore], [];
-    vkSignalSemaphoreKHR: Device, (0, 0), [], [trampoline::vkSignalSemaphoreKHR as PFN_vkSignalSemaphoreKHR], [],
-        [], [device::vkSignalSemaphoreKHR], [];
-    vkSubmitDebugUtilsMessageEXT: Instance, (0, 0), [VK_EXT_debug_utils], [trampoline::vkSubmitDebugUtilsMessageEXT
-        as PFN_vkSubmitDebugUtilsMessageEXT<App>], [terminator::vkSubmitDebugUtilsMessageEXT as
-        PFN_vkSubmitDebugUtilsMessageEXT<Chain>], [], [instance::vkSubmitDebugUtilsMessageEXT],
-        [driver::vkSubmitDebugUtilsMessageEXT];
-    vkTransitionImageLayout: Device, (1, 4), [], [trampoline::vkTransitionImageLayout as
+    vkSignalSemaphoreKHR: Device device, (0, 0), [], [trampoline::vkSignalSemaphoreKHR as
+        PFN_vkSignalSemaphoreKHR], [], [], [device::vkSignalSemaphoreKHR], [];
+    vkSubmitDebugUtilsMessageEXT: Instance instance, (0, 0), [VK_EXT_debug_utils],
+        [trampoline::vkSubmitDebugUtilsMessageEXT as PFN_vkSubmitDebugUtilsMessageEXT<App>],
+        [terminator::vkSubmitDebugUtilsMessageEXT as PFN_vkSubmitDebugUtilsMessageEXT<Chain>], [],
+        [instance::vkSubmitDebugUtilsMessageEXT], [driver::vkSubmitDebugUtilsMessageEXT];
+    vkTransitionImageLayout: Device device, (1, 4), [], [trampoline::vkTransitionImageLayout as
         PFN_vkTransitionImageLayout], [], [], [device::vkTransitionImageLayout], [];
-    vkTransitionImageLayoutEXT: Device, (0, 0), [], [trampoline::vkTransitionImageLayoutEXT as
+    vkTransitionImageLayoutEXT: Device device, (0, 0), [], [trampoline::vkTransitionImageLayoutEXT as
         PFN_vkTransitionImageLayoutEXT], [], [], [device::vkTransitionImageLayoutEXT], [];
-    vkTrimCommandPool: Device, (1, 1), [], [trampoline::vkTrimCommandPool as PFN_vkTrimCommandPool], [], [],
+    vkTrimCommandPool: Device device, (1, 1), [], [trampoline::vkTrimCommandPool as PFN_vkTrimCommandPool], [], [],
         [device::vkTrimCommandPool], [];
-    vkTrimCommandPoolKHR: Device, (0, 0), [], [trampoline::vkTrimCommandPoolKHR as PFN_vkTrimCommandPoolKHR], [],
-        [], [device::vkTrimCommandPoolKHR], [];
-    vkUninitializePerformanceApiINTEL: Device, (0, 0), [], [trampoline::vkUninitializePerformanceApiINTEL as
+    vkTrimCommandPoolKHR: Device device, (0, 0), [], [trampoline::vkTrimCommandPoolKHR as
+        PFN_vkTrimCommandPoolKHR], [], [], [device::vkTrimCommandPoolKHR], [];
+    vkUninitializePerformanceApiINTEL: Device device, (0, 0), [], [trampoline::vkUninitializePerformanceApiINTEL as
         PFN_vkUninitializePerformanceApiINTEL], [], [], [device::vkUninitializePerformanceApiINTEL], [];
-    vkUnmapMemory: Device, (1, 0), [], [trampoline::vkUnmapMemory as PFN_vkUnmapMemory], [], [],
+    vkUnmapMemory: Device device, (1, 0), [], [trampoline::vkUnmapMemory as PFN_vkUnmapMemory], [], [],
         [device::vkUnmapMemory], [];
-    vkUnmapMemory2: Device, (1, 4), [], [trampoline::vkUnmapMemory2 as PFN_vkUnmapMemory2], [], [],
+    vkUnmapMemory2: Device device, (1, 4), [], [trampoline::vkUnmapMemory2 as PFN_vkUnmapMemory2], [], [],
         [device::vkUnmapMemory2], [];
-    vkUnmapMemory2KHR: Device, (0, 0), [], [trampoline::vkUnmapMemory2KHR as PFN_vkUnmapMemory2KHR], [], [],
+    vkUnmapMemory2KHR: Device device, (0, 0), [], [trampoline::vkUnmapMemory2KHR as PFN_vkUnmapMemory2KHR], [], [],
         [device::vkUnmapMemory2KHR], [];
-    vkUnregisterCustomBorderColorEXT: Device, (0, 0), [], [trampoline::vkUnregisterCustomBorderColorEXT as
+    vkUnregisterCustomBorderColorEXT: Device device, (0, 0), [], [trampoline::vkUnregisterCustomBorderColorEXT as
         PFN_vkUnregisterCustomBorderColorEXT], [], [], [device::vkUnregisterCustomBorderColorEXT], [];
-    vkUpdateDescriptorSetWithTemplate: Device, (1, 1), [], [trampoline::vkUpdateDescriptorSetWithTemplate as
+    vkUpdateDescriptorSetWithTemplate: Device device, (1, 1), [], [trampoline::vkUpdateDescriptorSetWithTemplate as
         PFN_vkUpdateDescriptorSetWithTemplate], [], [], [device::vkUpdateDescriptorSetWithTemplate], [];
-    vkUpdateDescriptorSetWithTemplateKHR: Device, (0, 0), [], [trampoline::vkUpdateDescriptorSetWithTemplateKHR as
-        PFN_vkUpdateDescriptorSetWithTemplateKHR], [], [], [device::vkUpdateDescriptorSetWithTemplateKHR], [];
-    vkUpdateDescriptorSets: Device, (1, 0), [], [trampoline::vkUpdateDescriptorSets as PFN_vkUpdateDescriptorSets],
-        [], [], [device::vkUpdateDescriptorSets], [];
-    vkUpdateIndirectExecutionSetPipelineEXT: Device, (0, 0), [],
+    vkUpdateDescriptorSetWithTemplateKHR: Device device, (0, 0), [],
+        [trampoline::vkUpdateDescriptorSetWithTemplateKHR as PFN_vkUpdateDescriptorSetWithTemplateKHR], [], [],
+        [device::vkUpdateDescriptorSetWithTemplateKHR], [];
+    vkUpdateDescriptorSets: Device device, (1, 0), [], [trampoline::vkUpdateDescriptorSets as
+        PFN_vkUpdateDescriptorSets], [], [], [device::vkUpdateDescriptorSets], [];
+    vkUpdateIndirectExecutionSetPipelineEXT: Device device, (0, 0), [],
         [trampoline::vkUpdateIndirectExecutionSetPipelineEXT as PFN_vkUpdateIndirectExecutionSetPipelineEXT], [],
         [], [device::vkUpdateIndirectExecutionSetPipelineEXT], [];
-    vkUpdateIndirectExecutionSetShaderEXT: Device, (0, 0), [], [trampoline::vkUpdateIndirectExecutionSetShaderEXT
-        as PFN_vkUpdateIndirectExecutionSetShaderEXT], [], [], [device::vkUpdateIndirectExecutionSetShaderEXT], [];
-    vkUpdateVideoSessionParametersKHR: Device, (0, 0), [], [trampoline::vkUpdateVideoSessionParametersKHR as
+    vkUpdateIndirectExecutionSetShaderEXT: Device device, (0, 0), [],
+        [trampoline::vkUpdateIndirectExecutionSetShaderEXT as PFN_vkUpdateIndirectExecutionSetShaderEXT], [], [],
+        [device::vkUpdateIndirectExecutionSetShaderEXT], [];
+    vkUpdateVideoSessionParametersKHR: Device device, (0, 0), [], [trampoline::vkUpdateVideoSessionParametersKHR as
         PFN_vkUpdateVideoSessionParametersKHR], [], [], [device::vkUpdateVideoSessionParametersKHR], [];
-    vkWaitForFences: Device, (1, 0), [], [trampoline::vkWaitForFences as PFN_vkWaitForFences], [], [],
+    vkWaitForFences: Device device, (1, 0), [], [trampoline::vkWaitForFences as PFN_vkWaitForFences], [], [],
         [device::vkWaitForFences], [];
-    vkWaitForPresent2KHR: Device, (0, 0), [], [trampoline::vkWaitForPresent2KHR as PFN_vkWaitForPresent2KHR], [],
-        [], [device::vkWaitForPresent2KHR], [];
-    vkWaitForPresentKHR: Device, (0, 0), [], [trampoline::vkWaitForPresentKHR as PFN_vkWaitForPresentKHR], [], [],
-        [device::vkWaitForPresentKHR], [];
-    vkWaitSemaphores: Device, (1, 2), [], [trampoline::vkWaitSemaphores as PFN_vkWaitSemaphores], [], [],
+    vkWaitForPresent2KHR: Device device, (0, 0), [], [trampoline::vkWaitForPresent2KHR as
+        PFN_vkWaitForPresent2KHR], [], [], [device::vkWaitForPresent2KHR], [];
+    vkWaitForPresentKHR: Device device, (0, 0), [], [trampoline::vkWaitForPresentKHR as PFN_vkWaitForPresentKHR],
+        [], [], [device::vkWaitForPresentKHR], [];
+    vkWaitSemaphores: Device device, (1, 2), [], [trampoline::vkWaitSemaphores as PFN_vkWaitSemaphores], [], [],
         [device::vkWaitSemaphores], [];
-    vkWaitSemaphoresKHR: Device, (0, 0), [], [trampoline::vkWaitSemaphoresKHR as PFN_vkWaitSemaphoresKHR], [], [],
-        [device::vkWaitSemaphoresKHR], [];
-    vkWriteAccelerationStructuresPropertiesKHR: Device, (0, 0), [],
+    vkWaitSemaphoresKHR: Device device, (0, 0), [], [trampoline::vkWaitSemaphoresKHR as PFN_vkWaitSemaphoresKHR],
+        [], [], [device::vkWaitSemaphoresKHR], [];
+    vkWriteAccelerationStructuresPropertiesKHR: Device device, (0, 0), [],
         [trampoline::vkWriteAccelerationStructuresPropertiesKHR as PFN_vkWriteAccelerationStructuresPropertiesKHR],
         [], [], [device::vkWriteAccelerationStructuresPropertiesKHR], [];
-    vkWriteMicromapsPropertiesEXT: Device, (0, 0), [], [trampoline::vkWriteMicromapsPropertiesEXT as
+    vkWriteMicromapsPropertiesEXT: Device device, (0, 0), [], [trampoline::vkWriteMicromapsPropertiesEXT as
         PFN_vkWriteMicromapsPropertiesEXT], [], [], [device::vkWriteMicromapsPropertiesEXT], [];
-    vkWriteResourceDescriptorsEXT: Device, (0, 0), [], [trampoline::vkWriteResourceDescriptorsEXT as
+    vkWriteResourceDescriptorsEXT: Device device, (0, 0), [], [trampoline::vkWriteResourceDescriptorsEXT as
         PFN_vkWriteResourceDescriptorsEXT], [], [], [device::vkWriteResourceDescriptorsEXT], [];
-    vkWriteSamplerDescriptorsEXT: Device, (0, 0), [], [trampoline::vkWriteSamplerDescriptorsEXT as
+    vkWriteSamplerDescriptorsEXT: Device device, (0, 0), [], [trampoline::vkWriteSamplerDescriptorsEXT as
         PFN_vkWriteSamplerDescriptorsEXT], [], [], [device::vkWriteSamplerDescriptorsEXT], [];
 }

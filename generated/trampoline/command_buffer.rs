@@ -3,8 +3,9 @@
 
 //! Trampolines of commands whose first parameter is a command buffer.
 
+use super::super::lookup::row;
 use super::super::types::*;
-use crate::seam::{self, Rejected};
+use crate::seam;
 
 /// [`vkBeginCommandBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBeginCommandBuffer.html)
 #[unsafe(no_mangle)]
@@ -14,10 +15,7 @@ pub unsafe extern "system" fn vkBeginCommandBuffer(
 ) -> VkResult {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkBeginCommandBuffer)(commandBuffer, pBeginInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkBeginCommandBuffer",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkBeginCommandBuffer),
     }
 }
 
@@ -30,10 +28,7 @@ pub unsafe extern "system" fn vkCmdBeginConditionalRendering2EXT(
         Some(table) => unsafe {
             (*table.vkCmdBeginConditionalRendering2EXT)(commandBuffer, pConditionalRenderingBegin)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBeginConditionalRendering2EXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBeginConditionalRendering2EXT),
     }
 }
 
@@ -44,10 +39,7 @@ pub unsafe extern "system" fn vkCmdBeginConditionalRenderingEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdBeginConditionalRenderingEXT)(commandBuffer, pConditionalRenderingBegin) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBeginConditionalRenderingEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBeginConditionalRenderingEXT),
     }
 }
 
@@ -58,10 +50,7 @@ pub unsafe extern "system" fn vkCmdBeginCustomResolveEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdBeginCustomResolveEXT)(commandBuffer, pBeginCustomResolveInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBeginCustomResolveEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBeginCustomResolveEXT),
     }
 }
 
@@ -72,10 +61,7 @@ pub unsafe extern "system" fn vkCmdBeginDebugUtilsLabelEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdBeginDebugUtilsLabelEXT)(commandBuffer, pLabelInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBeginDebugUtilsLabelEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBeginDebugUtilsLabelEXT),
     }
 }
 
@@ -90,10 +76,7 @@ pub unsafe extern "system" fn vkCmdBeginGpaSampleAMD(
         Some(table) => unsafe {
             (*table.vkCmdBeginGpaSampleAMD)(commandBuffer, gpaSession, pGpaSampleBeginInfo, pSampleID)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBeginGpaSampleAMD",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBeginGpaSampleAMD),
     }
 }
 
@@ -104,10 +87,7 @@ pub unsafe extern "system" fn vkCmdBeginGpaSessionAMD(
 ) -> VkResult {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdBeginGpaSessionAMD)(commandBuffer, gpaSession) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBeginGpaSessionAMD",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBeginGpaSessionAMD),
     }
 }
 
@@ -118,10 +98,7 @@ pub unsafe extern "system" fn vkCmdBeginPerTileExecutionQCOM(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdBeginPerTileExecutionQCOM)(commandBuffer, pPerTileBeginInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBeginPerTileExecutionQCOM",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBeginPerTileExecutionQCOM),
     }
 }
 
@@ -135,10 +112,7 @@ pub unsafe extern "system" fn vkCmdBeginQuery(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdBeginQuery)(commandBuffer, queryPool, query, flags) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBeginQuery",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBeginQuery),
     }
 }
 
@@ -152,10 +126,7 @@ pub unsafe extern "system" fn vkCmdBeginQueryIndexedEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdBeginQueryIndexedEXT)(commandBuffer, queryPool, query, flags, index) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBeginQueryIndexedEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBeginQueryIndexedEXT),
     }
 }
 
@@ -168,10 +139,7 @@ pub unsafe extern "system" fn vkCmdBeginRenderPass(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdBeginRenderPass)(commandBuffer, pRenderPassBegin, contents) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBeginRenderPass",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBeginRenderPass),
     }
 }
 
@@ -184,10 +152,7 @@ pub unsafe extern "system" fn vkCmdBeginRenderPass2(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdBeginRenderPass2)(commandBuffer, pRenderPassBegin, pSubpassBeginInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBeginRenderPass2",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBeginRenderPass2),
     }
 }
 
@@ -199,10 +164,7 @@ pub unsafe extern "system" fn vkCmdBeginRenderPass2KHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdBeginRenderPass2KHR)(commandBuffer, pRenderPassBegin, pSubpassBeginInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBeginRenderPass2KHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBeginRenderPass2KHR),
     }
 }
 
@@ -214,10 +176,7 @@ pub unsafe extern "system" fn vkCmdBeginRendering(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdBeginRendering)(commandBuffer, pRenderingInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBeginRendering",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBeginRendering),
     }
 }
 
@@ -228,10 +187,7 @@ pub unsafe extern "system" fn vkCmdBeginRenderingKHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdBeginRenderingKHR)(commandBuffer, pRenderingInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBeginRenderingKHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBeginRenderingKHR),
     }
 }
 
@@ -242,10 +198,7 @@ pub unsafe extern "system" fn vkCmdBeginShaderInstrumentationARM(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdBeginShaderInstrumentationARM)(commandBuffer, instrumentation) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBeginShaderInstrumentationARM",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBeginShaderInstrumentationARM),
     }
 }
 
@@ -260,10 +213,7 @@ pub unsafe extern "system" fn vkCmdBeginTransformFeedback2EXT(
         Some(table) => unsafe {
             (*table.vkCmdBeginTransformFeedback2EXT)(commandBuffer, firstCounterRange, counterRangeCount, pCounterInfos)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBeginTransformFeedback2EXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBeginTransformFeedback2EXT),
     }
 }
 
@@ -285,10 +235,7 @@ pub unsafe extern "system" fn vkCmdBeginTransformFeedbackEXT(
                 pCounterBufferOffsets,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBeginTransformFeedbackEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBeginTransformFeedbackEXT),
     }
 }
 
@@ -299,10 +246,7 @@ pub unsafe extern "system" fn vkCmdBeginVideoCodingKHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdBeginVideoCodingKHR)(commandBuffer, pBeginInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBeginVideoCodingKHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBeginVideoCodingKHR),
     }
 }
 
@@ -318,10 +262,7 @@ pub unsafe extern "system" fn vkCmdBindDescriptorBufferEmbeddedSamplers2EXT(
                 pBindDescriptorBufferEmbeddedSamplersInfo,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBindDescriptorBufferEmbeddedSamplers2EXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBindDescriptorBufferEmbeddedSamplers2EXT),
     }
 }
 
@@ -336,10 +277,7 @@ pub unsafe extern "system" fn vkCmdBindDescriptorBufferEmbeddedSamplersEXT(
         Some(table) => unsafe {
             (*table.vkCmdBindDescriptorBufferEmbeddedSamplersEXT)(commandBuffer, pipelineBindPoint, layout, set)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBindDescriptorBufferEmbeddedSamplersEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBindDescriptorBufferEmbeddedSamplersEXT),
     }
 }
 
@@ -351,10 +289,7 @@ pub unsafe extern "system" fn vkCmdBindDescriptorBuffersEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdBindDescriptorBuffersEXT)(commandBuffer, bufferCount, pBindingInfos) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBindDescriptorBuffersEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBindDescriptorBuffersEXT),
     }
 }
 
@@ -383,10 +318,7 @@ pub unsafe extern "system" fn vkCmdBindDescriptorSets(
                 pDynamicOffsets,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBindDescriptorSets",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBindDescriptorSets),
     }
 }
 
@@ -398,10 +330,7 @@ pub unsafe extern "system" fn vkCmdBindDescriptorSets2(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdBindDescriptorSets2)(commandBuffer, pBindDescriptorSetsInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBindDescriptorSets2",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBindDescriptorSets2),
     }
 }
 
@@ -412,10 +341,7 @@ pub unsafe extern "system" fn vkCmdBindDescriptorSets2KHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdBindDescriptorSets2KHR)(commandBuffer, pBindDescriptorSetsInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBindDescriptorSets2KHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBindDescriptorSets2KHR),
     }
 }
 
@@ -429,10 +355,7 @@ pub unsafe extern "system" fn vkCmdBindIndexBuffer(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdBindIndexBuffer)(commandBuffer, buffer, offset, indexType) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBindIndexBuffer",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBindIndexBuffer),
     }
 }
 
@@ -447,10 +370,7 @@ pub unsafe extern "system" fn vkCmdBindIndexBuffer2(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdBindIndexBuffer2)(commandBuffer, buffer, offset, size, indexType) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBindIndexBuffer2",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBindIndexBuffer2),
     }
 }
 
@@ -464,10 +384,7 @@ pub unsafe extern "system" fn vkCmdBindIndexBuffer2KHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdBindIndexBuffer2KHR)(commandBuffer, buffer, offset, size, indexType) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBindIndexBuffer2KHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBindIndexBuffer2KHR),
     }
 }
 
@@ -478,10 +395,7 @@ pub unsafe extern "system" fn vkCmdBindIndexBuffer3KHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdBindIndexBuffer3KHR)(commandBuffer, pInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBindIndexBuffer3KHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBindIndexBuffer3KHR),
     }
 }
 
@@ -493,10 +407,7 @@ pub unsafe extern "system" fn vkCmdBindInvocationMaskHUAWEI(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdBindInvocationMaskHUAWEI)(commandBuffer, imageView, imageLayout) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBindInvocationMaskHUAWEI",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBindInvocationMaskHUAWEI),
     }
 }
 
@@ -509,10 +420,7 @@ pub unsafe extern "system" fn vkCmdBindPipeline(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdBindPipeline)(commandBuffer, pipelineBindPoint, pipeline) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBindPipeline",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBindPipeline),
     }
 }
 
@@ -527,10 +435,7 @@ pub unsafe extern "system" fn vkCmdBindPipelineShaderGroupNV(
         Some(table) => unsafe {
             (*table.vkCmdBindPipelineShaderGroupNV)(commandBuffer, pipelineBindPoint, pipeline, groupIndex)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBindPipelineShaderGroupNV",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBindPipelineShaderGroupNV),
     }
 }
 
@@ -541,10 +446,7 @@ pub unsafe extern "system" fn vkCmdBindResourceHeapEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdBindResourceHeapEXT)(commandBuffer, pBindInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBindResourceHeapEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBindResourceHeapEXT),
     }
 }
 
@@ -555,10 +457,7 @@ pub unsafe extern "system" fn vkCmdBindSamplerHeapEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdBindSamplerHeapEXT)(commandBuffer, pBindInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBindSamplerHeapEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBindSamplerHeapEXT),
     }
 }
 
@@ -571,10 +470,7 @@ pub unsafe extern "system" fn vkCmdBindShadersEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdBindShadersEXT)(commandBuffer, stageCount, pStages, pShaders) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBindShadersEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBindShadersEXT),
     }
 }
 
@@ -586,10 +482,7 @@ pub unsafe extern "system" fn vkCmdBindShadingRateImageNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdBindShadingRateImageNV)(commandBuffer, imageView, imageLayout) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBindShadingRateImageNV",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBindShadingRateImageNV),
     }
 }
 
@@ -600,10 +493,7 @@ pub unsafe extern "system" fn vkCmdBindTileMemoryQCOM(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdBindTileMemoryQCOM)(commandBuffer, pTileMemoryBindInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBindTileMemoryQCOM",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBindTileMemoryQCOM),
     }
 }
 
@@ -618,10 +508,7 @@ pub unsafe extern "system" fn vkCmdBindTransformFeedbackBuffers2EXT(
         Some(table) => unsafe {
             (*table.vkCmdBindTransformFeedbackBuffers2EXT)(commandBuffer, firstBinding, bindingCount, pBindingInfos)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBindTransformFeedbackBuffers2EXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBindTransformFeedbackBuffers2EXT),
     }
 }
 
@@ -645,10 +532,7 @@ pub unsafe extern "system" fn vkCmdBindTransformFeedbackBuffersEXT(
                 pSizes,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBindTransformFeedbackBuffersEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBindTransformFeedbackBuffersEXT),
     }
 }
 
@@ -665,10 +549,7 @@ pub unsafe extern "system" fn vkCmdBindVertexBuffers(
         Some(table) => unsafe {
             (*table.vkCmdBindVertexBuffers)(commandBuffer, firstBinding, bindingCount, pBuffers, pOffsets)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBindVertexBuffers",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBindVertexBuffers),
     }
 }
 
@@ -695,10 +576,7 @@ pub unsafe extern "system" fn vkCmdBindVertexBuffers2(
                 pStrides,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBindVertexBuffers2",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBindVertexBuffers2),
     }
 }
 
@@ -724,10 +602,7 @@ pub unsafe extern "system" fn vkCmdBindVertexBuffers2EXT(
                 pStrides,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBindVertexBuffers2EXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBindVertexBuffers2EXT),
     }
 }
 
@@ -742,10 +617,7 @@ pub unsafe extern "system" fn vkCmdBindVertexBuffers3KHR(
         Some(table) => unsafe {
             (*table.vkCmdBindVertexBuffers3KHR)(commandBuffer, firstBinding, bindingCount, pBindingInfos)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBindVertexBuffers3KHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBindVertexBuffers3KHR),
     }
 }
 
@@ -774,10 +646,7 @@ pub unsafe extern "system" fn vkCmdBlitImage(
                 filter,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBlitImage",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBlitImage),
     }
 }
 
@@ -786,10 +655,7 @@ pub unsafe extern "system" fn vkCmdBlitImage(
 pub unsafe extern "system" fn vkCmdBlitImage2(commandBuffer: VkCommandBuffer, pBlitImageInfo: *const VkBlitImageInfo2) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdBlitImage2)(commandBuffer, pBlitImageInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBlitImage2",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBlitImage2),
     }
 }
 
@@ -800,10 +666,7 @@ pub unsafe extern "system" fn vkCmdBlitImage2KHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdBlitImage2KHR)(commandBuffer, pBlitImageInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBlitImage2KHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBlitImage2KHR),
     }
 }
 
@@ -833,10 +696,7 @@ pub unsafe extern "system" fn vkCmdBuildAccelerationStructureNV(
                 scratchOffset,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBuildAccelerationStructureNV",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBuildAccelerationStructureNV),
     }
 }
 
@@ -860,10 +720,7 @@ pub unsafe extern "system" fn vkCmdBuildAccelerationStructuresIndirectKHR(
                 ppMaxPrimitiveCounts,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBuildAccelerationStructuresIndirectKHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBuildAccelerationStructuresIndirectKHR),
     }
 }
 
@@ -878,10 +735,7 @@ pub unsafe extern "system" fn vkCmdBuildAccelerationStructuresKHR(
         Some(table) => unsafe {
             (*table.vkCmdBuildAccelerationStructuresKHR)(commandBuffer, infoCount, pInfos, ppBuildRangeInfos)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBuildAccelerationStructuresKHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBuildAccelerationStructuresKHR),
     }
 }
 
@@ -894,10 +748,7 @@ pub unsafe extern "system" fn vkCmdBuildClusterAccelerationStructureIndirectNV(
         Some(table) => unsafe {
             (*table.vkCmdBuildClusterAccelerationStructureIndirectNV)(commandBuffer, pCommandInfos)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBuildClusterAccelerationStructureIndirectNV",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBuildClusterAccelerationStructureIndirectNV),
     }
 }
 
@@ -909,10 +760,7 @@ pub unsafe extern "system" fn vkCmdBuildMicromapsEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdBuildMicromapsEXT)(commandBuffer, infoCount, pInfos) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBuildMicromapsEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBuildMicromapsEXT),
     }
 }
 
@@ -923,10 +771,7 @@ pub unsafe extern "system" fn vkCmdBuildPartitionedAccelerationStructuresNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdBuildPartitionedAccelerationStructuresNV)(commandBuffer, pBuildInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBuildPartitionedAccelerationStructuresNV",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBuildPartitionedAccelerationStructuresNV),
     }
 }
 
@@ -943,10 +788,7 @@ pub unsafe extern "system" fn vkCmdClearAttachments(
         Some(table) => unsafe {
             (*table.vkCmdClearAttachments)(commandBuffer, attachmentCount, pAttachments, rectCount, pRects)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdClearAttachments",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdClearAttachments),
     }
 }
 
@@ -964,10 +806,7 @@ pub unsafe extern "system" fn vkCmdClearColorImage(
         Some(table) => unsafe {
             (*table.vkCmdClearColorImage)(commandBuffer, image, imageLayout, pColor, rangeCount, pRanges)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdClearColorImage",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdClearColorImage),
     }
 }
 
@@ -985,10 +824,7 @@ pub unsafe extern "system" fn vkCmdClearDepthStencilImage(
         Some(table) => unsafe {
             (*table.vkCmdClearDepthStencilImage)(commandBuffer, image, imageLayout, pDepthStencil, rangeCount, pRanges)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdClearDepthStencilImage",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdClearDepthStencilImage),
     }
 }
 
@@ -999,10 +835,7 @@ pub unsafe extern "system" fn vkCmdControlVideoCodingKHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdControlVideoCodingKHR)(commandBuffer, pCodingControlInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdControlVideoCodingKHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdControlVideoCodingKHR),
     }
 }
 
@@ -1014,10 +847,7 @@ pub unsafe extern "system" fn vkCmdConvertCooperativeVectorMatrixNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdConvertCooperativeVectorMatrixNV)(commandBuffer, infoCount, pInfos) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdConvertCooperativeVectorMatrixNV",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdConvertCooperativeVectorMatrixNV),
     }
 }
 
@@ -1028,10 +858,7 @@ pub unsafe extern "system" fn vkCmdCopyAccelerationStructureKHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdCopyAccelerationStructureKHR)(commandBuffer, pInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdCopyAccelerationStructureKHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdCopyAccelerationStructureKHR),
     }
 }
 
@@ -1044,10 +871,7 @@ pub unsafe extern "system" fn vkCmdCopyAccelerationStructureNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdCopyAccelerationStructureNV)(commandBuffer, dst, src, mode) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdCopyAccelerationStructureNV",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdCopyAccelerationStructureNV),
     }
 }
 
@@ -1058,10 +882,7 @@ pub unsafe extern "system" fn vkCmdCopyAccelerationStructureToMemoryKHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdCopyAccelerationStructureToMemoryKHR)(commandBuffer, pInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdCopyAccelerationStructureToMemoryKHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdCopyAccelerationStructureToMemoryKHR),
     }
 }
 
@@ -1076,10 +897,7 @@ pub unsafe extern "system" fn vkCmdCopyBuffer(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdCopyBuffer)(commandBuffer, srcBuffer, dstBuffer, regionCount, pRegions) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdCopyBuffer",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdCopyBuffer),
     }
 }
 
@@ -1091,10 +909,7 @@ pub unsafe extern "system" fn vkCmdCopyBuffer2(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdCopyBuffer2)(commandBuffer, pCopyBufferInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdCopyBuffer2",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdCopyBuffer2),
     }
 }
 
@@ -1105,10 +920,7 @@ pub unsafe extern "system" fn vkCmdCopyBuffer2KHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdCopyBuffer2KHR)(commandBuffer, pCopyBufferInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdCopyBuffer2KHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdCopyBuffer2KHR),
     }
 }
 
@@ -1133,10 +945,7 @@ pub unsafe extern "system" fn vkCmdCopyBufferToImage(
                 pRegions,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdCopyBufferToImage",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdCopyBufferToImage),
     }
 }
 
@@ -1148,10 +957,7 @@ pub unsafe extern "system" fn vkCmdCopyBufferToImage2(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdCopyBufferToImage2)(commandBuffer, pCopyBufferToImageInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdCopyBufferToImage2",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdCopyBufferToImage2),
     }
 }
 
@@ -1162,10 +968,7 @@ pub unsafe extern "system" fn vkCmdCopyBufferToImage2KHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdCopyBufferToImage2KHR)(commandBuffer, pCopyBufferToImageInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdCopyBufferToImage2KHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdCopyBufferToImage2KHR),
     }
 }
 
@@ -1176,10 +979,7 @@ pub unsafe extern "system" fn vkCmdCopyGpaSessionResultsAMD(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdCopyGpaSessionResultsAMD)(commandBuffer, gpaSession) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdCopyGpaSessionResultsAMD",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdCopyGpaSessionResultsAMD),
     }
 }
 
@@ -1206,10 +1006,7 @@ pub unsafe extern "system" fn vkCmdCopyImage(
                 pRegions,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdCopyImage",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdCopyImage),
     }
 }
 
@@ -1218,10 +1015,7 @@ pub unsafe extern "system" fn vkCmdCopyImage(
 pub unsafe extern "system" fn vkCmdCopyImage2(commandBuffer: VkCommandBuffer, pCopyImageInfo: *const VkCopyImageInfo2) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdCopyImage2)(commandBuffer, pCopyImageInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdCopyImage2",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdCopyImage2),
     }
 }
 
@@ -1232,10 +1026,7 @@ pub unsafe extern "system" fn vkCmdCopyImage2KHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdCopyImage2KHR)(commandBuffer, pCopyImageInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdCopyImage2KHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdCopyImage2KHR),
     }
 }
 
@@ -1260,10 +1051,7 @@ pub unsafe extern "system" fn vkCmdCopyImageToBuffer(
                 pRegions,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdCopyImageToBuffer",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdCopyImageToBuffer),
     }
 }
 
@@ -1275,10 +1063,7 @@ pub unsafe extern "system" fn vkCmdCopyImageToBuffer2(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdCopyImageToBuffer2)(commandBuffer, pCopyImageToBufferInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdCopyImageToBuffer2",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdCopyImageToBuffer2),
     }
 }
 
@@ -1289,10 +1074,7 @@ pub unsafe extern "system" fn vkCmdCopyImageToBuffer2KHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdCopyImageToBuffer2KHR)(commandBuffer, pCopyImageToBufferInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdCopyImageToBuffer2KHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdCopyImageToBuffer2KHR),
     }
 }
 
@@ -1303,10 +1085,7 @@ pub unsafe extern "system" fn vkCmdCopyImageToMemoryKHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdCopyImageToMemoryKHR)(commandBuffer, pCopyMemoryInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdCopyImageToMemoryKHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdCopyImageToMemoryKHR),
     }
 }
 
@@ -1317,10 +1096,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryIndirectKHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdCopyMemoryIndirectKHR)(commandBuffer, pCopyMemoryIndirectInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdCopyMemoryIndirectKHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdCopyMemoryIndirectKHR),
     }
 }
 
@@ -1335,10 +1111,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryIndirectNV(
         Some(table) => unsafe {
             (*table.vkCmdCopyMemoryIndirectNV)(commandBuffer, copyBufferAddress, copyCount, stride)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdCopyMemoryIndirectNV",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdCopyMemoryIndirectNV),
     }
 }
 
@@ -1349,10 +1122,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryKHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdCopyMemoryKHR)(commandBuffer, pCopyMemoryInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdCopyMemoryKHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdCopyMemoryKHR),
     }
 }
 
@@ -1363,10 +1133,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryToAccelerationStructureKHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdCopyMemoryToAccelerationStructureKHR)(commandBuffer, pInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdCopyMemoryToAccelerationStructureKHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdCopyMemoryToAccelerationStructureKHR),
     }
 }
 
@@ -1379,10 +1146,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryToImageIndirectKHR(
         Some(table) => unsafe {
             (*table.vkCmdCopyMemoryToImageIndirectKHR)(commandBuffer, pCopyMemoryToImageIndirectInfo)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdCopyMemoryToImageIndirectKHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdCopyMemoryToImageIndirectKHR),
     }
 }
 
@@ -1408,10 +1172,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryToImageIndirectNV(
                 pImageSubresources,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdCopyMemoryToImageIndirectNV",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdCopyMemoryToImageIndirectNV),
     }
 }
 
@@ -1422,10 +1183,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryToImageKHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdCopyMemoryToImageKHR)(commandBuffer, pCopyMemoryInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdCopyMemoryToImageKHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdCopyMemoryToImageKHR),
     }
 }
 
@@ -1436,10 +1194,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryToMicromapEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdCopyMemoryToMicromapEXT)(commandBuffer, pInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdCopyMemoryToMicromapEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdCopyMemoryToMicromapEXT),
     }
 }
 
@@ -1450,10 +1205,7 @@ pub unsafe extern "system" fn vkCmdCopyMicromapEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdCopyMicromapEXT)(commandBuffer, pInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdCopyMicromapEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdCopyMicromapEXT),
     }
 }
 
@@ -1464,10 +1216,7 @@ pub unsafe extern "system" fn vkCmdCopyMicromapToMemoryEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdCopyMicromapToMemoryEXT)(commandBuffer, pInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdCopyMicromapToMemoryEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdCopyMicromapToMemoryEXT),
     }
 }
 
@@ -1496,10 +1245,7 @@ pub unsafe extern "system" fn vkCmdCopyQueryPoolResults(
                 flags,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdCopyQueryPoolResults",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdCopyQueryPoolResults),
     }
 }
 
@@ -1525,10 +1271,7 @@ pub unsafe extern "system" fn vkCmdCopyQueryPoolResultsToMemoryKHR(
                 queryResultFlags,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdCopyQueryPoolResultsToMemoryKHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdCopyQueryPoolResultsToMemoryKHR),
     }
 }
 
@@ -1539,10 +1282,7 @@ pub unsafe extern "system" fn vkCmdCopyTensorARM(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdCopyTensorARM)(commandBuffer, pCopyTensorInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdCopyTensorARM",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdCopyTensorARM),
     }
 }
 
@@ -1553,10 +1293,7 @@ pub unsafe extern "system" fn vkCmdCuLaunchKernelNVX(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdCuLaunchKernelNVX)(commandBuffer, pLaunchInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdCuLaunchKernelNVX",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdCuLaunchKernelNVX),
     }
 }
 
@@ -1567,10 +1304,7 @@ pub unsafe extern "system" fn vkCmdCudaLaunchKernelNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdCudaLaunchKernelNV)(commandBuffer, pLaunchInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdCudaLaunchKernelNV",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdCudaLaunchKernelNV),
     }
 }
 
@@ -1581,10 +1315,7 @@ pub unsafe extern "system" fn vkCmdDebugMarkerBeginEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdDebugMarkerBeginEXT)(commandBuffer, pMarkerInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdDebugMarkerBeginEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdDebugMarkerBeginEXT),
     }
 }
 
@@ -1592,10 +1323,7 @@ pub unsafe extern "system" fn vkCmdDebugMarkerBeginEXT(
 pub unsafe extern "system" fn vkCmdDebugMarkerEndEXT(commandBuffer: VkCommandBuffer) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdDebugMarkerEndEXT)(commandBuffer) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdDebugMarkerEndEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdDebugMarkerEndEXT),
     }
 }
 
@@ -1606,10 +1334,7 @@ pub unsafe extern "system" fn vkCmdDebugMarkerInsertEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdDebugMarkerInsertEXT)(commandBuffer, pMarkerInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdDebugMarkerInsertEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdDebugMarkerInsertEXT),
     }
 }
 
@@ -1620,10 +1345,7 @@ pub unsafe extern "system" fn vkCmdDecodeVideoKHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdDecodeVideoKHR)(commandBuffer, pDecodeInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdDecodeVideoKHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdDecodeVideoKHR),
     }
 }
 
@@ -1634,10 +1356,7 @@ pub unsafe extern "system" fn vkCmdDecompressMemoryEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdDecompressMemoryEXT)(commandBuffer, pDecompressMemoryInfoEXT) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdDecompressMemoryEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdDecompressMemoryEXT),
     }
 }
 
@@ -1661,10 +1380,7 @@ pub unsafe extern "system" fn vkCmdDecompressMemoryIndirectCountEXT(
                 stride,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdDecompressMemoryIndirectCountEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdDecompressMemoryIndirectCountEXT),
     }
 }
 
@@ -1684,10 +1400,7 @@ pub unsafe extern "system" fn vkCmdDecompressMemoryIndirectCountNV(
                 stride,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdDecompressMemoryIndirectCountNV",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdDecompressMemoryIndirectCountNV),
     }
 }
 
@@ -1701,10 +1414,7 @@ pub unsafe extern "system" fn vkCmdDecompressMemoryNV(
         Some(table) => unsafe {
             (*table.vkCmdDecompressMemoryNV)(commandBuffer, decompressRegionCount, pDecompressMemoryRegions)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdDecompressMemoryNV",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdDecompressMemoryNV),
     }
 }
 
@@ -1718,10 +1428,7 @@ pub unsafe extern "system" fn vkCmdDispatch(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdDispatch)(commandBuffer, groupCountX, groupCountY, groupCountZ) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdDispatch",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdDispatch),
     }
 }
 
@@ -1748,10 +1455,7 @@ pub unsafe extern "system" fn vkCmdDispatchBase(
                 groupCountZ,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdDispatchBase",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdDispatchBase),
     }
 }
 
@@ -1777,10 +1481,7 @@ pub unsafe extern "system" fn vkCmdDispatchBaseKHR(
                 groupCountZ,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdDispatchBaseKHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdDispatchBaseKHR),
     }
 }
 
@@ -1792,10 +1493,7 @@ pub unsafe extern "system" fn vkCmdDispatchDataGraphARM(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdDispatchDataGraphARM)(commandBuffer, session, pInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdDispatchDataGraphARM",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdDispatchDataGraphARM),
     }
 }
 
@@ -1808,10 +1506,7 @@ pub unsafe extern "system" fn vkCmdDispatchGraphAMDX(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdDispatchGraphAMDX)(commandBuffer, scratch, scratchSize, pCountInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdDispatchGraphAMDX",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdDispatchGraphAMDX),
     }
 }
 
@@ -1826,10 +1521,7 @@ pub unsafe extern "system" fn vkCmdDispatchGraphIndirectAMDX(
         Some(table) => unsafe {
             (*table.vkCmdDispatchGraphIndirectAMDX)(commandBuffer, scratch, scratchSize, pCountInfo)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdDispatchGraphIndirectAMDX",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdDispatchGraphIndirectAMDX),
     }
 }
 
@@ -1844,10 +1536,7 @@ pub unsafe extern "system" fn vkCmdDispatchGraphIndirectCountAMDX(
         Some(table) => unsafe {
             (*table.vkCmdDispatchGraphIndirectCountAMDX)(commandBuffer, scratch, scratchSize, countInfo)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdDispatchGraphIndirectCountAMDX",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdDispatchGraphIndirectCountAMDX),
     }
 }
 
@@ -1860,10 +1549,7 @@ pub unsafe extern "system" fn vkCmdDispatchIndirect(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdDispatchIndirect)(commandBuffer, buffer, offset) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdDispatchIndirect",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdDispatchIndirect),
     }
 }
 
@@ -1874,10 +1560,7 @@ pub unsafe extern "system" fn vkCmdDispatchIndirect2KHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdDispatchIndirect2KHR)(commandBuffer, pInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdDispatchIndirect2KHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdDispatchIndirect2KHR),
     }
 }
 
@@ -1888,10 +1571,7 @@ pub unsafe extern "system" fn vkCmdDispatchTileQCOM(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdDispatchTileQCOM)(commandBuffer, pDispatchTileInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdDispatchTileQCOM",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdDispatchTileQCOM),
     }
 }
 
@@ -1908,10 +1588,7 @@ pub unsafe extern "system" fn vkCmdDraw(
         Some(table) => unsafe {
             (*table.vkCmdDraw)(commandBuffer, vertexCount, instanceCount, firstVertex, firstInstance)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdDraw",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdDraw),
     }
 }
 
@@ -1924,10 +1601,7 @@ pub unsafe extern "system" fn vkCmdDrawClusterHUAWEI(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdDrawClusterHUAWEI)(commandBuffer, groupCountX, groupCountY, groupCountZ) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdDrawClusterHUAWEI",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdDrawClusterHUAWEI),
     }
 }
 
@@ -1939,10 +1613,7 @@ pub unsafe extern "system" fn vkCmdDrawClusterIndirectHUAWEI(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdDrawClusterIndirectHUAWEI)(commandBuffer, buffer, offset) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdDrawClusterIndirectHUAWEI",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdDrawClusterIndirectHUAWEI),
     }
 }
 
@@ -1967,10 +1638,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexed(
                 firstInstance,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdDrawIndexed",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdDrawIndexed),
     }
 }
 
@@ -1985,10 +1653,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirect(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdDrawIndexedIndirect)(commandBuffer, buffer, offset, drawCount, stride) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdDrawIndexedIndirect",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdDrawIndexedIndirect),
     }
 }
 
@@ -1999,10 +1664,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirect2KHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdDrawIndexedIndirect2KHR)(commandBuffer, pInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdDrawIndexedIndirect2KHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdDrawIndexedIndirect2KHR),
     }
 }
 
@@ -2029,10 +1691,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCount(
                 stride,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdDrawIndexedIndirectCount",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdDrawIndexedIndirectCount),
     }
 }
 
@@ -2043,10 +1702,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCount2KHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdDrawIndexedIndirectCount2KHR)(commandBuffer, pInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdDrawIndexedIndirectCount2KHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdDrawIndexedIndirectCount2KHR),
     }
 }
 
@@ -2072,10 +1728,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCountAMD(
                 stride,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdDrawIndexedIndirectCountAMD",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdDrawIndexedIndirectCountAMD),
     }
 }
 
@@ -2101,10 +1754,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCountKHR(
                 stride,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdDrawIndexedIndirectCountKHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdDrawIndexedIndirectCountKHR),
     }
 }
 
@@ -2119,10 +1769,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirect(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdDrawIndirect)(commandBuffer, buffer, offset, drawCount, stride) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdDrawIndirect",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdDrawIndirect),
     }
 }
 
@@ -2133,10 +1780,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirect2KHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdDrawIndirect2KHR)(commandBuffer, pInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdDrawIndirect2KHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdDrawIndirect2KHR),
     }
 }
 
@@ -2160,10 +1804,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirectByteCount2EXT(
                 vertexStride,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdDrawIndirectByteCount2EXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdDrawIndirectByteCount2EXT),
     }
 }
 
@@ -2189,10 +1830,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirectByteCountEXT(
                 vertexStride,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdDrawIndirectByteCountEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdDrawIndirectByteCountEXT),
     }
 }
 
@@ -2219,10 +1857,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirectCount(
                 stride,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdDrawIndirectCount",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdDrawIndirectCount),
     }
 }
 
@@ -2233,10 +1868,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirectCount2KHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdDrawIndirectCount2KHR)(commandBuffer, pInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdDrawIndirectCount2KHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdDrawIndirectCount2KHR),
     }
 }
 
@@ -2262,10 +1894,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirectCountAMD(
                 stride,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdDrawIndirectCountAMD",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdDrawIndirectCountAMD),
     }
 }
 
@@ -2291,10 +1920,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirectCountKHR(
                 stride,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdDrawIndirectCountKHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdDrawIndirectCountKHR),
     }
 }
 
@@ -2307,10 +1933,7 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdDrawMeshTasksEXT)(commandBuffer, groupCountX, groupCountY, groupCountZ) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdDrawMeshTasksEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdDrawMeshTasksEXT),
     }
 }
 
@@ -2321,10 +1944,7 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirect2EXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdDrawMeshTasksIndirect2EXT)(commandBuffer, pInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdDrawMeshTasksIndirect2EXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdDrawMeshTasksIndirect2EXT),
     }
 }
 
@@ -2335,10 +1955,7 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectCount2EXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdDrawMeshTasksIndirectCount2EXT)(commandBuffer, pInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdDrawMeshTasksIndirectCount2EXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdDrawMeshTasksIndirectCount2EXT),
     }
 }
 
@@ -2364,10 +1981,7 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectCountEXT(
                 stride,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdDrawMeshTasksIndirectCountEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdDrawMeshTasksIndirectCountEXT),
     }
 }
 
@@ -2393,10 +2007,7 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectCountNV(
                 stride,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdDrawMeshTasksIndirectCountNV",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdDrawMeshTasksIndirectCountNV),
     }
 }
 
@@ -2412,10 +2023,7 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectEXT(
         Some(table) => unsafe {
             (*table.vkCmdDrawMeshTasksIndirectEXT)(commandBuffer, buffer, offset, drawCount, stride)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdDrawMeshTasksIndirectEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdDrawMeshTasksIndirectEXT),
     }
 }
 
@@ -2431,10 +2039,7 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectNV(
         Some(table) => unsafe {
             (*table.vkCmdDrawMeshTasksIndirectNV)(commandBuffer, buffer, offset, drawCount, stride)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdDrawMeshTasksIndirectNV",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdDrawMeshTasksIndirectNV),
     }
 }
 
@@ -2442,10 +2047,7 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectNV(
 pub unsafe extern "system" fn vkCmdDrawMeshTasksNV(commandBuffer: VkCommandBuffer, taskCount: u32, firstTask: u32) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdDrawMeshTasksNV)(commandBuffer, taskCount, firstTask) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdDrawMeshTasksNV",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdDrawMeshTasksNV),
     }
 }
 
@@ -2469,10 +2071,7 @@ pub unsafe extern "system" fn vkCmdDrawMultiEXT(
                 stride,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdDrawMultiEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdDrawMultiEXT),
     }
 }
 
@@ -2498,10 +2097,7 @@ pub unsafe extern "system" fn vkCmdDrawMultiIndexedEXT(
                 pVertexOffset,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdDrawMultiIndexedEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdDrawMultiIndexedEXT),
     }
 }
 
@@ -2512,10 +2108,7 @@ pub unsafe extern "system" fn vkCmdEncodeVideoKHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdEncodeVideoKHR)(commandBuffer, pEncodeInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdEncodeVideoKHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdEncodeVideoKHR),
     }
 }
 
@@ -2523,10 +2116,7 @@ pub unsafe extern "system" fn vkCmdEncodeVideoKHR(
 pub unsafe extern "system" fn vkCmdEndConditionalRenderingEXT(commandBuffer: VkCommandBuffer) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdEndConditionalRenderingEXT)(commandBuffer) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdEndConditionalRenderingEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdEndConditionalRenderingEXT),
     }
 }
 
@@ -2534,10 +2124,7 @@ pub unsafe extern "system" fn vkCmdEndConditionalRenderingEXT(commandBuffer: VkC
 pub unsafe extern "system" fn vkCmdEndDebugUtilsLabelEXT(commandBuffer: VkCommandBuffer) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdEndDebugUtilsLabelEXT)(commandBuffer) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdEndDebugUtilsLabelEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdEndDebugUtilsLabelEXT),
     }
 }
 
@@ -2549,10 +2136,7 @@ pub unsafe extern "system" fn vkCmdEndGpaSampleAMD(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdEndGpaSampleAMD)(commandBuffer, gpaSession, sampleID) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdEndGpaSampleAMD",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdEndGpaSampleAMD),
     }
 }
 
@@ -2563,10 +2147,7 @@ pub unsafe extern "system" fn vkCmdEndGpaSessionAMD(
 ) -> VkResult {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdEndGpaSessionAMD)(commandBuffer, gpaSession) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdEndGpaSessionAMD",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdEndGpaSessionAMD),
     }
 }
 
@@ -2577,10 +2158,7 @@ pub unsafe extern "system" fn vkCmdEndPerTileExecutionQCOM(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdEndPerTileExecutionQCOM)(commandBuffer, pPerTileEndInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdEndPerTileExecutionQCOM",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdEndPerTileExecutionQCOM),
     }
 }
 
@@ -2589,10 +2167,7 @@ pub unsafe extern "system" fn vkCmdEndPerTileExecutionQCOM(
 pub unsafe extern "system" fn vkCmdEndQuery(commandBuffer: VkCommandBuffer, queryPool: VkQueryPool, query: u32) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdEndQuery)(commandBuffer, queryPool, query) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdEndQuery",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdEndQuery),
     }
 }
 
@@ -2605,10 +2180,7 @@ pub unsafe extern "system" fn vkCmdEndQueryIndexedEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdEndQueryIndexedEXT)(commandBuffer, queryPool, query, index) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdEndQueryIndexedEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdEndQueryIndexedEXT),
     }
 }
 
@@ -2617,10 +2189,7 @@ pub unsafe extern "system" fn vkCmdEndQueryIndexedEXT(
 pub unsafe extern "system" fn vkCmdEndRenderPass(commandBuffer: VkCommandBuffer) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdEndRenderPass)(commandBuffer) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdEndRenderPass",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdEndRenderPass),
     }
 }
 
@@ -2632,10 +2201,7 @@ pub unsafe extern "system" fn vkCmdEndRenderPass2(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdEndRenderPass2)(commandBuffer, pSubpassEndInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdEndRenderPass2",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdEndRenderPass2),
     }
 }
 
@@ -2646,10 +2212,7 @@ pub unsafe extern "system" fn vkCmdEndRenderPass2KHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdEndRenderPass2KHR)(commandBuffer, pSubpassEndInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdEndRenderPass2KHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdEndRenderPass2KHR),
     }
 }
 
@@ -2658,10 +2221,7 @@ pub unsafe extern "system" fn vkCmdEndRenderPass2KHR(
 pub unsafe extern "system" fn vkCmdEndRendering(commandBuffer: VkCommandBuffer) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdEndRendering)(commandBuffer) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdEndRendering",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdEndRendering),
     }
 }
 
@@ -2672,10 +2232,7 @@ pub unsafe extern "system" fn vkCmdEndRendering2EXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdEndRendering2EXT)(commandBuffer, pRenderingEndInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdEndRendering2EXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdEndRendering2EXT),
     }
 }
 
@@ -2686,10 +2243,7 @@ pub unsafe extern "system" fn vkCmdEndRendering2KHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdEndRendering2KHR)(commandBuffer, pRenderingEndInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdEndRendering2KHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdEndRendering2KHR),
     }
 }
 
@@ -2697,10 +2251,7 @@ pub unsafe extern "system" fn vkCmdEndRendering2KHR(
 pub unsafe extern "system" fn vkCmdEndRenderingKHR(commandBuffer: VkCommandBuffer) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdEndRenderingKHR)(commandBuffer) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdEndRenderingKHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdEndRenderingKHR),
     }
 }
 
@@ -2708,10 +2259,7 @@ pub unsafe extern "system" fn vkCmdEndRenderingKHR(commandBuffer: VkCommandBuffe
 pub unsafe extern "system" fn vkCmdEndShaderInstrumentationARM(commandBuffer: VkCommandBuffer) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdEndShaderInstrumentationARM)(commandBuffer) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdEndShaderInstrumentationARM",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdEndShaderInstrumentationARM),
     }
 }
 
@@ -2726,10 +2274,7 @@ pub unsafe extern "system" fn vkCmdEndTransformFeedback2EXT(
         Some(table) => unsafe {
             (*table.vkCmdEndTransformFeedback2EXT)(commandBuffer, firstCounterRange, counterRangeCount, pCounterInfos)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdEndTransformFeedback2EXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdEndTransformFeedback2EXT),
     }
 }
 
@@ -2751,10 +2296,7 @@ pub unsafe extern "system" fn vkCmdEndTransformFeedbackEXT(
                 pCounterBufferOffsets,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdEndTransformFeedbackEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdEndTransformFeedbackEXT),
     }
 }
 
@@ -2765,10 +2307,7 @@ pub unsafe extern "system" fn vkCmdEndVideoCodingKHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdEndVideoCodingKHR)(commandBuffer, pEndCodingInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdEndVideoCodingKHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdEndVideoCodingKHR),
     }
 }
 
@@ -2781,10 +2320,7 @@ pub unsafe extern "system" fn vkCmdExecuteCommands(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdExecuteCommands)(commandBuffer, commandBufferCount, pCommandBuffers) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdExecuteCommands",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdExecuteCommands),
     }
 }
 
@@ -2798,10 +2334,7 @@ pub unsafe extern "system" fn vkCmdExecuteGeneratedCommandsEXT(
         Some(table) => unsafe {
             (*table.vkCmdExecuteGeneratedCommandsEXT)(commandBuffer, isPreprocessed, pGeneratedCommandsInfo)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdExecuteGeneratedCommandsEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdExecuteGeneratedCommandsEXT),
     }
 }
 
@@ -2815,10 +2348,7 @@ pub unsafe extern "system" fn vkCmdExecuteGeneratedCommandsNV(
         Some(table) => unsafe {
             (*table.vkCmdExecuteGeneratedCommandsNV)(commandBuffer, isPreprocessed, pGeneratedCommandsInfo)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdExecuteGeneratedCommandsNV",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdExecuteGeneratedCommandsNV),
     }
 }
 
@@ -2833,10 +2363,7 @@ pub unsafe extern "system" fn vkCmdFillBuffer(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdFillBuffer)(commandBuffer, dstBuffer, dstOffset, size, data) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdFillBuffer",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdFillBuffer),
     }
 }
 
@@ -2849,10 +2376,7 @@ pub unsafe extern "system" fn vkCmdFillMemoryKHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdFillMemoryKHR)(commandBuffer, pDstRange, dstFlags, data) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdFillMemoryKHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdFillMemoryKHR),
     }
 }
 
@@ -2867,10 +2391,7 @@ pub unsafe extern "system" fn vkCmdInitializeGraphScratchMemoryAMDX(
         Some(table) => unsafe {
             (*table.vkCmdInitializeGraphScratchMemoryAMDX)(commandBuffer, executionGraph, scratch, scratchSize)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdInitializeGraphScratchMemoryAMDX",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdInitializeGraphScratchMemoryAMDX),
     }
 }
 
@@ -2881,10 +2402,7 @@ pub unsafe extern "system" fn vkCmdInsertDebugUtilsLabelEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdInsertDebugUtilsLabelEXT)(commandBuffer, pLabelInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdInsertDebugUtilsLabelEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdInsertDebugUtilsLabelEXT),
     }
 }
 
@@ -2893,10 +2411,7 @@ pub unsafe extern "system" fn vkCmdInsertDebugUtilsLabelEXT(
 pub unsafe extern "system" fn vkCmdNextSubpass(commandBuffer: VkCommandBuffer, contents: VkSubpassContents) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdNextSubpass)(commandBuffer, contents) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdNextSubpass",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdNextSubpass),
     }
 }
 
@@ -2909,10 +2424,7 @@ pub unsafe extern "system" fn vkCmdNextSubpass2(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdNextSubpass2)(commandBuffer, pSubpassBeginInfo, pSubpassEndInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdNextSubpass2",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdNextSubpass2),
     }
 }
 
@@ -2924,10 +2436,7 @@ pub unsafe extern "system" fn vkCmdNextSubpass2KHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdNextSubpass2KHR)(commandBuffer, pSubpassBeginInfo, pSubpassEndInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdNextSubpass2KHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdNextSubpass2KHR),
     }
 }
 
@@ -2939,10 +2448,7 @@ pub unsafe extern "system" fn vkCmdOpticalFlowExecuteNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdOpticalFlowExecuteNV)(commandBuffer, session, pExecuteInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdOpticalFlowExecuteNV",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdOpticalFlowExecuteNV),
     }
 }
 
@@ -2975,10 +2481,7 @@ pub unsafe extern "system" fn vkCmdPipelineBarrier(
                 pImageMemoryBarriers,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdPipelineBarrier",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdPipelineBarrier),
     }
 }
 
@@ -2990,10 +2493,7 @@ pub unsafe extern "system" fn vkCmdPipelineBarrier2(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdPipelineBarrier2)(commandBuffer, pDependencyInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdPipelineBarrier2",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdPipelineBarrier2),
     }
 }
 
@@ -3004,10 +2504,7 @@ pub unsafe extern "system" fn vkCmdPipelineBarrier2KHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdPipelineBarrier2KHR)(commandBuffer, pDependencyInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdPipelineBarrier2KHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdPipelineBarrier2KHR),
     }
 }
 
@@ -3021,10 +2518,7 @@ pub unsafe extern "system" fn vkCmdPreprocessGeneratedCommandsEXT(
         Some(table) => unsafe {
             (*table.vkCmdPreprocessGeneratedCommandsEXT)(commandBuffer, pGeneratedCommandsInfo, stateCommandBuffer)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdPreprocessGeneratedCommandsEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdPreprocessGeneratedCommandsEXT),
     }
 }
 
@@ -3035,10 +2529,7 @@ pub unsafe extern "system" fn vkCmdPreprocessGeneratedCommandsNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdPreprocessGeneratedCommandsNV)(commandBuffer, pGeneratedCommandsInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdPreprocessGeneratedCommandsNV",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdPreprocessGeneratedCommandsNV),
     }
 }
 
@@ -3054,10 +2545,7 @@ pub unsafe extern "system" fn vkCmdPushConstants(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdPushConstants)(commandBuffer, layout, stageFlags, offset, size, pValues) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdPushConstants",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdPushConstants),
     }
 }
 
@@ -3069,10 +2557,7 @@ pub unsafe extern "system" fn vkCmdPushConstants2(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdPushConstants2)(commandBuffer, pPushConstantsInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdPushConstants2",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdPushConstants2),
     }
 }
 
@@ -3083,10 +2568,7 @@ pub unsafe extern "system" fn vkCmdPushConstants2KHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdPushConstants2KHR)(commandBuffer, pPushConstantsInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdPushConstants2KHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdPushConstants2KHR),
     }
 }
 
@@ -3097,10 +2579,7 @@ pub unsafe extern "system" fn vkCmdPushDataEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdPushDataEXT)(commandBuffer, pPushDataInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdPushDataEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdPushDataEXT),
     }
 }
 
@@ -3125,10 +2604,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSet(
                 pDescriptorWrites,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdPushDescriptorSet",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdPushDescriptorSet),
     }
 }
 
@@ -3140,10 +2616,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSet2(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdPushDescriptorSet2)(commandBuffer, pPushDescriptorSetInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdPushDescriptorSet2",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdPushDescriptorSet2),
     }
 }
 
@@ -3154,10 +2627,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSet2KHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdPushDescriptorSet2KHR)(commandBuffer, pPushDescriptorSetInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdPushDescriptorSet2KHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdPushDescriptorSet2KHR),
     }
 }
 
@@ -3181,10 +2651,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSetKHR(
                 pDescriptorWrites,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdPushDescriptorSetKHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdPushDescriptorSetKHR),
     }
 }
 
@@ -3201,10 +2668,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplate(
         Some(table) => unsafe {
             (*table.vkCmdPushDescriptorSetWithTemplate)(commandBuffer, descriptorUpdateTemplate, layout, set, pData)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdPushDescriptorSetWithTemplate",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdPushDescriptorSetWithTemplate),
     }
 }
 
@@ -3218,10 +2682,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplate2(
         Some(table) => unsafe {
             (*table.vkCmdPushDescriptorSetWithTemplate2)(commandBuffer, pPushDescriptorSetWithTemplateInfo)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdPushDescriptorSetWithTemplate2",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdPushDescriptorSetWithTemplate2),
     }
 }
 
@@ -3234,10 +2695,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplate2KHR(
         Some(table) => unsafe {
             (*table.vkCmdPushDescriptorSetWithTemplate2KHR)(commandBuffer, pPushDescriptorSetWithTemplateInfo)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdPushDescriptorSetWithTemplate2KHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdPushDescriptorSetWithTemplate2KHR),
     }
 }
 
@@ -3253,10 +2711,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplateKHR(
         Some(table) => unsafe {
             (*table.vkCmdPushDescriptorSetWithTemplateKHR)(commandBuffer, descriptorUpdateTemplate, layout, set, pData)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdPushDescriptorSetWithTemplateKHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdPushDescriptorSetWithTemplateKHR),
     }
 }
 
@@ -3269,10 +2724,7 @@ pub unsafe extern "system" fn vkCmdResetEvent(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdResetEvent)(commandBuffer, event, stageMask) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdResetEvent",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdResetEvent),
     }
 }
 
@@ -3285,10 +2737,7 @@ pub unsafe extern "system" fn vkCmdResetEvent2(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdResetEvent2)(commandBuffer, event, stageMask) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdResetEvent2",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdResetEvent2),
     }
 }
 
@@ -3300,10 +2749,7 @@ pub unsafe extern "system" fn vkCmdResetEvent2KHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdResetEvent2KHR)(commandBuffer, event, stageMask) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdResetEvent2KHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdResetEvent2KHR),
     }
 }
 
@@ -3317,10 +2763,7 @@ pub unsafe extern "system" fn vkCmdResetQueryPool(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdResetQueryPool)(commandBuffer, queryPool, firstQuery, queryCount) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdResetQueryPool",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdResetQueryPool),
     }
 }
 
@@ -3347,10 +2790,7 @@ pub unsafe extern "system" fn vkCmdResolveImage(
                 pRegions,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdResolveImage",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdResolveImage),
     }
 }
 
@@ -3362,10 +2802,7 @@ pub unsafe extern "system" fn vkCmdResolveImage2(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdResolveImage2)(commandBuffer, pResolveImageInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdResolveImage2",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdResolveImage2),
     }
 }
 
@@ -3376,10 +2813,7 @@ pub unsafe extern "system" fn vkCmdResolveImage2KHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdResolveImage2KHR)(commandBuffer, pResolveImageInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdResolveImage2KHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdResolveImage2KHR),
     }
 }
 
@@ -3390,10 +2824,7 @@ pub unsafe extern "system" fn vkCmdSetAlphaToCoverageEnableEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetAlphaToCoverageEnableEXT)(commandBuffer, alphaToCoverageEnable) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetAlphaToCoverageEnableEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetAlphaToCoverageEnableEXT),
     }
 }
 
@@ -3401,10 +2832,7 @@ pub unsafe extern "system" fn vkCmdSetAlphaToCoverageEnableEXT(
 pub unsafe extern "system" fn vkCmdSetAlphaToOneEnableEXT(commandBuffer: VkCommandBuffer, alphaToOneEnable: VkBool32) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetAlphaToOneEnableEXT)(commandBuffer, alphaToOneEnable) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetAlphaToOneEnableEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetAlphaToOneEnableEXT),
     }
 }
 
@@ -3415,10 +2843,7 @@ pub unsafe extern "system" fn vkCmdSetAttachmentFeedbackLoopEnableEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetAttachmentFeedbackLoopEnableEXT)(commandBuffer, aspectMask) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetAttachmentFeedbackLoopEnableEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetAttachmentFeedbackLoopEnableEXT),
     }
 }
 
@@ -3427,10 +2852,7 @@ pub unsafe extern "system" fn vkCmdSetAttachmentFeedbackLoopEnableEXT(
 pub unsafe extern "system" fn vkCmdSetBlendConstants(commandBuffer: VkCommandBuffer, blendConstants: *const f32) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetBlendConstants)(commandBuffer, blendConstants) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetBlendConstants",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetBlendConstants),
     }
 }
 
@@ -3438,10 +2860,7 @@ pub unsafe extern "system" fn vkCmdSetBlendConstants(commandBuffer: VkCommandBuf
 pub unsafe extern "system" fn vkCmdSetCheckpointNV(commandBuffer: VkCommandBuffer, pCheckpointMarker: *const c_void) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetCheckpointNV)(commandBuffer, pCheckpointMarker) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetCheckpointNV",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetCheckpointNV),
     }
 }
 
@@ -3461,10 +2880,7 @@ pub unsafe extern "system" fn vkCmdSetCoarseSampleOrderNV(
                 pCustomSampleOrders,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetCoarseSampleOrderNV",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetCoarseSampleOrderNV),
     }
 }
 
@@ -3479,10 +2895,7 @@ pub unsafe extern "system" fn vkCmdSetColorBlendAdvancedEXT(
         Some(table) => unsafe {
             (*table.vkCmdSetColorBlendAdvancedEXT)(commandBuffer, firstAttachment, attachmentCount, pColorBlendAdvanced)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetColorBlendAdvancedEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetColorBlendAdvancedEXT),
     }
 }
 
@@ -3497,10 +2910,7 @@ pub unsafe extern "system" fn vkCmdSetColorBlendEnableEXT(
         Some(table) => unsafe {
             (*table.vkCmdSetColorBlendEnableEXT)(commandBuffer, firstAttachment, attachmentCount, pColorBlendEnables)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetColorBlendEnableEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetColorBlendEnableEXT),
     }
 }
 
@@ -3520,10 +2930,7 @@ pub unsafe extern "system" fn vkCmdSetColorBlendEquationEXT(
                 pColorBlendEquations,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetColorBlendEquationEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetColorBlendEquationEXT),
     }
 }
 
@@ -3537,10 +2944,7 @@ pub unsafe extern "system" fn vkCmdSetColorWriteEnableEXT(
         Some(table) => unsafe {
             (*table.vkCmdSetColorWriteEnableEXT)(commandBuffer, attachmentCount, pColorWriteEnables)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetColorWriteEnableEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetColorWriteEnableEXT),
     }
 }
 
@@ -3555,10 +2959,7 @@ pub unsafe extern "system" fn vkCmdSetColorWriteMaskEXT(
         Some(table) => unsafe {
             (*table.vkCmdSetColorWriteMaskEXT)(commandBuffer, firstAttachment, attachmentCount, pColorWriteMasks)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetColorWriteMaskEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetColorWriteMaskEXT),
     }
 }
 
@@ -3569,10 +2970,7 @@ pub unsafe extern "system" fn vkCmdSetComputeOccupancyPriorityNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetComputeOccupancyPriorityNV)(commandBuffer, pParameters) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetComputeOccupancyPriorityNV",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetComputeOccupancyPriorityNV),
     }
 }
 
@@ -3585,10 +2983,7 @@ pub unsafe extern "system" fn vkCmdSetConservativeRasterizationModeEXT(
         Some(table) => unsafe {
             (*table.vkCmdSetConservativeRasterizationModeEXT)(commandBuffer, conservativeRasterizationMode)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetConservativeRasterizationModeEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetConservativeRasterizationModeEXT),
     }
 }
 
@@ -3599,10 +2994,7 @@ pub unsafe extern "system" fn vkCmdSetCoverageModulationModeNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetCoverageModulationModeNV)(commandBuffer, coverageModulationMode) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetCoverageModulationModeNV",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetCoverageModulationModeNV),
     }
 }
 
@@ -3615,10 +3007,7 @@ pub unsafe extern "system" fn vkCmdSetCoverageModulationTableEnableNV(
         Some(table) => unsafe {
             (*table.vkCmdSetCoverageModulationTableEnableNV)(commandBuffer, coverageModulationTableEnable)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetCoverageModulationTableEnableNV",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetCoverageModulationTableEnableNV),
     }
 }
 
@@ -3636,10 +3025,7 @@ pub unsafe extern "system" fn vkCmdSetCoverageModulationTableNV(
                 pCoverageModulationTable,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetCoverageModulationTableNV",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetCoverageModulationTableNV),
     }
 }
 
@@ -3650,10 +3036,7 @@ pub unsafe extern "system" fn vkCmdSetCoverageReductionModeNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetCoverageReductionModeNV)(commandBuffer, coverageReductionMode) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetCoverageReductionModeNV",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetCoverageReductionModeNV),
     }
 }
 
@@ -3664,10 +3047,7 @@ pub unsafe extern "system" fn vkCmdSetCoverageToColorEnableNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetCoverageToColorEnableNV)(commandBuffer, coverageToColorEnable) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetCoverageToColorEnableNV",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetCoverageToColorEnableNV),
     }
 }
 
@@ -3678,10 +3058,7 @@ pub unsafe extern "system" fn vkCmdSetCoverageToColorLocationNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetCoverageToColorLocationNV)(commandBuffer, coverageToColorLocation) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetCoverageToColorLocationNV",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetCoverageToColorLocationNV),
     }
 }
 
@@ -3690,10 +3067,7 @@ pub unsafe extern "system" fn vkCmdSetCoverageToColorLocationNV(
 pub unsafe extern "system" fn vkCmdSetCullMode(commandBuffer: VkCommandBuffer, cullMode: VkCullModeFlags) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetCullMode)(commandBuffer, cullMode) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetCullMode",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetCullMode),
     }
 }
 
@@ -3701,10 +3075,7 @@ pub unsafe extern "system" fn vkCmdSetCullMode(commandBuffer: VkCommandBuffer, c
 pub unsafe extern "system" fn vkCmdSetCullModeEXT(commandBuffer: VkCommandBuffer, cullMode: VkCullModeFlags) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetCullModeEXT)(commandBuffer, cullMode) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetCullModeEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetCullModeEXT),
     }
 }
 
@@ -3725,10 +3096,7 @@ pub unsafe extern "system" fn vkCmdSetDepthBias(
                 depthBiasSlopeFactor,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetDepthBias",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetDepthBias),
     }
 }
 
@@ -3739,10 +3107,7 @@ pub unsafe extern "system" fn vkCmdSetDepthBias2EXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetDepthBias2EXT)(commandBuffer, pDepthBiasInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetDepthBias2EXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetDepthBias2EXT),
     }
 }
 
@@ -3751,10 +3116,7 @@ pub unsafe extern "system" fn vkCmdSetDepthBias2EXT(
 pub unsafe extern "system" fn vkCmdSetDepthBiasEnable(commandBuffer: VkCommandBuffer, depthBiasEnable: VkBool32) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetDepthBiasEnable)(commandBuffer, depthBiasEnable) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetDepthBiasEnable",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetDepthBiasEnable),
     }
 }
 
@@ -3762,10 +3124,7 @@ pub unsafe extern "system" fn vkCmdSetDepthBiasEnable(commandBuffer: VkCommandBu
 pub unsafe extern "system" fn vkCmdSetDepthBiasEnableEXT(commandBuffer: VkCommandBuffer, depthBiasEnable: VkBool32) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetDepthBiasEnableEXT)(commandBuffer, depthBiasEnable) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetDepthBiasEnableEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetDepthBiasEnableEXT),
     }
 }
 
@@ -3778,10 +3137,7 @@ pub unsafe extern "system" fn vkCmdSetDepthBounds(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetDepthBounds)(commandBuffer, minDepthBounds, maxDepthBounds) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetDepthBounds",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetDepthBounds),
     }
 }
 
@@ -3793,10 +3149,7 @@ pub unsafe extern "system" fn vkCmdSetDepthBoundsTestEnable(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetDepthBoundsTestEnable)(commandBuffer, depthBoundsTestEnable) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetDepthBoundsTestEnable",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetDepthBoundsTestEnable),
     }
 }
 
@@ -3807,10 +3160,7 @@ pub unsafe extern "system" fn vkCmdSetDepthBoundsTestEnableEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetDepthBoundsTestEnableEXT)(commandBuffer, depthBoundsTestEnable) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetDepthBoundsTestEnableEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetDepthBoundsTestEnableEXT),
     }
 }
 
@@ -3818,10 +3168,7 @@ pub unsafe extern "system" fn vkCmdSetDepthBoundsTestEnableEXT(
 pub unsafe extern "system" fn vkCmdSetDepthClampEnableEXT(commandBuffer: VkCommandBuffer, depthClampEnable: VkBool32) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetDepthClampEnableEXT)(commandBuffer, depthClampEnable) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetDepthClampEnableEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetDepthClampEnableEXT),
     }
 }
 
@@ -3833,10 +3180,7 @@ pub unsafe extern "system" fn vkCmdSetDepthClampRangeEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetDepthClampRangeEXT)(commandBuffer, depthClampMode, pDepthClampRange) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetDepthClampRangeEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetDepthClampRangeEXT),
     }
 }
 
@@ -3844,10 +3188,7 @@ pub unsafe extern "system" fn vkCmdSetDepthClampRangeEXT(
 pub unsafe extern "system" fn vkCmdSetDepthClipEnableEXT(commandBuffer: VkCommandBuffer, depthClipEnable: VkBool32) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetDepthClipEnableEXT)(commandBuffer, depthClipEnable) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetDepthClipEnableEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetDepthClipEnableEXT),
     }
 }
 
@@ -3858,10 +3199,7 @@ pub unsafe extern "system" fn vkCmdSetDepthClipNegativeOneToOneEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetDepthClipNegativeOneToOneEXT)(commandBuffer, negativeOneToOne) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetDepthClipNegativeOneToOneEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetDepthClipNegativeOneToOneEXT),
     }
 }
 
@@ -3870,10 +3208,7 @@ pub unsafe extern "system" fn vkCmdSetDepthClipNegativeOneToOneEXT(
 pub unsafe extern "system" fn vkCmdSetDepthCompareOp(commandBuffer: VkCommandBuffer, depthCompareOp: VkCompareOp) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetDepthCompareOp)(commandBuffer, depthCompareOp) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetDepthCompareOp",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetDepthCompareOp),
     }
 }
 
@@ -3881,10 +3216,7 @@ pub unsafe extern "system" fn vkCmdSetDepthCompareOp(commandBuffer: VkCommandBuf
 pub unsafe extern "system" fn vkCmdSetDepthCompareOpEXT(commandBuffer: VkCommandBuffer, depthCompareOp: VkCompareOp) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetDepthCompareOpEXT)(commandBuffer, depthCompareOp) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetDepthCompareOpEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetDepthCompareOpEXT),
     }
 }
 
@@ -3893,10 +3225,7 @@ pub unsafe extern "system" fn vkCmdSetDepthCompareOpEXT(commandBuffer: VkCommand
 pub unsafe extern "system" fn vkCmdSetDepthTestEnable(commandBuffer: VkCommandBuffer, depthTestEnable: VkBool32) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetDepthTestEnable)(commandBuffer, depthTestEnable) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetDepthTestEnable",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetDepthTestEnable),
     }
 }
 
@@ -3904,10 +3233,7 @@ pub unsafe extern "system" fn vkCmdSetDepthTestEnable(commandBuffer: VkCommandBu
 pub unsafe extern "system" fn vkCmdSetDepthTestEnableEXT(commandBuffer: VkCommandBuffer, depthTestEnable: VkBool32) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetDepthTestEnableEXT)(commandBuffer, depthTestEnable) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetDepthTestEnableEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetDepthTestEnableEXT),
     }
 }
 
@@ -3916,10 +3242,7 @@ pub unsafe extern "system" fn vkCmdSetDepthTestEnableEXT(commandBuffer: VkComman
 pub unsafe extern "system" fn vkCmdSetDepthWriteEnable(commandBuffer: VkCommandBuffer, depthWriteEnable: VkBool32) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetDepthWriteEnable)(commandBuffer, depthWriteEnable) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetDepthWriteEnable",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetDepthWriteEnable),
     }
 }
 
@@ -3927,10 +3250,7 @@ pub unsafe extern "system" fn vkCmdSetDepthWriteEnable(commandBuffer: VkCommandB
 pub unsafe extern "system" fn vkCmdSetDepthWriteEnableEXT(commandBuffer: VkCommandBuffer, depthWriteEnable: VkBool32) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetDepthWriteEnableEXT)(commandBuffer, depthWriteEnable) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetDepthWriteEnableEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetDepthWriteEnableEXT),
     }
 }
 
@@ -3943,10 +3263,7 @@ pub unsafe extern "system" fn vkCmdSetDescriptorBufferOffsets2EXT(
         Some(table) => unsafe {
             (*table.vkCmdSetDescriptorBufferOffsets2EXT)(commandBuffer, pSetDescriptorBufferOffsetsInfo)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetDescriptorBufferOffsets2EXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetDescriptorBufferOffsets2EXT),
     }
 }
 
@@ -3972,10 +3289,7 @@ pub unsafe extern "system" fn vkCmdSetDescriptorBufferOffsetsEXT(
                 pOffsets,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetDescriptorBufferOffsetsEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetDescriptorBufferOffsetsEXT),
     }
 }
 
@@ -3984,10 +3298,7 @@ pub unsafe extern "system" fn vkCmdSetDescriptorBufferOffsetsEXT(
 pub unsafe extern "system" fn vkCmdSetDeviceMask(commandBuffer: VkCommandBuffer, deviceMask: u32) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetDeviceMask)(commandBuffer, deviceMask) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetDeviceMask",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetDeviceMask),
     }
 }
 
@@ -3995,10 +3306,7 @@ pub unsafe extern "system" fn vkCmdSetDeviceMask(commandBuffer: VkCommandBuffer,
 pub unsafe extern "system" fn vkCmdSetDeviceMaskKHR(commandBuffer: VkCommandBuffer, deviceMask: u32) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetDeviceMaskKHR)(commandBuffer, deviceMask) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetDeviceMaskKHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetDeviceMaskKHR),
     }
 }
 
@@ -4018,10 +3326,7 @@ pub unsafe extern "system" fn vkCmdSetDiscardRectangleEXT(
                 pDiscardRectangles,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetDiscardRectangleEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetDiscardRectangleEXT),
     }
 }
 
@@ -4032,10 +3337,7 @@ pub unsafe extern "system" fn vkCmdSetDiscardRectangleEnableEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetDiscardRectangleEnableEXT)(commandBuffer, discardRectangleEnable) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetDiscardRectangleEnableEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetDiscardRectangleEnableEXT),
     }
 }
 
@@ -4046,10 +3348,7 @@ pub unsafe extern "system" fn vkCmdSetDiscardRectangleModeEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetDiscardRectangleModeEXT)(commandBuffer, discardRectangleMode) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetDiscardRectangleModeEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetDiscardRectangleModeEXT),
     }
 }
 
@@ -4060,10 +3359,7 @@ pub unsafe extern "system" fn vkCmdSetDispatchParametersARM(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetDispatchParametersARM)(commandBuffer, pDispatchParameters) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetDispatchParametersARM",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetDispatchParametersARM),
     }
 }
 
@@ -4076,10 +3372,7 @@ pub unsafe extern "system" fn vkCmdSetEvent(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetEvent)(commandBuffer, event, stageMask) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetEvent",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetEvent),
     }
 }
 
@@ -4092,10 +3385,7 @@ pub unsafe extern "system" fn vkCmdSetEvent2(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetEvent2)(commandBuffer, event, pDependencyInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetEvent2",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetEvent2),
     }
 }
 
@@ -4107,10 +3397,7 @@ pub unsafe extern "system" fn vkCmdSetEvent2KHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetEvent2KHR)(commandBuffer, event, pDependencyInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetEvent2KHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetEvent2KHR),
     }
 }
 
@@ -4130,10 +3417,7 @@ pub unsafe extern "system" fn vkCmdSetExclusiveScissorEnableNV(
                 pExclusiveScissorEnables,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetExclusiveScissorEnableNV",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetExclusiveScissorEnableNV),
     }
 }
 
@@ -4153,10 +3437,7 @@ pub unsafe extern "system" fn vkCmdSetExclusiveScissorNV(
                 pExclusiveScissors,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetExclusiveScissorNV",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetExclusiveScissorNV),
     }
 }
 
@@ -4169,10 +3450,7 @@ pub unsafe extern "system" fn vkCmdSetExtraPrimitiveOverestimationSizeEXT(
         Some(table) => unsafe {
             (*table.vkCmdSetExtraPrimitiveOverestimationSizeEXT)(commandBuffer, extraPrimitiveOverestimationSize)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetExtraPrimitiveOverestimationSizeEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetExtraPrimitiveOverestimationSizeEXT),
     }
 }
 
@@ -4184,10 +3462,7 @@ pub unsafe extern "system" fn vkCmdSetFragmentShadingRateEnumNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetFragmentShadingRateEnumNV)(commandBuffer, shadingRate, combinerOps) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetFragmentShadingRateEnumNV",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetFragmentShadingRateEnumNV),
     }
 }
 
@@ -4199,10 +3474,7 @@ pub unsafe extern "system" fn vkCmdSetFragmentShadingRateKHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetFragmentShadingRateKHR)(commandBuffer, pFragmentSize, combinerOps) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetFragmentShadingRateKHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetFragmentShadingRateKHR),
     }
 }
 
@@ -4211,10 +3483,7 @@ pub unsafe extern "system" fn vkCmdSetFragmentShadingRateKHR(
 pub unsafe extern "system" fn vkCmdSetFrontFace(commandBuffer: VkCommandBuffer, frontFace: VkFrontFace) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetFrontFace)(commandBuffer, frontFace) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetFrontFace",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetFrontFace),
     }
 }
 
@@ -4222,10 +3491,7 @@ pub unsafe extern "system" fn vkCmdSetFrontFace(commandBuffer: VkCommandBuffer, 
 pub unsafe extern "system" fn vkCmdSetFrontFaceEXT(commandBuffer: VkCommandBuffer, frontFace: VkFrontFace) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetFrontFaceEXT)(commandBuffer, frontFace) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetFrontFaceEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetFrontFaceEXT),
     }
 }
 
@@ -4236,10 +3502,7 @@ pub unsafe extern "system" fn vkCmdSetLineRasterizationModeEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetLineRasterizationModeEXT)(commandBuffer, lineRasterizationMode) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetLineRasterizationModeEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetLineRasterizationModeEXT),
     }
 }
 
@@ -4252,10 +3515,7 @@ pub unsafe extern "system" fn vkCmdSetLineStipple(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetLineStipple)(commandBuffer, lineStippleFactor, lineStipplePattern) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetLineStipple",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetLineStipple),
     }
 }
 
@@ -4267,10 +3527,7 @@ pub unsafe extern "system" fn vkCmdSetLineStippleEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetLineStippleEXT)(commandBuffer, lineStippleFactor, lineStipplePattern) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetLineStippleEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetLineStippleEXT),
     }
 }
 
@@ -4281,10 +3538,7 @@ pub unsafe extern "system" fn vkCmdSetLineStippleEnableEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetLineStippleEnableEXT)(commandBuffer, stippledLineEnable) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetLineStippleEnableEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetLineStippleEnableEXT),
     }
 }
 
@@ -4296,10 +3550,7 @@ pub unsafe extern "system" fn vkCmdSetLineStippleKHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetLineStippleKHR)(commandBuffer, lineStippleFactor, lineStipplePattern) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetLineStippleKHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetLineStippleKHR),
     }
 }
 
@@ -4308,10 +3559,7 @@ pub unsafe extern "system" fn vkCmdSetLineStippleKHR(
 pub unsafe extern "system" fn vkCmdSetLineWidth(commandBuffer: VkCommandBuffer, lineWidth: f32) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetLineWidth)(commandBuffer, lineWidth) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetLineWidth",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetLineWidth),
     }
 }
 
@@ -4319,10 +3567,7 @@ pub unsafe extern "system" fn vkCmdSetLineWidth(commandBuffer: VkCommandBuffer, 
 pub unsafe extern "system" fn vkCmdSetLogicOpEXT(commandBuffer: VkCommandBuffer, logicOp: VkLogicOp) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetLogicOpEXT)(commandBuffer, logicOp) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetLogicOpEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetLogicOpEXT),
     }
 }
 
@@ -4330,10 +3575,7 @@ pub unsafe extern "system" fn vkCmdSetLogicOpEXT(commandBuffer: VkCommandBuffer,
 pub unsafe extern "system" fn vkCmdSetLogicOpEnableEXT(commandBuffer: VkCommandBuffer, logicOpEnable: VkBool32) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetLogicOpEnableEXT)(commandBuffer, logicOpEnable) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetLogicOpEnableEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetLogicOpEnableEXT),
     }
 }
 
@@ -4341,10 +3583,7 @@ pub unsafe extern "system" fn vkCmdSetLogicOpEnableEXT(commandBuffer: VkCommandB
 pub unsafe extern "system" fn vkCmdSetPatchControlPointsEXT(commandBuffer: VkCommandBuffer, patchControlPoints: u32) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetPatchControlPointsEXT)(commandBuffer, patchControlPoints) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetPatchControlPointsEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetPatchControlPointsEXT),
     }
 }
 
@@ -4355,10 +3594,7 @@ pub unsafe extern "system" fn vkCmdSetPerformanceMarkerINTEL(
 ) -> VkResult {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetPerformanceMarkerINTEL)(commandBuffer, pMarkerInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetPerformanceMarkerINTEL",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetPerformanceMarkerINTEL),
     }
 }
 
@@ -4369,10 +3605,7 @@ pub unsafe extern "system" fn vkCmdSetPerformanceOverrideINTEL(
 ) -> VkResult {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetPerformanceOverrideINTEL)(commandBuffer, pOverrideInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetPerformanceOverrideINTEL",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetPerformanceOverrideINTEL),
     }
 }
 
@@ -4383,10 +3616,7 @@ pub unsafe extern "system" fn vkCmdSetPerformanceStreamMarkerINTEL(
 ) -> VkResult {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetPerformanceStreamMarkerINTEL)(commandBuffer, pMarkerInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetPerformanceStreamMarkerINTEL",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetPerformanceStreamMarkerINTEL),
     }
 }
 
@@ -4394,10 +3624,7 @@ pub unsafe extern "system" fn vkCmdSetPerformanceStreamMarkerINTEL(
 pub unsafe extern "system" fn vkCmdSetPolygonModeEXT(commandBuffer: VkCommandBuffer, polygonMode: VkPolygonMode) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetPolygonModeEXT)(commandBuffer, polygonMode) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetPolygonModeEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetPolygonModeEXT),
     }
 }
 
@@ -4409,10 +3636,7 @@ pub unsafe extern "system" fn vkCmdSetPrimitiveRestartEnable(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetPrimitiveRestartEnable)(commandBuffer, primitiveRestartEnable) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetPrimitiveRestartEnable",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetPrimitiveRestartEnable),
     }
 }
 
@@ -4423,10 +3647,7 @@ pub unsafe extern "system" fn vkCmdSetPrimitiveRestartEnableEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetPrimitiveRestartEnableEXT)(commandBuffer, primitiveRestartEnable) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetPrimitiveRestartEnableEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetPrimitiveRestartEnableEXT),
     }
 }
 
@@ -4437,10 +3658,7 @@ pub unsafe extern "system" fn vkCmdSetPrimitiveRestartIndexEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetPrimitiveRestartIndexEXT)(commandBuffer, primitiveRestartIndex) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetPrimitiveRestartIndexEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetPrimitiveRestartIndexEXT),
     }
 }
 
@@ -4452,10 +3670,7 @@ pub unsafe extern "system" fn vkCmdSetPrimitiveTopology(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetPrimitiveTopology)(commandBuffer, primitiveTopology) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetPrimitiveTopology",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetPrimitiveTopology),
     }
 }
 
@@ -4466,10 +3681,7 @@ pub unsafe extern "system" fn vkCmdSetPrimitiveTopologyEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetPrimitiveTopologyEXT)(commandBuffer, primitiveTopology) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetPrimitiveTopologyEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetPrimitiveTopologyEXT),
     }
 }
 
@@ -4480,10 +3692,7 @@ pub unsafe extern "system" fn vkCmdSetProvokingVertexModeEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetProvokingVertexModeEXT)(commandBuffer, provokingVertexMode) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetProvokingVertexModeEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetProvokingVertexModeEXT),
     }
 }
 
@@ -4494,10 +3703,7 @@ pub unsafe extern "system" fn vkCmdSetRasterizationSamplesEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetRasterizationSamplesEXT)(commandBuffer, rasterizationSamples) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetRasterizationSamplesEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetRasterizationSamplesEXT),
     }
 }
 
@@ -4505,10 +3711,7 @@ pub unsafe extern "system" fn vkCmdSetRasterizationSamplesEXT(
 pub unsafe extern "system" fn vkCmdSetRasterizationStreamEXT(commandBuffer: VkCommandBuffer, rasterizationStream: u32) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetRasterizationStreamEXT)(commandBuffer, rasterizationStream) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetRasterizationStreamEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetRasterizationStreamEXT),
     }
 }
 
@@ -4520,10 +3723,7 @@ pub unsafe extern "system" fn vkCmdSetRasterizerDiscardEnable(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetRasterizerDiscardEnable)(commandBuffer, rasterizerDiscardEnable) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetRasterizerDiscardEnable",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetRasterizerDiscardEnable),
     }
 }
 
@@ -4534,10 +3734,7 @@ pub unsafe extern "system" fn vkCmdSetRasterizerDiscardEnableEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetRasterizerDiscardEnableEXT)(commandBuffer, rasterizerDiscardEnable) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetRasterizerDiscardEnableEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetRasterizerDiscardEnableEXT),
     }
 }
 
@@ -4548,10 +3745,7 @@ pub unsafe extern "system" fn vkCmdSetRayTracingPipelineStackSizeKHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetRayTracingPipelineStackSizeKHR)(commandBuffer, pipelineStackSize) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetRayTracingPipelineStackSizeKHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetRayTracingPipelineStackSizeKHR),
     }
 }
 
@@ -4563,10 +3757,7 @@ pub unsafe extern "system" fn vkCmdSetRenderingAttachmentLocations(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetRenderingAttachmentLocations)(commandBuffer, pLocationInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetRenderingAttachmentLocations",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetRenderingAttachmentLocations),
     }
 }
 
@@ -4577,10 +3768,7 @@ pub unsafe extern "system" fn vkCmdSetRenderingAttachmentLocationsKHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetRenderingAttachmentLocationsKHR)(commandBuffer, pLocationInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetRenderingAttachmentLocationsKHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetRenderingAttachmentLocationsKHR),
     }
 }
 
@@ -4594,10 +3782,7 @@ pub unsafe extern "system" fn vkCmdSetRenderingInputAttachmentIndices(
         Some(table) => unsafe {
             (*table.vkCmdSetRenderingInputAttachmentIndices)(commandBuffer, pInputAttachmentIndexInfo)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetRenderingInputAttachmentIndices",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetRenderingInputAttachmentIndices),
     }
 }
 
@@ -4610,10 +3795,7 @@ pub unsafe extern "system" fn vkCmdSetRenderingInputAttachmentIndicesKHR(
         Some(table) => unsafe {
             (*table.vkCmdSetRenderingInputAttachmentIndicesKHR)(commandBuffer, pInputAttachmentIndexInfo)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetRenderingInputAttachmentIndicesKHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetRenderingInputAttachmentIndicesKHR),
     }
 }
 
@@ -4626,10 +3808,7 @@ pub unsafe extern "system" fn vkCmdSetRepresentativeFragmentTestEnableNV(
         Some(table) => unsafe {
             (*table.vkCmdSetRepresentativeFragmentTestEnableNV)(commandBuffer, representativeFragmentTestEnable)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetRepresentativeFragmentTestEnableNV",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetRepresentativeFragmentTestEnableNV),
     }
 }
 
@@ -4640,10 +3819,7 @@ pub unsafe extern "system" fn vkCmdSetSampleLocationsEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetSampleLocationsEXT)(commandBuffer, pSampleLocationsInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetSampleLocationsEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetSampleLocationsEXT),
     }
 }
 
@@ -4654,10 +3830,7 @@ pub unsafe extern "system" fn vkCmdSetSampleLocationsEnableEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetSampleLocationsEnableEXT)(commandBuffer, sampleLocationsEnable) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetSampleLocationsEnableEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetSampleLocationsEnableEXT),
     }
 }
 
@@ -4669,10 +3842,7 @@ pub unsafe extern "system" fn vkCmdSetSampleMaskEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetSampleMaskEXT)(commandBuffer, samples, pSampleMask) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetSampleMaskEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetSampleMaskEXT),
     }
 }
 
@@ -4686,10 +3856,7 @@ pub unsafe extern "system" fn vkCmdSetScissor(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetScissor)(commandBuffer, firstScissor, scissorCount, pScissors) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetScissor",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetScissor),
     }
 }
 
@@ -4702,10 +3869,7 @@ pub unsafe extern "system" fn vkCmdSetScissorWithCount(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetScissorWithCount)(commandBuffer, scissorCount, pScissors) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetScissorWithCount",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetScissorWithCount),
     }
 }
 
@@ -4717,10 +3881,7 @@ pub unsafe extern "system" fn vkCmdSetScissorWithCountEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetScissorWithCountEXT)(commandBuffer, scissorCount, pScissors) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetScissorWithCountEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetScissorWithCountEXT),
     }
 }
 
@@ -4731,10 +3892,7 @@ pub unsafe extern "system" fn vkCmdSetShadingRateImageEnableNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetShadingRateImageEnableNV)(commandBuffer, shadingRateImageEnable) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetShadingRateImageEnableNV",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetShadingRateImageEnableNV),
     }
 }
 
@@ -4747,10 +3905,7 @@ pub unsafe extern "system" fn vkCmdSetStencilCompareMask(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetStencilCompareMask)(commandBuffer, faceMask, compareMask) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetStencilCompareMask",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetStencilCompareMask),
     }
 }
 
@@ -4768,10 +3923,7 @@ pub unsafe extern "system" fn vkCmdSetStencilOp(
         Some(table) => unsafe {
             (*table.vkCmdSetStencilOp)(commandBuffer, faceMask, failOp, passOp, depthFailOp, compareOp)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetStencilOp",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetStencilOp),
     }
 }
 
@@ -4788,10 +3940,7 @@ pub unsafe extern "system" fn vkCmdSetStencilOpEXT(
         Some(table) => unsafe {
             (*table.vkCmdSetStencilOpEXT)(commandBuffer, faceMask, failOp, passOp, depthFailOp, compareOp)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetStencilOpEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetStencilOpEXT),
     }
 }
 
@@ -4804,10 +3953,7 @@ pub unsafe extern "system" fn vkCmdSetStencilReference(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetStencilReference)(commandBuffer, faceMask, reference) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetStencilReference",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetStencilReference),
     }
 }
 
@@ -4816,10 +3962,7 @@ pub unsafe extern "system" fn vkCmdSetStencilReference(
 pub unsafe extern "system" fn vkCmdSetStencilTestEnable(commandBuffer: VkCommandBuffer, stencilTestEnable: VkBool32) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetStencilTestEnable)(commandBuffer, stencilTestEnable) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetStencilTestEnable",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetStencilTestEnable),
     }
 }
 
@@ -4830,10 +3973,7 @@ pub unsafe extern "system" fn vkCmdSetStencilTestEnableEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetStencilTestEnableEXT)(commandBuffer, stencilTestEnable) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetStencilTestEnableEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetStencilTestEnableEXT),
     }
 }
 
@@ -4846,10 +3986,7 @@ pub unsafe extern "system" fn vkCmdSetStencilWriteMask(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetStencilWriteMask)(commandBuffer, faceMask, writeMask) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetStencilWriteMask",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetStencilWriteMask),
     }
 }
 
@@ -4860,10 +3997,7 @@ pub unsafe extern "system" fn vkCmdSetTessellationDomainOriginEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetTessellationDomainOriginEXT)(commandBuffer, domainOrigin) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetTessellationDomainOriginEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetTessellationDomainOriginEXT),
     }
 }
 
@@ -4885,10 +4019,7 @@ pub unsafe extern "system" fn vkCmdSetVertexInputEXT(
                 pVertexAttributeDescriptions,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetVertexInputEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetVertexInputEXT),
     }
 }
 
@@ -4902,10 +4033,7 @@ pub unsafe extern "system" fn vkCmdSetViewport(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetViewport)(commandBuffer, firstViewport, viewportCount, pViewports) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetViewport",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetViewport),
     }
 }
 
@@ -4925,10 +4053,7 @@ pub unsafe extern "system" fn vkCmdSetViewportShadingRatePaletteNV(
                 pShadingRatePalettes,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetViewportShadingRatePaletteNV",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetViewportShadingRatePaletteNV),
     }
 }
 
@@ -4943,10 +4068,7 @@ pub unsafe extern "system" fn vkCmdSetViewportSwizzleNV(
         Some(table) => unsafe {
             (*table.vkCmdSetViewportSwizzleNV)(commandBuffer, firstViewport, viewportCount, pViewportSwizzles)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetViewportSwizzleNV",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetViewportSwizzleNV),
     }
 }
 
@@ -4957,10 +4079,7 @@ pub unsafe extern "system" fn vkCmdSetViewportWScalingEnableNV(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetViewportWScalingEnableNV)(commandBuffer, viewportWScalingEnable) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetViewportWScalingEnableNV",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetViewportWScalingEnableNV),
     }
 }
 
@@ -4975,10 +4094,7 @@ pub unsafe extern "system" fn vkCmdSetViewportWScalingNV(
         Some(table) => unsafe {
             (*table.vkCmdSetViewportWScalingNV)(commandBuffer, firstViewport, viewportCount, pViewportWScalings)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetViewportWScalingNV",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetViewportWScalingNV),
     }
 }
 
@@ -4991,10 +4107,7 @@ pub unsafe extern "system" fn vkCmdSetViewportWithCount(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetViewportWithCount)(commandBuffer, viewportCount, pViewports) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetViewportWithCount",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetViewportWithCount),
     }
 }
 
@@ -5006,10 +4119,7 @@ pub unsafe extern "system" fn vkCmdSetViewportWithCountEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetViewportWithCountEXT)(commandBuffer, viewportCount, pViewports) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetViewportWithCountEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetViewportWithCountEXT),
     }
 }
 
@@ -5017,10 +4127,7 @@ pub unsafe extern "system" fn vkCmdSetViewportWithCountEXT(
 pub unsafe extern "system" fn vkCmdSubpassShadingHUAWEI(commandBuffer: VkCommandBuffer) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSubpassShadingHUAWEI)(commandBuffer) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSubpassShadingHUAWEI",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSubpassShadingHUAWEI),
     }
 }
 
@@ -5031,10 +4138,7 @@ pub unsafe extern "system" fn vkCmdTraceRaysIndirect2KHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdTraceRaysIndirect2KHR)(commandBuffer, indirectDeviceAddress) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdTraceRaysIndirect2KHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdTraceRaysIndirect2KHR),
     }
 }
 
@@ -5058,10 +4162,7 @@ pub unsafe extern "system" fn vkCmdTraceRaysIndirectKHR(
                 indirectDeviceAddress,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdTraceRaysIndirectKHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdTraceRaysIndirectKHR),
     }
 }
 
@@ -5089,10 +4190,7 @@ pub unsafe extern "system" fn vkCmdTraceRaysKHR(
                 depth,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdTraceRaysKHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdTraceRaysKHR),
     }
 }
 
@@ -5134,10 +4232,7 @@ pub unsafe extern "system" fn vkCmdTraceRaysNV(
                 depth,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdTraceRaysNV",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdTraceRaysNV),
     }
 }
 
@@ -5152,10 +4247,7 @@ pub unsafe extern "system" fn vkCmdUpdateBuffer(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdUpdateBuffer)(commandBuffer, dstBuffer, dstOffset, dataSize, pData) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdUpdateBuffer",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdUpdateBuffer),
     }
 }
 
@@ -5169,10 +4261,7 @@ pub unsafe extern "system" fn vkCmdUpdateMemoryKHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdUpdateMemoryKHR)(commandBuffer, pDstRange, dstFlags, dataSize, pData) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdUpdateMemoryKHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdUpdateMemoryKHR),
     }
 }
 
@@ -5186,10 +4275,7 @@ pub unsafe extern "system" fn vkCmdUpdatePipelineIndirectBufferNV(
         Some(table) => unsafe {
             (*table.vkCmdUpdatePipelineIndirectBufferNV)(commandBuffer, pipelineBindPoint, pipeline)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdUpdatePipelineIndirectBufferNV",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdUpdatePipelineIndirectBufferNV),
     }
 }
 
@@ -5224,10 +4310,7 @@ pub unsafe extern "system" fn vkCmdWaitEvents(
                 pImageMemoryBarriers,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdWaitEvents",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdWaitEvents),
     }
 }
 
@@ -5241,10 +4324,7 @@ pub unsafe extern "system" fn vkCmdWaitEvents2(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdWaitEvents2)(commandBuffer, eventCount, pEvents, pDependencyInfos) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdWaitEvents2",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdWaitEvents2),
     }
 }
 
@@ -5257,10 +4337,7 @@ pub unsafe extern "system" fn vkCmdWaitEvents2KHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdWaitEvents2KHR)(commandBuffer, eventCount, pEvents, pDependencyInfos) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdWaitEvents2KHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdWaitEvents2KHR),
     }
 }
 
@@ -5284,10 +4361,7 @@ pub unsafe extern "system" fn vkCmdWriteAccelerationStructuresPropertiesKHR(
                 firstQuery,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdWriteAccelerationStructuresPropertiesKHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdWriteAccelerationStructuresPropertiesKHR),
     }
 }
 
@@ -5311,10 +4385,7 @@ pub unsafe extern "system" fn vkCmdWriteAccelerationStructuresPropertiesNV(
                 firstQuery,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdWriteAccelerationStructuresPropertiesNV",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdWriteAccelerationStructuresPropertiesNV),
     }
 }
 
@@ -5330,10 +4401,7 @@ pub unsafe extern "system" fn vkCmdWriteBufferMarker2AMD(
         Some(table) => unsafe {
             (*table.vkCmdWriteBufferMarker2AMD)(commandBuffer, stage, dstBuffer, dstOffset, marker)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdWriteBufferMarker2AMD",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdWriteBufferMarker2AMD),
     }
 }
 
@@ -5349,10 +4417,7 @@ pub unsafe extern "system" fn vkCmdWriteBufferMarkerAMD(
         Some(table) => unsafe {
             (*table.vkCmdWriteBufferMarkerAMD)(commandBuffer, pipelineStage, dstBuffer, dstOffset, marker)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdWriteBufferMarkerAMD",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdWriteBufferMarkerAMD),
     }
 }
 
@@ -5363,10 +4428,7 @@ pub unsafe extern "system" fn vkCmdWriteMarkerToMemoryAMD(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdWriteMarkerToMemoryAMD)(commandBuffer, pInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdWriteMarkerToMemoryAMD",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdWriteMarkerToMemoryAMD),
     }
 }
 
@@ -5390,10 +4452,7 @@ pub unsafe extern "system" fn vkCmdWriteMicromapsPropertiesEXT(
                 firstQuery,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdWriteMicromapsPropertiesEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdWriteMicromapsPropertiesEXT),
     }
 }
 
@@ -5407,10 +4466,7 @@ pub unsafe extern "system" fn vkCmdWriteTimestamp(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdWriteTimestamp)(commandBuffer, pipelineStage, queryPool, query) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdWriteTimestamp",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdWriteTimestamp),
     }
 }
 
@@ -5424,10 +4480,7 @@ pub unsafe extern "system" fn vkCmdWriteTimestamp2(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdWriteTimestamp2)(commandBuffer, stage, queryPool, query) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdWriteTimestamp2",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdWriteTimestamp2),
     }
 }
 
@@ -5440,10 +4493,7 @@ pub unsafe extern "system" fn vkCmdWriteTimestamp2KHR(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdWriteTimestamp2KHR)(commandBuffer, stage, queryPool, query) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdWriteTimestamp2KHR",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdWriteTimestamp2KHR),
     }
 }
 
@@ -5452,10 +4502,7 @@ pub unsafe extern "system" fn vkCmdWriteTimestamp2KHR(
 pub unsafe extern "system" fn vkEndCommandBuffer(commandBuffer: VkCommandBuffer) -> VkResult {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkEndCommandBuffer)(commandBuffer) },
-        None => seam::reject(&Rejected {
-            command: "vkEndCommandBuffer",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkEndCommandBuffer),
     }
 }
 
@@ -5467,9 +4514,6 @@ pub unsafe extern "system" fn vkResetCommandBuffer(
 ) -> VkResult {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkResetCommandBuffer)(commandBuffer, flags) },
-        None => seam::reject(&Rejected {
-            command: "vkResetCommandBuffer",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkResetCommandBuffer),
     }
 }

@@ -3,9 +3,10 @@
 
 //! Trampolines of commands whose first parameter is a device.
 
+use super::super::lookup::row;
 use super::super::types::*;
 use crate::handle::App;
-use crate::seam::{self, Rejected};
+use crate::seam;
 
 /// [`vkAcquireFullScreenExclusiveModeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAcquireFullScreenExclusiveModeEXT.html)
 pub unsafe extern "system" fn vkAcquireFullScreenExclusiveModeEXT(
@@ -14,10 +15,7 @@ pub unsafe extern "system" fn vkAcquireFullScreenExclusiveModeEXT(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkAcquireFullScreenExclusiveModeEXT)(device, swapchain) },
-        None => seam::reject(&Rejected {
-            command: "vkAcquireFullScreenExclusiveModeEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkAcquireFullScreenExclusiveModeEXT),
     }
 }
 
@@ -30,10 +28,7 @@ pub unsafe extern "system" fn vkAcquireNextImage2KHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkAcquireNextImage2KHR)(device, pAcquireInfo, pImageIndex) },
-        None => seam::reject(&Rejected {
-            command: "vkAcquireNextImage2KHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkAcquireNextImage2KHR),
     }
 }
 
@@ -51,10 +46,7 @@ pub unsafe extern "system" fn vkAcquireNextImageKHR(
         Some(table) => unsafe {
             (*table.vkAcquireNextImageKHR)(device, swapchain, timeout, semaphore, fence, pImageIndex)
         },
-        None => seam::reject(&Rejected {
-            command: "vkAcquireNextImageKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkAcquireNextImageKHR),
     }
 }
 
@@ -66,10 +58,7 @@ pub unsafe extern "system" fn vkAcquirePerformanceConfigurationINTEL(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkAcquirePerformanceConfigurationINTEL)(device, pAcquireInfo, pConfiguration) },
-        None => seam::reject(&Rejected {
-            command: "vkAcquirePerformanceConfigurationINTEL",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkAcquirePerformanceConfigurationINTEL),
     }
 }
 
@@ -80,10 +69,7 @@ pub unsafe extern "system" fn vkAcquireProfilingLockKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkAcquireProfilingLockKHR)(device, pInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkAcquireProfilingLockKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkAcquireProfilingLockKHR),
     }
 }
 
@@ -102,10 +88,7 @@ pub unsafe extern "system" fn vkAllocateCommandBuffers(
             }
             result
         },
-        None => seam::reject(&Rejected {
-            command: "vkAllocateCommandBuffers",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkAllocateCommandBuffers),
     }
 }
 
@@ -118,10 +101,7 @@ pub unsafe extern "system" fn vkAllocateDescriptorSets(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkAllocateDescriptorSets)(device, pAllocateInfo, pDescriptorSets) },
-        None => seam::reject(&Rejected {
-            command: "vkAllocateDescriptorSets",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkAllocateDescriptorSets),
     }
 }
 
@@ -135,10 +115,7 @@ pub unsafe extern "system" fn vkAllocateMemory(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkAllocateMemory)(device, pAllocateInfo, pAllocator, pMemory) },
-        None => seam::reject(&Rejected {
-            command: "vkAllocateMemory",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkAllocateMemory),
     }
 }
 
@@ -146,10 +123,7 @@ pub unsafe extern "system" fn vkAllocateMemory(
 pub unsafe extern "system" fn vkAntiLagUpdateAMD(device: VkDevice, pData: *const VkAntiLagDataAMD) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkAntiLagUpdateAMD)(device, pData) },
-        None => seam::reject(&Rejected {
-            command: "vkAntiLagUpdateAMD",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkAntiLagUpdateAMD),
     }
 }
 
@@ -161,10 +135,7 @@ pub unsafe extern "system" fn vkBindAccelerationStructureMemoryNV(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkBindAccelerationStructureMemoryNV)(device, bindInfoCount, pBindInfos) },
-        None => seam::reject(&Rejected {
-            command: "vkBindAccelerationStructureMemoryNV",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkBindAccelerationStructureMemoryNV),
     }
 }
 
@@ -178,10 +149,7 @@ pub unsafe extern "system" fn vkBindBufferMemory(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkBindBufferMemory)(device, buffer, memory, memoryOffset) },
-        None => seam::reject(&Rejected {
-            command: "vkBindBufferMemory",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkBindBufferMemory),
     }
 }
 
@@ -194,10 +162,7 @@ pub unsafe extern "system" fn vkBindBufferMemory2(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkBindBufferMemory2)(device, bindInfoCount, pBindInfos) },
-        None => seam::reject(&Rejected {
-            command: "vkBindBufferMemory2",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkBindBufferMemory2),
     }
 }
 
@@ -209,10 +174,7 @@ pub unsafe extern "system" fn vkBindBufferMemory2KHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkBindBufferMemory2KHR)(device, bindInfoCount, pBindInfos) },
-        None => seam::reject(&Rejected {
-            command: "vkBindBufferMemory2KHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkBindBufferMemory2KHR),
     }
 }
 
@@ -224,10 +186,7 @@ pub unsafe extern "system" fn vkBindDataGraphPipelineSessionMemoryARM(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkBindDataGraphPipelineSessionMemoryARM)(device, bindInfoCount, pBindInfos) },
-        None => seam::reject(&Rejected {
-            command: "vkBindDataGraphPipelineSessionMemoryARM",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkBindDataGraphPipelineSessionMemoryARM),
     }
 }
 
@@ -241,10 +200,7 @@ pub unsafe extern "system" fn vkBindImageMemory(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkBindImageMemory)(device, image, memory, memoryOffset) },
-        None => seam::reject(&Rejected {
-            command: "vkBindImageMemory",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkBindImageMemory),
     }
 }
 
@@ -257,10 +213,7 @@ pub unsafe extern "system" fn vkBindImageMemory2(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkBindImageMemory2)(device, bindInfoCount, pBindInfos) },
-        None => seam::reject(&Rejected {
-            command: "vkBindImageMemory2",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkBindImageMemory2),
     }
 }
 
@@ -272,10 +225,7 @@ pub unsafe extern "system" fn vkBindImageMemory2KHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkBindImageMemory2KHR)(device, bindInfoCount, pBindInfos) },
-        None => seam::reject(&Rejected {
-            command: "vkBindImageMemory2KHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkBindImageMemory2KHR),
     }
 }
 
@@ -289,10 +239,7 @@ pub unsafe extern "system" fn vkBindOpticalFlowSessionImageNV(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkBindOpticalFlowSessionImageNV)(device, session, bindingPoint, view, layout) },
-        None => seam::reject(&Rejected {
-            command: "vkBindOpticalFlowSessionImageNV",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkBindOpticalFlowSessionImageNV),
     }
 }
 
@@ -304,10 +251,7 @@ pub unsafe extern "system" fn vkBindTensorMemoryARM(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkBindTensorMemoryARM)(device, bindInfoCount, pBindInfos) },
-        None => seam::reject(&Rejected {
-            command: "vkBindTensorMemoryARM",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkBindTensorMemoryARM),
     }
 }
 
@@ -327,10 +271,7 @@ pub unsafe extern "system" fn vkBindVideoSessionMemoryKHR(
                 pBindSessionMemoryInfos,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkBindVideoSessionMemoryKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkBindVideoSessionMemoryKHR),
     }
 }
 
@@ -346,10 +287,7 @@ pub unsafe extern "system" fn vkBuildAccelerationStructuresKHR(
         Some(table) => unsafe {
             (*table.vkBuildAccelerationStructuresKHR)(device, deferredOperation, infoCount, pInfos, ppBuildRangeInfos)
         },
-        None => seam::reject(&Rejected {
-            command: "vkBuildAccelerationStructuresKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkBuildAccelerationStructuresKHR),
     }
 }
 
@@ -362,10 +300,7 @@ pub unsafe extern "system" fn vkBuildMicromapsEXT(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkBuildMicromapsEXT)(device, deferredOperation, infoCount, pInfos) },
-        None => seam::reject(&Rejected {
-            command: "vkBuildMicromapsEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkBuildMicromapsEXT),
     }
 }
 
@@ -376,10 +311,7 @@ pub unsafe extern "system" fn vkClearShaderInstrumentationMetricsARM(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkClearShaderInstrumentationMetricsARM)(device, instrumentation) },
-        None => seam::reject(&Rejected {
-            command: "vkClearShaderInstrumentationMetricsARM",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkClearShaderInstrumentationMetricsARM),
     }
 }
 
@@ -387,10 +319,7 @@ pub unsafe extern "system" fn vkClearShaderInstrumentationMetricsARM(
 pub unsafe extern "system" fn vkCompileDeferredNV(device: VkDevice, pipeline: VkPipeline, shader: u32) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkCompileDeferredNV)(device, pipeline, shader) },
-        None => seam::reject(&Rejected {
-            command: "vkCompileDeferredNV",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCompileDeferredNV),
     }
 }
 
@@ -401,10 +330,7 @@ pub unsafe extern "system" fn vkConvertCooperativeVectorMatrixNV(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkConvertCooperativeVectorMatrixNV)(device, pInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkConvertCooperativeVectorMatrixNV",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkConvertCooperativeVectorMatrixNV),
     }
 }
 
@@ -416,10 +342,7 @@ pub unsafe extern "system" fn vkCopyAccelerationStructureKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkCopyAccelerationStructureKHR)(device, deferredOperation, pInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCopyAccelerationStructureKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCopyAccelerationStructureKHR),
     }
 }
 
@@ -431,10 +354,7 @@ pub unsafe extern "system" fn vkCopyAccelerationStructureToMemoryKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkCopyAccelerationStructureToMemoryKHR)(device, deferredOperation, pInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCopyAccelerationStructureToMemoryKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCopyAccelerationStructureToMemoryKHR),
     }
 }
 
@@ -446,10 +366,7 @@ pub unsafe extern "system" fn vkCopyImageToImage(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkCopyImageToImage)(device, pCopyImageToImageInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCopyImageToImage",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCopyImageToImage),
     }
 }
 
@@ -460,10 +377,7 @@ pub unsafe extern "system" fn vkCopyImageToImageEXT(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkCopyImageToImageEXT)(device, pCopyImageToImageInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCopyImageToImageEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCopyImageToImageEXT),
     }
 }
 
@@ -475,10 +389,7 @@ pub unsafe extern "system" fn vkCopyImageToMemory(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkCopyImageToMemory)(device, pCopyImageToMemoryInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCopyImageToMemory",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCopyImageToMemory),
     }
 }
 
@@ -489,10 +400,7 @@ pub unsafe extern "system" fn vkCopyImageToMemoryEXT(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkCopyImageToMemoryEXT)(device, pCopyImageToMemoryInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCopyImageToMemoryEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCopyImageToMemoryEXT),
     }
 }
 
@@ -504,10 +412,7 @@ pub unsafe extern "system" fn vkCopyMemoryToAccelerationStructureKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkCopyMemoryToAccelerationStructureKHR)(device, deferredOperation, pInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCopyMemoryToAccelerationStructureKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCopyMemoryToAccelerationStructureKHR),
     }
 }
 
@@ -519,10 +424,7 @@ pub unsafe extern "system" fn vkCopyMemoryToImage(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkCopyMemoryToImage)(device, pCopyMemoryToImageInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCopyMemoryToImage",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCopyMemoryToImage),
     }
 }
 
@@ -533,10 +435,7 @@ pub unsafe extern "system" fn vkCopyMemoryToImageEXT(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkCopyMemoryToImageEXT)(device, pCopyMemoryToImageInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCopyMemoryToImageEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCopyMemoryToImageEXT),
     }
 }
 
@@ -548,10 +447,7 @@ pub unsafe extern "system" fn vkCopyMemoryToMicromapEXT(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkCopyMemoryToMicromapEXT)(device, deferredOperation, pInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCopyMemoryToMicromapEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCopyMemoryToMicromapEXT),
     }
 }
 
@@ -563,10 +459,7 @@ pub unsafe extern "system" fn vkCopyMicromapEXT(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkCopyMicromapEXT)(device, deferredOperation, pInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCopyMicromapEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCopyMicromapEXT),
     }
 }
 
@@ -578,10 +471,7 @@ pub unsafe extern "system" fn vkCopyMicromapToMemoryEXT(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkCopyMicromapToMemoryEXT)(device, deferredOperation, pInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCopyMicromapToMemoryEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCopyMicromapToMemoryEXT),
     }
 }
 
@@ -596,10 +486,7 @@ pub unsafe extern "system" fn vkCreateAccelerationStructure2KHR(
         Some(table) => unsafe {
             (*table.vkCreateAccelerationStructure2KHR)(device, pCreateInfo, pAllocator, pAccelerationStructure)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCreateAccelerationStructure2KHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateAccelerationStructure2KHR),
     }
 }
 
@@ -614,10 +501,7 @@ pub unsafe extern "system" fn vkCreateAccelerationStructureKHR(
         Some(table) => unsafe {
             (*table.vkCreateAccelerationStructureKHR)(device, pCreateInfo, pAllocator, pAccelerationStructure)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCreateAccelerationStructureKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateAccelerationStructureKHR),
     }
 }
 
@@ -632,10 +516,7 @@ pub unsafe extern "system" fn vkCreateAccelerationStructureNV(
         Some(table) => unsafe {
             (*table.vkCreateAccelerationStructureNV)(device, pCreateInfo, pAllocator, pAccelerationStructure)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCreateAccelerationStructureNV",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateAccelerationStructureNV),
     }
 }
 
@@ -649,10 +530,7 @@ pub unsafe extern "system" fn vkCreateBuffer(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkCreateBuffer)(device, pCreateInfo, pAllocator, pBuffer) },
-        None => seam::reject(&Rejected {
-            command: "vkCreateBuffer",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateBuffer),
     }
 }
 
@@ -667,10 +545,7 @@ pub unsafe extern "system" fn vkCreateBufferCollectionFUCHSIA(
         Some(table) => unsafe {
             (*table.vkCreateBufferCollectionFUCHSIA)(device, pCreateInfo, pAllocator, pCollection)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCreateBufferCollectionFUCHSIA",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateBufferCollectionFUCHSIA),
     }
 }
 
@@ -684,10 +559,7 @@ pub unsafe extern "system" fn vkCreateBufferView(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkCreateBufferView)(device, pCreateInfo, pAllocator, pView) },
-        None => seam::reject(&Rejected {
-            command: "vkCreateBufferView",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateBufferView),
     }
 }
 
@@ -701,10 +573,7 @@ pub unsafe extern "system" fn vkCreateCommandPool(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkCreateCommandPool)(device, pCreateInfo, pAllocator, pCommandPool) },
-        None => seam::reject(&Rejected {
-            command: "vkCreateCommandPool",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateCommandPool),
     }
 }
 
@@ -729,10 +598,7 @@ pub unsafe extern "system" fn vkCreateComputePipelines(
                 pPipelines,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCreateComputePipelines",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateComputePipelines),
     }
 }
 
@@ -745,10 +611,7 @@ pub unsafe extern "system" fn vkCreateCuFunctionNVX(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkCreateCuFunctionNVX)(device, pCreateInfo, pAllocator, pFunction) },
-        None => seam::reject(&Rejected {
-            command: "vkCreateCuFunctionNVX",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateCuFunctionNVX),
     }
 }
 
@@ -761,10 +624,7 @@ pub unsafe extern "system" fn vkCreateCuModuleNVX(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkCreateCuModuleNVX)(device, pCreateInfo, pAllocator, pModule) },
-        None => seam::reject(&Rejected {
-            command: "vkCreateCuModuleNVX",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateCuModuleNVX),
     }
 }
 
@@ -777,10 +637,7 @@ pub unsafe extern "system" fn vkCreateCudaFunctionNV(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkCreateCudaFunctionNV)(device, pCreateInfo, pAllocator, pFunction) },
-        None => seam::reject(&Rejected {
-            command: "vkCreateCudaFunctionNV",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateCudaFunctionNV),
     }
 }
 
@@ -793,10 +650,7 @@ pub unsafe extern "system" fn vkCreateCudaModuleNV(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkCreateCudaModuleNV)(device, pCreateInfo, pAllocator, pModule) },
-        None => seam::reject(&Rejected {
-            command: "vkCreateCudaModuleNV",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateCudaModuleNV),
     }
 }
 
@@ -811,10 +665,7 @@ pub unsafe extern "system" fn vkCreateDataGraphPipelineSessionARM(
         Some(table) => unsafe {
             (*table.vkCreateDataGraphPipelineSessionARM)(device, pCreateInfo, pAllocator, pSession)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCreateDataGraphPipelineSessionARM",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateDataGraphPipelineSessionARM),
     }
 }
 
@@ -840,10 +691,7 @@ pub unsafe extern "system" fn vkCreateDataGraphPipelinesARM(
                 pPipelines,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCreateDataGraphPipelinesARM",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateDataGraphPipelinesARM),
     }
 }
 
@@ -855,10 +703,7 @@ pub unsafe extern "system" fn vkCreateDeferredOperationKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkCreateDeferredOperationKHR)(device, pAllocator, pDeferredOperation) },
-        None => seam::reject(&Rejected {
-            command: "vkCreateDeferredOperationKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateDeferredOperationKHR),
     }
 }
 
@@ -872,10 +717,7 @@ pub unsafe extern "system" fn vkCreateDescriptorPool(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkCreateDescriptorPool)(device, pCreateInfo, pAllocator, pDescriptorPool) },
-        None => seam::reject(&Rejected {
-            command: "vkCreateDescriptorPool",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateDescriptorPool),
     }
 }
 
@@ -889,10 +731,7 @@ pub unsafe extern "system" fn vkCreateDescriptorSetLayout(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkCreateDescriptorSetLayout)(device, pCreateInfo, pAllocator, pSetLayout) },
-        None => seam::reject(&Rejected {
-            command: "vkCreateDescriptorSetLayout",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateDescriptorSetLayout),
     }
 }
 
@@ -908,10 +747,7 @@ pub unsafe extern "system" fn vkCreateDescriptorUpdateTemplate(
         Some(table) => unsafe {
             (*table.vkCreateDescriptorUpdateTemplate)(device, pCreateInfo, pAllocator, pDescriptorUpdateTemplate)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCreateDescriptorUpdateTemplate",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateDescriptorUpdateTemplate),
     }
 }
 
@@ -926,10 +762,7 @@ pub unsafe extern "system" fn vkCreateDescriptorUpdateTemplateKHR(
         Some(table) => unsafe {
             (*table.vkCreateDescriptorUpdateTemplateKHR)(device, pCreateInfo, pAllocator, pDescriptorUpdateTemplate)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCreateDescriptorUpdateTemplateKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateDescriptorUpdateTemplateKHR),
     }
 }
 
@@ -943,10 +776,7 @@ pub unsafe extern "system" fn vkCreateEvent(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkCreateEvent)(device, pCreateInfo, pAllocator, pEvent) },
-        None => seam::reject(&Rejected {
-            command: "vkCreateEvent",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateEvent),
     }
 }
 
@@ -970,10 +800,7 @@ pub unsafe extern "system" fn vkCreateExecutionGraphPipelinesAMDX(
                 pPipelines,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCreateExecutionGraphPipelinesAMDX",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateExecutionGraphPipelinesAMDX),
     }
 }
 
@@ -992,10 +819,7 @@ pub unsafe extern "system" fn vkCreateExternalComputeQueueNV(
             }
             result
         },
-        None => seam::reject(&Rejected {
-            command: "vkCreateExternalComputeQueueNV",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateExternalComputeQueueNV),
     }
 }
 
@@ -1009,10 +833,7 @@ pub unsafe extern "system" fn vkCreateFence(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkCreateFence)(device, pCreateInfo, pAllocator, pFence) },
-        None => seam::reject(&Rejected {
-            command: "vkCreateFence",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateFence),
     }
 }
 
@@ -1026,10 +847,7 @@ pub unsafe extern "system" fn vkCreateFramebuffer(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkCreateFramebuffer)(device, pCreateInfo, pAllocator, pFramebuffer) },
-        None => seam::reject(&Rejected {
-            command: "vkCreateFramebuffer",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateFramebuffer),
     }
 }
 
@@ -1042,10 +860,7 @@ pub unsafe extern "system" fn vkCreateGpaSessionAMD(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkCreateGpaSessionAMD)(device, pCreateInfo, pAllocator, pGpaSession) },
-        None => seam::reject(&Rejected {
-            command: "vkCreateGpaSessionAMD",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateGpaSessionAMD),
     }
 }
 
@@ -1070,10 +885,7 @@ pub unsafe extern "system" fn vkCreateGraphicsPipelines(
                 pPipelines,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCreateGraphicsPipelines",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateGraphicsPipelines),
     }
 }
 
@@ -1087,10 +899,7 @@ pub unsafe extern "system" fn vkCreateImage(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkCreateImage)(device, pCreateInfo, pAllocator, pImage) },
-        None => seam::reject(&Rejected {
-            command: "vkCreateImage",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateImage),
     }
 }
 
@@ -1104,10 +913,7 @@ pub unsafe extern "system" fn vkCreateImageView(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkCreateImageView)(device, pCreateInfo, pAllocator, pView) },
-        None => seam::reject(&Rejected {
-            command: "vkCreateImageView",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateImageView),
     }
 }
 
@@ -1122,10 +928,7 @@ pub unsafe extern "system" fn vkCreateIndirectCommandsLayoutEXT(
         Some(table) => unsafe {
             (*table.vkCreateIndirectCommandsLayoutEXT)(device, pCreateInfo, pAllocator, pIndirectCommandsLayout)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCreateIndirectCommandsLayoutEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateIndirectCommandsLayoutEXT),
     }
 }
 
@@ -1140,10 +943,7 @@ pub unsafe extern "system" fn vkCreateIndirectCommandsLayoutNV(
         Some(table) => unsafe {
             (*table.vkCreateIndirectCommandsLayoutNV)(device, pCreateInfo, pAllocator, pIndirectCommandsLayout)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCreateIndirectCommandsLayoutNV",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateIndirectCommandsLayoutNV),
     }
 }
 
@@ -1158,10 +958,7 @@ pub unsafe extern "system" fn vkCreateIndirectExecutionSetEXT(
         Some(table) => unsafe {
             (*table.vkCreateIndirectExecutionSetEXT)(device, pCreateInfo, pAllocator, pIndirectExecutionSet)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCreateIndirectExecutionSetEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateIndirectExecutionSetEXT),
     }
 }
 
@@ -1174,10 +971,7 @@ pub unsafe extern "system" fn vkCreateMicromapEXT(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkCreateMicromapEXT)(device, pCreateInfo, pAllocator, pMicromap) },
-        None => seam::reject(&Rejected {
-            command: "vkCreateMicromapEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateMicromapEXT),
     }
 }
 
@@ -1190,10 +984,7 @@ pub unsafe extern "system" fn vkCreateOpticalFlowSessionNV(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkCreateOpticalFlowSessionNV)(device, pCreateInfo, pAllocator, pSession) },
-        None => seam::reject(&Rejected {
-            command: "vkCreateOpticalFlowSessionNV",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateOpticalFlowSessionNV),
     }
 }
 
@@ -1206,10 +997,7 @@ pub unsafe extern "system" fn vkCreatePipelineBinariesKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkCreatePipelineBinariesKHR)(device, pCreateInfo, pAllocator, pBinaries) },
-        None => seam::reject(&Rejected {
-            command: "vkCreatePipelineBinariesKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreatePipelineBinariesKHR),
     }
 }
 
@@ -1223,10 +1011,7 @@ pub unsafe extern "system" fn vkCreatePipelineCache(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkCreatePipelineCache)(device, pCreateInfo, pAllocator, pPipelineCache) },
-        None => seam::reject(&Rejected {
-            command: "vkCreatePipelineCache",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreatePipelineCache),
     }
 }
 
@@ -1240,10 +1025,7 @@ pub unsafe extern "system" fn vkCreatePipelineLayout(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkCreatePipelineLayout)(device, pCreateInfo, pAllocator, pPipelineLayout) },
-        None => seam::reject(&Rejected {
-            command: "vkCreatePipelineLayout",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreatePipelineLayout),
     }
 }
 
@@ -1257,10 +1039,7 @@ pub unsafe extern "system" fn vkCreatePrivateDataSlot(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkCreatePrivateDataSlot)(device, pCreateInfo, pAllocator, pPrivateDataSlot) },
-        None => seam::reject(&Rejected {
-            command: "vkCreatePrivateDataSlot",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreatePrivateDataSlot),
     }
 }
 
@@ -1275,10 +1054,7 @@ pub unsafe extern "system" fn vkCreatePrivateDataSlotEXT(
         Some(table) => unsafe {
             (*table.vkCreatePrivateDataSlotEXT)(device, pCreateInfo, pAllocator, pPrivateDataSlot)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCreatePrivateDataSlotEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreatePrivateDataSlotEXT),
     }
 }
 
@@ -1292,10 +1068,7 @@ pub unsafe extern "system" fn vkCreateQueryPool(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkCreateQueryPool)(device, pCreateInfo, pAllocator, pQueryPool) },
-        None => seam::reject(&Rejected {
-            command: "vkCreateQueryPool",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateQueryPool),
     }
 }
 
@@ -1321,10 +1094,7 @@ pub unsafe extern "system" fn vkCreateRayTracingPipelinesKHR(
                 pPipelines,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCreateRayTracingPipelinesKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateRayTracingPipelinesKHR),
     }
 }
 
@@ -1348,10 +1118,7 @@ pub unsafe extern "system" fn vkCreateRayTracingPipelinesNV(
                 pPipelines,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCreateRayTracingPipelinesNV",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateRayTracingPipelinesNV),
     }
 }
 
@@ -1365,10 +1132,7 @@ pub unsafe extern "system" fn vkCreateRenderPass(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkCreateRenderPass)(device, pCreateInfo, pAllocator, pRenderPass) },
-        None => seam::reject(&Rejected {
-            command: "vkCreateRenderPass",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateRenderPass),
     }
 }
 
@@ -1382,10 +1146,7 @@ pub unsafe extern "system" fn vkCreateRenderPass2(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkCreateRenderPass2)(device, pCreateInfo, pAllocator, pRenderPass) },
-        None => seam::reject(&Rejected {
-            command: "vkCreateRenderPass2",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateRenderPass2),
     }
 }
 
@@ -1398,10 +1159,7 @@ pub unsafe extern "system" fn vkCreateRenderPass2KHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkCreateRenderPass2KHR)(device, pCreateInfo, pAllocator, pRenderPass) },
-        None => seam::reject(&Rejected {
-            command: "vkCreateRenderPass2KHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateRenderPass2KHR),
     }
 }
 
@@ -1415,10 +1173,7 @@ pub unsafe extern "system" fn vkCreateSampler(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkCreateSampler)(device, pCreateInfo, pAllocator, pSampler) },
-        None => seam::reject(&Rejected {
-            command: "vkCreateSampler",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateSampler),
     }
 }
 
@@ -1434,10 +1189,7 @@ pub unsafe extern "system" fn vkCreateSamplerYcbcrConversion(
         Some(table) => unsafe {
             (*table.vkCreateSamplerYcbcrConversion)(device, pCreateInfo, pAllocator, pYcbcrConversion)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCreateSamplerYcbcrConversion",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateSamplerYcbcrConversion),
     }
 }
 
@@ -1452,10 +1204,7 @@ pub unsafe extern "system" fn vkCreateSamplerYcbcrConversionKHR(
         Some(table) => unsafe {
             (*table.vkCreateSamplerYcbcrConversionKHR)(device, pCreateInfo, pAllocator, pYcbcrConversion)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCreateSamplerYcbcrConversionKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateSamplerYcbcrConversionKHR),
     }
 }
 
@@ -1469,10 +1218,7 @@ pub unsafe extern "system" fn vkCreateSemaphore(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkCreateSemaphore)(device, pCreateInfo, pAllocator, pSemaphore) },
-        None => seam::reject(&Rejected {
-            command: "vkCreateSemaphore",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateSemaphore),
     }
 }
 
@@ -1487,10 +1233,7 @@ pub unsafe extern "system" fn vkCreateShaderInstrumentationARM(
         Some(table) => unsafe {
             (*table.vkCreateShaderInstrumentationARM)(device, pCreateInfo, pAllocator, pInstrumentation)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCreateShaderInstrumentationARM",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateShaderInstrumentationARM),
     }
 }
 
@@ -1504,10 +1247,7 @@ pub unsafe extern "system" fn vkCreateShaderModule(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkCreateShaderModule)(device, pCreateInfo, pAllocator, pShaderModule) },
-        None => seam::reject(&Rejected {
-            command: "vkCreateShaderModule",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateShaderModule),
     }
 }
 
@@ -1523,10 +1263,7 @@ pub unsafe extern "system" fn vkCreateShadersEXT(
         Some(table) => unsafe {
             (*table.vkCreateShadersEXT)(device, createInfoCount, pCreateInfos, pAllocator, pShaders)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCreateShadersEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateShadersEXT),
     }
 }
 
@@ -1543,10 +1280,7 @@ pub unsafe extern "system" fn vkCreateSharedSwapchainsKHR(
         Some(table) => unsafe {
             (*table.vkCreateSharedSwapchainsKHR)(device, swapchainCount, pCreateInfos.cast(), pAllocator, pSwapchains)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCreateSharedSwapchainsKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateSharedSwapchainsKHR),
     }
 }
 
@@ -1570,10 +1304,7 @@ pub unsafe extern "system" fn vkCreateTensorARM(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkCreateTensorARM)(device, pCreateInfo, pAllocator, pTensor) },
-        None => seam::reject(&Rejected {
-            command: "vkCreateTensorARM",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateTensorARM),
     }
 }
 
@@ -1586,10 +1317,7 @@ pub unsafe extern "system" fn vkCreateTensorViewARM(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkCreateTensorViewARM)(device, pCreateInfo, pAllocator, pView) },
-        None => seam::reject(&Rejected {
-            command: "vkCreateTensorViewARM",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateTensorViewARM),
     }
 }
 
@@ -1604,10 +1332,7 @@ pub unsafe extern "system" fn vkCreateValidationCacheEXT(
         Some(table) => unsafe {
             (*table.vkCreateValidationCacheEXT)(device, pCreateInfo, pAllocator, pValidationCache)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCreateValidationCacheEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateValidationCacheEXT),
     }
 }
 
@@ -1620,10 +1345,7 @@ pub unsafe extern "system" fn vkCreateVideoSessionKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkCreateVideoSessionKHR)(device, pCreateInfo, pAllocator, pVideoSession) },
-        None => seam::reject(&Rejected {
-            command: "vkCreateVideoSessionKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateVideoSessionKHR),
     }
 }
 
@@ -1638,10 +1360,7 @@ pub unsafe extern "system" fn vkCreateVideoSessionParametersKHR(
         Some(table) => unsafe {
             (*table.vkCreateVideoSessionParametersKHR)(device, pCreateInfo, pAllocator, pVideoSessionParameters)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCreateVideoSessionParametersKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkCreateVideoSessionParametersKHR),
     }
 }
 
@@ -1668,10 +1387,7 @@ pub unsafe extern "system" fn vkDeferredOperationJoinKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkDeferredOperationJoinKHR)(device, operation) },
-        None => seam::reject(&Rejected {
-            command: "vkDeferredOperationJoinKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDeferredOperationJoinKHR),
     }
 }
 
@@ -1683,10 +1399,7 @@ pub unsafe extern "system" fn vkDestroyAccelerationStructureKHR(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkDestroyAccelerationStructureKHR)(device, accelerationStructure, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkDestroyAccelerationStructureKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroyAccelerationStructureKHR),
     }
 }
 
@@ -1698,10 +1411,7 @@ pub unsafe extern "system" fn vkDestroyAccelerationStructureNV(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkDestroyAccelerationStructureNV)(device, accelerationStructure, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkDestroyAccelerationStructureNV",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroyAccelerationStructureNV),
     }
 }
 
@@ -1714,10 +1424,7 @@ pub unsafe extern "system" fn vkDestroyBuffer(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkDestroyBuffer)(device, buffer, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkDestroyBuffer",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroyBuffer),
     }
 }
 
@@ -1729,10 +1436,7 @@ pub unsafe extern "system" fn vkDestroyBufferCollectionFUCHSIA(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkDestroyBufferCollectionFUCHSIA)(device, collection, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkDestroyBufferCollectionFUCHSIA",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroyBufferCollectionFUCHSIA),
     }
 }
 
@@ -1745,10 +1449,7 @@ pub unsafe extern "system" fn vkDestroyBufferView(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkDestroyBufferView)(device, bufferView, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkDestroyBufferView",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroyBufferView),
     }
 }
 
@@ -1761,10 +1462,7 @@ pub unsafe extern "system" fn vkDestroyCommandPool(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkDestroyCommandPool)(device, commandPool, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkDestroyCommandPool",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroyCommandPool),
     }
 }
 
@@ -1776,10 +1474,7 @@ pub unsafe extern "system" fn vkDestroyCuFunctionNVX(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkDestroyCuFunctionNVX)(device, function, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkDestroyCuFunctionNVX",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroyCuFunctionNVX),
     }
 }
 
@@ -1791,10 +1486,7 @@ pub unsafe extern "system" fn vkDestroyCuModuleNVX(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkDestroyCuModuleNVX)(device, module, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkDestroyCuModuleNVX",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroyCuModuleNVX),
     }
 }
 
@@ -1806,10 +1498,7 @@ pub unsafe extern "system" fn vkDestroyCudaFunctionNV(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkDestroyCudaFunctionNV)(device, function, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkDestroyCudaFunctionNV",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroyCudaFunctionNV),
     }
 }
 
@@ -1821,10 +1510,7 @@ pub unsafe extern "system" fn vkDestroyCudaModuleNV(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkDestroyCudaModuleNV)(device, module, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkDestroyCudaModuleNV",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroyCudaModuleNV),
     }
 }
 
@@ -1836,10 +1522,7 @@ pub unsafe extern "system" fn vkDestroyDataGraphPipelineSessionARM(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkDestroyDataGraphPipelineSessionARM)(device, session, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkDestroyDataGraphPipelineSessionARM",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroyDataGraphPipelineSessionARM),
     }
 }
 
@@ -1851,10 +1534,7 @@ pub unsafe extern "system" fn vkDestroyDeferredOperationKHR(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkDestroyDeferredOperationKHR)(device, operation, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkDestroyDeferredOperationKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroyDeferredOperationKHR),
     }
 }
 
@@ -1867,10 +1547,7 @@ pub unsafe extern "system" fn vkDestroyDescriptorPool(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkDestroyDescriptorPool)(device, descriptorPool, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkDestroyDescriptorPool",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroyDescriptorPool),
     }
 }
 
@@ -1883,10 +1560,7 @@ pub unsafe extern "system" fn vkDestroyDescriptorSetLayout(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkDestroyDescriptorSetLayout)(device, descriptorSetLayout, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkDestroyDescriptorSetLayout",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroyDescriptorSetLayout),
     }
 }
 
@@ -1901,10 +1575,7 @@ pub unsafe extern "system" fn vkDestroyDescriptorUpdateTemplate(
         Some(table) => unsafe {
             (*table.vkDestroyDescriptorUpdateTemplate)(device, descriptorUpdateTemplate, pAllocator)
         },
-        None => seam::reject(&Rejected {
-            command: "vkDestroyDescriptorUpdateTemplate",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroyDescriptorUpdateTemplate),
     }
 }
 
@@ -1918,10 +1589,7 @@ pub unsafe extern "system" fn vkDestroyDescriptorUpdateTemplateKHR(
         Some(table) => unsafe {
             (*table.vkDestroyDescriptorUpdateTemplateKHR)(device, descriptorUpdateTemplate, pAllocator)
         },
-        None => seam::reject(&Rejected {
-            command: "vkDestroyDescriptorUpdateTemplateKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroyDescriptorUpdateTemplateKHR),
     }
 }
 
@@ -1940,10 +1608,7 @@ pub unsafe extern "system" fn vkDestroyEvent(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkDestroyEvent)(device, event, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkDestroyEvent",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroyEvent),
     }
 }
 
@@ -1955,10 +1620,7 @@ pub unsafe extern "system" fn vkDestroyExternalComputeQueueNV(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkDestroyExternalComputeQueueNV)(device, externalQueue, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkDestroyExternalComputeQueueNV",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroyExternalComputeQueueNV),
     }
 }
 
@@ -1971,10 +1633,7 @@ pub unsafe extern "system" fn vkDestroyFence(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkDestroyFence)(device, fence, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkDestroyFence",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroyFence),
     }
 }
 
@@ -1987,10 +1646,7 @@ pub unsafe extern "system" fn vkDestroyFramebuffer(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkDestroyFramebuffer)(device, framebuffer, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkDestroyFramebuffer",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroyFramebuffer),
     }
 }
 
@@ -2002,10 +1658,7 @@ pub unsafe extern "system" fn vkDestroyGpaSessionAMD(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkDestroyGpaSessionAMD)(device, gpaSession, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkDestroyGpaSessionAMD",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroyGpaSessionAMD),
     }
 }
 
@@ -2018,10 +1671,7 @@ pub unsafe extern "system" fn vkDestroyImage(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkDestroyImage)(device, image, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkDestroyImage",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroyImage),
     }
 }
 
@@ -2034,10 +1684,7 @@ pub unsafe extern "system" fn vkDestroyImageView(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkDestroyImageView)(device, imageView, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkDestroyImageView",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroyImageView),
     }
 }
 
@@ -2051,10 +1698,7 @@ pub unsafe extern "system" fn vkDestroyIndirectCommandsLayoutEXT(
         Some(table) => unsafe {
             (*table.vkDestroyIndirectCommandsLayoutEXT)(device, indirectCommandsLayout, pAllocator)
         },
-        None => seam::reject(&Rejected {
-            command: "vkDestroyIndirectCommandsLayoutEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroyIndirectCommandsLayoutEXT),
     }
 }
 
@@ -2068,10 +1712,7 @@ pub unsafe extern "system" fn vkDestroyIndirectCommandsLayoutNV(
         Some(table) => unsafe {
             (*table.vkDestroyIndirectCommandsLayoutNV)(device, indirectCommandsLayout, pAllocator)
         },
-        None => seam::reject(&Rejected {
-            command: "vkDestroyIndirectCommandsLayoutNV",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroyIndirectCommandsLayoutNV),
     }
 }
 
@@ -2083,10 +1724,7 @@ pub unsafe extern "system" fn vkDestroyIndirectExecutionSetEXT(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkDestroyIndirectExecutionSetEXT)(device, indirectExecutionSet, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkDestroyIndirectExecutionSetEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroyIndirectExecutionSetEXT),
     }
 }
 
@@ -2098,10 +1736,7 @@ pub unsafe extern "system" fn vkDestroyMicromapEXT(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkDestroyMicromapEXT)(device, micromap, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkDestroyMicromapEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroyMicromapEXT),
     }
 }
 
@@ -2113,10 +1748,7 @@ pub unsafe extern "system" fn vkDestroyOpticalFlowSessionNV(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkDestroyOpticalFlowSessionNV)(device, session, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkDestroyOpticalFlowSessionNV",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroyOpticalFlowSessionNV),
     }
 }
 
@@ -2129,10 +1761,7 @@ pub unsafe extern "system" fn vkDestroyPipeline(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkDestroyPipeline)(device, pipeline, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkDestroyPipeline",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroyPipeline),
     }
 }
 
@@ -2144,10 +1773,7 @@ pub unsafe extern "system" fn vkDestroyPipelineBinaryKHR(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkDestroyPipelineBinaryKHR)(device, pipelineBinary, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkDestroyPipelineBinaryKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroyPipelineBinaryKHR),
     }
 }
 
@@ -2160,10 +1786,7 @@ pub unsafe extern "system" fn vkDestroyPipelineCache(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkDestroyPipelineCache)(device, pipelineCache, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkDestroyPipelineCache",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroyPipelineCache),
     }
 }
 
@@ -2176,10 +1799,7 @@ pub unsafe extern "system" fn vkDestroyPipelineLayout(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkDestroyPipelineLayout)(device, pipelineLayout, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkDestroyPipelineLayout",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroyPipelineLayout),
     }
 }
 
@@ -2192,10 +1812,7 @@ pub unsafe extern "system" fn vkDestroyPrivateDataSlot(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkDestroyPrivateDataSlot)(device, privateDataSlot, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkDestroyPrivateDataSlot",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroyPrivateDataSlot),
     }
 }
 
@@ -2207,10 +1824,7 @@ pub unsafe extern "system" fn vkDestroyPrivateDataSlotEXT(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkDestroyPrivateDataSlotEXT)(device, privateDataSlot, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkDestroyPrivateDataSlotEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroyPrivateDataSlotEXT),
     }
 }
 
@@ -2223,10 +1837,7 @@ pub unsafe extern "system" fn vkDestroyQueryPool(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkDestroyQueryPool)(device, queryPool, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkDestroyQueryPool",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroyQueryPool),
     }
 }
 
@@ -2239,10 +1850,7 @@ pub unsafe extern "system" fn vkDestroyRenderPass(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkDestroyRenderPass)(device, renderPass, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkDestroyRenderPass",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroyRenderPass),
     }
 }
 
@@ -2255,10 +1863,7 @@ pub unsafe extern "system" fn vkDestroySampler(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkDestroySampler)(device, sampler, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkDestroySampler",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroySampler),
     }
 }
 
@@ -2271,10 +1876,7 @@ pub unsafe extern "system" fn vkDestroySamplerYcbcrConversion(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkDestroySamplerYcbcrConversion)(device, ycbcrConversion, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkDestroySamplerYcbcrConversion",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroySamplerYcbcrConversion),
     }
 }
 
@@ -2286,10 +1888,7 @@ pub unsafe extern "system" fn vkDestroySamplerYcbcrConversionKHR(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkDestroySamplerYcbcrConversionKHR)(device, ycbcrConversion, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkDestroySamplerYcbcrConversionKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroySamplerYcbcrConversionKHR),
     }
 }
 
@@ -2302,10 +1901,7 @@ pub unsafe extern "system" fn vkDestroySemaphore(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkDestroySemaphore)(device, semaphore, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkDestroySemaphore",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroySemaphore),
     }
 }
 
@@ -2317,10 +1913,7 @@ pub unsafe extern "system" fn vkDestroyShaderEXT(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkDestroyShaderEXT)(device, shader, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkDestroyShaderEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroyShaderEXT),
     }
 }
 
@@ -2332,10 +1925,7 @@ pub unsafe extern "system" fn vkDestroyShaderInstrumentationARM(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkDestroyShaderInstrumentationARM)(device, instrumentation, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkDestroyShaderInstrumentationARM",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroyShaderInstrumentationARM),
     }
 }
 
@@ -2348,10 +1938,7 @@ pub unsafe extern "system" fn vkDestroyShaderModule(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkDestroyShaderModule)(device, shaderModule, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkDestroyShaderModule",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroyShaderModule),
     }
 }
 
@@ -2364,10 +1951,7 @@ pub unsafe extern "system" fn vkDestroySwapchainKHR(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkDestroySwapchainKHR)(device, swapchain, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkDestroySwapchainKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroySwapchainKHR),
     }
 }
 
@@ -2379,10 +1963,7 @@ pub unsafe extern "system" fn vkDestroyTensorARM(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkDestroyTensorARM)(device, tensor, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkDestroyTensorARM",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroyTensorARM),
     }
 }
 
@@ -2394,10 +1975,7 @@ pub unsafe extern "system" fn vkDestroyTensorViewARM(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkDestroyTensorViewARM)(device, tensorView, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkDestroyTensorViewARM",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroyTensorViewARM),
     }
 }
 
@@ -2409,10 +1987,7 @@ pub unsafe extern "system" fn vkDestroyValidationCacheEXT(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkDestroyValidationCacheEXT)(device, validationCache, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkDestroyValidationCacheEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroyValidationCacheEXT),
     }
 }
 
@@ -2424,10 +1999,7 @@ pub unsafe extern "system" fn vkDestroyVideoSessionKHR(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkDestroyVideoSessionKHR)(device, videoSession, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkDestroyVideoSessionKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroyVideoSessionKHR),
     }
 }
 
@@ -2441,10 +2013,7 @@ pub unsafe extern "system" fn vkDestroyVideoSessionParametersKHR(
         Some(table) => unsafe {
             (*table.vkDestroyVideoSessionParametersKHR)(device, videoSessionParameters, pAllocator)
         },
-        None => seam::reject(&Rejected {
-            command: "vkDestroyVideoSessionParametersKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDestroyVideoSessionParametersKHR),
     }
 }
 
@@ -2453,10 +2022,7 @@ pub unsafe extern "system" fn vkDestroyVideoSessionParametersKHR(
 pub unsafe extern "system" fn vkDeviceWaitIdle(device: VkDevice) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkDeviceWaitIdle)(device) },
-        None => seam::reject(&Rejected {
-            command: "vkDeviceWaitIdle",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDeviceWaitIdle),
     }
 }
 
@@ -2468,10 +2034,7 @@ pub unsafe extern "system" fn vkDisplayPowerControlEXT(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkDisplayPowerControlEXT)(device, display, pDisplayPowerInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkDisplayPowerControlEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkDisplayPowerControlEXT),
     }
 }
 
@@ -2482,10 +2045,7 @@ pub unsafe extern "system" fn vkExportMetalObjectsEXT(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkExportMetalObjectsEXT)(device, pMetalObjectsInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkExportMetalObjectsEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkExportMetalObjectsEXT),
     }
 }
 
@@ -2498,10 +2058,7 @@ pub unsafe extern "system" fn vkFlushMappedMemoryRanges(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkFlushMappedMemoryRanges)(device, memoryRangeCount, pMemoryRanges) },
-        None => seam::reject(&Rejected {
-            command: "vkFlushMappedMemoryRanges",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkFlushMappedMemoryRanges),
     }
 }
 
@@ -2517,10 +2074,7 @@ pub unsafe extern "system" fn vkFreeCommandBuffers(
         Some(table) => unsafe {
             (*table.vkFreeCommandBuffers)(device, commandPool, commandBufferCount, pCommandBuffers)
         },
-        None => seam::reject(&Rejected {
-            command: "vkFreeCommandBuffers",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkFreeCommandBuffers),
     }
 }
 
@@ -2536,10 +2090,7 @@ pub unsafe extern "system" fn vkFreeDescriptorSets(
         Some(table) => unsafe {
             (*table.vkFreeDescriptorSets)(device, descriptorPool, descriptorSetCount, pDescriptorSets)
         },
-        None => seam::reject(&Rejected {
-            command: "vkFreeDescriptorSets",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkFreeDescriptorSets),
     }
 }
 
@@ -2552,10 +2103,7 @@ pub unsafe extern "system" fn vkFreeMemory(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkFreeMemory)(device, memory, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkFreeMemory",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkFreeMemory),
     }
 }
 
@@ -2577,10 +2125,7 @@ pub unsafe extern "system" fn vkGetAccelerationStructureBuildSizesKHR(
                 pSizeInfo,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetAccelerationStructureBuildSizesKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetAccelerationStructureBuildSizesKHR),
     }
 }
 
@@ -2591,10 +2136,7 @@ pub unsafe extern "system" fn vkGetAccelerationStructureDeviceAddressKHR(
 ) -> VkDeviceAddress {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetAccelerationStructureDeviceAddressKHR)(device, pInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkGetAccelerationStructureDeviceAddressKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetAccelerationStructureDeviceAddressKHR),
     }
 }
 
@@ -2609,10 +2151,7 @@ pub unsafe extern "system" fn vkGetAccelerationStructureHandleNV(
         Some(table) => unsafe {
             (*table.vkGetAccelerationStructureHandleNV)(device, accelerationStructure, dataSize, pData)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetAccelerationStructureHandleNV",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetAccelerationStructureHandleNV),
     }
 }
 
@@ -2626,10 +2165,7 @@ pub unsafe extern "system" fn vkGetAccelerationStructureMemoryRequirementsNV(
         Some(table) => unsafe {
             (*table.vkGetAccelerationStructureMemoryRequirementsNV)(device, pInfo, pMemoryRequirements)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetAccelerationStructureMemoryRequirementsNV",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetAccelerationStructureMemoryRequirementsNV),
     }
 }
 
@@ -2643,10 +2179,7 @@ pub unsafe extern "system" fn vkGetAccelerationStructureOpaqueCaptureDescriptorD
         Some(table) => unsafe {
             (*table.vkGetAccelerationStructureOpaqueCaptureDescriptorDataEXT)(device, pInfo, pData)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetAccelerationStructureOpaqueCaptureDescriptorDataEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetAccelerationStructureOpaqueCaptureDescriptorDataEXT),
     }
 }
 
@@ -2658,10 +2191,7 @@ pub unsafe extern "system" fn vkGetAndroidHardwareBufferPropertiesANDROID(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetAndroidHardwareBufferPropertiesANDROID)(device, buffer, pProperties) },
-        None => seam::reject(&Rejected {
-            command: "vkGetAndroidHardwareBufferPropertiesANDROID",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetAndroidHardwareBufferPropertiesANDROID),
     }
 }
 
@@ -2673,10 +2203,7 @@ pub unsafe extern "system" fn vkGetBufferCollectionPropertiesFUCHSIA(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetBufferCollectionPropertiesFUCHSIA)(device, collection, pProperties) },
-        None => seam::reject(&Rejected {
-            command: "vkGetBufferCollectionPropertiesFUCHSIA",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetBufferCollectionPropertiesFUCHSIA),
     }
 }
 
@@ -2688,10 +2215,7 @@ pub unsafe extern "system" fn vkGetBufferDeviceAddress(
 ) -> VkDeviceAddress {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetBufferDeviceAddress)(device, pInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkGetBufferDeviceAddress",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetBufferDeviceAddress),
     }
 }
 
@@ -2702,10 +2226,7 @@ pub unsafe extern "system" fn vkGetBufferDeviceAddressEXT(
 ) -> VkDeviceAddress {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetBufferDeviceAddressEXT)(device, pInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkGetBufferDeviceAddressEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetBufferDeviceAddressEXT),
     }
 }
 
@@ -2716,10 +2237,7 @@ pub unsafe extern "system" fn vkGetBufferDeviceAddressKHR(
 ) -> VkDeviceAddress {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetBufferDeviceAddressKHR)(device, pInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkGetBufferDeviceAddressKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetBufferDeviceAddressKHR),
     }
 }
 
@@ -2732,10 +2250,7 @@ pub unsafe extern "system" fn vkGetBufferMemoryRequirements(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetBufferMemoryRequirements)(device, buffer, pMemoryRequirements) },
-        None => seam::reject(&Rejected {
-            command: "vkGetBufferMemoryRequirements",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetBufferMemoryRequirements),
     }
 }
 
@@ -2748,10 +2263,7 @@ pub unsafe extern "system" fn vkGetBufferMemoryRequirements2(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetBufferMemoryRequirements2)(device, pInfo, pMemoryRequirements) },
-        None => seam::reject(&Rejected {
-            command: "vkGetBufferMemoryRequirements2",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetBufferMemoryRequirements2),
     }
 }
 
@@ -2763,10 +2275,7 @@ pub unsafe extern "system" fn vkGetBufferMemoryRequirements2KHR(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetBufferMemoryRequirements2KHR)(device, pInfo, pMemoryRequirements) },
-        None => seam::reject(&Rejected {
-            command: "vkGetBufferMemoryRequirements2KHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetBufferMemoryRequirements2KHR),
     }
 }
 
@@ -2778,10 +2287,7 @@ pub unsafe extern "system" fn vkGetBufferOpaqueCaptureAddress(
 ) -> u64 {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetBufferOpaqueCaptureAddress)(device, pInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkGetBufferOpaqueCaptureAddress",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetBufferOpaqueCaptureAddress),
     }
 }
 
@@ -2792,10 +2298,7 @@ pub unsafe extern "system" fn vkGetBufferOpaqueCaptureAddressKHR(
 ) -> u64 {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetBufferOpaqueCaptureAddressKHR)(device, pInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkGetBufferOpaqueCaptureAddressKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetBufferOpaqueCaptureAddressKHR),
     }
 }
 
@@ -2807,10 +2310,7 @@ pub unsafe extern "system" fn vkGetBufferOpaqueCaptureDescriptorDataEXT(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetBufferOpaqueCaptureDescriptorDataEXT)(device, pInfo, pData) },
-        None => seam::reject(&Rejected {
-            command: "vkGetBufferOpaqueCaptureDescriptorDataEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetBufferOpaqueCaptureDescriptorDataEXT),
     }
 }
 
@@ -2826,10 +2326,7 @@ pub unsafe extern "system" fn vkGetCalibratedTimestampsEXT(
         Some(table) => unsafe {
             (*table.vkGetCalibratedTimestampsEXT)(device, timestampCount, pTimestampInfos, pTimestamps, pMaxDeviation)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetCalibratedTimestampsEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetCalibratedTimestampsEXT),
     }
 }
 
@@ -2845,10 +2342,7 @@ pub unsafe extern "system" fn vkGetCalibratedTimestampsKHR(
         Some(table) => unsafe {
             (*table.vkGetCalibratedTimestampsKHR)(device, timestampCount, pTimestampInfos, pTimestamps, pMaxDeviation)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetCalibratedTimestampsKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetCalibratedTimestampsKHR),
     }
 }
 
@@ -2860,10 +2354,7 @@ pub unsafe extern "system" fn vkGetClusterAccelerationStructureBuildSizesNV(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetClusterAccelerationStructureBuildSizesNV)(device, pInfo, pSizeInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkGetClusterAccelerationStructureBuildSizesNV",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetClusterAccelerationStructureBuildSizesNV),
     }
 }
 
@@ -2876,10 +2367,7 @@ pub unsafe extern "system" fn vkGetCudaModuleCacheNV(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetCudaModuleCacheNV)(device, module, pCacheSize, pCacheData) },
-        None => seam::reject(&Rejected {
-            command: "vkGetCudaModuleCacheNV",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetCudaModuleCacheNV),
     }
 }
 
@@ -2894,10 +2382,7 @@ pub unsafe extern "system" fn vkGetDataGraphPipelineAvailablePropertiesARM(
         Some(table) => unsafe {
             (*table.vkGetDataGraphPipelineAvailablePropertiesARM)(device, pPipelineInfo, pPropertiesCount, pProperties)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetDataGraphPipelineAvailablePropertiesARM",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetDataGraphPipelineAvailablePropertiesARM),
     }
 }
 
@@ -2912,10 +2397,7 @@ pub unsafe extern "system" fn vkGetDataGraphPipelinePropertiesARM(
         Some(table) => unsafe {
             (*table.vkGetDataGraphPipelinePropertiesARM)(device, pPipelineInfo, propertiesCount, pProperties)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetDataGraphPipelinePropertiesARM",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetDataGraphPipelinePropertiesARM),
     }
 }
 
@@ -2935,10 +2417,7 @@ pub unsafe extern "system" fn vkGetDataGraphPipelineSessionBindPointRequirements
                 pBindPointRequirements,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetDataGraphPipelineSessionBindPointRequirementsARM",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetDataGraphPipelineSessionBindPointRequirementsARM),
     }
 }
 
@@ -2952,10 +2431,7 @@ pub unsafe extern "system" fn vkGetDataGraphPipelineSessionMemoryRequirementsARM
         Some(table) => unsafe {
             (*table.vkGetDataGraphPipelineSessionMemoryRequirementsARM)(device, pInfo, pMemoryRequirements)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetDataGraphPipelineSessionMemoryRequirementsARM",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetDataGraphPipelineSessionMemoryRequirementsARM),
     }
 }
 
@@ -2966,10 +2442,7 @@ pub unsafe extern "system" fn vkGetDeferredOperationMaxConcurrencyKHR(
 ) -> u32 {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetDeferredOperationMaxConcurrencyKHR)(device, operation) },
-        None => seam::reject(&Rejected {
-            command: "vkGetDeferredOperationMaxConcurrencyKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetDeferredOperationMaxConcurrencyKHR),
     }
 }
 
@@ -2980,10 +2453,7 @@ pub unsafe extern "system" fn vkGetDeferredOperationResultKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetDeferredOperationResultKHR)(device, operation) },
-        None => seam::reject(&Rejected {
-            command: "vkGetDeferredOperationResultKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetDeferredOperationResultKHR),
     }
 }
 
@@ -2996,10 +2466,7 @@ pub unsafe extern "system" fn vkGetDescriptorEXT(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetDescriptorEXT)(device, pDescriptorInfo, dataSize, pDescriptor) },
-        None => seam::reject(&Rejected {
-            command: "vkGetDescriptorEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetDescriptorEXT),
     }
 }
 
@@ -3011,10 +2478,7 @@ pub unsafe extern "system" fn vkGetDescriptorSetHostMappingVALVE(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetDescriptorSetHostMappingVALVE)(device, descriptorSet, ppData) },
-        None => seam::reject(&Rejected {
-            command: "vkGetDescriptorSetHostMappingVALVE",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetDescriptorSetHostMappingVALVE),
     }
 }
 
@@ -3027,10 +2491,7 @@ pub unsafe extern "system" fn vkGetDescriptorSetLayoutBindingOffsetEXT(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetDescriptorSetLayoutBindingOffsetEXT)(device, layout, binding, pOffset) },
-        None => seam::reject(&Rejected {
-            command: "vkGetDescriptorSetLayoutBindingOffsetEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetDescriptorSetLayoutBindingOffsetEXT),
     }
 }
 
@@ -3044,10 +2505,7 @@ pub unsafe extern "system" fn vkGetDescriptorSetLayoutHostMappingInfoVALVE(
         Some(table) => unsafe {
             (*table.vkGetDescriptorSetLayoutHostMappingInfoVALVE)(device, pBindingReference, pHostMapping)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetDescriptorSetLayoutHostMappingInfoVALVE",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetDescriptorSetLayoutHostMappingInfoVALVE),
     }
 }
 
@@ -3059,10 +2517,7 @@ pub unsafe extern "system" fn vkGetDescriptorSetLayoutSizeEXT(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetDescriptorSetLayoutSizeEXT)(device, layout, pLayoutSizeInBytes) },
-        None => seam::reject(&Rejected {
-            command: "vkGetDescriptorSetLayoutSizeEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetDescriptorSetLayoutSizeEXT),
     }
 }
 
@@ -3075,10 +2530,7 @@ pub unsafe extern "system" fn vkGetDescriptorSetLayoutSupport(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetDescriptorSetLayoutSupport)(device, pCreateInfo, pSupport) },
-        None => seam::reject(&Rejected {
-            command: "vkGetDescriptorSetLayoutSupport",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetDescriptorSetLayoutSupport),
     }
 }
 
@@ -3090,10 +2542,7 @@ pub unsafe extern "system" fn vkGetDescriptorSetLayoutSupportKHR(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetDescriptorSetLayoutSupportKHR)(device, pCreateInfo, pSupport) },
-        None => seam::reject(&Rejected {
-            command: "vkGetDescriptorSetLayoutSupportKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetDescriptorSetLayoutSupportKHR),
     }
 }
 
@@ -3107,10 +2556,7 @@ pub unsafe extern "system" fn vkGetDeviceAccelerationStructureCompatibilityKHR(
         Some(table) => unsafe {
             (*table.vkGetDeviceAccelerationStructureCompatibilityKHR)(device, pVersionInfo, pCompatibility)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetDeviceAccelerationStructureCompatibilityKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetDeviceAccelerationStructureCompatibilityKHR),
     }
 }
 
@@ -3123,10 +2569,7 @@ pub unsafe extern "system" fn vkGetDeviceBufferMemoryRequirements(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetDeviceBufferMemoryRequirements)(device, pInfo, pMemoryRequirements) },
-        None => seam::reject(&Rejected {
-            command: "vkGetDeviceBufferMemoryRequirements",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetDeviceBufferMemoryRequirements),
     }
 }
 
@@ -3138,10 +2581,7 @@ pub unsafe extern "system" fn vkGetDeviceBufferMemoryRequirementsKHR(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetDeviceBufferMemoryRequirementsKHR)(device, pInfo, pMemoryRequirements) },
-        None => seam::reject(&Rejected {
-            command: "vkGetDeviceBufferMemoryRequirementsKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetDeviceBufferMemoryRequirementsKHR),
     }
 }
 
@@ -3155,10 +2595,7 @@ pub unsafe extern "system" fn vkGetDeviceCombinedImageSamplerIndexNVX(
         Some(table) => unsafe {
             (*table.vkGetDeviceCombinedImageSamplerIndexNVX)(device, imageViewIndex, samplerIndex)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetDeviceCombinedImageSamplerIndexNVX",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetDeviceCombinedImageSamplerIndexNVX),
     }
 }
 
@@ -3169,10 +2606,7 @@ pub unsafe extern "system" fn vkGetDeviceFaultDebugInfoKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetDeviceFaultDebugInfoKHR)(device, pDebugInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkGetDeviceFaultDebugInfoKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetDeviceFaultDebugInfoKHR),
     }
 }
 
@@ -3184,10 +2618,7 @@ pub unsafe extern "system" fn vkGetDeviceFaultInfoEXT(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetDeviceFaultInfoEXT)(device, pFaultCounts, pFaultInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkGetDeviceFaultInfoEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetDeviceFaultInfoEXT),
     }
 }
 
@@ -3200,10 +2631,7 @@ pub unsafe extern "system" fn vkGetDeviceFaultReportsKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetDeviceFaultReportsKHR)(device, timeout, pFaultCounts, pFaultInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkGetDeviceFaultReportsKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetDeviceFaultReportsKHR),
     }
 }
 
@@ -3226,10 +2654,7 @@ pub unsafe extern "system" fn vkGetDeviceGroupPeerMemoryFeatures(
                 pPeerMemoryFeatures,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetDeviceGroupPeerMemoryFeatures",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetDeviceGroupPeerMemoryFeatures),
     }
 }
 
@@ -3251,10 +2676,7 @@ pub unsafe extern "system" fn vkGetDeviceGroupPeerMemoryFeaturesKHR(
                 pPeerMemoryFeatures,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetDeviceGroupPeerMemoryFeaturesKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetDeviceGroupPeerMemoryFeaturesKHR),
     }
 }
 
@@ -3268,10 +2690,7 @@ pub unsafe extern "system" fn vkGetDeviceGroupPresentCapabilitiesKHR(
         Some(table) => unsafe {
             (*table.vkGetDeviceGroupPresentCapabilitiesKHR)(device, pDeviceGroupPresentCapabilities)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetDeviceGroupPresentCapabilitiesKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetDeviceGroupPresentCapabilitiesKHR),
     }
 }
 
@@ -3283,10 +2702,7 @@ pub unsafe extern "system" fn vkGetDeviceGroupSurfacePresentModes2EXT(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetDeviceGroupSurfacePresentModes2EXT)(device, pSurfaceInfo.cast(), pModes) },
-        None => seam::reject(&Rejected {
-            command: "vkGetDeviceGroupSurfacePresentModes2EXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetDeviceGroupSurfacePresentModes2EXT),
     }
 }
 
@@ -3299,10 +2715,7 @@ pub unsafe extern "system" fn vkGetDeviceGroupSurfacePresentModesKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetDeviceGroupSurfacePresentModesKHR)(device, surface, pModes) },
-        None => seam::reject(&Rejected {
-            command: "vkGetDeviceGroupSurfacePresentModesKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetDeviceGroupSurfacePresentModesKHR),
     }
 }
 
@@ -3315,10 +2728,7 @@ pub unsafe extern "system" fn vkGetDeviceImageMemoryRequirements(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetDeviceImageMemoryRequirements)(device, pInfo, pMemoryRequirements) },
-        None => seam::reject(&Rejected {
-            command: "vkGetDeviceImageMemoryRequirements",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetDeviceImageMemoryRequirements),
     }
 }
 
@@ -3330,10 +2740,7 @@ pub unsafe extern "system" fn vkGetDeviceImageMemoryRequirementsKHR(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetDeviceImageMemoryRequirementsKHR)(device, pInfo, pMemoryRequirements) },
-        None => seam::reject(&Rejected {
-            command: "vkGetDeviceImageMemoryRequirementsKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetDeviceImageMemoryRequirementsKHR),
     }
 }
 
@@ -3354,10 +2761,7 @@ pub unsafe extern "system" fn vkGetDeviceImageSparseMemoryRequirements(
                 pSparseMemoryRequirements,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetDeviceImageSparseMemoryRequirements",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetDeviceImageSparseMemoryRequirements),
     }
 }
 
@@ -3377,10 +2781,7 @@ pub unsafe extern "system" fn vkGetDeviceImageSparseMemoryRequirementsKHR(
                 pSparseMemoryRequirements,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetDeviceImageSparseMemoryRequirementsKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetDeviceImageSparseMemoryRequirementsKHR),
     }
 }
 
@@ -3393,10 +2794,7 @@ pub unsafe extern "system" fn vkGetDeviceImageSubresourceLayout(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetDeviceImageSubresourceLayout)(device, pInfo, pLayout) },
-        None => seam::reject(&Rejected {
-            command: "vkGetDeviceImageSubresourceLayout",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetDeviceImageSubresourceLayout),
     }
 }
 
@@ -3408,10 +2806,7 @@ pub unsafe extern "system" fn vkGetDeviceImageSubresourceLayoutKHR(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetDeviceImageSubresourceLayoutKHR)(device, pInfo, pLayout) },
-        None => seam::reject(&Rejected {
-            command: "vkGetDeviceImageSubresourceLayoutKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetDeviceImageSubresourceLayoutKHR),
     }
 }
 
@@ -3424,10 +2819,7 @@ pub unsafe extern "system" fn vkGetDeviceMemoryCommitment(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetDeviceMemoryCommitment)(device, memory, pCommittedMemoryInBytes) },
-        None => seam::reject(&Rejected {
-            command: "vkGetDeviceMemoryCommitment",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetDeviceMemoryCommitment),
     }
 }
 
@@ -3439,10 +2831,7 @@ pub unsafe extern "system" fn vkGetDeviceMemoryOpaqueCaptureAddress(
 ) -> u64 {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetDeviceMemoryOpaqueCaptureAddress)(device, pInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkGetDeviceMemoryOpaqueCaptureAddress",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetDeviceMemoryOpaqueCaptureAddress),
     }
 }
 
@@ -3453,10 +2842,7 @@ pub unsafe extern "system" fn vkGetDeviceMemoryOpaqueCaptureAddressKHR(
 ) -> u64 {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetDeviceMemoryOpaqueCaptureAddressKHR)(device, pInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkGetDeviceMemoryOpaqueCaptureAddressKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetDeviceMemoryOpaqueCaptureAddressKHR),
     }
 }
 
@@ -3468,10 +2854,7 @@ pub unsafe extern "system" fn vkGetDeviceMicromapCompatibilityEXT(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetDeviceMicromapCompatibilityEXT)(device, pVersionInfo, pCompatibility) },
-        None => seam::reject(&Rejected {
-            command: "vkGetDeviceMicromapCompatibilityEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetDeviceMicromapCompatibilityEXT),
     }
 }
 
@@ -3494,10 +2877,7 @@ pub unsafe extern "system" fn vkGetDeviceQueue(
             (*table.vkGetDeviceQueue)(device, queueFamilyIndex, queueIndex, pQueue);
             seam::adopt_all(table, pQueue, 1);
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetDeviceQueue",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetDeviceQueue),
     }
 }
 
@@ -3513,10 +2893,7 @@ pub unsafe extern "system" fn vkGetDeviceQueue2(
             (*table.vkGetDeviceQueue2)(device, pQueueInfo, pQueue);
             seam::adopt_all(table, pQueue, 1);
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetDeviceQueue2",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetDeviceQueue2),
     }
 }
 
@@ -3530,10 +2907,7 @@ pub unsafe extern "system" fn vkGetDeviceSubpassShadingMaxWorkgroupSizeHUAWEI(
         Some(table) => unsafe {
             (*table.vkGetDeviceSubpassShadingMaxWorkgroupSizeHUAWEI)(device, renderpass, pMaxWorkgroupSize)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetDeviceSubpassShadingMaxWorkgroupSizeHUAWEI",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetDeviceSubpassShadingMaxWorkgroupSizeHUAWEI),
     }
 }
 
@@ -3545,10 +2919,7 @@ pub unsafe extern "system" fn vkGetDeviceTensorMemoryRequirementsARM(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetDeviceTensorMemoryRequirementsARM)(device, pInfo, pMemoryRequirements) },
-        None => seam::reject(&Rejected {
-            command: "vkGetDeviceTensorMemoryRequirementsARM",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetDeviceTensorMemoryRequirementsARM),
     }
 }
 
@@ -3560,10 +2931,7 @@ pub unsafe extern "system" fn vkGetDynamicRenderingTilePropertiesQCOM(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetDynamicRenderingTilePropertiesQCOM)(device, pRenderingInfo, pProperties) },
-        None => seam::reject(&Rejected {
-            command: "vkGetDynamicRenderingTilePropertiesQCOM",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetDynamicRenderingTilePropertiesQCOM),
     }
 }
 
@@ -3585,10 +2953,7 @@ pub unsafe extern "system" fn vkGetEncodedVideoSessionParametersKHR(
                 pData,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetEncodedVideoSessionParametersKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetEncodedVideoSessionParametersKHR),
     }
 }
 
@@ -3597,10 +2962,7 @@ pub unsafe extern "system" fn vkGetEncodedVideoSessionParametersKHR(
 pub unsafe extern "system" fn vkGetEventStatus(device: VkDevice, event: VkEvent) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetEventStatus)(device, event) },
-        None => seam::reject(&Rejected {
-            command: "vkGetEventStatus",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetEventStatus),
     }
 }
 
@@ -3615,10 +2977,7 @@ pub unsafe extern "system" fn vkGetExecutionGraphPipelineNodeIndexAMDX(
         Some(table) => unsafe {
             (*table.vkGetExecutionGraphPipelineNodeIndexAMDX)(device, executionGraph, pNodeInfo, pNodeIndex)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetExecutionGraphPipelineNodeIndexAMDX",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetExecutionGraphPipelineNodeIndexAMDX),
     }
 }
 
@@ -3632,10 +2991,7 @@ pub unsafe extern "system" fn vkGetExecutionGraphPipelineScratchSizeAMDX(
         Some(table) => unsafe {
             (*table.vkGetExecutionGraphPipelineScratchSizeAMDX)(device, executionGraph, pSizeInfo)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetExecutionGraphPipelineScratchSizeAMDX",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetExecutionGraphPipelineScratchSizeAMDX),
     }
 }
 
@@ -3647,10 +3003,7 @@ pub unsafe extern "system" fn vkGetFenceFdKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetFenceFdKHR)(device, pGetFdInfo, pFd) },
-        None => seam::reject(&Rejected {
-            command: "vkGetFenceFdKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetFenceFdKHR),
     }
 }
 
@@ -3659,10 +3012,7 @@ pub unsafe extern "system" fn vkGetFenceFdKHR(
 pub unsafe extern "system" fn vkGetFenceStatus(device: VkDevice, fence: VkFence) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetFenceStatus)(device, fence) },
-        None => seam::reject(&Rejected {
-            command: "vkGetFenceStatus",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetFenceStatus),
     }
 }
 
@@ -3674,10 +3024,7 @@ pub unsafe extern "system" fn vkGetFenceWin32HandleKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetFenceWin32HandleKHR)(device, pGetWin32HandleInfo, pHandle) },
-        None => seam::reject(&Rejected {
-            command: "vkGetFenceWin32HandleKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetFenceWin32HandleKHR),
     }
 }
 
@@ -3692,10 +3039,7 @@ pub unsafe extern "system" fn vkGetFramebufferTilePropertiesQCOM(
         Some(table) => unsafe {
             (*table.vkGetFramebufferTilePropertiesQCOM)(device, framebuffer, pPropertiesCount, pProperties)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetFramebufferTilePropertiesQCOM",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetFramebufferTilePropertiesQCOM),
     }
 }
 
@@ -3709,10 +3053,7 @@ pub unsafe extern "system" fn vkGetGeneratedCommandsMemoryRequirementsEXT(
         Some(table) => unsafe {
             (*table.vkGetGeneratedCommandsMemoryRequirementsEXT)(device, pInfo, pMemoryRequirements)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetGeneratedCommandsMemoryRequirementsEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetGeneratedCommandsMemoryRequirementsEXT),
     }
 }
 
@@ -3726,10 +3067,7 @@ pub unsafe extern "system" fn vkGetGeneratedCommandsMemoryRequirementsNV(
         Some(table) => unsafe {
             (*table.vkGetGeneratedCommandsMemoryRequirementsNV)(device, pInfo, pMemoryRequirements)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetGeneratedCommandsMemoryRequirementsNV",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetGeneratedCommandsMemoryRequirementsNV),
     }
 }
 
@@ -3740,10 +3078,7 @@ pub unsafe extern "system" fn vkGetGpaDeviceClockInfoAMD(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetGpaDeviceClockInfoAMD)(device, pInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkGetGpaDeviceClockInfoAMD",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetGpaDeviceClockInfoAMD),
     }
 }
 
@@ -3757,10 +3092,7 @@ pub unsafe extern "system" fn vkGetGpaSessionResultsAMD(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetGpaSessionResultsAMD)(device, gpaSession, sampleID, pSizeInBytes, pData) },
-        None => seam::reject(&Rejected {
-            command: "vkGetGpaSessionResultsAMD",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetGpaSessionResultsAMD),
     }
 }
 
@@ -3768,10 +3100,7 @@ pub unsafe extern "system" fn vkGetGpaSessionResultsAMD(
 pub unsafe extern "system" fn vkGetGpaSessionStatusAMD(device: VkDevice, gpaSession: VkGpaSessionAMD) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetGpaSessionStatusAMD)(device, gpaSession) },
-        None => seam::reject(&Rejected {
-            command: "vkGetGpaSessionStatusAMD",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetGpaSessionStatusAMD),
     }
 }
 
@@ -3783,10 +3112,7 @@ pub unsafe extern "system" fn vkGetImageDrmFormatModifierPropertiesEXT(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetImageDrmFormatModifierPropertiesEXT)(device, image, pProperties) },
-        None => seam::reject(&Rejected {
-            command: "vkGetImageDrmFormatModifierPropertiesEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetImageDrmFormatModifierPropertiesEXT),
     }
 }
 
@@ -3799,10 +3125,7 @@ pub unsafe extern "system" fn vkGetImageMemoryRequirements(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetImageMemoryRequirements)(device, image, pMemoryRequirements) },
-        None => seam::reject(&Rejected {
-            command: "vkGetImageMemoryRequirements",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetImageMemoryRequirements),
     }
 }
 
@@ -3815,10 +3138,7 @@ pub unsafe extern "system" fn vkGetImageMemoryRequirements2(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetImageMemoryRequirements2)(device, pInfo, pMemoryRequirements) },
-        None => seam::reject(&Rejected {
-            command: "vkGetImageMemoryRequirements2",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetImageMemoryRequirements2),
     }
 }
 
@@ -3830,10 +3150,7 @@ pub unsafe extern "system" fn vkGetImageMemoryRequirements2KHR(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetImageMemoryRequirements2KHR)(device, pInfo, pMemoryRequirements) },
-        None => seam::reject(&Rejected {
-            command: "vkGetImageMemoryRequirements2KHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetImageMemoryRequirements2KHR),
     }
 }
 
@@ -3846,10 +3163,7 @@ pub unsafe extern "system" fn vkGetImageOpaqueCaptureDataEXT(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetImageOpaqueCaptureDataEXT)(device, imageCount, pImages, pDatas) },
-        None => seam::reject(&Rejected {
-            command: "vkGetImageOpaqueCaptureDataEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetImageOpaqueCaptureDataEXT),
     }
 }
 
@@ -3861,10 +3175,7 @@ pub unsafe extern "system" fn vkGetImageOpaqueCaptureDescriptorDataEXT(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetImageOpaqueCaptureDescriptorDataEXT)(device, pInfo, pData) },
-        None => seam::reject(&Rejected {
-            command: "vkGetImageOpaqueCaptureDescriptorDataEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetImageOpaqueCaptureDescriptorDataEXT),
     }
 }
 
@@ -3885,10 +3196,7 @@ pub unsafe extern "system" fn vkGetImageSparseMemoryRequirements(
                 pSparseMemoryRequirements,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetImageSparseMemoryRequirements",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetImageSparseMemoryRequirements),
     }
 }
 
@@ -3909,10 +3217,7 @@ pub unsafe extern "system" fn vkGetImageSparseMemoryRequirements2(
                 pSparseMemoryRequirements,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetImageSparseMemoryRequirements2",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetImageSparseMemoryRequirements2),
     }
 }
 
@@ -3932,10 +3237,7 @@ pub unsafe extern "system" fn vkGetImageSparseMemoryRequirements2KHR(
                 pSparseMemoryRequirements,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetImageSparseMemoryRequirements2KHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetImageSparseMemoryRequirements2KHR),
     }
 }
 
@@ -3949,10 +3251,7 @@ pub unsafe extern "system" fn vkGetImageSubresourceLayout(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetImageSubresourceLayout)(device, image, pSubresource, pLayout) },
-        None => seam::reject(&Rejected {
-            command: "vkGetImageSubresourceLayout",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetImageSubresourceLayout),
     }
 }
 
@@ -3966,10 +3265,7 @@ pub unsafe extern "system" fn vkGetImageSubresourceLayout2(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetImageSubresourceLayout2)(device, image, pSubresource, pLayout) },
-        None => seam::reject(&Rejected {
-            command: "vkGetImageSubresourceLayout2",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetImageSubresourceLayout2),
     }
 }
 
@@ -3982,10 +3278,7 @@ pub unsafe extern "system" fn vkGetImageSubresourceLayout2EXT(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetImageSubresourceLayout2EXT)(device, image, pSubresource, pLayout) },
-        None => seam::reject(&Rejected {
-            command: "vkGetImageSubresourceLayout2EXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetImageSubresourceLayout2EXT),
     }
 }
 
@@ -3998,10 +3291,7 @@ pub unsafe extern "system" fn vkGetImageSubresourceLayout2KHR(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetImageSubresourceLayout2KHR)(device, image, pSubresource, pLayout) },
-        None => seam::reject(&Rejected {
-            command: "vkGetImageSubresourceLayout2KHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetImageSubresourceLayout2KHR),
     }
 }
 
@@ -4013,10 +3303,7 @@ pub unsafe extern "system" fn vkGetImageViewAddressNVX(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetImageViewAddressNVX)(device, imageView, pProperties) },
-        None => seam::reject(&Rejected {
-            command: "vkGetImageViewAddressNVX",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetImageViewAddressNVX),
     }
 }
 
@@ -4027,10 +3314,7 @@ pub unsafe extern "system" fn vkGetImageViewHandle64NVX(
 ) -> u64 {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetImageViewHandle64NVX)(device, pInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkGetImageViewHandle64NVX",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetImageViewHandle64NVX),
     }
 }
 
@@ -4038,10 +3322,7 @@ pub unsafe extern "system" fn vkGetImageViewHandle64NVX(
 pub unsafe extern "system" fn vkGetImageViewHandleNVX(device: VkDevice, pInfo: *const VkImageViewHandleInfoNVX) -> u32 {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetImageViewHandleNVX)(device, pInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkGetImageViewHandleNVX",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetImageViewHandleNVX),
     }
 }
 
@@ -4053,10 +3334,7 @@ pub unsafe extern "system" fn vkGetImageViewOpaqueCaptureDescriptorDataEXT(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetImageViewOpaqueCaptureDescriptorDataEXT)(device, pInfo, pData) },
-        None => seam::reject(&Rejected {
-            command: "vkGetImageViewOpaqueCaptureDescriptorDataEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetImageViewOpaqueCaptureDescriptorDataEXT),
     }
 }
 
@@ -4064,10 +3342,7 @@ pub unsafe extern "system" fn vkGetImageViewOpaqueCaptureDescriptorDataEXT(
 pub unsafe extern "system" fn vkGetLatencyTimingsLegacyNV(device: VkDevice, pTimings: *mut c_void) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetLatencyTimingsLegacyNV)(device, pTimings) },
-        None => seam::reject(&Rejected {
-            command: "vkGetLatencyTimingsLegacyNV",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetLatencyTimingsLegacyNV),
     }
 }
 
@@ -4079,10 +3354,7 @@ pub unsafe extern "system" fn vkGetLatencyTimingsNV(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetLatencyTimingsNV)(device, swapchain, pLatencyMarkerInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkGetLatencyTimingsNV",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetLatencyTimingsNV),
     }
 }
 
@@ -4094,10 +3366,7 @@ pub unsafe extern "system" fn vkGetMemoryAndroidHardwareBufferANDROID(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetMemoryAndroidHardwareBufferANDROID)(device, pInfo, pBuffer) },
-        None => seam::reject(&Rejected {
-            command: "vkGetMemoryAndroidHardwareBufferANDROID",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetMemoryAndroidHardwareBufferANDROID),
     }
 }
 
@@ -4109,10 +3378,7 @@ pub unsafe extern "system" fn vkGetMemoryFdKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetMemoryFdKHR)(device, pGetFdInfo, pFd) },
-        None => seam::reject(&Rejected {
-            command: "vkGetMemoryFdKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetMemoryFdKHR),
     }
 }
 
@@ -4125,10 +3391,7 @@ pub unsafe extern "system" fn vkGetMemoryFdPropertiesKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetMemoryFdPropertiesKHR)(device, handleType, fd, pMemoryFdProperties) },
-        None => seam::reject(&Rejected {
-            command: "vkGetMemoryFdPropertiesKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetMemoryFdPropertiesKHR),
     }
 }
 
@@ -4143,10 +3406,7 @@ pub unsafe extern "system" fn vkGetMemoryHostPointerPropertiesEXT(
         Some(table) => unsafe {
             (*table.vkGetMemoryHostPointerPropertiesEXT)(device, handleType, pHostPointer, pMemoryHostPointerProperties)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetMemoryHostPointerPropertiesEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetMemoryHostPointerPropertiesEXT),
     }
 }
 
@@ -4158,10 +3418,7 @@ pub unsafe extern "system" fn vkGetMemoryMetalHandleEXT(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetMemoryMetalHandleEXT)(device, pGetMetalHandleInfo, pHandle) },
-        None => seam::reject(&Rejected {
-            command: "vkGetMemoryMetalHandleEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetMemoryMetalHandleEXT),
     }
 }
 
@@ -4176,10 +3433,7 @@ pub unsafe extern "system" fn vkGetMemoryMetalHandlePropertiesEXT(
         Some(table) => unsafe {
             (*table.vkGetMemoryMetalHandlePropertiesEXT)(device, handleType, pHandle, pMemoryMetalHandleProperties)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetMemoryMetalHandlePropertiesEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetMemoryMetalHandlePropertiesEXT),
     }
 }
 
@@ -4191,10 +3445,7 @@ pub unsafe extern "system" fn vkGetMemoryNativeBufferOHOS(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetMemoryNativeBufferOHOS)(device, pInfo, pBuffer) },
-        None => seam::reject(&Rejected {
-            command: "vkGetMemoryNativeBufferOHOS",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetMemoryNativeBufferOHOS),
     }
 }
 
@@ -4206,10 +3457,7 @@ pub unsafe extern "system" fn vkGetMemoryRemoteAddressNV(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetMemoryRemoteAddressNV)(device, pMemoryGetRemoteAddressInfo, pAddress) },
-        None => seam::reject(&Rejected {
-            command: "vkGetMemoryRemoteAddressNV",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetMemoryRemoteAddressNV),
     }
 }
 
@@ -4221,10 +3469,7 @@ pub unsafe extern "system" fn vkGetMemoryWin32HandleKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetMemoryWin32HandleKHR)(device, pGetWin32HandleInfo, pHandle) },
-        None => seam::reject(&Rejected {
-            command: "vkGetMemoryWin32HandleKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetMemoryWin32HandleKHR),
     }
 }
 
@@ -4237,10 +3482,7 @@ pub unsafe extern "system" fn vkGetMemoryWin32HandleNV(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetMemoryWin32HandleNV)(device, memory, handleType, pHandle) },
-        None => seam::reject(&Rejected {
-            command: "vkGetMemoryWin32HandleNV",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetMemoryWin32HandleNV),
     }
 }
 
@@ -4255,10 +3497,7 @@ pub unsafe extern "system" fn vkGetMemoryWin32HandlePropertiesKHR(
         Some(table) => unsafe {
             (*table.vkGetMemoryWin32HandlePropertiesKHR)(device, handleType, handle, pMemoryWin32HandleProperties)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetMemoryWin32HandlePropertiesKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetMemoryWin32HandlePropertiesKHR),
     }
 }
 
@@ -4270,10 +3509,7 @@ pub unsafe extern "system" fn vkGetMemoryZirconHandleFUCHSIA(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetMemoryZirconHandleFUCHSIA)(device, pGetZirconHandleInfo, pZirconHandle) },
-        None => seam::reject(&Rejected {
-            command: "vkGetMemoryZirconHandleFUCHSIA",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetMemoryZirconHandleFUCHSIA),
     }
 }
 
@@ -4293,10 +3529,7 @@ pub unsafe extern "system" fn vkGetMemoryZirconHandlePropertiesFUCHSIA(
                 pMemoryZirconHandleProperties,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetMemoryZirconHandlePropertiesFUCHSIA",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetMemoryZirconHandlePropertiesFUCHSIA),
     }
 }
 
@@ -4309,10 +3542,7 @@ pub unsafe extern "system" fn vkGetMicromapBuildSizesEXT(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetMicromapBuildSizesEXT)(device, buildType, pBuildInfo, pSizeInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkGetMicromapBuildSizesEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetMicromapBuildSizesEXT),
     }
 }
 
@@ -4324,10 +3554,7 @@ pub unsafe extern "system" fn vkGetNativeBufferPropertiesOHOS(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetNativeBufferPropertiesOHOS)(device, buffer, pProperties) },
-        None => seam::reject(&Rejected {
-            command: "vkGetNativeBufferPropertiesOHOS",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetNativeBufferPropertiesOHOS),
     }
 }
 
@@ -4339,10 +3566,7 @@ pub unsafe extern "system" fn vkGetPartitionedAccelerationStructuresBuildSizesNV
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetPartitionedAccelerationStructuresBuildSizesNV)(device, pInfo, pSizeInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkGetPartitionedAccelerationStructuresBuildSizesNV",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetPartitionedAccelerationStructuresBuildSizesNV),
     }
 }
 
@@ -4360,10 +3584,7 @@ pub unsafe extern "system" fn vkGetPastPresentationTimingEXT(
                 pPastPresentationTimingProperties,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPastPresentationTimingEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetPastPresentationTimingEXT),
     }
 }
 
@@ -4383,10 +3604,7 @@ pub unsafe extern "system" fn vkGetPastPresentationTimingGOOGLE(
                 pPresentationTimings,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPastPresentationTimingGOOGLE",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetPastPresentationTimingGOOGLE),
     }
 }
 
@@ -4398,10 +3616,7 @@ pub unsafe extern "system" fn vkGetPerformanceParameterINTEL(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetPerformanceParameterINTEL)(device, parameter, pValue) },
-        None => seam::reject(&Rejected {
-            command: "vkGetPerformanceParameterINTEL",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetPerformanceParameterINTEL),
     }
 }
 
@@ -4423,10 +3638,7 @@ pub unsafe extern "system" fn vkGetPipelineBinaryDataKHR(
                 pPipelineBinaryData,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPipelineBinaryDataKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetPipelineBinaryDataKHR),
     }
 }
 
@@ -4440,10 +3652,7 @@ pub unsafe extern "system" fn vkGetPipelineCacheData(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetPipelineCacheData)(device, pipelineCache, pDataSize, pData) },
-        None => seam::reject(&Rejected {
-            command: "vkGetPipelineCacheData",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetPipelineCacheData),
     }
 }
 
@@ -4463,10 +3672,7 @@ pub unsafe extern "system" fn vkGetPipelineExecutableInternalRepresentationsKHR(
                 pInternalRepresentations,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPipelineExecutableInternalRepresentationsKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetPipelineExecutableInternalRepresentationsKHR),
     }
 }
 
@@ -4481,10 +3687,7 @@ pub unsafe extern "system" fn vkGetPipelineExecutablePropertiesKHR(
         Some(table) => unsafe {
             (*table.vkGetPipelineExecutablePropertiesKHR)(device, pPipelineInfo, pExecutableCount, pProperties)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPipelineExecutablePropertiesKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetPipelineExecutablePropertiesKHR),
     }
 }
 
@@ -4499,10 +3702,7 @@ pub unsafe extern "system" fn vkGetPipelineExecutableStatisticsKHR(
         Some(table) => unsafe {
             (*table.vkGetPipelineExecutableStatisticsKHR)(device, pExecutableInfo, pStatisticCount, pStatistics)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPipelineExecutableStatisticsKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetPipelineExecutableStatisticsKHR),
     }
 }
 
@@ -4513,10 +3713,7 @@ pub unsafe extern "system" fn vkGetPipelineIndirectDeviceAddressNV(
 ) -> VkDeviceAddress {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetPipelineIndirectDeviceAddressNV)(device, pInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkGetPipelineIndirectDeviceAddressNV",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetPipelineIndirectDeviceAddressNV),
     }
 }
 
@@ -4530,10 +3727,7 @@ pub unsafe extern "system" fn vkGetPipelineIndirectMemoryRequirementsNV(
         Some(table) => unsafe {
             (*table.vkGetPipelineIndirectMemoryRequirementsNV)(device, pCreateInfo, pMemoryRequirements)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPipelineIndirectMemoryRequirementsNV",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetPipelineIndirectMemoryRequirementsNV),
     }
 }
 
@@ -4545,10 +3739,7 @@ pub unsafe extern "system" fn vkGetPipelineKeyKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetPipelineKeyKHR)(device, pPipelineCreateInfo, pPipelineKey) },
-        None => seam::reject(&Rejected {
-            command: "vkGetPipelineKeyKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetPipelineKeyKHR),
     }
 }
 
@@ -4560,10 +3751,7 @@ pub unsafe extern "system" fn vkGetPipelinePropertiesEXT(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetPipelinePropertiesEXT)(device, pPipelineInfo, pPipelineProperties) },
-        None => seam::reject(&Rejected {
-            command: "vkGetPipelinePropertiesEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetPipelinePropertiesEXT),
     }
 }
 
@@ -4578,10 +3766,7 @@ pub unsafe extern "system" fn vkGetPrivateData(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetPrivateData)(device, objectType, objectHandle, privateDataSlot, pData) },
-        None => seam::reject(&Rejected {
-            command: "vkGetPrivateData",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetPrivateData),
     }
 }
 
@@ -4597,10 +3782,7 @@ pub unsafe extern "system" fn vkGetPrivateDataEXT(
         Some(table) => unsafe {
             (*table.vkGetPrivateDataEXT)(device, objectType, objectHandle, privateDataSlot, pData)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPrivateDataEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetPrivateDataEXT),
     }
 }
 
@@ -4622,10 +3804,7 @@ pub unsafe extern "system" fn vkGetQueryPoolResults(
                 device, queryPool, firstQuery, queryCount, dataSize, pData, stride, flags,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetQueryPoolResults",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetQueryPoolResults),
     }
 }
 
@@ -4644,10 +3823,7 @@ pub unsafe extern "system" fn vkGetRayTracingCaptureReplayShaderGroupHandlesKHR(
                 device, pipeline, firstGroup, groupCount, dataSize, pData,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetRayTracingCaptureReplayShaderGroupHandlesKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetRayTracingCaptureReplayShaderGroupHandlesKHR),
     }
 }
 
@@ -4664,10 +3840,7 @@ pub unsafe extern "system" fn vkGetRayTracingShaderGroupHandlesKHR(
         Some(table) => unsafe {
             (*table.vkGetRayTracingShaderGroupHandlesKHR)(device, pipeline, firstGroup, groupCount, dataSize, pData)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetRayTracingShaderGroupHandlesKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetRayTracingShaderGroupHandlesKHR),
     }
 }
 
@@ -4684,10 +3857,7 @@ pub unsafe extern "system" fn vkGetRayTracingShaderGroupHandlesNV(
         Some(table) => unsafe {
             (*table.vkGetRayTracingShaderGroupHandlesNV)(device, pipeline, firstGroup, groupCount, dataSize, pData)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetRayTracingShaderGroupHandlesNV",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetRayTracingShaderGroupHandlesNV),
     }
 }
 
@@ -4700,10 +3870,7 @@ pub unsafe extern "system" fn vkGetRayTracingShaderGroupStackSizeKHR(
 ) -> VkDeviceSize {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetRayTracingShaderGroupStackSizeKHR)(device, pipeline, group, groupShader) },
-        None => seam::reject(&Rejected {
-            command: "vkGetRayTracingShaderGroupStackSizeKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetRayTracingShaderGroupStackSizeKHR),
     }
 }
 
@@ -4715,10 +3882,7 @@ pub unsafe extern "system" fn vkGetRefreshCycleDurationGOOGLE(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetRefreshCycleDurationGOOGLE)(device, swapchain, pDisplayTimingProperties) },
-        None => seam::reject(&Rejected {
-            command: "vkGetRefreshCycleDurationGOOGLE",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetRefreshCycleDurationGOOGLE),
     }
 }
 
@@ -4731,10 +3895,7 @@ pub unsafe extern "system" fn vkGetRenderAreaGranularity(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetRenderAreaGranularity)(device, renderPass, pGranularity) },
-        None => seam::reject(&Rejected {
-            command: "vkGetRenderAreaGranularity",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetRenderAreaGranularity),
     }
 }
 
@@ -4747,10 +3908,7 @@ pub unsafe extern "system" fn vkGetRenderingAreaGranularity(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetRenderingAreaGranularity)(device, pRenderingAreaInfo, pGranularity) },
-        None => seam::reject(&Rejected {
-            command: "vkGetRenderingAreaGranularity",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetRenderingAreaGranularity),
     }
 }
 
@@ -4762,10 +3920,7 @@ pub unsafe extern "system" fn vkGetRenderingAreaGranularityKHR(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetRenderingAreaGranularityKHR)(device, pRenderingAreaInfo, pGranularity) },
-        None => seam::reject(&Rejected {
-            command: "vkGetRenderingAreaGranularityKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetRenderingAreaGranularityKHR),
     }
 }
 
@@ -4777,10 +3932,7 @@ pub unsafe extern "system" fn vkGetSamplerOpaqueCaptureDescriptorDataEXT(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetSamplerOpaqueCaptureDescriptorDataEXT)(device, pInfo, pData) },
-        None => seam::reject(&Rejected {
-            command: "vkGetSamplerOpaqueCaptureDescriptorDataEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetSamplerOpaqueCaptureDescriptorDataEXT),
     }
 }
 
@@ -4792,10 +3944,7 @@ pub unsafe extern "system" fn vkGetScreenBufferPropertiesQNX(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetScreenBufferPropertiesQNX)(device, buffer, pProperties) },
-        None => seam::reject(&Rejected {
-            command: "vkGetScreenBufferPropertiesQNX",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetScreenBufferPropertiesQNX),
     }
 }
 
@@ -4808,10 +3957,7 @@ pub unsafe extern "system" fn vkGetSemaphoreCounterValue(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetSemaphoreCounterValue)(device, semaphore, pValue) },
-        None => seam::reject(&Rejected {
-            command: "vkGetSemaphoreCounterValue",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetSemaphoreCounterValue),
     }
 }
 
@@ -4823,10 +3969,7 @@ pub unsafe extern "system" fn vkGetSemaphoreCounterValueKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetSemaphoreCounterValueKHR)(device, semaphore, pValue) },
-        None => seam::reject(&Rejected {
-            command: "vkGetSemaphoreCounterValueKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetSemaphoreCounterValueKHR),
     }
 }
 
@@ -4838,10 +3981,7 @@ pub unsafe extern "system" fn vkGetSemaphoreFdKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetSemaphoreFdKHR)(device, pGetFdInfo, pFd) },
-        None => seam::reject(&Rejected {
-            command: "vkGetSemaphoreFdKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetSemaphoreFdKHR),
     }
 }
 
@@ -4853,10 +3993,7 @@ pub unsafe extern "system" fn vkGetSemaphoreWin32HandleKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetSemaphoreWin32HandleKHR)(device, pGetWin32HandleInfo, pHandle) },
-        None => seam::reject(&Rejected {
-            command: "vkGetSemaphoreWin32HandleKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetSemaphoreWin32HandleKHR),
     }
 }
 
@@ -4870,10 +4007,7 @@ pub unsafe extern "system" fn vkGetSemaphoreZirconHandleFUCHSIA(
         Some(table) => unsafe {
             (*table.vkGetSemaphoreZirconHandleFUCHSIA)(device, pGetZirconHandleInfo, pZirconHandle)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetSemaphoreZirconHandleFUCHSIA",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetSemaphoreZirconHandleFUCHSIA),
     }
 }
 
@@ -4886,10 +4020,7 @@ pub unsafe extern "system" fn vkGetShaderBinaryDataEXT(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetShaderBinaryDataEXT)(device, shader, pDataSize, pData) },
-        None => seam::reject(&Rejected {
-            command: "vkGetShaderBinaryDataEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetShaderBinaryDataEXT),
     }
 }
 
@@ -4906,10 +4037,7 @@ pub unsafe extern "system" fn vkGetShaderInfoAMD(
         Some(table) => unsafe {
             (*table.vkGetShaderInfoAMD)(device, pipeline, shaderStage, infoType, pInfoSize, pInfo)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetShaderInfoAMD",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetShaderInfoAMD),
     }
 }
 
@@ -4931,10 +4059,7 @@ pub unsafe extern "system" fn vkGetShaderInstrumentationValuesARM(
                 flags,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetShaderInstrumentationValuesARM",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetShaderInstrumentationValuesARM),
     }
 }
 
@@ -4946,10 +4071,7 @@ pub unsafe extern "system" fn vkGetShaderModuleCreateInfoIdentifierEXT(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetShaderModuleCreateInfoIdentifierEXT)(device, pCreateInfo, pIdentifier) },
-        None => seam::reject(&Rejected {
-            command: "vkGetShaderModuleCreateInfoIdentifierEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetShaderModuleCreateInfoIdentifierEXT),
     }
 }
 
@@ -4961,10 +4083,7 @@ pub unsafe extern "system" fn vkGetShaderModuleIdentifierEXT(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetShaderModuleIdentifierEXT)(device, shaderModule, pIdentifier) },
-        None => seam::reject(&Rejected {
-            command: "vkGetShaderModuleIdentifierEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetShaderModuleIdentifierEXT),
     }
 }
 
@@ -4972,10 +4091,7 @@ pub unsafe extern "system" fn vkGetShaderModuleIdentifierEXT(
 pub unsafe extern "system" fn vkGetSleepStatusLegacyNV(device: VkDevice, pLowLatencyMode: *mut VkBool32) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetSleepStatusLegacyNV)(device, pLowLatencyMode) },
-        None => seam::reject(&Rejected {
-            command: "vkGetSleepStatusLegacyNV",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetSleepStatusLegacyNV),
     }
 }
 
@@ -4988,10 +4104,7 @@ pub unsafe extern "system" fn vkGetSwapchainCounterEXT(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetSwapchainCounterEXT)(device, swapchain, counter, pCounterValue) },
-        None => seam::reject(&Rejected {
-            command: "vkGetSwapchainCounterEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetSwapchainCounterEXT),
     }
 }
 
@@ -5007,10 +4120,7 @@ pub unsafe extern "system" fn vkGetSwapchainImagesKHR(
         Some(table) => unsafe {
             (*table.vkGetSwapchainImagesKHR)(device, swapchain, pSwapchainImageCount, pSwapchainImages)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetSwapchainImagesKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetSwapchainImagesKHR),
     }
 }
 
@@ -5018,10 +4128,7 @@ pub unsafe extern "system" fn vkGetSwapchainImagesKHR(
 pub unsafe extern "system" fn vkGetSwapchainStatusKHR(device: VkDevice, swapchain: VkSwapchainKHR) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetSwapchainStatusKHR)(device, swapchain) },
-        None => seam::reject(&Rejected {
-            command: "vkGetSwapchainStatusKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetSwapchainStatusKHR),
     }
 }
 
@@ -5041,10 +4148,7 @@ pub unsafe extern "system" fn vkGetSwapchainTimeDomainPropertiesEXT(
                 pTimeDomainsCounter,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetSwapchainTimeDomainPropertiesEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetSwapchainTimeDomainPropertiesEXT),
     }
 }
 
@@ -5064,10 +4168,7 @@ pub unsafe extern "system" fn vkGetSwapchainTimingPropertiesEXT(
                 pSwapchainTimingPropertiesCounter,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetSwapchainTimingPropertiesEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetSwapchainTimingPropertiesEXT),
     }
 }
 
@@ -5079,10 +4180,7 @@ pub unsafe extern "system" fn vkGetTensorMemoryRequirementsARM(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetTensorMemoryRequirementsARM)(device, pInfo, pMemoryRequirements) },
-        None => seam::reject(&Rejected {
-            command: "vkGetTensorMemoryRequirementsARM",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetTensorMemoryRequirementsARM),
     }
 }
 
@@ -5095,10 +4193,7 @@ pub unsafe extern "system" fn vkGetTensorOpaqueCaptureDataARM(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetTensorOpaqueCaptureDataARM)(device, tensorCount, pTensors, pDatas) },
-        None => seam::reject(&Rejected {
-            command: "vkGetTensorOpaqueCaptureDataARM",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetTensorOpaqueCaptureDataARM),
     }
 }
 
@@ -5110,10 +4205,7 @@ pub unsafe extern "system" fn vkGetTensorOpaqueCaptureDescriptorDataARM(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetTensorOpaqueCaptureDescriptorDataARM)(device, pInfo, pData) },
-        None => seam::reject(&Rejected {
-            command: "vkGetTensorOpaqueCaptureDescriptorDataARM",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetTensorOpaqueCaptureDescriptorDataARM),
     }
 }
 
@@ -5125,10 +4217,7 @@ pub unsafe extern "system" fn vkGetTensorViewOpaqueCaptureDescriptorDataARM(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetTensorViewOpaqueCaptureDescriptorDataARM)(device, pInfo, pData) },
-        None => seam::reject(&Rejected {
-            command: "vkGetTensorViewOpaqueCaptureDescriptorDataARM",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetTensorViewOpaqueCaptureDescriptorDataARM),
     }
 }
 
@@ -5141,10 +4230,7 @@ pub unsafe extern "system" fn vkGetValidationCacheDataEXT(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetValidationCacheDataEXT)(device, validationCache, pDataSize, pData) },
-        None => seam::reject(&Rejected {
-            command: "vkGetValidationCacheDataEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetValidationCacheDataEXT),
     }
 }
 
@@ -5164,10 +4250,7 @@ pub unsafe extern "system" fn vkGetVideoSessionMemoryRequirementsKHR(
                 pMemoryRequirements,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetVideoSessionMemoryRequirementsKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetVideoSessionMemoryRequirementsKHR),
     }
 }
 
@@ -5178,10 +4261,7 @@ pub unsafe extern "system" fn vkImportFenceFdKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkImportFenceFdKHR)(device, pImportFenceFdInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkImportFenceFdKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkImportFenceFdKHR),
     }
 }
 
@@ -5192,10 +4272,7 @@ pub unsafe extern "system" fn vkImportFenceWin32HandleKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkImportFenceWin32HandleKHR)(device, pImportFenceWin32HandleInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkImportFenceWin32HandleKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkImportFenceWin32HandleKHR),
     }
 }
 
@@ -5206,10 +4283,7 @@ pub unsafe extern "system" fn vkImportSemaphoreFdKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkImportSemaphoreFdKHR)(device, pImportSemaphoreFdInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkImportSemaphoreFdKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkImportSemaphoreFdKHR),
     }
 }
 
@@ -5220,10 +4294,7 @@ pub unsafe extern "system" fn vkImportSemaphoreWin32HandleKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkImportSemaphoreWin32HandleKHR)(device, pImportSemaphoreWin32HandleInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkImportSemaphoreWin32HandleKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkImportSemaphoreWin32HandleKHR),
     }
 }
 
@@ -5236,10 +4307,7 @@ pub unsafe extern "system" fn vkImportSemaphoreZirconHandleFUCHSIA(
         Some(table) => unsafe {
             (*table.vkImportSemaphoreZirconHandleFUCHSIA)(device, pImportSemaphoreZirconHandleInfo)
         },
-        None => seam::reject(&Rejected {
-            command: "vkImportSemaphoreZirconHandleFUCHSIA",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkImportSemaphoreZirconHandleFUCHSIA),
     }
 }
 
@@ -5250,10 +4318,7 @@ pub unsafe extern "system" fn vkInitializePerformanceApiINTEL(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkInitializePerformanceApiINTEL)(device, pInitializeInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkInitializePerformanceApiINTEL",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkInitializePerformanceApiINTEL),
     }
 }
 
@@ -5266,10 +4331,7 @@ pub unsafe extern "system" fn vkInvalidateMappedMemoryRanges(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkInvalidateMappedMemoryRanges)(device, memoryRangeCount, pMemoryRanges) },
-        None => seam::reject(&Rejected {
-            command: "vkInvalidateMappedMemoryRanges",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkInvalidateMappedMemoryRanges),
     }
 }
 
@@ -5277,10 +4339,7 @@ pub unsafe extern "system" fn vkInvalidateMappedMemoryRanges(
 pub unsafe extern "system" fn vkLatencySleepLegacyNV(device: VkDevice, signalSemaphore: VkSemaphore, value: u64) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkLatencySleepLegacyNV)(device, signalSemaphore, value) },
-        None => seam::reject(&Rejected {
-            command: "vkLatencySleepLegacyNV",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkLatencySleepLegacyNV),
     }
 }
 
@@ -5292,10 +4351,7 @@ pub unsafe extern "system" fn vkLatencySleepNV(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkLatencySleepNV)(device, swapchain, pSleepInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkLatencySleepNV",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkLatencySleepNV),
     }
 }
 
@@ -5311,10 +4367,7 @@ pub unsafe extern "system" fn vkMapMemory(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkMapMemory)(device, memory, offset, size, flags, ppData) },
-        None => seam::reject(&Rejected {
-            command: "vkMapMemory",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkMapMemory),
     }
 }
 
@@ -5327,10 +4380,7 @@ pub unsafe extern "system" fn vkMapMemory2(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkMapMemory2)(device, pMemoryMapInfo, ppData) },
-        None => seam::reject(&Rejected {
-            command: "vkMapMemory2",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkMapMemory2),
     }
 }
 
@@ -5342,10 +4392,7 @@ pub unsafe extern "system" fn vkMapMemory2KHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkMapMemory2KHR)(device, pMemoryMapInfo, ppData) },
-        None => seam::reject(&Rejected {
-            command: "vkMapMemory2KHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkMapMemory2KHR),
     }
 }
 
@@ -5359,10 +4406,7 @@ pub unsafe extern "system" fn vkMergePipelineCaches(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkMergePipelineCaches)(device, dstCache, srcCacheCount, pSrcCaches) },
-        None => seam::reject(&Rejected {
-            command: "vkMergePipelineCaches",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkMergePipelineCaches),
     }
 }
 
@@ -5375,10 +4419,7 @@ pub unsafe extern "system" fn vkMergeValidationCachesEXT(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkMergeValidationCachesEXT)(device, dstCache, srcCacheCount, pSrcCaches) },
-        None => seam::reject(&Rejected {
-            command: "vkMergeValidationCachesEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkMergeValidationCachesEXT),
     }
 }
 
@@ -5391,10 +4432,7 @@ pub unsafe extern "system" fn vkRegisterCustomBorderColorEXT(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkRegisterCustomBorderColorEXT)(device, pBorderColor, requestIndex, pIndex) },
-        None => seam::reject(&Rejected {
-            command: "vkRegisterCustomBorderColorEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkRegisterCustomBorderColorEXT),
     }
 }
 
@@ -5407,10 +4445,7 @@ pub unsafe extern "system" fn vkRegisterDeviceEventEXT(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkRegisterDeviceEventEXT)(device, pDeviceEventInfo, pAllocator, pFence) },
-        None => seam::reject(&Rejected {
-            command: "vkRegisterDeviceEventEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkRegisterDeviceEventEXT),
     }
 }
 
@@ -5426,10 +4461,7 @@ pub unsafe extern "system" fn vkRegisterDisplayEventEXT(
         Some(table) => unsafe {
             (*table.vkRegisterDisplayEventEXT)(device, display, pDisplayEventInfo, pAllocator, pFence)
         },
-        None => seam::reject(&Rejected {
-            command: "vkRegisterDisplayEventEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkRegisterDisplayEventEXT),
     }
 }
 
@@ -5441,10 +4473,7 @@ pub unsafe extern "system" fn vkReleaseCapturedPipelineDataKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkReleaseCapturedPipelineDataKHR)(device, pInfo, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkReleaseCapturedPipelineDataKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkReleaseCapturedPipelineDataKHR),
     }
 }
 
@@ -5455,10 +4484,7 @@ pub unsafe extern "system" fn vkReleaseFullScreenExclusiveModeEXT(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkReleaseFullScreenExclusiveModeEXT)(device, swapchain) },
-        None => seam::reject(&Rejected {
-            command: "vkReleaseFullScreenExclusiveModeEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkReleaseFullScreenExclusiveModeEXT),
     }
 }
 
@@ -5469,10 +4495,7 @@ pub unsafe extern "system" fn vkReleasePerformanceConfigurationINTEL(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkReleasePerformanceConfigurationINTEL)(device, configuration) },
-        None => seam::reject(&Rejected {
-            command: "vkReleasePerformanceConfigurationINTEL",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkReleasePerformanceConfigurationINTEL),
     }
 }
 
@@ -5480,10 +4503,7 @@ pub unsafe extern "system" fn vkReleasePerformanceConfigurationINTEL(
 pub unsafe extern "system" fn vkReleaseProfilingLockKHR(device: VkDevice) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkReleaseProfilingLockKHR)(device) },
-        None => seam::reject(&Rejected {
-            command: "vkReleaseProfilingLockKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkReleaseProfilingLockKHR),
     }
 }
 
@@ -5494,10 +4514,7 @@ pub unsafe extern "system" fn vkReleaseSwapchainImagesEXT(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkReleaseSwapchainImagesEXT)(device, pReleaseInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkReleaseSwapchainImagesEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkReleaseSwapchainImagesEXT),
     }
 }
 
@@ -5508,10 +4525,7 @@ pub unsafe extern "system" fn vkReleaseSwapchainImagesKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkReleaseSwapchainImagesKHR)(device, pReleaseInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkReleaseSwapchainImagesKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkReleaseSwapchainImagesKHR),
     }
 }
 
@@ -5524,10 +4538,7 @@ pub unsafe extern "system" fn vkResetCommandPool(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkResetCommandPool)(device, commandPool, flags) },
-        None => seam::reject(&Rejected {
-            command: "vkResetCommandPool",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkResetCommandPool),
     }
 }
 
@@ -5540,10 +4551,7 @@ pub unsafe extern "system" fn vkResetDescriptorPool(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkResetDescriptorPool)(device, descriptorPool, flags) },
-        None => seam::reject(&Rejected {
-            command: "vkResetDescriptorPool",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkResetDescriptorPool),
     }
 }
 
@@ -5552,10 +4560,7 @@ pub unsafe extern "system" fn vkResetDescriptorPool(
 pub unsafe extern "system" fn vkResetEvent(device: VkDevice, event: VkEvent) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkResetEvent)(device, event) },
-        None => seam::reject(&Rejected {
-            command: "vkResetEvent",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkResetEvent),
     }
 }
 
@@ -5564,10 +4569,7 @@ pub unsafe extern "system" fn vkResetEvent(device: VkDevice, event: VkEvent) -> 
 pub unsafe extern "system" fn vkResetFences(device: VkDevice, fenceCount: u32, pFences: *const VkFence) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkResetFences)(device, fenceCount, pFences) },
-        None => seam::reject(&Rejected {
-            command: "vkResetFences",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkResetFences),
     }
 }
 
@@ -5575,10 +4577,7 @@ pub unsafe extern "system" fn vkResetFences(device: VkDevice, fenceCount: u32, p
 pub unsafe extern "system" fn vkResetGpaSessionAMD(device: VkDevice, gpaSession: VkGpaSessionAMD) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkResetGpaSessionAMD)(device, gpaSession) },
-        None => seam::reject(&Rejected {
-            command: "vkResetGpaSessionAMD",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkResetGpaSessionAMD),
     }
 }
 
@@ -5592,10 +4591,7 @@ pub unsafe extern "system" fn vkResetQueryPool(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkResetQueryPool)(device, queryPool, firstQuery, queryCount) },
-        None => seam::reject(&Rejected {
-            command: "vkResetQueryPool",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkResetQueryPool),
     }
 }
 
@@ -5608,10 +4604,7 @@ pub unsafe extern "system" fn vkResetQueryPoolEXT(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkResetQueryPoolEXT)(device, queryPool, firstQuery, queryCount) },
-        None => seam::reject(&Rejected {
-            command: "vkResetQueryPoolEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkResetQueryPoolEXT),
     }
 }
 
@@ -5625,10 +4618,7 @@ pub unsafe extern "system" fn vkSetBufferCollectionBufferConstraintsFUCHSIA(
         Some(table) => unsafe {
             (*table.vkSetBufferCollectionBufferConstraintsFUCHSIA)(device, collection, pBufferConstraintsInfo)
         },
-        None => seam::reject(&Rejected {
-            command: "vkSetBufferCollectionBufferConstraintsFUCHSIA",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkSetBufferCollectionBufferConstraintsFUCHSIA),
     }
 }
 
@@ -5642,10 +4632,7 @@ pub unsafe extern "system" fn vkSetBufferCollectionImageConstraintsFUCHSIA(
         Some(table) => unsafe {
             (*table.vkSetBufferCollectionImageConstraintsFUCHSIA)(device, collection, pImageConstraintsInfo)
         },
-        None => seam::reject(&Rejected {
-            command: "vkSetBufferCollectionImageConstraintsFUCHSIA",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkSetBufferCollectionImageConstraintsFUCHSIA),
     }
 }
 
@@ -5669,10 +4656,7 @@ pub unsafe extern "system" fn vkSetDebugUtilsObjectTagEXT(
 pub unsafe extern "system" fn vkSetDeviceMemoryPriorityEXT(device: VkDevice, memory: VkDeviceMemory, priority: f32) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkSetDeviceMemoryPriorityEXT)(device, memory, priority) },
-        None => seam::reject(&Rejected {
-            command: "vkSetDeviceMemoryPriorityEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkSetDeviceMemoryPriorityEXT),
     }
 }
 
@@ -5681,10 +4665,7 @@ pub unsafe extern "system" fn vkSetDeviceMemoryPriorityEXT(device: VkDevice, mem
 pub unsafe extern "system" fn vkSetEvent(device: VkDevice, event: VkEvent) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkSetEvent)(device, event) },
-        None => seam::reject(&Rejected {
-            command: "vkSetEvent",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkSetEvent),
     }
 }
 
@@ -5695,10 +4676,7 @@ pub unsafe extern "system" fn vkSetGpaDeviceClockModeAMD(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkSetGpaDeviceClockModeAMD)(device, pInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkSetGpaDeviceClockModeAMD",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkSetGpaDeviceClockModeAMD),
     }
 }
 
@@ -5711,10 +4689,7 @@ pub unsafe extern "system" fn vkSetHdrMetadataEXT(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkSetHdrMetadataEXT)(device, swapchainCount, pSwapchains, pMetadata) },
-        None => seam::reject(&Rejected {
-            command: "vkSetHdrMetadataEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkSetHdrMetadataEXT),
     }
 }
 
@@ -5722,10 +4697,7 @@ pub unsafe extern "system" fn vkSetHdrMetadataEXT(
 pub unsafe extern "system" fn vkSetLatencyMarkerLegacyNV(device: VkDevice, frameID: u64, marker: u32) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkSetLatencyMarkerLegacyNV)(device, frameID, marker) },
-        None => seam::reject(&Rejected {
-            command: "vkSetLatencyMarkerLegacyNV",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkSetLatencyMarkerLegacyNV),
     }
 }
 
@@ -5737,10 +4709,7 @@ pub unsafe extern "system" fn vkSetLatencyMarkerNV(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkSetLatencyMarkerNV)(device, swapchain, pLatencyMarkerInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkSetLatencyMarkerNV",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkSetLatencyMarkerNV),
     }
 }
 
@@ -5755,10 +4724,7 @@ pub unsafe extern "system" fn vkSetLatencySleepModeLegacyNV(
         Some(table) => unsafe {
             (*table.vkSetLatencySleepModeLegacyNV)(device, lowLatencyMode, lowLatencyBoost, minimumIntervalUs)
         },
-        None => seam::reject(&Rejected {
-            command: "vkSetLatencySleepModeLegacyNV",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkSetLatencySleepModeLegacyNV),
     }
 }
 
@@ -5770,10 +4736,7 @@ pub unsafe extern "system" fn vkSetLatencySleepModeNV(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkSetLatencySleepModeNV)(device, swapchain, pSleepModeInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkSetLatencySleepModeNV",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkSetLatencySleepModeNV),
     }
 }
 
@@ -5785,10 +4748,7 @@ pub unsafe extern "system" fn vkSetLocalDimmingAMD(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkSetLocalDimmingAMD)(device, swapChain, localDimmingEnable) },
-        None => seam::reject(&Rejected {
-            command: "vkSetLocalDimmingAMD",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkSetLocalDimmingAMD),
     }
 }
 
@@ -5803,10 +4763,7 @@ pub unsafe extern "system" fn vkSetPrivateData(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkSetPrivateData)(device, objectType, objectHandle, privateDataSlot, data) },
-        None => seam::reject(&Rejected {
-            command: "vkSetPrivateData",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkSetPrivateData),
     }
 }
 
@@ -5820,10 +4777,7 @@ pub unsafe extern "system" fn vkSetPrivateDataEXT(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkSetPrivateDataEXT)(device, objectType, objectHandle, privateDataSlot, data) },
-        None => seam::reject(&Rejected {
-            command: "vkSetPrivateDataEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkSetPrivateDataEXT),
     }
 }
 
@@ -5835,10 +4789,7 @@ pub unsafe extern "system" fn vkSetSwapchainPresentTimingQueueSizeEXT(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkSetSwapchainPresentTimingQueueSizeEXT)(device, swapchain, size) },
-        None => seam::reject(&Rejected {
-            command: "vkSetSwapchainPresentTimingQueueSizeEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkSetSwapchainPresentTimingQueueSizeEXT),
     }
 }
 
@@ -5846,10 +4797,7 @@ pub unsafe extern "system" fn vkSetSwapchainPresentTimingQueueSizeEXT(
 pub unsafe extern "system" fn vkShutdownLatencyDeviceLegacyNV(device: VkDevice) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkShutdownLatencyDeviceLegacyNV)(device) },
-        None => seam::reject(&Rejected {
-            command: "vkShutdownLatencyDeviceLegacyNV",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkShutdownLatencyDeviceLegacyNV),
     }
 }
 
@@ -5861,10 +4809,7 @@ pub unsafe extern "system" fn vkSignalSemaphore(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkSignalSemaphore)(device, pSignalInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkSignalSemaphore",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkSignalSemaphore),
     }
 }
 
@@ -5875,10 +4820,7 @@ pub unsafe extern "system" fn vkSignalSemaphoreKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkSignalSemaphoreKHR)(device, pSignalInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkSignalSemaphoreKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkSignalSemaphoreKHR),
     }
 }
 
@@ -5891,10 +4833,7 @@ pub unsafe extern "system" fn vkTransitionImageLayout(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkTransitionImageLayout)(device, transitionCount, pTransitions) },
-        None => seam::reject(&Rejected {
-            command: "vkTransitionImageLayout",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkTransitionImageLayout),
     }
 }
 
@@ -5906,10 +4845,7 @@ pub unsafe extern "system" fn vkTransitionImageLayoutEXT(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkTransitionImageLayoutEXT)(device, transitionCount, pTransitions) },
-        None => seam::reject(&Rejected {
-            command: "vkTransitionImageLayoutEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkTransitionImageLayoutEXT),
     }
 }
 
@@ -5922,10 +4858,7 @@ pub unsafe extern "system" fn vkTrimCommandPool(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkTrimCommandPool)(device, commandPool, flags) },
-        None => seam::reject(&Rejected {
-            command: "vkTrimCommandPool",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkTrimCommandPool),
     }
 }
 
@@ -5937,10 +4870,7 @@ pub unsafe extern "system" fn vkTrimCommandPoolKHR(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkTrimCommandPoolKHR)(device, commandPool, flags) },
-        None => seam::reject(&Rejected {
-            command: "vkTrimCommandPoolKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkTrimCommandPoolKHR),
     }
 }
 
@@ -5948,10 +4878,7 @@ pub unsafe extern "system" fn vkTrimCommandPoolKHR(
 pub unsafe extern "system" fn vkUninitializePerformanceApiINTEL(device: VkDevice) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkUninitializePerformanceApiINTEL)(device) },
-        None => seam::reject(&Rejected {
-            command: "vkUninitializePerformanceApiINTEL",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkUninitializePerformanceApiINTEL),
     }
 }
 
@@ -5960,10 +4887,7 @@ pub unsafe extern "system" fn vkUninitializePerformanceApiINTEL(device: VkDevice
 pub unsafe extern "system" fn vkUnmapMemory(device: VkDevice, memory: VkDeviceMemory) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkUnmapMemory)(device, memory) },
-        None => seam::reject(&Rejected {
-            command: "vkUnmapMemory",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkUnmapMemory),
     }
 }
 
@@ -5972,10 +4896,7 @@ pub unsafe extern "system" fn vkUnmapMemory(device: VkDevice, memory: VkDeviceMe
 pub unsafe extern "system" fn vkUnmapMemory2(device: VkDevice, pMemoryUnmapInfo: *const VkMemoryUnmapInfo) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkUnmapMemory2)(device, pMemoryUnmapInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkUnmapMemory2",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkUnmapMemory2),
     }
 }
 
@@ -5986,10 +4907,7 @@ pub unsafe extern "system" fn vkUnmapMemory2KHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkUnmapMemory2KHR)(device, pMemoryUnmapInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkUnmapMemory2KHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkUnmapMemory2KHR),
     }
 }
 
@@ -5997,10 +4915,7 @@ pub unsafe extern "system" fn vkUnmapMemory2KHR(
 pub unsafe extern "system" fn vkUnregisterCustomBorderColorEXT(device: VkDevice, index: u32) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkUnregisterCustomBorderColorEXT)(device, index) },
-        None => seam::reject(&Rejected {
-            command: "vkUnregisterCustomBorderColorEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkUnregisterCustomBorderColorEXT),
     }
 }
 
@@ -6016,10 +4931,7 @@ pub unsafe extern "system" fn vkUpdateDescriptorSetWithTemplate(
         Some(table) => unsafe {
             (*table.vkUpdateDescriptorSetWithTemplate)(device, descriptorSet, descriptorUpdateTemplate, pData)
         },
-        None => seam::reject(&Rejected {
-            command: "vkUpdateDescriptorSetWithTemplate",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkUpdateDescriptorSetWithTemplate),
     }
 }
 
@@ -6034,10 +4946,7 @@ pub unsafe extern "system" fn vkUpdateDescriptorSetWithTemplateKHR(
         Some(table) => unsafe {
             (*table.vkUpdateDescriptorSetWithTemplateKHR)(device, descriptorSet, descriptorUpdateTemplate, pData)
         },
-        None => seam::reject(&Rejected {
-            command: "vkUpdateDescriptorSetWithTemplateKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkUpdateDescriptorSetWithTemplateKHR),
     }
 }
 
@@ -6060,10 +4969,7 @@ pub unsafe extern "system" fn vkUpdateDescriptorSets(
                 pDescriptorCopies,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkUpdateDescriptorSets",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkUpdateDescriptorSets),
     }
 }
 
@@ -6083,10 +4989,7 @@ pub unsafe extern "system" fn vkUpdateIndirectExecutionSetPipelineEXT(
                 pExecutionSetWrites,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkUpdateIndirectExecutionSetPipelineEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkUpdateIndirectExecutionSetPipelineEXT),
     }
 }
 
@@ -6106,10 +5009,7 @@ pub unsafe extern "system" fn vkUpdateIndirectExecutionSetShaderEXT(
                 pExecutionSetWrites,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkUpdateIndirectExecutionSetShaderEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkUpdateIndirectExecutionSetShaderEXT),
     }
 }
 
@@ -6123,10 +5023,7 @@ pub unsafe extern "system" fn vkUpdateVideoSessionParametersKHR(
         Some(table) => unsafe {
             (*table.vkUpdateVideoSessionParametersKHR)(device, videoSessionParameters, pUpdateInfo)
         },
-        None => seam::reject(&Rejected {
-            command: "vkUpdateVideoSessionParametersKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkUpdateVideoSessionParametersKHR),
     }
 }
 
@@ -6141,10 +5038,7 @@ pub unsafe extern "system" fn vkWaitForFences(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkWaitForFences)(device, fenceCount, pFences, waitAll, timeout) },
-        None => seam::reject(&Rejected {
-            command: "vkWaitForFences",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkWaitForFences),
     }
 }
 
@@ -6156,10 +5050,7 @@ pub unsafe extern "system" fn vkWaitForPresent2KHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkWaitForPresent2KHR)(device, swapchain, pPresentWait2Info) },
-        None => seam::reject(&Rejected {
-            command: "vkWaitForPresent2KHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkWaitForPresent2KHR),
     }
 }
 
@@ -6172,10 +5063,7 @@ pub unsafe extern "system" fn vkWaitForPresentKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkWaitForPresentKHR)(device, swapchain, presentId, timeout) },
-        None => seam::reject(&Rejected {
-            command: "vkWaitForPresentKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkWaitForPresentKHR),
     }
 }
 
@@ -6188,10 +5076,7 @@ pub unsafe extern "system" fn vkWaitSemaphores(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkWaitSemaphores)(device, pWaitInfo, timeout) },
-        None => seam::reject(&Rejected {
-            command: "vkWaitSemaphores",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkWaitSemaphores),
     }
 }
 
@@ -6203,10 +5088,7 @@ pub unsafe extern "system" fn vkWaitSemaphoresKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkWaitSemaphoresKHR)(device, pWaitInfo, timeout) },
-        None => seam::reject(&Rejected {
-            command: "vkWaitSemaphoresKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkWaitSemaphoresKHR),
     }
 }
 
@@ -6232,10 +5114,7 @@ pub unsafe extern "system" fn vkWriteAccelerationStructuresPropertiesKHR(
                 stride,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkWriteAccelerationStructuresPropertiesKHR",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkWriteAccelerationStructuresPropertiesKHR),
     }
 }
 
@@ -6261,10 +5140,7 @@ pub unsafe extern "system" fn vkWriteMicromapsPropertiesEXT(
                 stride,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkWriteMicromapsPropertiesEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkWriteMicromapsPropertiesEXT),
     }
 }
 
@@ -6279,10 +5155,7 @@ pub unsafe extern "system" fn vkWriteResourceDescriptorsEXT(
         Some(table) => unsafe {
             (*table.vkWriteResourceDescriptorsEXT)(device, resourceCount, pResources, pDescriptors)
         },
-        None => seam::reject(&Rejected {
-            command: "vkWriteResourceDescriptorsEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkWriteResourceDescriptorsEXT),
     }
 }
 
@@ -6295,9 +5168,6 @@ pub unsafe extern "system" fn vkWriteSamplerDescriptorsEXT(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkWriteSamplerDescriptorsEXT)(device, samplerCount, pSamplers, pDescriptors) },
-        None => seam::reject(&Rejected {
-            command: "vkWriteSamplerDescriptorsEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkWriteSamplerDescriptorsEXT),
     }
 }

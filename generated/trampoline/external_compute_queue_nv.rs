@@ -3,8 +3,9 @@
 
 //! Trampolines of commands whose first parameter is an external compute queue nv.
 
+use super::super::lookup::row;
 use super::super::types::*;
-use crate::seam::{self, Rejected};
+use crate::seam;
 
 /// [`vkGetExternalComputeQueueDataNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetExternalComputeQueueDataNV.html)
 pub unsafe extern "system" fn vkGetExternalComputeQueueDataNV(
@@ -14,9 +15,6 @@ pub unsafe extern "system" fn vkGetExternalComputeQueueDataNV(
 ) {
     match unsafe { seam::device_table(externalQueue) } {
         Some(table) => unsafe { (*table.vkGetExternalComputeQueueDataNV)(externalQueue, params, pData) },
-        None => seam::reject(&Rejected {
-            command: "vkGetExternalComputeQueueDataNV",
-            parameter: "externalQueue",
-        }),
+        None => seam::reject(row::vkGetExternalComputeQueueDataNV),
     }
 }

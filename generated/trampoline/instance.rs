@@ -3,9 +3,10 @@
 
 //! Trampolines of commands whose first parameter is an instance.
 
+use super::super::lookup::row;
 use super::super::types::*;
 use crate::handle::App;
-use crate::seam::{self, Rejected};
+use crate::seam;
 
 /// [`vkCreateAndroidSurfaceKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateAndroidSurfaceKHR.html)
 #[cfg_attr(target_os = "android", unsafe(no_mangle))]
@@ -19,10 +20,7 @@ pub unsafe extern "system" fn vkCreateAndroidSurfaceKHR(
         Some((table, instance)) => unsafe {
             (*table.vkCreateAndroidSurfaceKHR)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
-        None => seam::reject(&Rejected {
-            command: "vkCreateAndroidSurfaceKHR",
-            parameter: "instance",
-        }),
+        None => seam::reject(row::vkCreateAndroidSurfaceKHR),
     }
 }
 
@@ -37,10 +35,7 @@ pub unsafe extern "system" fn vkCreateDebugReportCallbackEXT(
         Some((table, instance)) => unsafe {
             (*table.vkCreateDebugReportCallbackEXT)(instance, pCreateInfo, pAllocator, pCallback.cast())
         },
-        None => seam::reject(&Rejected {
-            command: "vkCreateDebugReportCallbackEXT",
-            parameter: "instance",
-        }),
+        None => seam::reject(row::vkCreateDebugReportCallbackEXT),
     }
 }
 
@@ -55,10 +50,7 @@ pub unsafe extern "system" fn vkCreateDebugUtilsMessengerEXT(
         Some((table, instance)) => unsafe {
             (*table.vkCreateDebugUtilsMessengerEXT)(instance, pCreateInfo, pAllocator, pMessenger.cast())
         },
-        None => seam::reject(&Rejected {
-            command: "vkCreateDebugUtilsMessengerEXT",
-            parameter: "instance",
-        }),
+        None => seam::reject(row::vkCreateDebugUtilsMessengerEXT),
     }
 }
 
@@ -73,10 +65,7 @@ pub unsafe extern "system" fn vkCreateDirectFBSurfaceEXT(
         Some((table, instance)) => unsafe {
             (*table.vkCreateDirectFBSurfaceEXT)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
-        None => seam::reject(&Rejected {
-            command: "vkCreateDirectFBSurfaceEXT",
-            parameter: "instance",
-        }),
+        None => seam::reject(row::vkCreateDirectFBSurfaceEXT),
     }
 }
 
@@ -92,10 +81,7 @@ pub unsafe extern "system" fn vkCreateDisplayPlaneSurfaceKHR(
         Some((table, instance)) => unsafe {
             (*table.vkCreateDisplayPlaneSurfaceKHR)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
-        None => seam::reject(&Rejected {
-            command: "vkCreateDisplayPlaneSurfaceKHR",
-            parameter: "instance",
-        }),
+        None => seam::reject(row::vkCreateDisplayPlaneSurfaceKHR),
     }
 }
 
@@ -111,10 +97,7 @@ pub unsafe extern "system" fn vkCreateHeadlessSurfaceEXT(
         Some((table, instance)) => unsafe {
             (*table.vkCreateHeadlessSurfaceEXT)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
-        None => seam::reject(&Rejected {
-            command: "vkCreateHeadlessSurfaceEXT",
-            parameter: "instance",
-        }),
+        None => seam::reject(row::vkCreateHeadlessSurfaceEXT),
     }
 }
 
@@ -130,10 +113,7 @@ pub unsafe extern "system" fn vkCreateIOSSurfaceMVK(
         Some((table, instance)) => unsafe {
             (*table.vkCreateIOSSurfaceMVK)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
-        None => seam::reject(&Rejected {
-            command: "vkCreateIOSSurfaceMVK",
-            parameter: "instance",
-        }),
+        None => seam::reject(row::vkCreateIOSSurfaceMVK),
     }
 }
 
@@ -149,10 +129,7 @@ pub unsafe extern "system" fn vkCreateImagePipeSurfaceFUCHSIA(
         Some((table, instance)) => unsafe {
             (*table.vkCreateImagePipeSurfaceFUCHSIA)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
-        None => seam::reject(&Rejected {
-            command: "vkCreateImagePipeSurfaceFUCHSIA",
-            parameter: "instance",
-        }),
+        None => seam::reject(row::vkCreateImagePipeSurfaceFUCHSIA),
     }
 }
 
@@ -168,10 +145,7 @@ pub unsafe extern "system" fn vkCreateMacOSSurfaceMVK(
         Some((table, instance)) => unsafe {
             (*table.vkCreateMacOSSurfaceMVK)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
-        None => seam::reject(&Rejected {
-            command: "vkCreateMacOSSurfaceMVK",
-            parameter: "instance",
-        }),
+        None => seam::reject(row::vkCreateMacOSSurfaceMVK),
     }
 }
 
@@ -187,10 +161,7 @@ pub unsafe extern "system" fn vkCreateMetalSurfaceEXT(
         Some((table, instance)) => unsafe {
             (*table.vkCreateMetalSurfaceEXT)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
-        None => seam::reject(&Rejected {
-            command: "vkCreateMetalSurfaceEXT",
-            parameter: "instance",
-        }),
+        None => seam::reject(row::vkCreateMetalSurfaceEXT),
     }
 }
 
@@ -206,10 +177,7 @@ pub unsafe extern "system" fn vkCreateScreenSurfaceQNX(
         Some((table, instance)) => unsafe {
             (*table.vkCreateScreenSurfaceQNX)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
-        None => seam::reject(&Rejected {
-            command: "vkCreateScreenSurfaceQNX",
-            parameter: "instance",
-        }),
+        None => seam::reject(row::vkCreateScreenSurfaceQNX),
     }
 }
 
@@ -224,10 +192,7 @@ pub unsafe extern "system" fn vkCreateStreamDescriptorSurfaceGGP(
         Some((table, instance)) => unsafe {
             (*table.vkCreateStreamDescriptorSurfaceGGP)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
-        None => seam::reject(&Rejected {
-            command: "vkCreateStreamDescriptorSurfaceGGP",
-            parameter: "instance",
-        }),
+        None => seam::reject(row::vkCreateStreamDescriptorSurfaceGGP),
     }
 }
 
@@ -242,10 +207,7 @@ pub unsafe extern "system" fn vkCreateSurfaceOHOS(
         Some((table, instance)) => unsafe {
             (*table.vkCreateSurfaceOHOS)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
-        None => seam::reject(&Rejected {
-            command: "vkCreateSurfaceOHOS",
-            parameter: "instance",
-        }),
+        None => seam::reject(row::vkCreateSurfaceOHOS),
     }
 }
 
@@ -260,10 +222,7 @@ pub unsafe extern "system" fn vkCreateUbmSurfaceSEC(
         Some((table, instance)) => unsafe {
             (*table.vkCreateUbmSurfaceSEC)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
-        None => seam::reject(&Rejected {
-            command: "vkCreateUbmSurfaceSEC",
-            parameter: "instance",
-        }),
+        None => seam::reject(row::vkCreateUbmSurfaceSEC),
     }
 }
 
@@ -278,10 +237,7 @@ pub unsafe extern "system" fn vkCreateViSurfaceNN(
         Some((table, instance)) => unsafe {
             (*table.vkCreateViSurfaceNN)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
-        None => seam::reject(&Rejected {
-            command: "vkCreateViSurfaceNN",
-            parameter: "instance",
-        }),
+        None => seam::reject(row::vkCreateViSurfaceNN),
     }
 }
 
@@ -297,10 +253,7 @@ pub unsafe extern "system" fn vkCreateWaylandSurfaceKHR(
         Some((table, instance)) => unsafe {
             (*table.vkCreateWaylandSurfaceKHR)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
-        None => seam::reject(&Rejected {
-            command: "vkCreateWaylandSurfaceKHR",
-            parameter: "instance",
-        }),
+        None => seam::reject(row::vkCreateWaylandSurfaceKHR),
     }
 }
 
@@ -316,10 +269,7 @@ pub unsafe extern "system" fn vkCreateWin32SurfaceKHR(
         Some((table, instance)) => unsafe {
             (*table.vkCreateWin32SurfaceKHR)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
-        None => seam::reject(&Rejected {
-            command: "vkCreateWin32SurfaceKHR",
-            parameter: "instance",
-        }),
+        None => seam::reject(row::vkCreateWin32SurfaceKHR),
     }
 }
 
@@ -335,10 +285,7 @@ pub unsafe extern "system" fn vkCreateXcbSurfaceKHR(
         Some((table, instance)) => unsafe {
             (*table.vkCreateXcbSurfaceKHR)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
-        None => seam::reject(&Rejected {
-            command: "vkCreateXcbSurfaceKHR",
-            parameter: "instance",
-        }),
+        None => seam::reject(row::vkCreateXcbSurfaceKHR),
     }
 }
 
@@ -354,10 +301,7 @@ pub unsafe extern "system" fn vkCreateXlibSurfaceKHR(
         Some((table, instance)) => unsafe {
             (*table.vkCreateXlibSurfaceKHR)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
-        None => seam::reject(&Rejected {
-            command: "vkCreateXlibSurfaceKHR",
-            parameter: "instance",
-        }),
+        None => seam::reject(row::vkCreateXlibSurfaceKHR),
     }
 }
 
@@ -385,10 +329,7 @@ pub unsafe extern "system" fn vkDebugReportMessageEXT(
                 pMessage,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkDebugReportMessageEXT",
-            parameter: "instance",
-        }),
+        None => seam::reject(row::vkDebugReportMessageEXT),
     }
 }
 
@@ -400,10 +341,7 @@ pub unsafe extern "system" fn vkDestroyDebugReportCallbackEXT(
 ) {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe { (*table.vkDestroyDebugReportCallbackEXT)(instance, callback, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkDestroyDebugReportCallbackEXT",
-            parameter: "instance",
-        }),
+        None => seam::reject(row::vkDestroyDebugReportCallbackEXT),
     }
 }
 
@@ -415,10 +353,7 @@ pub unsafe extern "system" fn vkDestroyDebugUtilsMessengerEXT(
 ) {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe { (*table.vkDestroyDebugUtilsMessengerEXT)(instance, messenger, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkDestroyDebugUtilsMessengerEXT",
-            parameter: "instance",
-        }),
+        None => seam::reject(row::vkDestroyDebugUtilsMessengerEXT),
     }
 }
 
@@ -437,10 +372,7 @@ pub unsafe extern "system" fn vkDestroySurfaceKHR(
 ) {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe { (*table.vkDestroySurfaceKHR)(instance, surface, pAllocator) },
-        None => seam::reject(&Rejected {
-            command: "vkDestroySurfaceKHR",
-            parameter: "instance",
-        }),
+        None => seam::reject(row::vkDestroySurfaceKHR),
     }
 }
 
@@ -490,9 +422,6 @@ pub unsafe extern "system" fn vkSubmitDebugUtilsMessageEXT(
         Some((table, instance)) => unsafe {
             (*table.vkSubmitDebugUtilsMessageEXT)(instance, messageSeverity, messageTypes, pCallbackData)
         },
-        None => seam::reject(&Rejected {
-            command: "vkSubmitDebugUtilsMessageEXT",
-            parameter: "instance",
-        }),
+        None => seam::reject(row::vkSubmitDebugUtilsMessageEXT),
     }
 }

@@ -3,9 +3,10 @@
 
 //! Trampolines of commands whose first parameter is a physical device.
 
+use super::super::lookup::row;
 use super::super::types::*;
 use crate::handle::App;
-use crate::seam::{self, Rejected};
+use crate::seam;
 
 /// [`vkAcquireDrmDisplayEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAcquireDrmDisplayEXT.html)
 pub unsafe extern "system" fn vkAcquireDrmDisplayEXT(
@@ -15,10 +16,7 @@ pub unsafe extern "system" fn vkAcquireDrmDisplayEXT(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe { (*table.vkAcquireDrmDisplayEXT)(physicalDevice, drmFd, display) },
-        None => seam::reject(&Rejected {
-            command: "vkAcquireDrmDisplayEXT",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkAcquireDrmDisplayEXT),
     }
 }
 
@@ -29,10 +27,7 @@ pub unsafe extern "system" fn vkAcquireWinrtDisplayNV(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe { (*table.vkAcquireWinrtDisplayNV)(physicalDevice, display) },
-        None => seam::reject(&Rejected {
-            command: "vkAcquireWinrtDisplayNV",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkAcquireWinrtDisplayNV),
     }
 }
 
@@ -44,10 +39,7 @@ pub unsafe extern "system" fn vkAcquireXlibDisplayEXT(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe { (*table.vkAcquireXlibDisplayEXT)(physicalDevice, dpy, display) },
-        None => seam::reject(&Rejected {
-            command: "vkAcquireXlibDisplayEXT",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkAcquireXlibDisplayEXT),
     }
 }
 
@@ -75,10 +67,7 @@ pub unsafe extern "system" fn vkCreateDisplayModeKHR(
         Some((table, physicalDevice)) => unsafe {
             (*table.vkCreateDisplayModeKHR)(physicalDevice, display, pCreateInfo, pAllocator, pMode)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCreateDisplayModeKHR",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkCreateDisplayModeKHR),
     }
 }
 
@@ -94,10 +83,7 @@ pub unsafe extern "system" fn vkEnumerateDeviceExtensionProperties(
         Some((table, physicalDevice)) => unsafe {
             (*table.vkEnumerateDeviceExtensionProperties)(physicalDevice, pLayerName, pPropertyCount, pProperties)
         },
-        None => seam::reject(&Rejected {
-            command: "vkEnumerateDeviceExtensionProperties",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkEnumerateDeviceExtensionProperties),
     }
 }
 
@@ -129,10 +115,7 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceQueueFamilyPerformanceCou
                 pCounterDescriptions,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM),
     }
 }
 
@@ -154,10 +137,7 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceQueueFamilyPerformanceQue
                 pCounterDescriptions,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR),
     }
 }
 
@@ -175,10 +155,7 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceShaderInstrumentationMetr
                 pDescriptions,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM),
     }
 }
 
@@ -194,10 +171,7 @@ pub unsafe extern "system" fn vkGetDisplayModeProperties2KHR(
         Some((table, physicalDevice)) => unsafe {
             (*table.vkGetDisplayModeProperties2KHR)(physicalDevice, display, pPropertyCount, pProperties)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetDisplayModeProperties2KHR",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetDisplayModeProperties2KHR),
     }
 }
 
@@ -213,10 +187,7 @@ pub unsafe extern "system" fn vkGetDisplayModePropertiesKHR(
         Some((table, physicalDevice)) => unsafe {
             (*table.vkGetDisplayModePropertiesKHR)(physicalDevice, display, pPropertyCount, pProperties)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetDisplayModePropertiesKHR",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetDisplayModePropertiesKHR),
     }
 }
 
@@ -231,10 +202,7 @@ pub unsafe extern "system" fn vkGetDisplayPlaneCapabilities2KHR(
         Some((table, physicalDevice)) => unsafe {
             (*table.vkGetDisplayPlaneCapabilities2KHR)(physicalDevice, pDisplayPlaneInfo, pCapabilities)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetDisplayPlaneCapabilities2KHR",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetDisplayPlaneCapabilities2KHR),
     }
 }
 
@@ -250,10 +218,7 @@ pub unsafe extern "system" fn vkGetDisplayPlaneCapabilitiesKHR(
         Some((table, physicalDevice)) => unsafe {
             (*table.vkGetDisplayPlaneCapabilitiesKHR)(physicalDevice, mode, planeIndex, pCapabilities)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetDisplayPlaneCapabilitiesKHR",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetDisplayPlaneCapabilitiesKHR),
     }
 }
 
@@ -269,10 +234,7 @@ pub unsafe extern "system" fn vkGetDisplayPlaneSupportedDisplaysKHR(
         Some((table, physicalDevice)) => unsafe {
             (*table.vkGetDisplayPlaneSupportedDisplaysKHR)(physicalDevice, planeIndex, pDisplayCount, pDisplays)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetDisplayPlaneSupportedDisplaysKHR",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetDisplayPlaneSupportedDisplaysKHR),
     }
 }
 
@@ -287,10 +249,7 @@ pub unsafe extern "system" fn vkGetDrmDisplayEXT(
         Some((table, physicalDevice)) => unsafe {
             (*table.vkGetDrmDisplayEXT)(physicalDevice, drmFd, connectorId, display)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetDrmDisplayEXT",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetDrmDisplayEXT),
     }
 }
 
@@ -304,10 +263,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCalibrateableTimeDomainsEXT(
         Some((table, physicalDevice)) => unsafe {
             (*table.vkGetPhysicalDeviceCalibrateableTimeDomainsEXT)(physicalDevice, pTimeDomainCount, pTimeDomains)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceCalibrateableTimeDomainsEXT",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceCalibrateableTimeDomainsEXT),
     }
 }
 
@@ -321,10 +277,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCalibrateableTimeDomainsKHR(
         Some((table, physicalDevice)) => unsafe {
             (*table.vkGetPhysicalDeviceCalibrateableTimeDomainsKHR)(physicalDevice, pTimeDomainCount, pTimeDomains)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceCalibrateableTimeDomainsKHR",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceCalibrateableTimeDomainsKHR),
     }
 }
 
@@ -342,10 +295,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixFlexibleDimens
                 pProperties,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV),
     }
 }
 
@@ -365,10 +315,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixProperties2EXT
                 pProperties,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceCooperativeMatrixProperties2EXT",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceCooperativeMatrixProperties2EXT),
     }
 }
 
@@ -382,10 +329,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR(
         Some((table, physicalDevice)) => unsafe {
             (*table.vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR)(physicalDevice, pPropertyCount, pProperties)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR),
     }
 }
 
@@ -399,10 +343,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixPropertiesNV(
         Some((table, physicalDevice)) => unsafe {
             (*table.vkGetPhysicalDeviceCooperativeMatrixPropertiesNV)(physicalDevice, pPropertyCount, pProperties)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceCooperativeMatrixPropertiesNV",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceCooperativeMatrixPropertiesNV),
     }
 }
 
@@ -416,10 +357,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeVectorPropertiesNV(
         Some((table, physicalDevice)) => unsafe {
             (*table.vkGetPhysicalDeviceCooperativeVectorPropertiesNV)(physicalDevice, pPropertyCount, pProperties)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceCooperativeVectorPropertiesNV",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceCooperativeVectorPropertiesNV),
     }
 }
 
@@ -432,10 +370,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDescriptorSizeEXT(
         Some((table, physicalDevice)) => unsafe {
             (*table.vkGetPhysicalDeviceDescriptorSizeEXT)(physicalDevice, descriptorType)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceDescriptorSizeEXT",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceDescriptorSizeEXT),
     }
 }
 
@@ -449,10 +384,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDirectFBPresentationSupportEXT(
         Some((table, physicalDevice)) => unsafe {
             (*table.vkGetPhysicalDeviceDirectFBPresentationSupportEXT)(physicalDevice, queueFamilyIndex, dfb)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceDirectFBPresentationSupportEXT",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceDirectFBPresentationSupportEXT),
     }
 }
 
@@ -467,10 +399,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDisplayPlaneProperties2KHR(
         Some((table, physicalDevice)) => unsafe {
             (*table.vkGetPhysicalDeviceDisplayPlaneProperties2KHR)(physicalDevice, pPropertyCount, pProperties)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceDisplayPlaneProperties2KHR",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceDisplayPlaneProperties2KHR),
     }
 }
 
@@ -485,10 +414,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDisplayPlanePropertiesKHR(
         Some((table, physicalDevice)) => unsafe {
             (*table.vkGetPhysicalDeviceDisplayPlanePropertiesKHR)(physicalDevice, pPropertyCount, pProperties)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceDisplayPlanePropertiesKHR",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceDisplayPlanePropertiesKHR),
     }
 }
 
@@ -503,10 +429,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDisplayProperties2KHR(
         Some((table, physicalDevice)) => unsafe {
             (*table.vkGetPhysicalDeviceDisplayProperties2KHR)(physicalDevice, pPropertyCount, pProperties)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceDisplayProperties2KHR",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceDisplayProperties2KHR),
     }
 }
 
@@ -521,10 +444,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDisplayPropertiesKHR(
         Some((table, physicalDevice)) => unsafe {
             (*table.vkGetPhysicalDeviceDisplayPropertiesKHR)(physicalDevice, pPropertyCount, pProperties)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceDisplayPropertiesKHR",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceDisplayPropertiesKHR),
     }
 }
 
@@ -543,10 +463,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceExternalBufferProperties(
                 pExternalBufferProperties,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceExternalBufferProperties",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceExternalBufferProperties),
     }
 }
 
@@ -565,10 +482,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceExternalFenceProperties(
                 pExternalFenceProperties,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceExternalFenceProperties",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceExternalFenceProperties),
     }
 }
 
@@ -596,10 +510,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceExternalImageFormatPropertiesNV
                 pExternalImageFormatProperties,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceExternalImageFormatPropertiesNV",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceExternalImageFormatPropertiesNV),
     }
 }
 
@@ -618,10 +529,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceExternalSemaphoreProperties(
                 pExternalSemaphoreProperties,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceExternalSemaphoreProperties",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceExternalSemaphoreProperties),
     }
 }
 
@@ -639,10 +547,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceExternalTensorPropertiesARM(
                 pExternalTensorProperties,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceExternalTensorPropertiesARM",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceExternalTensorPropertiesARM),
     }
 }
 
@@ -654,10 +559,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFeatures(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe { (*table.vkGetPhysicalDeviceFeatures)(physicalDevice, pFeatures) },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceFeatures",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceFeatures),
     }
 }
 
@@ -669,10 +571,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFeatures2(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe { (*table.vkGetPhysicalDeviceFeatures2)(physicalDevice, pFeatures) },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceFeatures2",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceFeatures2),
     }
 }
 
@@ -687,10 +586,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFormatProperties(
         Some((table, physicalDevice)) => unsafe {
             (*table.vkGetPhysicalDeviceFormatProperties)(physicalDevice, format, pFormatProperties)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceFormatProperties",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceFormatProperties),
     }
 }
 
@@ -705,10 +601,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFormatProperties2(
         Some((table, physicalDevice)) => unsafe {
             (*table.vkGetPhysicalDeviceFormatProperties2)(physicalDevice, format, pFormatProperties)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceFormatProperties2",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceFormatProperties2),
     }
 }
 
@@ -726,10 +619,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFragmentShadingRatesKHR(
                 pFragmentShadingRates,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceFragmentShadingRatesKHR",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceFragmentShadingRatesKHR),
     }
 }
 
@@ -756,10 +646,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceImageFormatProperties(
                 pImageFormatProperties,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceImageFormatProperties",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceImageFormatProperties),
     }
 }
 
@@ -774,10 +661,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceImageFormatProperties2(
         Some((table, physicalDevice)) => unsafe {
             (*table.vkGetPhysicalDeviceImageFormatProperties2)(physicalDevice, pImageFormatInfo, pImageFormatProperties)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceImageFormatProperties2",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceImageFormatProperties2),
     }
 }
 
@@ -791,10 +675,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceMemoryProperties(
         Some((table, physicalDevice)) => unsafe {
             (*table.vkGetPhysicalDeviceMemoryProperties)(physicalDevice, pMemoryProperties)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceMemoryProperties",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceMemoryProperties),
     }
 }
 
@@ -808,10 +689,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceMemoryProperties2(
         Some((table, physicalDevice)) => unsafe {
             (*table.vkGetPhysicalDeviceMemoryProperties2)(physicalDevice, pMemoryProperties)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceMemoryProperties2",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceMemoryProperties2),
     }
 }
 
@@ -825,10 +703,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceMultisamplePropertiesEXT(
         Some((table, physicalDevice)) => unsafe {
             (*table.vkGetPhysicalDeviceMultisamplePropertiesEXT)(physicalDevice, samples, pMultisampleProperties)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceMultisamplePropertiesEXT",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceMultisamplePropertiesEXT),
     }
 }
 
@@ -848,10 +723,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceOpticalFlowImageFormatsNV(
                 pImageFormatProperties,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceOpticalFlowImageFormatsNV",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceOpticalFlowImageFormatsNV),
     }
 }
 
@@ -867,10 +739,7 @@ pub unsafe extern "system" fn vkGetPhysicalDevicePresentRectanglesKHR(
         Some((table, physicalDevice)) => unsafe {
             (*table.vkGetPhysicalDevicePresentRectanglesKHR)(physicalDevice, surface, pRectCount, pRects)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDevicePresentRectanglesKHR",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDevicePresentRectanglesKHR),
     }
 }
 
@@ -882,10 +751,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceProperties(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe { (*table.vkGetPhysicalDeviceProperties)(physicalDevice, pProperties) },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceProperties",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceProperties),
     }
 }
 
@@ -899,10 +765,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceProperties2(
         Some((table, physicalDevice)) => unsafe {
             (*table.vkGetPhysicalDeviceProperties2)(physicalDevice, pProperties)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceProperties2",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceProperties2),
     }
 }
 
@@ -922,10 +785,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphEngineOpera
                 pProperties,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM),
     }
 }
 
@@ -949,10 +809,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlow
                 pImageFormatProperties,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM),
     }
 }
 
@@ -970,10 +827,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphProcessingE
                 pQueueFamilyDataGraphProcessingEngineProperties,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM),
     }
 }
 
@@ -993,10 +847,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesA
                 pQueueFamilyDataGraphProperties,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesARM",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesARM),
     }
 }
 
@@ -1014,10 +865,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyPerformanceQueryPass
                 pNumPasses,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR),
     }
 }
 
@@ -1036,10 +884,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyProperties(
                 pQueueFamilyProperties,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceQueueFamilyProperties",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceQueueFamilyProperties),
     }
 }
 
@@ -1058,10 +903,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyProperties2(
                 pQueueFamilyProperties,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceQueueFamilyProperties2",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceQueueFamilyProperties2),
     }
 }
 
@@ -1076,10 +918,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceScreenPresentationSupportQNX(
         Some((table, physicalDevice)) => unsafe {
             (*table.vkGetPhysicalDeviceScreenPresentationSupportQNX)(physicalDevice, queueFamilyIndex, window)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceScreenPresentationSupportQNX",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceScreenPresentationSupportQNX),
     }
 }
 
@@ -1108,10 +947,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties(
                 pProperties,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceSparseImageFormatProperties",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceSparseImageFormatProperties),
     }
 }
 
@@ -1132,10 +968,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties2(
                 pProperties,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceSparseImageFormatProperties2",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceSparseImageFormatProperties2),
     }
 }
 
@@ -1153,10 +986,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSupportedFramebufferMixedSample
                 pCombinations,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceSupportedFramebufferMixedSamplesCombinationsNV",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceSupportedFramebufferMixedSamplesCombinationsNV),
     }
 }
 
@@ -1170,10 +1000,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceCapabilities2EXT(
         Some((table, physicalDevice)) => unsafe {
             (*table.vkGetPhysicalDeviceSurfaceCapabilities2EXT)(physicalDevice, surface, pSurfaceCapabilities)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceSurfaceCapabilities2EXT",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceSurfaceCapabilities2EXT),
     }
 }
 
@@ -1192,10 +1019,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceCapabilities2KHR(
                 pSurfaceCapabilities,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceSurfaceCapabilities2KHR",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceSurfaceCapabilities2KHR),
     }
 }
 
@@ -1210,10 +1034,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceCapabilitiesKHR(
         Some((table, physicalDevice)) => unsafe {
             (*table.vkGetPhysicalDeviceSurfaceCapabilitiesKHR)(physicalDevice, surface, pSurfaceCapabilities)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceSurfaceCapabilitiesKHR",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceSurfaceCapabilitiesKHR),
     }
 }
 
@@ -1234,10 +1055,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceFormats2KHR(
                 pSurfaceFormats,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceSurfaceFormats2KHR",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceSurfaceFormats2KHR),
     }
 }
 
@@ -1253,10 +1071,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceFormatsKHR(
         Some((table, physicalDevice)) => unsafe {
             (*table.vkGetPhysicalDeviceSurfaceFormatsKHR)(physicalDevice, surface, pSurfaceFormatCount, pSurfaceFormats)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceSurfaceFormatsKHR",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceSurfaceFormatsKHR),
     }
 }
 
@@ -1276,10 +1091,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfacePresentModes2EXT(
                 pPresentModes,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceSurfacePresentModes2EXT",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceSurfacePresentModes2EXT),
     }
 }
 
@@ -1300,10 +1112,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfacePresentModesKHR(
                 pPresentModes,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceSurfacePresentModesKHR",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceSurfacePresentModesKHR),
     }
 }
 
@@ -1319,10 +1128,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceSupportKHR(
         Some((table, physicalDevice)) => unsafe {
             (*table.vkGetPhysicalDeviceSurfaceSupportKHR)(physicalDevice, queueFamilyIndex, surface, pSupported)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceSurfaceSupportKHR",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceSurfaceSupportKHR),
     }
 }
 
@@ -1337,10 +1143,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceToolProperties(
         Some((table, physicalDevice)) => unsafe {
             (*table.vkGetPhysicalDeviceToolProperties)(physicalDevice, pToolCount, pToolProperties)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceToolProperties",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceToolProperties),
     }
 }
 
@@ -1354,10 +1157,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceToolPropertiesEXT(
         Some((table, physicalDevice)) => unsafe {
             (*table.vkGetPhysicalDeviceToolPropertiesEXT)(physicalDevice, pToolCount, pToolProperties)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceToolPropertiesEXT",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceToolPropertiesEXT),
     }
 }
 
@@ -1371,10 +1171,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceUbmPresentationSupportSEC(
         Some((table, physicalDevice)) => unsafe {
             (*table.vkGetPhysicalDeviceUbmPresentationSupportSEC)(physicalDevice, queueFamilyIndex, device)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceUbmPresentationSupportSEC",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceUbmPresentationSupportSEC),
     }
 }
 
@@ -1388,10 +1185,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceVideoCapabilitiesKHR(
         Some((table, physicalDevice)) => unsafe {
             (*table.vkGetPhysicalDeviceVideoCapabilitiesKHR)(physicalDevice, pVideoProfile, pCapabilities)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceVideoCapabilitiesKHR",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceVideoCapabilitiesKHR),
     }
 }
 
@@ -1409,10 +1203,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceVideoEncodeQualityLevelProperti
                 pQualityLevelProperties,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceVideoEncodeQualityLevelPropertiesKHR",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceVideoEncodeQualityLevelPropertiesKHR),
     }
 }
 
@@ -1432,10 +1223,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceVideoFormatPropertiesKHR(
                 pVideoFormatProperties,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceVideoFormatPropertiesKHR",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceVideoFormatPropertiesKHR),
     }
 }
 
@@ -1450,10 +1238,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceWaylandPresentationSupportKHR(
         Some((table, physicalDevice)) => unsafe {
             (*table.vkGetPhysicalDeviceWaylandPresentationSupportKHR)(physicalDevice, queueFamilyIndex, display)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceWaylandPresentationSupportKHR",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceWaylandPresentationSupportKHR),
     }
 }
 
@@ -1467,10 +1252,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceWin32PresentationSupportKHR(
         Some((table, physicalDevice)) => unsafe {
             (*table.vkGetPhysicalDeviceWin32PresentationSupportKHR)(physicalDevice, queueFamilyIndex)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceWin32PresentationSupportKHR",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceWin32PresentationSupportKHR),
     }
 }
 
@@ -1491,10 +1273,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceXcbPresentationSupportKHR(
                 visual_id,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceXcbPresentationSupportKHR",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceXcbPresentationSupportKHR),
     }
 }
 
@@ -1510,10 +1289,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceXlibPresentationSupportKHR(
         Some((table, physicalDevice)) => unsafe {
             (*table.vkGetPhysicalDeviceXlibPresentationSupportKHR)(physicalDevice, queueFamilyIndex, dpy, visualID)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceXlibPresentationSupportKHR",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceXlibPresentationSupportKHR),
     }
 }
 
@@ -1528,10 +1304,7 @@ pub unsafe extern "system" fn vkGetRandROutputDisplayEXT(
         Some((table, physicalDevice)) => unsafe {
             (*table.vkGetRandROutputDisplayEXT)(physicalDevice, dpy, rrOutput, pDisplay)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetRandROutputDisplayEXT",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetRandROutputDisplayEXT),
     }
 }
 
@@ -1545,10 +1318,7 @@ pub unsafe extern "system" fn vkGetWinrtDisplayNV(
         Some((table, physicalDevice)) => unsafe {
             (*table.vkGetWinrtDisplayNV)(physicalDevice, deviceRelativeId, pDisplay)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetWinrtDisplayNV",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetWinrtDisplayNV),
     }
 }
 
@@ -1559,9 +1329,6 @@ pub unsafe extern "system" fn vkReleaseDisplayEXT(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe { (*table.vkReleaseDisplayEXT)(physicalDevice, display) },
-        None => seam::reject(&Rejected {
-            command: "vkReleaseDisplayEXT",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkReleaseDisplayEXT),
     }
 }

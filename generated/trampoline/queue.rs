@@ -3,8 +3,9 @@
 
 //! Trampolines of commands whose first parameter is a queue.
 
+use super::super::lookup::row;
 use super::super::types::*;
-use crate::seam::{self, Rejected};
+use crate::seam;
 
 /// [`vkGetQueueCheckpointData2NV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetQueueCheckpointData2NV.html)
 pub unsafe extern "system" fn vkGetQueueCheckpointData2NV(
@@ -14,10 +15,7 @@ pub unsafe extern "system" fn vkGetQueueCheckpointData2NV(
 ) {
     match unsafe { seam::device_table(queue) } {
         Some(table) => unsafe { (*table.vkGetQueueCheckpointData2NV)(queue, pCheckpointDataCount, pCheckpointData) },
-        None => seam::reject(&Rejected {
-            command: "vkGetQueueCheckpointData2NV",
-            parameter: "queue",
-        }),
+        None => seam::reject(row::vkGetQueueCheckpointData2NV),
     }
 }
 
@@ -29,10 +27,7 @@ pub unsafe extern "system" fn vkGetQueueCheckpointDataNV(
 ) {
     match unsafe { seam::device_table(queue) } {
         Some(table) => unsafe { (*table.vkGetQueueCheckpointDataNV)(queue, pCheckpointDataCount, pCheckpointData) },
-        None => seam::reject(&Rejected {
-            command: "vkGetQueueCheckpointDataNV",
-            parameter: "queue",
-        }),
+        None => seam::reject(row::vkGetQueueCheckpointDataNV),
     }
 }
 
@@ -40,10 +35,7 @@ pub unsafe extern "system" fn vkGetQueueCheckpointDataNV(
 pub unsafe extern "system" fn vkQueueBeginDebugUtilsLabelEXT(queue: VkQueue, pLabelInfo: *const VkDebugUtilsLabelEXT) {
     match unsafe { seam::device_table(queue) } {
         Some(table) => unsafe { (*table.vkQueueBeginDebugUtilsLabelEXT)(queue, pLabelInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkQueueBeginDebugUtilsLabelEXT",
-            parameter: "queue",
-        }),
+        None => seam::reject(row::vkQueueBeginDebugUtilsLabelEXT),
     }
 }
 
@@ -57,10 +49,7 @@ pub unsafe extern "system" fn vkQueueBindSparse(
 ) -> VkResult {
     match unsafe { seam::device_table(queue) } {
         Some(table) => unsafe { (*table.vkQueueBindSparse)(queue, bindInfoCount, pBindInfo, fence) },
-        None => seam::reject(&Rejected {
-            command: "vkQueueBindSparse",
-            parameter: "queue",
-        }),
+        None => seam::reject(row::vkQueueBindSparse),
     }
 }
 
@@ -68,10 +57,7 @@ pub unsafe extern "system" fn vkQueueBindSparse(
 pub unsafe extern "system" fn vkQueueEndDebugUtilsLabelEXT(queue: VkQueue) {
     match unsafe { seam::device_table(queue) } {
         Some(table) => unsafe { (*table.vkQueueEndDebugUtilsLabelEXT)(queue) },
-        None => seam::reject(&Rejected {
-            command: "vkQueueEndDebugUtilsLabelEXT",
-            parameter: "queue",
-        }),
+        None => seam::reject(row::vkQueueEndDebugUtilsLabelEXT),
     }
 }
 
@@ -79,10 +65,7 @@ pub unsafe extern "system" fn vkQueueEndDebugUtilsLabelEXT(queue: VkQueue) {
 pub unsafe extern "system" fn vkQueueInsertDebugUtilsLabelEXT(queue: VkQueue, pLabelInfo: *const VkDebugUtilsLabelEXT) {
     match unsafe { seam::device_table(queue) } {
         Some(table) => unsafe { (*table.vkQueueInsertDebugUtilsLabelEXT)(queue, pLabelInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkQueueInsertDebugUtilsLabelEXT",
-            parameter: "queue",
-        }),
+        None => seam::reject(row::vkQueueInsertDebugUtilsLabelEXT),
     }
 }
 
@@ -90,10 +73,7 @@ pub unsafe extern "system" fn vkQueueInsertDebugUtilsLabelEXT(queue: VkQueue, pL
 pub unsafe extern "system" fn vkQueueNotifyOutOfBandLegacyNV(queue: VkQueue, queueType: u32) {
     match unsafe { seam::device_table(queue) } {
         Some(table) => unsafe { (*table.vkQueueNotifyOutOfBandLegacyNV)(queue, queueType) },
-        None => seam::reject(&Rejected {
-            command: "vkQueueNotifyOutOfBandLegacyNV",
-            parameter: "queue",
-        }),
+        None => seam::reject(row::vkQueueNotifyOutOfBandLegacyNV),
     }
 }
 
@@ -104,10 +84,7 @@ pub unsafe extern "system" fn vkQueueNotifyOutOfBandNV(
 ) {
     match unsafe { seam::device_table(queue) } {
         Some(table) => unsafe { (*table.vkQueueNotifyOutOfBandNV)(queue, pQueueTypeInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkQueueNotifyOutOfBandNV",
-            parameter: "queue",
-        }),
+        None => seam::reject(row::vkQueueNotifyOutOfBandNV),
     }
 }
 
@@ -116,10 +93,7 @@ pub unsafe extern "system" fn vkQueueNotifyOutOfBandNV(
 pub unsafe extern "system" fn vkQueuePresentKHR(queue: VkQueue, pPresentInfo: *const VkPresentInfoKHR) -> VkResult {
     match unsafe { seam::device_table(queue) } {
         Some(table) => unsafe { (*table.vkQueuePresentKHR)(queue, pPresentInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkQueuePresentKHR",
-            parameter: "queue",
-        }),
+        None => seam::reject(row::vkQueuePresentKHR),
     }
 }
 
@@ -130,10 +104,7 @@ pub unsafe extern "system" fn vkQueueSetPerfHintQCOM(
 ) -> VkResult {
     match unsafe { seam::device_table(queue) } {
         Some(table) => unsafe { (*table.vkQueueSetPerfHintQCOM)(queue, pPerfHintInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkQueueSetPerfHintQCOM",
-            parameter: "queue",
-        }),
+        None => seam::reject(row::vkQueueSetPerfHintQCOM),
     }
 }
 
@@ -144,10 +115,7 @@ pub unsafe extern "system" fn vkQueueSetPerformanceConfigurationINTEL(
 ) -> VkResult {
     match unsafe { seam::device_table(queue) } {
         Some(table) => unsafe { (*table.vkQueueSetPerformanceConfigurationINTEL)(queue, configuration) },
-        None => seam::reject(&Rejected {
-            command: "vkQueueSetPerformanceConfigurationINTEL",
-            parameter: "queue",
-        }),
+        None => seam::reject(row::vkQueueSetPerformanceConfigurationINTEL),
     }
 }
 
@@ -161,10 +129,7 @@ pub unsafe extern "system" fn vkQueueSubmit(
 ) -> VkResult {
     match unsafe { seam::device_table(queue) } {
         Some(table) => unsafe { (*table.vkQueueSubmit)(queue, submitCount, pSubmits, fence) },
-        None => seam::reject(&Rejected {
-            command: "vkQueueSubmit",
-            parameter: "queue",
-        }),
+        None => seam::reject(row::vkQueueSubmit),
     }
 }
 
@@ -178,10 +143,7 @@ pub unsafe extern "system" fn vkQueueSubmit2(
 ) -> VkResult {
     match unsafe { seam::device_table(queue) } {
         Some(table) => unsafe { (*table.vkQueueSubmit2)(queue, submitCount, pSubmits, fence) },
-        None => seam::reject(&Rejected {
-            command: "vkQueueSubmit2",
-            parameter: "queue",
-        }),
+        None => seam::reject(row::vkQueueSubmit2),
     }
 }
 
@@ -194,10 +156,7 @@ pub unsafe extern "system" fn vkQueueSubmit2KHR(
 ) -> VkResult {
     match unsafe { seam::device_table(queue) } {
         Some(table) => unsafe { (*table.vkQueueSubmit2KHR)(queue, submitCount, pSubmits, fence) },
-        None => seam::reject(&Rejected {
-            command: "vkQueueSubmit2KHR",
-            parameter: "queue",
-        }),
+        None => seam::reject(row::vkQueueSubmit2KHR),
     }
 }
 
@@ -206,9 +165,6 @@ pub unsafe extern "system" fn vkQueueSubmit2KHR(
 pub unsafe extern "system" fn vkQueueWaitIdle(queue: VkQueue) -> VkResult {
     match unsafe { seam::device_table(queue) } {
         Some(table) => unsafe { (*table.vkQueueWaitIdle)(queue) },
-        None => seam::reject(&Rejected {
-            command: "vkQueueWaitIdle",
-            parameter: "queue",
-        }),
+        None => seam::reject(row::vkQueueWaitIdle),
     }
 }

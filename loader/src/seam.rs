@@ -6,6 +6,7 @@
 use crate::device::Device;
 use crate::generated::dispatch::{DeviceTable, DriverTable, InstanceTable};
 use crate::generated::extensions::InstanceExtension;
+use crate::generated::lookup::ROWS;
 use crate::handle::{App, Chain, Dispatchable, Driver, InstanceHandle, PhysicalDeviceHandle};
 use crate::instance::Instance;
 use crate::journal::LogBits;
@@ -20,15 +21,6 @@ pub const INSTANCE_MAGIC: u64 = 0x10AD_ED01_0110_ADED;
 pub const PHYSICAL_DEVICE_MAGIC: u64 = 0x10AD_ED02_0210_ADED;
 /// What marks a device dispatch table (APP-146).
 pub const DEVICE_MAGIC: u64 = 0x10AD_ED04_0410_ADED;
-
-/// A handle that failed its check, as the message names it (APP-181).
-#[repr(C)]
-pub struct Rejected {
-    /// The command that was called.
-    pub command: &'static str,
-    /// Its parameter.
-    pub parameter: &'static str,
-}
 
 /// The dispatch table behind a device, queue or command buffer; `None` if the handle is not one (APP-182).
 ///
@@ -181,17 +173,16 @@ pub unsafe fn adopt_all<H: Dispatchable>(table: &'static DeviceTable, objects: *
     }
 }
 
-/// Reports an invalid handle and ends the process (APP-180). Never returns, but is written as a plain call in tail
-/// position so that the good path of a trampoline needs no stack frame.
+/// Reports an invalid handle and ends the process (APP-180); `row` is the command's. Never returns, but is written as a
+/// plain call in tail position so that the good path of a trampoline needs no stack frame.
 #[inline(always)]
-pub fn reject<R>(rejected: &'static Rejected) -> R {
+pub fn reject<R>(row: u16) -> R {
     // SAFETY: `vkl_reject` never returns, so its return type is free to choose.
     unsafe {
-        let jump = std::mem::transmute::<
-            unsafe extern "C" fn(*const Rejected),
-            unsafe extern "C" fn(*const Rejected) -> R,
-        >(crate::generated::slots::vkl_reject);
-        jump(rejected)
+        let jump = std::mem::transmute::<unsafe extern "C" fn(u32), unsafe extern "C" fn(u32) -> R>(
+            crate::generated::slots::vkl_reject,
+        );
+        jump(u32::from(row))
     }
 }
 
@@ -205,8 +196,9 @@ pub fn unsupported(command: &str) -> ! {
 }
 
 /// Where [`reject`] ends up.
-pub extern "C" fn rejected_handle(rejected: &'static Rejected) -> ! {
-    let Rejected { command, parameter } = rejected;
+pub extern "C" fn rejected_handle(row: u32) -> ! {
+    let row = &ROWS[row as usize];
+    let (command, parameter) = (row.name().to_string_lossy(), row.parameter.name());
     crate::log::fatal(format_args!(
         "{command}: Invalid {parameter} [VUID-{command}-{parameter}-parameter]"
     ));
@@ -250,18 +242,16 @@ pub unsafe fn enabled(
 
 /// A device command without function was called; `index` is its slot (LAY-290). Ends the process.
 pub extern "C" fn missing_device_command(index: u32) -> ! {
-    missing_command(DeviceTable::names(), index)
+    missing_command(DeviceTable::name(index as usize))
 }
 
 /// An instance or physical-device command without function was called; `index` is its slot. Ends the process.
 pub extern "C" fn missing_instance_command(index: u32) -> ! {
-    missing_command(InstanceTable::names(), index)
+    missing_command(InstanceTable::name(index as usize))
 }
 
-fn missing_command(names: &[&CStr], index: u32) -> ! {
-    let name = names
-        .get(index as usize)
-        .map_or("?".into(), |name| name.to_string_lossy());
+fn missing_command(name: &CStr) -> ! {
+    let name = name.to_string_lossy();
     crate::log::fatal(format_args!(
         "{name}: no layer and no driver offers this function. Was its extension enabled?"
     ));

@@ -3,6 +3,7 @@
 //! Every emitted table is `repr(C)` with its function slots in one run, so it can be seen as an array of [`Slot`]. The
 //! instance and device tables never hold NULL: what nobody answers points to a *missing stub* (GEN-65, LAY-290).
 
+use crate::generated::lookup::{ROWS, Row};
 use crate::generated::types::PFN_vkVoidFunction;
 use std::cell::UnsafeCell;
 use std::ffi::CStr;
@@ -57,14 +58,24 @@ impl Entry<Slot> {
 ///
 /// # Safety
 /// `COUNT` function pointers, each one machine word and possibly written as [`Slot`], lie without gaps at byte offset
-/// `FIRST` of the type, in the order of [`Slots::names`]. All other members may be all zeroes.
+/// `FIRST` of the type, in the order of [`Slots::rows`]. All other members may be all zeroes.
 pub unsafe trait Slots: Sized {
     /// How many commands have a slot.
     const COUNT: usize;
     /// Byte offset of the first slot.
     const FIRST: usize;
-    /// The commands in slot order.
-    fn names() -> &'static [&'static CStr];
+    /// The numbers of the commands' rows, in slot order.
+    fn rows() -> &'static [u16];
+
+    /// What is known of the commands, in slot order.
+    fn commands() -> impl Iterator<Item = &'static Row> {
+        Self::rows().iter().map(|&row| &ROWS[usize::from(row)])
+    }
+
+    /// The name of the command at `index`.
+    fn name(index: usize) -> &'static CStr {
+        ROWS[usize::from(Self::rows()[index])].name()
+    }
 
     /// A table whose slots hold what `fill` gives for each index, and that is zero elsewhere.
     ///

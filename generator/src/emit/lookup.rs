@@ -2,6 +2,7 @@
 
 use super::file::File;
 use super::signature::pfn;
+use super::trampoline::first_parameter;
 use crate::error::Error;
 use crate::hash;
 use crate::names::ident;
@@ -96,7 +97,19 @@ fn row(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {
         .map(|target| served_by(plan, command, target, &quote!(terminator), Place::Chain));
     let device_gate = device_gate(&command.device_gate);
     let slots = slots(plan, command);
-    quote!(#name: #level, (#major, #minor), #gate, [#trampoline], [#terminator], #device_gate, #slots;)
+    let parameter = parameter(command);
+    quote!(#name: #level #parameter, (#major, #minor), #gate, [#trampoline], [#terminator], #device_gate, #slots;)
+}
+
+/// The parameter that a trampoline checks.
+fn parameter(command: &CommandPlan<'_>) -> TokenStream {
+    match command.command.level {
+        Level::Global => TokenStream::new(),
+        Level::Instance | Level::PhysicalDevice | Level::Device => {
+            let name = ident(first_parameter(command));
+            quote!(#name)
+        }
+    }
 }
 
 /// A function as a pointer of the registry's type: a body that drifted from it does not compile (GEN-73).

@@ -76,10 +76,16 @@ fn uses(commands: &[&CommandPlan<'_>]) -> TokenStream {
     });
     let checked = any(|command| command.entry != Entry::Handwritten).then(|| {
         quote! {
-            use crate::seam::{self, Rejected};
+            use crate::seam;
         }
     });
+    let row = any(|command| command.entry != Entry::Handwritten).then(|| {
+        quote!(
+            use super::super::lookup::row;
+        )
+    });
     quote! {
+        #row
         use super::super::types::*;
         #app
         #checked
@@ -122,8 +128,8 @@ fn handwritten(command: &CommandPlan<'_>) -> TokenStream {
 
 /// The check of the first parameter, and what it gives.
 fn check(command: &CommandPlan<'_>, found: TokenStream) -> TokenStream {
-    let (name, parameter) = (&command.command.name, first_parameter(command));
-    let handle = ident(parameter);
+    let name = ident(&command.command.name);
+    let handle = ident(first_parameter(command));
     let (seam, pattern) = match command.command.level {
         Level::Instance => (quote!(instance), quote!((table, #handle))),
         Level::PhysicalDevice => (quote!(physical_device), quote!((table, #handle))),
@@ -132,12 +138,12 @@ fn check(command: &CommandPlan<'_>, found: TokenStream) -> TokenStream {
     quote! {
         match unsafe { seam::#seam(#handle) } {
             Some(#pattern) => unsafe { #found },
-            None => seam::reject(&Rejected { command: #name, parameter: #parameter }),
+            None => seam::reject(row::#name),
         }
     }
 }
 
-fn first_parameter<'c>(command: &'c CommandPlan<'_>) -> &'c str {
+pub(super) fn first_parameter<'c>(command: &'c CommandPlan<'_>) -> &'c str {
     command.command.params.first().map_or("", |param| &param.name)
 }
 

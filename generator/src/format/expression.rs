@@ -119,7 +119,11 @@ fn narrow(tokens: &[Token]) -> bool {
     tokens.iter().enumerate().all(|(index, token)| {
         let before = index.checked_sub(1).map(|at| &tokens[at]);
         match token {
-            Token::Group('(', content) => flat::print(content).len() <= CALL_WIDTH && narrow(content),
+            // A lone argument may fill the line.
+            Token::Group('(', content) => {
+                let alone = elements(content).count() == 1;
+                (alone || flat::print(content).len() <= CALL_WIDTH) && narrow(content)
+            }
             Token::Group('{', content) if before.is_some_and(|token| token.is_word("unsafe")) => {
                 !content.iter().any(|token| token.is_punct(";")) && narrow(content)
             }

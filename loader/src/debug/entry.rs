@@ -1,12 +1,13 @@
 //! Names and tags of objects as the application gives them (APP-198).
 
 use super::names::Wrapped;
+use crate::generated::lookup::row;
 use crate::generated::types::{
     VkDebugMarkerObjectNameInfoEXT, VkDebugMarkerObjectTagInfoEXT, VkDebugUtilsObjectNameInfoEXT,
     VkDebugUtilsObjectTagInfoEXT, VkDevice, VkResult,
 };
 use crate::handle::{InstanceHandle, PhysicalDeviceHandle};
-use crate::seam::{self, Rejected};
+use crate::seam;
 
 /// What the chain calls an object of the application; what is no object of the loader stays as it is.
 ///
@@ -43,10 +44,7 @@ macro_rules! naming_trampoline {
         pub unsafe fn $name(device: VkDevice, info: *const $info) -> VkResult {
             // SAFETY: the application's handle is readable (APP-183).
             let Some(table) = (unsafe { seam::device_table(device) }) else {
-                return seam::reject(&Rejected {
-                    command: stringify!($command),
-                    parameter: "device",
-                });
+                return seam::reject(row::$command);
             };
             // SAFETY: valid by this function's contract; the application's structure is not changed.
             let mut copy = unsafe { *info };

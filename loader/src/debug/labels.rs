@@ -1,7 +1,8 @@
 //! Label commands at the end of the device chain: they exist where the driver lacks them (APP-199, DRV-207).
 
+use crate::generated::lookup::row;
 use crate::generated::types::{VkCommandBuffer, VkDebugUtilsLabelEXT, VkQueue};
-use crate::seam::{self, Rejected};
+use crate::seam;
 use crate::terminator::device_of;
 
 /// A terminator: the driver's function of the device that the first word names, or nothing.
@@ -14,7 +15,7 @@ macro_rules! label_terminator {
         pub unsafe fn $name(handle: $handle $(, $info: *const VkDebugUtilsLabelEXT)?) {
             // SAFETY: a dispatchable handle starts with its device's dispatch pointer.
             let Some(device) = (unsafe { device_of(handle) }) else {
-                return seam::reject(&Rejected { command: stringify!($command), parameter: $parameter });
+                return seam::reject(row::$command);
             };
             if let Some(function) = device.terminators().and_then(|table| table.$command) {
                 // SAFETY: the driver's function with its own handle.

@@ -9,7 +9,7 @@ use crate::ffi;
 use crate::ffi::layer_interface::GetDeviceProcAddr;
 use crate::generated::dispatch::DeviceTerminatorTable;
 use crate::generated::extensions::{DeviceExtension, DeviceExtensionSet, InstanceExtension};
-use crate::generated::lookup::{self, DeviceGate};
+use crate::generated::lookup::{DeviceGate, ROWS};
 use crate::generated::types::{
     VkAllocationCallbacks, VkDevice, VkDeviceCreateInfo, VkPhysicalDeviceFeatures2,
     VkPhysicalDeviceMaintenance5Features, VkPhysicalDeviceProperties, VkResult, VkSystemAllocationScope,
@@ -270,8 +270,8 @@ impl Creation<'_> {
         enabled: DeviceExtensionSet,
     ) -> DeviceTerminatorTable {
         let function = |index: usize| {
-            let name = DeviceTerminatorTable::names()[index];
-            let reachable = match lookup::find(name.to_bytes())?.device_gate {
+            let row = &ROWS[usize::from(DeviceTerminatorTable::rows()[index])];
+            let reachable = match row.device_gate {
                 DeviceGate::Always => true,
                 DeviceGate::Device(any) => enabled.intersects(any),
                 DeviceGate::Instance(any) => self.device.instance().enabled.get().intersects(any),
@@ -280,7 +280,7 @@ impl Creation<'_> {
                 return None;
             }
             // SAFETY: the driver's lookup function with its own device.
-            unsafe { driver_function(gdpa, handle, name) }
+            unsafe { driver_function(gdpa, handle, row.name()) }
         };
         // SAFETY: the slots may be null.
         unsafe { DeviceTerminatorTable::build(function) }

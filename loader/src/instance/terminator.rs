@@ -278,12 +278,11 @@ impl Creation<'_> {
     ) -> Result<Option<HostBox<InstanceDriver>>, OutOfMemory> {
         let gipa = driver.interface.get_instance_proc_addr;
         // SAFETY: the slots may be null.
-        let functions =
-            unsafe { DriverTable::build(|index| driver::lookup(gipa, handle, DriverTable::names()[index])) };
+        let functions = unsafe { DriverTable::build(|index| driver::lookup(gipa, handle, DriverTable::name(index))) };
         let destroy = functions.vkDestroyInstance;
         let missing = MANDATORY.iter().find(|&&slot| functions.get(slot).is_none());
         if let Some(&slot) = missing {
-            let command = DriverTable::names()[slot].to_string_lossy();
+            let command = DriverTable::name(slot).to_string_lossy();
             journal.note(
                 LogBits::WARN,
                 format_args!("Unable to load {command} from ICD {}", Raw(&driver.name)),

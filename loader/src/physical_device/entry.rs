@@ -6,12 +6,13 @@ use super::{objects, retire};
 use crate::alloc::HostVec;
 use crate::env::Environment;
 use crate::ffi::TwoCall;
+use crate::generated::lookup::row;
 use crate::generated::types::VkResult;
 use crate::handle::{App, Chain, InstanceHandle, PhysicalDeviceHandle};
 use crate::instance::Instance;
 use crate::journal::{Journal, LogBits};
 use crate::log::{self, InstanceSink};
-use crate::seam::{self, Rejected};
+use crate::seam;
 
 /// How often a list is asked for anew because it grew between the two calls.
 pub(super) const ATTEMPTS: usize = 8;
@@ -28,10 +29,7 @@ pub unsafe fn enumerate_physical_devices(
 ) -> VkResult {
     // SAFETY: passed on to the caller.
     let Some(instance) = (unsafe { seam::instance_object(handle) }) else {
-        return seam::reject(&Rejected {
-            command: "vkEnumeratePhysicalDevices",
-            parameter: "instance",
-        });
+        return seam::reject(row::vkEnumeratePhysicalDevices);
     };
     if count.is_null() {
         log::fatal_with(

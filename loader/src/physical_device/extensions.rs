@@ -5,12 +5,13 @@ use super::walk::scratch;
 use crate::alloc::{HostVec, OutOfMemory};
 use crate::driver;
 use crate::ffi;
+use crate::generated::lookup::row;
 use crate::generated::types::{VkExtensionProperties, VkLayerProperties, VkResult};
 use crate::handle::{App, Chain, PhysicalDeviceHandle};
 use crate::instance::Instance;
 use crate::journal::LogBits;
 use crate::log;
-use crate::seam::{self, Rejected};
+use crate::seam;
 use std::ffi::c_char;
 
 /// `vkEnumerateDeviceLayerProperties`: the layers active on the instance. Never goes down the chain.
@@ -24,10 +25,7 @@ pub unsafe fn enumerate_device_layer_properties(
 ) -> VkResult {
     // SAFETY: passed on to the caller.
     let Some(device) = (unsafe { seam::physical_device_object(device) }) else {
-        return seam::reject(&Rejected {
-            command: "vkEnumerateDeviceLayerProperties",
-            parameter: "physicalDevice",
-        });
+        return seam::reject(row::vkEnumerateDeviceLayerProperties);
     };
     if count.is_null() {
         return VkResult::VK_INCOMPLETE;

@@ -5,14 +5,13 @@ use crate::ffi::layer_interface::{GetDeviceProcAddr, GetInstanceProcAddr};
 use crate::generated::dispatch::{
     DeviceTable, InstanceTable, device as generated_device, instance as generated_instance,
 };
-use crate::generated::lookup::{self, Gate};
+use crate::generated::lookup::{Gate, Row};
 use crate::generated::slots;
 use crate::generated::types::{PFN_vkVoidFunction, VkDevice};
 use crate::handle::{Chain, InstanceHandle};
 use crate::instance::Instance;
 use crate::seam::DEVICE_MAGIC;
 use crate::table::{self, SharedSlots, Slot, Slots};
-use std::ffi::CStr;
 
 /// A table in which every command is missing.
 pub fn empty_instance_table() -> InstanceTable {
@@ -45,16 +44,16 @@ pub fn absent_to_null(function: Slot) -> Slot {
 /// Points every slot at the loader's own terminator, which works as soon as the drivers exist (LAY-239).
 pub fn fill_with_terminators(instance: &Instance) {
     let table = instance.table();
-    for (index, (slot, name)) in table.entries().iter().zip(InstanceTable::names()).enumerate() {
-        let terminator = lookup::find(name.to_bytes()).and_then(|row| row.terminator);
-        slot.set(terminator.or(slots::missing_instance(index)));
+    for (index, (slot, row)) in table.entries().iter().zip(InstanceTable::commands()).enumerate() {
+        slot.set(row.terminator.or(slots::missing_instance(index)));
     }
 }
 
 /// Fills the table from the topmost entity (LAY-238).
 pub fn fill_instance_table(instance: &Instance, gipa: GetInstanceProcAddr, handle: InstanceHandle<Chain>) {
     let table = instance.table();
-    for (index, (slot, &name)) in table.entries().iter().zip(InstanceTable::names()).enumerate() {
+    for (index, (slot, row)) in table.entries().iter().zip(InstanceTable::commands()).enumerate() {
+        let name = row.name();
         let answer = if name == c"vkGetInstanceProcAddr" {
             // SAFETY: only the type is erased.
             unsafe { table::from_word(gipa as *mut ()) }
@@ -62,7 +61,7 @@ pub fn fill_instance_table(instance: &Instance, gipa: GetInstanceProcAddr, handl
             // SAFETY: the topmost entity's function with the handle it returned.
             unsafe { gipa(handle, name.as_ptr()) }
         };
-        let answer = answer.or_else(|| closed_gate(instance, name));
+        let answer = answer.or_else(|| closed_gate(instance, row));
         slot.set(answer.or(slots::missing_instance(index)));
     }
     share_entries(instance);
@@ -70,8 +69,7 @@ pub fn fill_instance_table(instance: &Instance, gipa: GetInstanceProcAddr, handl
 
 /// The terminator of a command whose extension is not enabled: it says so and does nothing (APP-161), while the chain
 /// rightly answers NULL.
-fn closed_gate(instance: &Instance, name: &CStr) -> PFN_vkVoidFunction {
-    let row = lookup::find(name.to_bytes())?;
+fn closed_gate(instance: &Instance, row: &Row) -> PFN_vkVoidFunction {
     match row.gate {
         Gate::Instance(any) if !instance.enabled.get().intersects(any) => row.terminator,
         _ => None,
@@ -92,7 +90,8 @@ fn share_entries(instance: &Instance) {
 /// Fills a device's table from the topmost entity (GEN-62). What the chain does not answer keeps its stub.
 pub fn fill_device_table(device: &Device, gdpa: GetDeviceProcAddr, handle: VkDevice) {
     let table = device.table();
-    for (index, (slot, &name)) in table.entries().iter().zip(DeviceTable::names()).enumerate() {
+    for (index, (slot, row)) in table.entries().iter().zip(DeviceTable::commands()).enumerate() {
+        let name = row.name();
         let answer = if name == c"vkGetDeviceProcAddr" {
             // SAFETY: only the type is erased.
             unsafe { table::from_word(gdpa as *mut ()) }

@@ -299,14 +299,8 @@ mod tests {
         // SAFETY: valid chains; without the mode nothing is asked.
         unsafe { emulate_maintenance(std::ptr::null(), &mut answer(chain)) };
         // SAFETY: the structure is live.
-        assert_eq!(
-            unsafe {
-                (*chain.cast::<VkSurfacePresentScalingCapabilitiesKHR>())
-                    .supportedPresentScaling
-                    .0
-            },
-            7
-        );
+        let seen = unsafe { &*chain.cast::<VkSurfacePresentScalingCapabilitiesKHR>() };
+        assert_eq!(seen.supportedPresentScaling.0, 7);
         // SAFETY: valid chains.
         unsafe { emulate_maintenance(std::ptr::from_ref(&mode).cast(), &mut answer(chain)) };
         let VkSurfacePresentScalingCapabilitiesKHR {

@@ -1,10 +1,10 @@
 //! The trampoline that explains itself (APP-50).
 
 use super::MissingFunction;
+use crate::generated::lookup::row;
 use crate::generated::slots;
 use crate::generated::types::*;
 use crate::handle::App;
-use crate::seam::Rejected;
 use crate::{log, seam, table};
 
 const MISSING: MissingFunction = MissingFunction {
@@ -24,10 +24,7 @@ pub unsafe fn create_swapchain_khr(
 ) -> VkResult {
     // SAFETY: passed on to the caller.
     let Some(dispatch) = (unsafe { seam::device_table(device) }) else {
-        return seam::reject(&Rejected {
-            command: "vkCreateSwapchainKHR",
-            parameter: "device",
-        });
+        return seam::reject(row::vkCreateSwapchainKHR);
     };
     let function = dispatch.vkCreateSwapchainKHR.get();
     // SAFETY: only the type is erased, to compare addresses.

@@ -1,22 +1,12 @@
 //! Dispatch tables: one pointer a command, sorted by name.
 
-use std::ffi::CStr;
-
 /// How many functions unknown at build time each table has room for (GEN-68).
 pub const UNKNOWN_SLOTS: usize = 250;
 
 /// A slot seen without its type.
 pub use crate::table::Slot;
 
-/// A C string from a literal that ends with a zero byte.
-const fn c_name(text: &'static str) -> &'static CStr {
-    match CStr::from_bytes_with_nul(text.as_bytes()) {
-        Ok(name) => name,
-        Err(_) => panic!("a name without its terminator"),
-    }
-}
-
-/// Declares names and numbers of a table's slots; the commands stand in slot order.
+/// Declares rows and numbers of a table's slots; the commands stand in slot order.
 macro_rules! table_slots {
     ($table:ident, $first:ident: $($name:ident)*) => {
         impl $table {
@@ -24,9 +14,8 @@ macro_rules! table_slots {
             pub const SLOT_COUNT: usize = [$(stringify!($name)),*].len();
         }
 
-        /// The commands in slot order.
-        pub static NAMES: [&std::ffi::CStr; $table::SLOT_COUNT] =
-            [$(super::c_name(concat!(stringify!($name), "\0"))),*];
+        /// The row of each slot's command, in slot order.
+        static ROWS: [u16; $table::SLOT_COUNT] = [$(super::super::lookup::number(stringify!($name))),*];
 
         /// The number of each command's slot.
         pub mod slot {
@@ -43,8 +32,8 @@ macro_rules! table_slots {
             const COUNT: usize = Self::SLOT_COUNT;
             const FIRST: usize = std::mem::offset_of!($table, $first);
 
-            fn names() -> &'static [&'static std::ffi::CStr] {
-                &NAMES
+            fn rows() -> &'static [u16] {
+                &ROWS
             }
         }
     };

@@ -47,13 +47,55 @@ pub enum DeviceGate {
     Instance(InstanceExtensionSet),
 }
 
+/// The first parameter of a command, if it is a handle that the trampoline checks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameter(u8);
+
+/// Every name that a checked parameter has, and the empty one.
+const PARAMETERS: [&str; 7] = [
+    "",
+    "commandBuffer",
+    "device",
+    "externalQueue",
+    "instance",
+    "physicalDevice",
+    "queue",
+];
+
+impl Parameter {
+    const fn of(name: &str) -> Self {
+        let mut number = 0;
+        while number < PARAMETERS.len() {
+            if same(PARAMETERS[number].as_bytes(), name.as_bytes()) {
+                return Self(number as u8);
+            }
+            number += 1;
+        }
+        panic!("a checked parameter of another name: list it")
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        PARAMETERS[self.0 as usize]
+    }
+}
+
+const fn same(one: &[u8], other: &[u8]) -> bool {
+    let mut index = 0;
+    while index < one.len() && index < other.len() && one[index] == other[index] {
+        index += 1;
+    }
+    index == one.len() && index == other.len()
+}
+
 /// What the loader knows of one command.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// The command.
-    pub name: &'static CStr,
+    name: Name,
     /// What it is dispatched on.
     pub level: Level,
+    /// The handle that its trampoline checks; empty for a command that takes none.
+    pub parameter: Parameter,
     /// The packed core version that brought it; 0 if it is in no core version.
     pub core: u32,
     /// When the instance-level lookup finds it.
@@ -74,11 +116,53 @@ pub struct Row {
 /// Says that a command has no slot in a table.
 pub const NO_SLOT: u16 = u16::MAX;
 
+/// Where a command's name lies in [`NAMES`].
+#[derive(Clone, Copy, Debug)]
+struct Name {
+    start: u16,
+    len: u8,
+}
+
+impl Name {
+    /// The name with its terminator.
+    const fn bytes(self) -> &'static [u8] {
+        let (_, rest) = NAMES.as_bytes().split_at(self.start as usize);
+        rest.split_at(self.len as usize + 1).0
+    }
+
+    const fn text(self) -> &'static [u8] {
+        self.bytes().split_at(self.len as usize).0
+    }
+}
+
+impl Row {
+    /// The command.
+    pub fn name(&self) -> &'static CStr {
+        // SAFETY: `named` makes every name end at the first zero byte behind its start.
+        unsafe { CStr::from_bytes_with_nul_unchecked(self.name.bytes()) }
+    }
+}
+
 /// The row of a command; any bytes may be asked for.
 pub fn find(name: &[u8]) -> Option<&'static Row> {
+    ROWS.get(usize::from(position(name)))
+        .filter(|row| row.name().to_bytes() == name)
+}
+
+/// The number of a command's row. For constants: a name that is no command does not compile.
+pub const fn number(name: &str) -> u16 {
+    let row = position(name.as_bytes());
+    assert!(
+        same(ROWS_AS_CONSTANT[row as usize].name.text(), name.as_bytes()),
+        "no such command"
+    );
+    row
+}
+
+/// The number of the row that a name has, if it is a command.
+const fn position(name: &[u8]) -> u16 {
     let hash = hash::hash(name);
-    let row = INDEX[hash::position(hash, DISPLACEMENTS[hash::bucket(hash)])];
-    ROWS.get(usize::from(row)).filter(|row| row.name.to_bytes() == name)
+    INDEX[hash::position(hash, DISPLACEMENTS[hash::bucket(hash)])]
 }
 
 /// The row at each position of the hash; a number past the end where there is none.
@@ -87,21 +171,14 @@ static INDEX: [u16; hash::POSITIONS] = index();
 const fn index() -> [u16; hash::POSITIONS] {
     let mut index = [u16::MAX; hash::POSITIONS];
     let mut row = 0;
-    while row < ROWS.len() {
-        let hash = hash::hash(ROWS[row].name.to_bytes());
+    while row < ROW_COUNT {
+        let hash = hash::hash(ROWS_AS_CONSTANT[row].name.text());
         let position = hash::position(hash, DISPLACEMENTS[hash::bucket(hash)]);
         assert!(index[position] == u16::MAX, "two names share a position");
         index[position] = row as u16;
         row += 1;
     }
     index
-}
-
-const fn c_name(text: &'static str) -> &'static CStr {
-    match CStr::from_bytes_with_nul(text.as_bytes()) {
-        Ok(name) => name,
-        Err(_) => panic!("a name without its terminator"),
-    }
 }
 
 const fn version(major: u32, minor: u32) -> u32 {
@@ -154,19 +231,51 @@ macro_rules! slot {
     };
 }
 
-/// A row: name, level, core version, gate, trampoline, terminator, gate of the terminator, slot, slot of the driver.
+/// Gives each row its name: they stand in [`NAMES`] in the same order.
+const fn named(mut rows: [Row; ROW_COUNT]) -> [Row; ROW_COUNT] {
+    let text = NAMES.as_bytes();
+    assert!(text.len() <= u16::MAX as usize, "the names need a wider offset");
+    let (mut row, mut start, mut at) = (0, 0, 0);
+    while at < text.len() {
+        if text[at] == 0 {
+            assert!(at - start <= u8::MAX as usize, "a name needs a wider length");
+            rows[row].name = Name {
+                start: start as u16,
+                len: (at - start) as u8,
+            };
+            row += 1;
+            start = at + 1;
+        }
+        at += 1;
+    }
+    assert!(row == ROW_COUNT, "a row without a name");
+    rows
+}
+
+/// A row: name, level and checked parameter, core version, gate, trampoline, terminator, gate of the terminator, slot, slot of the driver.
 macro_rules! rows {
     ($(
-        $name:ident: $level:ident, ($major:literal, $minor:literal), $gate:tt, [$trampoline:expr], $terminator:tt,
+        $name:ident: $level:ident $($parameter:ident)?, ($major:literal, $minor:literal), $gate:tt, [$trampoline:expr], $terminator:tt,
         $device_gate:tt, $slot:tt, $driver_slot:tt;
     )*) => {
         /// How many commands there are.
         pub const ROW_COUNT: usize = [$(stringify!($name)),*].len();
 
+        /// The names of all commands, each with a zero byte behind it.
+        const NAMES: &str = concat!($(stringify!($name), "\0"),*);
+
         /// All commands, sorted by name.
-        pub static ROWS: [Row; ROW_COUNT] = [$(Row {
-            name: c_name(concat!(stringify!($name), "\0")),
+        pub static ROWS: [Row; ROW_COUNT] = ROWS_AS_CONSTANT;
+
+        /// The number of each command's row.
+        pub mod row {
+            $(pub const $name: u16 = super::number(stringify!($name));)*
+        }
+
+        const ROWS_AS_CONSTANT: [Row; ROW_COUNT] = named([$(Row {
+            name: Name { start: 0, len: 0 },
             level: Level::$level,
+            parameter: Parameter::of(stringify!($($parameter)?)),
             core: version($major, $minor),
             gate: gate!($gate),
             trampoline: erase($trampoline),
@@ -174,6 +283,6 @@ macro_rules! rows {
             device_gate: device_gate!($device_gate),
             slot: slot!($slot),
             driver_slot: slot!($driver_slot),
-        }),*];
+        }),*]);
     };
 }

@@ -3,7 +3,7 @@
 
 use super::super::dispatch::{DeviceTable, InstanceTable, Slot, UNKNOWN_SLOTS};
 use super::Stubs;
-use crate::seam::{self, Rejected, offsets};
+use crate::seam::{self, offsets};
 use std::arch::global_asm;
 
 /// Whether unknown functions can be forwarded.
@@ -21,8 +21,7 @@ unsafe extern "C" {
     static vkl_missing_device: u8;
     static vkl_missing_instance: u8;
     /// Ends the process after a handle failed its check. Opaque to the compiler, so that calling it is a plain jump.
-    #[allow(improper_ctypes, reason = "both ends are Rust; the jump only passes the pointer on")]
-    pub fn vkl_reject(rejected: *const Rejected);
+    pub fn vkl_reject(row: u32);
 }
 
 /// A symbol for the other code of this library only.

@@ -2,7 +2,7 @@
 
 use super::super::dispatch::{DeviceTable, InstanceTable, Slot};
 use super::Stubs;
-use crate::seam::{self, Rejected};
+use crate::seam;
 
 /// Whether unknown functions can be forwarded.
 pub const SUPPORTED: bool = false;
@@ -10,10 +10,9 @@ pub const SUPPORTED: bool = false;
 /// Ends the process after a handle failed its check.
 ///
 /// # Safety
-/// `rejected` points to what describes the handle.
-pub unsafe extern "C" fn vkl_reject(rejected: *const Rejected) {
-    // SAFETY: by this function's contract.
-    seam::rejected_handle(unsafe { &*rejected })
+/// None needed: the machine-code stub of the same name is unsafe to call.
+pub unsafe extern "C" fn vkl_reject(row: u32) {
+    seam::rejected_handle(row)
 }
 
 pub(super) fn device_thunks() -> Option<Stubs> {

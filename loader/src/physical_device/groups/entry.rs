@@ -8,13 +8,14 @@ use super::heads::{Head, Heads};
 use super::{Group, members, translated};
 use crate::alloc::{HostVec, OutOfMemory};
 use crate::env::Environment;
+use crate::generated::lookup::row;
 use crate::generated::pfn::PFN_vkEnumeratePhysicalDeviceGroups;
 use crate::generated::types::{VkPhysicalDeviceGroupProperties, VkResult};
 use crate::handle::{App, Chain, InstanceHandle};
 use crate::instance::Instance;
 use crate::journal::{Journal, LogBits};
 use crate::log::{self, InstanceSink};
-use crate::seam::{self, Rejected};
+use crate::seam;
 
 /// Lists the device groups.
 ///
@@ -28,10 +29,7 @@ pub unsafe fn enumerate_physical_device_groups(
 ) -> VkResult {
     // SAFETY: passed on to the caller.
     let Some(instance) = (unsafe { seam::instance_object(handle) }) else {
-        return seam::reject(&Rejected {
-            command: "vkEnumeratePhysicalDeviceGroups",
-            parameter: "instance",
-        });
+        return seam::reject(row::vkEnumeratePhysicalDeviceGroups);
     };
     if count.is_null() {
         log::emit(

@@ -3,8 +3,9 @@
 
 //! Trampolines of commands whose first parameter is a command buffer.
 
+use super::super::lookup::row;
 use super::super::types::*;
-use crate::seam::{self, Rejected};
+use crate::seam;
 
 /// [`vkCmdBeginDebugUtilsLabelEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginDebugUtilsLabelEXT.html)
 pub unsafe extern "system" fn vkCmdBeginDebugUtilsLabelEXT(
@@ -13,10 +14,7 @@ pub unsafe extern "system" fn vkCmdBeginDebugUtilsLabelEXT(
 ) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdBeginDebugUtilsLabelEXT)(commandBuffer, pLabelInfo) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdBeginDebugUtilsLabelEXT",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdBeginDebugUtilsLabelEXT),
     }
 }
 
@@ -36,10 +34,7 @@ pub unsafe extern "system" fn vkCmdDecompressMemoryIndirectCountNV(
                 stride,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkCmdDecompressMemoryIndirectCountNV",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdDecompressMemoryIndirectCountNV),
     }
 }
 
@@ -48,9 +43,6 @@ pub unsafe extern "system" fn vkCmdDecompressMemoryIndirectCountNV(
 pub unsafe extern "system" fn vkCmdSetBlendConstants(commandBuffer: VkCommandBuffer, blendConstants: *const f32) {
     match unsafe { seam::device_table(commandBuffer) } {
         Some(table) => unsafe { (*table.vkCmdSetBlendConstants)(commandBuffer, blendConstants) },
-        None => seam::reject(&Rejected {
-            command: "vkCmdSetBlendConstants",
-            parameter: "commandBuffer",
-        }),
+        None => seam::reject(row::vkCmdSetBlendConstants),
     }
 }

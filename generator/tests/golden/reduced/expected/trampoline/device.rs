@@ -3,9 +3,10 @@
 
 //! Trampolines of commands whose first parameter is a device.
 
+use super::super::lookup::row;
 use super::super::types::*;
 use crate::handle::App;
-use crate::seam::{self, Rejected};
+use crate::seam;
 
 /// [`vkAcquireFullScreenExclusiveModeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAcquireFullScreenExclusiveModeEXT.html)
 pub unsafe extern "system" fn vkAcquireFullScreenExclusiveModeEXT(
@@ -14,10 +15,7 @@ pub unsafe extern "system" fn vkAcquireFullScreenExclusiveModeEXT(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkAcquireFullScreenExclusiveModeEXT)(device, swapchain) },
-        None => seam::reject(&Rejected {
-            command: "vkAcquireFullScreenExclusiveModeEXT",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkAcquireFullScreenExclusiveModeEXT),
     }
 }
 
@@ -36,10 +34,7 @@ pub unsafe extern "system" fn vkAllocateCommandBuffers(
             }
             result
         },
-        None => seam::reject(&Rejected {
-            command: "vkAllocateCommandBuffers",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkAllocateCommandBuffers),
     }
 }
 
@@ -59,10 +54,7 @@ pub unsafe extern "system" fn vkCreateSwapchainKHR(
 pub unsafe extern "system" fn vkGetDeviceProcAddr(device: VkDevice, pName: *const c_char) -> PFN_vkVoidFunction {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetDeviceProcAddr)(device, pName) },
-        None => seam::reject(&Rejected {
-            command: "vkGetDeviceProcAddr",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetDeviceProcAddr),
     }
 }
 
@@ -79,10 +71,7 @@ pub unsafe extern "system" fn vkGetDeviceQueue(
             (*table.vkGetDeviceQueue)(device, queueFamilyIndex, queueIndex, pQueue);
             seam::adopt_all(table, pQueue, 1);
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetDeviceQueue",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetDeviceQueue),
     }
 }
 
@@ -104,9 +93,6 @@ pub unsafe extern "system" fn vkGetQueryPoolResults(
                 device, queryPool, firstQuery, queryCount, dataSize, pData, stride, flags,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetQueryPoolResults",
-            parameter: "device",
-        }),
+        None => seam::reject(row::vkGetQueryPoolResults),
     }
 }

@@ -3,9 +3,10 @@
 
 //! Trampolines of commands whose first parameter is an instance.
 
+use super::super::lookup::row;
 use super::super::types::*;
 use crate::handle::App;
-use crate::seam::{self, Rejected};
+use crate::seam;
 
 /// [`vkCreateXcbSurfaceKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateXcbSurfaceKHR.html)
 #[cfg_attr(target_os = "linux", unsafe(no_mangle))]
@@ -19,10 +20,7 @@ pub unsafe extern "system" fn vkCreateXcbSurfaceKHR(
         Some((table, instance)) => unsafe {
             (*table.vkCreateXcbSurfaceKHR)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
-        None => seam::reject(&Rejected {
-            command: "vkCreateXcbSurfaceKHR",
-            parameter: "instance",
-        }),
+        None => seam::reject(row::vkCreateXcbSurfaceKHR),
     }
 }
 
@@ -47,10 +45,7 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceGroups(
                 pPhysicalDeviceGroupProperties.cast(),
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkEnumeratePhysicalDeviceGroups",
-            parameter: "instance",
-        }),
+        None => seam::reject(row::vkEnumeratePhysicalDeviceGroups),
     }
 }
 

@@ -3,9 +3,10 @@
 
 //! Trampolines of commands whose first parameter is a physical device.
 
+use super::super::lookup::row;
 use super::super::types::*;
 use crate::handle::App;
-use crate::seam::{self, Rejected};
+use crate::seam;
 
 /// [`vkCreateDevice`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateDevice.html)
 #[unsafe(no_mangle)]
@@ -19,10 +20,7 @@ pub unsafe extern "system" fn vkCreateDevice(
         Some((table, physicalDevice)) => unsafe {
             (*table.vkCreateDevice)(physicalDevice, pCreateInfo, pAllocator, pDevice)
         },
-        None => seam::reject(&Rejected {
-            command: "vkCreateDevice",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkCreateDevice),
     }
 }
 
@@ -34,10 +32,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFeatures2(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe { (*table.vkGetPhysicalDeviceFeatures2)(physicalDevice, pFeatures) },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceFeatures2",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceFeatures2),
     }
 }
 
@@ -51,10 +46,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceMultisamplePropertiesEXT(
         Some((table, physicalDevice)) => unsafe {
             (*table.vkGetPhysicalDeviceMultisamplePropertiesEXT)(physicalDevice, samples, pMultisampleProperties)
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceMultisamplePropertiesEXT",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceMultisamplePropertiesEXT),
     }
 }
 
@@ -83,10 +75,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties(
                 pProperties,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceSparseImageFormatProperties",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceSparseImageFormatProperties),
     }
 }
 
@@ -107,9 +96,6 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceXcbPresentationSupportKHR(
                 visual_id,
             )
         },
-        None => seam::reject(&Rejected {
-            command: "vkGetPhysicalDeviceXcbPresentationSupportKHR",
-            parameter: "physicalDevice",
-        }),
+        None => seam::reject(row::vkGetPhysicalDeviceXcbPresentationSupportKHR),
     }
 }
