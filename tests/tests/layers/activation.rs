@@ -89,9 +89,11 @@ fn lay_144_layer_names_match_exactly() {
 /// Creates an instance with any list of layer names.
 fn with_names(vk: &loader_tests::Vk, count: u32, names: *const *const c_char) -> vk::Result {
     let mut instance = vk::Instance::null();
-    let mut info = vk::InstanceCreateInfo::default();
-    info.enabled_layer_count = count;
-    info.pp_enabled_layer_names = names;
+    let info = vk::InstanceCreateInfo {
+        enabled_layer_count: count,
+        pp_enabled_layer_names: names,
+        ..Default::default()
+    };
     call!(vk, PFN_vkCreateInstance(&info, std::ptr::null(), &mut instance))
 }
 
