@@ -1,8 +1,9 @@
 //! The queries that need no instance (APP-60 to APP-73).
 
 use super::preinstance::{Interceptors, Query};
-use crate::alloc::{HostAllocator, OutOfMemory, reserve};
-use crate::discovery;
+use crate::alloc::reserve::{self, Watch};
+use crate::alloc::{HostAllocator, OutOfMemory};
+use crate::discovery::layers::{DiscoveredLayers, discover, discover_implicit};
 use crate::driver::{self, DirectDrivers, PreloadedDrivers, ScanOptions};
 use crate::env::{Environment, Variable};
 use crate::ffi;
@@ -36,19 +37,37 @@ fn refresh_settings(journal: &mut Journal<'_>) -> Result<Option<Arc<Settings>>, 
     Ok(loaded)
 }
 
-/// Opens the interceptors of a query and runs `work` with the settings in force.
-fn with_interceptors<R>(
+/// What every query starts with.
+struct Prepared {
+    settings: Option<Arc<Settings>>,
+    /// The layers, all of them or only those that matter without a layer name.
+    layers: DiscoveredLayers,
+    interceptors: Interceptors,
+    /// Until the query is answered, running out of memory is noticed.
+    _watch: Watch,
+}
+
+/// Looks for layers with `discover` and opens those that intercept `query`.
+fn prepare(
     query: Query,
-    work: impl FnOnce(&Interceptors) -> Result<R, OutOfMemory>,
-) -> Result<R, OutOfMemory> {
-    let _watch = reserve::begin();
+    discover: fn(&Environment<'_>, Option<&Settings>, &mut Journal<'_>) -> Result<DiscoveredLayers, OutOfMemory>,
+) -> Result<Prepared, OutOfMemory> {
+    let watch = reserve::begin();
     let sink = InstanceSink(None);
     let mut journal = Journal::new(&sink);
     let settings = refresh_settings(&mut journal)?;
     reserve::check()?;
-    let interceptors = Interceptors::open(query, &Environment::process(), settings.as_deref(), &mut journal)?;
+    let environment = Environment::process();
+    let layers = discover(&environment, settings.as_deref(), &mut journal)?;
+    let active: Vec<_> = layers.active_implicit(&environment, &journal).collect();
+    let interceptors = Interceptors::open(query, active.into_iter(), &mut journal)?;
     reserve::check()?;
-    work(&interceptors)
+    Ok(Prepared {
+        settings,
+        layers,
+        interceptors,
+        _watch: watch,
+    })
 }
 
 /// `vkEnumerateInstanceVersion`.
@@ -60,15 +79,18 @@ pub unsafe fn enumerate_instance_version(version: *mut u32) -> VkResult {
         function: PreInstanceFunction::EnumerateInstanceVersion,
         kind: 3,
     };
-    let call = |interceptors: &Interceptors| {
-        // SAFETY: the symbols of this query are functions of this type; the version pointer is the application's.
-        unsafe {
-            interceptors.call(VersionFunction(version_bottom), |function, next| {
+    let Ok(prepared) = prepare(query, discover_implicit) else {
+        return OUT_OF_MEMORY;
+    };
+    // SAFETY: the symbols of this query are functions of this type; the version pointer is the application's.
+    let result = unsafe {
+        prepared
+            .interceptors
+            .call(VersionFunction(version_bottom), |function, next| {
                 (function.0)(next, version)
             })
-        }
     };
-    with_interceptors(query, call).unwrap_or(OUT_OF_MEMORY)
+    result.unwrap_or(OUT_OF_MEMORY)
 }
 
 pub(super) unsafe extern "system" fn version_bottom(
@@ -96,15 +118,22 @@ pub unsafe fn enumerate_instance_layer_properties(count: *mut u32, properties: *
         function: PreInstanceFunction::EnumerateInstanceLayerProperties,
         kind: 2,
     };
-    let call = |interceptors: &Interceptors| {
-        // SAFETY: the symbols of this query are functions of this type; the pointers are the application's.
-        unsafe {
-            interceptors.call(LayerPropertiesFunction(layers_bottom), |function, next| {
+    let Ok(prepared) = prepare(query, discover) else {
+        return OUT_OF_MEMORY;
+    };
+    if prepared.interceptors.is_empty() {
+        // SAFETY: passed on.
+        return unsafe { write_layers(&prepared.layers, count, properties) };
+    }
+    // SAFETY: the symbols of this query are functions of this type; the pointers are the application's.
+    let result = unsafe {
+        prepared
+            .interceptors
+            .call(LayerPropertiesFunction(layers_bottom), |function, next| {
                 (function.0)(next, count, properties)
             })
-        }
     };
-    with_interceptors(query, call).unwrap_or(OUT_OF_MEMORY)
+    result.unwrap_or(OUT_OF_MEMORY)
 }
 
 pub(super) unsafe extern "system" fn layers_bottom(
@@ -115,11 +144,18 @@ pub(super) unsafe extern "system" fn layers_bottom(
     let sink = InstanceSink(None);
     let mut journal = Journal::new(&sink);
     let settings = state::lock(&state::SETTINGS).clone();
-    let Ok(discovered) = discovery::layers::discover(&Environment::process(), settings.as_deref(), &mut journal) else {
-        return OUT_OF_MEMORY;
-    };
+    match discover(&Environment::process(), settings.as_deref(), &mut journal) {
+        // SAFETY: the caller's count and array.
+        Ok(layers) => unsafe { write_layers(&layers, count, properties) },
+        Err(OutOfMemory) => OUT_OF_MEMORY,
+    }
+}
+
+/// # Safety
+/// `count` and `properties` are the caller's count and array.
+unsafe fn write_layers(layers: &DiscoveredLayers, count: *mut u32, properties: *mut VkLayerProperties) -> VkResult {
     let mut list = Vec::new();
-    for layer in discovered.reported() {
+    for layer in layers.reported() {
         if list.try_reserve(1).is_err() {
             return OUT_OF_MEMORY;
         }
@@ -145,15 +181,38 @@ pub unsafe fn enumerate_instance_extension_properties(
         function: PreInstanceFunction::EnumerateInstanceExtensionProperties,
         kind: 1,
     };
-    let call = |interceptors: &Interceptors| {
-        // SAFETY: the symbols of this query are functions of this type; the pointers are the application's.
-        unsafe {
-            interceptors.call(ExtensionPropertiesFunction(extensions_bottom), |function, next| {
+    // SAFETY: null or the caller's string.
+    let discover = if unsafe { names_layer(layer_name) } {
+        discover
+    } else {
+        discover_implicit
+    };
+    let Ok(prepared) = prepare(query, discover) else {
+        return OUT_OF_MEMORY;
+    };
+    if prepared.interceptors.is_empty() {
+        let settings = prepared.settings.as_deref();
+        // SAFETY: passed on.
+        return unsafe { write_extensions(&prepared.layers, settings, layer_name, count, properties) };
+    }
+    // SAFETY: the symbols of this query are functions of this type; the pointers are the application's.
+    let result = unsafe {
+        prepared
+            .interceptors
+            .call(ExtensionPropertiesFunction(extensions_bottom), |function, next| {
                 (function.0)(next, layer_name, count, properties)
             })
-        }
     };
-    with_interceptors(query, call).unwrap_or(OUT_OF_MEMORY)
+    result.unwrap_or(OUT_OF_MEMORY)
+}
+
+/// Whether a query is about one layer; an empty name is none (APP-64).
+///
+/// # Safety
+/// `name` is null or a string of the caller.
+unsafe fn names_layer(name: *const c_char) -> bool {
+    // SAFETY: by this function's contract a string has a first byte.
+    !name.is_null() && unsafe { *name } != 0
 }
 
 pub(super) unsafe extern "system" fn extensions_bottom(
@@ -166,12 +225,35 @@ pub(super) unsafe extern "system" fn extensions_bottom(
     let mut journal = Journal::new(&sink);
     let settings = state::lock(&state::SETTINGS).clone();
     // SAFETY: null or the caller's string.
-    let named = !layer_name.is_null() && unsafe { *layer_name } != 0;
-    let list = if named {
-        // SAFETY: the caller's string.
-        unsafe { extensions_of_layer(layer_name, settings.as_deref(), &mut journal) }
+    let discover = if unsafe { names_layer(layer_name) } {
+        discover
     } else {
-        all_extensions(settings.as_deref(), &mut journal)
+        discover_implicit
+    };
+    match discover(&Environment::process(), settings.as_deref(), &mut journal) {
+        // SAFETY: the caller's string, count and array.
+        Ok(layers) => unsafe { write_extensions(&layers, settings.as_deref(), layer_name, count, properties) },
+        Err(OutOfMemory) => OUT_OF_MEMORY,
+    }
+}
+
+/// # Safety
+/// `layer_name` is null or a string of the caller, `count` and `properties` are its count and array.
+unsafe fn write_extensions(
+    layers: &DiscoveredLayers,
+    settings: Option<&Settings>,
+    layer_name: *const c_char,
+    count: *mut u32,
+    properties: *mut VkExtensionProperties,
+) -> VkResult {
+    let sink = InstanceSink(None);
+    let mut journal = Journal::new(&sink);
+    // SAFETY: by this function's contract.
+    let list = if unsafe { names_layer(layer_name) } {
+        // SAFETY: the caller's string.
+        unsafe { extensions_of_layer(layers, layer_name, &journal) }
+    } else {
+        all_extensions(layers, settings, &mut journal)
     };
     match list {
         // SAFETY: the caller's count and array.
@@ -183,9 +265,9 @@ pub(super) unsafe extern "system" fn extensions_bottom(
 /// # Safety
 /// `name` is a string of the caller.
 unsafe fn extensions_of_layer(
+    layers: &DiscoveredLayers,
     name: *const c_char,
-    settings: Option<&Settings>,
-    journal: &mut Journal<'_>,
+    journal: &Journal<'_>,
 ) -> Result<Vec<VkExtensionProperties>, VkResult> {
     // SAFETY: by this function's contract.
     let Some(name) = (unsafe { ffi::is_valid_name(name) }) else {
@@ -195,21 +277,21 @@ unsafe fn extensions_of_layer(
         );
         return Err(VkResult::VK_ERROR_EXTENSION_NOT_PRESENT);
     };
-    let discovered = discovery::layers::discover(&Environment::process(), settings, journal)?;
     let name = name.to_bytes();
-    match discovered.find(name) {
+    match layers.find(name) {
         Some(layer) => Ok(layer
             .instance_extensions
             .iter()
             .map(crate::layer::extension_properties)
             .collect()),
-        None if discovered.is_off(name) => Ok(Vec::new()),
+        None if layers.is_off(name) => Ok(Vec::new()),
         None => Err(VkResult::VK_ERROR_LAYER_NOT_PRESENT),
     }
 }
 
 /// Drivers in discovery order, then the loader, then enabled implicit layers; the first of equal names counts (APP-64).
 fn all_extensions(
+    layers: &DiscoveredLayers,
     settings: Option<&Settings>,
     journal: &mut Journal<'_>,
 ) -> Result<Vec<VkExtensionProperties>, VkResult> {
@@ -250,7 +332,7 @@ fn all_extensions(
     for extension in LOADER_EXTENSIONS {
         list.add(&properties_of(extension))?;
     }
-    for layer in discovery::layers::implicit_for_extensions(&environment, settings, journal)? {
+    for layer in layers.implicit_with_components(&environment, journal)? {
         layer
             .instance_extensions
             .iter()

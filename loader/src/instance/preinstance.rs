@@ -2,16 +2,13 @@
 
 use super::global;
 use crate::alloc::OutOfMemory;
-use crate::discovery;
 use crate::driver::log_open_error;
-use crate::env::Environment;
 use crate::ffi::layer_interface::{PreInstanceNode, VkChainHeader};
 use crate::generated::types::{PFN_vkVoidFunction, VkExtensionProperties, VkLayerProperties, VkResult};
 use crate::journal::reason::{LayerLibraryProblem, LayerLibraryReason};
 use crate::journal::{Decision, Journal, Reason, Subject, Verdict};
 use crate::library::Library;
 use crate::manifest::{LayerManifest, PreInstanceFunction};
-use crate::settings::Settings;
 use crate::table;
 use std::ffi::{CStr, CString, c_char};
 
@@ -33,14 +30,13 @@ pub(super) struct Interceptors {
 }
 
 impl Interceptors {
-    /// Opens the libraries of the active implicit layers that intercept `query`.
+    /// Opens the libraries of those among `active`, in discovery order, that intercept `query`.
     ///
     /// # Errors
     /// Only when memory runs out; a layer that does not open is recorded and skipped.
-    pub(super) fn open(
+    pub(super) fn open<'a>(
         query: Query,
-        environment: &Environment<'_>,
-        settings: Option<&Settings>,
+        active: impl Iterator<Item = &'a LayerManifest>,
         journal: &mut Journal<'_>,
     ) -> Result<Self, OutOfMemory> {
         let mut opened = Self {
@@ -48,7 +44,7 @@ impl Interceptors {
             functions: Vec::new(),
             _libraries: Vec::new(),
         };
-        for layer in discovery::layers::implicit_for_queries(environment, settings, journal)? {
+        for layer in active {
             let Some(symbol) = layer.pre_instance_function(query.function) else {
                 continue;
             };
@@ -60,7 +56,7 @@ impl Interceptors {
                 Ok(library) => library,
                 Err(error) => {
                     log_open_error(&error, journal);
-                    skip(&layer, LayerLibraryProblem::NotOpened, journal);
+                    skip(layer, LayerLibraryProblem::NotOpened, journal);
                     continue;
                 }
             };
@@ -68,7 +64,7 @@ impl Interceptors {
             let function = CString::new(symbol.as_bytes()).ok();
             let Some(function) = function.and_then(|name| library.function(&name)) else {
                 skip(
-                    &layer,
+                    layer,
                     LayerLibraryProblem::NoPreInstanceFunction(symbol.clone()),
                     journal,
                 );
@@ -80,6 +76,11 @@ impl Interceptors {
             opened._libraries.push(library);
         }
         Ok(opened)
+    }
+
+    /// Whether no layer intercepts the query.
+    pub(super) fn is_empty(&self) -> bool {
+        self.functions.is_empty()
     }
 
     /// Calls the head of the chain. The last discovered layer is called first; `bottom` is the loader's own answer.

@@ -46,37 +46,11 @@ pub fn discover(
     scan.run(journal)
 }
 
-/// The implicit layers that are active outside an instance, in discovered order: those whose pre-instance functions are
-/// called (LAY-270, LAY-276).
+/// [`discover`] for a command without an instance, which needs explicit layers only as components (LAY-274, LAY-322).
 ///
 /// # Errors
 /// Only when memory runs out.
-pub fn implicit_for_queries(
-    environment: &Environment<'_>,
-    settings: Option<&Settings>,
-    journal: &mut Journal<'_>,
-) -> Result<Vec<LayerManifest>, OutOfMemory> {
-    let discovered = discover_implicit(environment, settings, journal)?;
-    let active = activation::active_implicit(&discovered, environment, journal);
-    Ok(discovered.pick(&active))
-}
-
-/// The layers whose instance extensions are listed when no layer is asked for by name, in that order: active implicit
-/// layers, and the components of those that are meta-layers (LAY-322).
-///
-/// # Errors
-/// Only when memory runs out.
-pub fn implicit_for_extensions(
-    environment: &Environment<'_>,
-    settings: Option<&Settings>,
-    journal: &mut Journal<'_>,
-) -> Result<Vec<LayerManifest>, OutOfMemory> {
-    let discovered = discover_implicit(environment, settings, journal)?;
-    let active = activation::implicit_with_components(&discovered, environment, journal)?;
-    Ok(discovered.pick(&active))
-}
-
-fn discover_implicit(
+pub fn discover_implicit(
     environment: &Environment<'_>,
     settings: Option<&Settings>,
     journal: &mut Journal<'_>,
@@ -135,11 +109,29 @@ impl DiscoveredLayers {
         self.off.iter().any(|off| *off == *name)
     }
 
-    fn pick(&self, indices: &[usize]) -> Vec<LayerManifest> {
-        indices
-            .iter()
-            .map(|&index| self.layers[index].manifest.clone())
-            .collect()
+    /// The implicit layers that are active outside an instance, in discovered order: those whose pre-instance functions
+    /// are called (LAY-270, LAY-276).
+    pub fn active_implicit(
+        &self,
+        environment: &Environment<'_>,
+        journal: &Journal<'_>,
+    ) -> impl Iterator<Item = &LayerManifest> {
+        let active = activation::active_implicit(self, environment, journal);
+        active.into_iter().map(|index| &self.layers[index].manifest)
+    }
+
+    /// The layers whose instance extensions are listed when no layer is asked for by name, in that order: active implicit
+    /// layers, and the components of those that are meta-layers (LAY-322).
+    ///
+    /// # Errors
+    /// Only when memory runs out.
+    pub fn implicit_with_components(
+        &self,
+        environment: &Environment<'_>,
+        journal: &Journal<'_>,
+    ) -> Result<impl Iterator<Item = &LayerManifest>, OutOfMemory> {
+        let active = activation::implicit_with_components(self, environment, journal)?;
+        Ok(active.into_iter().map(|index| &self.layers[index].manifest))
     }
 
     /// The place in [`DiscoveredLayers::layers`] of the first layer of that exact name.
