@@ -19,7 +19,7 @@ pub unsafe extern "system" fn vkAcquireDrmDisplayEXT(
     match driver.vkAcquireDrmDisplayEXT {
         Some(function) => unsafe { function(physicalDevice, drmFd, display) },
         None => seam::absent(
-            "AcquireDrmDisplayEXT",
+            "vkAcquireDrmDisplayEXT",
             LogBits::ERROR,
             VkResult::VK_ERROR_EXTENSION_NOT_PRESENT,
         ),
@@ -48,7 +48,7 @@ pub unsafe extern "system" fn vkAcquireXlibDisplayEXT(
     match driver.vkAcquireXlibDisplayEXT {
         Some(function) => unsafe { function(physicalDevice, dpy, display) },
         None => seam::absent(
-            "AcquireXlibDisplayEXT",
+            "vkAcquireXlibDisplayEXT",
             LogBits::INFO,
             VkResult::VK_ERROR_INITIALIZATION_FAILED,
         ),
@@ -228,7 +228,7 @@ pub unsafe extern "system" fn vkGetDrmDisplayEXT(
     match driver.vkGetDrmDisplayEXT {
         Some(function) => unsafe { function(physicalDevice, drmFd, connectorId, display) },
         None => seam::absent(
-            "GetDrmDisplayEXT",
+            "vkGetDrmDisplayEXT",
             LogBits::ERROR,
             VkResult::VK_ERROR_EXTENSION_NOT_PRESENT,
         ),
@@ -359,7 +359,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDirectFBPresentationSupportEXT(
     match driver.vkGetPhysicalDeviceDirectFBPresentationSupportEXT {
         Some(function) => unsafe { function(physicalDevice, queueFamilyIndex, dfb) },
         None => seam::absent(
-            "GetPhysicalDeviceDirectFBPresentationSupportEXT",
+            "vkGetPhysicalDeviceDirectFBPresentationSupportEXT",
             LogBits::ERROR,
             VK_FALSE,
         ),
@@ -576,7 +576,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceImageFormatProperties(
             )
         },
         None => seam::absent(
-            "GetPhysicalDeviceImageFormatProperties",
+            "vkGetPhysicalDeviceImageFormatProperties",
             LogBits::ERROR,
             VkResult::VK_ERROR_INITIALIZATION_FAILED,
         ),
@@ -831,7 +831,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceScreenPresentationSupportQNX(
     match driver.vkGetPhysicalDeviceScreenPresentationSupportQNX {
         Some(function) => unsafe { function(physicalDevice, queueFamilyIndex, window) },
         None => seam::absent(
-            "GetPhysicalDeviceScreenPresentationSupportQNX",
+            "vkGetPhysicalDeviceScreenPresentationSupportQNX",
             LogBits::ERROR,
             VK_FALSE,
         ),
@@ -1056,7 +1056,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceUbmPresentationSupportSEC(
     let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
     match driver.vkGetPhysicalDeviceUbmPresentationSupportSEC {
         Some(function) => unsafe { function(physicalDevice, queueFamilyIndex, device) },
-        None => seam::absent("GetPhysicalDeviceUbmPresentationSupportSEC", LogBits::ERROR, VK_FALSE),
+        None => seam::absent("vkGetPhysicalDeviceUbmPresentationSupportSEC", LogBits::ERROR, VK_FALSE),
     }
 }
 
@@ -1127,7 +1127,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceWaylandPresentationSupportKHR(
     match driver.vkGetPhysicalDeviceWaylandPresentationSupportKHR {
         Some(function) => unsafe { function(physicalDevice, queueFamilyIndex, display) },
         None => seam::absent(
-            "GetPhysicalDeviceWaylandPresentationSupportKHR",
+            "vkGetPhysicalDeviceWaylandPresentationSupportKHR",
             LogBits::ERROR,
             VK_FALSE,
         ),
@@ -1152,7 +1152,11 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceWin32PresentationSupportKHR(
     let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
     match driver.vkGetPhysicalDeviceWin32PresentationSupportKHR {
         Some(function) => unsafe { function(physicalDevice, queueFamilyIndex) },
-        None => seam::absent("GetPhysicalDeviceWin32PresentationSupportKHR", LogBits::ERROR, VK_FALSE),
+        None => seam::absent(
+            "vkGetPhysicalDeviceWin32PresentationSupportKHR",
+            LogBits::ERROR,
+            VK_FALSE,
+        ),
     }
 }
 
@@ -1176,7 +1180,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceXcbPresentationSupportKHR(
     let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
     match driver.vkGetPhysicalDeviceXcbPresentationSupportKHR {
         Some(function) => unsafe { function(physicalDevice, queueFamilyIndex, connection, visual_id) },
-        None => seam::absent("GetPhysicalDeviceXcbPresentationSupportKHR", LogBits::ERROR, VK_FALSE),
+        None => seam::absent("vkGetPhysicalDeviceXcbPresentationSupportKHR", LogBits::ERROR, VK_FALSE),
     }
 }
 
@@ -1200,7 +1204,11 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceXlibPresentationSupportKHR(
     let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
     match driver.vkGetPhysicalDeviceXlibPresentationSupportKHR {
         Some(function) => unsafe { function(physicalDevice, queueFamilyIndex, dpy, visualID) },
-        None => seam::absent("GetPhysicalDeviceXlibPresentationSupportKHR", LogBits::ERROR, VK_FALSE),
+        None => seam::absent(
+            "vkGetPhysicalDeviceXlibPresentationSupportKHR",
+            LogBits::ERROR,
+            VK_FALSE,
+        ),
     }
 }
 

@@ -1,7 +1,7 @@
 //! A drop-in `libvulkan.so.1`.
 //!
 //! `docs/architecture.md` explains how the pieces fit. In short: [`generated`] follows from the Vulkan registry alone and
-//! holds the C entry points; [`entry`] and [`terminator`] are the hand-written bodies it calls; [`env`], [`discovery`],
+//! holds the C entry points; [`entry`] and [`terminator`] are the hand-written bodies it calls; [`mod@env`], [`discovery`],
 //! [`manifest`] and [`settings`] decide from files and variables, and record every decision in the [`journal`].
 //!
 //! The crate is built as a shared library for Vulkan programs and as a Rust library for this project's own tests. The

@@ -230,7 +230,7 @@ pub unsafe fn enabled(
     if !enabled {
         crate::log::emit(
             Some(instance),
-            LogBits::WARN,
+            LogBits::ERROR,
             format_args!(
                 "{} extension not enabled. {command} not executed!",
                 extension.name().to_string_lossy()

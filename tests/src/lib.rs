@@ -19,7 +19,7 @@
 //! }
 //! ```
 //!
-//! [`case`] runs the function twice: in the test process it builds the scene on disk and starts a child, which runs the same
+//! [`case()`] runs the function twice: in the test process it builds the scene on disk and starts a child, which runs the same
 //! function, builds nothing, and executes the closure given to [`Scene::run`]. `tests/README.md` describes the whole.
 
 mod case;

@@ -96,7 +96,8 @@ fn generated(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {
         None => quote!(seam::unsupported(#short)),
         Some(absent) => {
             let (bits, value) = (severity(absent.severity), value(&absent.value));
-            quote!(seam::absent(#short, #bits, #value))
+            let full = &command.command.name;
+            quote!(seam::absent(#full, #bits, #value))
         }
     };
     quote! {

@@ -3,7 +3,7 @@
 use super::object::Device;
 use crate::alloc::{HostAllocator, HostBox};
 use crate::ffi::layer_interface::DestroyDevice;
-use crate::generated::types::{VkAllocationCallbacks, VkDevice, VkSystemAllocationScope};
+use crate::generated::types::{VkAllocationCallbacks, VkDevice};
 use crate::instance::Instance;
 use crate::{log, seam, state};
 
@@ -61,18 +61,16 @@ unsafe fn destroy(
     device.close();
     // SAFETY: passed on.
     unsafe { function(handle, callbacks) };
-    let stored = device.allocator();
-    // SAFETY: the callbacks are null or valid.
-    let given = unsafe { HostAllocator::new(callbacks, VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_DEVICE) };
+    // What made the record frees it, whatever callbacks the application passes now (APP-179b).
+    let allocator = device.allocator();
     // SAFETY: the device is gone, and nobody may use its handle any more.
-    unsafe { forget(device, given.or(stored)) };
+    unsafe { forget(device, allocator) };
 }
 
 /// Frees the record of a device.
 ///
 /// # Safety
-/// The record was made with an allocator compatible with `allocator` (Vulkan spec, "Host Memory"); nothing refers to it
-/// any more.
+/// `allocator` made the record; nothing refers to it any more.
 pub(super) unsafe fn forget(device: &'static Device, allocator: HostAllocator) {
     let raw = std::ptr::from_ref(device).cast_mut();
     state::DEVICES.remove(raw);

@@ -1,7 +1,7 @@
 //! The layers of a scan (LAY-10 to LAY-33, LAY-120 to LAY-127, LAY-150 to LAY-156, LAY-160 to LAY-182).
 //!
 //! [`LayerScan::run`] gives the layers an application may see, in discovered order or in that of the settings file. Which
-//! of them become active is for [`activation`](super::activation) to say.
+//! of them become active is for [`activation`] to say.
 
 mod listed;
 mod meta;
@@ -24,7 +24,7 @@ pub struct LayerScan<'a> {
     /// May list layers, and thereby replace the search.
     pub settings: Option<&'a Settings>,
     /// The running executable, for which an override layer may be meant; `None` when unknown. See
-    /// [`executable_path`](super::executable_path).
+    /// [`executable_path`].
     pub executable: Option<&'a Text>,
 }
 

@@ -1,7 +1,7 @@
 //! Where manifests are searched, and what lies there.
 //!
-//! A *place* is a folder, or one file when its name ends in `.json` (DRV-17, LAY-15). [`places`] assembles them from the
-//! environment and the folders fixed at build time, [`find`] lists the manifests in them. Paths are used as assembled
+//! A *place* is a folder, or one file when its name ends in `.json` (DRV-17, LAY-15). [`mod@places`] assembles them from the
+//! environment and the folders fixed at build time, [`mod@find`] lists the manifests in them. Paths are used as assembled
 //! and nothing is probed: only opening decides (APP-218).
 
 mod find;
