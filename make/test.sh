@@ -83,7 +83,7 @@ documentation() {
     RUSTDOCFLAGS="-D warnings -A rustdoc::private-intra-doc-links" $CARGO doc --locked --workspace --no-deps --document-private-items
 }
 units() {
-    $CARGO test --locked -p vk-registry -p vkgen -p vulkan-loader
+    $CARGO test --locked -p vk-registry -p vkgen -p round-trip -p vulkan-loader
 }
 libraries() {
     if [ -z "${VKL_LIBRARY:-}" ]; then

@@ -1,6 +1,6 @@
 //! The parsed metadata as JSON (GEN-60).
 
-use crate::plan::{CommandPlan, Gate, Plan};
+use crate::plan::{CommandPlan, DeviceGate, Gate, Plan};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use vk_registry::model::{ExtensionKind, Level};
@@ -33,6 +33,14 @@ struct Command<'a> {
     export: bool,
     lookup: Lookup<'a>,
     special: Vec<&'static str>,
+    /// The command whose trampoline serves it.
+    trampoline: &'a str,
+    /// The command whose terminator serves it.
+    terminator: Option<&'a str>,
+    /// What a device's lookup needs to give out the terminator.
+    device_lookup: Lookup<'a>,
+    /// Its number in each table that has it.
+    slots: BTreeMap<&'static str, usize>,
 }
 
 /// The rule of the instance-level lookup.
@@ -78,7 +86,7 @@ pub fn json(plan: &Plan<'_>) -> String {
     let registry = plan.registry;
     let dump = Dump {
         header_version: registry.header.to_string(),
-        commands: plan.commands.iter().map(command).collect(),
+        commands: commands(plan),
         extensions: registry.extensions.values().map(extension).collect(),
         handles: registry
             .handles
@@ -101,8 +109,34 @@ pub fn json(plan: &Plan<'_>) -> String {
     serde_json::to_string_pretty(&dump).unwrap_or_default()
 }
 
-fn command<'a>(plan: &'a CommandPlan<'a>) -> Command<'a> {
+/// Numbers of slots by table and command.
+type Slots<'a> = BTreeMap<&'a str, BTreeMap<&'static str, usize>>;
+
+fn slots<'a>(plan: &'a Plan<'a>) -> Slots<'a> {
+    let mut slots = Slots::new();
+    let mut number = |table: &'static str, commands: &mut dyn Iterator<Item = &'a CommandPlan<'a>>| {
+        for (slot, command) in commands.enumerate() {
+            slots.entry(&command.command.name).or_default().insert(table, slot);
+        }
+    };
+    number("instance", &mut plan.instance_table());
+    number("device", &mut plan.device_table());
+    number("driver", &mut plan.driver_table());
+    number("device_terminator", &mut plan.device_terminator_table());
+    slots
+}
+
+fn commands<'a>(plan: &'a Plan<'a>) -> Vec<Command<'a>> {
+    let slots = slots(plan);
+    plan.commands.iter().map(|it| command(it, &slots)).collect()
+}
+
+fn command<'a>(plan: &'a CommandPlan<'a>, slots: &Slots<'a>) -> Command<'a> {
     let command = plan.command;
+    let device_lookup = match &plan.device_gate {
+        DeviceGate::Always => Lookup::Always,
+        DeviceGate::Device(extensions) | DeviceGate::Instance(extensions) => Lookup::Extensions { any: extensions },
+    };
     let lookup = match (&plan.gate, command.core) {
         (Gate::Instance(extensions), _) => Lookup::Extensions { any: extensions },
         (Gate::Always, Some(version)) if command.level != Level::Global => Lookup::Core {
@@ -128,6 +162,10 @@ fn command<'a>(plan: &'a CommandPlan<'a>) -> Command<'a> {
         export: command.export,
         lookup,
         special: plan.special.iter().map(|reason| reason.word()).collect(),
+        trampoline: plan.trampoline(),
+        terminator: plan.terminator(),
+        device_lookup,
+        slots: slots.get(command.name.as_str()).cloned().unwrap_or_default(),
     }
 }
 

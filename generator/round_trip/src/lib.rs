@@ -1,0 +1,123 @@
+//! The tables as the loader has them at run time, in the form of `vkgen dump`.
+//!
+//! An emission mistake cannot hide behind a correct reading of the registry: what is compared here has been through the
+//! emitters, the macros of the emitted files and the compiler.
+#![forbid(unsafe_code)]
+
+use serde_json::{Map, Value, json};
+use std::ffi::CStr;
+use vulkan::generated::dispatch::{device, device_terminator, driver, instance};
+use vulkan::generated::extensions::{self, ExtensionKind, InstanceExtensionSet};
+use vulkan::generated::lookup::{DeviceGate, Gate, Level, NO_SLOT, ROWS, Row};
+use vulkan::generated::object_types::OBJECT_TYPES;
+
+/// The keys of a command in the dump that the loader has a counterpart of.
+pub const COMMAND_KEYS: [&str; 6] = ["name", "level", "core", "lookup", "device_lookup", "slots"];
+
+fn text(name: &CStr) -> &str {
+    name.to_str().expect("names are ASCII")
+}
+
+/// All commands of the lookup table, in its order.
+pub fn commands() -> Vec<Value> {
+    ROWS.iter().map(command).collect()
+}
+
+fn command(row: &Row) -> Value {
+    let level = match row.level {
+        Level::Global => "global",
+        Level::Instance => "instance",
+        Level::PhysicalDevice => "physical_device",
+        Level::Device => "device",
+    };
+    let core = (row.core != 0).then(|| format!("{}.{}", row.core >> 22, row.core >> 12 & 0x3ff));
+    let lookup = match row.gate {
+        Gate::Instance(set) => any(instance_names(set)),
+        Gate::Always => match &core {
+            Some(version) if row.level != Level::Global => json!({"rule": "core", "version": version}),
+            _ => json!({"rule": "always"}),
+        },
+    };
+    let device_lookup = match row.device_gate {
+        DeviceGate::Always => json!({"rule": "always"}),
+        DeviceGate::Instance(set) => any(instance_names(set)),
+        DeviceGate::Device(set) => any(set.iter().map(|it| text(it.name())).collect()),
+    };
+    json!({
+        "name": text(row.name),
+        "level": level,
+        "core": core,
+        "lookup": lookup,
+        "device_lookup": device_lookup,
+        "slots": slots(row),
+    })
+}
+
+fn instance_names(set: InstanceExtensionSet) -> Vec<&'static str> {
+    set.iter().map(|it| text(it.name())).collect()
+}
+
+fn any(mut names: Vec<&str>) -> Value {
+    names.sort_unstable();
+    json!({"rule": "extensions", "any": names})
+}
+
+/// The slots of a row, each with the table that has this command's name at that number.
+fn slots(row: &Row) -> Value {
+    let is_device = row.level == Level::Device;
+    let chain: (&str, &[&CStr]) = match is_device {
+        true => ("device", &device::NAMES),
+        false => ("instance", &instance::NAMES),
+    };
+    let driver: (&str, &[&CStr]) = match is_device && text(row.name) != "vkGetDeviceProcAddr" {
+        true => ("device_terminator", &device_terminator::NAMES),
+        false => ("driver", &driver::NAMES),
+    };
+    let mut slots = Map::new();
+    for ((table, names), slot) in [(chain, row.slot), (driver, row.driver_slot)] {
+        if slot != NO_SLOT {
+            let slot = usize::from(slot);
+            assert_eq!(names.get(slot), Some(&row.name), "the slot of another command");
+            slots.insert(table.to_owned(), json!(slot));
+        }
+    }
+    Value::Object(slots)
+}
+
+/// All extensions, in the order of their table.
+pub fn extensions() -> Vec<Value> {
+    let row = |row: &extensions::ExtensionRow| {
+        let kind = match row.kind {
+            ExtensionKind::Instance => "instance",
+            ExtensionKind::Device => "device",
+        };
+        json!({
+            "name": text(row.name),
+            "type": kind,
+            "spec_version": row.spec_version,
+            "platform": row.platform,
+        })
+    };
+    extensions::ALL.iter().map(row).collect()
+}
+
+/// All handles with the number of their object type.
+pub fn handles() -> Vec<(&'static str, i32)> {
+    OBJECT_TYPES.iter().map(|row| (row.handle, row.object.0)).collect()
+}
+
+/// The commands without which a driver is rejected.
+pub fn mandatory() -> Vec<&'static str> {
+    driver::MANDATORY
+        .iter()
+        .map(|slot| text(driver::NAMES[*slot]))
+        .collect()
+}
+
+/// The commands that may be missing.
+pub fn null_tolerant() -> Vec<&'static str> {
+    device::NULL_TOLERANT
+        .iter()
+        .map(|slot| text(device::NAMES[*slot]))
+        .collect()
+}
