@@ -28,6 +28,12 @@ enum Kind {
     Device,
 }
 
+impl Default for UnknownFunctions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl UnknownFunctions {
     /// No names; allocates nothing.
     pub const fn new() -> Self {
