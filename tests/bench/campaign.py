@@ -26,6 +26,8 @@ class Results:
         self.figures = defaultdict(list)
         # (side, visit, label, which) to the Cost, for those who ask where instructions go.
         self.costs = {}
+        # (side, visit, label) to how many operations one measurement is for, where instructions are counted.
+        self.operations = {}
 
     def add(self, side, visit, tool, label, pairs):
         """Takes one process's measurements of a label: (figure, operations) each. Opening is taken from one visit."""
@@ -44,6 +46,11 @@ class Results:
     def cost(self, side, row):
         """The Cost of a row."""
         return self.costs[side, row.visit, row.label, row.which]
+
+    def alone(self, side, visit, label, symbol):
+        """The instructions of one call of the loader's own function with this name; None where it was not counted."""
+        cost = self.costs.get((side, visit, label, LATER))
+        return cost and cost.own[cost.loader, symbol] / self.operations[side, visit, label]
 
     def ratio(self, row, tool):
         """Ours by the peer's; None where one is not there or the peer's is nothing."""
@@ -68,6 +75,7 @@ def count(bench, libraries, visit, results):
             for label, pairs in bench.instructions(libraries[side], visit, COUNTED_REPEAT).items():
                 results.costs[side, visit, label, FIRST] = pairs[0][0]
                 results.costs[side, visit, label, LATER] = pairs[-1][0]
+                results.operations[side, visit, label] = pairs[-1][1]
                 numbers = [(instructions(cost, label), operations) for cost, operations in pairs]
                 results.add(side, visit, INSTRUCTIONS, label, numbers)
         if CALLS in visit.tools:

@@ -73,7 +73,7 @@ def goals(verdicts):
     """Each goal with what was found: a ratio to the peer's where no unit is named."""
     lines = [["goal", "limit", "found", "met", "unit"]]
     for verdict in verdicts:
-        words = [verdict.title, number(verdict.limit), f"{verdict.found:.3f}".rstrip("0").rstrip(".")]
+        words = [verdict.title, number(verdict.limit), number(verdict.found)]
         lines.append([*words, "met" if verdict.met else "NOT MET", verdict.unit or "of the peer's"])
     notes = [f"- {verdict.title}: {verdict.note}" for verdict in verdicts if verdict.note]
     return [*grid(lines), "", *notes]

@@ -48,10 +48,6 @@ class Cost:
         """The instructions that count as the loader's."""
         return sum(self.parts().values())
 
-    def inside(self):
-        """The instructions in the loader's own functions."""
-        return sum(cost for place, cost in self.own.items() if place[0] == self.loader)
-
     def everything(self):
         """All instructions of the process."""
         return sum(self.own.values())
