@@ -19,6 +19,7 @@ mod overriding;
 mod paths;
 mod pre_instance;
 mod reentry;
+mod sample;
 mod settings;
 mod steps;
 mod unknown;

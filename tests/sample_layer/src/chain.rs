@@ -1,0 +1,181 @@
+//! What passes between a loader and a layer, and what the layer keeps of each instance and device.
+//!
+//! The structures are those of `vk_layer.h`. A layer never stores anything in an object itself: the first word of every
+//! dispatchable object points to data of the loader, the same for a device, its queues and its command buffers, and
+//! serves as the key of a map.
+
+use std::collections::BTreeMap;
+use std::ffi::{CStr, c_char, c_void};
+use std::sync::{Mutex, PoisonError};
+
+use ash::vk;
+use ash::vk::Handle;
+
+/// `PFN_GetPhysicalDeviceProcAddr`.
+pub(crate) type GetPhysicalDeviceProcAddr =
+    unsafe extern "system" fn(instance: vk::Instance, name: *const c_char) -> vk::PFN_vkVoidFunction;
+
+/// `VkNegotiateLayerInterface`.
+#[repr(C)]
+pub(crate) struct NegotiateInterface {
+    structure_type: i32,
+    next: *mut c_void,
+    pub(crate) version: u32,
+    pub(crate) get_instance_proc_addr: Option<vk::PFN_vkGetInstanceProcAddr>,
+    pub(crate) get_device_proc_addr: Option<vk::PFN_vkGetDeviceProcAddr>,
+    pub(crate) get_physical_device_proc_addr: Option<GetPhysicalDeviceProcAddr>,
+}
+
+/// `VK_LAYER_LINK_INFO`: the node that leads to the entity below.
+const LINK_INFO: i32 = 0;
+
+/// `VkLayerInstanceLink`.
+#[repr(C)]
+pub(crate) struct InstanceLink {
+    pub(crate) next: *mut InstanceLink,
+    pub(crate) get_instance_proc_addr: vk::PFN_vkGetInstanceProcAddr,
+    pub(crate) get_physical_device_proc_addr: Option<GetPhysicalDeviceProcAddr>,
+}
+
+/// `VkLayerDeviceLink`.
+#[repr(C)]
+pub(crate) struct DeviceLink {
+    pub(crate) next: *mut DeviceLink,
+    pub(crate) get_instance_proc_addr: vk::PFN_vkGetInstanceProcAddr,
+    pub(crate) get_device_proc_addr: vk::PFN_vkGetDeviceProcAddr,
+}
+
+/// `VkLayerInstanceCreateInfo` and `VkLayerDeviceCreateInfo` of function `VK_LAYER_LINK_INFO`.
+#[repr(C)]
+pub(crate) struct LinkNode<L> {
+    structure_type: vk::StructureType,
+    next: *const c_void,
+    function: i32,
+    pub(crate) link: *mut L,
+}
+
+/// The loader's link node in a `pNext` chain. All layers share it: a layer moves it on before it calls down.
+///
+/// # Safety
+/// `next` is a valid chain, and the links behind `kind` are of type `L`.
+pub(crate) unsafe fn link_node<'n, L>(mut next: *const c_void, kind: vk::StructureType) -> Option<&'n mut LinkNode<L>> {
+    while !next.is_null() {
+        let node = next.cast_mut().cast::<LinkNode<L>>();
+        // SAFETY: every structure of a chain starts with its type and its successor, and those of this type go on with
+        // their function.
+        unsafe {
+            if (*node).structure_type == kind && (*node).function == LINK_INFO {
+                return Some(&mut *node);
+            }
+            next = (*node).next;
+        }
+    }
+    None
+}
+
+/// What the layer keeps of an instance.
+#[derive(Clone, Copy)]
+pub(crate) struct Instance {
+    pub(crate) handle: vk::Instance,
+    pub(crate) get_instance_proc_addr: vk::PFN_vkGetInstanceProcAddr,
+    pub(crate) destroy: vk::PFN_vkDestroyInstance,
+}
+
+/// What the layer keeps of a device: the next function of each command that it intercepts.
+#[derive(Clone, Copy)]
+pub(crate) struct Device {
+    pub(crate) get_device_proc_addr: vk::PFN_vkGetDeviceProcAddr,
+    pub(crate) destroy: vk::PFN_vkDestroyDevice,
+    pub(crate) free_command_buffers: vk::PFN_vkFreeCommandBuffers,
+    pub(crate) begin_command_buffer: vk::PFN_vkBeginCommandBuffer,
+    pub(crate) end_command_buffer: vk::PFN_vkEndCommandBuffer,
+    pub(crate) cmd_draw: vk::PFN_vkCmdDraw,
+    pub(crate) cmd_draw_indexed: vk::PFN_vkCmdDrawIndexed,
+}
+
+static INSTANCES: Mutex<BTreeMap<usize, Instance>> = Mutex::new(BTreeMap::new());
+static DEVICES: Mutex<BTreeMap<usize, Device>> = Mutex::new(BTreeMap::new());
+
+/// The key of an object: its first word.
+fn key(object: impl Handle) -> Option<usize> {
+    let object = object.as_raw() as *const usize;
+    // SAFETY: a dispatchable handle that is not null points to an object that begins with a pointer of the loader.
+    (!object.is_null()).then(|| unsafe { *object })
+}
+
+/// What is kept for an object of an instance: the instance or one of its physical devices.
+pub(crate) fn instance(object: impl Handle) -> Option<Instance> {
+    INSTANCES
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .get(&key(object)?)
+        .copied()
+}
+
+/// What is kept for an object of a device: the device, a queue or a command buffer.
+pub(crate) fn device(object: impl Handle) -> Option<Device> {
+    DEVICES
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .get(&key(object)?)
+        .copied()
+}
+
+/// Keeps an instance.
+pub(crate) fn keep_instance(handle: vk::Instance, instance: Instance) {
+    if let Some(key) = key(handle) {
+        INSTANCES
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(key, instance);
+    }
+}
+
+/// Keeps a device.
+pub(crate) fn keep_device(handle: vk::Device, device: Device) {
+    if let Some(key) = key(handle) {
+        DEVICES
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(key, device);
+    }
+}
+
+/// Forgets an instance and gives what was kept.
+pub(crate) fn take_instance(handle: vk::Instance) -> Option<Instance> {
+    INSTANCES
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .remove(&key(handle)?)
+}
+
+/// Forgets a device and gives what was kept.
+pub(crate) fn take_device(handle: vk::Device) -> Option<Device> {
+    DEVICES
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .remove(&key(handle)?)
+}
+
+/// The answer of a look-up as a function of type `F`.
+///
+/// # Safety
+/// `F` is the function pointer type of the command that was looked up.
+pub(crate) unsafe fn typed<F: Copy>(found: vk::PFN_vkVoidFunction) -> Option<F> {
+    const { assert!(size_of::<F>() == size_of::<usize>()) };
+    // SAFETY: both are function pointers of one size, and the caller knows the type.
+    found.map(|function| unsafe { std::mem::transmute_copy(&function) })
+}
+
+/// The next function for a device command.
+///
+/// # Safety
+/// `next` belongs to `device`, and `F` is the type of the command `name`.
+pub(crate) unsafe fn device_command<F: Copy>(
+    next: vk::PFN_vkGetDeviceProcAddr,
+    device: vk::Device,
+    name: &CStr,
+) -> Option<F> {
+    // SAFETY: as the caller says.
+    unsafe { typed(next(device, name.as_ptr())) }
+}

@@ -1,0 +1,158 @@
+//! What the layer is for: the draws, instances and vertices of each command buffer.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Display, Formatter};
+use std::io::Write;
+use std::sync::{Mutex, PoisonError};
+
+use ash::vk;
+use ash::vk::Handle;
+
+use crate::chain;
+
+/// What was recorded into one command buffer since it began.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Counts {
+    draws: u64,
+    instances: u64,
+    vertices: u64,
+}
+
+impl Counts {
+    /// Adds one draw. Each instance has all the vertices.
+    fn draw(&mut self, vertices: u32, instances: u32) {
+        self.draws += 1;
+        self.instances += u64::from(instances);
+        self.vertices += u64::from(vertices) * u64::from(instances);
+    }
+}
+
+impl Display for Counts {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let plural = |count: u64, ending: &'static str| if count == 1 { "" } else { ending };
+        let vertex = if self.vertices == 1 { "vertex" } else { "vertices" };
+        write!(f, "{} draw{}, ", self.draws, plural(self.draws, "s"))?;
+        write!(f, "{} instance{}, ", self.instances, plural(self.instances, "s"))?;
+        write!(f, "{} {vertex}", self.vertices)
+    }
+}
+
+static COUNTS: Mutex<BTreeMap<u64, Counts>> = Mutex::new(BTreeMap::new());
+
+/// Works on all counts.
+fn counts<R>(work: impl FnOnce(&mut BTreeMap<u64, Counts>) -> R) -> R {
+    work(&mut COUNTS.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// `vkBeginCommandBuffer`: the counts start again.
+///
+/// # Safety
+/// As the command demands.
+pub(crate) unsafe extern "system" fn begin_command_buffer(
+    buffer: vk::CommandBuffer,
+    info: *const vk::CommandBufferBeginInfo<'_>,
+) -> vk::Result {
+    let Some(below) = chain::device(buffer) else {
+        return vk::Result::ERROR_INITIALIZATION_FAILED;
+    };
+    counts(|all| all.insert(buffer.as_raw(), Counts::default()));
+    // SAFETY: the caller's own arguments.
+    unsafe { (below.begin_command_buffer)(buffer, info) }
+}
+
+/// `vkCmdDraw`.
+///
+/// # Safety
+/// As the command demands.
+pub(crate) unsafe extern "system" fn cmd_draw(
+    buffer: vk::CommandBuffer,
+    vertices: u32,
+    instances: u32,
+    first_vertex: u32,
+    first_instance: u32,
+) {
+    let Some(below) = chain::device(buffer) else { return };
+    counts(|all| all.entry(buffer.as_raw()).or_default().draw(vertices, instances));
+    // SAFETY: the caller's own arguments.
+    unsafe { (below.cmd_draw)(buffer, vertices, instances, first_vertex, first_instance) }
+}
+
+/// `vkCmdDrawIndexed`: an index stands for a vertex.
+///
+/// # Safety
+/// As the command demands.
+pub(crate) unsafe extern "system" fn cmd_draw_indexed(
+    buffer: vk::CommandBuffer,
+    indices: u32,
+    instances: u32,
+    first_index: u32,
+    vertex_offset: i32,
+    first_instance: u32,
+) {
+    let Some(below) = chain::device(buffer) else { return };
+    counts(|all| all.entry(buffer.as_raw()).or_default().draw(indices, instances));
+    // SAFETY: the caller's own arguments.
+    unsafe { (below.cmd_draw_indexed)(buffer, indices, instances, first_index, vertex_offset, first_instance) }
+}
+
+/// `vkEndCommandBuffer`: the counts are printed.
+///
+/// # Safety
+/// As the command demands.
+pub(crate) unsafe extern "system" fn end_command_buffer(buffer: vk::CommandBuffer) -> vk::Result {
+    let Some(below) = chain::device(buffer) else {
+        return vk::Result::ERROR_INITIALIZATION_FAILED;
+    };
+    let counted = counts(|all| all.get(&buffer.as_raw()).copied().unwrap_or_default());
+    let line = format!(
+        "VK_LAYER_SAMPLE_counter: command buffer {:#x}: {counted}\n",
+        buffer.as_raw()
+    );
+    // An application without a standard output must not end for want of one.
+    let _ = std::io::stdout().write_all(line.as_bytes());
+    // SAFETY: the caller's own argument.
+    unsafe { (below.end_command_buffer)(buffer) }
+}
+
+/// `vkFreeCommandBuffers`: their counts go with them.
+///
+/// # Safety
+/// As the command demands.
+pub(crate) unsafe extern "system" fn free_command_buffers(
+    device: vk::Device,
+    pool: vk::CommandPool,
+    count: u32,
+    buffers: *const vk::CommandBuffer,
+) {
+    let Some(below) = chain::device(device) else { return };
+    if count > 0 && !buffers.is_null() {
+        // SAFETY: the caller passes `count` handles.
+        let freed = unsafe { std::slice::from_raw_parts(buffers, count as usize) };
+        counts(|all| all.retain(|known, _| !freed.iter().any(|buffer| buffer.as_raw() == *known)));
+    }
+    // SAFETY: the caller's own arguments.
+    unsafe { (below.free_command_buffers)(device, pool, count, buffers) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Counts;
+
+    #[test]
+    fn every_instance_has_all_vertices() {
+        let mut counts = Counts::default();
+        counts.draw(36, 1);
+        assert_eq!(counts.to_string(), "1 draw, 1 instance, 36 vertices");
+        counts.draw(3, 4);
+        assert_eq!(counts.to_string(), "2 draws, 5 instances, 48 vertices");
+        counts.draw(0, 0);
+        assert_eq!(
+            counts,
+            Counts {
+                draws: 3,
+                instances: 5,
+                vertices: 48
+            }
+        );
+    }
+}

@@ -1,0 +1,134 @@
+//! Instances and devices: each creation finds the entity below, moves the shared link on, calls down, and keeps what the
+//! layer needs later.
+
+use ash::vk;
+
+use crate::chain::{self, Device, DeviceLink, Instance, InstanceLink, device_command, link_node, typed};
+
+/// `vkCreateInstance` of the layer.
+///
+/// # Safety
+/// As the command demands, with the loader's nodes in the `pNext` chain.
+pub(crate) unsafe extern "system" fn create_instance(
+    info: *const vk::InstanceCreateInfo<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    instance: *mut vk::Instance,
+) -> vk::Result {
+    // SAFETY: the caller passes a valid create info, whose chain holds the loader's nodes.
+    let node = unsafe { link_node::<InstanceLink>((*info).p_next, vk::StructureType::LOADER_INSTANCE_CREATE_INFO) };
+    let Some(node) = node else {
+        return vk::Result::ERROR_INITIALIZATION_FAILED;
+    };
+    // SAFETY: the node of an instance that is being made points to a live link.
+    let (next, below) = unsafe { ((*node.link).get_instance_proc_addr, (*node.link).next) };
+    node.link = below;
+    // SAFETY: the look-up came from the link, and the name has this type.
+    let create = unsafe { typed::<vk::PFN_vkCreateInstance>(next(vk::Instance::null(), c"vkCreateInstance".as_ptr())) };
+    let Some(create) = create else {
+        return vk::Result::ERROR_INITIALIZATION_FAILED;
+    };
+    // SAFETY: the caller's own arguments.
+    let result = unsafe { create(info, allocator, instance) };
+    if result != vk::Result::SUCCESS {
+        return result;
+    }
+    // SAFETY: the call below wrote the handle.
+    let handle = unsafe { *instance };
+    // SAFETY: the look-up belongs to the instance, and the name has this type.
+    let destroy = unsafe { typed::<vk::PFN_vkDestroyInstance>(next(handle, c"vkDestroyInstance".as_ptr())) };
+    let Some(destroy) = destroy else {
+        return vk::Result::ERROR_INITIALIZATION_FAILED;
+    };
+    chain::keep_instance(
+        handle,
+        Instance {
+            handle,
+            get_instance_proc_addr: next,
+            destroy,
+        },
+    );
+    result
+}
+
+/// `vkDestroyInstance` of the layer.
+///
+/// # Safety
+/// As the command demands.
+pub(crate) unsafe extern "system" fn destroy_instance(
+    instance: vk::Instance,
+    allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    if let Some(kept) = chain::take_instance(instance) {
+        // SAFETY: the caller's own arguments, on the instance that the function was looked up for.
+        unsafe { (kept.destroy)(instance, allocator) };
+    }
+}
+
+/// `vkCreateDevice` of the layer.
+///
+/// # Safety
+/// As the command demands, with the loader's nodes in the `pNext` chain.
+pub(crate) unsafe extern "system" fn create_device(
+    physical_device: vk::PhysicalDevice,
+    info: *const vk::DeviceCreateInfo<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    device: *mut vk::Device,
+) -> vk::Result {
+    // SAFETY: the caller passes a valid create info, whose chain holds the loader's nodes.
+    let node = unsafe { link_node::<DeviceLink>((*info).p_next, vk::StructureType::LOADER_DEVICE_CREATE_INFO) };
+    let (Some(node), Some(instance)) = (node, chain::instance(physical_device)) else {
+        return vk::Result::ERROR_INITIALIZATION_FAILED;
+    };
+    // SAFETY: the node of a device that is being made points to a live link.
+    let link = unsafe { &*node.link };
+    let (find, next) = (link.get_instance_proc_addr, link.get_device_proc_addr);
+    node.link = link.next;
+    // SAFETY: the look-up came from the link, for the instance of the physical device, and the name has this type.
+    let create = unsafe { typed::<vk::PFN_vkCreateDevice>(find(instance.handle, c"vkCreateDevice".as_ptr())) };
+    let Some(create) = create else {
+        return vk::Result::ERROR_INITIALIZATION_FAILED;
+    };
+    // SAFETY: the caller's own arguments.
+    let result = unsafe { create(physical_device, info, allocator, device) };
+    if result != vk::Result::SUCCESS {
+        return result;
+    }
+    // SAFETY: the call below wrote the handle, and the look-up belongs to it.
+    let kept = unsafe { functions_below(next, *device) };
+    let Some(kept) = kept else {
+        return vk::Result::ERROR_INITIALIZATION_FAILED;
+    };
+    // SAFETY: as above.
+    chain::keep_device(unsafe { *device }, kept);
+    result
+}
+
+/// The next function of each command that the layer intercepts. All are of Vulkan 1.0, so each is there.
+///
+/// # Safety
+/// `next` belongs to `device`.
+unsafe fn functions_below(next: vk::PFN_vkGetDeviceProcAddr, device: vk::Device) -> Option<Device> {
+    // SAFETY: the look-up belongs to the device, and each field has the type of the command asked for.
+    unsafe {
+        Some(Device {
+            get_device_proc_addr: next,
+            destroy: device_command(next, device, c"vkDestroyDevice")?,
+            free_command_buffers: device_command(next, device, c"vkFreeCommandBuffers")?,
+            begin_command_buffer: device_command(next, device, c"vkBeginCommandBuffer")?,
+            end_command_buffer: device_command(next, device, c"vkEndCommandBuffer")?,
+            cmd_draw: device_command(next, device, c"vkCmdDraw")?,
+            cmd_draw_indexed: device_command(next, device, c"vkCmdDrawIndexed")?,
+        })
+    }
+}
+
+/// `vkDestroyDevice` of the layer.
+///
+/// # Safety
+/// As the command demands.
+pub(crate) unsafe extern "system" fn destroy_device(device: vk::Device, allocator: *const vk::AllocationCallbacks<'_>) {
+    if let Some(kept) = chain::take_device(device) {
+        // SAFETY: the caller's own arguments, on the device that the function was looked up for.
+        unsafe { (kept.destroy)(device, allocator) };
+    }
+}

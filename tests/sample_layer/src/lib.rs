@@ -1,0 +1,106 @@
+//! A Vulkan layer that prints, at the end of each command buffer, how much it draws.
+//!
+//! A layer is a library between the application and the drivers. Whatever an application calls on an object that was made
+//! through the layer goes to the layer first, if the layer's look-up functions name a function for it, and the layer
+//! calls the next one. What happens once an object is made is in `create`; what the layer keeps, and how it finds it
+//! again from a handle, in `chain`; what it is for, in `count`.
+
+mod chain;
+mod count;
+mod create;
+
+use std::ffi::{CStr, c_char};
+
+use ash::vk;
+
+use crate::chain::NegotiateInterface;
+
+/// The layer interface that this library speaks.
+const INTERFACE_VERSION: u32 = 2;
+
+/// The first call of a loader: agrees on the interface and hands out the look-up functions.
+///
+/// # Safety
+/// `interface` points to the loader's structure.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "system" fn vkNegotiateLoaderLayerInterfaceVersion(
+    interface: *mut NegotiateInterface,
+) -> vk::Result {
+    // SAFETY: the loader passes its own structure.
+    let interface = unsafe { &mut *interface };
+    if interface.version < INTERFACE_VERSION {
+        return vk::Result::ERROR_INITIALIZATION_FAILED;
+    }
+    interface.version = INTERFACE_VERSION;
+    interface.get_instance_proc_addr = Some(get_instance_proc_addr);
+    interface.get_device_proc_addr = Some(get_device_proc_addr);
+    // The layer adds no physical-device command and wraps no instance, so it has nothing to say here.
+    interface.get_physical_device_proc_addr = None;
+    vk::Result::SUCCESS
+}
+
+/// A function of the layer as a look-up returns it; the compiler checks it against the type of the command.
+macro_rules! entry {
+    ($function:path as $kind:ty) => {{
+        let function: $kind = $function;
+        // SAFETY: a function pointer stays one; whoever looked up the name calls it with the type of the name.
+        Some(unsafe { std::mem::transmute::<$kind, unsafe extern "system" fn()>(function) })
+    }};
+}
+
+/// The layer's own function for an instance-level name, or `None`.
+fn instance_entry(name: &[u8]) -> vk::PFN_vkVoidFunction {
+    match name {
+        b"vkGetInstanceProcAddr" => entry!(get_instance_proc_addr as vk::PFN_vkGetInstanceProcAddr),
+        b"vkCreateInstance" => entry!(create::create_instance as vk::PFN_vkCreateInstance),
+        b"vkDestroyInstance" => entry!(create::destroy_instance as vk::PFN_vkDestroyInstance),
+        b"vkCreateDevice" => entry!(create::create_device as vk::PFN_vkCreateDevice),
+        _ => None,
+    }
+}
+
+/// The layer's own function for a device-level name, or `None`.
+fn device_entry(name: &[u8]) -> vk::PFN_vkVoidFunction {
+    match name {
+        b"vkGetDeviceProcAddr" => entry!(get_device_proc_addr as vk::PFN_vkGetDeviceProcAddr),
+        b"vkDestroyDevice" => entry!(create::destroy_device as vk::PFN_vkDestroyDevice),
+        b"vkFreeCommandBuffers" => entry!(count::free_command_buffers as vk::PFN_vkFreeCommandBuffers),
+        b"vkBeginCommandBuffer" => entry!(count::begin_command_buffer as vk::PFN_vkBeginCommandBuffer),
+        b"vkEndCommandBuffer" => entry!(count::end_command_buffer as vk::PFN_vkEndCommandBuffer),
+        b"vkCmdDraw" => entry!(count::cmd_draw as vk::PFN_vkCmdDraw),
+        b"vkCmdDrawIndexed" => entry!(count::cmd_draw_indexed as vk::PFN_vkCmdDrawIndexed),
+        _ => None,
+    }
+}
+
+/// `vkGetInstanceProcAddr` of the layer.
+///
+/// # Safety
+/// As the command demands: `instance` is live or null, `name` is a C string.
+unsafe extern "system" fn get_instance_proc_addr(
+    instance: vk::Instance,
+    name: *const c_char,
+) -> vk::PFN_vkVoidFunction {
+    // SAFETY: the caller passes a C string.
+    let text = unsafe { CStr::from_ptr(name) }.to_bytes();
+    if let Some(own) = instance_entry(text).or_else(|| device_entry(text)) {
+        return Some(own);
+    }
+    let below = chain::instance(instance)?;
+    // SAFETY: the look-up is the one of the entity below, for the instance it made.
+    unsafe { (below.get_instance_proc_addr)(instance, name) }
+}
+
+/// `vkGetDeviceProcAddr` of the layer.
+///
+/// # Safety
+/// As the command demands: `device` is live, `name` is a C string.
+unsafe extern "system" fn get_device_proc_addr(device: vk::Device, name: *const c_char) -> vk::PFN_vkVoidFunction {
+    // SAFETY: the caller passes a C string.
+    if let Some(own) = device_entry(unsafe { CStr::from_ptr(name) }.to_bytes()) {
+        return Some(own);
+    }
+    let below = chain::device(device)?;
+    // SAFETY: the look-up is the one of the entity below, for the device it made.
+    unsafe { (below.get_device_proc_addr)(device, name) }
+}

@@ -1,0 +1,251 @@
+//! The sample layer, explicit and implicit, in a case of the mock driver and in vkcube on lavapipe.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use loader_tests::ash::vk;
+use loader_tests::{Scene, Vk, built, call, case, is_peer, under_test};
+
+/// The layer's name.
+const NAME: &str = "VK_LAYER_SAMPLE_counter";
+/// Frames of vkcube; it records a command buffer for each image of its swapchain, and some before the first frame.
+const FRAMES: &str = "20";
+/// How long vkcube and the display may take.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// Copies library and manifest into a folder of the scene, as a user installs them.
+fn install(scene: &Scene, folder: &str, manifest: &str) -> PathBuf {
+    scene.file(
+        &format!("{folder}/libsample_layer.so"),
+        fs::read(built("sample_layer")).expect("cargo built it"),
+    );
+    scene.file(&format!("{folder}/sample_counter.json"), manifest);
+    scene.path(folder)
+}
+
+/// Installs the layer by its explicit manifest and gives the folder.
+fn explicit(scene: &Scene) -> PathBuf {
+    install(
+        scene,
+        "sample",
+        include_str!("../../sample_layer/explicit/sample_counter.json"),
+    )
+}
+
+/// Installs the layer by its implicit manifest where the normal search finds it.
+fn implicit(scene: &Scene) {
+    install(
+        scene,
+        crate::kit::IMPLICIT,
+        include_str!("../../sample_layer/implicit/sample_counter.json"),
+    );
+}
+
+/// What the layer printed, without the addresses.
+fn printed(output: &str) -> Vec<String> {
+    let begin = format!("{NAME}: command buffer 0x");
+    let lines = output.lines().filter_map(|line| line.split_once(&begin));
+    lines
+        .filter_map(|(_, rest)| rest.split_once(": "))
+        .map(|(_, counts)| counts.into())
+        .collect()
+}
+
+/// Records two command buffers, the first one twice.
+fn record(vk: &Vk, layer: Option<&str>) {
+    let spec = layer.iter().fold(vk.spec(), |spec, name| spec.layer(name));
+    let instance = spec.create().expect("vkCreateInstance");
+    let device = instance.device(instance.first(), &[]);
+    let pool = device.pool();
+    let buffers = device.command_buffers(pool, 2).expect("vkAllocateCommandBuffers");
+    let info = vk::CommandBufferBeginInfo::default();
+    for draws in [&[(36, 1)][..], &[(3, 2), (4, 10)]] {
+        call!(device, PFN_vkBeginCommandBuffer(buffers[0], &info))
+            .result()
+            .expect("vkBeginCommandBuffer");
+        for (vertices, instances) in draws {
+            call!(device, PFN_vkCmdDraw(buffers[0], *vertices, *instances, 0, 0));
+        }
+        call!(device, PFN_vkCmdDrawIndexed(buffers[0], 6, 1, 0, 0, 0));
+        call!(device, PFN_vkEndCommandBuffer(buffers[0]))
+            .result()
+            .expect("vkEndCommandBuffer");
+    }
+    call!(device, PFN_vkBeginCommandBuffer(buffers[1], &info))
+        .result()
+        .expect("vkBeginCommandBuffer");
+    call!(device, PFN_vkEndCommandBuffer(buffers[1]))
+        .result()
+        .expect("vkEndCommandBuffer");
+    device.free_command_buffers(pool, &buffers);
+    device.destroy_pool(pool);
+}
+
+/// What it prints of [`record`].
+const RECORDED: [&str; 3] = [
+    "2 draws, 2 instances, 42 vertices",
+    "3 draws, 13 instances, 52 vertices",
+    "0 draws, 0 instances, 0 vertices",
+];
+
+#[test]
+fn sample_layer_counts_when_the_application_asks_for_it() {
+    case(|scene| {
+        scene.usual_driver("driver");
+        let folder = explicit(scene);
+        scene.env("VK_LAYER_PATH", folder);
+        let outcome = scene.run(|vk| record(vk, Some(NAME)));
+        assert_eq!(printed(&outcome.ok().all()), RECORDED);
+    });
+}
+
+#[test]
+fn sample_layer_counts_as_an_implicit_layer_when_its_variable_says_so() {
+    case(|scene| {
+        scene.usual_driver("driver");
+        implicit(scene);
+        let silent = scene.run(|vk| record(vk, None));
+        assert!(printed(&silent.ok().all()).is_empty());
+        scene.env("ENABLE_SAMPLE_COUNTER", "1");
+        let outcome = scene.run(|vk| record(vk, None));
+        assert_eq!(printed(&outcome.ok().all()), RECORDED);
+        scene.env("DISABLE_SAMPLE_COUNTER", "1");
+        let disabled = scene.run(|vk| record(vk, None));
+        assert!(printed(&disabled.ok().all()).is_empty());
+    });
+}
+
+/// A display without a screen, gone with this value.
+struct Display {
+    process: Child,
+    name: String,
+}
+
+impl Display {
+    fn open() -> Self {
+        let mut process = Command::new("Xvfb")
+            .args(["-displayfd", "1", "-screen", "0", "640x640x24", "-nolisten", "tcp"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("Xvfb can be started");
+        let mut number = String::new();
+        let answer = process
+            .stdout
+            .take()
+            .map(|stdout| BufReader::new(stdout).read_line(&mut number));
+        let display = Self {
+            process,
+            name: format!(":{}", number.trim()),
+        };
+        assert!(matches!(answer, Some(Ok(read)) if read > 1), "Xvfb told no display");
+        display
+    }
+}
+
+impl Drop for Display {
+    fn drop(&mut self) {
+        // It may have ended by itself; there is nothing else to do about it.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Runs vkcube on the library under test with lavapipe, and gives what it printed.
+fn vkcube(scene: &Scene, variables: &[(&str, &Path)]) -> String {
+    let display = Display::open();
+    let library = scene.folder("library");
+    let link = library.join("libvulkan.so.1");
+    if !is_peer() && !link.exists() {
+        symlink(under_test(), link).expect("links can be made");
+    }
+    let output = scene.path("vkcube.txt");
+    let file = fs::File::create(&output).expect("scratch files can be written");
+    let mut child = Command::new("vkcube")
+        .args(["--c", FRAMES])
+        .env_clear()
+        .envs(std::env::vars_os().filter(|(name, _)| name == "PATH"))
+        .env("HOME", scene.path("home"))
+        .env("XDG_RUNTIME_DIR", scene.path("."))
+        .env("LD_LIBRARY_PATH", library)
+        .env("VK_DRIVER_FILES", lavapipe())
+        .env("DISPLAY", &display.name)
+        .envs(variables.iter().copied())
+        .stdin(Stdio::null())
+        .stderr(file.try_clone().expect("a file can be shared"))
+        .stdout(file)
+        .spawn()
+        .expect("vkcube can be started");
+    let end = Instant::now() + LIMIT;
+    let status = loop {
+        match child.try_wait().expect("a child can be waited for") {
+            Some(status) => break status,
+            None if Instant::now() > end => {
+                child.kill().expect("a running child can be ended");
+                break child.wait().expect("a child can be waited for");
+            }
+            None => sleep(Duration::from_millis(10)),
+        }
+    };
+    let text = fs::read_to_string(output).expect("vkcube's output can be read");
+    assert!(status.success(), "vkcube ended with {status}\n{text}");
+    text
+}
+
+/// The manifest of lavapipe.
+fn lavapipe() -> PathBuf {
+    let folder = fs::read_dir("/usr/share/vulkan/icd.d").expect("a driver is installed");
+    let mut found = folder.flatten().map(|entry| entry.path());
+    let lavapipe = found.find(|path| {
+        path.file_name()
+            .is_some_and(|name| name.to_string_lossy().starts_with("lvp_icd"))
+    });
+    lavapipe.expect("lavapipe is installed")
+}
+
+/// Each of vkcube's frames is one draw of a cube: twelve triangles.
+fn check_cubes(text: &str) {
+    let lines = printed(text);
+    let cubes = lines
+        .iter()
+        .filter(|line| *line == "1 draw, 1 instance, 36 vertices")
+        .count();
+    // The rest prepares textures and draws nothing.
+    let empty = lines
+        .iter()
+        .filter(|line| *line == "0 draws, 0 instances, 0 vertices")
+        .count();
+    assert!(cubes >= 2, "{lines:?}\n{text}");
+    assert_eq!(cubes + empty, lines.len(), "{lines:?}");
+}
+
+#[test]
+fn sample_layer_counts_vkcube_as_an_explicit_layer() {
+    case(|scene| {
+        let folder = explicit(scene);
+        check_cubes(&vkcube(
+            scene,
+            &[("VK_LAYER_PATH", &folder), ("VK_INSTANCE_LAYERS", Path::new(NAME))],
+        ));
+    });
+}
+
+#[test]
+fn sample_layer_counts_vkcube_as_an_implicit_layer() {
+    case(|scene| {
+        implicit(scene);
+        let data = scene.path("xdg/data-home");
+        let on = Path::new("1");
+        check_cubes(&vkcube(
+            scene,
+            &[("XDG_DATA_HOME", &data), ("ENABLE_SAMPLE_COUNTER", on)],
+        ));
+        let text = vkcube(scene, &[("XDG_DATA_HOME", &data)]);
+        assert!(printed(&text).is_empty(), "{text}");
+    });
+}
