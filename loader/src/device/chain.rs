@@ -27,7 +27,7 @@ pub(super) struct DeviceChain<'a> {
     instance: &'static Instance,
     /// Layers that join, nearest the application first.
     layers: HostVec<&'a ActiveLayer>,
-    /// Whether the instance has layers at all, which decides whether there is a link node (LAY-284).
+    /// Whether the instance was to have layers at all, which decides whether there is a link node (LAY-284).
     with_link_node: bool,
 }
 
@@ -59,7 +59,7 @@ impl DeviceChain<'_> {
         Ok(Self {
             instance,
             layers,
-            with_link_node: !all.is_empty(),
+            with_link_node: instance.layers().is_some_and(|layers| layers.wanted),
         })
     }
 
@@ -83,13 +83,21 @@ impl DeviceChain<'_> {
     /// One link a layer, each naming the functions of what is below it (LAY-283).
     fn links(&self) -> Result<HostVec<VkLayerDeviceLink>, OutOfMemory> {
         let mut links = HostVec::try_with_capacity(self.layers.len(), self.instance.allocator)?;
-        for (index, layer) in self.layers.iter().enumerate() {
+        for index in 0..self.layers.len() {
             let (instance, device) = self.functions(index + 1);
             links.try_push(VkLayerDeviceLink {
                 pNext: std::ptr::null_mut(),
                 pfnNextGetInstanceProcAddr: Some(instance),
                 pfnNextGetDeviceProcAddr: Some(device),
             })?;
+        }
+        let first = links.as_mut_ptr();
+        for index in 1..links.len() {
+            // SAFETY: both elements lie in the array, which no longer grows.
+            unsafe { (*first.add(index - 1)).pNext = first.add(index) };
+        }
+        // The chain is told from its lower end up (LAY-280).
+        for layer in self.layers.iter().rev() {
             log::emit(
                 Some(self.instance),
                 LogBits::INFO | LogBits::LAYER,
@@ -99,11 +107,6 @@ impl DeviceChain<'_> {
                     Bytes(layer.library_path.bytes())
                 ),
             );
-        }
-        let first = links.as_mut_ptr();
-        for index in 1..links.len() {
-            // SAFETY: both elements lie in the array, which no longer grows.
-            unsafe { (*first.add(index - 1)).pNext = first.add(index) };
         }
         Ok(links)
     }

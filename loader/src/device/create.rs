@@ -132,24 +132,28 @@ pub unsafe extern "system" fn layer_create_device(
     else {
         return VkResult::VK_ERROR_INITIALIZATION_FAILED;
     };
-    let (Some(gipa), false) = (layer_gipa, out.is_null()) else {
+    if out.is_null() {
         return VkResult::VK_ERROR_INITIALIZATION_FAILED;
+    }
+    let enumerate = match layer_gipa {
+        // SAFETY: the layer's own lookup function with the handle it gave; the function of that name has this signature.
+        Some(gipa) => unsafe {
+            std::mem::transmute::<PFN_vkVoidFunction, Option<PFN_vkEnumerateDeviceExtensionProperties<Chain>>>(gipa(
+                caller,
+                c"vkEnumerateDeviceExtensionProperties".as_ptr(),
+            ))
+        },
+        // Nobody to stay below: the whole chain makes the device.
+        None => Some(instance.table().vkEnumerateDeviceExtensionProperties.get()),
     };
-    // SAFETY: the layer's own lookup function with the handle it gave.
-    let enumerate = unsafe { gipa(caller, c"vkEnumerateDeviceExtensionProperties".as_ptr()) };
     let request = Request {
         instance,
         caller,
         physical_device,
         info,
         callbacks,
-        above: Some(gipa),
-        // SAFETY: the function of that name has this signature.
-        enumerate: unsafe {
-            std::mem::transmute::<PFN_vkVoidFunction, Option<PFN_vkEnumerateDeviceExtensionProperties<Chain>>>(
-                enumerate,
-            )
-        },
+        above: layer_gipa,
+        enumerate,
     };
     // SAFETY: everything is at the level of the layer that asks.
     let made = unsafe { request.run() };

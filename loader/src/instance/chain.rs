@@ -39,7 +39,7 @@ pub(super) unsafe fn create(
             layer.functions.get_instance_proc_addr
         });
     let mut nodes = nodes(&mut links);
-    let used = if links.is_empty() { 3 } else { 4 };
+    let used = if layers.wanted { 4 } else { 3 };
     chain_up(&mut nodes[..used], create_info.pNext);
     let mut info = *create_info;
     info.pNext = std::ptr::from_mut(&mut nodes[0]).cast::<c_void>();
@@ -120,7 +120,8 @@ fn links(instance: &Instance, layers: &InstanceLayers) -> Result<HostVec<VkLayer
     Ok(links)
 }
 
-/// The loader's nodes in front of the application's chain, outermost first (LAY-231). Without layers there is no link.
+/// The loader's nodes in front of the application's chain, outermost first (LAY-231). The last one, for the links, is
+/// left out when no layer was to join.
 fn nodes(links: &mut [VkLayerInstanceLink]) -> [VkLayerInstanceCreateInfo; 4] {
     let node = |function, u| VkLayerInstanceCreateInfo {
         sType: VkStructureType::VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO,

@@ -10,6 +10,8 @@ use crate::library::Library;
 pub struct InstanceLayers {
     /// The chain: libraries that loaded, nearest the application first. Closed in reverse order of loading.
     pub chain: HostVec<ActiveLayer>,
+    /// Whether any layer was to join the chain, even if none loaded: then there is a link node (LAY-231, LAY-284).
+    pub wanted: bool,
     /// What `vkEnumerateDeviceLayerProperties` answers: active layers with meta-layers under their own names (APP-133).
     pub active: HostVec<VkLayerProperties>,
     /// Device extensions of every discovered layer, active or not, by layer name (LAY-324).

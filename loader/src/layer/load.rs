@@ -60,6 +60,7 @@ pub fn load_layers(
     }
     Ok(InstanceLayers {
         chain,
+        wanted: !activation.chain.is_empty(),
         active,
         device_extensions: device_extensions(discovered, allocator)?,
     })
