@@ -262,6 +262,9 @@ fn lay_154_lay_155_settings_order_and_reasons() {
     );
     let line = "env var 'VK_INSTANCE_LAYERS' defined and adding layers: VK_LAYER_none:VK_LAYER_e3:VK_LAYER_e1";
     assert_eq!(active.lines.take(), [(WARN, line.to_owned())], "LAY-154a");
+    listed.world.set("VK_INSTANCE_LAYERS", "");
+    let line = "env var 'VK_INSTANCE_LAYERS' defined and adding layers: ";
+    assert_eq!(listed.activated(&[]).lines.take(), [(WARN, line.to_owned())]);
     assert!(active.list.is_off(b"VK_LAYER_e3") && !active.list.can_be_requested(b"VK_LAYER_e3"));
     listed
         .world

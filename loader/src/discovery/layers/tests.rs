@@ -301,6 +301,18 @@ fn lay_150_lay_152_lay_153_layers_of_the_settings_file() {
 }
 
 #[test]
+fn lay_130_lay_152_a_listed_override_layer_makes_nothing_active() {
+    let world = World::create();
+    world.implicit("a", "VK_LAYER_a", "");
+    override_layer(&world, "o", &components(&["VK_LAYER_a"]));
+    let marker = entry(Control::Unordered, "", &Text::default());
+    let off = entry(Control::Off, OVERRIDE, &"/none.json".into());
+    let overriding = |entries: &[LayerEntry]| world.scan_with(Some(&settings(entries))).overriding;
+    assert_eq!(overriding(std::slice::from_ref(&marker)), ["VK_LAYER_a"]);
+    assert!(overriding(&[marker, off]).is_empty());
+}
+
+#[test]
 fn lay_152_app_251_the_place_of_unlisted_layers() {
     let world = World::create();
     let listed = world.explicit("e1", "VK_LAYER_e1", "");

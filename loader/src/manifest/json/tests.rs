@@ -103,6 +103,8 @@ fn lay_74_text_ends_at_nul() {
     assert_eq!(elements[0].as_raw_text(), Some(&b"a\0b"[..]));
     assert_eq!(elements[1].as_text(), Some(&b""[..]));
     assert_eq!(elements[2].as_text(), None);
+    let value = parse(br#"{"a\u0000b": 1, "a": 2}"#).unwrap();
+    assert_eq!(value.as_object().unwrap().get("a"), Some(&Value::Number(1.0)));
 }
 
 #[test]

@@ -303,6 +303,12 @@ fn lay_102_lay_103_function_names() {
     assert!(old.layers[0].functions.get_device_proc_addr.is_some());
     let new = read(&layer("1.1.0", all));
     assert!(new.layers[0].functions.negotiate.is_some() && new.said().is_empty());
+    let empty = read(&layer(
+        "1.1.2",
+        &all.replace(r#""n""#, r#""""#).replace(r#""i""#, r#""""#),
+    ));
+    assert_eq!(empty.layers[0].functions.negotiate, None);
+    assert_eq!(empty.layers[0].functions.get_instance_proc_addr, None);
     let deprecated = read(&layer("1.1.0", r#","functions":{"vkGetInstanceProcAddr":"i"}"#));
     assert!(deprecated.layers[0].functions.get_instance_proc_addr.is_some());
     assert!(
