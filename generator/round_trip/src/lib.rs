@@ -6,10 +6,11 @@
 
 use serde_json::{Map, Value, json};
 use std::ffi::CStr;
-use vulkan::generated::dispatch::{device, device_terminator, driver, instance};
+use vulkan::generated::dispatch::{DeviceTable, DeviceTerminatorTable, DriverTable, InstanceTable, device, driver};
 use vulkan::generated::extensions::{self, ExtensionKind, InstanceExtensionSet};
 use vulkan::generated::lookup::{DeviceGate, Gate, Level, NO_SLOT, ROWS, Row};
 use vulkan::generated::object_types::OBJECT_TYPES;
+use vulkan::table::Slots;
 
 /// The keys of a command in the dump that the loader has a counterpart of.
 pub const COMMAND_KEYS: [&str; 6] = ["name", "level", "core", "lookup", "device_lookup", "slots"];
@@ -44,7 +45,7 @@ fn command(row: &Row) -> Value {
         DeviceGate::Device(set) => any(set.iter().map(|it| text(it.name())).collect()),
     };
     json!({
-        "name": text(row.name),
+        "name": text(row.name()),
         "level": level,
         "core": core,
         "lookup": lookup,
@@ -65,19 +66,20 @@ fn any(mut names: Vec<&str>) -> Value {
 /// The slots of a row, each with the table that has this command's name at that number.
 fn slots(row: &Row) -> Value {
     let is_device = row.level == Level::Device;
-    let chain: (&str, &[&CStr]) = match is_device {
-        true => ("device", &device::NAMES),
-        false => ("instance", &instance::NAMES),
+    let chain = match is_device {
+        true => ("device", DeviceTable::rows()),
+        false => ("instance", InstanceTable::rows()),
     };
-    let driver: (&str, &[&CStr]) = match is_device && text(row.name) != "vkGetDeviceProcAddr" {
-        true => ("device_terminator", &device_terminator::NAMES),
-        false => ("driver", &driver::NAMES),
+    let driver = match is_device && text(row.name()) != "vkGetDeviceProcAddr" {
+        true => ("device_terminator", DeviceTerminatorTable::rows()),
+        false => ("driver", DriverTable::rows()),
     };
     let mut slots = Map::new();
-    for ((table, names), slot) in [(chain, row.slot), (driver, row.driver_slot)] {
+    for ((table, rows), slot) in [(chain, row.slot), (driver, row.driver_slot)] {
         if slot != NO_SLOT {
             let slot = usize::from(slot);
-            assert_eq!(names.get(slot), Some(&row.name), "the slot of another command");
+            let holder = rows.get(slot).map(|&number| ROWS[usize::from(number)].name());
+            assert_eq!(holder, Some(row.name()), "the slot of another command");
             slots.insert(table.to_owned(), json!(slot));
         }
     }
@@ -110,7 +112,7 @@ pub fn handles() -> Vec<(&'static str, i32)> {
 pub fn mandatory() -> Vec<&'static str> {
     driver::MANDATORY
         .iter()
-        .map(|slot| text(driver::NAMES[*slot]))
+        .map(|slot| text(DriverTable::name(*slot)))
         .collect()
 }
 
@@ -118,6 +120,6 @@ pub fn mandatory() -> Vec<&'static str> {
 pub fn null_tolerant() -> Vec<&'static str> {
     device::NULL_TOLERANT
         .iter()
-        .map(|slot| text(device::NAMES[*slot]))
+        .map(|slot| text(DeviceTable::name(*slot)))
         .collect()
 }
