@@ -37,5 +37,5 @@ pub use case::case;
 pub use driver::{Device, Driver};
 pub use library::{built, is_peer, under_test};
 pub use outcome::Outcome;
-pub use scene::Scene;
+pub use scene::{Scene, Scratch};
 pub use vk::Vk;

@@ -29,6 +29,18 @@ pub struct Scene {
     built: usize,
 }
 
+/// What [`Scene::run_unloaded`] gives its closure.
+pub struct Scratch {
+    root: PathBuf,
+}
+
+impl Scratch {
+    /// Loads the library under test.
+    pub fn load(&self) -> Vk {
+        Vk::load(&self.root)
+    }
+}
+
 impl Scene {
     pub(crate) fn open(path: &str) -> Self {
         let child_run = env::var(RUN)
@@ -206,6 +218,21 @@ impl Scene {
                 outcome
             }
         }
+    }
+
+    /// The same for a closure that loads and unloads the library itself; nothing is loaded when it begins.
+    pub fn run_unloaded(&mut self, body: impl FnOnce(&Scratch)) -> Outcome {
+        let own = self.child_run == Some(self.runs + 1);
+        if own {
+            let scratch = Scratch {
+                root: self.root.clone(),
+            };
+            body(&scratch);
+            Vk::note(&self.root, "end");
+            std::process::exit(0);
+        }
+        // Not this child's run, or the test process: the closure below is never called here.
+        self.run(|_| unreachable!("the run with this number has a closure of its own"))
     }
 
     fn spawn(&self) -> Outcome {

@@ -6,6 +6,7 @@
 mod allocator;
 mod device;
 mod instance;
+mod isolated;
 mod messages;
 mod spec;
 
@@ -21,6 +22,7 @@ use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 pub use allocator::Allocator;
 pub use device::{Device, DeviceSpec};
 pub use instance::{Instance, members};
+pub use isolated::{Ending, isolated};
 pub use messages::{Message, Messages, Report, Reports};
 pub use spec::InstanceSpec;
 
@@ -106,10 +108,11 @@ impl Vk {
 
     /// Puts a mark into the journal: `== text`.
     pub fn mark(&self, text: &str) {
-        let journal = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(self.root.join("journal"));
+        Self::note(&self.root, text);
+    }
+
+    pub(crate) fn note(root: &Path, text: &str) {
+        let journal = OpenOptions::new().create(true).append(true).open(root.join("journal"));
         writeln!(journal.expect("the journal can be opened"), "== {text}").expect("the journal can be written");
     }
 

@@ -1,0 +1,51 @@
+//! A step in a copy of the process: for calls that end it.
+
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::{AsRawFd, FromRawFd};
+
+/// How a copy of the process ended, and what it wrote to standard error.
+#[derive(Debug)]
+pub struct Ending {
+    /// The signal that ended it; 0 when it left by itself.
+    pub signal: i32,
+    /// Everything on standard error.
+    pub stderr: String,
+}
+
+/// Runs `body` in a copy of this process, which has one thread. The copy is killed after five seconds.
+pub fn isolated(body: impl FnOnce()) -> Ending {
+    let mut ends = [0; 2];
+    // SAFETY: the array has room for the two descriptors.
+    assert_eq!(unsafe { libc::pipe(ends.as_mut_ptr()) }, 0, "a pipe can be made");
+    // SAFETY: the descriptors were just made and belong to nobody else.
+    let (mut reader, writer) = unsafe { (File::from_raw_fd(ends[0]), File::from_raw_fd(ends[1])) };
+    // SAFETY: the process has one thread, so the copy holds no lock that nobody will release.
+    let copy = unsafe { libc::fork() };
+    assert!(copy >= 0, "the process can be copied");
+    if copy == 0 {
+        // SAFETY: the descriptor is open, and 2 is standard error; the alarm ends a copy that hangs.
+        unsafe {
+            libc::dup2(writer.as_raw_fd(), 2);
+            libc::alarm(5);
+        }
+        body();
+        // SAFETY: leaving at once is what a copy must do, without running what belongs to the original.
+        unsafe { libc::_exit(0) };
+    }
+    drop(writer);
+    let mut bytes = Vec::new();
+    reader.read_to_end(&mut bytes).expect("the pipe can be read");
+    let mut status = 0;
+    // SAFETY: the number is that of a child of this process, and the place is valid.
+    assert_eq!(unsafe { libc::waitpid(copy, &mut status, 0) }, copy);
+    let signal = if libc::WIFSIGNALED(status) {
+        libc::WTERMSIG(status)
+    } else {
+        0
+    };
+    Ending {
+        signal,
+        stderr: String::from_utf8_lossy(&bytes).into_owned(),
+    }
+}

@@ -1,0 +1,442 @@
+//! Allocation callbacks (section 8).
+
+use std::ptr;
+
+use loader_tests::ash::vk;
+use loader_tests::vk::{Allocator, Instance, Messages};
+use loader_tests::{Vk, call, case};
+
+const OOM: vk::Result = vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+const EXTENSIONS: [&str; 4] = [
+    "VK_KHR_surface",
+    "VK_EXT_headless_surface",
+    "VK_EXT_debug_utils",
+    "VK_EXT_debug_report",
+];
+
+/// Refuses allocation 1, 2, 3, … of `step` until it succeeds. Each failure must be out of memory and leave nothing behind.
+/// Gives the number of allocations of the success.
+fn until_success<T>(allocator: &Allocator, mut step: impl FnMut(usize) -> Result<T, vk::Result>) -> T {
+    for number in 1..5000 {
+        let before = allocator.live();
+        allocator.fail_at(Some(number));
+        let result = step(number);
+        let reached = allocator.count() >= number;
+        allocator.fail_at(None);
+        match result {
+            Ok(value) if !reached => return value,
+            Ok(_) => panic!("allocation {number} was refused, and nobody minded"),
+            Err(error) => {
+                assert_eq!(error, OOM, "allocation {number}");
+                assert_eq!(allocator.live(), before, "allocation {number} left blocks behind");
+            }
+        }
+    }
+    panic!("no success in 5000 attempts");
+}
+
+fn creation(vk: &Vk, extensions: &[&str], expected: usize) {
+    let allocator = Allocator::default();
+    let messages = Messages::default();
+    let info = messages.create_info();
+    let instance = until_success(&allocator, |_| {
+        vk.spec()
+            .api("1.1")
+            .extensions(extensions)
+            .next(&info)
+            .allocator(&allocator)
+            .create()
+    });
+    assert_eq!(instance.device_names().len(), expected);
+    instance.destroy();
+    assert_eq!(allocator.live(), 0);
+}
+
+/// APP-174: every allocation of vkCreateInstance, with one driver and with several.
+#[test]
+fn app_174_every_allocation_of_instance_creation() {
+    case(|scene| {
+        scene.limit(60).env("VK_LOADER_DEBUG", "");
+        scene.usual_driver("a");
+        scene.run(|vk| creation(vk, &EXTENSIONS, 1)).ok();
+        scene.usual_driver("b");
+        scene.driver("old").api("1.0.0").interface(1).device("old");
+        scene.run(|vk| creation(vk, &EXTENSIONS, 3)).ok();
+    });
+}
+
+/// APP-174: without any driver the failure stays what it is, or is out of memory.
+#[test]
+fn app_174_instance_creation_without_drivers() {
+    case(|scene| {
+        scene.limit(60).env("VK_LOADER_DEBUG", "");
+        let outcome = scene.run(|vk| {
+            for number in 1..500 {
+                let allocator = Allocator::failing_at(number);
+                let result = vk.spec().allocator(&allocator).create().err();
+                assert_eq!(allocator.live(), 0, "allocation {number}");
+                if allocator.count() < number {
+                    assert_eq!(result, Some(vk::Result::ERROR_INCOMPATIBLE_DRIVER));
+                    return;
+                }
+                assert_eq!(result, Some(OOM), "allocation {number}");
+            }
+            panic!("no end in 500 attempts");
+        });
+        outcome.ok();
+    });
+}
+
+/// APP-174: manifests that are malformed, and memory that is short.
+#[test]
+fn app_174_malformed_manifests_and_short_memory() {
+    case(|scene| {
+        scene.limit(60).env("VK_LOADER_DEBUG", "");
+        scene.driver("a").device("one").unlisted();
+        let bad = ["{", "[]", "{\"file_format_version\": \"1.0.0\"}", "\0", ""];
+        let mut files: Vec<String> = bad
+            .iter()
+            .enumerate()
+            .map(|(number, text)| scene.file(&format!("bad/{number}.json"), text).display().to_string())
+            .collect();
+        files.push(scene.text_path("drivers/a.json"));
+        scene.env("VK_DRIVER_FILES", files.join(":"));
+        scene.run(|vk| creation(vk, &[], 1)).ok();
+    });
+}
+
+/// APP-174, APP-175: every allocation of enumeration; handles given earlier stay.
+#[test]
+fn app_174_every_allocation_of_enumeration() {
+    case(|scene| {
+        scene.limit(60).env("VK_LOADER_DEBUG", "");
+        scene.driver("a").device("one").device("two");
+        scene.driver("b").device("three");
+        let outcome = scene.run(|vk| {
+            for api in ["1.0", "1.1"] {
+                let allocator = Allocator::default();
+                let instance = vk
+                    .spec()
+                    .api(api)
+                    .allocator(&allocator)
+                    .create()
+                    .expect("vkCreateInstance");
+                // A failing enumeration may keep tables that it grew, so only the result is looked at.
+                let devices = patiently(&allocator, || instance.devices());
+                vk.add_lines("a", "device four");
+                let more = patiently(&allocator, || instance.devices());
+                assert_eq!(more.len(), 4);
+                assert!(devices.iter().all(|device| more.contains(device)));
+                assert_eq!(instance.device_names().len(), 4);
+                vk.remove_lines("a", &["device four"]);
+                instance.destroy();
+                assert_eq!(allocator.live(), 0);
+            }
+        });
+        outcome.ok();
+    });
+}
+
+/// Repeats with allocation 1, 2, 3, … refused, until the step succeeds without having been refused anything.
+fn patiently<T>(allocator: &Allocator, mut step: impl FnMut() -> Result<T, vk::Result>) -> T {
+    for number in 1..1000 {
+        allocator.fail_at(Some(number));
+        let result = step();
+        let reached = allocator.count() >= number;
+        allocator.fail_at(None);
+        match result {
+            Ok(value) if !reached => return value,
+            Ok(_) => {}
+            Err(error) => assert_eq!(error, OOM, "allocation {number}"),
+        }
+    }
+    panic!("no success in 1000 attempts");
+}
+
+/// APP-174: every allocation of group enumeration.
+#[test]
+fn app_174_every_allocation_of_group_enumeration() {
+    case(|scene| {
+        scene.limit(60).env("VK_LOADER_DEBUG", "");
+        scene.driver("a").device("one").device("two").line("group", "one two");
+        scene.driver("old").api("1.0.0").device("three");
+        let outcome = scene.run(|vk| {
+            let allocator = Allocator::default();
+            let instance = vk
+                .spec()
+                .api("1.1")
+                .allocator(&allocator)
+                .create()
+                .expect("vkCreateInstance");
+            assert_eq!(patiently(&allocator, || instance.groups()).len(), 2);
+            instance.destroy();
+            assert_eq!(allocator.live(), 0);
+        });
+        outcome.ok();
+    });
+}
+
+/// APP-174: every allocation of vkCreateDevice, with the device's callbacks and with the instance's.
+#[test]
+fn app_174_every_allocation_of_device_creation() {
+    case(|scene| {
+        scene.limit(60).env("VK_LOADER_DEBUG", "");
+        scene.usual_driver("a");
+        let outcome = scene.run(|vk| {
+            let (of_instance, of_device) = (Allocator::default(), Allocator::default());
+            let instance = vk
+                .spec()
+                .api("1.1")
+                .allocator(&of_instance)
+                .create()
+                .expect("vkCreateInstance");
+            let physical = instance.first();
+            let group = [physical];
+            let group = vk::DeviceGroupDeviceCreateInfo::default().physical_devices(&group);
+            let spec = || {
+                instance
+                    .device_spec(physical)
+                    .extensions(&["VK_KHR_swapchain"])
+                    .next(&group)
+                    .allocator(&of_device)
+            };
+            drop(until_success(&of_device, |_| spec().create()));
+            assert_eq!(of_device.live(), 0);
+            drop(patiently(&of_instance, || spec().create()));
+            assert_eq!(of_device.live(), 0);
+            instance.destroy();
+            assert_eq!(of_instance.live(), 0);
+        });
+        outcome.ok();
+    });
+}
+
+/// Creates a messenger.
+fn messenger(
+    instance: &Instance<'_>,
+    messages: &Messages,
+    allocator: *const vk::AllocationCallbacks<'_>,
+) -> Result<vk::DebugUtilsMessengerEXT, vk::Result> {
+    let info = messages.create_info();
+    let mut handle = vk::DebugUtilsMessengerEXT::null();
+    call!(
+        instance,
+        PFN_vkCreateDebugUtilsMessengerEXT(instance.raw, &info, allocator, &mut handle)
+    )
+    .result_with_success(handle)
+}
+
+/// APP-174, APP-179: every allocation of messengers, the growing of the tables included; earlier ones stay.
+#[test]
+fn app_179_every_allocation_of_messengers() {
+    case(|scene| {
+        scene.limit(60).env("VK_LOADER_DEBUG", "");
+        scene.usual_driver("a");
+        scene.usual_driver("b");
+        let outcome = scene.run(|vk| {
+            let allocator = Allocator::default();
+            let messages = Messages::default();
+            let instance = vk
+                .spec()
+                .extensions(&EXTENSIONS)
+                .allocator(&allocator)
+                .create()
+                .expect("vkCreateInstance");
+            let mut handles = Vec::new();
+            for _ in 0..40 {
+                handles.push(patiently(&allocator, || messenger(&instance, &messages, ptr::null())));
+            }
+            vk.mark("made");
+            handles
+                .into_iter()
+                .for_each(|handle| instance.destroy_messenger(handle));
+            vk.mark("destroyed");
+            instance.destroy();
+            assert_eq!(allocator.live(), 0);
+        });
+        let outcome = outcome.ok();
+        // Nothing made earlier was destroyed by a later failure: all forty were there in each driver.
+        let lines = outcome.between("made", "destroyed");
+        for driver in ["a", "b"] {
+            let destroyed = lines
+                .iter()
+                .filter(|line| line.starts_with(&format!("{driver} vkDestroyDebugUtilsMessengerEXT")))
+                .count();
+            assert_eq!(destroyed, 40, "{driver}");
+        }
+    });
+}
+
+/// APP-174, APP-179: every allocation of surfaces.
+#[test]
+fn app_179_every_allocation_of_surfaces() {
+    case(|scene| {
+        scene.limit(60).env("VK_LOADER_DEBUG", "");
+        scene.usual_driver("a");
+        scene.usual_driver("b");
+        let outcome = scene.run(|vk| {
+            let allocator = Allocator::default();
+            let instance = vk
+                .spec()
+                .extensions(&EXTENSIONS)
+                .allocator(&allocator)
+                .create()
+                .expect("vkCreateInstance");
+            let devices = instance.devices().expect("devices");
+            let create = || {
+                let info = vk::HeadlessSurfaceCreateInfoEXT::default();
+                let mut surface = vk::SurfaceKHR::null();
+                let result = call!(
+                    instance,
+                    PFN_vkCreateHeadlessSurfaceEXT(instance.raw, &info, ptr::null(), &mut surface)
+                );
+                result.result_with_success(surface)
+            };
+            let mut surfaces = Vec::new();
+            for number in 0..40 {
+                let surface = patiently(&allocator, create);
+                assert_eq!(instance.surface_support(devices[number % 2], surface), Ok(true));
+                surfaces.push(surface);
+            }
+            surfaces
+                .into_iter()
+                .for_each(|surface| instance.destroy_surface(surface));
+            instance.destroy();
+            assert_eq!(allocator.live(), 0);
+        });
+        outcome.ok();
+    });
+}
+
+/// APP-172: what has no instance never uses callbacks; APP-171: the scopes.
+#[test]
+fn app_171_scopes() {
+    case(|scene| {
+        scene.usual_driver("a");
+        let outcome = scene.run(|vk| {
+            let allocator = Allocator::default();
+            let instance = vk
+                .spec()
+                .extensions(&EXTENSIONS)
+                .allocator(&allocator)
+                .create()
+                .expect("vkCreateInstance");
+            instance.devices().expect("devices");
+            let scopes = allocator.scopes();
+            assert!(scopes.contains(&vk::SystemAllocationScope::INSTANCE));
+            assert!(
+                !scopes.contains(&vk::SystemAllocationScope::DEVICE)
+                    && !scopes.contains(&vk::SystemAllocationScope::CACHE)
+            );
+            let count = allocator.count();
+            vk.extensions().expect("the query succeeds");
+            vk.layers().expect("the query succeeds");
+            assert_eq!(allocator.count(), count);
+        });
+        outcome.ok();
+    });
+}
+
+/// APP-173: no reallocation callback.
+#[test]
+fn app_173_no_reallocation_callback() {
+    case(|scene| {
+        scene.usual_driver("a");
+        scene.usual_driver("b");
+        let outcome = scene.run(|vk| {
+            let allocator = Allocator::without_reallocation();
+            let messages = Messages::default();
+            let instance = vk
+                .spec()
+                .api("1.1")
+                .extensions(&EXTENSIONS)
+                .allocator(&allocator)
+                .create()
+                .expect("created");
+            let handles: Vec<_> = (0..40).map(|_| instance.messenger(&messages)).collect();
+            let device = instance.device(instance.first(), &[]);
+            drop(instance.groups());
+            drop(device);
+            handles
+                .into_iter()
+                .for_each(|handle| instance.destroy_messenger(handle));
+            instance.destroy();
+            assert_eq!(allocator.live(), 0);
+        });
+        outcome.ok();
+    });
+}
+
+/// APP-178: a table has room for 32, and the 33rd makes it grow by one reallocation each.
+#[test]
+fn app_178_tables_grow_at_thirty_three() {
+    case(|scene| {
+        scene.usual_driver("a");
+        scene.usual_driver("b");
+        let outcome = scene.run(|vk| {
+            let (of_instance, own) = (Allocator::default(), Allocator::default());
+            let messages = Messages::default();
+            let instance = vk
+                .spec()
+                .extensions(&EXTENSIONS)
+                .allocator(&of_instance)
+                .create()
+                .expect("vkCreateInstance");
+            let mut counts = Vec::new();
+            let mut handles = Vec::new();
+            for _ in 0..65 {
+                let before = of_instance.count();
+                handles.push(messenger(&instance, &messages, own.callbacks()).expect("a messenger"));
+                counts.push(of_instance.count() - before);
+            }
+            // The instance-wide table and one of each driver; the object itself is its creator's.
+            let mut expected = vec![0; 65];
+            (expected[0], expected[32], expected[64]) = (3, 3, 3);
+            assert_eq!(counts, expected);
+            for handle in handles {
+                call!(
+                    instance,
+                    PFN_vkDestroyDebugUtilsMessengerEXT(instance.raw, handle, own.callbacks())
+                );
+            }
+            assert_eq!(own.live(), 0);
+        });
+        outcome.ok();
+    });
+}
+
+/// APP-111: the callbacks given to vkDestroyInstance reach the drivers.
+#[test]
+fn app_111_the_destruction_has_its_own_callbacks() {
+    case(|scene| {
+        scene.usual_driver("a");
+        let outcome = scene.run(|vk| {
+            let allocator = Allocator::default();
+            vk.say("mark", allocator.mark());
+            let instance = vk.instance();
+            call!(instance, PFN_vkDestroyInstance(instance.raw, allocator.callbacks()));
+            std::mem::forget(instance);
+            assert_eq!(allocator.live(), 0);
+        });
+        let outcome = outcome.ok();
+        assert_eq!(outcome.calls("a", "vkDestroyInstance"), [outcome.said("mark")[0]]);
+    });
+}
+
+/// APP-99: after a failure the same process creates instances as before.
+#[test]
+fn app_099_the_process_can_try_again() {
+    case(|scene| {
+        scene.usual_driver("a");
+        let outcome = scene.run(|vk| {
+            let whole = Allocator::default();
+            drop(vk.spec().allocator(&whole).create().expect("vkCreateInstance"));
+            for number in [1, whole.count() / 2, whole.count()] {
+                let allocator = Allocator::failing_at(number);
+                assert_eq!(vk.spec().allocator(&allocator).create().err(), Some(OOM));
+                assert_eq!(vk.instance().device_names(), ["gpu-a"]);
+            }
+        });
+        outcome.ok();
+    });
+}

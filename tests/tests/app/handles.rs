@@ -1,0 +1,234 @@
+//! Handle checks (section 9).
+
+use loader_tests::ash::vk::{self, Handle};
+use loader_tests::vk::{Commands, isolated};
+use loader_tests::{Vk, call, case};
+
+use crate::names::{Command, GLOBAL, all};
+
+type Any = unsafe extern "system" fn(u64, u64, u64, u64, u64, u64, u64, u64, u64, u64) -> u64;
+
+/// Calls the function with `handle` first and zero otherwise, in a copy of the process: what it says before it dies.
+fn abort_text(address: usize, handle: u64) -> String {
+    let ending = isolated(|| {
+        // SAFETY: the address is that of a trampoline; the handle check must come before any other argument is looked at.
+        let function: Any = unsafe { std::mem::transmute(address) };
+        // SAFETY: as above; a copy of the process is what may be harmed.
+        unsafe { function(handle, 0, 0, 0, 0, 0, 0, 0, 0, 0) };
+    });
+    format!("signal {}: {}", ending.signal, ending.stderr)
+}
+
+/// Commands that take NULL quietly, or have no handle to check.
+fn exempt(command: &Command) -> bool {
+    let names = [
+        "vkDestroyInstance",
+        "vkDestroyDevice",
+        "vkGetDeviceProcAddr",
+        "vkGetInstanceProcAddr",
+    ];
+    names.contains(&command.name) || GLOBAL.contains(&command.name) || !command.on_linux()
+}
+
+/// Aliases that may report the core command's name (APP-30).
+fn may_report(command: &Command) -> Vec<String> {
+    let shares = [
+        "VK_KHR_get_physical_device_properties2",
+        "VK_KHR_device_group_creation",
+        "VK_KHR_external_memory_capabilities",
+        "VK_KHR_external_semaphore_capabilities",
+        "VK_KHR_external_fence_capabilities",
+    ];
+    let mut names = vec![command.name.to_string()];
+    if command.extensions.iter().any(|extension| shares.contains(extension)) {
+        names.extend(command.name.strip_suffix("KHR").map(String::from));
+    }
+    names
+}
+
+/// Checks every command of a level through the instance's lookup.
+fn check_all(vk: &Vk, levels: &[&str], handle: u64) {
+    let extensions: Vec<String> = vk.extensions().expect("the query succeeds");
+    let extensions: Vec<&str> = extensions.iter().map(String::as_str).collect();
+    let extensions: Vec<&str> = extensions
+        .into_iter()
+        .filter(|name| !name.starts_with("VK_LUNARG"))
+        .collect();
+    let instance = vk.instance_with("1.1", &extensions);
+    let mut wrong = Vec::new();
+    let mut checked = 0;
+    for command in all()
+        .iter()
+        .filter(|command| levels.contains(&command.level) && !exempt(command))
+    {
+        let address = instance.address(command.name);
+        if address == 0 {
+            continue;
+        }
+        checked += 1;
+        let text = abort_text(address, handle);
+        let first = command.first;
+        let fits = |name: &String| text.contains(&format!("{name}: Invalid {first} [VUID-{name}-{first}-parameter]"));
+        if !text.starts_with("signal 6") || !may_report(command).iter().any(fits) {
+            wrong.push(format!("{}: {text}", command.name));
+        }
+    }
+    vk.say("checked", checked);
+    assert!(
+        wrong.is_empty(),
+        "{} of {checked} differ:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+fn rich_driver(scene: &mut loader_tests::Scene) {
+    scene.usual_driver("a").extensions(&[
+        "VK_KHR_get_display_properties2",
+        "VK_KHR_device_group_creation",
+        "VK_KHR_external_memory_capabilities",
+        "VK_KHR_external_semaphore_capabilities",
+        "VK_KHR_external_fence_capabilities",
+        "VK_EXT_direct_mode_display",
+        "VK_EXT_acquire_drm_display",
+        "VK_EXT_display_surface_counter",
+    ]);
+    scene.env("VK_LOADER_DEBUG", "").limit(120);
+}
+
+/// APP-180 to APP-184: NULL for an instance or a physical device.
+#[test]
+fn app_184_null_instances_and_physical_devices() {
+    case(|scene| {
+        rich_driver(scene);
+        let outcome = scene.run(|vk| check_all(vk, &["instance", "physical_device"], 0));
+        assert!(outcome.ok().said("checked")[0].parse::<u32>().expect("a number") > 90);
+    });
+}
+
+/// APP-182, APP-183: a readable object that is none.
+#[test]
+fn app_183_foreign_instances_and_physical_devices() {
+    case(|scene| {
+        rich_driver(scene);
+        let outcome = scene.run(|vk| {
+            let object = vec![0x5a5a_u64; 64];
+            check_all(vk, &["instance", "physical_device"], object.as_ptr() as u64);
+        });
+        outcome.ok();
+    });
+}
+
+/// APP-180 to APP-184: NULL for a device, queue or command buffer.
+#[test]
+fn app_184_null_devices_queues_and_command_buffers() {
+    case(|scene| {
+        rich_driver(scene);
+        let outcome = scene.run(|vk| check_all(vk, &["device"], 0));
+        assert!(outcome.ok().said("checked")[0].parse::<u32>().expect("a number") > 500);
+    });
+}
+
+/// APP-182, APP-183: an object whose first word is NULL, and one whose table has another mark.
+#[test]
+fn app_183_foreign_devices_queues_and_command_buffers() {
+    case(|scene| {
+        rich_driver(scene);
+        let outcome = scene.run(|vk| {
+            let empty = vec![0_u64; 64];
+            check_all(vk, &["device"], empty.as_ptr() as u64);
+        });
+        outcome.ok();
+        let outcome = scene.run(|vk| {
+            let table = vec![0x1234_u64; 64];
+            let object = [table.as_ptr() as u64; 4];
+            check_all(vk, &["device"], object.as_ptr() as u64);
+        });
+        outcome.ok();
+    });
+}
+
+/// APP-180, APP-233: the exported functions do the same, and print without being asked to.
+#[test]
+fn app_180_exported_functions_check_too() {
+    case(|scene| {
+        scene.unset("VK_LOADER_DEBUG");
+        let outcome = scene.run(|vk| {
+            let mut features = vk::PhysicalDeviceFeatures::default();
+            call!(
+                vk,
+                PFN_vkGetPhysicalDeviceFeatures(vk::PhysicalDevice::null(), &mut features)
+            );
+        });
+        let text = "vkGetPhysicalDeviceFeatures: Invalid physicalDevice [VUID-vkGetPhysicalDeviceFeatures-physicalDevice-parameter]";
+        outcome.aborted(text);
+        // APP-181, APP-232: it is an ERROR line.
+        outcome.logged("ERROR", text);
+    });
+}
+
+/// APP-180: messengers do not hear of it.
+#[test]
+fn app_180_messengers_are_not_told() {
+    case(|scene| {
+        scene.usual_driver("a");
+        let outcome = scene.run(|vk| {
+            let messages = loader_tests::vk::Messages::with_hook(|message| {
+                if message.text.contains("Invalid physicalDevice") {
+                    eprintln!("a messenger was told");
+                }
+            });
+            let instance = vk.instance_with("1.1", &["VK_EXT_debug_utils"]);
+            instance.messenger(&messages);
+            let mut features = vk::PhysicalDeviceFeatures::default();
+            call!(
+                vk,
+                PFN_vkGetPhysicalDeviceFeatures(vk::PhysicalDevice::null(), &mut features)
+            );
+        });
+        outcome
+            .aborted("Invalid physicalDevice")
+            .not_logged("a messenger was told");
+    });
+}
+
+/// APP-110, APP-182: destroying something that is no instance.
+#[test]
+fn app_110_destroying_a_foreign_instance_aborts() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        let outcome = scene.run(|vk| {
+            let object = [7_u64; 8];
+            call!(
+                vk,
+                PFN_vkDestroyInstance(vk::Instance::from_raw(object.as_ptr() as u64), std::ptr::null())
+            );
+        });
+        outcome.aborted("vkDestroyInstance: Invalid instance [VUID-vkDestroyInstance-instance-parameter]");
+    });
+}
+
+/// Section 23: an instance handle where a physical device belongs, and the other way round.
+#[test]
+fn app_183_handles_of_another_kind() {
+    case(|scene| {
+        scene.usual_driver("a");
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance();
+            let device = instance.device(instance.first(), &[]);
+            let rows = [
+                ("vkGetPhysicalDeviceFeatures", instance.raw.as_raw()),
+                ("vkGetPhysicalDeviceFeatures", device.raw.as_raw()),
+                ("vkEnumeratePhysicalDevices", device.raw.as_raw()),
+            ];
+            for (name, handle) in rows {
+                let text = abort_text(instance.address(name), handle);
+                assert!(
+                    text.starts_with("signal 6") && text.contains(&format!("{name}: Invalid ")),
+                    "{text}"
+                );
+            }
+        });
+        outcome.ok();
+    });
+}

@@ -1,0 +1,161 @@
+//! The library file itself (section 1).
+
+use loader_tests::ash::vk;
+use loader_tests::vk::Commands;
+use loader_tests::{call, case};
+
+use crate::names::all;
+
+/// APP-6: reachable by lookup only.
+#[test]
+fn app_006_what_is_not_exported() {
+    case(|scene| {
+        let outcome = scene.run(|vk| {
+            for name in [
+                "vkCreateDebugUtilsMessengerEXT",
+                "vkCreateDebugReportCallbackEXT",
+                "vkDebugMarkerSetObjectNameEXT",
+                "vkGetPhysicalDeviceFeatures2KHR",
+                "vkEnumeratePhysicalDeviceGroupsKHR",
+                "vkReleaseDisplayEXT",
+                "vkAcquireXlibDisplayEXT",
+                "vkGetRandROutputDisplayEXT",
+                "vkGetDrmDisplayEXT",
+                "vkGetPhysicalDeviceSurfaceCapabilities2EXT",
+                "vkGetPhysicalDeviceToolPropertiesEXT",
+                "vkCmdDrawMeshTasksEXT",
+                "vk_icdGetInstanceProcAddr",
+                "vk_icdNegotiateLoaderICDInterfaceVersion",
+                "vk_layerGetPhysicalDeviceProcAddr",
+            ] {
+                assert_eq!(Commands::address(vk, name), 0, "{name}");
+            }
+        });
+        outcome.ok();
+    });
+}
+
+/// APP-3, APP-4: every core command and the commands of the window systems, 269 in all.
+#[test]
+fn app_003_what_is_exported() {
+    case(|scene| {
+        let outcome = scene.run(|vk| {
+            let commands = all();
+            let exported = commands
+                .iter()
+                .filter(|command| Commands::address(vk, command.name) != 0)
+                .count();
+            assert_eq!(exported, 269);
+            assert!(
+                commands
+                    .iter()
+                    .filter(|command| command.core.is_some())
+                    .all(|command| Commands::address(vk, command.name) != 0)
+            );
+        });
+        outcome.ok();
+    });
+}
+
+/// APP-9, APP-230a: loaded, used, unloaded and loaded again in one process.
+#[test]
+fn app_009_the_library_can_be_unloaded() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        let outcome = scene.run_unloaded(|scratch| {
+            let loaded = || {
+                let maps = std::fs::read_to_string("/proc/self/maps").expect("the map is readable");
+                maps.contains("libvulkan.so")
+            };
+            assert!(!loaded());
+            for _ in 0..3 {
+                let vk = scratch.load();
+                assert!(loaded());
+                vk.extensions().expect("the query succeeds");
+                let instance = vk.instance();
+                drop(instance.device(instance.first(), &[]));
+                drop(instance);
+                vk.extensions().expect("the query succeeds");
+                drop(vk);
+                assert!(!loaded(), "the library stayed in the process");
+            }
+        });
+        let outcome = outcome.ok();
+        // APP-9: preloaded drivers leave with the library.
+        let end = outcome
+            .journal()
+            .iter()
+            .position(|line| *line == "== end")
+            .expect("the mark");
+        let unloads = outcome.journal()[..end]
+            .iter()
+            .filter(|line| line.starts_with("a unload"))
+            .count();
+        assert_eq!(unloads, outcome.calls("a", "load").len(), "{}", outcome.all());
+    });
+}
+
+/// APP-230a: each load reads the environment afresh.
+#[test]
+fn app_230a_each_load_reads_the_environment() {
+    case(|scene| {
+        scene.unset("VK_LOADER_DEBUG");
+        let outcome = scene.run_unloaded(|scratch| {
+            let vk = scratch.load();
+            vk.version();
+            drop(vk);
+            // SAFETY: the process has one thread.
+            unsafe { std::env::set_var("VK_LOADER_DEBUG", "info") };
+            scratch.load().version();
+        });
+        assert_eq!(
+            outcome.ok().stderr.matches("Vulkan Loader Version").count(),
+            1,
+            "{}",
+            outcome.all()
+        );
+    });
+}
+
+/// APP-59 and the whole of Vulkan's use by plain linking: exported functions do a day's work.
+#[test]
+fn app_026_exported_functions_do_the_work() {
+    case(|scene| {
+        scene.usual_driver("a");
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance();
+            let mut count = 1;
+            let mut physical = vk::PhysicalDevice::null();
+            let result = call!(
+                vk,
+                PFN_vkEnumeratePhysicalDevices(instance.raw, &mut count, &mut physical)
+            );
+            assert_eq!((result, count), (vk::Result::SUCCESS, 1));
+            let priorities = [1.0];
+            let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
+            let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues);
+            let mut device = vk::Device::null();
+            let result = call!(vk, PFN_vkCreateDevice(physical, &info, std::ptr::null(), &mut device));
+            assert_eq!(result, vk::Result::SUCCESS);
+            let mut queue = vk::Queue::null();
+            call!(vk, PFN_vkGetDeviceQueue(device, 0, 0, &mut queue));
+            let mut fence = vk::Fence::null();
+            let result = call!(
+                vk,
+                PFN_vkCreateFence(device, &vk::FenceCreateInfo::default(), std::ptr::null(), &mut fence)
+            );
+            assert_eq!(result, vk::Result::SUCCESS);
+            assert_eq!(
+                call!(vk, PFN_vkQueueSubmit(queue, 0, std::ptr::null(), fence)),
+                vk::Result::SUCCESS
+            );
+            assert_eq!(
+                call!(vk, PFN_vkWaitForFences(device, 1, &fence, vk::TRUE, u64::MAX)),
+                vk::Result::SUCCESS
+            );
+            call!(vk, PFN_vkDestroyFence(device, fence, std::ptr::null()));
+            call!(vk, PFN_vkDestroyDevice(device, std::ptr::null()));
+        });
+        outcome.ok();
+    });
+}

@@ -1,0 +1,171 @@
+//! `vkGetInstanceProcAddr` beyond the table (section 2).
+
+use loader_tests::ash::vk::{self, Handle};
+use loader_tests::vk::{Commands, isolated};
+use loader_tests::{call, case};
+
+/// APP-20
+#[test]
+fn app_020_the_lookup_function_finds_itself() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        let outcome = scene.run(|vk| {
+            let own = Commands::address(vk, "vkGetInstanceProcAddr");
+            let garbage = [0_u64; 4];
+            let instance = vk.instance();
+            for handle in [0, garbage.as_ptr() as u64, 0x1234, instance.raw.as_raw()] {
+                assert_eq!(vk.get(vk::Instance::from_raw(handle), "vkGetInstanceProcAddr"), own);
+            }
+        });
+        outcome.ok();
+    });
+}
+
+/// APP-22: global commands with an instance.
+#[test]
+fn app_022_global_commands_with_an_instance() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        let outcome = scene.run(|vk| {
+            for (api, there) in [
+                ("1.0", true),
+                ("1.1", true),
+                ("1.2", true),
+                ("1.3", false),
+                ("1.4", false),
+                ("2.0", false),
+            ] {
+                let instance = vk.instance_with(api, &[]);
+                for name in crate::names::GLOBAL {
+                    assert_eq!(vk.get(instance.raw, name) != 0, there, "{name} on {api}");
+                }
+            }
+            // A handle that is no instance counts as an old one.
+            let garbage = [0_u64; 4];
+            assert_ne!(
+                vk.get(vk::Instance::from_raw(garbage.as_ptr() as u64), "vkCreateInstance"),
+                0
+            );
+        });
+        outcome.ok();
+    });
+}
+
+/// APP-24, APP-180
+#[test]
+fn app_024_an_invalid_instance_aborts() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        scene.env("VK_LOADER_DEBUG", "");
+        let outcome = scene.run(|vk| {
+            let garbage = [0_u64; 4];
+            let ending = isolated(|| {
+                drop(
+                    vk.get(vk::Instance::from_raw(garbage.as_ptr() as u64), "vkCmdDraw")
+                        .to_string(),
+                )
+            });
+            assert_eq!(ending.signal, 6);
+            let text = "vkGetInstanceProcAddr: Invalid instance [VUID-vkGetInstanceProcAddr-instance-parameter]";
+            assert!(ending.stderr.contains(text), "{}", ending.stderr);
+        });
+        outcome.ok();
+    });
+}
+
+/// APP-31: a name that a driver answers as a device function, whatever the device.
+#[test]
+fn app_031_unknown_names() {
+    case(|scene| {
+        scene
+            .driver("a")
+            .device("one")
+            .unknown_device("vkOddDevice")
+            .unknown_physical("vkOddPhysical");
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance();
+            assert_ne!(instance.address("vkOddDevice"), 0);
+            assert_ne!(instance.address("vkOddPhysical"), 0);
+            assert_eq!(instance.address("vkOddNobody"), 0);
+            assert_eq!(vk.get(vk::Instance::null(), "vkOddDevice"), 0);
+        });
+        outcome.ok();
+    });
+}
+
+/// APP-63, APP-61: the global queries of an application without any file.
+#[test]
+fn app_072_no_layers_at_all() {
+    case(|scene| {
+        let outcome = scene.run(|vk| assert_eq!(vk.layers(), Ok(Vec::new())));
+        outcome.ok();
+    });
+}
+
+/// APP-68, APP-70
+#[test]
+fn app_068_extensions_of_a_layer() {
+    case(|scene| {
+        let outcome = scene.run(|vk| {
+            let absent = Some(vk::Result::ERROR_LAYER_NOT_PRESENT);
+            assert_eq!(vk.extension_versions(Some(c"VK_LAYER_nobody")).err(), absent);
+            for name in [c"\x01", c"VK_LAYER_\xff", c"\xc3"] {
+                let result = vk.extension_versions(Some(name)).err();
+                assert_eq!(result, Some(vk::Result::ERROR_EXTENSION_NOT_PRESENT), "{name:?}");
+            }
+            assert_eq!(vk.extension_versions(Some(c"VK_LAYER_\xc3\xa4")).err(), absent);
+        });
+        outcome.ok();
+    });
+}
+
+/// APP-62: only major and minor count.
+#[test]
+fn app_062_patch_and_variant_are_ignored() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        let outcome = scene.run(|vk| {
+            for (version, there) in [
+                (vk::make_api_version(0, 1, 2, 4095), true),
+                (vk::make_api_version(0, 1, 3, 0), false),
+                (vk::make_api_version(5, 1, 2, 0), true),
+                (vk::make_api_version(5, 1, 3, 7), false),
+                (0, true),
+            ] {
+                let instance = vk.spec().api_raw(version).create().expect("vkCreateInstance");
+                assert_eq!(vk.get(instance.raw, "vkCreateInstance") != 0, there, "{version:#x}");
+            }
+            let instance = vk.spec().no_application().create().expect("vkCreateInstance");
+            assert_ne!(vk.get(instance.raw, "vkCreateInstance"), 0);
+        });
+        outcome.ok();
+    });
+}
+
+/// APP-88
+#[test]
+fn app_088_layers_that_are_not_there() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        let outcome = scene.run(|vk| {
+            let absent = vk::Result::ERROR_LAYER_NOT_PRESENT;
+            assert_eq!(vk.spec().layer("VK_LAYER_nobody").create().err(), Some(absent));
+            let info = vk::InstanceCreateInfo {
+                enabled_layer_count: 1,
+                ..Default::default()
+            };
+            let mut raw = vk::Instance::null();
+            assert_eq!(
+                call!(vk, PFN_vkCreateInstance(&info, std::ptr::null(), &mut raw)),
+                absent
+            );
+            let names = [std::ptr::null()];
+            let info = vk::InstanceCreateInfo::default().enabled_layer_names(&names);
+            assert_eq!(
+                call!(vk, PFN_vkCreateInstance(&info, std::ptr::null(), &mut raw)),
+                absent
+            );
+        });
+        outcome.ok();
+    });
+}

@@ -1,0 +1,17 @@
+//! The application side: lookup, global commands, messages, allocation callbacks, handle checks, variables, logging,
+//! the settings file, threads.
+
+mod allocation;
+mod device_lookup;
+mod handles;
+mod library;
+mod logging;
+mod lookup;
+mod lookup_table;
+mod messages;
+mod messengers;
+mod names;
+mod settings;
+mod settings_devices;
+mod settings_drivers;
+mod threads;

@@ -1,0 +1,105 @@
+//! The commands of the registry, as the cases need them: read from the committed metadata, not from the loader.
+
+/// A command of the registry.
+#[derive(Default)]
+pub(crate) struct Command {
+    pub(crate) name: &'static str,
+    /// `global`, `instance`, `physical_device` or `device`.
+    pub(crate) level: &'static str,
+    /// The minor version of Vulkan 1 that brought it.
+    pub(crate) core: Option<u32>,
+    pub(crate) extensions: Vec<&'static str>,
+    pub(crate) platform: Option<&'static str>,
+    /// The name of the first parameter.
+    pub(crate) first: &'static str,
+}
+
+/// All commands, sorted by name.
+pub(crate) fn all() -> Vec<Command> {
+    let mut list: Vec<Command> = Vec::new();
+    for line in include_str!("../../../registry/snapshot/commands.txt").lines() {
+        let (key, value) = line.trim_start().split_once(' ').unwrap_or((line, ""));
+        if !line.starts_with(' ') {
+            if key == "command" {
+                list.push(Command {
+                    name: value,
+                    ..Default::default()
+                });
+            }
+            continue;
+        }
+        let Some(command) = list.last_mut() else { continue };
+        match key {
+            "level" => command.level = value,
+            "core" => command.core = value.strip_prefix("1.").and_then(|minor| minor.parse().ok()),
+            "extension" => command.extensions.push(value),
+            "platform" => command.platform = Some(value),
+            "param" if command.first.is_empty() => command.first = value.rsplit(' ').next().unwrap_or_default(),
+            _ => {}
+        }
+    }
+    list
+}
+
+/// The four commands that need no instance (APP-21).
+pub(crate) const GLOBAL: [&str; 4] = [
+    "vkCreateInstance",
+    "vkEnumerateInstanceExtensionProperties",
+    "vkEnumerateInstanceLayerProperties",
+    "vkEnumerateInstanceVersion",
+];
+
+impl Command {
+    /// True when the command exists on Linux: no platform, one that is built in, or merely a provisional extension.
+    pub(crate) fn on_linux(&self) -> bool {
+        self.platform
+            .is_none_or(|platform| ["xlib", "xcb", "wayland", "xlib_xrandr", "provisional"].contains(&platform))
+    }
+
+    /// The instance extensions of which one must be enabled (APP-27); empty for none.
+    pub(crate) fn gate(&self) -> Vec<&'static str> {
+        const SURFACE: [&str; 9] = [
+            "vkDestroySurfaceKHR",
+            "vkGetPhysicalDeviceSurfaceSupportKHR",
+            "vkGetPhysicalDeviceSurfaceCapabilitiesKHR",
+            "vkGetPhysicalDeviceSurfaceFormatsKHR",
+            "vkGetPhysicalDeviceSurfacePresentModesKHR",
+            "vkGetPhysicalDeviceSurfaceCapabilities2KHR",
+            "vkGetPhysicalDeviceSurfaceFormats2KHR",
+            "vkGetDeviceGroupPresentCapabilitiesKHR",
+            "vkGetDeviceGroupSurfacePresentModesKHR",
+        ];
+        const OWN: [&str; 19] = [
+            "VK_EXT_debug_report",
+            "VK_EXT_debug_utils",
+            "VK_KHR_xcb_surface",
+            "VK_KHR_xlib_surface",
+            "VK_KHR_wayland_surface",
+            "VK_EXT_headless_surface",
+            "VK_KHR_display",
+            "VK_KHR_get_display_properties2",
+            "VK_KHR_get_physical_device_properties2",
+            "VK_KHR_device_group_creation",
+            "VK_KHR_external_memory_capabilities",
+            "VK_KHR_external_semaphore_capabilities",
+            "VK_KHR_external_fence_capabilities",
+            "VK_NV_external_memory_capabilities",
+            "VK_EXT_direct_mode_display",
+            "VK_EXT_acquire_xlib_display",
+            "VK_EXT_display_surface_counter",
+            "VK_EXT_acquire_drm_display",
+            "VK_KHR_surface",
+        ];
+        if self.core.is_some() {
+            return Vec::new();
+        }
+        if SURFACE.contains(&self.name) || self.name == "vkGetPhysicalDevicePresentRectanglesKHR" {
+            return vec!["VK_KHR_surface"];
+        }
+        self.extensions
+            .iter()
+            .copied()
+            .filter(|extension| OWN.contains(extension))
+            .collect()
+    }
+}

@@ -1,0 +1,269 @@
+//! The settings file: where it lies, what it may hold, what it says in the log (section 13).
+
+use loader_tests::{Scene, case};
+
+pub(crate) const FILE: &str = "vulkan/loader_settings.d/vk_loader_settings.json";
+pub(crate) const NONE: &str = "No valid vk_loader_settings.json file found, no loader settings will be active";
+
+/// Writes a settings file whose one object holds `members`, into this base folder.
+pub(crate) fn write(scene: &Scene, base: &str, members: &str) -> String {
+    let text = format!(r#"{{"file_format_version": "1.0.0", "settings": {{{members}}}}}"#);
+    scene.file(&format!("{base}/{FILE}"), text).display().to_string()
+}
+
+/// APP-243
+#[test]
+fn app_243_no_file_is_noted() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        scene.run(|vk| drop(vk.instance())).ok().logged("INFO", NONE);
+    });
+}
+
+/// APP-240, APP-262: each place, and which wins.
+#[test]
+fn app_240_the_first_file_wins() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        let bases = ["xdg/config-home", "xdg/data-home", "xdg/config-dirs", "xdg/data-dirs"];
+        for (number, base) in bases.iter().enumerate().rev() {
+            let path = write(scene, base, r#""stderr_log": ["info"]"#);
+            let outcome = scene.run(|vk| drop(vk.instance()));
+            let text = format!("Using layer configurations found in loader settings from {path}");
+            outcome.ok().logged("INFO", &text);
+            let _ = number;
+        }
+    });
+}
+
+/// APP-240: the home directory stands in for the unset variables.
+#[test]
+fn app_240_the_home_directory() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        scene.unset("XDG_CONFIG_HOME").unset("XDG_DATA_HOME");
+        for base in ["home/.local/share", "home/.config"] {
+            let path = write(scene, base, r#""stderr_log": ["info"]"#);
+            let text = format!("Using layer configurations found in loader settings from {path}");
+            scene.run(|vk| drop(vk.instance())).ok().logged("INFO", &text);
+        }
+    });
+}
+
+/// APP-241: every element of a list is looked at.
+#[test]
+fn app_241_later_elements_of_a_list_count() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        let list = format!("/nowhere:{}:{}", scene.text_path("first"), scene.text_path("second"));
+        scene.env("XDG_CONFIG_DIRS", list);
+        let path = write(scene, "second", r#""stderr_log": ["info"]"#);
+        let text = format!("Using layer configurations found in loader settings from {path}");
+        scene.run(|vk| drop(vk.instance())).ok().logged("INFO", &text);
+    });
+}
+
+/// APP-234, APP-245: the file's levels replace those of the variable.
+#[test]
+fn app_234_the_file_replaces_the_variable() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        write(scene, "xdg/config-home", r#""stderr_log": ["driver"]"#);
+        for value in ["", "error", "info"] {
+            scene.env("VK_LOADER_DEBUG", value);
+            let outcome = scene.run(|vk| drop(vk.instance()));
+            outcome
+                .ok()
+                .logged("DRIVER", "Searching for driver manifest files")
+                .not_logged("LAYER:");
+        }
+        // No known word: the variable stays in force.
+        write(
+            scene,
+            "xdg/config-home",
+            r#""stderr_log": ["", "Info", "inf", "nonsense"], "layers": []"#,
+        );
+        scene.env("VK_LOADER_DEBUG", "driver");
+        let outcome = scene.run(|vk| drop(vk.instance()));
+        outcome.ok().logged("DRIVER", "Searching for driver manifest files");
+    });
+}
+
+/// APP-247
+#[test]
+fn app_247_a_file_without_effect() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        for members in [
+            r#""stderr_log": []"#,
+            r#""nothing": 1"#,
+            r#""layers": 3"#,
+            r#""stderr_log": ["", "nonsense"]"#,
+            r#""device_configurations": {}"#,
+        ] {
+            let path = write(scene, "xdg/config-home", members);
+            let outcome = scene.run(|vk| assert_eq!(vk.instance().device_names(), ["one"]));
+            let text =
+                format!("vk_loader_settings.json file found at \"{path}\" but did not contain any valid settings.");
+            outcome.ok().logged("INFO", &text);
+        }
+    });
+}
+
+/// APP-248, APP-249: malformed files never fail a call.
+#[test]
+fn app_248_malformed_files() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        let path = format!("xdg/config-home/{FILE}");
+        let deep = "[".repeat(100_000);
+        let mixed = format!(
+            r#"{{"file_format_version": "1", "settings": {{"stderr_log": [{}"x"]}}}}"#,
+            "1, \"y\", ".repeat(50_000)
+        );
+        for text in [
+            "",
+            "{",
+            "[]",
+            "3",
+            "\0\0\0",
+            r#"{"settings": {"stderr_log": ["all"]}}"#,
+            r#"{"file_format_version": "1.0.0"}"#,
+            r#"{"file_format_version": 1, "settings": {"stderr_log": ["all"]}}"#,
+            r#"{"file_format_version": "1.0.0", "settings": []}"#,
+            r#"{"file_format_version": "1.0.0", "settings_array": {}}"#,
+            r#"{"file_format_version": "1.0.0", "settings_array": [3]}"#,
+            &deep,
+            &mixed,
+        ] {
+            scene.file(&path, text);
+            scene.env("VK_LOADER_DEBUG", "");
+            let outcome = scene.run(|vk| {
+                assert_eq!(vk.instance().device_names(), ["one"]);
+                assert!(vk.layers().is_ok() && vk.extensions().is_ok());
+            });
+            assert_eq!(outcome.ok().stderr, "", "{text:.60}");
+        }
+    });
+}
+
+/// APP-246: which object of an array counts.
+#[test]
+fn app_246_application_keys() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        scene.env("VK_LOADER_DEBUG", "");
+        let program = std::env::current_exe().expect("the program").display().to_string();
+        let driver = r#""stderr_log": ["driver"]"#;
+        let layer = r#""stderr_log": ["layer"]"#;
+        let own = format!(r#""app_keys": ["/nowhere", "{program}"]"#);
+        let other = r#""app_keys": ["/nowhere"]"#;
+        let rows = [
+            (format!("{{{driver}}}, {{{own}, {layer}}}"), "LAYER"),
+            (format!("{{{own}, {layer}}}, {{{own}, {driver}}}"), "LAYER"),
+            (format!("{{{other}, {layer}}}, {{{driver}}}, {{{layer}}}"), "DRIVER"),
+            (format!("{{\"app_keys\": [], {layer}}}, {{{driver}}}"), "DRIVER"),
+            (format!("{{{other}, {layer}}}"), ""),
+            (format!("3, {{{driver}}}"), ""),
+        ];
+        for (objects, expected) in rows {
+            let text = format!(
+                r#"{{"file_format_version": "1.0.0", "settings_array": [{objects}], "settings": {{{driver}}}}}"#
+            );
+            scene.file(&format!("xdg/config-home/{FILE}"), text);
+            let outcome = scene.run(|vk| drop(vk.instance()));
+            let outcome = outcome.ok();
+            assert_eq!(
+                outcome.stderr.contains("Searching for driver manifest files"),
+                expected == "DRIVER",
+                "{objects}\n{}",
+                outcome.stderr
+            );
+            assert_eq!(
+                outcome.stderr.contains("Searching for explicit layer"),
+                expected == "LAYER",
+                "{objects}\n{}",
+                outcome.stderr
+            );
+        }
+    });
+}
+
+/// APP-246: a single object whose keys do not match is not used; with the right key it is.
+#[test]
+fn app_246_application_keys_of_a_single_object() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        scene.env("VK_LOADER_DEBUG", "");
+        let program = std::env::current_exe().expect("the program").display().to_string();
+        for (key, used) in [("/nowhere", false), (program.as_str(), true)] {
+            write(
+                scene,
+                "xdg/config-home",
+                &format!(r#""app_keys": ["{key}"], "stderr_log": ["driver"]"#),
+            );
+            let outcome = scene.run(|vk| drop(vk.instance()));
+            assert_eq!(outcome.ok().stderr.is_empty(), !used, "{key}\n{}", outcome.stderr);
+        }
+    });
+}
+
+/// APP-262: the settings in the log, in one run of lines.
+#[test]
+fn app_262_the_settings_are_logged() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        let path = write(
+            scene,
+            "xdg/config-home",
+            r#""stderr_log": ["all"], "layers": [{"name": "VK_LAYER_x", "path": "/x.json", "control": "on"}, {"control": "unordered_layer_location"}], "additional_drivers": [{"path": "/y.json"}]"#,
+        );
+        scene.env("VK_LOADER_DEBUG", "");
+        let outcome = scene.run(|vk| drop(vk.instance()));
+        let log = outcome.ok().log("DEBUG");
+        let start = log
+            .iter()
+            .position(|line| line.starts_with("Loader Settings Filters"))
+            .expect("logged");
+        let expected = [
+            "Loader Settings Filters for Logging to Standard Error: ERROR | WARNING | INFO | DEBUG | PERF | DRIVER | LAYER",
+            "Layer Configurations count = 2",
+            "---- Layer Configuration [0] ----",
+            "Name: VK_LAYER_x",
+            "Path: /x.json",
+            "Layer Type: Explicit",
+            "Control: on",
+            "---- Layer Configuration [1] ----",
+            "Control: unordered_layer_location",
+            "----",
+            "Use Additional Drivers Exclusively = false",
+            "Additional Driver Configurations count = 1",
+            "---- Driver Configuration [0] ----",
+            "Path: /y.json",
+            "---------------------------------",
+        ];
+        assert_eq!(log[start..start + expected.len()], expected, "{}", outcome.all());
+        outcome.logged(
+            "INFO",
+            &format!("Using layer configurations found in loader settings from {path}"),
+        );
+    });
+}
+
+/// APP-243: the file is read anew, and a removed file deactivates it.
+#[test]
+fn app_243_the_file_is_read_anew() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        scene.driver("b").device("two").unlisted();
+        let manifest = scene.text_path("drivers/b.json");
+        let members = format!(r#""additional_drivers": [{{"path": "{manifest}"}}]"#);
+        let path = write(scene, "xdg/config-home", &members);
+        let outcome = scene.run(move |vk| {
+            assert_eq!(vk.instance().device_names().len(), 2);
+            std::fs::remove_file(&path).expect("removed");
+            assert_eq!(vk.instance().device_names(), ["one"]);
+        });
+        outcome.ok();
+    });
+}
