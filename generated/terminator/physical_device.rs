@@ -19,6 +19,7 @@ pub unsafe extern "system" fn vkAcquireDrmDisplayEXT(
     match driver.vkAcquireDrmDisplayEXT {
         Some(function) => unsafe { function(physicalDevice, drmFd, display) },
         None => seam::absent(
+            driver,
             "vkAcquireDrmDisplayEXT",
             LogBits::ERROR,
             VkResult::VK_ERROR_EXTENSION_NOT_PRESENT,
@@ -48,6 +49,7 @@ pub unsafe extern "system" fn vkAcquireXlibDisplayEXT(
     match driver.vkAcquireXlibDisplayEXT {
         Some(function) => unsafe { function(physicalDevice, dpy, display) },
         None => seam::absent(
+            driver,
             "vkAcquireXlibDisplayEXT",
             LogBits::INFO,
             VkResult::VK_ERROR_INITIALIZATION_FAILED,
@@ -228,6 +230,7 @@ pub unsafe extern "system" fn vkGetDrmDisplayEXT(
     match driver.vkGetDrmDisplayEXT {
         Some(function) => unsafe { function(physicalDevice, drmFd, connectorId, display) },
         None => seam::absent(
+            driver,
             "vkGetDrmDisplayEXT",
             LogBits::ERROR,
             VkResult::VK_ERROR_EXTENSION_NOT_PRESENT,
@@ -359,6 +362,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDirectFBPresentationSupportEXT(
     match driver.vkGetPhysicalDeviceDirectFBPresentationSupportEXT {
         Some(function) => unsafe { function(physicalDevice, queueFamilyIndex, dfb) },
         None => seam::absent(
+            driver,
             "vkGetPhysicalDeviceDirectFBPresentationSupportEXT",
             LogBits::ERROR,
             VK_FALSE,
@@ -576,6 +580,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceImageFormatProperties(
             )
         },
         None => seam::absent(
+            driver,
             "vkGetPhysicalDeviceImageFormatProperties",
             LogBits::ERROR,
             VkResult::VK_ERROR_INITIALIZATION_FAILED,
@@ -831,6 +836,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceScreenPresentationSupportQNX(
     match driver.vkGetPhysicalDeviceScreenPresentationSupportQNX {
         Some(function) => unsafe { function(physicalDevice, queueFamilyIndex, window) },
         None => seam::absent(
+            driver,
             "vkGetPhysicalDeviceScreenPresentationSupportQNX",
             LogBits::ERROR,
             VK_FALSE,
@@ -1056,7 +1062,12 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceUbmPresentationSupportSEC(
     let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
     match driver.vkGetPhysicalDeviceUbmPresentationSupportSEC {
         Some(function) => unsafe { function(physicalDevice, queueFamilyIndex, device) },
-        None => seam::absent("vkGetPhysicalDeviceUbmPresentationSupportSEC", LogBits::ERROR, VK_FALSE),
+        None => seam::absent(
+            driver,
+            "vkGetPhysicalDeviceUbmPresentationSupportSEC",
+            LogBits::ERROR,
+            VK_FALSE,
+        ),
     }
 }
 
@@ -1127,6 +1138,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceWaylandPresentationSupportKHR(
     match driver.vkGetPhysicalDeviceWaylandPresentationSupportKHR {
         Some(function) => unsafe { function(physicalDevice, queueFamilyIndex, display) },
         None => seam::absent(
+            driver,
             "vkGetPhysicalDeviceWaylandPresentationSupportKHR",
             LogBits::ERROR,
             VK_FALSE,
@@ -1153,6 +1165,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceWin32PresentationSupportKHR(
     match driver.vkGetPhysicalDeviceWin32PresentationSupportKHR {
         Some(function) => unsafe { function(physicalDevice, queueFamilyIndex) },
         None => seam::absent(
+            driver,
             "vkGetPhysicalDeviceWin32PresentationSupportKHR",
             LogBits::ERROR,
             VK_FALSE,
@@ -1180,7 +1193,12 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceXcbPresentationSupportKHR(
     let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
     match driver.vkGetPhysicalDeviceXcbPresentationSupportKHR {
         Some(function) => unsafe { function(physicalDevice, queueFamilyIndex, connection, visual_id) },
-        None => seam::absent("vkGetPhysicalDeviceXcbPresentationSupportKHR", LogBits::ERROR, VK_FALSE),
+        None => seam::absent(
+            driver,
+            "vkGetPhysicalDeviceXcbPresentationSupportKHR",
+            LogBits::ERROR,
+            VK_FALSE,
+        ),
     }
 }
 
@@ -1205,6 +1223,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceXlibPresentationSupportKHR(
     match driver.vkGetPhysicalDeviceXlibPresentationSupportKHR {
         Some(function) => unsafe { function(physicalDevice, queueFamilyIndex, dpy, visualID) },
         None => seam::absent(
+            driver,
             "vkGetPhysicalDeviceXlibPresentationSupportKHR",
             LogBits::ERROR,
             VK_FALSE,

@@ -8,7 +8,7 @@ use crate::generated::dispatch::{DeviceTable, DriverTable, InstanceTable};
 use crate::generated::extensions::InstanceExtension;
 use crate::generated::lookup::ROWS;
 use crate::handle::{App, Chain, Dispatchable, Driver, InstanceHandle, PhysicalDeviceHandle};
-use crate::instance::Instance;
+use crate::instance::{Instance, InstanceDriver};
 use crate::journal::LogBits;
 use crate::physical_device::{AppPhysicalDevice, ChainPhysicalDevice};
 use crate::state;
@@ -207,8 +207,9 @@ pub extern "C" fn rejected_handle(row: u32) -> ! {
 
 /// A physical-device command whose driver lacks it has this substitute (DRV-161): says so and gives `value`.
 #[cold]
-pub fn absent<R>(command: &'static str, bits: LogBits, value: R) -> R {
-    crate::log::message(
+pub fn absent<R>(driver: &'static DriverTable, command: &'static str, bits: LogBits, value: R) -> R {
+    crate::log::emit(
+        Some(InstanceDriver::of_table(driver).instance()),
         bits,
         format_args!("ICD for selected physical device does not export {command}!"),
     );

@@ -97,7 +97,7 @@ fn generated(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {
         Some(absent) => {
             let (bits, value) = (severity(absent.severity), value(&absent.value));
             let full = &command.command.name;
-            quote!(seam::absent(#full, #bits, #value))
+            quote!(seam::absent(driver, #full, #bits, #value))
         }
     };
     quote! {

@@ -100,6 +100,12 @@ impl InstanceDriver {
         }
     }
 
+    /// The driver that a table belongs to.
+    pub fn of_table(table: &'static DriverTable) -> &'static Self {
+        // SAFETY: such tables live nowhere but at the beginning of a driver, which outlives whoever calls through them.
+        unsafe { &*std::ptr::from_ref(table).cast::<Self>() }
+    }
+
     /// Takes over the open library.
     pub fn keep(&self, driver: Driver) {
         *lock(&self.driver) = Some(driver);
@@ -172,3 +178,5 @@ impl Drop for Pin<'_> {
         lock(&self.0.retired).walks -= 1;
     }
 }
+
+const _: () = assert!(std::mem::offset_of!(InstanceDriver, table) == 0);

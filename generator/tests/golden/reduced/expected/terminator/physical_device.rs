@@ -89,6 +89,11 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceXcbPresentationSupportKHR(
     let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
     match driver.vkGetPhysicalDeviceXcbPresentationSupportKHR {
         Some(function) => unsafe { function(physicalDevice, queueFamilyIndex, connection, visual_id) },
-        None => seam::absent("vkGetPhysicalDeviceXcbPresentationSupportKHR", LogBits::ERROR, VK_FALSE),
+        None => seam::absent(
+            driver,
+            "vkGetPhysicalDeviceXcbPresentationSupportKHR",
+            LogBits::ERROR,
+            VK_FALSE,
+        ),
     }
 }
