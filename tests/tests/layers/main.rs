@@ -11,6 +11,7 @@ mod enumeration;
 mod filters;
 mod instance_chain;
 mod kit;
+mod libraries;
 mod manifest_fields;
 mod manifest_text;
 mod meta;
