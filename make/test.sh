@@ -119,7 +119,7 @@ self=(make/test.sh --run)
 stage setup 600 make/setup.sh test
 stage registry 320 make/registry.sh
 stage fixtures 320 registry/fetch.sh --fixtures
-stage format 60 $CARGO fmt --all --check
+stage format 180 $CARGO fmt --all --check
 stage lint 400 "${self[@]}" lint
 stage doc 300 "${self[@]}" documentation
 stage generated 200 make/check-generated.sh
