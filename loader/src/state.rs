@@ -3,6 +3,7 @@
 //! Lock order: none of these locks is ever held while another is taken, and none is held across a call into a layer, a
 //! driver or an application callback. A lock protects a list for the length of a look-up or an insertion.
 
+use crate::alloc::reserve::Reserve;
 use crate::device::Device;
 use crate::driver::PreloadedDrivers;
 use crate::instance::Instance;
@@ -19,6 +20,9 @@ pub static SETTINGS_LOG_MASK: AtomicU32 = AtomicU32::new(0);
 
 /// `VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING` was exactly `1` at load (DRV-236).
 pub static KEEP_LIBRARIES: AtomicBool = AtomicBool::new(false);
+
+/// What a call that ran out of memory ends with.
+pub static RESERVE: Reserve = Reserve::new();
 
 /// All live instances, newest first.
 pub static INSTANCES: List<Instance> = List::new();

@@ -7,6 +7,7 @@
 //! request that the reserve cannot serve either is refused.
 
 use super::OutOfMemory;
+use crate::state::RESERVE;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -18,7 +19,7 @@ const UNITS: usize = 16 * 1024;
 
 /// A static block that is handed out once from front to back, and again when everything came back.
 #[repr(C, align(16))]
-struct Reserve {
+pub struct Reserve {
     block: UnsafeCell<[u8; UNITS * UNIT]>,
     /// Units handed out since the reserve was last whole, and in the upper half of the word the live blocks.
     state: AtomicUsize,
@@ -33,8 +34,15 @@ const HALF: u32 = usize::BITS / 2;
 const LOW: usize = (1 << HALF) - 1;
 const _: () = assert!(UNITS <= LOW);
 
+impl Default for Reserve {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Reserve {
-    const fn new() -> Self {
+    /// A whole reserve.
+    pub const fn new() -> Self {
         Self {
             block: UnsafeCell::new([0; UNITS * UNIT]),
             state: AtomicUsize::new(0),
@@ -76,8 +84,6 @@ impl Reserve {
         (first..first + UNITS * UNIT).contains(&block.addr())
     }
 }
-
-static RESERVE: Reserve = Reserve::new();
 
 /// The extent of one call that reports a shortage of memory.
 pub struct Watch(());
