@@ -68,6 +68,17 @@ def no_driver():
     expect("vkCreateInstance returned -9" in output, output)
 
 
+def shaders(**variables):
+    """A case: a compute shader's numbers and a triangle rendered without a display are right."""
+
+    def case():
+        output = work(["gpu"], VK_DRIVER_FILES=loader.lavapipe(), **variables)
+        expect(re.search(r"^llvmpipe.* 0 wrong; triangle of \d+ pixels: ok$", output, re.MULTILINE), output)
+        expect(not MESSAGE.search(output), output)
+
+    return case
+
+
 VALIDATION = {"VK_INSTANCE_LAYERS": "VK_LAYER_KHRONOS_validation"}
 
 CASES = [
@@ -75,6 +86,8 @@ CASES = [
     ("linked with -lvulkan", on_lavapipe("hello")),
     ("linked, all installed drivers", on_all_installed),
     ("linked, through the validation layer", on_lavapipe("hello", **VALIDATION)),
+    ("compute and a headless render", shaders()),
+    ("compute and a headless render, through the validation layer", shaders(**VALIDATION)),
     ("linked, without a driver", no_driver),
     ("dlopen and vkGetInstanceProcAddr", on_lavapipe("dlopen")),
     ("dlopen and vkGetDeviceProcAddr", on_lavapipe("dlopen", "device")),
