@@ -100,8 +100,6 @@ const HARMLESS: &[&str] = &[
     "registry/feature@depends",
     "registry/feature/require@comment",
     "registry/feature/deprecate@explanationlink",
-    "registry/feature/deprecate/command@name",
-    "registry/feature/deprecate/command@supersededby",
     "registry/extensions@comment",
     "registry/extensions/extension@author",
     "registry/extensions/extension@contact",

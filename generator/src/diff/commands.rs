@@ -1,9 +1,9 @@
-//! Commands: added, removed, changed, promoted, aliased, and how many of each level.
+//! Commands: added, removed, changed, promoted, aliased.
 
-use super::report::{Change, Count, Entry, Section, Severity};
-use super::{Sides, View, or_none};
+use super::report::{Change, Entry, Section, Severity};
+use super::{Sides, View, notes, or_none};
 use crate::plan;
-use vk_registry::model::{CType, Command, ExtensionKind, Level, Param, Version};
+use vk_registry::model::{CType, Command, Param, Version};
 
 pub(super) fn sections(old: &View<'_>, new: &View<'_>) -> Vec<Section> {
     let sides = Sides::new(&old.registry.commands, &new.registry.commands);
@@ -18,7 +18,11 @@ pub(super) fn sections(old: &View<'_>, new: &View<'_>) -> Vec<Section> {
     let noted = sides
         .both
         .iter()
-        .filter_map(|(name, before, after)| Entry::changed(name, annotations(before, after)));
+        .filter_map(|(name, before, after)| Entry::changed(name, notes::annotations(before, after)));
+    let advised = sides
+        .both
+        .iter()
+        .filter_map(|(name, before, after)| Entry::changed(name, notes::deprecations(before, after)));
     let promoted = sides.both.iter().filter_map(|(name, before, after)| {
         let changes = [became_alias(before, after), became_core(before.core, after.core)];
         Entry::changed(name, changes.into_iter().flatten().collect())
@@ -42,6 +46,12 @@ pub(super) fn sections(old: &View<'_>, new: &View<'_>) -> Vec<Section> {
             "annotations",
             "Commands with other annotations",
             noted.collect(),
+        ),
+        Section::new(
+            "commands",
+            "deprecations",
+            "Commands with other deprecations",
+            advised.collect(),
         ),
         Section::new("promotions", "commands", "Commands promoted", promoted.collect()),
         Section::new("aliases", "added", "Aliases added", aliases(new, old)),
@@ -187,27 +197,6 @@ fn spelling(before: &Command, after: &Command) -> Vec<Change> {
     found
 }
 
-/// What the registry says about parameters beyond their types. Only the length of returned dispatchable handles is ever
-/// used (GEN-48), so these are notes and no changes of the command.
-fn annotations(old: &Command, new: &Command) -> Vec<Change> {
-    let mut found = Vec::new();
-    for (number, (before, after)) in old.params.iter().zip(&new.params).enumerate() {
-        let pairs = [
-            ("len", or_none(before.len.as_ref()), or_none(after.len.as_ref())),
-            ("optional", flags(&before.optional), flags(&after.optional)),
-        ];
-        for (kind, before, after) in pairs.into_iter().filter(|(_, before, after)| before != after) {
-            let text = format!("argument {}, {kind}: {before} -> {after}", number + 1);
-            found.push(Change::new(kind, Severity::Informational, text));
-        }
-    }
-    found
-}
-
-fn flags(values: &[bool]) -> String {
-    listed(&values.iter().map(ToString::to_string).collect::<Vec<_>>())
-}
-
 /// Conditions of providers that both have; no lookup depends on them (GEN-32).
 fn conditions(before: &Command, after: &Command) -> Vec<Change> {
     let pairs = before.providers.iter().filter_map(|old| {
@@ -220,67 +209,5 @@ fn conditions(before: &Command, after: &Command) -> Vec<Change> {
     };
     pairs
         .map(|pair| Change::new("conditions", Severity::Informational, text(pair)))
-        .collect()
-}
-
-/// Counts per level and of other things worth a glance.
-pub(super) fn counts(old: &View<'_>, new: &View<'_>) -> Vec<Count> {
-    type Counter = fn(&View<'_>) -> usize;
-    fn level(view: &View<'_>, level: Level) -> usize {
-        view.registry
-            .commands
-            .values()
-            .filter(|command| command.level == level)
-            .count()
-    }
-    fn kind(view: &View<'_>, kind: ExtensionKind) -> usize {
-        view.registry.extensions.values().filter(|it| it.kind == kind).count()
-    }
-    let counters: [(&str, Counter); 13] = [
-        ("commands", |view| view.registry.commands.len()),
-        ("global commands", |view| level(view, Level::Global)),
-        ("instance commands", |view| level(view, Level::Instance)),
-        ("physical-device commands", |view| level(view, Level::PhysicalDevice)),
-        ("device commands", |view| level(view, Level::Device)),
-        ("core commands", |view| {
-            view.registry
-                .commands
-                .values()
-                .filter(|command| command.core.is_some())
-                .count()
-        }),
-        ("aliases", |view| {
-            view.registry
-                .commands
-                .values()
-                .filter(|command| command.alias.is_some())
-                .count()
-        }),
-        ("special commands", |view| {
-            view.plan
-                .commands
-                .iter()
-                .filter(|command| !command.special.is_empty())
-                .count()
-        }),
-        ("instance extensions", |view| kind(view, ExtensionKind::Instance)),
-        ("device extensions", |view| kind(view, ExtensionKind::Device)),
-        ("reserved extensions", |view| view.registry.reserved_extensions.len()),
-        ("handles", |view| view.registry.handles.len()),
-        ("dispatchable handles", |view| {
-            view.registry
-                .handles
-                .values()
-                .filter(|handle| handle.dispatchable)
-                .count()
-        }),
-    ];
-    counters
-        .into_iter()
-        .map(|(what, count)| Count {
-            what,
-            old: count(old),
-            new: count(new),
-        })
         .collect()
 }

@@ -4,6 +4,7 @@
 //! the finished [`Report`] and know nothing of registries.
 
 mod commands;
+mod counts;
 mod exports;
 mod extensions;
 mod handles;
@@ -11,6 +12,7 @@ mod html;
 mod input;
 mod json;
 mod markdown;
+mod notes;
 mod report;
 mod special;
 mod text;
@@ -75,7 +77,7 @@ pub fn compare(old: &Side, new: &Side, policy: &Policy) -> Report {
         old: old.registry.header.to_string(),
         new: new.registry.header.to_string(),
         sections: sections.collect(),
-        counts: commands::counts(&old_view, &new_view),
+        counts: counts::counts(&old_view, &new_view),
     }
 }
 

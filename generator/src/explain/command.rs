@@ -50,6 +50,15 @@ fn registry(plan: &Plan<'_>, command: &Command, facts: &mut Facts) {
         .map(|other| &other.name)
         .collect();
     facts.lines("aliases", &aliases);
+    let deprecations: Vec<String> = command
+        .deprecations
+        .iter()
+        .map(|it| match &it.superseded_by {
+            Some(other) => format!("by {}, in favour of {other}", it.by),
+            None => format!("by {}", it.by),
+        })
+        .collect();
+    facts.lines("deprecated", &deprecations);
     let params: Vec<String> = command
         .params
         .iter()

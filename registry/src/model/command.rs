@@ -57,6 +57,17 @@ pub struct Command {
     pub return_type: String,
     /// Whether the definition lists `vulkan` in `export` (GEN-27); not the loader's export list.
     pub export: bool,
+    /// Who advises against it, sorted; it stays available (GEN-25).
+    pub deprecations: Vec<Deprecation>,
+}
+
+/// Advice against a command, for readers of a difference only.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Deprecation {
+    /// The core version or extension that gives it.
+    pub by: String,
+    /// What to use instead.
+    pub superseded_by: Option<String>,
 }
 
 /// An extension that provides a command, and under which condition.

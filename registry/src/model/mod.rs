@@ -7,7 +7,7 @@ mod command;
 mod extension;
 mod types;
 
-pub use command::{Command, Level, Param, Provider};
+pub use command::{Command, Deprecation, Level, Param, Provider};
 pub use extension::{Extension, ExtensionKind, Platform};
 pub use types::{
     BaseType, Bitmask, CType, Constant, Enum, Enumerant, FunctionPointer, Handle, Member, PlatformType, Struct,

@@ -17,6 +17,8 @@ pub(crate) struct RawProvider<'a> {
     pub(crate) requires: Vec<RawRequire<'a>>,
     pub(crate) removes: Vec<Named<'a>>,
     pub(crate) removed_commands: Vec<Named<'a>>,
+    /// Commands advised against, with what replaces them.
+    pub(crate) deprecated: Vec<(&'a str, Option<&'a str>)>,
 }
 
 /// What only one of the two kinds has.
@@ -75,6 +77,10 @@ pub(super) fn read<'a>(node: Element<'a>, report: &mut Reporter<'_>) -> Option<R
     let removed_commands = removed("command")
         .filter_map(|child| reference(child, report))
         .collect();
+    let deprecated = named(node, "deprecate")
+        .flat_map(|child| named(child, "command"))
+        .filter_map(|child| Some((required(child, "name", report)?, child.attribute("supersededby"))))
+        .collect();
     let (at, depends) = (node.range().start, node.attribute("depends"));
     Some(RawProvider {
         at,
@@ -85,6 +91,7 @@ pub(super) fn read<'a>(node: Element<'a>, report: &mut Reporter<'_>) -> Option<R
         requires,
         removes,
         removed_commands,
+        deprecated,
     })
 }
 

@@ -227,7 +227,7 @@ pub(super) const VULKAN: &[Rule] = &[
     comment("registry/feature/require/comment"),
     rule("registry/feature/deprecate", Elements, NONE, &["explanationlink"], NONE),
     rule("registry/feature/deprecate/type", Elements, NONE, SUPERSEDED, NONE),
-    rule("registry/feature/deprecate/command", Elements, NONE, SUPERSEDED, NONE),
+    rule("registry/feature/deprecate/command", Elements, SUPERSEDED, NONE, NONE),
     rule(
         "registry/feature/remove",
         Elements,
@@ -300,8 +300,8 @@ pub(super) const VULKAN: &[Rule] = &[
     rule(
         "registry/extensions/extension/deprecate/command",
         Elements,
-        NONE,
         SUPERSEDED,
+        NONE,
         NONE,
     ),
     rule(

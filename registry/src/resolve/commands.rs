@@ -5,11 +5,11 @@ use super::handles::level;
 use super::scope::{Scope, unique};
 use super::types::TypeTable;
 use crate::diagnostic::{Code, Reporter};
-use crate::model::{CType, Command, Handle, Level, Param, Provider, Version};
+use crate::model::{CType, Command, Deprecation, Handle, Level, Param, Provider, Version};
 use crate::parse::Raw;
 use crate::parse::commands::{CommandBody, RawCommand, RawParam};
 use crate::parse::providers::ProviderKind;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Who provides a command.
 #[derive(Default)]
@@ -42,6 +42,7 @@ pub(super) fn build(
         })
     };
     let mut found = BTreeMap::new();
+    let deprecations = deprecations(scope);
     for (name, sources) in sources(scope) {
         let Some(raw) = definitions.get(name) else {
             let text = format!("the command `{name}` is required here but not defined");
@@ -74,6 +75,7 @@ pub(super) fn build(
             return_type: prototype.return_type.to_string(),
             // The attribute stands on definitions only, and no alias is a core command (GEN-35).
             export: prototype.export && end == name,
+            deprecations: deprecations.get(name).into_iter().flatten().cloned().collect(),
         };
         found.insert(name.to_owned(), command);
     }
@@ -110,6 +112,25 @@ fn sources<'a>(scope: &Scope<'a>) -> BTreeMap<&'a str, Sources<'a>> {
                         .push((provider.name, require.depends, extension.platform));
                 }
             }
+        }
+    }
+    found
+}
+
+/// Who advises against which command (GEN-25). A feature is called by its number: names of internal features mean
+/// nothing (GEN-26).
+fn deprecations<'a>(scope: &Scope<'a>) -> BTreeMap<&'a str, BTreeSet<Deprecation>> {
+    let mut found: BTreeMap<&str, BTreeSet<Deprecation>> = BTreeMap::new();
+    for provider in scope.providers() {
+        let by = match &provider.kind {
+            ProviderKind::Feature(number) => number.to_string(),
+            ProviderKind::Extension(_) => provider.name.to_owned(),
+        };
+        for (name, superseded_by) in &provider.deprecated {
+            found.entry(name).or_default().insert(Deprecation {
+                by: by.clone(),
+                superseded_by: superseded_by.map(str::to_owned),
+            });
         }
     }
     found

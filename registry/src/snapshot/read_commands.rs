@@ -1,7 +1,7 @@
 //! Reading commands and extensions.
 
 use super::entry::{Entries, Entry, SnapshotError};
-use crate::model::{CType, Command, Extension, ExtensionKind, Level, Param, Provider, Version};
+use crate::model::{CType, Command, Deprecation, Extension, ExtensionKind, Level, Param, Provider, Version};
 
 pub(super) fn command(name: &str, facts: &mut Entries<'_>) -> Result<Command, SnapshotError> {
     Ok(Command {
@@ -22,6 +22,11 @@ pub(super) fn command(name: &str, facts: &mut Entries<'_>) -> Result<Command, Sn
         alias: facts.optional_text("alias")?,
         params: facts.many("param").into_iter().map(param).collect::<Result<_, _>>()?,
         return_type: facts.required("returns")?.text()?,
+        deprecations: facts
+            .many("deprecated")
+            .into_iter()
+            .map(deprecation)
+            .collect::<Result<_, _>>()?,
     })
 }
 
@@ -38,6 +43,14 @@ fn provider(entry: Entry<'_>) -> Result<Provider, SnapshotError> {
     let (extension, depends) =
         entry.with_details(|name| Some(name.to_owned()), |details| details.optional_text("if"))?;
     Ok(Provider { extension, depends })
+}
+
+fn deprecation(entry: Entry<'_>) -> Result<Deprecation, SnapshotError> {
+    let (by, superseded_by) = entry.with_details(
+        |name| Some(name.to_owned()),
+        |details| details.optional_text("superseded-by"),
+    )?;
+    Ok(Deprecation { by, superseded_by })
 }
 
 /// Reads `type name`.

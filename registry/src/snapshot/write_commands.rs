@@ -29,6 +29,10 @@ fn write_command(text: &mut Text, command: &Command) {
     }
     text.optional("platform", command.platform.as_ref());
     text.optional("alias", command.alias.as_ref());
+    for deprecation in &command.deprecations {
+        text.fact("deprecated", &deprecation.by);
+        text.detail("superseded-by", deprecation.superseded_by.as_ref());
+    }
     for param in &command.params {
         write_param(text, param);
     }

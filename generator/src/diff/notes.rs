@@ -1,0 +1,47 @@
+//! What the registry says of commands that changes nothing about them.
+
+use super::or_none;
+use super::report::{Change, Severity};
+use vk_registry::model::{Command, Deprecation};
+
+/// Advice against a command; it never changes availability (GEN-25).
+pub(super) fn deprecations(before: &Command, after: &Command) -> Vec<Change> {
+    let only = |here: &Command, there: &Command, what: &str| -> Vec<Change> {
+        let advice = here.deprecations.iter().filter(|it| !there.deprecations.contains(it));
+        let text = |it: &Deprecation| match &it.superseded_by {
+            Some(other) => format!("{what} by {}, use {other}", it.by),
+            None => format!("{what} by {}", it.by),
+        };
+        advice
+            .map(|it| Change::new("deprecation", Severity::Informational, text(it)))
+            .collect()
+    };
+    let mut found = only(before, after, "no longer deprecated");
+    found.extend(only(after, before, "deprecated"));
+    found
+}
+
+/// What the registry says about parameters beyond their types. Only the length of returned dispatchable handles is ever
+/// used (GEN-48), so these are notes and no changes of the command.
+pub(super) fn annotations(old: &Command, new: &Command) -> Vec<Change> {
+    let mut found = Vec::new();
+    for (number, (before, after)) in old.params.iter().zip(&new.params).enumerate() {
+        let pairs = [
+            ("len", or_none(before.len.as_ref()), or_none(after.len.as_ref())),
+            ("optional", flags(&before.optional), flags(&after.optional)),
+        ];
+        for (kind, before, after) in pairs.into_iter().filter(|(_, before, after)| before != after) {
+            let text = format!("argument {}, {kind}: {before} -> {after}", number + 1);
+            found.push(Change::new(kind, Severity::Informational, text));
+        }
+    }
+    found
+}
+
+fn flags(values: &[bool]) -> String {
+    if values.is_empty() {
+        return "none".to_owned();
+    }
+    let words: Vec<String> = values.iter().map(ToString::to_string).collect();
+    words.join(", ")
+}
