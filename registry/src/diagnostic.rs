@@ -2,6 +2,7 @@
 
 use crate::source::{Origins, Place};
 use roxmltree::Document;
+use std::collections::HashSet;
 use std::fmt;
 use std::ops::Range;
 
@@ -195,6 +196,8 @@ pub(crate) struct Reporter<'a> {
     found: Vec<Diagnostic>,
     /// Kept apart from `found`, which is capped.
     is_broken: bool,
+    /// Unknown constructs seen so far by path and text, if each kind is to be reported once.
+    kinds: Option<HashSet<String>>,
 }
 
 impl<'a> Reporter<'a> {
@@ -206,6 +209,21 @@ impl<'a> Reporter<'a> {
             origins,
             found: Vec::new(),
             is_broken: false,
+            kinds: None,
+        }
+    }
+
+    /// Reports each kind of unknown construct once, so that a frequent one cannot fill the report.
+    pub(crate) fn once_a_kind(mut self) -> Self {
+        self.kinds = Some(HashSet::new());
+        self
+    }
+
+    /// Records a construct that no list names, in the element with the given path.
+    pub(crate) fn unknown(&mut self, at: usize, code: Code, path: &str, text: String) {
+        let is_new = |kinds: &mut HashSet<String>| kinds.insert(format!("{path}: {text}"));
+        if self.kinds.as_mut().is_none_or(is_new) {
+            self.report(at, code, text);
         }
     }
 

@@ -10,19 +10,24 @@ use crate::{overlay, parse, resolve};
 /// Errors are all mistakes found, at most 100 a file, in file order. A construct that nobody has judged yet is one of
 /// them (GEN-80).
 pub fn load(vk: Source<'_>, video: Source<'_>) -> Result<Registry, Vec<Diagnostic>> {
-    let (registry, unknown) = load_tolerant(vk, video)?;
-    if unknown.is_empty() { Ok(registry) } else { Err(unknown) }
+    let (registry, mut found) = read_vulkan(vk.body(), vk.name, Origins::one(vk), Unknown::Each);
+    found.extend(check_video(video));
+    match registry {
+        Some(registry) if found.is_empty() => Ok(registry),
+        _ => Err(found),
+    }
 }
 
 /// Like [`load`], but hands unknown constructs back beside the model, for reports that must work on any registry.
 ///
-/// Old headers may come without a video registry, which then goes unchecked.
+/// Each kind is named once, where it first occurs. Old headers may come without a video registry, which then goes
+/// unchecked.
 pub fn load_tolerant<'a>(
     vk: Source<'_>,
     video: impl Into<Option<Source<'a>>>,
 ) -> Result<(Registry, Vec<Diagnostic>), Vec<Diagnostic>> {
     let video = video.into().map(check_video).unwrap_or_default();
-    let (registry, mut found) = read_vulkan(vk.body(), vk.name, Origins::one(vk));
+    let (registry, mut found) = read_vulkan(vk.body(), vk.name, Origins::one(vk), Unknown::EachKind);
     found.extend(video);
     match registry {
         Some(registry) if found.iter().all(|diagnostic| diagnostic.code.is_unknown_construct()) => {
@@ -42,7 +47,7 @@ pub fn load_with_overlays(
     video: Source<'_>,
 ) -> Result<Registry, Vec<Diagnostic>> {
     let (text, origins) = overlay::merge(vk, overlays)?;
-    let (registry, mut found) = read_vulkan(&text, vk.name, origins);
+    let (registry, mut found) = read_vulkan(&text, vk.name, origins, Unknown::Each);
     found.extend(check_video(video));
     match registry {
         Some(registry) if found.is_empty() => Ok(registry),
@@ -50,12 +55,22 @@ pub fn load_with_overlays(
     }
 }
 
-fn read_vulkan(text: &str, name: &str, origins: Origins<'_>) -> (Option<Registry>, Vec<Diagnostic>) {
+/// Which constructs that nobody has judged yet are reported.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unknown {
+    Each,
+    EachKind,
+}
+
+fn read_vulkan(text: &str, name: &str, origins: Origins<'_>, unknown: Unknown) -> (Option<Registry>, Vec<Diagnostic>) {
     let document = match parse::document(Source { name, text }) {
         Ok(document) => document,
         Err(diagnostic) => return (None, vec![diagnostic]),
     };
     let mut report = Reporter::new(origins, &document);
+    if unknown == Unknown::EachKind {
+        report = report.once_a_kind();
+    }
     let raw = parse::vulkan(&document, &mut report);
     // Records that could not be read are missing now; what resolving would say about that is noise.
     let registry = if report.is_broken() {

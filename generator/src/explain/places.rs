@@ -120,25 +120,21 @@ impl<'a> Places<'a> {
             .collect()
     }
 
-    /// The hand-written body, searched in the loader's source.
+    /// The hand-written body: how emitted code calls it, and where it stands in the loader's source.
     pub(super) fn body(&self, module: &str, command: &str) -> Vec<String> {
         let body = names::body(command).to_string();
-        let wanted = format!("crate::{module}::{body}");
-        let (definition, generic) = (format!("fn {body}("), format!("fn {body}<"));
-        let mut found = vec![wanted];
+        let mut found = vec![format!("crate::{module}::{body}")];
         let folder = self.options.root.join("loader/src");
+        let text = fs::read_to_string(folder.join(module).join("mod.rs")).unwrap_or_default();
+        let (home, name) = reexport(&text, &body).unwrap_or((module.to_owned(), body));
+        let definitions = [format!("pub unsafe fn {name}("), format!("pub fn {name}(")];
         for path in sources(&folder) {
-            let below = path.strip_prefix(&folder).unwrap_or(&path);
-            let is_inside = below
-                .iter()
-                .next()
-                .is_some_and(|first| Path::new(first).file_stem() == Some(module.as_ref()));
-            if !is_inside {
-                continue;
+            let below = path.strip_prefix(&folder).unwrap_or(&path).with_extension("");
+            if below.starts_with(&home) {
+                let text = fs::read_to_string(&path).unwrap_or_default();
+                let places = matching(&text, |line| definitions.iter().any(|it| line.contains(it)));
+                found.extend(places.map(|(number, _)| format!("{}:{number}", self.short(&path))));
             }
-            let text = fs::read_to_string(&path).unwrap_or_default();
-            let places = matching(&text, |line| line.contains(&definition) || line.contains(&generic));
-            found.extend(places.map(|(number, _)| format!("{}:{number}", self.short(&path))));
         }
         found
     }
@@ -150,6 +146,21 @@ impl<'a> Places<'a> {
             .display()
             .to_string()
     }
+}
+
+/// Where a module's `pub use crate::home::{name as body};` takes a body from: the home as a path, and its name there.
+fn reexport(text: &str, body: &str) -> Option<(String, String)> {
+    let statements = text.split(';').filter_map(|it| it.split_once("use crate::"));
+    for (_, statement) in statements {
+        let (home, names) = statement.split_once('{').or_else(|| statement.rsplit_once("::"))?;
+        for name in names.trim_end_matches('}').split(',').map(str::trim) {
+            let (name, alias) = name.split_once(" as ").unwrap_or((name, name));
+            if alias == body {
+                return Some((home.trim_end_matches(':').replace("::", "/"), name.to_owned()));
+            }
+        }
+    }
+    None
 }
 
 /// Lines with their numbers, from 1.
@@ -173,4 +184,19 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     }
     found.sort();
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::reexport;
+
+    #[test]
+    fn a_body_is_followed_to_its_home() {
+        let text = "//! Prose; with a semicolon.\npub use crate::a::b::{\n    one, two as three,\n};\npub use crate::c::four;\n";
+        let found = |body| reexport(text, body);
+        assert_eq!(found("one"), Some(("a/b".to_owned(), "one".to_owned())));
+        assert_eq!(found("three"), Some(("a/b".to_owned(), "two".to_owned())));
+        assert_eq!(found("four"), Some(("c".to_owned(), "four".to_owned())));
+        assert_eq!(found("two"), None);
+    }
 }

@@ -39,10 +39,14 @@ impl Walk<'_, '_> {
             }
             _ => {
                 let text = format!("unknown element `{}`", node.tag_name().name());
-                self.report.report(node.range().start, Code::UnknownElement, text);
+                self.unknown(node.range().start, Code::UnknownElement, text);
             }
         }
         self.path.truncate(outer);
+    }
+
+    fn unknown(&mut self, at: usize, code: Code, text: String) {
+        self.report.unknown(at, code, &self.path, text);
     }
 
     fn attributes(&mut self, node: Element<'_>, rule: &Rule) {
@@ -52,11 +56,8 @@ impl Walk<'_, '_> {
                 .iter()
                 .any(|group| group.contains(&name));
             if !known || attribute.namespace().is_some() {
-                self.report.report(
-                    attribute.range().start,
-                    Code::UnknownAttribute,
-                    format!("unknown attribute `{name}`"),
-                );
+                let text = format!("unknown attribute `{name}`");
+                self.unknown(attribute.range().start, Code::UnknownAttribute, text);
             } else if attribute.value().contains(char::is_control) {
                 let text = format!("the value of `{name}` holds a control character");
                 self.report.report(attribute.range().start, Code::BadValue, text);
@@ -70,15 +71,12 @@ impl Walk<'_, '_> {
                 self.element(child);
             } else if child.is_pi() {
                 let text = "a processing instruction".to_owned();
-                self.report.report(child.range().start, Code::UnknownElement, text);
+                self.unknown(child.range().start, Code::UnknownElement, text);
             } else if child.is_text() && rule.content == Content::Elements {
                 let blank = child.text().is_none_or(|text| text.trim().is_empty());
                 if !blank {
-                    self.report.report(
-                        node.range().start,
-                        Code::UnexpectedText,
-                        "text where only elements are known",
-                    );
+                    let text = "text where only elements are known".to_owned();
+                    self.unknown(node.range().start, Code::UnexpectedText, text);
                 }
             }
         }
