@@ -337,9 +337,10 @@ pub unsafe extern "C" fn missing_physical_device_function(driver: *const Instanc
         .and_then(|name| HostText::try_new(name.bytes(), HostAllocator::system()).ok());
     drop(unknown);
     let name = name.as_ref().map_or(&b"?"[..], HostText::bytes);
-    log::emit(
+    // Whoever sees the process end should see why.
+    log::fatal_with(
         Some(instance),
-        LogBits::ERROR,
+        LogBits::NONE,
         format_args!("Function {} not supported for this physical device", Bytes(name)),
     );
     std::process::abort()
