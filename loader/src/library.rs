@@ -91,6 +91,22 @@ pub fn file_of(function: *const ()) -> Option<Vec<u8>> {
     (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_bytes().to_vec())
 }
 
+/// The canonical forms of the path a library was opened by and of the path the system reports for it. Only a bare name
+/// has no first one, since it is no path.
+pub fn canonical_pair(given: &[u8], loaded: &[u8]) -> (Option<Vec<u8>>, Vec<u8>) {
+    let real = canonical(loaded);
+    let is_path = given.contains(&b'/');
+    // Most often the two are the same text, and asking costs a system call for each part of the path.
+    let given = is_path.then(|| {
+        if given == loaded {
+            real.clone()
+        } else {
+            canonical(given)
+        }
+    });
+    (given, real)
+}
+
 /// The canonical form of a path, or the path itself when the system cannot tell.
 pub fn canonical(path: &[u8]) -> Vec<u8> {
     std::fs::canonicalize(OsStr::from_bytes(path)).map_or_else(|_| path.to_vec(), |p| p.into_os_string().into_vec())

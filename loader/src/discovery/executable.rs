@@ -1,15 +1,40 @@
 //! The running executable, by which override layers and settings choose (LAY-171, APP-246).
 
+use std::cell::OnceCell;
+
 use crate::env::bytes_of;
 use crate::manifest::Text;
 
 /// Bytes of the longest path that can match a key.
 const MAX_PATH: usize = 1023;
 
+/// The executable that keys are compared with. The system is asked when the first key is, so never where no file has keys.
+#[derive(Debug, Default)]
+pub struct Executable(OnceCell<Option<Text>>);
+
+impl Executable {
+    /// The running executable.
+    pub fn running() -> Self {
+        Self::default()
+    }
+
+    /// Its absolute path, symbolic links resolved; `None` when it cannot be read or is too long, and then no key matches.
+    pub fn path(&self) -> Option<&Text> {
+        self.0.get_or_init(executable_path).as_ref()
+    }
+}
+
+#[cfg(test)]
+impl From<Option<Text>> for Executable {
+    fn from(path: Option<Text>) -> Self {
+        Self(path.into())
+    }
+}
+
 /// The absolute path of the running executable, symbolic links resolved. `None` when it cannot be read or is longer
 /// than 1023 bytes; then no key matches.
 #[cfg(any(target_os = "linux", target_os = "android"))]
-pub fn executable_path() -> Option<Text> {
+fn executable_path() -> Option<Text> {
     let target = std::fs::read_link("/proc/self/exe").ok()?;
     short_enough(bytes_of(target.into_os_string()))
 }
@@ -17,7 +42,7 @@ pub fn executable_path() -> Option<Text> {
 /// The absolute path of the running executable. `None` when it cannot be read or is longer than 1023 bytes; then no
 /// key matches.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-pub fn executable_path() -> Option<Text> {
+fn executable_path() -> Option<Text> {
     let path = std::env::current_exe().ok()?;
     short_enough(bytes_of(path.into_os_string()))
 }

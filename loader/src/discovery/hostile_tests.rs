@@ -59,7 +59,7 @@ impl World {
         let environment = Environment::new(&self.variables);
         let lines = Lines::default();
         let mut journal = Journal::new(&lines);
-        let settings = load_for(&environment, None, &mut journal).unwrap();
+        let settings = load_for(&environment, &None.into(), &mut journal).unwrap();
         let drivers = DriverScan {
             environment: &environment,
             settings: None,
@@ -76,7 +76,7 @@ impl World {
             let scan = LayerScan {
                 environment: &environment,
                 settings,
-                executable: None,
+                executable: &None.into(),
             };
             let list = scan.run(&mut journal).unwrap();
             assert!(

@@ -15,7 +15,7 @@ pub mod layers;
 pub mod search;
 
 pub use activation::{Activation, ActiveLayer, EnabledBy};
-pub use executable::executable_path;
+pub use executable::Executable;
 pub use layers::DiscoveredLayers;
 
 #[cfg(all(test, unix))]

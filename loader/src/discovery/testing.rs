@@ -96,7 +96,7 @@ impl World {
         let scan = LayerScan {
             environment: &environment,
             settings,
-            executable: Some(&EXECUTABLE.into()),
+            executable: &Some(EXECUTABLE.into()).into(),
         };
         scan.run(&mut Journal::new(&self.lines)).unwrap()
     }

@@ -3,7 +3,7 @@
 use super::interface::{GET_INSTANCE_PROC_ADDR, Interface, NegotiationError};
 use crate::journal::reason::DriverLibraryReason;
 use crate::journal::{Decision, Journal, LogBits, Raw, Reason, Source, Subject, Verdict};
-use crate::library::{Library, OpenError, canonical, file_of};
+use crate::library::{Library, OpenError, canonical_pair, file_of};
 use crate::manifest::{DriverManifest, Text};
 use crate::version::ApiVersion;
 
@@ -148,19 +148,16 @@ fn real_name(path: &Text, interface: &Interface, journal: &Journal<'_>) -> Text 
     let Some(loaded) = file_of(interface.get_instance_proc_addr as *const ()) else {
         return path.clone();
     };
-    let real = canonical(&loaded);
-    if path.contains(&b'/') {
-        let given = canonical(path);
-        if given != real {
-            journal.note(
-                LogBits::WARN,
-                format_args!(
-                    "Path to given binary {} was found to differ from OS loaded path {}",
-                    Raw(&given),
-                    Raw(&real)
-                ),
-            );
-        }
+    let (given, real) = canonical_pair(path, &loaded);
+    if let Some(given) = given.filter(|given| *given != real) {
+        journal.note(
+            LogBits::WARN,
+            format_args!(
+                "Path to given binary {} was found to differ from OS loaded path {}",
+                Raw(&given),
+                Raw(&real)
+            ),
+        );
     }
     Text::from(real)
 }

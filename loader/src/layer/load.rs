@@ -9,7 +9,7 @@ use crate::driver::log_open_error;
 use crate::generated::types::VkResult;
 use crate::journal::reason::{LayerLibraryProblem, LayerLibraryReason};
 use crate::journal::{Decision, Journal, LogBits, Raw, Reason, Subject, Verdict};
-use crate::library::{Library, OpenError, canonical, file_of};
+use crate::library::{Library, OpenError, canonical_pair, file_of};
 use crate::manifest::layer::EnvironmentPair;
 use crate::manifest::{LayerManifest, Text};
 
@@ -121,21 +121,18 @@ fn real_path(given: &Text, function: *const (), journal: &Journal<'_>) -> Text {
     let Some(loaded) = file_of(function) else {
         return given.clone();
     };
-    let loaded = canonical(&loaded);
-    if given.contains(&b'/') {
-        let canonical_given = canonical(given);
-        if canonical_given != loaded {
-            journal.note(
-                LogBits::WARN | LogBits::LAYER,
-                format_args!(
-                    "Path to given binary {} was found to differ from OS loaded path {}",
-                    Raw(&canonical_given),
-                    Raw(&loaded)
-                ),
-            );
-        }
+    let (given, real) = canonical_pair(given, &loaded);
+    if let Some(given) = given.filter(|given| *given != real) {
+        journal.note(
+            LogBits::WARN | LogBits::LAYER,
+            format_args!(
+                "Path to given binary {} was found to differ from OS loaded path {}",
+                Raw(&given),
+                Raw(&real)
+            ),
+        );
     }
-    Text::from(loaded)
+    Text::from(real)
 }
 
 fn skip(manifest: &LayerManifest, problem: LayerLibraryProblem, requested: bool, journal: &mut Journal<'_>) {

@@ -36,14 +36,10 @@ pub fn read_json(path: &Text) -> Result<Value, FileError> {
     })
 }
 
-/// The bytes of a regular file. Folders, devices and pipes are refused without waiting for them (BI-8); only a probe
-/// that succeeds can refuse, since a path may be one that only opening understands (LAY-25).
+/// The bytes of a regular file. Folders, devices and pipes are refused without waiting for them (BI-8). Opening comes
+/// first, since a path may be one that only opening understands (LAY-25), and most files looked for do not exist.
 fn read(path: &Path) -> Result<Vec<u8>, FileError> {
-    if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-        return Err(FileError::Unusable(FileReason::NotRegular));
-    }
-    let file = open(path).map_err(failure(FileReason::NotOpened))?;
-    // Between the two probes the path may have come to mean something else.
+    let file = open(path).map_err(|error| not_opened(path, error))?;
     let found = file.metadata().map_err(failure(FileReason::NotRead))?;
     if !found.is_file() {
         return Err(FileError::Unusable(FileReason::NotRegular));
@@ -51,17 +47,38 @@ fn read(path: &Path) -> Result<Vec<u8>, FileError> {
     contents(file, &found)
 }
 
-fn contents(file: File, found: &Metadata) -> Result<Vec<u8>, FileError> {
-    if found.len() > MAX_FILE_BYTES {
-        return Err(FileError::Unusable(FileReason::TooLarge(MAX_FILE_BYTES)));
+/// Why a path that did not open is not used: what is no regular file is called that, whatever keeps it from opening.
+fn not_opened(path: &Path, error: io::Error) -> FileError {
+    match failure(FileReason::NotOpened)(error) {
+        FileError::Unusable(FileReason::NotOpened) if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) => {
+            FileError::Unusable(FileReason::NotRegular)
+        }
+        other => other,
     }
+}
+
+fn contents(mut file: File, found: &Metadata) -> Result<Vec<u8>, FileError> {
+    let expected = match usize::try_from(found.len()) {
+        Ok(length) if found.len() <= MAX_FILE_BYTES => length,
+        _ => return Err(FileError::Unusable(FileReason::TooLarge(MAX_FILE_BYTES))),
+    };
     let mut bytes = Vec::new();
-    // One byte more than expected shows a file that grew.
-    let mut bounded = file.take(found.len() + 1);
-    let length = bounded.read_to_end(&mut bytes).map_err(failure(FileReason::NotRead))?;
-    if u64::try_from(length) != Ok(found.len()) {
+    // One byte more than expected shows a file that grew; when that byte does not come, the file is at its end.
+    bytes.try_reserve_exact(expected + 1).map_err(OutOfMemory::from)?;
+    bytes.resize(expected + 1, 0);
+    let mut length = 0;
+    while length < expected || length == 0 {
+        match file.read(&mut bytes[length..]) {
+            Ok(0) => break,
+            Ok(more) => length += more,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(failure(FileReason::NotRead)(error)),
+        }
+    }
+    if length != expected {
         return Err(FileError::Unusable(FileReason::Changed));
     }
+    bytes.truncate(length);
     Ok(bytes)
 }
 

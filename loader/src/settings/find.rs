@@ -2,8 +2,8 @@
 
 use super::{Settings, parse};
 use crate::alloc::OutOfMemory;
+use crate::discovery::Executable;
 use crate::discovery::build_dirs::{EXTRASYSCONFDIR, FALLBACK_CONFIG_DIRS, FALLBACK_DATA_DIRS, SYSCONFDIR};
-use crate::discovery::executable_path;
 use crate::env::variable::Separator;
 use crate::env::{Environment, Variable, split};
 use crate::journal::reason::FileReason;
@@ -19,14 +19,13 @@ const FILE: &[u8] = b"vulkan/loader_settings.d/vk_loader_settings.json";
 /// # Errors
 /// Only when memory runs out; whatever is wrong with the file is in the journal.
 pub fn load(environment: &Environment<'_>, journal: &mut Journal<'_>) -> Result<Option<Settings>, OutOfMemory> {
-    load_for(environment, executable_path().as_ref(), journal)
+    load_for(environment, &Executable::running(), journal)
 }
 
-/// The active settings for an executable, if there are any. The first file that exists decides. `executable` is its
-/// absolute path, `None` when unknown.
+/// The active settings for an executable, if there are any. The first file that exists decides.
 pub fn load_for(
     environment: &Environment<'_>,
-    executable: Option<&Text>,
+    executable: &Executable,
     journal: &mut Journal<'_>,
 ) -> Result<Option<Settings>, OutOfMemory> {
     for folder in folders(environment) {

@@ -2,6 +2,7 @@
 
 use super::{Control, LayerEntry, Settings, devices};
 use crate::alloc::OutOfMemory;
+use crate::discovery::Executable;
 use crate::journal::reason::{FileReason, SettingsReason};
 use crate::journal::{LogBits, Reason};
 use crate::manifest::Text;
@@ -32,7 +33,7 @@ const ALL: LogBits = LogBits::INFO
 pub(super) fn settings(
     root: &Value,
     path: &Text,
-    executable: Option<&Text>,
+    executable: &Executable,
 ) -> Result<Result<Settings, Reason>, OutOfMemory> {
     let object = match choose(root, executable) {
         Ok(object) => object,
@@ -56,7 +57,7 @@ pub(super) fn settings(
 }
 
 /// The object that is for this executable, else the first that is for all (APP-246).
-fn choose<'a>(root: &'a Value, executable: Option<&Text>) -> Result<&'a Object, Reason> {
+fn choose<'a>(root: &'a Value, executable: &Executable) -> Result<&'a Object, Reason> {
     let root = root.as_object().ok_or(FileReason::InvalidJson)?;
     root.text("file_format_version")
         .ok_or(SettingsReason::NoFormatVersion)?;
@@ -76,8 +77,9 @@ fn choose<'a>(root: &'a Value, executable: Option<&Text>) -> Result<&'a Object, 
     for_all.ok_or(SettingsReason::OtherExecutable.into())
 }
 
-fn is_for(keys: &Value, executable: Option<&Text>) -> bool {
+fn is_for(keys: &Value, executable: &Executable) -> bool {
     let keys = keys.as_array().unwrap_or_default();
+    let executable = if keys.is_empty() { None } else { executable.path() };
     executable.is_some_and(|executable| keys.iter().any(|key| key.as_text() == Some(executable.as_bytes())))
 }
 

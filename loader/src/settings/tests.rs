@@ -29,8 +29,8 @@ fn read_in(folders: &str, path: Text) -> Outcome {
         ("XDG_DATA_DIRS", "/nowhere"),
     ]);
     let lines = Lines::default();
-    let executable = Text::from(EXECUTABLE);
-    let settings = load_for(&Environment::new(&source), Some(&executable), &mut Journal::new(&lines));
+    let executable = Some(Text::from(EXECUTABLE)).into();
+    let settings = load_for(&Environment::new(&source), &executable, &mut Journal::new(&lines));
     Outcome {
         settings: settings.unwrap(),
         lines,

@@ -8,7 +8,7 @@ mod meta;
 mod overriding;
 mod regular;
 
-use super::{activation, executable_path};
+use super::{Executable, activation};
 use crate::alloc::OutOfMemory;
 use crate::env::Environment;
 use crate::env::layer_filters::LayerFilters;
@@ -23,9 +23,8 @@ pub struct LayerScan<'a> {
     pub environment: &'a Environment<'a>,
     /// May list layers, and thereby replace the search.
     pub settings: Option<&'a Settings>,
-    /// The running executable, for which an override layer may be meant; `None` when unknown. See
-    /// [`executable_path`].
-    pub executable: Option<&'a Text>,
+    /// The running executable, for which an override layer may be meant.
+    pub executable: &'a Executable,
 }
 
 /// Looks for layers afresh, for the running executable; see [`LayerScan`].
@@ -37,11 +36,10 @@ pub fn discover(
     settings: Option<&Settings>,
     journal: &mut Journal<'_>,
 ) -> Result<DiscoveredLayers, OutOfMemory> {
-    let executable = executable_path();
     let scan = LayerScan {
         environment,
         settings,
-        executable: executable.as_ref(),
+        executable: &Executable::running(),
     };
     scan.run(journal)
 }
@@ -55,11 +53,10 @@ pub fn discover_implicit(
     settings: Option<&Settings>,
     journal: &mut Journal<'_>,
 ) -> Result<DiscoveredLayers, OutOfMemory> {
-    let executable = executable_path();
     let scan = LayerScan {
         environment,
         settings,
-        executable: executable.as_ref(),
+        executable: &Executable::running(),
     };
     scan.run_implicit(journal)
 }

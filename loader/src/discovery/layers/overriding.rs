@@ -1,6 +1,7 @@
 //! The override layer: which manifest counts, and what it displaces (LAY-64, LAY-170 to LAY-175).
 
 use super::drop_where;
+use crate::discovery::Executable;
 use crate::env::{Environment, Variable};
 use crate::journal::reason::LayerListReason;
 use crate::journal::{Journal, LogBits};
@@ -10,14 +11,14 @@ const INFO: LogBits = LogBits::INFO.with(LogBits::LAYER);
 
 /// Leaves at most one override layer: the first made for this executable, else the first made for all. When the
 /// executable is unknown all stay as found (LAY-171).
-pub(super) fn choose_override(layers: &mut Vec<LayerManifest>, executable: Option<&Text>, journal: &mut Journal<'_>) {
-    let Some(executable) = executable else {
-        return;
-    };
+pub(super) fn choose_override(layers: &mut Vec<LayerManifest>, executable: &Executable, journal: &mut Journal<'_>) {
     let overrides = || layers.iter().filter(|layer| layer.is_override());
     if overrides().next().is_none() {
         return;
     }
+    let Some(executable) = executable.path() else {
+        return;
+    };
     let for_us = |layer: &LayerManifest| layer.overrides.app_keys.contains(executable);
     let mut used = false;
     if overrides().any(for_us) {

@@ -368,7 +368,7 @@ fn lay_274_commands_without_an_instance_search_explicit_layers_only_for_meta_lay
         let scan = LayerScan {
             environment: &environment,
             settings: None,
-            executable: None,
+            executable: &None.into(),
         };
         (names(&scan.run_implicit(&mut Journal::new(&lines)).unwrap()), lines)
     };
