@@ -51,8 +51,7 @@ pub unsafe fn destroy_instance_terminator(handle: InstanceHandle<Chain>, callbac
     }
 }
 
-/// Destroys what the application left in a driver, then the driver's instance, and closes its library (DRV-235).
-/// Returns false when the driver is in use by another thread, or was retired before.
+/// Destroys what the application left in a driver, then the driver's instance. The library stays open. Returns false when the driver is in use by another thread, or was retired before.
 ///
 /// # Safety
 /// `callbacks` is null or points to valid callbacks.
@@ -65,7 +64,7 @@ pub unsafe fn retire(instance: &Instance, driver: &InstanceDriver, callbacks: *c
     unsafe { driver.retire(callbacks, leftovers) }
 }
 
-/// [`retire`] for every driver.
+/// [`retire`] for every driver, and then closes their libraries (DRV-235).
 ///
 /// # Safety
 /// As for [`retire`].
@@ -74,6 +73,7 @@ pub(super) unsafe fn release_drivers(instance: &Instance, callbacks: *const VkAl
         // SAFETY: passed on.
         unsafe { retire(instance, driver, callbacks) };
     }
+    instance.drivers().for_each(InstanceDriver::close);
 }
 
 /// Frees the loader's own object, with everything in it, and closes the layers.

@@ -137,9 +137,8 @@ impl InstanceDriver {
         lock(&self.retired).retired
     }
 
-    /// Destroys the driver's instance and closes its library, unless some walk is using it right now or that was done
-    /// before. `leftovers` runs first, when it is certain, to destroy what the application left in the driver. Returns
-    /// whether this call did it.
+    /// Destroys the driver's instance, unless some walk is using it right now or that was done before. `leftovers` runs
+    /// first, when it is certain, to destroy what the application left in the driver. Returns whether this call did it.
     ///
     /// # Safety
     /// `allocator` is null or points to valid callbacks.
@@ -156,9 +155,17 @@ impl InstanceDriver {
             // SAFETY: the driver's function with its own live instance; nobody else can reach it any more.
             unsafe { destroy(self.handle, allocator) };
         }
-        let closed = lock(&self.driver).take();
-        drop(closed);
         true
+    }
+
+    /// Closes the library of a driver that was retired.
+    pub fn close(&self) {
+        let closed = if self.is_retired() {
+            lock(&self.driver).take()
+        } else {
+            None
+        };
+        drop(closed);
     }
 }
 

@@ -40,6 +40,7 @@ fn release(instance: &Instance, driver: &InstanceDriver, journal: &mut Journal<'
     if !unsafe { instance::retire(instance, driver, instance.allocator.as_ptr()) } {
         return;
     }
+    driver.close();
     PreloadedDrivers::release_one(driver.name.bytes());
     journal.decide(Decision {
         subject: Subject::DriverInstance,
