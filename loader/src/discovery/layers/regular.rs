@@ -24,7 +24,7 @@ impl LayerScan<'_> {
         let implicit = places(ManifestKind::ImplicitLayer, self.environment, true);
         let mut layers = read(ManifestKind::ImplicitLayer, &implicit, journal)?;
         choose_override(&mut layers, self.executable, journal);
-        let overrides = self.active_override(&layers, &filters);
+        let overrides = self.active_override(&layers, &filters, journal);
         if extent == Extent::All || layers.iter().any(|layer| layer.components().is_some()) {
             let explicit = self.explicit_places(overrides.as_ref(), journal);
             layers.append(&mut read(ManifestKind::ExplicitLayer, &explicit, journal)?);
@@ -60,9 +60,15 @@ impl LayerScan<'_> {
     }
 
     /// What the override layer overrides, if there is one and it is active (LAY-174, LAY-179).
-    fn active_override(&self, layers: &[LayerManifest], filters: &LayerFilters) -> Option<OverrideFields> {
+    fn active_override(
+        &self,
+        layers: &[LayerManifest],
+        filters: &LayerFilters,
+        journal: &Journal<'_>,
+    ) -> Option<OverrideFields> {
         let layer = layers.iter().find(|layer| layer.is_override())?;
         let state = ImplicitState::of(layer, self.environment, filters, &[]);
+        state.note(layer, journal);
         state.active.then(|| layer.overrides.clone())
     }
 

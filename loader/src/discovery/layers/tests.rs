@@ -255,6 +255,8 @@ fn lay_170_lay_177_lay_182_blacklist() {
     ));
     world.set("VK_LOADER_LAYERS_DISABLE", OVERRIDE);
     assert_eq!(world.names(), ["VK_LAYER_a", "VK_LAYER_b"], "LAY-179");
+    let line = format!("Implicit layer \"{OVERRIDE}\" forced disabled because name matches filter of env var");
+    assert!(world.lines.has(WARN_LAYER, &line), "LAY-130");
     world.unset("VK_LOADER_LAYERS_DISABLE");
     std::fs::remove_file(world.scratch.path("implicit/o.json").as_path()).unwrap();
     world.explicit(
