@@ -2,11 +2,11 @@
 
 use super::global;
 use crate::alloc::OutOfMemory;
-use crate::driver::log_open_error;
 use crate::ffi::layer_interface::{PreInstanceNode, VkChainHeader};
 use crate::generated::types::{PFN_vkVoidFunction, VkExtensionProperties, VkLayerProperties, VkResult};
 use crate::journal::reason::{LayerLibraryProblem, LayerLibraryReason};
 use crate::journal::{Decision, Journal, Reason, Subject, Verdict};
+use crate::layer::open_library;
 use crate::library::Library;
 use crate::manifest::{LayerManifest, PreInstanceFunction};
 use crate::table;
@@ -52,11 +52,10 @@ impl Interceptors {
             let Some(path) = layer.library_path() else {
                 continue;
             };
-            let library = match Library::open(path) {
+            let library = match open_library(path, journal) {
                 Ok(library) => library,
-                Err(error) => {
-                    log_open_error(&error, journal);
-                    skip(layer, LayerLibraryProblem::NotOpened, journal);
+                Err(problem) => {
+                    skip(layer, problem, journal);
                     continue;
                 }
             };

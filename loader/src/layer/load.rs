@@ -77,16 +77,24 @@ struct Opened {
     path: Text,
 }
 
-fn open(manifest: &LayerManifest, journal: &Journal<'_>) -> Result<Opened, LayerLibraryProblem> {
-    // A path that is missing or empty never reaches the system (LAY-100).
-    let path = manifest.library_path().cloned().unwrap_or_default();
-    let library = Library::open(&path).map_err(|error| {
+/// Opens the library of a layer, or tells the system's own words about the failure (LAY-202).
+///
+/// # Errors
+/// What the failure means for the layer.
+pub fn open_library(path: &[u8], journal: &Journal<'_>) -> Result<Library, LayerLibraryProblem> {
+    Library::open(path).map_err(|error| {
         log_open_error(&error, journal);
         match error {
             OpenError::WrongClass(_) => LayerLibraryProblem::WrongArchitecture,
             OpenError::NotAPath | OpenError::Failed(_) => LayerLibraryProblem::NotOpened,
         }
-    })?;
+    })
+}
+
+fn open(manifest: &LayerManifest, journal: &Journal<'_>) -> Result<Opened, LayerLibraryProblem> {
+    // A path that is missing or empty never reaches the system (LAY-100).
+    let path = manifest.library_path().cloned().unwrap_or_default();
+    let library = open_library(&path, journal)?;
     journal.note(
         LogBits::DEBUG | LogBits::LAYER,
         format_args!("Loading layer library {}", Raw(&path)),

@@ -12,5 +12,5 @@ mod properties;
 pub use active::{ActiveLayer, InstanceLayers, LayerDeviceExtension, NamedExtensions};
 pub use callstack::{log_device_stack, log_instance_stack, log_unloading};
 pub use functions::LayerFunctions;
-pub use load::load_layers;
+pub use load::{load_layers, open_library};
 pub use properties::{device_extension_properties, extension_properties, properties_of};
