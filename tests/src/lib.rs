@@ -24,6 +24,7 @@
 
 mod case;
 mod driver;
+mod elevated;
 mod elf;
 mod library;
 mod outcome;

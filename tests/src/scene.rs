@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::driver::Driver;
 use crate::outcome::Outcome;
-use crate::{Vk, elf, library, process};
+use crate::{Vk, elevated, elf, library, process};
 
 const ROOT: &str = "LOADER_TESTS_ROOT";
 const RUN: &str = "LOADER_TESTS_RUN";
@@ -24,6 +24,7 @@ pub struct Scene {
     drivers: Vec<Driver>,
     variables: BTreeMap<OsString, Option<OsString>>,
     limit: Duration,
+    elevated: bool,
     runs: usize,
     child_run: Option<usize>,
     built: usize,
@@ -62,6 +63,7 @@ impl Scene {
             drivers: Vec::new(),
             variables: BTreeMap::new(),
             limit: Duration::from_secs(10),
+            elevated: false,
             runs: 0,
             child_run,
             built: 0,
@@ -152,6 +154,13 @@ impl Scene {
         self
     }
 
+    /// Runs the children with elevated privileges: an unprivileged user starts a program that belongs to the superuser and
+    /// has the set-user-ID bit. Only the superuser can prepare that; for others the case fails.
+    pub fn elevated(&mut self) -> &mut Self {
+        self.elevated = true;
+        self
+    }
+
     /// Adds a mock driver. Listed drivers are named by `VK_DRIVER_FILES` in the order in which they were added.
     pub fn driver(&mut self, name: &str) -> &mut Driver {
         self.drivers.push(Driver::new(name, self.drivers.len()));
@@ -239,18 +248,19 @@ impl Scene {
         let journal = self.path("journal");
         // A run that calls no driver leaves no journal.
         let _ = fs::remove_file(&journal);
-        let mut command = Command::new(env::current_exe().expect("a process knows its program"));
+        let mut command = self.program();
+        let path = self.path.as_str();
         command
-            .args(["--exact", &self.path, "--nocapture", "--test-threads", "1"])
+            .args(["--exact", path, "--nocapture", "--test-threads", "1"])
             .env_clear();
         command
             .env(ROOT, &self.root)
             .env(RUN, self.runs.to_string())
             .current_dir(&self.root);
-        for name in ["VKL_LIBRARY", "VKL_PEER"] {
-            if let Some(value) = env::var_os(name) {
-                command.env(name, value);
-            }
+        // The child may be a copy of this program, which cannot find the library from where it lies.
+        command.env("VKL_LIBRARY", library::under_test());
+        if library::is_peer() {
+            command.env("VKL_PEER", "1");
         }
         if !self.variables.contains_key(OsStr::new("VK_DRIVER_FILES")) {
             command.env("VK_DRIVER_FILES", self.driver_files());
@@ -261,8 +271,27 @@ impl Scene {
                 None => command.env_remove(name),
             };
         }
-        let ended = process::run(&mut command, self.limit);
+        let slower = if env::var_os("VKL_WRAP").is_some() { 30 } else { 1 };
+        let ended = process::run(&mut command, self.limit * slower);
         Outcome::new(ended, fs::read_to_string(journal).unwrap_or_default())
+    }
+
+    /// This program, behind the words of `VKL_WRAP` if there are any, or its elevated copy.
+    fn program(&self) -> Command {
+        let own = env::current_exe().expect("a process knows its program");
+        if self.elevated {
+            return elevated::command(&own, &self.root);
+        }
+        let wrap = env::var("VKL_WRAP").unwrap_or_default();
+        let mut words = wrap.split_whitespace();
+        match words.next() {
+            None => Command::new(own),
+            Some(first) => {
+                let mut command = Command::new(first);
+                command.args(words).arg(own);
+                command
+            }
+        }
     }
 
     fn driver_files(&self) -> OsString {

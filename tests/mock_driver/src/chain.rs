@@ -25,13 +25,24 @@ pub(crate) fn find<T>(first: *const c_void, kind: vk::StructureType) -> Option<*
     Some(hit.cast::<T>().cast_mut())
 }
 
-/// The chain's structure types as the journal shows them.
+/// The beginning of the two structures by which loaders and layers talk: type, next, and which function it has.
+#[repr(C)]
+struct LoaderInfo {
+    base: vk::BaseInStructure<'static>,
+    function: i32,
+}
+
+/// The chain's structure types as the journal shows them; those of loaders with their function behind a colon.
 pub(crate) fn show(first: *const c_void) -> String {
-    // SAFETY: `links` gives valid structures.
-    let types: Vec<String> = links(first)
-        .map(|link| unsafe { (*link).s_type }.as_raw().to_string())
-        .collect();
-    format!("pnext=[{}]", types.join(" "))
+    let show = |link: *const vk::BaseInStructure<'static>| {
+        // SAFETY: `links` gives valid structures.
+        match unsafe { (*link).s_type }.as_raw() {
+            // SAFETY: structures of these two types begin in this way.
+            kind @ (47 | 48) => format!("{kind}:{}", unsafe { (*link.cast::<LoaderInfo>()).function }),
+            kind => kind.to_string(),
+        }
+    };
+    format!("pnext=[{}]", links(first).map(show).collect::<Vec<_>>().join(" "))
 }
 
 /// An array of C strings as the journal shows it.

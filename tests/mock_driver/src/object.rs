@@ -78,10 +78,13 @@ pub(crate) fn expect(call: &'static str, kinds: &[&'static str], handle: u64) {
 
 /// Ends a dispatchable object.
 pub(crate) fn destroy(handle: u64) {
-    let known = state::with(|state| state.live.remove(&handle).is_some());
-    if known {
-        // SAFETY: the handle came from `create`, and it was in the table of live ones until now.
-        drop(unsafe { Box::from_raw(handle as *mut Object) });
+    let (kind, config) = state::with(|state| (state.live.remove(&handle), state.config.clone()));
+    let Some(kind) = kind else { return };
+    // SAFETY: the handle came from `create`, and it was in the table of live ones until now.
+    let object = unsafe { Box::from_raw(handle as *mut Object) };
+    // DRV-210: these two are the driver's alone.
+    if ["instance", "physical_device"].contains(&kind) && ![0, ICD_LOADER_MAGIC].contains(&object.loader_word) {
+        journal::line(&config, &format!("FOREIGN the first word of a {kind} was written to"));
     }
 }
 

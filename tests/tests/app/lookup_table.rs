@@ -48,7 +48,8 @@ fn found(command: &Command, minor: u32, enabled: &[&str]) -> bool {
         return minor < 3;
     }
     let gate = command.gate();
-    command.core.is_some() || command.on_linux() && (gate.is_empty() || gate.iter().any(|one| enabled.contains(one)))
+    let here = command.on_linux() || command.of_device_extension();
+    command.core.is_some() || here && (gate.is_empty() || gate.iter().any(|one| enabled.contains(one)))
 }
 
 fn check(vk: &Vk, minor: u32, enabled: &[&str]) {

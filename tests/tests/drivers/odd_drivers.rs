@@ -1,0 +1,253 @@
+//! Drivers that are odd in other ways (sections 3, 19, 20 and 23).
+
+use std::fs;
+
+use loader_tests::ash::vk;
+use loader_tests::vk::{Commands, Messages};
+use loader_tests::{call, case};
+
+/// DRV-53: a library may have any name.
+#[test]
+fn drv_053_a_library_may_have_any_name() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        let (library, other) = (scene.library("a"), scene.path("libraries/a driver.txt"));
+        scene.run(|vk| assert_eq!(vk.instance().device_names(), ["one"])).ok();
+        scene.on_disk(|| {
+            fs::rename(&library, &other).expect("renamed");
+            fs::copy(library.with_extension("conf"), other.with_extension("conf")).expect("copied");
+        });
+        scene.driver("b").library_path(&other.display().to_string());
+        let manifest = scene.manifest("b");
+        scene.env("VK_DRIVER_FILES", manifest);
+        scene.run(|vk| assert_eq!(vk.instance().device_names(), ["one"])).ok();
+    });
+}
+
+/// DRV-56: a driver's symbols are its own.
+#[test]
+fn drv_056_symbols_stay_local() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance();
+            let maps = fs::read_to_string("/proc/self/maps").expect("the map is readable");
+            assert!(maps.contains("libmock_a.so"));
+            let everything = libloading_this();
+            assert!(
+                !everything("vk_icdGetInstanceProcAddr") && !everything("vk_icdNegotiateLoaderICDInterfaceVersion")
+            );
+            drop(instance);
+        });
+        outcome.ok();
+    });
+}
+
+/// Whether a symbol can be found among all that are global in this process.
+fn libloading_this() -> impl Fn(&str) -> bool {
+    let this = libloading::os::unix::Library::this();
+    move |name| {
+        let name = std::ffi::CString::new(name).expect("no zero byte");
+        // SAFETY: only the presence of the symbol is asked for.
+        unsafe { this.get::<*const ()>(name.as_bytes_with_nul()) }.is_ok()
+    }
+}
+
+/// DRV-77, section 23: a driver that hands out the loader's own functions for some of its own, in every place.
+#[test]
+fn drv_077_the_loaders_own_functions_are_refused() {
+    case(|scene| {
+        scene.driver("odd").device("odd");
+        scene.driver("good").device("good");
+        scene.env("VK_LOADER_DISABLE_SELECT", "1");
+        for command in [
+            "vkCreateInstance",
+            "vkEnumerateInstanceExtensionProperties",
+            "vkEnumeratePhysicalDevices",
+            "vkGetPhysicalDeviceProperties",
+            "vkGetDeviceProcAddr",
+            "vkCreateDevice",
+            "vkDestroyInstance",
+        ] {
+            let outcome = scene.run(|vk| {
+                let own = Commands::address(vk, command);
+                vk.add_lines("odd", &format!("answer {command} {own:x}"));
+                let names = vk.instance().device_names();
+                vk.remove_lines("odd", &["answer"]);
+                assert!(names.contains(&"good".into()), "{command}: {names:?}");
+            });
+            outcome.ran();
+        }
+    });
+}
+
+/// DRV-231: a name that the loader knows never becomes an unknown one.
+#[test]
+fn drv_231_known_names_are_not_unknown() {
+    case(|scene| {
+        scene
+            .driver("a")
+            .unknown_physical("vkGetPhysicalDeviceFeatures2KHR")
+            .unknown_device("vkCmdDraw")
+            .device("one");
+        let outcome = scene.run(|vk| {
+            let plain = vk.instance_with("1.1", &[]);
+            // A known command of an extension that is not enabled is not looked for elsewhere.
+            assert_eq!(plain.address("vkGetPhysicalDeviceFeatures2KHR"), 0);
+            assert_eq!(plain.address("vkCmdDraw"), Commands::address(vk, "vkCmdDraw"));
+        });
+        outcome.ok();
+    });
+}
+
+/// DRV-210: the loader's word of instances and physical devices stays the driver's: the mock looks when they end.
+#[test]
+fn drv_210_the_words_of_instances_and_physical_devices_stay() {
+    case(|scene| {
+        scene.usual_driver("a");
+        scene.driver("b").api("1.0.0").interface(1).device("two");
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance_with("1.1", &[]);
+            for physical in instance.devices().expect("devices") {
+                let _ = instance.properties(physical);
+                drop(instance.device(physical, &[]));
+            }
+        });
+        outcome.ok().not_logged("was written to");
+        assert!(
+            !outcome.journal().iter().any(|line| line.contains("was written to")),
+            "{}",
+            outcome.all()
+        );
+    });
+}
+
+/// Section 23: the file of a loaded driver is replaced; the old one stays until nobody has it open.
+#[test]
+fn drv_023_a_driver_replaced_on_disk() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        let library = scene.library("a");
+        let outcome = scene.run(move |vk| {
+            let first = vk.instance();
+            fs::remove_file(&library).expect("removed");
+            fs::write(&library, "no library").expect("written");
+            assert_eq!(first.device_names(), ["one"]);
+            assert_eq!(vk.instance().device_names(), ["one"]);
+            assert_eq!(first.device_names(), ["one"]);
+            first.destroy();
+            assert_eq!(vk.spec().create().err(), Some(vk::Result::ERROR_INCOMPATIBLE_DRIVER));
+        });
+        outcome.ok();
+    });
+}
+
+/// APP-93, APP-143: what the loader puts in front of the application's chains.
+#[test]
+fn app_093_the_loaders_links_in_the_chains() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        let outcome = scene.run(|vk| {
+            let strange = vk::BaseInStructure {
+                s_type: vk::StructureType::from_raw(777_000),
+                ..Default::default()
+            };
+            let instance = vk.spec().next(&strange).create().expect("vkCreateInstance");
+            drop(
+                instance
+                    .device_spec(instance.first())
+                    .next(&strange)
+                    .create()
+                    .expect("vkCreateDevice"),
+            );
+        });
+        let outcome = outcome.ok();
+        // Features, device callbacks, loader data; without layers there is no layer link.
+        assert!(
+            outcome.calls("a", "vkCreateInstance")[0].contains("pnext=[47:3 47:2 47:1 777000]"),
+            "{}",
+            outcome.all()
+        );
+        assert!(
+            outcome.calls("a", "vkCreateDevice")[0].contains("pnext=[48:1 777000]"),
+            "{}",
+            outcome.all()
+        );
+    });
+}
+
+/// DRV-116, DRV-176: what counts is what was enabled on that driver.
+#[test]
+fn drv_116_extensions_count_per_driver() {
+    case(|scene| {
+        scene.usual_driver("with");
+        // It has the functions of a platform whose extension it does not offer.
+        scene
+            .driver("without")
+            .extension("VK_KHR_surface")
+            .device("gpu-without");
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance_with("1.1", &["VK_KHR_surface", "VK_KHR_xcb_surface"]);
+            let surface = instance.xcb_surface(1, 2);
+            assert_eq!(instance.surface_support(instance.named("gpu-with"), surface), Ok(true));
+            assert_eq!(
+                instance.surface_support(instance.named("gpu-without"), surface),
+                Ok(false)
+            );
+            instance.destroy_surface(surface);
+        });
+        outcome.ok();
+    });
+}
+
+/// APP-187: an abort from inside a callback, which may run under the loader's lock, does not hang.
+#[test]
+fn app_187_an_abort_inside_a_callback_does_not_hang() {
+    case(|scene| {
+        scene.usual_driver("a").line("emit", "vkCreateDevice from the driver");
+        let outcome = scene.run(|vk| {
+            let inner = vk.again();
+            let messages = Messages::with_hook(move |message| {
+                if message.text == "from the driver" {
+                    let mut features = vk::PhysicalDeviceFeatures::default();
+                    call!(
+                        inner,
+                        PFN_vkGetPhysicalDeviceFeatures(vk::PhysicalDevice::null(), &mut features)
+                    );
+                }
+            });
+            let instance = vk.instance_with("1.1", &["VK_EXT_debug_utils"]);
+            instance.messenger(&messages);
+            drop(instance.device(instance.first(), &[]));
+        });
+        outcome.aborted("vkGetPhysicalDeviceFeatures: Invalid physicalDevice");
+    });
+}
+
+/// Section 23: the enumeration of a driver that grows between its two calls and says so.
+#[test]
+fn drv_120_an_incomplete_fill_call() {
+    case(|scene| {
+        scene.driver("odd").device("odd");
+        scene.driver("good").device("good");
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance();
+            assert_eq!(instance.device_names(), ["good", "odd"]);
+            // The first call of each pair counts, the second fills.
+            let seen = vk
+                .journal()
+                .iter()
+                .filter(|line| line.starts_with("odd vkEnumeratePhysicalDevices"))
+                .count();
+            vk.add_lines(
+                "odd",
+                &format!("fail vkEnumeratePhysicalDevices 5 {} {}", seen + 2, seen + 2),
+            );
+            let (result, devices) = instance.some_devices(4);
+            assert_eq!(result, vk::Result::SUCCESS);
+            let names: Vec<String> = devices.iter().map(|device| instance.name_of(*device)).collect();
+            assert!(names == ["good"] || names == ["good", "odd"], "{names:?}");
+        });
+        outcome.ok();
+    });
+}
