@@ -14,6 +14,9 @@ use crate::manifest::Text;
 use crate::version::ApiVersion;
 
 const HERE: &str = "loader_scan_for_direct_drivers:";
+const WARN: LogBits = LogBits::WARN.with(LogBits::DRIVER);
+
+type List = VkDirectDriverLoadingListLUNARG<DriverLevel>;
 
 /// What the application's list amounts to.
 #[derive(Default)]
@@ -33,37 +36,9 @@ pub unsafe fn direct_drivers(
     extension_enabled: bool,
     journal: &mut Journal<'_>,
 ) -> DirectDrivers {
-    let warn = LogBits::WARN | LogBits::DRIVER;
-    // SAFETY: by this function's contract the chain is valid.
-    let list = unsafe {
-        ffi::find::<VkDirectDriverLoadingListLUNARG<DriverLevel>>(
-            create_info.pNext,
-            VkDirectDriverLoadingListLUNARG::<DriverLevel>::STRUCTURE_TYPE,
-        )
-    };
-    let list = match (list, extension_enabled) {
-        (None, false) => return DirectDrivers::default(),
-        (None, true) => {
-            journal.note(
-                warn,
-                format_args!(
-                    "{HERE} The VK_LUNARG_direct_driver_loading extension was enabled but the pNext chain of \
-                     VkInstanceCreateInfo did not contain the VkDirectDriverLoadingListLUNARG structure."
-                ),
-            );
-            return DirectDrivers::default();
-        }
-        (Some(_), false) => {
-            journal.note(
-                warn,
-                format_args!(
-                    "{HERE} The pNext chain of VkInstanceCreateInfo contained the VkDirectDriverLoadingListLUNARG \
-                     structure, but the VK_LUNARG_direct_driver_loading extension was not enabled."
-                ),
-            );
-            return DirectDrivers::default();
-        }
-        (Some(list), true) => list,
+    // SAFETY: passed on.
+    let Some(list) = (unsafe { usable_list(create_info, extension_enabled, journal) }) else {
+        return DirectDrivers::default();
     };
     let exclusive = list.mode == VkDirectDriverLoadingModeLUNARG::VK_DIRECT_DRIVER_LOADING_MODE_EXCLUSIVE_LUNARG;
     if exclusive {
@@ -85,7 +60,7 @@ pub unsafe fn direct_drivers(
     };
     if let Some(problem) = problem {
         journal.note(
-            warn,
+            WARN,
             format_args!(
                 "{HERE} The VkDirectDriverLoadingListLUNARG structure in the pNext chain of VkInstanceCreateInfo {problem}"
             ),
@@ -98,6 +73,37 @@ pub unsafe fn direct_drivers(
         .filter_map(|(index, entry)| open(index, entry, journal))
         .collect();
     DirectDrivers { drivers, exclusive }
+}
+
+/// The first list in the chain, if the extension is enabled. One without the other is worth a warning (DRV-80).
+///
+/// # Safety
+/// As for [`direct_drivers`].
+unsafe fn usable_list<'a>(
+    create_info: &'a VkInstanceCreateInfo,
+    extension_enabled: bool,
+    journal: &Journal<'_>,
+) -> Option<&'a List> {
+    // SAFETY: by this function's contract the chain is valid.
+    let list = unsafe { ffi::find::<List>(create_info.pNext, List::STRUCTURE_TYPE) };
+    match (&list, extension_enabled) {
+        (None, false) | (Some(_), true) => return list,
+        (None, true) => journal.note(
+            WARN,
+            format_args!(
+                "{HERE} The VK_LUNARG_direct_driver_loading extension was enabled but the pNext chain of \
+                 VkInstanceCreateInfo did not contain the VkDirectDriverLoadingListLUNARG structure."
+            ),
+        ),
+        (Some(_), false) => journal.note(
+            WARN,
+            format_args!(
+                "{HERE} The pNext chain of VkInstanceCreateInfo contained the VkDirectDriverLoadingListLUNARG \
+                 structure, but the VK_LUNARG_direct_driver_loading extension was not enabled."
+            ),
+        ),
+    }
+    None
 }
 
 fn open(index: u32, entry: &VkDirectDriverLoadingInfoLUNARG<DriverLevel>, journal: &mut Journal<'_>) -> Option<Driver> {

@@ -18,6 +18,7 @@ use crate::journal::reason::DriverLibraryReason;
 use crate::journal::{Decision, Journal, LogBits, Raw, Reason, Subject, Verdict};
 use crate::log::{self, InstanceSink};
 use crate::manifest::Text;
+use crate::physical_device::SORTS_BY_PROPERTIES;
 use crate::proc_addr;
 use crate::seam::INSTANCE_MAGIC;
 use crate::state::lock;
@@ -168,6 +169,34 @@ impl Creation<'_> {
         let driver_version = driver.api_version(journal);
         let (names, forced) = self.extensions_for(&offered, driver_version, scratch)?;
         let application = self.application_info(driver_version, journal);
+        let info = self.info_for(&offered, &names, application.as_ref());
+        let mut handle = InstanceHandle::<DriverLevel>::NULL;
+        let create = driver.interface.create_instance;
+        // SAFETY: the driver's function with a create info whose arrays live until it returns; `pNext` and the
+        // callbacks are passed on as they came (DRV-109).
+        let result = unsafe { create(&info, self.callbacks, &mut handle) };
+        let problem = match result {
+            VkResult::VK_ERROR_OUT_OF_HOST_MEMORY => return Err(OutOfMemory),
+            VkResult::VK_SUCCESS if handle.is_null() => Some(DriverLibraryReason::NullInstance),
+            VkResult::VK_SUCCESS => None,
+            failure => Some(DriverLibraryReason::CreationFailed(failure.0)),
+        };
+        if let Some(problem) = problem {
+            return Ok(drop_driver(driver, problem, journal));
+        }
+        let enabled = self.enabled_on(&names, &driver);
+        self.adopt(driver, handle, enabled, journal)
+            .map(|made| made.map(|made| (made, forced)))
+    }
+
+    /// The create info for one driver: no layers, only `names` as extensions, and the portability bit only for drivers
+    /// that know it (DRV-100, DRV-109).
+    fn info_for(
+        &self,
+        offered: &[VkExtensionProperties],
+        names: &[*const c_char],
+        application: Option<&VkApplicationInfo>,
+    ) -> VkInstanceCreateInfo {
         let mut info = *self.create_info;
         info.enabledLayerCount = 0;
         info.ppEnabledLayerNames = std::ptr::null();
@@ -177,36 +206,16 @@ impl Creation<'_> {
         } else {
             names.as_ptr()
         };
-        if let Some(application) = &application {
+        if let Some(application) = application {
             info.pApplicationInfo = application;
         }
         if !offers(
-            &offered,
+            offered,
             InstanceExtension::VK_KHR_portability_enumeration.name().to_bytes(),
         ) {
             info.flags.0 &= !(VkInstanceCreateFlagBits::VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR.0);
         }
-        let mut handle = InstanceHandle::<DriverLevel>::NULL;
-        let create = driver.interface.create_instance;
-        // SAFETY: the driver's function with a create info whose arrays live until it returns; `pNext` and the
-        // callbacks are passed on as they came (DRV-109).
-        let result = unsafe { create(&info, self.callbacks, &mut handle) };
-        if result == VkResult::VK_ERROR_OUT_OF_HOST_MEMORY {
-            return Err(OutOfMemory);
-        }
-        if result != VkResult::VK_SUCCESS {
-            return Ok(drop_driver(
-                driver,
-                DriverLibraryReason::CreationFailed(result.0),
-                journal,
-            ));
-        }
-        if handle.is_null() {
-            return Ok(drop_driver(driver, DriverLibraryReason::NullInstance, journal));
-        }
-        let enabled = self.enabled_on(&names, &driver);
-        self.adopt(driver, handle, enabled, journal)
-            .map(|made| made.map(|made| (made, forced)))
+        info
     }
 
     /// The requested extensions that the driver offers, in the requested order, and whether properties2 was added.
@@ -227,7 +236,7 @@ impl Creation<'_> {
         let properties2 = InstanceExtension::VK_KHR_get_physical_device_properties2.name();
         let old = self.instance.api_version() < ApiVersion::V1_1 || driver_version < ApiVersion::V1_1;
         let missing = !self.requests.extensions().any(|name| name == properties2.to_bytes());
-        let forced = old && missing && offers(offered, properties2.to_bytes());
+        let forced = SORTS_BY_PROPERTIES && old && missing && offers(offered, properties2.to_bytes());
         if forced {
             names.try_push(properties2.as_ptr())?;
         }

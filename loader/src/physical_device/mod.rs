@@ -24,3 +24,4 @@ pub use extensions::enumerate_device_layer_properties;
 pub use groups::enumerate_physical_device_groups;
 pub use object::{AppPhysicalDevice, ChainPhysicalDevice};
 pub use objects::PhysicalDevices;
+pub use order::SORTS_BY_PROPERTIES;

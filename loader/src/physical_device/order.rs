@@ -11,8 +11,8 @@ use crate::journal::{Journal, LogBits, Raw};
 use crate::manifest::Text;
 use std::sync::atomic::Ordering;
 
-/// The systems on which devices are sorted this way.
-const APPLIES: bool = cfg!(any(
+/// Whether devices are sorted by what they tell about themselves on this system.
+pub const SORTS_BY_PROPERTIES: bool = cfg!(any(
     target_os = "linux",
     target_os = "freebsd",
     target_os = "openbsd",
@@ -117,7 +117,7 @@ impl Sorting {
     pub(super) fn of(instance: &Instance) -> Option<Self> {
         let environment = Environment::process();
         let able = instance.supports_properties2.load(Ordering::Relaxed) != 0;
-        let sorts = APPLIES && able && !environment.is_non_zero(Variable::DisableSelect);
+        let sorts = SORTS_BY_PROPERTIES && able && !environment.is_non_zero(Variable::DisableSelect);
         sorts.then(|| Self::selecting(environment.get(Variable::DeviceSelect)))
     }
 

@@ -288,23 +288,12 @@ fn drv_159_nothing_can_be_shared() {
     }
     let memory = buffers.externalMemoryProperties;
     let shared = [
-        (
-            memory.externalMemoryFeatures.0,
-            memory.exportFromImportedHandleTypes.0,
-            memory.compatibleHandleTypes.0,
-        ),
-        (
-            semaphores.externalSemaphoreFeatures.0,
-            semaphores.exportFromImportedHandleTypes.0,
-            semaphores.compatibleHandleTypes.0,
-        ),
-        (
-            fences.externalFenceFeatures.0,
-            fences.exportFromImportedHandleTypes.0,
-            fences.compatibleHandleTypes.0,
-        ),
+        memory.externalMemoryFeatures.0 | memory.exportFromImportedHandleTypes.0 | memory.compatibleHandleTypes.0,
+        semaphores.externalSemaphoreFeatures.0,
+        semaphores.exportFromImportedHandleTypes.0 | semaphores.compatibleHandleTypes.0,
+        fences.externalFenceFeatures.0 | fences.exportFromImportedHandleTypes.0 | fences.compatibleHandleTypes.0,
     ];
-    assert_eq!(shared, [(0, 0, 0); 3]);
+    assert_eq!(shared, [0; 4]);
     let ignored = ["pExternalBufferInfo->", "pExternalBufferProperties->"];
     let mut messages = expected("vkGetPhysicalDeviceExternalBufferProperties", None, &ignored);
     messages.extend(expected("vkGetPhysicalDeviceExternalSemaphoreProperties", None, &[]));
