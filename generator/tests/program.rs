@@ -209,3 +209,112 @@ fn gen_60_dump_holds_what_tests_and_diffs_need() {
         .find(|handle| handle["name"] == "VkQueue");
     assert_eq!(queue.expect("a queue")["dispatchable"], true);
 }
+
+#[test]
+fn gen_93_place_time_and_language_leave_no_trace() {
+    let folders: Vec<Scratch> = (0..4).map(|_| prepared()).collect();
+    let languages = [
+        ("C", "UTC"),
+        ("tr_TR.UTF-8", "Asia/Tokyo"),
+        ("de_DE.UTF-8", "America/Lima"),
+        ("", ""),
+    ];
+    // All at once, each in a folder and a world of its own.
+    let runs: Vec<_> = folders
+        .iter()
+        .zip(languages)
+        .map(|(folder, (language, zone))| {
+            Command::new(env!("CARGO_BIN_EXE_vkgen"))
+                .args([
+                    "emit",
+                    "--generated",
+                    "generated",
+                    "--snapshot",
+                    "snapshot",
+                    "--policy",
+                    "policy.toml",
+                ])
+                .current_dir(folder.path())
+                .env_clear()
+                .envs([("LC_ALL", language), ("LANG", language), ("TZ", zone)])
+                .stdout(std::process::Stdio::null())
+                .spawn()
+                .expect("the program runs")
+        })
+        .collect();
+    for mut run in runs {
+        assert!(run.wait().expect("it ends").success());
+    }
+    let content = |folder: &Scratch| {
+        let root = folder.path().join("generated");
+        let mut files: Vec<(String, Vec<u8>)> = walk(&root)
+            .into_iter()
+            .map(|path| {
+                (
+                    path.replace(&root.display().to_string(), ""),
+                    fs::read(&path).expect("a file"),
+                )
+            })
+            .collect();
+        files.sort();
+        files
+    };
+    let first = content(&folders[0]);
+    assert!(first.len() > 30);
+    for folder in &folders[1..] {
+        assert!(content(folder) == first);
+    }
+}
+
+#[test]
+fn gen_85_the_program_survives_damaged_xml() {
+    let scratch = Scratch::new();
+    let write = |name: &str, bytes: &[u8]| fs::write(scratch.path().join(name), bytes).expect("a file");
+    write(
+        "video.xml",
+        b"<registry><types><type name=\"stdint\" category=\"include\"/></types></registry>",
+    );
+    let deep = "<a>".repeat(100_000);
+    let bomb = "<!DOCTYPE r [<!ENTITY a \"aa\"><!ENTITY b \"&a;&a;\">]><registry>&b;</registry>";
+    let utf16: Vec<u8> = "<registry/>".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let nul = b"<registry><comment>\0</comment></registry>".to_vec();
+    let huge = format!("<registry novelty=\"{}\"/>", "x".repeat(5_000_000));
+    let cases: [&[u8]; 8] = [
+        b"",
+        b"<registry",
+        deep.as_bytes(),
+        bomb.as_bytes(),
+        &utf16,
+        &nul,
+        huge.as_bytes(),
+        b"\xff\xfe\x00",
+    ];
+    for bytes in cases {
+        write("vk.xml", bytes);
+        let xml = ["--vk-xml", "vk.xml", "--video-xml", "video.xml"];
+        for verb in [
+            &["import", "--snapshot", "snapshot"][..],
+            &["dump"],
+            &["diff", "vk.xml", "vk.xml"],
+        ] {
+            let more: &[&str] = if verb[0] == "diff" { &[] } else { &xml };
+            let output = Command::new(env!("CARGO_BIN_EXE_vkgen"))
+                .args(verb)
+                .args(more)
+                .args(["--policy".as_ref(), reduced().join("policy.toml").as_os_str()])
+                .current_dir(scratch.path())
+                .output()
+                .expect("the program runs");
+            let text = errors(&output);
+            assert_eq!(
+                code(&output),
+                2,
+                "{verb:?} of {:?}: {text}",
+                &bytes[..bytes.len().min(20)]
+            );
+            assert!(text.starts_with("vk.xml:1:"), "{text}");
+            assert!(text.len() < 20_000, "a message of {} bytes", text.len());
+            assert!(!scratch.path().join("snapshot").exists(), "nothing is written");
+        }
+    }
+}

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 #[derive(Default)]
 pub(super) struct Wanted<'a> {
     here: HashSet<&'a str>,
-    /// Asked for only by disabled extensions or under another API, with the first provider that does.
+    /// Asked for only by disabled extensions or under another API, with the provider that does, by name the first.
     elsewhere: HashMap<&'a str, &'a str>,
 }
 
@@ -19,14 +19,20 @@ impl<'a> Wanted<'a> {
             if counts {
                 self.here.insert(named.name);
             } else {
-                self.elsewhere.entry(named.name).or_insert(provider.name);
+                self.not_here(named.name, provider.name);
             }
         }
     }
 
     fn remove(&mut self, name: &'a str, provider: &'a str) -> bool {
-        self.elsewhere.insert(name, provider);
+        self.not_here(name, provider);
         self.here.remove(name)
+    }
+
+    /// Of several providers the one whose name sorts first, so that their order in the file does not matter.
+    fn not_here(&mut self, name: &'a str, provider: &'a str) {
+        let first = self.elsewhere.entry(name).or_insert(provider);
+        *first = (*first).min(provider);
     }
 
     /// Whether a provider that counts asks for the name.
