@@ -1,6 +1,6 @@
 //! Driver manifests (DRV-46 to DRV-55).
 
-use super::file::{FileError, read_json};
+use super::file::{Buffer, FileError, read_json};
 use super::json::Object;
 use super::library::{Architecture, resolve};
 use super::version::driver_version;
@@ -49,7 +49,7 @@ pub fn read_driver_manifest(
     with_portability: bool,
     journal: &mut Journal<'_>,
 ) -> Result<DriverOutcome, OutOfMemory> {
-    let reason = match read_json(path) {
+    let reason = match read_json(path, &mut Buffer::default()) {
         Ok(value) => match value.as_object() {
             Some(root) => match parse(root, path, source, with_portability, journal) {
                 Ok(driver) => return Ok(DriverOutcome::Driver(driver)),
@@ -76,7 +76,7 @@ pub fn read_driver_manifest(
 
 /// The members of a manifest, checked in the order of the table of DRV-51.
 fn parse(
-    root: &Object,
+    root: &Object<'_>,
     path: &Text,
     source: Source,
     with_portability: bool,
@@ -129,7 +129,7 @@ fn note_format(version: &[u8], path: &Text, journal: &Journal<'_>) {
     }
 }
 
-fn library_path(icd: &Object, manifest: &Text, journal: &Journal<'_>) -> Result<Text, DriverManifestReason> {
+fn library_path(icd: &Object<'_>, manifest: &Text, journal: &Journal<'_>) -> Result<Text, DriverManifestReason> {
     let value = icd.get("library_path").and_then(|value| value.as_raw_text());
     let value = value.ok_or(DriverManifestReason::NoLibraryPath)?;
     if value.is_empty() {
@@ -147,7 +147,7 @@ fn library_path(icd: &Object, manifest: &Text, journal: &Journal<'_>) -> Result<
         .ok_or(DriverManifestReason::UnusableLibraryPath)
 }
 
-fn architecture(icd: &Object) -> Option<Architecture> {
+fn architecture(icd: &Object<'_>) -> Option<Architecture> {
     match icd.text("library_arch")? {
         b"32" => Some(Architecture::Bits32),
         b"64" => Some(Architecture::Bits64),

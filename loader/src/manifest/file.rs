@@ -27,10 +27,17 @@ impl From<OutOfMemory> for FileError {
     }
 }
 
-/// The JSON value in a file.
-pub fn read_json(path: &Text) -> Result<Value, FileError> {
-    let text = read(path.as_path())?;
-    json::parse(&text).map_err(|error| match error {
+/// The text of a file, for the values that point into it.
+#[derive(Debug, Default)]
+pub struct Buffer {
+    text: Vec<u8>,
+    normalized: Vec<u8>,
+}
+
+/// The JSON value in a file, whose text `buffer` holds from then on.
+pub fn read_json<'b>(path: &Text, buffer: &'b mut Buffer) -> Result<Value<'b>, FileError> {
+    buffer.text = read(path.as_path())?;
+    json::parse(&buffer.text, &mut buffer.normalized).map_err(|error| match error {
         JsonError::Invalid => FileError::Unusable(FileReason::InvalidJson),
         JsonError::OutOfMemory => FileError::OutOfMemory,
     })
@@ -131,7 +138,11 @@ mod tests {
             ("".into(), FileReason::NotFound),
         ];
         for (path, reason) in cases {
-            assert_eq!(read_json(&path), Err(FileError::Unusable(reason)), "{path:?}");
+            assert_eq!(
+                read_json(&path, &mut Buffer::default()),
+                Err(FileError::Unusable(reason)),
+                "{path:?}"
+            );
         }
     }
 
@@ -142,9 +153,15 @@ mod tests {
         let file = OpenOptions::new().write(true).open(path.as_path()).unwrap();
         file.set_len(MAX_FILE_BYTES + 1).unwrap();
         let reason = FileReason::TooLarge(MAX_FILE_BYTES);
-        assert_eq!(read_json(&path), Err(FileError::Unusable(reason)));
+        assert_eq!(
+            read_json(&path, &mut Buffer::default()),
+            Err(FileError::Unusable(reason))
+        );
         file.set_len(MAX_FILE_BYTES).unwrap();
-        assert_eq!(read_json(&path), Err(FileError::Unusable(FileReason::InvalidJson)));
+        assert_eq!(
+            read_json(&path, &mut Buffer::default()),
+            Err(FileError::Unusable(FileReason::InvalidJson))
+        );
     }
 
     #[test]
@@ -164,6 +181,6 @@ mod tests {
         let scratch = Scratch::create();
         let path = crate::manifest::join(scratch.root().as_os_str().as_bytes(), b"\xFF.json");
         std::fs::write(path.as_path(), b"{}").unwrap();
-        assert!(read_json(&path).is_ok());
+        assert!(read_json(&path, &mut Buffer::default()).is_ok());
     }
 }

@@ -5,7 +5,7 @@ use crate::alloc::OutOfMemory;
 use crate::manifest::json::{Object, Value};
 
 /// The usable elements of `device_configurations`; `None` if it is missing, or holds something that is no object.
-pub(super) fn configurations(object: &Object) -> Result<Option<Vec<DeviceConfiguration>>, OutOfMemory> {
+pub(super) fn configurations(object: &Object<'_>) -> Result<Option<Vec<DeviceConfiguration>>, OutOfMemory> {
     let Some(elements) = object.array("device_configurations") else {
         return Ok(None);
     };
@@ -22,7 +22,7 @@ pub(super) fn configurations(object: &Object) -> Result<Option<Vec<DeviceConfigu
     Ok(Some(configurations))
 }
 
-fn configuration(object: &Object) -> Option<DeviceConfiguration> {
+fn configuration(object: &Object<'_>) -> Option<DeviceConfiguration> {
     let name = |field| ShortName::new(object.text(field).unwrap_or_default());
     Some(DeviceConfiguration {
         device_uuid: uuid(object, "deviceUUID")?,
@@ -34,7 +34,7 @@ fn configuration(object: &Object) -> Option<DeviceConfiguration> {
     })
 }
 
-fn uuid(object: &Object, field: &str) -> Option<[u8; 16]> {
+fn uuid(object: &Object<'_>, field: &str) -> Option<[u8; 16]> {
     let elements: &[Value; 16] = object.array(field)?.try_into().ok()?;
     let mut uuid = [0; 16];
     for (byte, element) in uuid.iter_mut().zip(elements) {

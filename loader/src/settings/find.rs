@@ -8,7 +8,7 @@ use crate::env::variable::Separator;
 use crate::env::{Environment, Variable, split};
 use crate::journal::reason::FileReason;
 use crate::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
-use crate::manifest::file::{FileError, read_json};
+use crate::manifest::file::{Buffer, FileError, read_json};
 use crate::manifest::{Text, join};
 
 /// The file below a base folder.
@@ -30,7 +30,7 @@ pub fn load_for(
 ) -> Result<Option<Settings>, OutOfMemory> {
     for folder in folders(environment) {
         let path = join(&folder, FILE);
-        let outcome = match read_json(&path) {
+        let outcome = match read_json(&path, &mut Buffer::default()) {
             Err(FileError::Unusable(FileReason::NotFound)) => continue,
             Err(FileError::OutOfMemory) => return Err(OutOfMemory),
             Err(FileError::Unusable(reason)) => Err(reason.into()),

@@ -31,7 +31,7 @@ const ALL: LogBits = LogBits::INFO
 
 /// The settings for an executable, or why there are none. The outer error is that of the whole call.
 pub(super) fn settings(
-    root: &Value,
+    root: &Value<'_>,
     path: &Text,
     executable: &Executable,
 ) -> Result<Result<Settings, Reason>, OutOfMemory> {
@@ -57,7 +57,7 @@ pub(super) fn settings(
 }
 
 /// The object that is for this executable, else the first that is for all (APP-246).
-fn choose<'a>(root: &'a Value, executable: &Executable) -> Result<&'a Object, Reason> {
+fn choose<'a>(root: &'a Value<'a>, executable: &Executable) -> Result<&'a Object<'a>, Reason> {
     let root = root.as_object().ok_or(FileReason::InvalidJson)?;
     root.text("file_format_version")
         .ok_or(SettingsReason::NoFormatVersion)?;
@@ -77,13 +77,13 @@ fn choose<'a>(root: &'a Value, executable: &Executable) -> Result<&'a Object, Re
     for_all.ok_or(SettingsReason::OtherExecutable.into())
 }
 
-fn is_for(keys: &Value, executable: &Executable) -> bool {
+fn is_for(keys: &Value<'_>, executable: &Executable) -> bool {
     let keys = keys.as_array().unwrap_or_default();
     let executable = if keys.is_empty() { None } else { executable.path() };
     executable.is_some_and(|executable| keys.iter().any(|key| key.as_text() == Some(executable.as_bytes())))
 }
 
-fn log_mask(object: &Object) -> LogBits {
+fn log_mask(object: &Object<'_>) -> LogBits {
     let words = object
         .array("stderr_log")
         .unwrap_or_default()
@@ -94,7 +94,7 @@ fn log_mask(object: &Object) -> LogBits {
 }
 
 /// The layers, unless one entry voids them all (LAY-151).
-fn layers(object: &Object) -> Result<Option<Vec<LayerEntry>>, OutOfMemory> {
+fn layers(object: &Object<'_>) -> Result<Option<Vec<LayerEntry>>, OutOfMemory> {
     let Some(elements) = object.array("layers") else {
         return Ok(None);
     };
@@ -109,7 +109,7 @@ fn layers(object: &Object) -> Result<Option<Vec<LayerEntry>>, OutOfMemory> {
     Ok(Some(entries))
 }
 
-fn layer_entry(element: &Value) -> Result<Option<LayerEntry>, OutOfMemory> {
+fn layer_entry(element: &Value<'_>) -> Result<Option<LayerEntry>, OutOfMemory> {
     let Some(object) = element.as_object() else {
         return Ok(None);
     };
@@ -134,7 +134,7 @@ fn layer_entry(element: &Value) -> Result<Option<LayerEntry>, OutOfMemory> {
 }
 
 /// The manifests of further drivers; none if one element is unusable.
-fn additional_drivers(object: &Object) -> Result<Vec<Text>, OutOfMemory> {
+fn additional_drivers(object: &Object<'_>) -> Result<Vec<Text>, OutOfMemory> {
     let elements = object.array("additional_drivers").unwrap_or_default();
     let mut paths = Vec::new();
     for element in elements {

@@ -9,7 +9,6 @@ use crate::alloc::OutOfMemory;
 const MAX_DEPTH: usize = 1000;
 /// Digits of an exponent that stay. The largest number still fits a floating-point value with room to spare.
 const MAX_EXPONENT_DIGITS: usize = 2;
-const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// First of the 256 characters that stand for bytes inside strings of normalised text.
 const CODE: u32 = 0x100;
@@ -20,10 +19,9 @@ pub(super) fn decode(character: char) -> u8 {
     (u32::from(character) & 0xFF) as u8
 }
 
-/// Writes the first value of `text` again such that the result is UTF-8, its only white space is the blank, no string
+/// Writes the first value of `input` again such that the result is UTF-8, its only white space is the blank, no string
 /// contains an escape, and no exponent is out of range. Grammar is left to the parser, except inside strings.
-pub(super) fn normalize(text: &[u8]) -> Result<Vec<u8>, JsonError> {
-    let input = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+pub(super) fn normalize(input: &[u8]) -> Result<Vec<u8>, JsonError> {
     let mut output = Vec::new();
     output.try_reserve(input.len()).map_err(OutOfMemory::from)?;
     let mut normalizer = Normalizer {

@@ -1,6 +1,13 @@
 //! Tables of texts that must be read, and of texts that must be refused.
 
-use super::{JsonError, Value, parse};
+use super::normalize::normalize;
+use super::value::{build_normalized, build_plain};
+use super::{JsonError, Value};
+
+/// The value of a text; tests may keep it, so its text stays for good.
+fn parse(text: &[u8]) -> Result<Value<'static>, JsonError> {
+    super::parse(text.to_vec().leak(), Box::leak(Box::default()))
+}
 
 fn invalid(text: &[u8]) {
     let shown = String::from_utf8_lossy(&text[..text.len().min(60)]);
@@ -178,4 +185,41 @@ fn bi_13_children_of_any_value() {
     assert_eq!(count(b"[1,2]"), 2);
     assert_eq!(count(br#"{"a":1,"b":2,"c":3}"#), 3);
     assert_eq!(count(b"\"abc\""), 0);
+}
+
+#[test]
+fn plain_texts_mean_what_they_mean_normalised() {
+    let deep = |levels: usize| [b"[".repeat(levels), b"]".repeat(levels)].concat();
+    // Texts, and whether they are plain.
+    let texts: &[(&[u8], bool)] = &[
+        (
+            br#"{"a": [1, -2, true, false, null, "x"], "A": {"b": {}}, "a": []} trailing"#,
+            true,
+        ),
+        ("{\"é\": \"€\"}".as_bytes(), true),
+        (b"\"a\x7F\"", true),
+        (b"18446744073709551615,", true),
+        (b"1x", true),
+        (b"nullnull", true),
+        (&deep(12), true),
+        (&deep(13), false),
+        (b"1e100", false),
+        (b"0.5", false),
+        (b"-0", false),
+        (br#"["\u0041"]"#, false),
+        (b"{\"a\tb\": 1}", false),
+        (b"[\x0B1]", false),
+        (b"[\"\xFF\"]", false),
+        (b"\"\0\"", false),
+    ];
+    for (text, plain) in texts {
+        let shown = text.escape_ascii();
+        let normalized = normalize(text).unwrap();
+        let expected = build_normalized(&normalized).unwrap();
+        match plain {
+            true => assert_eq!(build_plain(text).as_ref(), Ok(&expected), "{shown}"),
+            false => assert_eq!(build_plain(text), Err(JsonError::Invalid), "{shown}"),
+        }
+        assert_eq!(parse(text).as_ref(), Ok(&expected), "{shown}");
+    }
 }

@@ -1,5 +1,6 @@
 //! The tree of a JSON text.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::fmt;
 
@@ -7,15 +8,17 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 
 use super::JsonError;
 use super::normalize::decode;
-use crate::manifest::Text;
 
 /// Levels of the tree that are kept. Deeper values are checked and then dropped, without recursion: no file the loader
 /// knows has a member below the ninth level, and threads with small stacks call into the loader too.
 const KEPT_LEVELS: usize = 12;
 
-/// A JSON value.
+/// Room made at once for the members of an object or the elements of an array: as many as most of them have.
+const USUAL_LENGTH: usize = 8;
+
+/// A JSON value. Strings without anything special point into the text.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value {
+pub enum Value<'t> {
     /// `null`, or a value nested too deep to be anything the loader reads.
     Null,
     /// `true` or `false`.
@@ -23,17 +26,22 @@ pub enum Value {
     /// Any number. Integers beyond 53 bits lose precision; no file has a use for them.
     Number(f64),
     /// A string with all bytes, NUL included; see [`Value::as_text`].
-    String(Text),
+    String(Cow<'t, [u8]>),
     /// An array.
-    Array(Vec<Value>),
+    Array(Vec<Value<'t>>),
     /// An object.
-    Object(Object),
+    Object(Object<'t>),
 }
 
-impl Value {
+impl<'t> Value<'t> {
     /// The content of a string up to its first NUL (LAY-74); `None` when the value is no string.
     pub fn as_text(&self) -> Option<&[u8]> {
-        self.as_raw_text().map(until_nul)
+        match self {
+            // Only an escape can stand for a NUL, and then the string was decoded.
+            Self::String(Cow::Borrowed(text)) => Some(text),
+            Self::String(Cow::Owned(text)) => Some(until_nul(text)),
+            _ => None,
+        }
     }
 
     /// The whole content of a string, which may contain NUL.
@@ -45,7 +53,7 @@ impl Value {
     }
 
     /// The object this value is.
-    pub fn as_object(&self) -> Option<&Object> {
+    pub fn as_object(&self) -> Option<&Object<'t>> {
         match self {
             Self::Object(object) => Some(object),
             _ => None,
@@ -53,7 +61,7 @@ impl Value {
     }
 
     /// The elements of the array this value is.
-    pub fn as_array(&self) -> Option<&[Value]> {
+    pub fn as_array(&self) -> Option<&[Value<'t>]> {
         match self {
             Self::Array(elements) => Some(elements),
             _ => None,
@@ -69,7 +77,7 @@ impl Value {
     }
 
     /// The elements of an array, or the values of an object; nothing for other values (BI-13).
-    pub fn children(&self) -> impl Iterator<Item = &Value> {
+    pub fn children(&self) -> impl Iterator<Item = &Value<'t>> {
         let (elements, members) = match self {
             Self::Array(elements) => (elements.as_slice(), [].as_slice()),
             Self::Object(object) => ([].as_slice(), object.members.as_slice()),
@@ -92,19 +100,22 @@ fn until_nul(bytes: &[u8]) -> &[u8] {
 
 /// A JSON object: its members in the order of the file, repeated names included.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Object {
-    members: Vec<(Text, Value)>,
+pub struct Object<'t> {
+    /// Names are cut at their first NUL (LAY-74).
+    members: Vec<(Cow<'t, [u8]>, Value<'t>)>,
 }
 
-impl Object {
+impl<'t> Object<'t> {
     /// The first member whose name matches, ignoring ASCII case (LAY-73).
-    pub fn get(&self, name: &str) -> Option<&Value> {
+    pub fn get(&self, name: &str) -> Option<&Value<'t>> {
         self.all(name).next()
     }
 
     /// All members whose name matches, ignoring ASCII case.
-    pub fn all(&self, name: &str) -> impl Iterator<Item = &Value> {
-        let matches = move |(known, _): &&(Text, Value)| until_nul(known).eq_ignore_ascii_case(name.as_bytes());
+    pub fn all(&self, name: &str) -> impl Iterator<Item = &Value<'t>> {
+        let matches = move |(known, _): &&(Cow<'t, [u8]>, Value<'t>)| {
+            known.len() == name.len() && known.eq_ignore_ascii_case(name.as_bytes())
+        };
         self.members.iter().filter(matches).map(|(_, value)| value)
     }
 
@@ -114,30 +125,45 @@ impl Object {
     }
 
     /// The object member of that name.
-    pub fn object(&self, name: &str) -> Option<&Object> {
+    pub fn object(&self, name: &str) -> Option<&Object<'t>> {
         self.get(name)?.as_object()
     }
 
     /// The array member of that name.
-    pub fn array(&self, name: &str) -> Option<&[Value]> {
+    pub fn array(&self, name: &str) -> Option<&[Value<'t>]> {
         self.get(name)?.as_array()
     }
 
     /// Name and value of the first member in the file.
-    pub fn first(&self) -> Option<(&[u8], &Value)> {
+    pub fn first(&self) -> Option<(&[u8], &Value<'t>)> {
         let (name, value) = self.members.first()?;
-        Some((until_nul(name), value))
+        Some((name, value))
     }
 }
 
+/// The value of a text that is plain: strict, without escapes, and with nothing that the normalised text would say in
+/// another way. Any other text is called invalid here.
+pub(super) fn build_plain(text: &[u8]) -> Result<Value<'_>, JsonError> {
+    // The parser would decode escapes in memory of its own, which must not run out.
+    if text.contains(&b'\\') {
+        return Err(JsonError::Invalid);
+    }
+    build(text, Form::Plain)
+}
+
 /// The value of a normalised text.
-pub(super) fn build(normalized: &[u8]) -> Result<Value, JsonError> {
+pub(super) fn build_normalized(text: &[u8]) -> Result<Value<'_>, JsonError> {
+    build(text, Form::Normalized)
+}
+
+fn build(text: &[u8], form: Form) -> Result<Value<'_>, JsonError> {
     let out_of_memory = Cell::new(false);
     let seed = Level {
+        form,
         left: KEPT_LEVELS,
         out_of_memory: &out_of_memory,
     };
-    let mut parser = serde_json::Deserializer::from_slice(normalized);
+    let mut parser = serde_json::Deserializer::from_slice(text);
     // Not checking for the end of the input is what lets text follow the first value.
     seed.deserialize(&mut parser).map_err(|_| match out_of_memory.get() {
         true => JsonError::OutOfMemory,
@@ -145,9 +171,19 @@ pub(super) fn build(normalized: &[u8]) -> Result<Value, JsonError> {
     })
 }
 
+/// What a text went through before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// Nothing: it is as somebody wrote it.
+    Plain,
+    /// Its nesting was checked, and its strings are in the code of one character a byte.
+    Normalized,
+}
+
 /// Builds one value, and knows how many levels may still be kept.
 #[derive(Clone, Copy)]
 struct Level<'a> {
+    form: Form,
     left: usize,
     /// Set when memory runs out, since a parser error carries no more than a text.
     out_of_memory: &'a Cell<bool>,
@@ -161,8 +197,14 @@ impl Level<'_> {
         }
     }
 
-    fn reserve<T, E: Error>(self, elements: &mut Vec<T>) -> Result<(), E> {
-        elements.try_reserve(1).map_err(|_| self.exhausted())
+    /// Adds an element.
+    fn push<T, E: Error>(self, elements: &mut Vec<T>, element: T) -> Result<(), E> {
+        if elements.len() == elements.capacity() {
+            let more = elements.len().max(USUAL_LENGTH);
+            elements.try_reserve_exact(more).map_err(|_| self.exhausted())?;
+        }
+        elements.push(element);
+        Ok(())
     }
 
     fn exhausted<E: Error>(self) -> E {
@@ -170,20 +212,32 @@ impl Level<'_> {
         E::custom("out of memory")
     }
 
-    fn text<E: Error>(self, coded: &str) -> Result<Text, E> {
+    /// A text that only the normalising step treats as it must be treated.
+    fn only_normalized<E: Error>(self) -> Result<(), E> {
+        match self.form {
+            Form::Plain => Err(E::custom("not plain")),
+            Form::Normalized => Ok(()),
+        }
+    }
+
+    fn text<'t, E: Error>(self, written: &'t str) -> Result<Cow<'t, [u8]>, E> {
+        if self.form == Form::Plain || written.is_ascii() {
+            return Ok(Cow::Borrowed(written.as_bytes()));
+        }
         let mut bytes = Vec::new();
         // Decoding never makes a string longer.
-        bytes.try_reserve_exact(coded.len()).map_err(|_| self.exhausted())?;
-        bytes.extend(coded.chars().map(decode));
-        Ok(Text::from(bytes))
+        bytes.try_reserve_exact(written.len()).map_err(|_| self.exhausted())?;
+        bytes.extend(written.chars().map(decode));
+        Ok(Cow::Owned(bytes))
     }
 }
 
 impl<'de> DeserializeSeed<'de> for Level<'_> {
-    type Value = Value;
+    type Value = Value<'de>;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value<'de>, D::Error> {
         if self.left == 0 {
+            self.only_normalized()?;
             return deserializer.deserialize_ignored_any(IgnoredAny).map(|_| Value::Null);
         }
         deserializer.deserialize_any(self)
@@ -191,51 +245,51 @@ impl<'de> DeserializeSeed<'de> for Level<'_> {
 }
 
 impl<'de> Visitor<'de> for Level<'_> {
-    type Value = Value;
+    type Value = Value<'de>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("any JSON value")
     }
 
-    fn visit_unit<E: Error>(self) -> Result<Value, E> {
+    fn visit_unit<E: Error>(self) -> Result<Value<'de>, E> {
         Ok(Value::Null)
     }
 
-    fn visit_bool<E: Error>(self, value: bool) -> Result<Value, E> {
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Value<'de>, E> {
         Ok(Value::Bool(value))
     }
 
-    fn visit_i64<E: Error>(self, value: i64) -> Result<Value, E> {
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Value<'de>, E> {
         Ok(Value::Number(value as f64))
     }
 
-    fn visit_u64<E: Error>(self, value: u64) -> Result<Value, E> {
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Value<'de>, E> {
         Ok(Value::Number(value as f64))
     }
 
-    fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Value<'de>, E> {
+        // Normalising bounds exponents, and no file the loader knows has one.
+        self.only_normalized()?;
         Ok(Value::Number(value))
     }
 
-    fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {
+    fn visit_borrowed_str<E: Error>(self, value: &'de str) -> Result<Value<'de>, E> {
         self.text(value).map(Value::String)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Value<'de>, A::Error> {
         let mut elements = Vec::new();
         while let Some(element) = access.next_element_seed(self.below())? {
-            self.reserve(&mut elements)?;
-            elements.push(element);
+            self.push(&mut elements, element)?;
         }
         Ok(Value::Array(elements))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Value<'de>, A::Error> {
         let mut members = Vec::new();
         while let Some(name) = access.next_key_seed(Name(self))? {
             let value = access.next_value_seed(self.below())?;
-            self.reserve(&mut members)?;
-            members.push((name, value));
+            self.push(&mut members, (name, value))?;
         }
         Ok(Value::Object(Object { members }))
     }
@@ -245,21 +299,25 @@ impl<'de> Visitor<'de> for Level<'_> {
 struct Name<'a>(Level<'a>);
 
 impl<'de> DeserializeSeed<'de> for Name<'_> {
-    type Value = Text;
+    type Value = Cow<'de, [u8]>;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Text, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_str(self)
     }
 }
 
 impl<'de> Visitor<'de> for Name<'_> {
-    type Value = Text;
+    type Value = Cow<'de, [u8]>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("the name of a member")
     }
 
-    fn visit_str<E: Error>(self, value: &str) -> Result<Text, E> {
-        self.0.text(value)
+    fn visit_borrowed_str<E: Error>(self, value: &'de str) -> Result<Self::Value, E> {
+        let mut name = self.0.text(value)?;
+        if let Cow::Owned(bytes) = &mut name {
+            bytes.truncate(until_nul(bytes).len());
+        }
+        Ok(name)
     }
 }

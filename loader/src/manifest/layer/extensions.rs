@@ -19,7 +19,7 @@ const WINDOWING: &[(&[u8], bool)] = &[
 ];
 
 /// The usable elements of `instance_extensions`.
-pub(super) fn instance_extensions(object: &Object) -> Result<Vec<InstanceExtension>, OutOfMemory> {
+pub(super) fn instance_extensions(object: &Object<'_>) -> Result<Vec<InstanceExtension>, OutOfMemory> {
     let mut extensions = Vec::new();
     for (name, extension) in named(object, "instance_extensions") {
         if WINDOWING.contains(&(name, false)) {
@@ -35,7 +35,7 @@ pub(super) fn instance_extensions(object: &Object) -> Result<Vec<InstanceExtensi
 }
 
 /// The usable elements of `device_extensions`.
-pub(super) fn device_extensions(object: &Object) -> Result<Vec<DeviceExtension>, OutOfMemory> {
+pub(super) fn device_extensions(object: &Object<'_>) -> Result<Vec<DeviceExtension>, OutOfMemory> {
     let mut extensions = Vec::new();
     for (name, extension) in named(object, "device_extensions") {
         extensions.try_reserve(1)?;
@@ -49,7 +49,7 @@ pub(super) fn device_extensions(object: &Object) -> Result<Vec<DeviceExtension>,
 }
 
 /// The objects of an array that have a name which fits the API, the first of each name.
-fn named<'a>(object: &'a Object, field: &str) -> impl Iterator<Item = (&'a [u8], &'a Object)> {
+fn named<'a>(object: &'a Object<'a>, field: &str) -> impl Iterator<Item = (&'a [u8], &'a Object<'a>)> {
     let mut seen = BTreeSet::new();
     let elements = object.array(field).unwrap_or_default();
     elements
@@ -62,6 +62,6 @@ fn named<'a>(object: &'a Object, field: &str) -> impl Iterator<Item = (&'a [u8],
 }
 
 /// A decimal number in a string; anything else counts as 0.
-fn spec_version(extension: &Object) -> u32 {
+fn spec_version(extension: &Object<'_>) -> u32 {
     extension.text("spec_version").map_or(0, number)
 }

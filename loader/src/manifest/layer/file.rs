@@ -5,7 +5,7 @@ use super::{LayerManifest, Skip};
 use crate::alloc::OutOfMemory;
 use crate::journal::reason::{FileReason, LayerManifestReason};
 use crate::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
-use crate::manifest::file::{FileError, read_json};
+use crate::manifest::file::{Buffer, FileError, read_json};
 use crate::manifest::json::{Object, Value};
 use crate::manifest::{FormatVersion, Text};
 
@@ -38,7 +38,8 @@ pub fn read_layer_manifest(
             source,
         });
     };
-    let root = match read_json(path) {
+    let mut buffer = Buffer::default();
+    let root = match read_json(path, &mut buffer) {
         Ok(root) => root,
         Err(FileError::OutOfMemory) => return Err(OutOfMemory),
         Err(FileError::Unusable(reason)) => {
@@ -77,10 +78,10 @@ pub fn read_layer_manifest(
 
 /// The version of the file and the members that describe layers.
 fn elements<'a>(
-    root: &'a Object,
+    root: &'a Object<'a>,
     path: &Text,
     journal: &Journal<'_>,
-) -> Result<(FormatVersion, Vec<&'a Value>), LayerManifestReason> {
+) -> Result<(FormatVersion, Vec<&'a Value<'a>>), LayerManifestReason> {
     let text = root.text("file_format_version");
     let text = Text::from(text.ok_or(LayerManifestReason::NoFormatVersion)?);
     journal.note(
@@ -108,7 +109,7 @@ fn elements<'a>(
         }
         return Ok((format, layers.children().collect()));
     }
-    let single: Vec<&Value> = root.all("layer").collect();
+    let single: Vec<&Value<'_>> = root.all("layer").collect();
     match single.len() {
         0 if root.get("ICD").is_some() => Err(LayerManifestReason::DriverManifest),
         0 => Err(LayerManifestReason::NoLayer),
@@ -120,7 +121,7 @@ fn elements<'a>(
 
 /// One layer, or the decision to skip it.
 fn one_layer(
-    object: &Object,
+    object: &Object<'_>,
     context: &Context<'_>,
     journal: &mut Journal<'_>,
 ) -> Result<Option<LayerManifest>, OutOfMemory> {

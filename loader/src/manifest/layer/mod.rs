@@ -40,12 +40,12 @@ impl From<OutOfMemory> for Skip {
 }
 
 /// The string member of that name, if there is one.
-fn text(object: &Object, name: &str) -> Result<Option<Text>, OutOfMemory> {
+fn text(object: &Object<'_>, name: &str) -> Result<Option<Text>, OutOfMemory> {
     object.text(name).map(Text::try_new).transpose()
 }
 
 /// The strings of an array member up to its first element of another type (BI-39). Empty when there is no such array.
-fn leading_texts(object: &Object, name: &str) -> Result<Vec<Text>, OutOfMemory> {
+fn leading_texts(object: &Object<'_>, name: &str) -> Result<Vec<Text>, OutOfMemory> {
     let elements = object.array(name).unwrap_or_default();
     let strings = elements.iter().map_while(Value::as_text);
     let mut texts = Vec::new();

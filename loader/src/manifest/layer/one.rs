@@ -26,7 +26,11 @@ pub(super) struct Context<'a> {
 }
 
 /// Reads one layer.
-pub(super) fn read_layer(object: &Object, context: &Context<'_>, journal: &Journal<'_>) -> Result<LayerManifest, Skip> {
+pub(super) fn read_layer(
+    object: &Object<'_>,
+    context: &Context<'_>,
+    journal: &Journal<'_>,
+) -> Result<LayerManifest, Skip> {
     let name = required(object, "name")?;
     note_name(&name, journal);
     check_type(object)?;
@@ -75,12 +79,12 @@ pub(super) fn read_layer(object: &Object, context: &Context<'_>, journal: &Journ
     })
 }
 
-fn required_text<'a>(object: &'a Object, field: &'static str) -> Result<&'a [u8], LayerReason> {
+fn required_text<'a>(object: &'a Object<'a>, field: &'static str) -> Result<&'a [u8], LayerReason> {
     object.text(field).ok_or(LayerReason::NoField(field))
 }
 
 /// A string that must fit its place in the API; a longer one counts as missing (LAY-92).
-fn required(object: &Object, field: &'static str) -> Result<Text, Skip> {
+fn required(object: &Object<'_>, field: &'static str) -> Result<Text, Skip> {
     let text = required_text(object, field)?;
     if text.len() > MAX_NAME {
         return Err(LayerReason::NoField(field).into());
@@ -97,7 +101,7 @@ fn note_name(name: &Text, journal: &Journal<'_>) {
     }
 }
 
-fn check_type(object: &Object) -> Result<(), LayerReason> {
+fn check_type(object: &Object<'_>) -> Result<(), LayerReason> {
     match required_text(object, "type")? {
         b"INSTANCE" | b"GLOBAL" => Ok(()),
         b"DEVICE" => Err(LayerReason::DeviceLayer),
@@ -105,7 +109,7 @@ fn check_type(object: &Object) -> Result<(), LayerReason> {
     }
 }
 
-fn body(object: &Object, name: &Text, context: &Context<'_>, journal: &Journal<'_>) -> Result<LayerBody, Skip> {
+fn body(object: &Object<'_>, name: &Text, context: &Context<'_>, journal: &Journal<'_>) -> Result<LayerBody, Skip> {
     let library_path = object.text("library_path");
     let components = match object.array("component_layers") {
         Some(elements) if elements.iter().all(|element| element.as_text().is_some()) => {
@@ -133,7 +137,7 @@ fn body(object: &Object, name: &Text, context: &Context<'_>, journal: &Journal<'
 }
 
 fn override_fields(
-    object: &Object,
+    object: &Object<'_>,
     name: &Text,
     is_override: bool,
     context: &Context<'_>,
@@ -159,7 +163,12 @@ fn override_fields(
     })
 }
 
-fn app_keys(object: &Object, name: &Text, is_override: bool, journal: &Journal<'_>) -> Result<Vec<Text>, OutOfMemory> {
+fn app_keys(
+    object: &Object<'_>,
+    name: &Text,
+    is_override: bool,
+    journal: &Journal<'_>,
+) -> Result<Vec<Text>, OutOfMemory> {
     if is_override {
         return leading_texts(object, "app_keys");
     }
@@ -175,7 +184,7 @@ fn app_keys(object: &Object, name: &Text, is_override: bool, journal: &Journal<'
     Ok(Vec::new())
 }
 
-fn disable_environment(object: &Object) -> Result<EnvironmentPair, Skip> {
+fn disable_environment(object: &Object<'_>) -> Result<EnvironmentPair, Skip> {
     if object.get("disable_environment").is_none() {
         return Err(LayerReason::NoDisableEnvironment.into());
     }
@@ -183,7 +192,7 @@ fn disable_environment(object: &Object) -> Result<EnvironmentPair, Skip> {
 }
 
 /// The first member of an object, if its value is a string.
-fn first_pair(object: &Object, field: &str) -> Result<Option<EnvironmentPair>, OutOfMemory> {
+fn first_pair(object: &Object<'_>, field: &str) -> Result<Option<EnvironmentPair>, OutOfMemory> {
     let Some((name, value)) = object.object(field).and_then(Object::first) else {
         return Ok(None);
     };
@@ -196,7 +205,7 @@ fn first_pair(object: &Object, field: &str) -> Result<Option<EnvironmentPair>, O
     }))
 }
 
-fn architecture(object: &Object) -> Option<Architecture> {
+fn architecture(object: &Object<'_>) -> Option<Architecture> {
     match object.text("library_arch")? {
         [b'3', b'2', ..] => Some(Architecture::Bits32),
         [b'6', b'4', ..] => Some(Architecture::Bits64),
