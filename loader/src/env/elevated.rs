@@ -3,19 +3,18 @@
 //! This is the only place that decides it. An elevated process ignores every variable that could name a file to load
 //! (APP-211, DRV-5).
 
-use std::ffi::OsString;
+use std::ffi::{CStr, OsString};
 
 /// The value of a variable, unless this process was started with elevated privileges: setuid, setgid, file capabilities,
 /// or a security module's transition. The C library decides, so programs that supply its function decide with it.
 #[cfg(all(target_os = "linux", any(target_env = "gnu", target_env = "musl")))]
-pub(super) fn secure_value(name: &str) -> Option<OsString> {
-    use std::ffi::{CStr, CString, c_char};
+pub(super) fn secure_value(name: &CStr) -> Option<OsString> {
+    use std::ffi::c_char;
     use std::os::unix::ffi::OsStringExt;
 
     unsafe extern "C" {
         fn secure_getenv(name: *const c_char) -> *const c_char;
     }
-    let name = CString::new(name).ok()?;
     // SAFETY: the name is terminated; the call only reads the environment.
     let value = unsafe { secure_getenv(name.as_ptr()) };
     // SAFETY: a value that is not null is terminated; a program that changes its environment while another thread reads
@@ -25,7 +24,8 @@ pub(super) fn secure_value(name: &str) -> Option<OsString> {
 
 /// The value of a variable, unless this process was started with elevated privileges.
 #[cfg(not(all(target_os = "linux", any(target_env = "gnu", target_env = "musl"))))]
-pub(super) fn secure_value(name: &str) -> Option<OsString> {
+pub(super) fn secure_value(name: &CStr) -> Option<OsString> {
+    let name = name.to_str().ok()?;
     (!is_elevated()).then(|| std::env::var_os(name)).flatten()
 }
 

@@ -1,6 +1,6 @@
 //! Access to the environment under the trust rule.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::{CStr, OsStr, OsString};
 use std::fmt;
 
 use super::elevated::secure_value;
@@ -11,7 +11,7 @@ pub trait Source: fmt::Debug {
     /// The value of a variable as the system holds it, whatever the privileges.
     fn value(&self, name: &OsStr) -> Option<OsString>;
     /// The value of a variable of trust class [`Trust::Secure`]; `None` in an elevated process.
-    fn secure_value(&self, name: &str) -> Option<OsString>;
+    fn secure_value(&self, name: &CStr) -> Option<OsString>;
 }
 
 #[derive(Debug)]
@@ -22,7 +22,7 @@ impl Source for Process {
         std::env::var_os(name)
     }
 
-    fn secure_value(&self, name: &str) -> Option<OsString> {
+    fn secure_value(&self, name: &CStr) -> Option<OsString> {
         secure_value(name)
     }
 }
@@ -50,7 +50,7 @@ impl<'a> Environment<'a> {
     pub fn get(&self, variable: Variable) -> Option<Vec<u8>> {
         let row = variable.row();
         let value = match row.trust {
-            Trust::Secure => self.source.secure_value(row.name),
+            Trust::Secure => self.source.secure_value(row.c_name),
             Trust::Plain => self.source.value(OsStr::new(row.name)),
         };
         value.map(bytes_of)
@@ -70,6 +70,12 @@ impl<'a> Environment<'a> {
     pub fn items(&self, variable: Variable) -> Vec<Vec<u8>> {
         let value = self.get(variable).unwrap_or_default();
         split(&value, variable.row().separator).map(<[u8]>::to_vec).collect()
+    }
+
+    /// Like [`Environment::items`], but an empty value counts as unset (APP-213).
+    pub fn items_if_non_empty(&self, variable: Variable) -> Option<Vec<Vec<u8>>> {
+        let value = self.get_non_empty(variable)?;
+        Some(split(&value, variable.row().separator).map(<[u8]>::to_vec).collect())
     }
 
     /// Whether a variable holds a number other than 0 (DRV-103, DRV-137). Text that starts with no number counts as 0.
@@ -160,11 +166,11 @@ impl Source for Fixed {
             .map(|(_, value)| value.clone())
     }
 
-    fn secure_value(&self, name: &str) -> Option<OsString> {
+    fn secure_value(&self, name: &CStr) -> Option<OsString> {
         if self.elevated {
             None
         } else {
-            self.value(OsStr::new(name))
+            self.value(OsStr::new(name.to_str().unwrap()))
         }
     }
 }

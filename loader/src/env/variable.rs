@@ -1,5 +1,7 @@
 //! Every environment variable the project reads, in one table.
 
+use std::ffi::CStr;
+
 /// Whether an elevated process still honours a variable (APP-211).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
@@ -39,6 +41,8 @@ pub struct Row {
     pub variable: Variable,
     /// Its exact name.
     pub name: &'static str,
+    /// The same, for the C library.
+    pub c_name: &'static CStr,
     /// Whether an elevated process honours it.
     pub trust: Trust,
     /// How its value is divided.
@@ -47,6 +51,14 @@ pub struct Row {
     pub read_at: ReadAt,
     /// What it does, as one sentence of the documentation.
     pub meaning: &'static str,
+}
+
+/// A text that ends in its only NUL.
+const fn terminated(text: &'static str) -> &'static CStr {
+    match CStr::from_bytes_with_nul(text.as_bytes()) {
+        Ok(text) => text,
+        Err(_) => panic!("a name with a NUL in it"),
+    }
 }
 
 macro_rules! variables {
@@ -62,6 +74,7 @@ macro_rules! variables {
             $(Row {
                 variable: Variable::$variant,
                 name: $name,
+                c_name: terminated(concat!($name, "\0")),
                 trust: Trust::$trust,
                 separator: Separator::$separator,
                 read_at: ReadAt::$read_at,

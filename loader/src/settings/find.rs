@@ -62,23 +62,29 @@ fn conclude(path: Text, outcome: Result<Settings, Reason>, journal: &mut Journal
 
 /// The base folders, in the order of their precedence. It differs from that of manifests: both homes come first.
 fn folders(environment: &Environment<'_>) -> Vec<Vec<u8>> {
-    let listed = |variable| {
-        let value = environment.get_non_empty(variable);
-        value.map(|_| environment.items(variable))
+    let listed = |variable| environment.items_if_non_empty(variable);
+    let config_home = listed(Variable::XdgConfigHome);
+    let data_home = listed(Variable::XdgDataHome);
+    let home = match (&config_home, &data_home) {
+        (Some(_), Some(_)) => None,
+        _ => environment.get_non_empty(Variable::Home),
     };
-    let home = |variable, default: &str| match (listed(variable), environment.get_non_empty(Variable::Home)) {
-        (None, Some(home)) => Some(join(&home, default.as_bytes()).to_vec()),
+    let below_home = |listed: bool, default: &str| match &home {
+        Some(home) if !listed => Some(join(home, default.as_bytes()).to_vec()),
         _ => None,
     };
+    let defaults = [
+        below_home(config_home.is_some(), ".config"),
+        below_home(data_home.is_some(), ".local/share"),
+    ];
     let system = |variable, default: &str| {
         let fallback = || split(default.as_bytes(), Separator::Path).map(<[u8]>::to_vec).collect();
         listed(variable).unwrap_or_else(fallback)
     };
     let mut folders = Vec::new();
-    folders.extend(listed(Variable::XdgConfigHome).unwrap_or_default());
-    folders.extend(listed(Variable::XdgDataHome).unwrap_or_default());
-    folders.extend(home(Variable::XdgConfigHome, ".config"));
-    folders.extend(home(Variable::XdgDataHome, ".local/share"));
+    folders.extend(config_home.unwrap_or_default());
+    folders.extend(data_home.unwrap_or_default());
+    folders.extend(defaults.into_iter().flatten());
     folders.extend(system(Variable::XdgConfigDirs, FALLBACK_CONFIG_DIRS));
     let fixed = [Some(SYSCONFDIR), EXTRASYSCONFDIR].into_iter().flatten();
     folders.extend(fixed.map(|folder| folder.as_bytes().to_vec()));

@@ -87,7 +87,9 @@ pub fn override_places(paths: &[Text]) -> Vec<Place> {
 /// Drops places whose exact text occurred before (DRV-11, LAY-16).
 fn without_repeats(mut places: Vec<Place>) -> Vec<Place> {
     let mut seen = BTreeSet::new();
-    places.retain(|place| seen.insert(place.path.clone()));
+    let first: Vec<bool> = places.iter().map(|place| seen.insert(&place.path)).collect();
+    let mut first = first.into_iter();
+    places.retain(|_| first.next() == Some(true));
     places
 }
 
@@ -111,8 +113,8 @@ fn built_in(folder: &str) -> Base {
 
 /// The folders of a variable that has a default below the home folder.
 pub(in crate::discovery) fn home(environment: &Environment<'_>, variable: Variable, default: &str) -> Vec<Base> {
-    if environment.get_non_empty(variable).is_some() {
-        return named(environment, variable);
+    if let Some(listed) = named(environment, variable) {
+        return listed;
     }
     let home = environment.get_non_empty(Variable::Home);
     home.into_iter()
@@ -125,8 +127,8 @@ pub(in crate::discovery) fn home(environment: &Environment<'_>, variable: Variab
 
 /// The folders of a variable that has a default list fixed at build time.
 fn system(environment: &Environment<'_>, variable: Variable, default: &str) -> Vec<Base> {
-    if environment.get_non_empty(variable).is_some() {
-        return named(environment, variable);
+    if let Some(listed) = named(environment, variable) {
+        return listed;
     }
     split(default.as_bytes(), Separator::Path)
         .map(|folder| Base {
@@ -136,13 +138,13 @@ fn system(environment: &Environment<'_>, variable: Variable, default: &str) -> V
         .collect()
 }
 
-fn named(environment: &Environment<'_>, variable: Variable) -> Vec<Base> {
+/// The folders that a variable lists; `None` when it is unset or empty.
+fn named(environment: &Environment<'_>, variable: Variable) -> Option<Vec<Base>> {
     let source = Source::Variable(variable);
-    let items = environment.items(variable).into_iter();
-    items
-        .map(|path| Base {
-            path: path.into(),
-            source,
-        })
-        .collect()
+    let items = environment.items_if_non_empty(variable)?.into_iter();
+    let bases = items.map(|path| Base {
+        path: path.into(),
+        source,
+    });
+    Some(bases.collect())
 }
