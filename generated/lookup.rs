@@ -37,8 +37,6 @@ pub enum Gate {
     Always,
     /// If one of these extensions is enabled.
     Instance(InstanceExtensionSet),
-    /// Never: the platform it belongs to is not built in, so its name counts as one that the loader does not know (APP-31).
-    Foreign,
 }
 
 /// When the bottom of the device chain gives out the loader's terminator (APP-45).
@@ -210,9 +208,6 @@ macro_rules! gate {
     ([]) => {
         Gate::Always
     };
-    ([if $built_in:expr]) => {
-        if $built_in { Gate::Always } else { Gate::Foreign }
-    };
     ([$($extension:ident)+]) => {
         Gate::Instance(InstanceExtensionSet::of(&[$(InstanceExtension::$extension),+]))
     };
@@ -311,7 +306,7 @@ rows! {
         [trampoline::vkAcquireDrmDisplayEXT as PFN_vkAcquireDrmDisplayEXT<App>],
         [terminator::vkAcquireDrmDisplayEXT as PFN_vkAcquireDrmDisplayEXT<Chain>], [],
         [instance::vkAcquireDrmDisplayEXT], [driver::vkAcquireDrmDisplayEXT];
-    vkAcquireFullScreenExclusiveModeEXT: Device device, (0, 0), [if cfg!(windows)],
+    vkAcquireFullScreenExclusiveModeEXT: Device device, (0, 0), [],
         [trampoline::vkAcquireFullScreenExclusiveModeEXT as PFN_vkAcquireFullScreenExclusiveModeEXT], [], [],
         [device::vkAcquireFullScreenExclusiveModeEXT], [];
     vkAcquireNextImage2KHR: Device device, (0, 0), [], [trampoline::vkAcquireNextImage2KHR as
@@ -323,10 +318,10 @@ rows! {
         [device::vkAcquirePerformanceConfigurationINTEL], [];
     vkAcquireProfilingLockKHR: Device device, (0, 0), [], [trampoline::vkAcquireProfilingLockKHR as
         PFN_vkAcquireProfilingLockKHR], [], [], [device::vkAcquireProfilingLockKHR], [];
-    vkAcquireWinrtDisplayNV: PhysicalDevice physicalDevice, (0, 0), [if cfg!(windows)],
-        [trampoline::vkAcquireWinrtDisplayNV as PFN_vkAcquireWinrtDisplayNV<App>],
-        [terminator::vkAcquireWinrtDisplayNV as PFN_vkAcquireWinrtDisplayNV<Chain>], [],
-        [instance::vkAcquireWinrtDisplayNV], [driver::vkAcquireWinrtDisplayNV];
+    vkAcquireWinrtDisplayNV: PhysicalDevice physicalDevice, (0, 0), [], [trampoline::vkAcquireWinrtDisplayNV as
+        PFN_vkAcquireWinrtDisplayNV<App>], [terminator::vkAcquireWinrtDisplayNV as
+        PFN_vkAcquireWinrtDisplayNV<Chain>], [], [instance::vkAcquireWinrtDisplayNV],
+        [driver::vkAcquireWinrtDisplayNV];
     vkAcquireXlibDisplayEXT: PhysicalDevice physicalDevice, (0, 0), [VK_EXT_acquire_xlib_display],
         [trampoline::vkAcquireXlibDisplayEXT as PFN_vkAcquireXlibDisplayEXT<App>],
         [terminator::vkAcquireXlibDisplayEXT as PFN_vkAcquireXlibDisplayEXT<Chain>], [],
@@ -1137,9 +1132,8 @@ rows! {
         [instance::vkCreateAndroidSurfaceKHR], [driver::vkCreateAndroidSurfaceKHR];
     vkCreateBuffer: Device device, (1, 0), [], [trampoline::vkCreateBuffer as PFN_vkCreateBuffer], [], [],
         [device::vkCreateBuffer], [];
-    vkCreateBufferCollectionFUCHSIA: Device device, (0, 0), [if cfg!(target_os = "fuchsia")],
-        [trampoline::vkCreateBufferCollectionFUCHSIA as PFN_vkCreateBufferCollectionFUCHSIA], [], [],
-        [device::vkCreateBufferCollectionFUCHSIA], [];
+    vkCreateBufferCollectionFUCHSIA: Device device, (0, 0), [], [trampoline::vkCreateBufferCollectionFUCHSIA as
+        PFN_vkCreateBufferCollectionFUCHSIA], [], [], [device::vkCreateBufferCollectionFUCHSIA], [];
     vkCreateBufferView: Device device, (1, 0), [], [trampoline::vkCreateBufferView as PFN_vkCreateBufferView], [],
         [], [device::vkCreateBufferView], [];
     vkCreateCommandPool: Device device, (1, 0), [], [trampoline::vkCreateCommandPool as PFN_vkCreateCommandPool],
@@ -1348,9 +1342,8 @@ rows! {
         PFN_vkDestroyAccelerationStructureNV], [], [], [device::vkDestroyAccelerationStructureNV], [];
     vkDestroyBuffer: Device device, (1, 0), [], [trampoline::vkDestroyBuffer as PFN_vkDestroyBuffer], [], [],
         [device::vkDestroyBuffer], [];
-    vkDestroyBufferCollectionFUCHSIA: Device device, (0, 0), [if cfg!(target_os = "fuchsia")],
-        [trampoline::vkDestroyBufferCollectionFUCHSIA as PFN_vkDestroyBufferCollectionFUCHSIA], [], [],
-        [device::vkDestroyBufferCollectionFUCHSIA], [];
+    vkDestroyBufferCollectionFUCHSIA: Device device, (0, 0), [], [trampoline::vkDestroyBufferCollectionFUCHSIA as
+        PFN_vkDestroyBufferCollectionFUCHSIA], [], [], [device::vkDestroyBufferCollectionFUCHSIA], [];
     vkDestroyBufferView: Device device, (1, 0), [], [trampoline::vkDestroyBufferView as PFN_vkDestroyBufferView],
         [], [], [device::vkDestroyBufferView], [];
     vkDestroyCommandPool: Device device, (1, 0), [], [trampoline::vkDestroyCommandPool as
@@ -1512,9 +1505,8 @@ rows! {
         PFN_vkEnumeratePhysicalDevices<App>], [terminator::vkEnumeratePhysicalDevices as
         PFN_vkEnumeratePhysicalDevices<Chain>], [], [instance::vkEnumeratePhysicalDevices],
         [driver::vkEnumeratePhysicalDevices];
-    vkExportMetalObjectsEXT: Device device, (0, 0), [if cfg!(target_vendor = "apple")],
-        [trampoline::vkExportMetalObjectsEXT as PFN_vkExportMetalObjectsEXT], [], [],
-        [device::vkExportMetalObjectsEXT], [];
+    vkExportMetalObjectsEXT: Device device, (0, 0), [], [trampoline::vkExportMetalObjectsEXT as
+        PFN_vkExportMetalObjectsEXT], [], [], [device::vkExportMetalObjectsEXT], [];
     vkFlushMappedMemoryRanges: Device device, (1, 0), [], [trampoline::vkFlushMappedMemoryRanges as
         PFN_vkFlushMappedMemoryRanges], [], [], [device::vkFlushMappedMemoryRanges], [];
     vkFreeCommandBuffers: Device device, (1, 0), [], [trampoline::vkFreeCommandBuffers as
@@ -1539,11 +1531,11 @@ rows! {
         [trampoline::vkGetAccelerationStructureOpaqueCaptureDescriptorDataEXT as
         PFN_vkGetAccelerationStructureOpaqueCaptureDescriptorDataEXT], [], [],
         [device::vkGetAccelerationStructureOpaqueCaptureDescriptorDataEXT], [];
-    vkGetAndroidHardwareBufferPropertiesANDROID: Device device, (0, 0), [if cfg!(target_os = "android")],
+    vkGetAndroidHardwareBufferPropertiesANDROID: Device device, (0, 0), [],
         [trampoline::vkGetAndroidHardwareBufferPropertiesANDROID as
         PFN_vkGetAndroidHardwareBufferPropertiesANDROID], [], [],
         [device::vkGetAndroidHardwareBufferPropertiesANDROID], [];
-    vkGetBufferCollectionPropertiesFUCHSIA: Device device, (0, 0), [if cfg!(target_os = "fuchsia")],
+    vkGetBufferCollectionPropertiesFUCHSIA: Device device, (0, 0), [],
         [trampoline::vkGetBufferCollectionPropertiesFUCHSIA as PFN_vkGetBufferCollectionPropertiesFUCHSIA], [], [],
         [device::vkGetBufferCollectionPropertiesFUCHSIA], [];
     vkGetBufferDeviceAddress: Device device, (1, 2), [], [trampoline::vkGetBufferDeviceAddress as
@@ -1639,7 +1631,7 @@ rows! {
     vkGetDeviceGroupPresentCapabilitiesKHR: Device device, (0, 0), [VK_KHR_surface],
         [trampoline::vkGetDeviceGroupPresentCapabilitiesKHR as PFN_vkGetDeviceGroupPresentCapabilitiesKHR], [], [],
         [device::vkGetDeviceGroupPresentCapabilitiesKHR], [];
-    vkGetDeviceGroupSurfacePresentModes2EXT: Device device, (0, 0), [if cfg!(windows)],
+    vkGetDeviceGroupSurfacePresentModes2EXT: Device device, (0, 0), [],
         [trampoline::vkGetDeviceGroupSurfacePresentModes2EXT as PFN_vkGetDeviceGroupSurfacePresentModes2EXT<App>],
         [terminator::vkGetDeviceGroupSurfacePresentModes2EXT as
         PFN_vkGetDeviceGroupSurfacePresentModes2EXT<Chain>], [Device VK_EXT_full_screen_exclusive],
@@ -1735,7 +1727,7 @@ rows! {
         [device::vkGetFenceFdKHR], [];
     vkGetFenceStatus: Device device, (1, 0), [], [trampoline::vkGetFenceStatus as PFN_vkGetFenceStatus], [], [],
         [device::vkGetFenceStatus], [];
-    vkGetFenceWin32HandleKHR: Device device, (0, 0), [if cfg!(windows)], [trampoline::vkGetFenceWin32HandleKHR as
+    vkGetFenceWin32HandleKHR: Device device, (0, 0), [], [trampoline::vkGetFenceWin32HandleKHR as
         PFN_vkGetFenceWin32HandleKHR], [], [], [device::vkGetFenceWin32HandleKHR], [];
     vkGetFramebufferTilePropertiesQCOM: Device device, (0, 0), [], [trampoline::vkGetFramebufferTilePropertiesQCOM
         as PFN_vkGetFramebufferTilePropertiesQCOM], [], [], [device::vkGetFramebufferTilePropertiesQCOM], [];
@@ -1799,7 +1791,7 @@ rows! {
         PFN_vkGetLatencyTimingsLegacyNV], [], [], [device::vkGetLatencyTimingsLegacyNV], [];
     vkGetLatencyTimingsNV: Device device, (0, 0), [], [trampoline::vkGetLatencyTimingsNV as
         PFN_vkGetLatencyTimingsNV], [], [], [device::vkGetLatencyTimingsNV], [];
-    vkGetMemoryAndroidHardwareBufferANDROID: Device device, (0, 0), [if cfg!(target_os = "android")],
+    vkGetMemoryAndroidHardwareBufferANDROID: Device device, (0, 0), [],
         [trampoline::vkGetMemoryAndroidHardwareBufferANDROID as PFN_vkGetMemoryAndroidHardwareBufferANDROID], [],
         [], [device::vkGetMemoryAndroidHardwareBufferANDROID], [];
     vkGetMemoryFdKHR: Device device, (0, 0), [], [trampoline::vkGetMemoryFdKHR as PFN_vkGetMemoryFdKHR], [], [],
@@ -1809,34 +1801,31 @@ rows! {
     vkGetMemoryHostPointerPropertiesEXT: Device device, (0, 0), [],
         [trampoline::vkGetMemoryHostPointerPropertiesEXT as PFN_vkGetMemoryHostPointerPropertiesEXT], [], [],
         [device::vkGetMemoryHostPointerPropertiesEXT], [];
-    vkGetMemoryMetalHandleEXT: Device device, (0, 0), [if cfg!(target_vendor = "apple")],
-        [trampoline::vkGetMemoryMetalHandleEXT as PFN_vkGetMemoryMetalHandleEXT], [], [],
-        [device::vkGetMemoryMetalHandleEXT], [];
-    vkGetMemoryMetalHandlePropertiesEXT: Device device, (0, 0), [if cfg!(target_vendor = "apple")],
+    vkGetMemoryMetalHandleEXT: Device device, (0, 0), [], [trampoline::vkGetMemoryMetalHandleEXT as
+        PFN_vkGetMemoryMetalHandleEXT], [], [], [device::vkGetMemoryMetalHandleEXT], [];
+    vkGetMemoryMetalHandlePropertiesEXT: Device device, (0, 0), [],
         [trampoline::vkGetMemoryMetalHandlePropertiesEXT as PFN_vkGetMemoryMetalHandlePropertiesEXT], [], [],
         [device::vkGetMemoryMetalHandlePropertiesEXT], [];
-    vkGetMemoryNativeBufferOHOS: Device device, (0, 0), [if false], [trampoline::vkGetMemoryNativeBufferOHOS as
+    vkGetMemoryNativeBufferOHOS: Device device, (0, 0), [], [trampoline::vkGetMemoryNativeBufferOHOS as
         PFN_vkGetMemoryNativeBufferOHOS], [], [], [device::vkGetMemoryNativeBufferOHOS], [];
     vkGetMemoryRemoteAddressNV: Device device, (0, 0), [], [trampoline::vkGetMemoryRemoteAddressNV as
         PFN_vkGetMemoryRemoteAddressNV], [], [], [device::vkGetMemoryRemoteAddressNV], [];
-    vkGetMemoryWin32HandleKHR: Device device, (0, 0), [if cfg!(windows)], [trampoline::vkGetMemoryWin32HandleKHR as
+    vkGetMemoryWin32HandleKHR: Device device, (0, 0), [], [trampoline::vkGetMemoryWin32HandleKHR as
         PFN_vkGetMemoryWin32HandleKHR], [], [], [device::vkGetMemoryWin32HandleKHR], [];
-    vkGetMemoryWin32HandleNV: Device device, (0, 0), [if cfg!(windows)], [trampoline::vkGetMemoryWin32HandleNV as
+    vkGetMemoryWin32HandleNV: Device device, (0, 0), [], [trampoline::vkGetMemoryWin32HandleNV as
         PFN_vkGetMemoryWin32HandleNV], [], [], [device::vkGetMemoryWin32HandleNV], [];
-    vkGetMemoryWin32HandlePropertiesKHR: Device device, (0, 0), [if cfg!(windows)],
+    vkGetMemoryWin32HandlePropertiesKHR: Device device, (0, 0), [],
         [trampoline::vkGetMemoryWin32HandlePropertiesKHR as PFN_vkGetMemoryWin32HandlePropertiesKHR], [], [],
         [device::vkGetMemoryWin32HandlePropertiesKHR], [];
-    vkGetMemoryZirconHandleFUCHSIA: Device device, (0, 0), [if cfg!(target_os = "fuchsia")],
-        [trampoline::vkGetMemoryZirconHandleFUCHSIA as PFN_vkGetMemoryZirconHandleFUCHSIA], [], [],
-        [device::vkGetMemoryZirconHandleFUCHSIA], [];
-    vkGetMemoryZirconHandlePropertiesFUCHSIA: Device device, (0, 0), [if cfg!(target_os = "fuchsia")],
+    vkGetMemoryZirconHandleFUCHSIA: Device device, (0, 0), [], [trampoline::vkGetMemoryZirconHandleFUCHSIA as
+        PFN_vkGetMemoryZirconHandleFUCHSIA], [], [], [device::vkGetMemoryZirconHandleFUCHSIA], [];
+    vkGetMemoryZirconHandlePropertiesFUCHSIA: Device device, (0, 0), [],
         [trampoline::vkGetMemoryZirconHandlePropertiesFUCHSIA as PFN_vkGetMemoryZirconHandlePropertiesFUCHSIA], [],
         [], [device::vkGetMemoryZirconHandlePropertiesFUCHSIA], [];
     vkGetMicromapBuildSizesEXT: Device device, (0, 0), [], [trampoline::vkGetMicromapBuildSizesEXT as
         PFN_vkGetMicromapBuildSizesEXT], [], [], [device::vkGetMicromapBuildSizesEXT], [];
-    vkGetNativeBufferPropertiesOHOS: Device device, (0, 0), [if false],
-        [trampoline::vkGetNativeBufferPropertiesOHOS as PFN_vkGetNativeBufferPropertiesOHOS], [], [],
-        [device::vkGetNativeBufferPropertiesOHOS], [];
+    vkGetNativeBufferPropertiesOHOS: Device device, (0, 0), [], [trampoline::vkGetNativeBufferPropertiesOHOS as
+        PFN_vkGetNativeBufferPropertiesOHOS], [], [], [device::vkGetNativeBufferPropertiesOHOS], [];
     vkGetPartitionedAccelerationStructuresBuildSizesNV: Device device, (0, 0), [],
         [trampoline::vkGetPartitionedAccelerationStructuresBuildSizesNV as
         PFN_vkGetPartitionedAccelerationStructuresBuildSizesNV], [], [],
@@ -2194,7 +2183,7 @@ rows! {
         [trampoline::vkGetPhysicalDeviceSurfaceFormatsKHR as PFN_vkGetPhysicalDeviceSurfaceFormatsKHR<App>],
         [terminator::vkGetPhysicalDeviceSurfaceFormatsKHR as PFN_vkGetPhysicalDeviceSurfaceFormatsKHR<Chain>], [],
         [instance::vkGetPhysicalDeviceSurfaceFormatsKHR], [driver::vkGetPhysicalDeviceSurfaceFormatsKHR];
-    vkGetPhysicalDeviceSurfacePresentModes2EXT: PhysicalDevice physicalDevice, (0, 0), [if cfg!(windows)],
+    vkGetPhysicalDeviceSurfacePresentModes2EXT: PhysicalDevice physicalDevice, (0, 0), [],
         [trampoline::vkGetPhysicalDeviceSurfacePresentModes2EXT as
         PFN_vkGetPhysicalDeviceSurfacePresentModes2EXT<App>],
         [terminator::vkGetPhysicalDeviceSurfacePresentModes2EXT as
@@ -2334,21 +2323,18 @@ rows! {
     vkGetSamplerOpaqueCaptureDescriptorDataEXT: Device device, (0, 0), [],
         [trampoline::vkGetSamplerOpaqueCaptureDescriptorDataEXT as PFN_vkGetSamplerOpaqueCaptureDescriptorDataEXT],
         [], [], [device::vkGetSamplerOpaqueCaptureDescriptorDataEXT], [];
-    vkGetScreenBufferPropertiesQNX: Device device, (0, 0), [if cfg!(target_os = "nto")],
-        [trampoline::vkGetScreenBufferPropertiesQNX as PFN_vkGetScreenBufferPropertiesQNX], [], [],
-        [device::vkGetScreenBufferPropertiesQNX], [];
+    vkGetScreenBufferPropertiesQNX: Device device, (0, 0), [], [trampoline::vkGetScreenBufferPropertiesQNX as
+        PFN_vkGetScreenBufferPropertiesQNX], [], [], [device::vkGetScreenBufferPropertiesQNX], [];
     vkGetSemaphoreCounterValue: Device device, (1, 2), [], [trampoline::vkGetSemaphoreCounterValue as
         PFN_vkGetSemaphoreCounterValue], [], [], [device::vkGetSemaphoreCounterValue], [];
     vkGetSemaphoreCounterValueKHR: Device device, (0, 0), [], [trampoline::vkGetSemaphoreCounterValueKHR as
         PFN_vkGetSemaphoreCounterValueKHR], [], [], [device::vkGetSemaphoreCounterValueKHR], [];
     vkGetSemaphoreFdKHR: Device device, (0, 0), [], [trampoline::vkGetSemaphoreFdKHR as PFN_vkGetSemaphoreFdKHR],
         [], [], [device::vkGetSemaphoreFdKHR], [];
-    vkGetSemaphoreWin32HandleKHR: Device device, (0, 0), [if cfg!(windows)],
-        [trampoline::vkGetSemaphoreWin32HandleKHR as PFN_vkGetSemaphoreWin32HandleKHR], [], [],
-        [device::vkGetSemaphoreWin32HandleKHR], [];
-    vkGetSemaphoreZirconHandleFUCHSIA: Device device, (0, 0), [if cfg!(target_os = "fuchsia")],
-        [trampoline::vkGetSemaphoreZirconHandleFUCHSIA as PFN_vkGetSemaphoreZirconHandleFUCHSIA], [], [],
-        [device::vkGetSemaphoreZirconHandleFUCHSIA], [];
+    vkGetSemaphoreWin32HandleKHR: Device device, (0, 0), [], [trampoline::vkGetSemaphoreWin32HandleKHR as
+        PFN_vkGetSemaphoreWin32HandleKHR], [], [], [device::vkGetSemaphoreWin32HandleKHR], [];
+    vkGetSemaphoreZirconHandleFUCHSIA: Device device, (0, 0), [], [trampoline::vkGetSemaphoreZirconHandleFUCHSIA as
+        PFN_vkGetSemaphoreZirconHandleFUCHSIA], [], [], [device::vkGetSemaphoreZirconHandleFUCHSIA], [];
     vkGetShaderBinaryDataEXT: Device device, (0, 0), [], [trampoline::vkGetShaderBinaryDataEXT as
         PFN_vkGetShaderBinaryDataEXT], [], [], [device::vkGetShaderBinaryDataEXT], [];
     vkGetShaderInfoAMD: Device device, (0, 0), [], [trampoline::vkGetShaderInfoAMD as PFN_vkGetShaderInfoAMD], [],
@@ -2390,20 +2376,18 @@ rows! {
     vkGetVideoSessionMemoryRequirementsKHR: Device device, (0, 0), [],
         [trampoline::vkGetVideoSessionMemoryRequirementsKHR as PFN_vkGetVideoSessionMemoryRequirementsKHR], [], [],
         [device::vkGetVideoSessionMemoryRequirementsKHR], [];
-    vkGetWinrtDisplayNV: PhysicalDevice physicalDevice, (0, 0), [if cfg!(windows)],
-        [trampoline::vkGetWinrtDisplayNV as PFN_vkGetWinrtDisplayNV<App>], [terminator::vkGetWinrtDisplayNV as
-        PFN_vkGetWinrtDisplayNV<Chain>], [], [instance::vkGetWinrtDisplayNV], [driver::vkGetWinrtDisplayNV];
+    vkGetWinrtDisplayNV: PhysicalDevice physicalDevice, (0, 0), [], [trampoline::vkGetWinrtDisplayNV as
+        PFN_vkGetWinrtDisplayNV<App>], [terminator::vkGetWinrtDisplayNV as PFN_vkGetWinrtDisplayNV<Chain>], [],
+        [instance::vkGetWinrtDisplayNV], [driver::vkGetWinrtDisplayNV];
     vkImportFenceFdKHR: Device device, (0, 0), [], [trampoline::vkImportFenceFdKHR as PFN_vkImportFenceFdKHR], [],
         [], [device::vkImportFenceFdKHR], [];
-    vkImportFenceWin32HandleKHR: Device device, (0, 0), [if cfg!(windows)],
-        [trampoline::vkImportFenceWin32HandleKHR as PFN_vkImportFenceWin32HandleKHR], [], [],
-        [device::vkImportFenceWin32HandleKHR], [];
+    vkImportFenceWin32HandleKHR: Device device, (0, 0), [], [trampoline::vkImportFenceWin32HandleKHR as
+        PFN_vkImportFenceWin32HandleKHR], [], [], [device::vkImportFenceWin32HandleKHR], [];
     vkImportSemaphoreFdKHR: Device device, (0, 0), [], [trampoline::vkImportSemaphoreFdKHR as
         PFN_vkImportSemaphoreFdKHR], [], [], [device::vkImportSemaphoreFdKHR], [];
-    vkImportSemaphoreWin32HandleKHR: Device device, (0, 0), [if cfg!(windows)],
-        [trampoline::vkImportSemaphoreWin32HandleKHR as PFN_vkImportSemaphoreWin32HandleKHR], [], [],
-        [device::vkImportSemaphoreWin32HandleKHR], [];
-    vkImportSemaphoreZirconHandleFUCHSIA: Device device, (0, 0), [if cfg!(target_os = "fuchsia")],
+    vkImportSemaphoreWin32HandleKHR: Device device, (0, 0), [], [trampoline::vkImportSemaphoreWin32HandleKHR as
+        PFN_vkImportSemaphoreWin32HandleKHR], [], [], [device::vkImportSemaphoreWin32HandleKHR], [];
+    vkImportSemaphoreZirconHandleFUCHSIA: Device device, (0, 0), [],
         [trampoline::vkImportSemaphoreZirconHandleFUCHSIA as PFN_vkImportSemaphoreZirconHandleFUCHSIA], [], [],
         [device::vkImportSemaphoreZirconHandleFUCHSIA], [];
     vkInitializePerformanceApiINTEL: Device device, (0, 0), [], [trampoline::vkInitializePerformanceApiINTEL as
@@ -2471,7 +2455,7 @@ rows! {
     vkReleaseDisplayEXT: PhysicalDevice physicalDevice, (0, 0), [VK_EXT_direct_mode_display],
         [trampoline::vkReleaseDisplayEXT as PFN_vkReleaseDisplayEXT<App>], [terminator::vkReleaseDisplayEXT as
         PFN_vkReleaseDisplayEXT<Chain>], [], [instance::vkReleaseDisplayEXT], [driver::vkReleaseDisplayEXT];
-    vkReleaseFullScreenExclusiveModeEXT: Device device, (0, 0), [if cfg!(windows)],
+    vkReleaseFullScreenExclusiveModeEXT: Device device, (0, 0), [],
         [trampoline::vkReleaseFullScreenExclusiveModeEXT as PFN_vkReleaseFullScreenExclusiveModeEXT], [], [],
         [device::vkReleaseFullScreenExclusiveModeEXT], [];
     vkReleasePerformanceConfigurationINTEL: Device device, (0, 0), [],
@@ -2499,11 +2483,11 @@ rows! {
         [device::vkResetQueryPool], [];
     vkResetQueryPoolEXT: Device device, (0, 0), [], [trampoline::vkResetQueryPoolEXT as PFN_vkResetQueryPoolEXT],
         [], [], [device::vkResetQueryPoolEXT], [];
-    vkSetBufferCollectionBufferConstraintsFUCHSIA: Device device, (0, 0), [if cfg!(target_os = "fuchsia")],
+    vkSetBufferCollectionBufferConstraintsFUCHSIA: Device device, (0, 0), [],
         [trampoline::vkSetBufferCollectionBufferConstraintsFUCHSIA as
         PFN_vkSetBufferCollectionBufferConstraintsFUCHSIA], [], [],
         [device::vkSetBufferCollectionBufferConstraintsFUCHSIA], [];
-    vkSetBufferCollectionImageConstraintsFUCHSIA: Device device, (0, 0), [if cfg!(target_os = "fuchsia")],
+    vkSetBufferCollectionImageConstraintsFUCHSIA: Device device, (0, 0), [],
         [trampoline::vkSetBufferCollectionImageConstraintsFUCHSIA as
         PFN_vkSetBufferCollectionImageConstraintsFUCHSIA], [], [],
         [device::vkSetBufferCollectionImageConstraintsFUCHSIA], [];

@@ -49,13 +49,10 @@ fn row(extension: &Extension) -> TokenStream {
 
 /// Whether the platform is built on a target; a maturity is not a platform (GEN-54).
 fn built_in(plan: &Plan<'_>, extension: &Extension) -> TokenStream {
-    platform_built_in(plan, extension.platform.as_ref()).unwrap_or_else(|| quote!(true))
-}
-
-/// The condition under which a platform is built; `None` for what needs no platform.
-pub(super) fn platform_built_in(plan: &Plan<'_>, platform: Option<&String>) -> Option<TokenStream> {
-    let platform = platform.filter(|word| *word != "provisional")?;
+    let Some(platform) = extension.platform.as_ref().filter(|word| *word != "provisional") else {
+        return quote!(true);
+    };
     let cfg = plan.policy.platforms.get(platform).and_then(|row| row.cfg.as_deref());
     let cfg: Option<TokenStream> = cfg.and_then(|cfg| cfg.parse().ok());
-    Some(cfg.map_or(quote!(false), |cfg| quote!(cfg!(#cfg))))
+    cfg.map_or(quote!(false), |cfg| quote!(cfg!(#cfg)))
 }

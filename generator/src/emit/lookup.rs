@@ -1,6 +1,5 @@
 //! `lookup.rs`: a row for each command, and the displacements of a perfect hash over their names (GEN-64).
 
-use super::extensions::platform_built_in;
 use super::file::File;
 use super::signature::pfn;
 use super::trampoline::first_parameter;
@@ -86,10 +85,7 @@ fn row(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {
         .map_or((0, 0), |version| (version.major, version.minor));
     let (major, minor) = (Literal::u32_unsuffixed(major), Literal::u32_unsuffixed(minor));
     let gate = match &command.gate {
-        Gate::Always => {
-            let built_in = platform_built_in(plan, command.command.platform.as_ref());
-            built_in.map_or(quote!([]), |built_in| quote!([if #built_in]))
-        }
+        Gate::Always => quote!([]),
         Gate::Instance(extensions) => {
             let extensions = extensions.iter().map(|extension| ident(extension));
             quote!([#(#extensions)*])

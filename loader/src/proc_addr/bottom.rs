@@ -32,7 +32,7 @@ pub unsafe fn bottom_get_instance_proc_addr(handle: InstanceHandle<Chain>, name:
     if let Some(function) = bottom_of_global(name) {
         return Some(function);
     }
-    let row = known_row(name);
+    let row = lookup::find(name.to_bytes());
     if let Some(row) = row.filter(|_| WITHOUT_INSTANCE.contains(&name)) {
         return row.terminator;
     }
@@ -48,11 +48,6 @@ pub unsafe fn bottom_get_instance_proc_addr(handle: InstanceHandle<Chain>, name:
             .or_else(|| unknown::for_layer_device(instance, name))
             .or_else(|| unrecognized(instance, name)),
     }
-}
-
-/// The row of a name that the loader knows on this platform (APP-31).
-fn known_row(name: &CStr) -> Option<&'static Row> {
-    lookup::find(name.to_bytes()).filter(|row| row.gate != Gate::Foreign)
 }
 
 fn unrecognized(instance: &Instance, name: &CStr) -> PFN_vkVoidFunction {
@@ -83,7 +78,7 @@ pub unsafe extern "system" fn bottom_get_physical_device_proc_addr(
     let name = unsafe { CStr::from_ptr(name) };
     // SAFETY: by this function's contract.
     let instance = unsafe { seam::chain_instance(handle) }?;
-    match known_row(name) {
+    match lookup::find(name.to_bytes()) {
         Some(row) if matches!(row.level, Level::Instance | Level::PhysicalDevice) => known(instance, row),
         Some(_) => None,
         None => unknown::for_layer_physical_device(instance, name),
@@ -94,7 +89,6 @@ fn known(instance: &Instance, row: &Row) -> PFN_vkVoidFunction {
     match row.gate {
         Gate::Always => row.terminator,
         Gate::Instance(any) => row.terminator.filter(|_| instance.enabled.get().intersects(any)),
-        Gate::Foreign => None,
     }
 }
 

@@ -46,7 +46,6 @@ pub unsafe fn get_instance_proc_addr(handle: InstanceHandle<App>, name: *const c
         Some(row) => match row.gate {
             Gate::Always => Some(row.trampoline),
             Gate::Instance(any) => Some(row.trampoline).filter(|_| instance.enabled.get().intersects(any)),
-            Gate::Foreign => unknown::for_application(instance, name),
         },
         None => unknown::for_application(instance, name),
     }

@@ -49,10 +49,10 @@ pub fn fill_with_terminators(instance: &Instance) {
     }
 }
 
-/// Fills the table from the topmost entity (LAY-238). Commands of other platforms stay missing.
+/// Fills the table from the topmost entity (LAY-238).
 pub fn fill_instance_table(instance: &Instance, gipa: GetInstanceProcAddr, handle: InstanceHandle<Chain>) {
-    let slots = instance.table().entries().iter().zip(InstanceTable::commands());
-    for (index, (slot, row)) in slots.enumerate().filter(|(_, (_, row))| row.gate != Gate::Foreign) {
+    let table = instance.table();
+    for (index, (slot, row)) in table.entries().iter().zip(InstanceTable::commands()).enumerate() {
         let name = row.name();
         let answer = if name == c"vkGetInstanceProcAddr" {
             // SAFETY: only the type is erased.

@@ -34,8 +34,6 @@ pub enum Gate {
     Always,
     /// If one of these extensions is enabled.
     Instance(InstanceExtensionSet),
-    /// Never: the platform it belongs to is not built in, so its name counts as one that the loader does not know (APP-31).
-    Foreign,
 }
 
 /// When the bottom of the device chain gives out the loader's terminator (APP-45).
@@ -206,9 +204,6 @@ macro_rules! optional {
 macro_rules! gate {
     ([]) => {
         Gate::Always
-    };
-    ([if $built_in:expr]) => {
-        if $built_in { Gate::Always } else { Gate::Foreign }
     };
     ([$($extension:ident)+]) => {
         Gate::Instance(InstanceExtensionSet::of(&[$(InstanceExtension::$extension),+]))

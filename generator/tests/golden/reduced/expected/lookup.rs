@@ -37,8 +37,6 @@ pub enum Gate {
     Always,
     /// If one of these extensions is enabled.
     Instance(InstanceExtensionSet),
-    /// Never: the platform it belongs to is not built in, so its name counts as one that the loader does not know (APP-31).
-    Foreign,
 }
 
 /// When the bottom of the device chain gives out the loader's terminator (APP-45).
@@ -210,9 +208,6 @@ macro_rules! gate {
     ([]) => {
         Gate::Always
     };
-    ([if $built_in:expr]) => {
-        if $built_in { Gate::Always } else { Gate::Foreign }
-    };
     ([$($extension:ident)+]) => {
         Gate::Instance(InstanceExtensionSet::of(&[$(InstanceExtension::$extension),+]))
     };
@@ -307,7 +302,7 @@ static DISPLACEMENTS: [u8; hash::BUCKETS] = [
 ];
 
 rows! {
-    vkAcquireFullScreenExclusiveModeEXT: Device device, (0, 0), [if false],
+    vkAcquireFullScreenExclusiveModeEXT: Device device, (0, 0), [],
         [trampoline::vkAcquireFullScreenExclusiveModeEXT as PFN_vkAcquireFullScreenExclusiveModeEXT], [], [],
         [device::vkAcquireFullScreenExclusiveModeEXT], [];
     vkAllocateCommandBuffers: Device device, (1, 0), [], [trampoline::vkAllocateCommandBuffers as
