@@ -19,6 +19,11 @@ struct Messenger {
 
 static MESSENGERS: Mutex<Vec<Messenger>> = Mutex::new(Vec::new());
 
+/// Forgets all messengers, when the library leaves the process.
+pub(crate) fn end() {
+    drop(std::mem::take(&mut *MESSENGERS.lock().unwrap_or_else(PoisonError::into_inner)));
+}
+
 /// Sends the text configured for `name` to every messenger, from inside the call, as drivers do.
 pub(crate) fn emit(config: &Config, name: &str) {
     let Some(text) = config.emit.get(name) else { return };

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{journal, state};
+use crate::{debug, journal, state};
 
 #[used]
 #[unsafe(link_section = ".init_array")]
@@ -28,4 +28,7 @@ extern "C" fn unloaded() {
     });
     let live: Vec<String> = counts.iter().map(|(kind, count)| format!("{kind}:{count}")).collect();
     journal::line(&config, &format!("unload live=[{}]", live.join(" ")));
+    debug::end();
+    drop(config);
+    state::end();
 }

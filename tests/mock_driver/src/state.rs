@@ -30,6 +30,11 @@ pub(crate) fn with<R>(body: impl FnOnce(&mut State) -> R) -> R {
     body(guard.get_or_insert_with(State::load))
 }
 
+/// Gives everything back: the library is about to leave the process, and nothing else would.
+pub(crate) fn end() {
+    drop(STATE.lock().unwrap_or_else(PoisonError::into_inner).take());
+}
+
 impl State {
     fn load() -> Self {
         let mut state = State {

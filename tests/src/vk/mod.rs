@@ -264,6 +264,12 @@ impl<C: Commands> Commands for &C {
     }
 }
 
+/// Runs a query for a count that was `before`, and gives the result and the count after it.
+pub fn count_from(before: u32, query: impl FnOnce(&mut u32) -> vk::Result) -> (vk::Result, u32) {
+    let mut count = before;
+    (query(&mut count), count)
+}
+
 /// Runs the two-call idiom: asks for the count, then for the elements.
 pub fn two_call<T: Default + Clone>(
     mut query: impl FnMut(&mut u32, *mut T) -> vk::Result,

@@ -440,3 +440,46 @@ fn app_099_the_process_can_try_again() {
         outcome.ok();
     });
 }
+
+/// APP-174: with a settings file that names drivers and devices.
+#[test]
+fn app_174_instance_creation_with_a_settings_file() {
+    case(|scene| {
+        scene.limit(60).env("VK_LOADER_DEBUG", "");
+        scene.driver("a").device("one");
+        scene.driver("b").device("two").unlisted();
+        let path = scene.manifest("b").display().to_string();
+        let members = format!(r#""stderr_log": ["error"], "additional_drivers": [{{"path": "{path}"}}]"#);
+        crate::settings::write(scene, "xdg/config-home", &members);
+        scene.run(|vk| creation(vk, &[], 2)).ok();
+    });
+}
+
+/// APP-177: memory for unknown names.
+#[test]
+fn app_177_unknown_names_and_short_memory() {
+    case(|scene| {
+        scene
+            .usual_driver("a")
+            .unknown_device("vkOddDevice")
+            .unknown_physical("vkOddPhysical");
+        scene.env("VK_LOADER_DEBUG", "");
+        let outcome = scene.run(|vk| {
+            for name in ["vkOddDevice", "vkOddPhysical"] {
+                for number in 1..20 {
+                    let allocator = Allocator::default();
+                    let instance = vk.spec().allocator(&allocator).create().expect("vkCreateInstance");
+                    allocator.fail_at(Some(number));
+                    let found = vk.get(instance.raw, name);
+                    let refused = allocator.count() >= number;
+                    assert!(found != 0 || refused, "{name}, allocation {number}");
+                    allocator.fail_at(None);
+                    assert_ne!(vk.get(instance.raw, name), 0, "{name}, after allocation {number}");
+                    instance.destroy();
+                    assert_eq!(allocator.live(), 0);
+                }
+            }
+        });
+        outcome.ok();
+    });
+}

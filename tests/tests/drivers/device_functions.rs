@@ -3,7 +3,7 @@
 use std::ptr;
 
 use loader_tests::ash::vk::{self, Handle};
-use loader_tests::vk::Commands;
+use loader_tests::vk::{Commands, Device};
 use loader_tests::{call, case};
 
 const UTILS: &str = "VK_EXT_debug_utils";
@@ -77,6 +77,35 @@ fn app_043_device_pointers_are_the_drivers_own() {
     });
 }
 
+/// Names and tags an object, through the device's pointer and through the trampoline.
+fn name_and_tag(device: &Device<'_>, object_type: vk::ObjectType, object_handle: u64) {
+    let p_object_name = c"named".as_ptr();
+    let info = vk::DebugUtilsObjectNameInfoEXT {
+        object_type,
+        object_handle,
+        p_object_name,
+        ..Default::default()
+    };
+    assert_eq!(
+        call!(device, PFN_vkSetDebugUtilsObjectNameEXT(device.raw, &info)),
+        vk::Result::SUCCESS
+    );
+    assert_eq!(
+        info.object_handle, object_handle,
+        "the caller's structure is left alone"
+    );
+    let info = vk::DebugUtilsObjectTagInfoEXT {
+        object_type,
+        object_handle,
+        tag_name: 9,
+        ..Default::default()
+    };
+    assert_eq!(
+        call!(device.instance, PFN_vkSetDebugUtilsObjectTagEXT(device.raw, &info)),
+        vk::Result::SUCCESS
+    );
+}
+
 /// APP-198, DRV-130, DRV-206: handles in names and tags are translated for the driver.
 #[test]
 fn app_198_names_of_objects() {
@@ -88,60 +117,31 @@ fn app_198_names_of_objects() {
             let physical = instance.named("gpu-a");
             let surface = instance.headless_surface();
             let device = instance.device(physical, &["VK_KHR_swapchain"]);
-            let queue = device.queue(0, 0);
-            let rows = [
-                (vk::ObjectType::INSTANCE, instance.raw.as_raw()),
-                (vk::ObjectType::PHYSICAL_DEVICE, physical.as_raw()),
-                (vk::ObjectType::SURFACE_KHR, surface.as_raw()),
-                (vk::ObjectType::DEVICE, device.raw.as_raw()),
-                (vk::ObjectType::QUEUE, queue.as_raw()),
-                (vk::ObjectType::UNKNOWN, 0x1234),
-                (vk::ObjectType::BUFFER, 0x5678),
-            ];
-            for (object_type, object_handle) in rows {
-                let info = vk::DebugUtilsObjectNameInfoEXT {
-                    object_type,
-                    object_handle,
-                    p_object_name: c"named".as_ptr(),
-                    ..Default::default()
-                };
-                assert_eq!(
-                    call!(device, PFN_vkSetDebugUtilsObjectNameEXT(device.raw, &info)),
-                    vk::Result::SUCCESS
-                );
-                assert_eq!(
-                    info.object_handle, object_handle,
-                    "the caller's structure is left alone"
-                );
-                let info = vk::DebugUtilsObjectTagInfoEXT {
-                    object_type,
-                    object_handle,
-                    tag_name: 9,
-                    ..Default::default()
-                };
-                assert_eq!(
-                    call!(instance, PFN_vkSetDebugUtilsObjectTagEXT(device.raw, &info)),
-                    vk::Result::SUCCESS
-                );
-            }
+            name_and_tag(&device, vk::ObjectType::INSTANCE, instance.raw.as_raw());
+            name_and_tag(&device, vk::ObjectType::PHYSICAL_DEVICE, physical.as_raw());
+            name_and_tag(&device, vk::ObjectType::SURFACE_KHR, surface.as_raw());
+            name_and_tag(&device, vk::ObjectType::DEVICE, device.raw.as_raw());
+            name_and_tag(&device, vk::ObjectType::QUEUE, device.queue(0, 0).as_raw());
+            name_and_tag(&device, vk::ObjectType::UNKNOWN, 0x1234);
+            name_and_tag(&device, vk::ObjectType::BUFFER, 0x5678);
             drop(device);
             instance.destroy_surface(surface);
         });
         let outcome = outcome.ok();
+        let expected = [
+            "type=1 instance",
+            "type=2 physical_device(gpu-a)",
+            "type=1000000000 surface:",
+            "type=3 device(gpu-a)",
+            "type=4 queue(gpu-a)",
+            "type=0 0x1234",
+            "type=9 0x5678",
+        ];
         for (call, end) in [
             ("vkSetDebugUtilsObjectNameEXT", "named"),
             ("vkSetDebugUtilsObjectTagEXT", "tag=9"),
         ] {
             let lines = outcome.calls("a", call);
-            let expected = [
-                "type=1 instance",
-                "type=2 physical_device(gpu-a)",
-                "type=1000000000 surface:",
-                "type=3 device(gpu-a)",
-                "type=4 queue(gpu-a)",
-                "type=0 0x1234",
-                "type=9 0x5678",
-            ];
             assert_eq!(lines.len(), expected.len(), "{}", outcome.all());
             for (line, expected) in lines.iter().zip(expected) {
                 assert!(

@@ -3,7 +3,7 @@
 use std::ptr;
 
 use loader_tests::ash::vk;
-use loader_tests::vk::two_call;
+use loader_tests::vk::{count_from, two_call};
 use loader_tests::{call, case};
 
 const DISPLAY: [&str; 3] = ["VK_KHR_surface", "VK_KHR_display", "VK_KHR_get_display_properties2"];
@@ -95,14 +95,6 @@ fn drv_161_newer_display_queries_are_emulated() {
                 (result, out.capabilities.supported_alpha),
                 (vk::Result::SUCCESS, vk::DisplayPlaneAlphaFlagsKHR::OPAQUE)
             );
-            // Negative results are returned.
-            vk.add_lines("a", "fail vkGetPhysicalDeviceDisplayPropertiesKHR -2");
-            let mut count = 0;
-            let result = call!(
-                instance,
-                PFN_vkGetPhysicalDeviceDisplayProperties2KHR(device, &mut count, ptr::null_mut())
-            );
-            assert_eq!(result, vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
         });
         let library = scene.library("a").display().to_string();
         let text = format!(
@@ -119,6 +111,31 @@ fn drv_161_newer_display_queries_are_emulated() {
     });
 }
 
+/// DRV-161 table: negative results are returned.
+#[test]
+fn drv_161_failing_display_queries_are_returned() {
+    case(|scene| {
+        scene
+            .driver("a")
+            .extensions(&DISPLAY)
+            .device("one")
+            .missing("vkGetPhysicalDeviceDisplayProperties2KHR")
+            .fail("vkGetPhysicalDeviceDisplayPropertiesKHR", -2);
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance_with("1.0", &DISPLAY);
+            let device = instance.first();
+            let query = |count: &mut u32| {
+                call!(
+                    instance,
+                    PFN_vkGetPhysicalDeviceDisplayProperties2KHR(device, count, ptr::null_mut())
+                )
+            };
+            assert_eq!(count_from(0, query).0, vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
+        });
+        outcome.ok();
+    });
+}
+
 /// DRV-161 table: a driver without displays at all.
 #[test]
 fn drv_161_drivers_without_displays() {
@@ -128,53 +145,42 @@ fn drv_161_drivers_without_displays() {
         let outcome = scene.run(|vk| {
             let instance = vk.instance_with("1.0", &DISPLAY);
             let device = instance.named("one");
-            let null = ptr::null_mut();
             let success = vk::Result::SUCCESS;
-            let mut count = 9;
-            assert_eq!(
+            let found = count_from(9, |count| {
                 call!(
                     instance,
-                    PFN_vkGetPhysicalDeviceDisplayPropertiesKHR(device, &mut count, null)
-                ),
-                success
-            );
-            assert_eq!(count, 0);
-            count = 9;
-            assert_eq!(
+                    PFN_vkGetPhysicalDeviceDisplayPropertiesKHR(device, count, ptr::null_mut())
+                )
+            });
+            assert_eq!(found, (success, 0));
+            let found = count_from(9, |count| {
                 call!(
                     instance,
-                    PFN_vkGetPhysicalDeviceDisplayProperties2KHR(device, &mut count, ptr::null_mut())
-                ),
-                success
-            );
-            assert_eq!(count, 0);
-            count = 9;
-            assert_eq!(
+                    PFN_vkGetPhysicalDeviceDisplayProperties2KHR(device, count, ptr::null_mut())
+                )
+            });
+            assert_eq!(found, (success, 0));
+            let found = count_from(9, |count| {
                 call!(
                     instance,
-                    PFN_vkGetPhysicalDeviceDisplayPlanePropertiesKHR(device, &mut count, ptr::null_mut())
-                ),
-                success
-            );
-            assert_eq!(count, 0);
-            count = 9;
-            assert_eq!(
+                    PFN_vkGetPhysicalDeviceDisplayPlanePropertiesKHR(device, count, ptr::null_mut())
+                )
+            });
+            assert_eq!(found, (success, 0));
+            let found = count_from(9, |count| {
                 call!(
                     instance,
-                    PFN_vkGetDisplayPlaneSupportedDisplaysKHR(device, 0, &mut count, ptr::null_mut())
-                ),
-                success
-            );
-            assert_eq!(count, 0);
-            count = 9;
-            assert_eq!(
+                    PFN_vkGetDisplayPlaneSupportedDisplaysKHR(device, 0, count, ptr::null_mut())
+                )
+            });
+            assert_eq!(found, (success, 0));
+            let found = count_from(9, |count| {
                 call!(
                     instance,
-                    PFN_vkGetDisplayModePropertiesKHR(device, NONE, &mut count, ptr::null_mut())
-                ),
-                success
-            );
-            assert_eq!(count, 0);
+                    PFN_vkGetDisplayModePropertiesKHR(device, NONE, count, ptr::null_mut())
+                )
+            });
+            assert_eq!(found, (success, 0));
             let mut capabilities = vk::DisplayPlaneCapabilitiesKHR {
                 supported_alpha: vk::DisplayPlaneAlphaFlagsKHR::OPAQUE,
                 ..Default::default()

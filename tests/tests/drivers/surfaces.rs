@@ -4,10 +4,11 @@ use std::ffi::c_void;
 use std::ptr;
 
 use loader_tests::ash::vk::{self, Handle};
-use loader_tests::vk::{Allocator, Instance};
+use loader_tests::vk::Instance;
 use loader_tests::{Scene, call, case};
 
-const WSI: [&str; 5] = [
+/// The extensions of these cases.
+pub(crate) const WSI: [&str; 5] = [
     "VK_KHR_surface",
     "VK_KHR_xcb_surface",
     "VK_KHR_xlib_surface",
@@ -15,7 +16,8 @@ const WSI: [&str; 5] = [
     "VK_EXT_headless_surface",
 ];
 
-fn two_drivers(scene: &mut Scene) {
+/// Two drivers that make surfaces.
+pub(crate) fn two_drivers(scene: &mut Scene) {
     scene.usual_driver("a");
     scene.usual_driver("b");
 }
@@ -69,6 +71,36 @@ fn drv_177_drivers_make_surfaces_on_first_use() {
     });
 }
 
+/// An Xlib, a Wayland and a display surface.
+fn three_more(instance: &Instance<'_>) -> [vk::SurfaceKHR; 3] {
+    let (raw, null) = (instance.raw, ptr::null());
+    let mut made = [vk::SurfaceKHR::null(); 3];
+    let info = vk::XlibSurfaceCreateInfoKHR {
+        dpy: 0x21 as *mut _,
+        window: 0x22,
+        ..Default::default()
+    };
+    let xlib = call!(instance, PFN_vkCreateXlibSurfaceKHR(raw, &info, null, &mut made[0]));
+    let (display, surface) = (0x31 as *mut c_void, 0x32 as *mut c_void);
+    let info = vk::WaylandSurfaceCreateInfoKHR {
+        display,
+        surface,
+        ..Default::default()
+    };
+    let wayland = call!(instance, PFN_vkCreateWaylandSurfaceKHR(raw, &info, null, &mut made[1]));
+    let mode = vk::DisplayModeKHR::from_raw(0x41);
+    let info = vk::DisplaySurfaceCreateInfoKHR::default()
+        .display_mode(mode)
+        .plane_index(2)
+        .plane_stack_index(3);
+    let display = call!(
+        instance,
+        PFN_vkCreateDisplayPlaneSurfaceKHR(raw, &info, null, &mut made[2])
+    );
+    assert_eq!([xlib, wayland, display], [vk::Result::SUCCESS; 3]);
+    made
+}
+
 /// DRV-172, DRV-173: every platform's create info reaches the driver.
 #[test]
 fn drv_173_create_infos_of_all_platforms() {
@@ -78,39 +110,7 @@ fn drv_173_create_infos_of_all_platforms() {
             let instance = vk.instance_with("1.1", &[&WSI[..], &["VK_KHR_display"]].concat());
             let device = instance.first();
             let mut surfaces = vec![instance.xcb_surface(0x11, 0x12), instance.headless_surface()];
-            let mut surface = vk::SurfaceKHR::null();
-            let info = vk::XlibSurfaceCreateInfoKHR {
-                dpy: 0x21 as *mut _,
-                window: 0x22,
-                ..Default::default()
-            };
-            let result = call!(
-                instance,
-                PFN_vkCreateXlibSurfaceKHR(instance.raw, &info, ptr::null(), &mut surface)
-            );
-            assert_eq!(result, vk::Result::SUCCESS);
-            surfaces.push(surface);
-            let info = vk::WaylandSurfaceCreateInfoKHR {
-                display: 0x31 as *mut c_void,
-                surface: 0x32 as *mut c_void,
-                ..Default::default()
-            };
-            let result = call!(
-                instance,
-                PFN_vkCreateWaylandSurfaceKHR(instance.raw, &info, ptr::null(), &mut surface)
-            );
-            assert_eq!(result, vk::Result::SUCCESS);
-            surfaces.push(surface);
-            let info = vk::DisplaySurfaceCreateInfoKHR::default()
-                .display_mode(vk::DisplayModeKHR::from_raw(0x41))
-                .plane_index(2)
-                .plane_stack_index(3);
-            let result = call!(
-                instance,
-                PFN_vkCreateDisplayPlaneSurfaceKHR(instance.raw, &info, ptr::null(), &mut surface)
-            );
-            assert_eq!(result, vk::Result::SUCCESS);
-            surfaces.push(surface);
+            surfaces.extend(three_more(&instance));
             for surface in &surfaces {
                 assert_eq!(instance.surface_support(device, *surface), Ok(true));
             }
@@ -286,125 +286,6 @@ fn drv_177_a_driver_that_writes_no_handle() {
     });
 }
 
-/// DRV-182: NULL does nothing; a driver without the destroy function is never called through NULL.
-#[test]
-fn drv_182_destruction() {
-    case(|scene| {
-        scene.usual_driver("a");
-        scene.usual_driver("b").missing("vkDestroySurfaceKHR");
-        let outcome = scene.run(|vk| {
-            let instance = vk.instance_with("1.1", &WSI);
-            instance.destroy_surface(vk::SurfaceKHR::null());
-            let surface = instance.xcb_surface(1, 2);
-            for device in instance.devices().expect("devices") {
-                assert_eq!(instance.surface_support(device, surface), Ok(true));
-            }
-            instance.destroy_surface(surface);
-        });
-        let outcome = outcome.ran();
-        assert_eq!(outcome.calls("a", "vkDestroySurfaceKHR").len(), 1, "{}", outcome.all());
-    });
-}
-
-/// DRV-174, DRV-182: the saved allocator makes the driver's surface, the one of the call destroys it.
-#[test]
-fn drv_174_the_allocator_of_the_creation_is_kept() {
-    case(|scene| {
-        scene.usual_driver("a");
-        let outcome = scene.run(|vk| {
-            let (allocator, other) = (Allocator::default(), Allocator::default());
-            vk.say("create", allocator.mark());
-            vk.say("destroy", other.mark());
-            let instance = vk.instance_with("1.1", &WSI);
-            let info = vk::HeadlessSurfaceCreateInfoEXT::default();
-            let mut surface = vk::SurfaceKHR::null();
-            let callbacks = allocator.callbacks();
-            let result = call!(
-                instance,
-                PFN_vkCreateHeadlessSurfaceEXT(instance.raw, &info, callbacks, &mut surface)
-            );
-            assert_eq!(result, vk::Result::SUCCESS);
-            assert_eq!(instance.surface_support(instance.first(), surface), Ok(true));
-            call!(
-                instance,
-                PFN_vkDestroySurfaceKHR(instance.raw, surface, other.callbacks())
-            );
-            // APP-170: the surface object itself belongs to the instance's callbacks.
-            assert_eq!((allocator.live(), other.live()), (0, 0));
-        });
-        let outcome = outcome.ok();
-        assert!(
-            outcome.calls("a", "vkCreateHeadlessSurfaceEXT")[0].ends_with(outcome.said("create")[0]),
-            "{}",
-            outcome.all()
-        );
-        assert!(
-            outcome.calls("a", "vkDestroySurfaceKHR")[0].ends_with(outcome.said("destroy")[0]),
-            "{}",
-            outcome.all()
-        );
-    });
-}
-
-/// DRV-174: the create info is copied: it need not outlive the call.
-#[test]
-fn drv_174_the_create_info_is_copied() {
-    case(|scene| {
-        scene.usual_driver("a");
-        let outcome = scene.run(|vk| {
-            let instance = vk.instance_with("1.1", &WSI);
-            let mut surface = vk::SurfaceKHR::null();
-            let mut info = Box::new(vk::XcbSurfaceCreateInfoKHR {
-                connection: 0x77 as *mut c_void,
-                window: 0x88,
-                ..Default::default()
-            });
-            let result = call!(
-                instance,
-                PFN_vkCreateXcbSurfaceKHR(instance.raw, &*info, ptr::null(), &mut surface)
-            );
-            assert_eq!(result, vk::Result::SUCCESS);
-            (info.connection, info.window, info.p_next) = (ptr::null_mut(), 0, 0x99 as *const c_void);
-            assert_eq!(instance.surface_support(instance.first(), surface), Ok(true));
-            instance.destroy_surface(surface);
-        });
-        let calls = outcome.ok().calls("a", "vkCreateXcbSurfaceKHR");
-        assert_eq!(
-            calls[0],
-            "connection=0x77 window=0x88 pnext=[] alloc=null",
-            "{}",
-            outcome.all()
-        );
-    });
-}
-
-/// DRV-174: indices are reused, and any number of surfaces may live.
-#[test]
-fn drv_174_many_surfaces() {
-    case(|scene| {
-        two_drivers(scene);
-        let outcome = scene.run(|vk| {
-            let instance = vk.instance_with("1.1", &WSI);
-            let devices = instance.devices().expect("devices");
-            let mut surfaces: Vec<vk::SurfaceKHR> = (0..70).map(|number| instance.xcb_surface(1, number)).collect();
-            for (number, surface) in surfaces.iter().enumerate() {
-                assert_eq!(instance.surface_support(devices[number % 2], *surface), Ok(true));
-            }
-            for surface in surfaces.iter_mut().step_by(3) {
-                instance.destroy_surface(*surface);
-                *surface = instance.xcb_surface(3, 100);
-            }
-            for surface in &surfaces {
-                assert_eq!(instance.surface_support(devices[0], *surface), Ok(true));
-            }
-            surfaces
-                .into_iter()
-                .for_each(|surface| instance.destroy_surface(surface));
-        });
-        outcome.ok();
-    });
-}
-
 /// DRV-175
 #[test]
 fn drv_175_unknown_structures_are_refused() {
@@ -469,34 +350,6 @@ fn drv_164_creation_without_the_extension() {
     });
 }
 
-/// DRV-188: forgotten surfaces are destroyed with the instance, in each driver.
-#[test]
-fn drv_188_forgotten_surfaces_are_destroyed() {
-    case(|scene| {
-        two_drivers(scene);
-        let outcome = scene.run(|vk| {
-            let allocator = Allocator::default();
-            let spec = vk.spec().extensions(&WSI).allocator(&allocator);
-            let instance = spec.create().expect("vkCreateInstance");
-            let (first, _second) = (instance.xcb_surface(1, 2), instance.headless_surface());
-            for device in instance.devices().expect("devices") {
-                assert_eq!(instance.surface_support(device, first), Ok(true));
-            }
-            instance.destroy();
-            assert_eq!(allocator.live(), 0);
-        });
-        let outcome = outcome.ok();
-        for driver in ["a", "b"] {
-            assert_eq!(
-                outcome.calls(driver, "vkDestroySurfaceKHR").len(),
-                1,
-                "{}",
-                outcome.all()
-            );
-        }
-    });
-}
-
 /// DRV-177: an instance of each kind of driver side by side shares one surface.
 #[test]
 fn drv_177_old_and_new_drivers_share_a_surface() {
@@ -526,30 +379,5 @@ fn drv_177_old_and_new_drivers_share_a_surface() {
             "{}",
             outcome.all()
         );
-    });
-}
-
-/// APP-170, APP-171: the loader's object comes from the instance's callbacks.
-#[test]
-fn app_170_surface_objects_use_the_instances_callbacks() {
-    case(|scene| {
-        scene.usual_driver("a");
-        let outcome = scene.run(|vk| {
-            let allocator = Allocator::default();
-            let instance = vk
-                .spec()
-                .extensions(&WSI)
-                .allocator(&allocator)
-                .create()
-                .expect("vkCreateInstance");
-            let before = allocator.live();
-            let surface = instance.headless_surface();
-            assert!(allocator.live() > before);
-            assert!(allocator.scopes().contains(&vk::SystemAllocationScope::OBJECT));
-            instance.destroy_surface(surface);
-            assert!(allocator.live() <= before + 2, "the object is freed, the tables stay");
-            let _: &Instance<'_> = &instance;
-        });
-        outcome.ok();
     });
 }

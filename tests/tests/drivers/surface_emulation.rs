@@ -1,0 +1,341 @@
+//! Queries about surfaces that a driver lacks, or answers in part (section 14).
+
+use std::ptr;
+
+use loader_tests::ash::vk;
+use loader_tests::vk::{count_from, two_call};
+use loader_tests::{Scene, call, case};
+
+use crate::surface_queries::WSI;
+
+/// A driver that has surfaces but not these functions.
+fn lacking(scene: &mut Scene, commands: &[&str]) {
+    let driver = scene.usual_driver("a");
+    for command in commands {
+        driver.missing(command);
+    }
+}
+
+/// DRV-161 table: capabilities2 by the first-generation function.
+#[test]
+fn drv_161_capabilities2_is_emulated() {
+    case(|scene| {
+        lacking(
+            scene,
+            &[
+                "vkGetPhysicalDeviceSurfaceCapabilities2KHR",
+                "vkGetPhysicalDeviceSurfaceFormats2KHR",
+            ],
+        );
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance_with("1.1", &WSI);
+            let (device, surface) = (instance.first(), instance.headless_surface());
+            let info = vk::PhysicalDeviceSurfaceInfo2KHR::default().surface(surface);
+            let mut out = vk::SurfaceCapabilities2KHR::default();
+            let result = call!(
+                instance,
+                PFN_vkGetPhysicalDeviceSurfaceCapabilities2KHR(device, &info, &mut out)
+            );
+            assert_eq!(
+                (result, out.surface_capabilities.min_image_count),
+                (vk::Result::SUCCESS, 2)
+            );
+            let formats = two_call(|count, out: *mut vk::SurfaceFormat2KHR<'_>| {
+                call!(
+                    instance,
+                    PFN_vkGetPhysicalDeviceSurfaceFormats2KHR(device, &info, count, out)
+                )
+            });
+            let formats: Vec<_> = formats
+                .expect("formats")
+                .iter()
+                .map(|one| one.surface_format.format)
+                .collect();
+            assert_eq!(formats, [vk::Format::B8G8R8A8_UNORM, vk::Format::R8G8B8A8_UNORM]);
+            instance.destroy_surface(surface);
+        });
+        let library = scene.library("a").display().to_string();
+        let text = format!(
+            "vkGetPhysicalDeviceSurfaceCapabilities2KHR: Emulating call in ICD \"{library}\" using vkGetPhysicalDeviceSurfaceCapabilitiesKHR"
+        );
+        outcome.ok().logged("INFO", &text);
+    });
+}
+
+/// DRV-161 table: without any function the answers are empty.
+#[test]
+fn drv_161_drivers_without_surface_functions() {
+    case(|scene| {
+        let first = [
+            "vkGetPhysicalDeviceSurfaceSupportKHR",
+            "vkGetPhysicalDeviceSurfaceCapabilitiesKHR",
+            "vkGetPhysicalDeviceSurfaceFormatsKHR",
+            "vkGetPhysicalDeviceSurfacePresentModesKHR",
+            "vkGetPhysicalDevicePresentRectanglesKHR",
+        ];
+        let second = [
+            "vkGetPhysicalDeviceSurfaceCapabilities2KHR",
+            "vkGetPhysicalDeviceSurfaceFormats2KHR",
+        ];
+        lacking(scene, &[&first[..], &second[..]].concat());
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance_with("1.1", &WSI);
+            let (device, surface) = (instance.first(), instance.headless_surface());
+            assert_eq!(instance.surface_support(device, surface), Ok(false));
+            let mut capabilities = vk::SurfaceCapabilitiesKHR {
+                min_image_count: 9,
+                ..Default::default()
+            };
+            let result = call!(
+                instance,
+                PFN_vkGetPhysicalDeviceSurfaceCapabilitiesKHR(device, surface, &mut capabilities)
+            );
+            assert_eq!((result, capabilities.min_image_count), (vk::Result::SUCCESS, 0));
+            let found = count_from(9, |count| {
+                call!(
+                    instance,
+                    PFN_vkGetPhysicalDeviceSurfaceFormatsKHR(device, surface, count, ptr::null_mut())
+                )
+            });
+            assert_eq!(found, (vk::Result::SUCCESS, 0));
+            let found = count_from(9, |count| {
+                call!(
+                    instance,
+                    PFN_vkGetPhysicalDeviceSurfacePresentModesKHR(device, surface, count, ptr::null_mut())
+                )
+            });
+            assert_eq!(found, (vk::Result::SUCCESS, 0));
+            let found = count_from(9, |count| {
+                call!(
+                    instance,
+                    PFN_vkGetPhysicalDevicePresentRectanglesKHR(device, surface, count, ptr::null_mut())
+                )
+            });
+            assert_eq!(found, (vk::Result::SUCCESS, 0));
+            let info = vk::PhysicalDeviceSurfaceInfo2KHR::default().surface(surface);
+            let mut out = vk::SurfaceCapabilities2KHR {
+                surface_capabilities: capabilities,
+                ..Default::default()
+            };
+            out.surface_capabilities.min_image_count = 9;
+            let result = call!(
+                instance,
+                PFN_vkGetPhysicalDeviceSurfaceCapabilities2KHR(device, &info, &mut out)
+            );
+            assert_eq!(
+                (result, out.surface_capabilities.min_image_count),
+                (vk::Result::SUCCESS, 0)
+            );
+            let found = count_from(9, |count| {
+                call!(
+                    instance,
+                    PFN_vkGetPhysicalDeviceSurfaceFormats2KHR(device, &info, count, ptr::null_mut())
+                )
+            });
+            assert_eq!(found, (vk::Result::SUCCESS, 0));
+            instance.destroy_surface(surface);
+        });
+        let outcome = outcome.ok();
+        for command in first {
+            outcome.logged(
+                "ERROR",
+                &format!("ICD for selected physical device does not export {command}!"),
+            );
+        }
+    });
+}
+
+/// DRV-161 table: capabilities2 EXT
+#[test]
+fn drv_161_capabilities2_ext_is_emulated() {
+    const COUNTER: &str = "VK_EXT_display_surface_counter";
+    case(|scene| {
+        scene
+            .usual_driver("a")
+            .extension(COUNTER)
+            .missing("vkGetPhysicalDeviceSurfaceCapabilities2EXT");
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance_with("1.1", &[&WSI[..], &[COUNTER, "VK_KHR_display"]].concat());
+            let (device, surface) = (instance.first(), instance.headless_surface());
+            let mut out = vk::SurfaceCapabilities2EXT {
+                supported_surface_counters: vk::SurfaceCounterFlagsEXT::from_raw(7),
+                ..Default::default()
+            };
+            let result = call!(
+                instance,
+                PFN_vkGetPhysicalDeviceSurfaceCapabilities2EXT(device, surface, &mut out)
+            );
+            assert_eq!((result, out.max_image_count), (vk::Result::SUCCESS, 8));
+            assert_eq!(out.supported_surface_counters.as_raw(), 0);
+            vk.add_lines("a", "fail vkGetPhysicalDeviceSurfaceCapabilitiesKHR -3");
+            out.max_image_count = 77;
+            let result = call!(
+                instance,
+                PFN_vkGetPhysicalDeviceSurfaceCapabilities2EXT(device, surface, &mut out)
+            );
+            assert_eq!(
+                (result, out.max_image_count),
+                (vk::Result::ERROR_INITIALIZATION_FAILED, 77)
+            );
+            instance.destroy_surface(surface);
+        });
+        outcome.ok();
+    });
+}
+
+/// DRV-161 table: presentation support.
+#[test]
+fn drv_161_presentation_support() {
+    case(|scene| {
+        let platforms = [
+            "VK_KHR_surface",
+            "VK_KHR_xcb_surface",
+            "VK_KHR_xlib_surface",
+            "VK_KHR_wayland_surface",
+        ];
+        scene.usual_driver("a");
+        scene.driver("b").device("gpu-b");
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance_with("1.0", &platforms);
+            for (name, expected) in [("gpu-a", vk::TRUE), ("gpu-b", vk::FALSE)] {
+                let device = instance.named(name);
+                assert_eq!(
+                    call!(
+                        instance,
+                        PFN_vkGetPhysicalDeviceXcbPresentationSupportKHR(device, 3, ptr::null_mut(), 0)
+                    ),
+                    expected
+                );
+                assert_eq!(
+                    call!(
+                        instance,
+                        PFN_vkGetPhysicalDeviceXlibPresentationSupportKHR(device, 3, ptr::null_mut(), 0)
+                    ),
+                    expected
+                );
+                assert_eq!(
+                    call!(
+                        instance,
+                        PFN_vkGetPhysicalDeviceWaylandPresentationSupportKHR(device, 3, ptr::null_mut())
+                    ),
+                    expected
+                );
+            }
+        });
+        outcome.ok().logged(
+            "ERROR",
+            "ICD for selected physical device does not export vkGetPhysicalDeviceXcbPresentationSupportKHR!",
+        );
+    });
+}
+
+/// DRV-162: compatible present modes and scaling where the driver lacks surface maintenance.
+#[test]
+fn drv_162_surface_maintenance_is_emulated() {
+    case(|scene| {
+        scene.usual_driver("a");
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance_with("1.1", &WSI);
+            let (device, surface) = (instance.first(), instance.headless_surface());
+            let mut mode = vk::SurfacePresentModeEXT::default().present_mode(vk::PresentModeKHR::MAILBOX);
+            let info = vk::PhysicalDeviceSurfaceInfo2KHR::default()
+                .surface(surface)
+                .push_next(&mut mode);
+            let mut modes = [vk::PresentModeKHR::IMMEDIATE; 3];
+            let mut compatible = vk::SurfacePresentModeCompatibilityEXT::default().present_modes(&mut modes);
+            let mut scaling = vk::SurfacePresentScalingCapabilitiesEXT {
+                supported_present_scaling: vk::PresentScalingFlagsEXT::from_raw(7),
+                supported_present_gravity_x: vk::PresentGravityFlagsEXT::from_raw(7),
+                ..Default::default()
+            };
+            let mut out = vk::SurfaceCapabilities2KHR::default()
+                .push_next(&mut compatible)
+                .push_next(&mut scaling);
+            let result = call!(
+                instance,
+                PFN_vkGetPhysicalDeviceSurfaceCapabilities2KHR(device, &info, &mut out)
+            );
+            assert_eq!(result, vk::Result::SUCCESS);
+            assert_eq!(compatible.present_mode_count, 1);
+            assert_eq!(modes[..2], [vk::PresentModeKHR::MAILBOX, vk::PresentModeKHR::IMMEDIATE]);
+            assert_eq!(
+                (
+                    scaling.supported_present_scaling.as_raw(),
+                    scaling.supported_present_gravity_x.as_raw()
+                ),
+                (0, 0)
+            );
+            assert_eq!(
+                (
+                    scaling.min_scaled_image_extent.width,
+                    scaling.max_scaled_image_extent.width
+                ),
+                (1, 4096)
+            );
+            // The count alone.
+            let mut compatible = vk::SurfacePresentModeCompatibilityEXT::default();
+            let mut out = vk::SurfaceCapabilities2KHR::default().push_next(&mut compatible);
+            let result = call!(
+                instance,
+                PFN_vkGetPhysicalDeviceSurfaceCapabilities2KHR(device, &info, &mut out)
+            );
+            assert_eq!((result, compatible.present_mode_count), (vk::Result::SUCCESS, 1));
+            instance.destroy_surface(surface);
+        });
+        outcome.ok();
+    });
+}
+
+/// DRV-162: not where the driver has it, and not without a present mode in the question.
+#[test]
+fn drv_162_surface_maintenance_is_left_to_drivers_that_have_it() {
+    case(|scene| {
+        scene.usual_driver("a").extension("VK_EXT_surface_maintenance1");
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance_with("1.1", &[&WSI[..], &["VK_EXT_surface_maintenance1"]].concat());
+            let (device, surface) = (instance.first(), instance.headless_surface());
+            let mut mode = vk::SurfacePresentModeEXT::default().present_mode(vk::PresentModeKHR::MAILBOX);
+            let info = vk::PhysicalDeviceSurfaceInfo2KHR::default()
+                .surface(surface)
+                .push_next(&mut mode);
+            let mut compatible = vk::SurfacePresentModeCompatibilityEXT {
+                present_mode_count: 77,
+                ..Default::default()
+            };
+            let mut out = vk::SurfaceCapabilities2KHR::default().push_next(&mut compatible);
+            let result = call!(
+                instance,
+                PFN_vkGetPhysicalDeviceSurfaceCapabilities2KHR(device, &info, &mut out)
+            );
+            assert_eq!((result, compatible.present_mode_count), (vk::Result::SUCCESS, 77));
+            instance.destroy_surface(surface);
+        });
+        outcome.ok();
+    });
+}
+
+/// DRV-163
+#[test]
+fn drv_163_protected_capabilities_are_preset() {
+    const PROTECTED: &str = "VK_KHR_surface_protected_capabilities";
+    case(|scene| {
+        scene.usual_driver("a").extension(PROTECTED);
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance_with("1.1", &[&WSI[..], &[PROTECTED]].concat());
+            let (device, surface) = (instance.first(), instance.headless_surface());
+            let info = vk::PhysicalDeviceSurfaceInfo2KHR::default().surface(surface);
+            let mut protected = vk::SurfaceProtectedCapabilitiesKHR {
+                supports_protected: 77,
+                ..Default::default()
+            };
+            let mut out = vk::SurfaceCapabilities2KHR::default().push_next(&mut protected);
+            let result = call!(
+                instance,
+                PFN_vkGetPhysicalDeviceSurfaceCapabilities2KHR(device, &info, &mut out)
+            );
+            assert_eq!((result, protected.supports_protected), (vk::Result::SUCCESS, vk::FALSE));
+            instance.destroy_surface(surface);
+        });
+        outcome.ok();
+    });
+}

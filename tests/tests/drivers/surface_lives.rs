@@ -1,0 +1,181 @@
+//! How long surfaces live, and in whose memory (section 16).
+
+use std::ffi::c_void;
+use std::ptr;
+
+use loader_tests::ash::vk;
+use loader_tests::vk::Allocator;
+use loader_tests::{call, case};
+
+use crate::surfaces::{WSI, two_drivers};
+
+/// DRV-182: NULL does nothing; a driver without the destroy function is never called through NULL.
+#[test]
+fn drv_182_destruction() {
+    case(|scene| {
+        scene.usual_driver("a");
+        scene.usual_driver("b").missing("vkDestroySurfaceKHR");
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance_with("1.1", &WSI);
+            instance.destroy_surface(vk::SurfaceKHR::null());
+            let surface = instance.xcb_surface(1, 2);
+            for device in instance.devices().expect("devices") {
+                assert_eq!(instance.surface_support(device, surface), Ok(true));
+            }
+            instance.destroy_surface(surface);
+        });
+        let outcome = outcome.ran();
+        assert_eq!(outcome.calls("a", "vkDestroySurfaceKHR").len(), 1, "{}", outcome.all());
+    });
+}
+
+/// DRV-174, DRV-182: the saved allocator makes the driver's surface, the one of the call destroys it.
+#[test]
+fn drv_174_the_allocator_of_the_creation_is_kept() {
+    case(|scene| {
+        scene.usual_driver("a");
+        let outcome = scene.run(|vk| {
+            let (allocator, other) = (Allocator::default(), Allocator::default());
+            vk.say("create", allocator.mark());
+            vk.say("destroy", other.mark());
+            let instance = vk.instance_with("1.1", &WSI);
+            let info = vk::HeadlessSurfaceCreateInfoEXT::default();
+            let mut surface = vk::SurfaceKHR::null();
+            let callbacks = allocator.callbacks();
+            let result = call!(
+                instance,
+                PFN_vkCreateHeadlessSurfaceEXT(instance.raw, &info, callbacks, &mut surface)
+            );
+            assert_eq!(result, vk::Result::SUCCESS);
+            assert_eq!(instance.surface_support(instance.first(), surface), Ok(true));
+            call!(
+                instance,
+                PFN_vkDestroySurfaceKHR(instance.raw, surface, other.callbacks())
+            );
+            // APP-170: the surface object itself belongs to the instance's callbacks.
+            assert_eq!((allocator.live(), other.live()), (0, 0));
+        });
+        let outcome = outcome.ok();
+        assert!(
+            outcome.calls("a", "vkCreateHeadlessSurfaceEXT")[0].ends_with(outcome.said("create")[0]),
+            "{}",
+            outcome.all()
+        );
+        assert!(
+            outcome.calls("a", "vkDestroySurfaceKHR")[0].ends_with(outcome.said("destroy")[0]),
+            "{}",
+            outcome.all()
+        );
+    });
+}
+
+/// DRV-174: the create info is copied: it need not outlive the call.
+#[test]
+fn drv_174_the_create_info_is_copied() {
+    case(|scene| {
+        scene.usual_driver("a");
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance_with("1.1", &WSI);
+            let mut surface = vk::SurfaceKHR::null();
+            let mut info = Box::new(vk::XcbSurfaceCreateInfoKHR {
+                connection: 0x77 as *mut c_void,
+                window: 0x88,
+                ..Default::default()
+            });
+            let result = call!(
+                instance,
+                PFN_vkCreateXcbSurfaceKHR(instance.raw, &*info, ptr::null(), &mut surface)
+            );
+            assert_eq!(result, vk::Result::SUCCESS);
+            (info.connection, info.window, info.p_next) = (ptr::null_mut(), 0, 0x99 as *const c_void);
+            assert_eq!(instance.surface_support(instance.first(), surface), Ok(true));
+            instance.destroy_surface(surface);
+        });
+        let calls = outcome.ok().calls("a", "vkCreateXcbSurfaceKHR");
+        assert_eq!(
+            calls[0],
+            "connection=0x77 window=0x88 pnext=[] alloc=null",
+            "{}",
+            outcome.all()
+        );
+    });
+}
+
+/// DRV-174: indices are reused, and any number of surfaces may live.
+#[test]
+fn drv_174_many_surfaces() {
+    case(|scene| {
+        two_drivers(scene);
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance_with("1.1", &WSI);
+            let devices = instance.devices().expect("devices");
+            let mut surfaces: Vec<vk::SurfaceKHR> = (0..70).map(|number| instance.xcb_surface(1, number)).collect();
+            for (number, surface) in surfaces.iter().enumerate() {
+                assert_eq!(instance.surface_support(devices[number % 2], *surface), Ok(true));
+            }
+            for surface in surfaces.iter_mut().step_by(3) {
+                instance.destroy_surface(*surface);
+                *surface = instance.xcb_surface(3, 100);
+            }
+            for surface in &surfaces {
+                assert_eq!(instance.surface_support(devices[0], *surface), Ok(true));
+            }
+            surfaces
+                .into_iter()
+                .for_each(|surface| instance.destroy_surface(surface));
+        });
+        outcome.ok();
+    });
+}
+
+/// DRV-188: forgotten surfaces are destroyed with the instance, in each driver.
+#[test]
+fn drv_188_forgotten_surfaces_are_destroyed() {
+    case(|scene| {
+        two_drivers(scene);
+        let outcome = scene.run(|vk| {
+            let allocator = Allocator::default();
+            let spec = vk.spec().extensions(&WSI).allocator(&allocator);
+            let instance = spec.create().expect("vkCreateInstance");
+            let (first, _second) = (instance.xcb_surface(1, 2), instance.headless_surface());
+            for device in instance.devices().expect("devices") {
+                assert_eq!(instance.surface_support(device, first), Ok(true));
+            }
+            instance.destroy();
+            assert_eq!(allocator.live(), 0);
+        });
+        let outcome = outcome.ok();
+        for driver in ["a", "b"] {
+            assert_eq!(
+                outcome.calls(driver, "vkDestroySurfaceKHR").len(),
+                1,
+                "{}",
+                outcome.all()
+            );
+        }
+    });
+}
+
+/// APP-170, APP-171: the loader's object comes from the instance's callbacks.
+#[test]
+fn app_170_surface_objects_use_the_instances_callbacks() {
+    case(|scene| {
+        scene.usual_driver("a");
+        let outcome = scene.run(|vk| {
+            let allocator = Allocator::default();
+            let instance = vk
+                .spec()
+                .extensions(&WSI)
+                .allocator(&allocator)
+                .create()
+                .expect("vkCreateInstance");
+            let before = allocator.live();
+            let surface = instance.headless_surface();
+            assert!(allocator.live() > before);
+            assert!(allocator.scopes().contains(&vk::SystemAllocationScope::OBJECT));
+            instance.destroy_surface(surface);
+            assert!(allocator.live() <= before + 2, "the object is freed, the tables stay");
+        });
+        outcome.ok();
+    });
+}
