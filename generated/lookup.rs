@@ -148,8 +148,20 @@ impl Row {
 
 /// The row of a command; any bytes may be asked for.
 pub fn find(name: &[u8]) -> Option<&'static Row> {
-    ROWS.get(usize::from(position(name)))
-        .filter(|row| row.name().to_bytes() == name)
+    find_number(name).map(|number| &ROWS[usize::from(number)])
+}
+
+/// The number of a command's row; any bytes may be asked for.
+pub fn find_number(name: &[u8]) -> Option<u16> {
+    let number = position(name);
+    ROWS.get(usize::from(number))
+        .is_some_and(|row| row.name.text() == name)
+        .then_some(number)
+}
+
+/// Whether this is the row with a number of [`row`].
+pub fn is(it: &Row, number: u16) -> bool {
+    std::ptr::eq(it, &ROWS[usize::from(number)])
 }
 
 /// The number of a command's row. For constants: a name that is no command does not compile.
@@ -292,13 +304,13 @@ macro_rules! rows {
 
 /// For each bucket the displacement that keeps its names apart from all others.
 static DISPLACEMENTS: [u8; hash::BUCKETS] = [
-    0, 0, 0, 3, 0, 1, 0, 3, 1, 0, 1, 0, 0, 3, 1, 4, 0, 2, 0, 1, 0, 1, 0, 0, 0, 0, 6, 0, 0, 1, 0, 1, 1, 3, 0, 0, 1, 0,
-    0, 2, 0, 1, 0, 12, 3, 0, 0, 1, 0, 7, 4, 2, 0, 0, 0, 1, 0, 0, 2, 0, 1, 2, 2, 1, 0, 3, 0, 0, 2, 2, 1, 0, 2, 3, 8, 0,
-    1, 0, 5, 0, 2, 8, 0, 5, 0, 1, 1, 0, 1, 1, 5, 0, 0, 0, 1, 1, 6, 1, 0, 6, 0, 0, 1, 0, 0, 0, 4, 1, 1, 1, 0, 0, 1, 0,
-    1, 0, 5, 3, 1, 0, 6, 1, 0, 0, 0, 0, 0, 0, 1, 0, 1, 2, 1, 1, 0, 1, 1, 2, 1, 0, 3, 3, 9, 0, 1, 0, 4, 0, 0, 1, 2, 0,
-    0, 0, 3, 2, 0, 5, 0, 0, 0, 0, 2, 1, 6, 12, 0, 1, 0, 0, 4, 2, 6, 0, 0, 0, 1, 2, 6, 0, 0, 2, 0, 0, 0, 0, 0, 1, 2, 0,
-    1, 2, 2, 6, 1, 0, 0, 0, 0, 0, 6, 0, 1, 0, 0, 1, 0, 5, 2, 1, 11, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 3, 0, 2, 0, 0, 4, 4,
-    3, 4, 0, 3, 3, 0, 0, 3, 3, 1, 1, 2, 3, 13, 3, 0, 0, 0, 1, 6, 0, 1, 3, 14, 0, 0, 0, 0,
+    1, 1, 6, 0, 2, 0, 2, 2, 0, 4, 1, 2, 0, 0, 6, 0, 1, 1, 0, 0, 1, 4, 2, 0, 0, 0, 0, 1, 2, 1, 0, 4, 0, 0, 2, 1, 7, 1,
+    3, 3, 0, 0, 0, 0, 1, 0, 0, 3, 0, 0, 0, 0, 1, 1, 1, 0, 1, 0, 1, 2, 1, 3, 1, 0, 7, 0, 1, 0, 0, 4, 1, 3, 1, 0, 0, 0,
+    1, 1, 1, 0, 0, 1, 2, 0, 1, 0, 0, 0, 0, 4, 0, 2, 0, 2, 0, 1, 0, 0, 0, 0, 1, 3, 0, 0, 5, 2, 0, 0, 2, 0, 0, 8, 0, 1,
+    1, 3, 3, 9, 2, 0, 0, 1, 5, 0, 3, 0, 0, 3, 3, 7, 1, 1, 2, 0, 2, 2, 3, 1, 0, 0, 0, 0, 1, 1, 0, 0, 0, 3, 1, 0, 0, 1,
+    3, 10, 0, 0, 1, 0, 0, 1, 0, 1, 0, 0, 5, 0, 4, 1, 0, 1, 5, 3, 0, 0, 1, 0, 0, 2, 5, 0, 3, 1, 0, 5, 0, 3, 0, 1, 0, 0,
+    0, 3, 8, 1, 6, 3, 4, 2, 2, 1, 0, 1, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5, 0, 1, 4, 0, 0, 0, 1, 2, 0, 0, 0, 0, 1, 0,
+    1, 0, 2, 2, 5, 8, 2, 6, 1, 0, 5, 2, 0, 1, 0, 1, 0, 0, 9, 0, 3, 6, 0, 0, 0, 1, 4, 0,
 ];
 
 rows! {

@@ -142,7 +142,8 @@ pub unsafe fn instance_by_word(object: *const c_void) -> Option<&'static Instanc
 pub unsafe fn device_by_word<H: Dispatchable>(handle: H) -> Option<&'static Device> {
     // SAFETY: by this function's contract.
     let word = unsafe { handle.word().cast::<*const DeviceTable>().as_ref() }.copied()?;
-    state::DEVICES.find(|device| std::ptr::eq(device.table(), word))
+    // The table is the first member of its device.
+    state::DEVICES.at(word.cast())
 }
 
 /// Gives a new queue or command buffer the dispatch pointer of its device (DRV-201). A null object is left alone.

@@ -48,7 +48,11 @@ pub trait Linked: Sized {
 }
 
 /// A list threaded through its members, so that adding one needs no memory.
-pub struct List<T>(Mutex<Head<T>>);
+pub struct List<T> {
+    head: Mutex<Head<T>>,
+    /// The member that [`List::at`] found last.
+    recent: AtomicPtr<T>,
+}
 
 struct Head<T>(*mut T);
 
@@ -58,7 +62,10 @@ unsafe impl<T> Send for Head<T> {}
 impl<T: Linked> List<T> {
     /// An empty list.
     pub const fn new() -> Self {
-        Self(Mutex::new(Head(std::ptr::null_mut())))
+        Self {
+            head: Mutex::new(Head(std::ptr::null_mut())),
+            recent: AtomicPtr::new(std::ptr::null_mut()),
+        }
     }
 
     /// Adds a member.
@@ -66,7 +73,7 @@ impl<T: Linked> List<T> {
     /// # Safety
     /// `member` stays valid until [`List::remove`] and is in no list yet.
     pub unsafe fn insert(&self, member: NonNull<T>) {
-        let mut head = lock(&self.0);
+        let mut head = lock(&self.head);
         // SAFETY: valid by this function's contract.
         unsafe { member.as_ref() }.next().store(head.0, Ordering::Relaxed);
         head.0 = member.as_ptr();
@@ -74,7 +81,13 @@ impl<T: Linked> List<T> {
 
     /// Removes a member. Returns whether it was in the list.
     pub fn remove(&self, member: *const T) -> bool {
-        let mut head = lock(&self.0);
+        let _ = self.recent.compare_exchange(
+            member.cast_mut(),
+            std::ptr::null_mut(),
+            Ordering::AcqRel,
+            Ordering::Relaxed,
+        );
+        let mut head = lock(&self.head);
         let mut previous: Option<&T> = None;
         let mut at = head.0;
         // SAFETY: members are valid while they are in the list, and the list is locked.
@@ -97,7 +110,7 @@ impl<T: Linked> List<T> {
     ///
     /// The reference outlives the lock: Vulkan's external synchronisation keeps an object alive while a command uses it.
     pub fn find(&self, mut wanted: impl FnMut(&T) -> bool) -> Option<&'static T> {
-        let head = lock(&self.0);
+        let head = lock(&self.head);
         let mut at = head.0;
         // SAFETY: members are valid while they are in the list, and the list is locked.
         while let Some(current) = unsafe { at.cast_const().as_ref() } {
@@ -107,6 +120,21 @@ impl<T: Linked> List<T> {
             at = current.next().load(Ordering::Relaxed);
         }
         None
+    }
+}
+
+impl<T: Linked> List<T> {
+    /// The member at `address`, without the lock if it is the one that was asked for last.
+    pub fn at(&self, address: *const T) -> Option<&'static T> {
+        let recent = self.recent.load(Ordering::Acquire).cast_const();
+        if std::ptr::eq(recent, address) {
+            // SAFETY: `remove` forgets a member before it may be freed, and external synchronisation keeps one alive while
+            // a command uses it.
+            return unsafe { recent.as_ref() };
+        }
+        let found = self.find(|member| std::ptr::eq(member, address))?;
+        self.recent.store(address.cast_mut(), Ordering::Release);
+        Some(found)
     }
 }
 

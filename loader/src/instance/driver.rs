@@ -13,7 +13,7 @@ use crate::table::{Entry, Slot};
 use crate::wsi::Making;
 use std::ffi::CStr;
 use std::sync::Mutex;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What an instance made of a driver: the driver's own instance and its functions.
 ///
@@ -40,7 +40,8 @@ pub struct InstanceDriver {
     pub enabled: InstanceExtensionSet,
     /// How many physical devices the last walk over the drivers found; `u32::MAX` before the first.
     pub device_count: AtomicU32,
-    retired: Mutex<Use>,
+    /// How many walks use the driver right now, and [`RETIRED`].
+    walks: AtomicU32,
     /// The driver's surfaces by slot.
     pub surfaces: Mutex<HandleTable>,
     /// Which thread asks the driver for a surface (DRV-177).
@@ -51,11 +52,8 @@ pub struct InstanceDriver {
     pub report_callbacks: Mutex<HandleTable>,
 }
 
-/// How many walks use the driver right now, and whether it is gone.
-struct Use {
-    walks: u32,
-    retired: bool,
-}
+/// Set in [`InstanceDriver::walks`] once the driver is gone; it never goes away again.
+const RETIRED: u32 = 1 << 31;
 
 // SAFETY: the raw pointer is the owning instance, which outlives the driver; everything mutable is atomic or locked.
 unsafe impl Send for InstanceDriver {}
@@ -89,10 +87,7 @@ impl InstanceDriver {
             handle,
             enabled,
             device_count: AtomicU32::new(u32::MAX),
-            retired: Mutex::new(Use {
-                walks: 0,
-                retired: false,
-            }),
+            walks: AtomicU32::new(0),
             surfaces: Mutex::new(HandleTable::new(allocator)),
             making: Making::default(),
             messengers: Mutex::new(HandleTable::new(allocator)),
@@ -124,17 +119,15 @@ impl InstanceDriver {
 
     /// Keeps the driver from being retired while the guard lives; `None` if it already is.
     pub fn pin(&self) -> Option<Pin<'_>> {
-        let mut state = lock(&self.retired);
-        if state.retired {
+        if self.walks.fetch_add(1, Ordering::AcqRel) & RETIRED != 0 {
             return None;
         }
-        state.walks += 1;
         Some(Pin(self))
     }
 
     /// Whether the driver was released for having no devices.
     pub fn is_retired(&self) -> bool {
-        lock(&self.retired).retired
+        self.walks.load(Ordering::Acquire) & RETIRED != 0
     }
 
     /// Destroys the driver's instance, unless some walk is using it right now or that was done before. `leftovers` runs
@@ -143,12 +136,11 @@ impl InstanceDriver {
     /// # Safety
     /// `allocator` is null or points to valid callbacks.
     pub unsafe fn retire(&self, allocator: *const VkAllocationCallbacks, leftovers: impl FnOnce()) -> bool {
-        {
-            let mut state = lock(&self.retired);
-            if state.retired || state.walks > 0 {
-                return false;
-            }
-            state.retired = true;
+        let unused = self
+            .walks
+            .compare_exchange(0, RETIRED, Ordering::AcqRel, Ordering::Acquire);
+        if unused.is_err() {
+            return false;
         }
         leftovers();
         if let Some(destroy) = self.table.vkDestroyInstance {
@@ -182,7 +174,7 @@ impl std::ops::Deref for Pin<'_> {
 
 impl Drop for Pin<'_> {
     fn drop(&mut self) {
-        lock(&self.0.retired).walks -= 1;
+        self.0.walks.fetch_sub(1, Ordering::AcqRel);
     }
 }
 

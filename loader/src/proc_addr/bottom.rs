@@ -2,7 +2,7 @@
 
 use super::unknown;
 use crate::device::Device;
-use crate::generated::lookup::{self, DeviceGate, Gate, Level, Row};
+use crate::generated::lookup::{self, DeviceGate, Gate, Level, Row, is, row};
 use crate::generated::types::{PFN_vkVoidFunction, VkDevice};
 use crate::handle::{Chain, InstanceHandle};
 use crate::instance::{Instance, bottom_of_global};
@@ -104,25 +104,21 @@ pub unsafe fn bottom_get_device_proc_addr(handle: VkDevice, name: *const c_char)
     let name = unsafe { CStr::from_ptr(name) };
     // SAFETY: by this function's contract.
     let device = unsafe { seam::device_by_word(handle) }?;
-    let row = lookup::find(name.to_bytes());
-    if let Some(row) = row {
-        if name == c"vkGetDeviceProcAddr" {
-            return row.terminator;
-        }
-        let enabled = match row.device_gate {
-            DeviceGate::Always => return ask_driver(device, Some(row), name),
-            DeviceGate::Device(any) => device.enabled().intersects(any),
-            DeviceGate::Instance(any) => device.instance().enabled.get().intersects(any),
-        };
-        // The driver is not asked for what the loader must see first (DRV-204).
-        return row.terminator.filter(|_| enabled);
+    match lookup::find(name.to_bytes()) {
+        Some(row) => known_to_device(device, row),
+        None => device.ask_driver(name),
     }
-    ask_driver(device, None, name)
 }
 
-fn ask_driver(device: &Device, row: Option<&Row>, name: &CStr) -> PFN_vkVoidFunction {
-    if row.is_some_and(|row| row.level != Level::Device) {
-        return None;
-    }
-    device.ask_driver(name)
+/// What the end of the device chain has for a known command.
+pub(super) fn known_to_device(device: &Device, row: &Row) -> PFN_vkVoidFunction {
+    let enabled = match row.device_gate {
+        DeviceGate::Always if is(row, row::vkGetDeviceProcAddr) => return row.terminator,
+        DeviceGate::Always if row.level != Level::Device => return None,
+        DeviceGate::Always => return device.ask_driver(row.name()),
+        DeviceGate::Device(any) => device.enabled().intersects(any),
+        DeviceGate::Instance(any) => device.instance().enabled.get().intersects(any),
+    };
+    // The driver is not asked for what the loader must see first (DRV-204).
+    row.terminator.filter(|_| enabled)
 }

@@ -3,14 +3,16 @@
 use super::tables::absent_to_null;
 use crate::device::Device;
 use crate::generated::extensions::{DeviceExtension, InstanceExtension};
-use crate::generated::lookup::{self, Level, Row};
+use crate::generated::lookup::{self, Level, ROWS, Row, row};
 use crate::generated::types::{PFN_vkVoidFunction, VkDevice};
 use crate::seam;
 use crate::table::Slots;
 use std::ffi::{CStr, c_char};
 
-/// How a name is answered, where it is not simply the device's own slot.
+/// How a command is answered.
 enum Answer {
+    /// The device's own slot (APP-43).
+    Slot,
     /// The loader's function, without a look at the device (APP-41).
     Loader,
     /// The loader's function for any valid device (APP-42).
@@ -21,18 +23,18 @@ enum Answer {
     DebugUtils,
 }
 
-/// The exceptions of APP-41, APP-42 and APP-44. Everything else is the slot.
-const EXCEPTIONS: [(&CStr, Answer); 9] = [
-    (c"vkGetDeviceProcAddr", Answer::Loader),
-    (c"vkDestroyDevice", Answer::Loader),
-    (c"vkGetDeviceQueue", Answer::Loader),
-    (c"vkAllocateCommandBuffers", Answer::Loader),
-    (c"vkGetDeviceQueue2", Answer::LoaderForDevice),
-    (c"vkDebugMarkerSetObjectTagEXT", Answer::DebugMarker),
-    (c"vkDebugMarkerSetObjectNameEXT", Answer::DebugMarker),
-    (c"vkSetDebugUtilsObjectNameEXT", Answer::DebugUtils),
-    (c"vkSetDebugUtilsObjectTagEXT", Answer::DebugUtils),
-];
+/// Everything that is not in APP-41, APP-42 or APP-44 is the slot.
+fn answer(number: u16) -> Answer {
+    match number {
+        row::vkGetDeviceProcAddr | row::vkDestroyDevice | row::vkGetDeviceQueue | row::vkAllocateCommandBuffers => {
+            Answer::Loader
+        }
+        row::vkGetDeviceQueue2 => Answer::LoaderForDevice,
+        row::vkDebugMarkerSetObjectTagEXT | row::vkDebugMarkerSetObjectNameEXT => Answer::DebugMarker,
+        row::vkSetDebugUtilsObjectNameEXT | row::vkSetDebugUtilsObjectTagEXT => Answer::DebugUtils,
+        _ => Answer::Slot,
+    }
+}
 
 /// Looks a device command up.
 ///
@@ -47,27 +49,26 @@ pub unsafe fn get_device_proc_addr(handle: VkDevice, name: *const c_char) -> PFN
     if !name.to_bytes().starts_with(b"vk") {
         return None;
     }
-    let row = lookup::find(name.to_bytes());
-    let exception = row
-        .and_then(|_| EXCEPTIONS.iter().find(|(known, _)| *known == name))
-        .map(|(_, answer)| answer);
-    if let (Some(row), Some(Answer::Loader)) = (row, exception) {
+    let found = lookup::find_number(name.to_bytes()).map(|number| (&ROWS[usize::from(number)], answer(number)));
+    if let Some((row, Answer::Loader)) = found {
         return Some(row.trampoline);
     }
     // SAFETY: passed on.
     let table = unsafe { seam::device_table(handle) }?;
     let device = Device::of_table(table);
-    let Some(row) = row else { return device.ask_chain(name) };
+    let Some((row, answer)) = found else {
+        return device.ask_chain(name);
+    };
     if row.level != Level::Device || is_suppressed(device, row) {
         return None;
     }
-    match exception {
-        None => absent_to_null(Slots::get(table, usize::from(row.slot))),
-        Some(Answer::Loader | Answer::LoaderForDevice) => Some(row.trampoline),
-        Some(Answer::DebugMarker) => {
+    match answer {
+        Answer::Slot => absent_to_null(Slots::get(table, usize::from(row.slot))),
+        Answer::Loader | Answer::LoaderForDevice => Some(row.trampoline),
+        Answer::DebugMarker => {
             Some(row.trampoline).filter(|_| device.names_objects(DeviceExtension::VK_EXT_debug_marker))
         }
-        Some(Answer::DebugUtils) => {
+        Answer::DebugUtils => {
             let enabled = device
                 .instance()
                 .enabled

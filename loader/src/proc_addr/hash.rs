@@ -21,12 +21,15 @@ pub const fn hash(name: &[u8]) -> u64 {
         state = mix(state ^ u64::from_le_bytes(*word));
         rest = tail;
     }
-    let mut last = 0;
+    // What is left over is read as the last eight bytes of the name, where it has as many.
+    if let Some((_, word)) = name.split_last_chunk::<8>() {
+        return mix(state ^ u64::from_le_bytes(*word));
+    }
     while let Some((byte, tail)) = rest.split_first() {
-        last = last << 8 | *byte as u64;
+        state = mix(state ^ *byte as u64);
         rest = tail;
     }
-    mix(state ^ last)
+    state
 }
 
 /// The bucket of a hash, below [`BUCKETS`].

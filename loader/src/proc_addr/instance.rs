@@ -1,7 +1,7 @@
 //! `vkGetInstanceProcAddr` as the application calls it (APP-20 to APP-35, DRV-212).
 
 use super::unknown;
-use crate::generated::lookup::{self, Gate, Level};
+use crate::generated::lookup::{self, Gate, Level, is, row};
 use crate::generated::types::PFN_vkVoidFunction;
 use crate::handle::{App, InstanceHandle};
 use crate::log;
@@ -22,7 +22,7 @@ pub unsafe fn get_instance_proc_addr(handle: InstanceHandle<App>, name: *const c
     let name = unsafe { CStr::from_ptr(name) };
     let row = lookup::find(name.to_bytes());
     if let Some(row) = row {
-        if name == c"vkGetInstanceProcAddr" {
+        if is(row, row::vkGetInstanceProcAddr) {
             return Some(row.trampoline);
         }
         if row.level == Level::Global {

@@ -1,12 +1,14 @@
 //! Filling the tables that trampolines call through (GEN-62, LAY-238, LAY-290).
 
+use super::bottom::known_to_device;
 use crate::device::Device;
 use crate::ffi::layer_interface::{GetDeviceProcAddr, GetInstanceProcAddr};
 use crate::generated::dispatch::{
     DeviceTable, InstanceTable, device as generated_device, instance as generated_instance,
 };
-use crate::generated::lookup::{Gate, Row};
+use crate::generated::lookup::{Gate, Row, is, row};
 use crate::generated::slots;
+use crate::generated::terminator;
 use crate::generated::types::{PFN_vkVoidFunction, VkDevice};
 use crate::handle::{Chain, InstanceHandle};
 use crate::instance::Instance;
@@ -47,19 +49,23 @@ pub fn fill_with_terminators(instance: &Instance) {
     for (index, (slot, row)) in table.entries().iter().zip(InstanceTable::commands()).enumerate() {
         slot.set(row.terminator.or(slots::missing_instance(index)));
     }
+    share_entries(instance);
 }
 
 /// Fills the table from the topmost entity (LAY-238).
 pub fn fill_instance_table(instance: &Instance, gipa: GetInstanceProcAddr, handle: InstanceHandle<Chain>) {
+    if std::ptr::fn_addr_eq(gipa, terminator::vkGetInstanceProcAddr as GetInstanceProcAddr) {
+        // Without layers the terminators, which are there already, are the chain.
+        return;
+    }
     let table = instance.table();
     for (index, (slot, row)) in table.entries().iter().zip(InstanceTable::commands()).enumerate() {
-        let name = row.name();
-        let answer = if name == c"vkGetInstanceProcAddr" {
+        let answer = if is(row, row::vkGetInstanceProcAddr) {
             // SAFETY: only the type is erased.
             unsafe { table::from_word(gipa as *mut ()) }
         } else {
             // SAFETY: the topmost entity's function with the handle it returned.
-            unsafe { gipa(handle, name.as_ptr()) }
+            unsafe { gipa(handle, row.name().as_ptr()) }
         };
         let answer = answer.or_else(|| closed_gate(instance, row));
         slot.set(answer.or(slots::missing_instance(index)));
@@ -90,14 +96,17 @@ fn share_entries(instance: &Instance) {
 /// Fills a device's table from the topmost entity (GEN-62). What the chain does not answer keeps its stub.
 pub fn fill_device_table(device: &Device, gdpa: GetDeviceProcAddr, handle: VkDevice) {
     let table = device.table();
+    // The loader's own end of the chain need not find the row by its name again.
+    let without_layers = std::ptr::fn_addr_eq(gdpa, terminator::vkGetDeviceProcAddr as GetDeviceProcAddr);
     for (index, (slot, row)) in table.entries().iter().zip(DeviceTable::commands()).enumerate() {
-        let name = row.name();
-        let answer = if name == c"vkGetDeviceProcAddr" {
+        let answer = if is(row, row::vkGetDeviceProcAddr) {
             // SAFETY: only the type is erased.
             unsafe { table::from_word(gdpa as *mut ()) }
+        } else if without_layers {
+            known_to_device(device, row)
         } else {
             // SAFETY: the topmost entity's function with the handle it returned.
-            unsafe { gdpa(handle, name.as_ptr()) }
+            unsafe { gdpa(handle, row.name().as_ptr()) }
         };
         slot.set(answer.or(missing_device(index)));
     }

@@ -21,7 +21,9 @@ static MESSENGERS: Mutex<Vec<Messenger>> = Mutex::new(Vec::new());
 
 /// Forgets all messengers, when the library leaves the process.
 pub(crate) fn end() {
-    drop(std::mem::take(&mut *MESSENGERS.lock().unwrap_or_else(PoisonError::into_inner)));
+    drop(std::mem::take(
+        &mut *MESSENGERS.lock().unwrap_or_else(PoisonError::into_inner),
+    ));
 }
 
 /// Sends the text configured for `name` to every messenger, from inside the call, as drivers do.

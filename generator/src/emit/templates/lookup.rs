@@ -145,8 +145,20 @@ impl Row {
 
 /// The row of a command; any bytes may be asked for.
 pub fn find(name: &[u8]) -> Option<&'static Row> {
-    ROWS.get(usize::from(position(name)))
-        .filter(|row| row.name().to_bytes() == name)
+    find_number(name).map(|number| &ROWS[usize::from(number)])
+}
+
+/// The number of a command's row; any bytes may be asked for.
+pub fn find_number(name: &[u8]) -> Option<u16> {
+    let number = position(name);
+    ROWS.get(usize::from(number))
+        .is_some_and(|row| row.name.text() == name)
+        .then_some(number)
+}
+
+/// Whether this is the row with a number of [`row`].
+pub fn is(it: &Row, number: u16) -> bool {
+    std::ptr::eq(it, &ROWS[usize::from(number)])
 }
 
 /// The number of a command's row. For constants: a name that is no command does not compile.
