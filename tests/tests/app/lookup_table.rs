@@ -49,8 +49,8 @@ fn found(command: &Command, minor: u32, enabled: &[&str]) -> bool {
     }
     let gate = command.gate();
     let open = gate.is_empty() || gate.iter().any(|one| enabled.contains(one));
-    // A command of another platform is looked up as an unknown name: no driver here answers it.
-    command.core.is_some() || command.on_linux() && open
+    // Commands of device extensions are always found, whatever platform they are for (APP-29, GEN-52).
+    command.core.is_some() || (command.on_linux() || command.of_device_extension()) && open
 }
 
 fn check(vk: &Vk, minor: u32, enabled: &[&str]) {
