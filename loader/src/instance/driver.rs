@@ -7,6 +7,7 @@ use crate::generated::dispatch::{DriverTable, UNKNOWN_SLOTS};
 use crate::generated::extensions::InstanceExtensionSet;
 use crate::generated::types::{PFN_vkVoidFunction, VkAllocationCallbacks};
 use crate::handle::{Driver as DriverLevel, InstanceHandle};
+use crate::library::Library;
 use crate::slots::HandleTable;
 use crate::state::lock;
 use crate::table::{Entry, Slot};
@@ -25,7 +26,7 @@ pub struct InstanceDriver {
     /// The driver's functions that the registry does not know, by slot (DRV-218).
     pub unknown: [Entry<Slot>; UNKNOWN_SLOTS],
     instance: *const Instance,
-    driver: Mutex<Option<Driver>>,
+    library: Mutex<Option<Library>>,
     /// What messages call the driver.
     pub name: HostText,
     /// The negotiated interface version.
@@ -83,7 +84,7 @@ impl InstanceDriver {
                 .get_physical_device_proc_addr
                 .filter(|_| driver.interface.version >= 4),
             get_instance_proc_addr: driver.interface.get_instance_proc_addr,
-            driver: Mutex::new(None),
+            library: Mutex::new(None),
             handle,
             enabled,
             device_count: AtomicU32::new(u32::MAX),
@@ -101,9 +102,9 @@ impl InstanceDriver {
         unsafe { &*std::ptr::from_ref(table).cast::<Self>() }
     }
 
-    /// Takes over the open library.
-    pub fn keep(&self, driver: Driver) {
-        *lock(&self.driver) = Some(driver);
+    /// Takes over the open library; a direct driver has none.
+    pub fn keep(&self, library: Option<Library>) {
+        *lock(&self.library) = library;
     }
 
     /// The instance it belongs to.
@@ -153,7 +154,7 @@ impl InstanceDriver {
     /// Closes the library of a driver that was retired.
     pub fn close(&self) {
         let closed = if self.is_retired() {
-            lock(&self.driver).take()
+            lock(&self.library).take()
         } else {
             None
         };

@@ -307,7 +307,7 @@ impl Creation<'_> {
         });
         match made {
             Ok(made) => {
-                made.keep(driver);
+                made.keep(driver.library);
                 Ok(Some(made))
             }
             Err(error) => {
