@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{debug, journal, state};
+use crate::{debug, journal, object, state};
 
 #[used]
 #[unsafe(link_section = ".init_array")]
@@ -29,6 +29,7 @@ extern "C" fn unloaded() {
     let live: Vec<String> = counts.iter().map(|(kind, count)| format!("{kind}:{count}")).collect();
     journal::line(&config, &format!("unload live=[{}]", live.join(" ")));
     debug::end();
+    object::end();
     drop(config);
     state::end();
 }

@@ -8,6 +8,9 @@ use crate::{journal, state};
 /// The value a driver leaves in the loader's word (DRV-208).
 const ICD_LOADER_MAGIC: usize = 0x01CD_C0DE;
 
+/// The kinds of dispatchable objects.
+const DISPATCHABLE: [&str; 5] = ["instance", "physical_device", "device", "queue", "command_buffer"];
+
 /// A dispatchable object.
 #[repr(C)]
 pub(crate) struct Object {
@@ -88,6 +91,17 @@ pub(crate) fn destroy(handle: u64) {
     }
 }
 
+/// Ends every object that is still alive, when the library leaves the process.
+pub(crate) fn end() {
+    let left = state::with(|state| std::mem::take(&mut state.live));
+    for (handle, kind) in left {
+        if DISPATCHABLE.contains(&kind) {
+            // SAFETY: the handle came from `create`, and it was in the table of live ones until now.
+            drop(unsafe { Box::from_raw(handle as *mut Object) });
+        }
+    }
+}
+
 /// Ends a non-dispatchable object of the given kind; NULL is ignored.
 pub(crate) fn release(call: &'static str, kind: &'static str, handle: u64) {
     if handle != 0 {
@@ -125,7 +139,7 @@ pub(crate) fn destroy_children(parent: u64) {
 pub(crate) fn show(handle: u64) -> String {
     let kind = state::with(|state| state.live.get(&handle).copied());
     match kind {
-        Some(kind @ ("instance" | "physical_device" | "device" | "queue" | "command_buffer")) => {
+        Some(kind) if DISPATCHABLE.contains(&kind) => {
             // SAFETY: a live dispatchable handle is the address of an object.
             let object = unsafe { &*(handle as *const Object) };
             if object.device.is_empty() {
