@@ -21,6 +21,8 @@ use std::sync::{Mutex, OnceLock};
 
 /// Bytes behind the handle that a careless layer may overwrite (DRV-115). Only what the check itself reads lies there.
 const EXPOSED: usize = 128;
+/// Those of them that hold nothing.
+const UNUSED: usize = EXPOSED - size_of::<u64>() - 2 * size_of::<usize>();
 
 #[repr(C)]
 struct Header {
@@ -28,7 +30,7 @@ struct Header {
     magic: u64,
     /// What the topmost layer calls this instance (LAY-237); the object itself while there is no layer.
     chain: AtomicPtr<c_void>,
-    unused: [u8; EXPOSED - 16 - size_of::<usize>()],
+    unused: [u8; UNUSED],
 }
 
 /// An instance. Shared by every thread that uses the handle; nothing in it is locked while a layer or driver runs.
@@ -84,7 +86,7 @@ impl Instance {
                     dispatch: AtomicPtr::new(std::ptr::null_mut()),
                     magic: INSTANCE_MAGIC,
                     chain: AtomicPtr::new(std::ptr::null_mut()),
-                    unused: [0; EXPOSED - 16 - size_of::<usize>()],
+                    unused: [0; UNUSED],
                 },
                 table: crate::proc_addr::empty_instance_table(),
                 next: AtomicPtr::new(std::ptr::null_mut()),

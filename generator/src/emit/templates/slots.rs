@@ -14,7 +14,10 @@ mod code;
 #[cfg(target_arch = "x86_64")]
 #[path = "x86_64.rs"]
 mod code;
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[cfg(target_arch = "x86")]
+#[path = "x86.rs"]
+mod code;
+#[cfg(not(any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64")))]
 #[path = "fallback.rs"]
 mod code;
 

@@ -1,0 +1,217 @@
+//! Stubs for 32-bit x86. Arguments lie on the stack, the first behind the return address, and the callee may change them
+//! there. Each stub starts with the landing instruction of indirect-branch tracking.
+
+use super::super::dispatch::{DeviceTable, InstanceTable, Slot, UNKNOWN_SLOTS};
+use super::Stubs;
+use crate::seam::{self, offsets};
+use std::arch::global_asm;
+
+/// Whether unknown functions can be forwarded.
+pub const SUPPORTED: bool = true;
+
+const DEVICE_THUNK: usize = 16;
+const PHYSICAL_DEVICE_THUNK: usize = 32;
+const PHYSICAL_DEVICE_TERMINATOR: usize = 64;
+const MISSING: usize = 16;
+
+unsafe extern "C" {
+    static vkl_device_thunks: u8;
+    static vkl_physical_device_thunks: u8;
+    static vkl_physical_device_terminators: u8;
+    static vkl_missing_device: u8;
+    static vkl_missing_instance: u8;
+    /// Ends the process after a handle failed its check. Opaque to the compiler, so that calling it is a plain jump.
+    pub fn vkl_reject(row: u32);
+}
+
+/// A symbol for the other code of this library only.
+#[cfg(windows)]
+macro_rules! local_symbol {
+    ($name:literal) => {
+        concat!(".globl _", $name, "\n.p2align 6, 0xCC\n_", $name, ":\n2:")
+    };
+}
+#[cfg(not(windows))]
+macro_rules! local_symbol {
+    ($name:literal) => {
+        concat!(
+            ".globl ",
+            $name,
+            "\n.hidden ",
+            $name,
+            "\n.p2align 6, 0xCC\n",
+            $name,
+            ":\n2:"
+        )
+    };
+}
+
+// The dispatch table from the object's first word, and a jump through the slot.
+global_asm!(
+    ".text",
+    local_symbol!("vkl_device_thunks"),
+    ".set vkl_offset, 0",
+    ".rept {count}",
+    ".balign {size}, 0xCC",
+    "endbr32",
+    "mov eax, [esp + 4]",
+    "mov eax, [eax]",
+    "jmp dword ptr [eax + {unknown} + vkl_offset]",
+    ".set vkl_offset, vkl_offset + 4",
+    ".endr",
+    ".org 2b + {count} * {size}, 0xCC",
+    count = const UNKNOWN_SLOTS,
+    size = const DEVICE_THUNK,
+    unknown = const offsets::DEVICE_UNKNOWN,
+);
+
+// The same with the instance's table, after replacing the handle.
+global_asm!(
+    ".text",
+    local_symbol!("vkl_physical_device_thunks"),
+    ".set vkl_offset, 0",
+    ".rept {count}",
+    ".balign {size}, 0xCC",
+    "endbr32",
+    "mov eax, [esp + 4]",
+    "mov ecx, [eax]",
+    "mov eax, [eax + {handle}]",
+    "mov [esp + 4], eax",
+    "jmp dword ptr [ecx + {unknown} + vkl_offset]",
+    ".set vkl_offset, vkl_offset + 4",
+    ".endr",
+    ".org 2b + {count} * {size}, 0xCC",
+    count = const UNKNOWN_SLOTS,
+    size = const PHYSICAL_DEVICE_THUNK,
+    handle = const offsets::APP_PHYSICAL_DEVICE_HANDLE,
+    unknown = const offsets::INSTANCE_UNKNOWN,
+);
+
+// The driver's function with the driver's handle, or a report with the driver and the number. The report never comes
+// back; it gets the stack alignment that a call of C demands.
+global_asm!(
+    ".text",
+    local_symbol!("vkl_physical_device_terminators"),
+    ".set vkl_index, 0",
+    ".rept {count}",
+    ".balign {size}, 0xCC",
+    "endbr32",
+    "mov eax, [esp + 4]",
+    "mov ecx, [eax + {driver}]",
+    "mov edx, [ecx + {unknown} + 4 * vkl_index]",
+    "test edx, edx",
+    "je 3f",
+    "mov eax, [eax + {handle}]",
+    "mov [esp + 4], eax",
+    "jmp edx",
+    "3:",
+    "mov edx, vkl_index",
+    "sub esp, 4",
+    "push edx",
+    "push ecx",
+    "call {missing}",
+    ".set vkl_index, vkl_index + 1",
+    ".endr",
+    ".org 2b + {count} * {size}, 0xCC",
+    count = const UNKNOWN_SLOTS,
+    size = const PHYSICAL_DEVICE_TERMINATOR,
+    driver = const offsets::CHAIN_PHYSICAL_DEVICE_DRIVER,
+    handle = const offsets::CHAIN_PHYSICAL_DEVICE_HANDLE,
+    unknown = const offsets::DRIVER_UNKNOWN,
+    missing = sym seam::missing_unknown_function,
+);
+
+macro_rules! missing {
+    ($label:literal, $count:expr, $report:path) => {
+        global_asm!(
+            ".text",
+            local_symbol!($label),
+            ".set vkl_index, 0",
+            ".rept {count}",
+            ".balign {size}, 0xCC",
+            "endbr32",
+            "mov eax, vkl_index",
+            "jmp 3f",
+            ".set vkl_index, vkl_index + 1",
+            ".endr",
+            ".org 2b + {count} * {size}, 0xCC",
+            "3:",
+            "sub esp, 8",
+            "push eax",
+            "call {report}",
+            count = const $count,
+            size = const MISSING,
+            report = sym $report,
+        );
+    };
+}
+
+missing!(
+    "vkl_missing_device",
+    DeviceTable::SLOT_COUNT,
+    seam::missing_device_command
+);
+missing!(
+    "vkl_missing_instance",
+    InstanceTable::SLOT_COUNT,
+    seam::missing_instance_command
+);
+
+global_asm!(".text", local_symbol!("vkl_reject"), "endbr32", "jmp {rejected}", rejected = sym seam::rejected_handle);
+
+pub(super) fn device_thunks() -> Option<Stubs> {
+    Some(Stubs {
+        first: &raw const vkl_device_thunks,
+        size: DEVICE_THUNK,
+        count: UNKNOWN_SLOTS,
+    })
+}
+
+pub(super) fn physical_device_thunks() -> Option<Stubs> {
+    Some(Stubs {
+        first: &raw const vkl_physical_device_thunks,
+        size: PHYSICAL_DEVICE_THUNK,
+        count: UNKNOWN_SLOTS,
+    })
+}
+
+pub(super) fn physical_device_terminators() -> Option<Stubs> {
+    let first = &raw const vkl_physical_device_terminators;
+    Some(Stubs {
+        first,
+        size: PHYSICAL_DEVICE_TERMINATOR,
+        count: UNKNOWN_SLOTS,
+    })
+}
+
+fn missing_devices() -> Stubs {
+    Stubs {
+        first: &raw const vkl_missing_device,
+        size: MISSING,
+        count: DeviceTable::SLOT_COUNT,
+    }
+}
+
+fn missing_instances() -> Stubs {
+    Stubs {
+        first: &raw const vkl_missing_instance,
+        size: MISSING,
+        count: InstanceTable::SLOT_COUNT,
+    }
+}
+
+pub(super) fn missing_device(index: usize) -> Slot {
+    missing_devices().at(index)
+}
+
+pub(super) fn missing_instance(index: usize) -> Slot {
+    missing_instances().at(index)
+}
+
+pub(super) fn is_missing_device(function: Slot) -> bool {
+    missing_devices().holds(crate::table::to_word(function))
+}
+
+pub(super) fn is_missing_instance(function: Slot) -> bool {
+    missing_instances().holds(crate::table::to_word(function))
+}
