@@ -155,13 +155,7 @@ impl Config {
         let hash = name.bytes().fold(0xcbf2_9ce4_u32, |hash, byte| {
             (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
         });
-        Some(
-            (if cfg!(target_pointer_width = "64") {
-                0x5000_0000_0000_u64 as usize
-            } else {
-                0x5000_0000
-            }) + (hash as usize & 0x0fff_ffff),
-        )
+        Some(0x5000_0000_0000 + hash as usize)
     }
 
     /// True when `name` succeeds without making anything.
