@@ -1,6 +1,5 @@
 //! The driver side: discovery, manifests, negotiation, instances, physical devices, surfaces, unknown functions.
 
-mod audit;
 mod create_device;
 mod create_instance;
 mod device_functions;
