@@ -116,9 +116,13 @@ pub(crate) fn child(parent: u64, key: &str, make: impl FnOnce() -> u64) -> u64 {
     if let Some(handle) = state::with(|state| state.children.get(&place).copied()) {
         return handle;
     }
-    let handle = make();
-    state::with(|state| state.children.insert(place, handle));
-    handle
+    let made = make();
+    let kept = state::with(|state| *state.children.entry(place).or_insert(made));
+    // Another thread was faster.
+    if kept != made {
+        destroy(made);
+    }
+    kept
 }
 
 /// Ends every child of `parent`.

@@ -8,6 +8,7 @@ mod device;
 mod instance;
 mod isolated;
 mod messages;
+mod shared;
 mod spec;
 
 use std::ffi::{CStr, CString, c_char, c_void};
@@ -24,6 +25,7 @@ pub use device::{Device, DeviceSpec};
 pub use instance::{Instance, members};
 pub use isolated::{Ending, isolated};
 pub use messages::{Message, Messages, Report, Reports};
+pub use shared::Shared;
 pub use spec::InstanceSpec;
 
 use crate::Scene;

@@ -3,7 +3,7 @@
 use std::thread;
 
 use loader_tests::ash::vk;
-use loader_tests::vk::{Commands, Messages};
+use loader_tests::vk::{Commands, Messages, Shared};
 use loader_tests::{Scene, Vk, call, case};
 
 fn drivers(scene: &mut Scene) {
@@ -67,20 +67,6 @@ fn app_270_global_commands_on_many_threads() {
         });
         outcome.ok();
     });
-}
-
-/// A handle that threads share: Vulkan allows it, the type system does not know.
-#[derive(Clone, Copy)]
-struct Shared<T>(T);
-// SAFETY: the handles are only passed to functions that any number of threads may call at once.
-unsafe impl<T> Send for Shared<T> {}
-// SAFETY: as above.
-unsafe impl<T> Sync for Shared<T> {}
-
-impl<T> Shared<T> {
-    fn get(&self) -> &T {
-        &self.0
-    }
 }
 
 /// APP-273: unknown and known names looked up on one instance from many threads, while devices come and go.

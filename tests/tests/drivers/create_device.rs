@@ -227,6 +227,30 @@ fn drv_196_a_null_device_counts_as_failure() {
     });
 }
 
+/// DRV-196, section 23: a result above zero made no device either; the device's state is freed, and the next one works.
+#[test]
+fn drv_196_only_success_makes_a_device() {
+    case(|scene| {
+        scene.usual_driver("a");
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance();
+            let physical = instance.first();
+            let incomplete = vk::Result::INCOMPLETE;
+            for code in [vk::Result::NOT_READY, incomplete, vk::Result::SUBOPTIMAL_KHR] {
+                let allocator = Allocator::default();
+                let create = || instance.device_spec(physical).allocator(&allocator).create();
+                vk.add_lines("a", &format!("fail vkCreateDevice {}", code.as_raw()));
+                assert_eq!(create().err(), Some(code));
+                assert_eq!(allocator.live(), 0, "{code:?}");
+                vk.remove_lines("a", &["fail"]);
+                drop(create().expect("vkCreateDevice"));
+                assert_eq!(allocator.live(), 0, "{code:?}");
+            }
+        });
+        outcome.ok();
+    });
+}
+
 /// DRV-199, DRV-200, DRV-209, APP-147: the first word, whatever the driver left in it.
 #[test]
 fn drv_199_the_device_leads_to_its_table() {

@@ -354,6 +354,26 @@ fn drv_131_a_driver_that_failed_is_released() {
     });
 }
 
+/// DRV-131, DRV-237: a driver whose device the application still holds is not released by a failing enumeration.
+#[test]
+fn drv_131_a_driver_with_a_device_in_use_stays() {
+    case(|scene| {
+        scene.usual_driver("a");
+        scene.usual_driver("b");
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance();
+            let device = instance.device(instance.named("gpu-b"), &[]);
+            vk.add_lines("b", "fail vkEnumeratePhysicalDevices -4");
+            assert_eq!(instance.device_names(), ["gpu-a"]);
+            assert_ne!(device.queue(0, 0), vk::Queue::null());
+            drop(device);
+            vk.remove_lines("b", &["fail"]);
+            assert_eq!(instance.device_names().len(), 2);
+        });
+        outcome.ok().not_logged("Removing driver");
+    });
+}
+
 /// APP-122: what was made before in a released driver is given back first, and the rest goes on.
 #[test]
 fn app_122_objects_in_a_released_driver_are_destroyed_first() {

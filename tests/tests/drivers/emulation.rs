@@ -6,8 +6,6 @@ use loader_tests::ash::vk;
 use loader_tests::vk::{Instance, text};
 use loader_tests::{Outcome, Scene, call, case};
 
-const PROPERTIES2: &str = "VK_KHR_get_physical_device_properties2";
-
 /// Runs with one driver of 1.0 without any newer query, for a 1.1 application.
 fn old_driver(
     scene: &mut Scene,
@@ -45,88 +43,6 @@ fn stranger() -> vk::BaseOutStructure<'static> {
 }
 
 const IGNORED: &str = "Emulation found unrecognized structure type in";
-
-/// DRV-159, APP-135: which of the driver's functions is called.
-#[test]
-fn drv_159_which_function_is_called() {
-    case(|scene| {
-        scene.driver("both").extension(PROPERTIES2).device("both");
-        scene.driver("khr").api("1.0.0").extension(PROPERTIES2).device("khr");
-        let rows: &[(&str, &[&str], &str, &str)] = &[
-            (
-                "1.1",
-                &[],
-                "both vkGetPhysicalDeviceFeatures2",
-                "khr vkGetPhysicalDeviceFeatures",
-            ),
-            (
-                "1.1",
-                &[PROPERTIES2],
-                "both vkGetPhysicalDeviceFeatures2",
-                "khr vkGetPhysicalDeviceFeatures2KHR",
-            ),
-            (
-                "1.0",
-                &[PROPERTIES2],
-                "both vkGetPhysicalDeviceFeatures2KHR",
-                "khr vkGetPhysicalDeviceFeatures2KHR",
-            ),
-            // What the loader adds for sorting does not count.
-            (
-                "1.0",
-                &[],
-                "both vkGetPhysicalDeviceFeatures",
-                "khr vkGetPhysicalDeviceFeatures",
-            ),
-        ];
-        for (api, extensions, both, khr) in rows {
-            let outcome = scene.run(|vk| {
-                let instance = vk.instance_with(api, extensions);
-                let (first, second) = (instance.named("both"), instance.named("khr"));
-                vk.mark("start");
-                for device in [first, second] {
-                    let mut features = vk::PhysicalDeviceFeatures2::default();
-                    call!(instance, PFN_vkGetPhysicalDeviceFeatures2(device, &mut features));
-                    assert_eq!(features.features.robust_buffer_access, vk::TRUE);
-                }
-                vk.mark("stop");
-            });
-            let lines = outcome.ok().between("start", "stop");
-            assert_eq!(
-                lines,
-                [format!("{both} both"), format!("{khr} khr")],
-                "{api} {extensions:?}\n{}",
-                outcome.all()
-            );
-        }
-    });
-}
-
-/// DRV-159: a missing core pointer of a new driver falls back to the KHR one if that is enabled.
-#[test]
-fn drv_159_a_missing_core_function_falls_back() {
-    case(|scene| {
-        scene
-            .driver("a")
-            .extension(PROPERTIES2)
-            .device("one")
-            .missing("vkGetPhysicalDeviceMemoryProperties2");
-        let outcome = scene.run(|vk| {
-            for extensions in [&[PROPERTIES2][..], &[]] {
-                let instance = vk.instance_with("1.1", extensions);
-                let mut memory = vk::PhysicalDeviceMemoryProperties2::default();
-                call!(
-                    instance,
-                    PFN_vkGetPhysicalDeviceMemoryProperties2(instance.first(), &mut memory)
-                );
-                assert_eq!(memory.memory_properties.memory_heaps[0].size, 1 << 30);
-            }
-        });
-        let outcome = outcome.ok();
-        assert_eq!(outcome.calls("a", "vkGetPhysicalDeviceMemoryProperties2KHR"), ["one"]);
-        assert_eq!(outcome.calls("a", "vkGetPhysicalDeviceMemoryProperties"), ["one"]);
-    });
-}
 
 /// DRV-159: features
 #[test]

@@ -81,6 +81,33 @@ fn drv_077_the_loaders_own_functions_are_refused() {
     });
 }
 
+/// DRV-77, section 23: the same in a device, where a pointer of the loader's would call itself for ever.
+#[test]
+fn drv_077_the_loaders_own_device_functions_are_refused() {
+    case(|scene| {
+        scene.usual_driver("odd");
+        let outcome = scene.run(|vk| {
+            for command in ["vkCmdDraw", "vkCreateSwapchainKHR"] {
+                let own = Commands::address(vk, command);
+                vk.add_lines("odd", &format!("answer {command} {own:x}"));
+            }
+            let instance = vk.instance();
+            let plain = instance.device(instance.first(), &[]);
+            assert_eq!(plain.address("vkCmdDraw"), 0);
+            // The terminator of an enabled extension stays, and finds no function behind it.
+            let device = instance.device(instance.first(), &["VK_KHR_swapchain"]);
+            let info = vk::SwapchainCreateInfoKHR::default();
+            let mut swapchain = vk::SwapchainKHR::null();
+            let result = call!(
+                device,
+                PFN_vkCreateSwapchainKHR(device.raw, &info, std::ptr::null(), &mut swapchain)
+            );
+            assert_eq!((result, swapchain), (vk::Result::SUCCESS, vk::SwapchainKHR::null()));
+        });
+        outcome.ok().logged_with("ERROR", "Driver's function pointer was NULL");
+    });
+}
+
 /// DRV-231: a name that the loader knows never becomes an unknown one.
 #[test]
 fn drv_231_known_names_are_not_unknown() {

@@ -1,10 +1,10 @@
 //! How long surfaces live, and in whose memory (section 16).
 
 use std::ffi::c_void;
-use std::ptr;
+use std::{ptr, thread};
 
 use loader_tests::ash::vk;
-use loader_tests::vk::Allocator;
+use loader_tests::vk::{Allocator, Shared};
 use loader_tests::{call, case};
 
 use crate::surfaces::{WSI, two_drivers};
@@ -125,6 +125,39 @@ fn drv_174_many_surfaces() {
                 .for_each(|surface| instance.destroy_surface(surface));
         });
         outcome.ok();
+    });
+}
+
+/// DRV-177: threads that use a surface on a driver for the first time at once make one of the driver's.
+#[test]
+fn drv_177_threads_share_a_drivers_surface() {
+    const ROUNDS: usize = 40;
+    case(|scene| {
+        scene.usual_driver("a");
+        scene.env("VK_LOADER_DEBUG", "").limit(60);
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance_with("1.1", &WSI);
+            let (host, physical) = (Shared(&instance), Shared(instance.first()));
+            for _ in 0..ROUNDS {
+                let surface = Shared(instance.headless_surface());
+                thread::scope(|scope| {
+                    for _ in 0..4 {
+                        let ask = || host.get().surface_support(*physical.get(), *surface.get());
+                        scope.spawn(move || assert_eq!(ask(), Ok(true)));
+                    }
+                });
+                instance.destroy_surface(*surface.get());
+            }
+        });
+        outcome.ok();
+        for call in ["vkCreateHeadlessSurfaceEXT", "vkDestroySurfaceKHR"] {
+            let made = outcome
+                .calls("a", call)
+                .iter()
+                .filter(|line| line.contains("alloc="))
+                .count();
+            assert_eq!(made, ROUNDS, "{call}\n{}", outcome.all());
+        }
     });
 }
 

@@ -1,0 +1,82 @@
+//! Memory that runs short in the middle of a program (DRV-4).
+
+use std::ptr;
+
+use loader_tests::ash::vk;
+use loader_tests::vk::{Allocator, Instance};
+use loader_tests::{Vk, call, case};
+
+const EXTENSIONS: [&str; 5] = [
+    "VK_KHR_surface",
+    "VK_KHR_xcb_surface",
+    "VK_EXT_headless_surface",
+    "VK_EXT_debug_utils",
+    "VK_KHR_get_surface_capabilities2",
+];
+
+/// A surface and its first use on every device.
+fn present(instance: &Instance<'_>, devices: &[vk::PhysicalDevice]) -> Result<(), vk::Result> {
+    let mut surface = vk::SurfaceKHR::null();
+    let info = vk::HeadlessSurfaceCreateInfoEXT::default();
+    call!(
+        instance,
+        PFN_vkCreateHeadlessSurfaceEXT(instance.raw, &info, ptr::null(), &mut surface)
+    )
+    .result()?;
+    let used = devices
+        .iter()
+        .try_for_each(|device| instance.surface_support(*device, surface).map(drop));
+    instance.destroy_surface(surface);
+    used
+}
+
+/// What a program does with drivers, all of it with one allocator, up to the first failure.
+fn program(vk: &Vk, allocator: &Allocator) -> Result<(), vk::Result> {
+    let spec = vk.spec().api("1.3").extensions(&EXTENSIONS).allocator(allocator);
+    let instance = spec.create()?;
+    let devices = instance.devices()?;
+    instance.groups()?;
+    for device in &devices {
+        instance.device_extensions(*device)?;
+    }
+    // A name that there is no memory for is one that nobody has.
+    for name in ["vkOddPhysical", "vkOddDevice", "vkNobody"] {
+        vk.get(instance.raw, name);
+    }
+    present(&instance, &devices)?;
+    let spec = instance.device_spec(devices[0]).extensions(&["VK_KHR_swapchain"]);
+    let device = spec.allocator(allocator).create()?;
+    vk.get(instance.raw, "vkOddLate");
+    device.destroy();
+    Ok(())
+}
+
+/// DRV-4, DRV-114, APP-174: whichever allocation is refused, the call says so, and nothing is left of instance and drivers.
+#[test]
+fn drv_004_each_allocation_of_a_program_refused_once() {
+    case(|scene| {
+        scene
+            .usual_driver("a")
+            .unknown_physical("vkOddPhysical")
+            .unknown_device("vkOddDevice");
+        scene.usual_driver("b").unknown_device("vkOddLate");
+        scene.env("VK_LOADER_DEBUG", "").limit(120);
+        let outcome = scene.run(|vk| {
+            let whole = Allocator::default();
+            assert_eq!(program(vk, &whole), Ok(()));
+            assert_eq!(whole.live(), 0);
+            let mut failed = 0;
+            for number in 1..=whole.count() {
+                let allocator = Allocator::failing_at(number);
+                let result = program(vk, &allocator);
+                assert_eq!(allocator.live(), 0, "allocation {number}: {result:?}");
+                if let Err(error) = result {
+                    assert_eq!(error, vk::Result::ERROR_OUT_OF_HOST_MEMORY, "allocation {number}");
+                    failed += 1;
+                }
+            }
+            assert!(failed > whole.count() / 2, "{failed} of {} minded", whole.count());
+        });
+        outcome.ok();
+    });
+}
