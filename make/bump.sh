@@ -18,7 +18,7 @@ NEW=${1:-}
 [ "$NEW" != latest ] || NEW=$(latest)
 [[ $NEW =~ ^1\.[0-9]+\.[0-9]+$ ]] || die 3 "which header? make bump VERSION=1.4.N"
 # What a bump writes, and nothing else.
-OUTPUTS=(registry/pin.toml registry/snapshot generated Cargo.toml Cargo.lock)
+OUTPUTS=(registry/pin.toml registry/snapshot generated Cargo.toml Cargo.lock tests/fuzz/Cargo.lock)
 WORK=$TARGET/bump
 TREE=$WORK/tree
 OLD=$VERSION
@@ -85,6 +85,8 @@ write_pin() {
 write_version() {
     sed -i "/^\[workspace.package\]/,/^\[/s/^version = .*/version = \"$NEW\"/" Cargo.toml
     $CARGO update --quiet --offline --workspace
+    # A workspace of its own, whose other crates may not have been fetched yet.
+    sed -i "/^name = \"vulkan-loader\"\$/{n;s/.*/version = \"$NEW\"/}" tests/fuzz/Cargo.lock
 }
 
 # Copies what the bump made back into the tree. A copy of what was there undoes it if it is interrupted.
@@ -98,7 +100,7 @@ deliver() {
     local file
     # A file that stays the same is not touched, and one that is gone goes.
     diff -rq "${OUTPUTS[0]}" "$TREE/${OUTPUTS[0]}" >/dev/null || cp "$TREE/${OUTPUTS[0]}" "${OUTPUTS[0]}"
-    for file in Cargo.toml Cargo.lock; do
+    for file in Cargo.toml Cargo.lock tests/fuzz/Cargo.lock; do
         cmp -s "$file" "$TREE/$file" || cp "$TREE/$file" "$file"
     done
     for folder in registry/snapshot generated; do

@@ -18,6 +18,7 @@ vkcube                          vulkan-tools             a real program
 vulkaninfo                      vulkan-tools             a real program
 explicit_layer.d/VkLayer_khronos_validation.json  vulkan-validationlayers  a real layer
 cmake                           cmake                    a consumer of the installed package
+c++                             g++                      libFuzzer
 git                             git                      trying a header bump in a clone
 chromium                        chromium                 a look at the page of the registry report
 make                            make                     a consumer of the installed package

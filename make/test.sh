@@ -75,8 +75,13 @@ interrupted() {
     finish
 }
 
+formatted() {
+    $CARGO fmt --all --check
+    $CARGO fmt --manifest-path tests/fuzz/Cargo.toml --check
+}
 lint() {
     $CARGO clippy --locked --workspace --all-targets -- -D warnings
+    make/fuzz.sh lint
 }
 # The documentation is for those who change the code: private items are in it, and may be linked to.
 documentation() {
@@ -119,7 +124,7 @@ self=(make/test.sh --run)
 stage setup 600 make/setup.sh test
 stage registry 320 make/registry.sh
 stage fixtures 320 registry/fetch.sh --fixtures
-stage format 180 $CARGO fmt --all --check
+stage format 180 "${self[@]}" formatted
 stage lint 400 "${self[@]}" lint
 stage doc 300 "${self[@]}" documentation
 stage generated 200 make/check-generated.sh
@@ -127,6 +132,7 @@ stage unit 500 "${self[@]}" units
 stage inputs 120 "${self[@]}" scripted inputs
 stage bump 400 make/bump-test.sh
 stage build 400 "${self[@]}" libraries
+stage fuzz 400 make/fuzz.sh 20
 stage behaviour 700 "${self[@]}" behaviour
 stage gate 90 "${self[@]}" gate
 stage abi 120 "${self[@]}" scripted abi

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# fuzz.sh SECONDS [TARGET...]: builds the fuzz targets of tests/fuzz with AddressSanitizer and runs each of them, all if
+# none is named, two at a time. With 0 seconds it only builds. `fuzz.sh lint` checks their source instead.
+#
+# cargo-fuzz does the same, but takes a nightly toolchain and has to be built first; what it passes to the compiler stands
+# below. Finds stay in target/fuzz/finds/TARGET, what was learned in target/fuzz/corpus/TARGET.
+. "$(dirname "$0")/common.sh"
+
+seconds=${1:-60}
+shift || true
+FUZZ=$TARGET/fuzz
+TRIPLE=$(rustc -vV | sed -n 's/^host: //p')
+# How libFuzzer learns which branches an input takes.
+FLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
+-Cllvm-args=-sanitizer-coverage-trace-compares -Cllvm-args=-simplifycfg-branch-fold-threshold=0"
+# The sanitizer's runtime comes with toolchains of rustup, stable ones too, and with few others.
+if compgen -G "$(rustc --print sysroot)/lib/rustlib/$TRIPLE/lib/librustc*_rt.asan.a" >/dev/null; then
+    FLAGS="-Zsanitizer=address $FLAGS"
+else
+    say "SKIPPED: AddressSanitizer, which this toolchain has not; fuzzing without it"
+fi
+
+# What asks for a sanitizer counts as unstable, though every toolchain knows it.
+fuzz_cargo() {
+    local verb=$1
+    shift
+    RUSTC_BOOTSTRAP=1 RUSTFLAGS=$FLAGS CARGO_TARGET_DIR=$FUZZ $CARGO "$verb" \
+        --locked --quiet --release --manifest-path tests/fuzz/Cargo.toml --target "$TRIPLE" "$@"
+}
+
+# run TARGET: prints the line that counts as its case, and the end of its output when it failed.
+run() {
+    local target=$1 log=$FUZZ/$1.log status=0 folder
+    mkdir -p "$FUZZ/corpus/$target" "$FUZZ/finds/$target"
+    folder=$(mktemp -d "$scratch/XXXXXX")
+    # A file of more than 4 KiB says nothing that a shorter one could not; large ones are for the behaviour cases. An
+    # input that takes five seconds counts as a hang.
+    TMPDIR=$folder timeout --kill-after=10 $((seconds + 60)) \
+        "$FUZZ/$TRIPLE/release/$target" "$FUZZ/corpus/$target" "$ROOT/tests/fuzz/seeds/$target" \
+        -max_total_time="$seconds" -max_len=4096 -timeout=5 -rss_limit_mb=2048 -print_final_stats=1 \
+        -dict="$ROOT/tests/fuzz/words.txt" -artifact_prefix="$FUZZ/finds/$target/" >"$log" 2>&1 || status=$?
+    if [ "$status" = 0 ]; then
+        say "  ok    $target: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs"
+    else
+        say "  FAIL  $target: status $status, see $FUZZ/finds/$target"
+        tail -n 60 "$log"
+    fi
+    return "$status"
+}
+
+if [ "$seconds" = lint ]; then
+    fuzz_cargo clippy -- -D warnings
+    exit
+fi
+fuzz_cargo build --bins
+[ "$seconds" != 0 ] || exit 0
+
+targets=("$@")
+if [ $# = 0 ]; then
+    mapfile -t targets < <(cd tests/fuzz/fuzz_targets && ls -- *.rs | sed 's/\.rs$//')
+fi
+# The targets write files thousands of times a second, which is no work for a disk.
+if [ -w /dev/shm ]; then scratch=$(mktemp -d -p /dev/shm); else scratch=$(mktemp -d); fi
+trap 'rm -rf "$scratch"' EXIT
+failed=0
+for ((index = 0; index < ${#targets[@]}; index += 2)); do
+    running=()
+    for target in "${targets[@]:index:2}"; do
+        run "$target" &
+        running+=($!)
+    done
+    for job in "${running[@]}"; do wait "$job" || failed=1; done
+done
+exit "$failed"

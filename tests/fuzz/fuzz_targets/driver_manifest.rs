@@ -1,0 +1,71 @@
+//! Driver manifests: whatever a file says, a good one beside it is found, and what is accepted keeps its bounds.
+#![no_main]
+
+use std::sync::LazyLock;
+
+use libfuzzer_sys::fuzz_target;
+use loader_fuzz::{Files, Lines, Variables, check_json, twice};
+use vulkan::discovery::drivers::{DriverScan, LeftOut};
+use vulkan::env::Environment;
+use vulkan::journal::{Decision, Journal, LogBits};
+use vulkan::manifest::DriverManifest;
+
+const GOOD: &[u8] = br#"{"file_format_version":"1.0.1","ICD":{"library_path":"./d.so","api_version":"1.3.0"}}"#;
+
+static FILES: LazyLock<Files> = LazyLock::new(|| {
+    let files = Files::create();
+    files.write("drivers/z.json", GOOD);
+    files
+});
+
+/// All there is to know about a scan.
+#[derive(Debug, PartialEq)]
+struct Scan {
+    drivers: Vec<DriverManifest>,
+    left_out: LeftOut,
+    decisions: Vec<Decision>,
+    lines: Vec<(LogBits, Vec<u8>)>,
+}
+
+fn scan(with_portability: bool) -> Scan {
+    let variables = Variables::none().with("VK_DRIVER_FILES", FILES.text("drivers"));
+    let environment = Environment::new(&variables);
+    let lines = Lines::default();
+    let mut journal = Journal::new(&lines);
+    let drivers = DriverScan {
+        environment: &environment,
+        settings: None,
+        with_portability,
+    };
+    let mut found = Vec::new();
+    let left_out = drivers.run(&mut journal, |driver, _| {
+        found.push(driver);
+        Ok(())
+    });
+    Scan {
+        drivers: found,
+        left_out: left_out.expect("memory suffices"),
+        decisions: journal.decisions().to_vec(),
+        lines: lines.take(),
+    }
+}
+
+fuzz_target!(|text: &[u8]| {
+    check_json(text);
+    FILES.write("drivers/a.json", text);
+    let all = twice(|| scan(true));
+    let (good, odd) = all.drivers.split_last().expect("the good driver is found");
+    assert!(good.path.ends_with(b"/z.json"));
+    for driver in odd {
+        let library = driver.library_path.as_bytes();
+        assert!(!library.is_empty() && library.len() <= 4095 && !library.contains(&0));
+        assert!(std::str::from_utf8(library).is_ok());
+        assert_eq!(driver.api_version.variant(), 0);
+    }
+    // Without portability drivers the rest stays as it was.
+    let strict = scan(false);
+    let ordinary = all.drivers.iter().filter(|driver| !driver.is_portability_driver);
+    assert!(ordinary.eq(&strict.drivers));
+    // One that is unusable for another reason too may count as left out either way (DRV-51).
+    assert!(strict.left_out.portability || strict.drivers.len() == all.drivers.len());
+});

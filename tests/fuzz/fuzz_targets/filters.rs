@@ -1,0 +1,113 @@
+//! Filters: patterns of names and ranges of numbers, compared with slow and simple readings of the same rules. The input
+//! is the value of a variable, a NUL, and what it is asked about.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use loader_fuzz::{Variables, twice};
+use vulkan::env::Environment;
+use vulkan::env::glob::{DisableGlobs, Globs};
+use vulkan::env::layer_filters::LayerFilters;
+use vulkan::env::numbers::{DeviceSelect, IdRanges, MAX_ID_ITEMS, decimal};
+
+const EVERYTHING: [&[u8]; 3] = [b"*", b"**", b"~all~"];
+
+/// Whether one pattern of at most 255 bytes matches a name, both in lower case (APP-220, APP-222).
+fn matches(pattern: &[u8], name: &[u8]) -> bool {
+    if EVERYTHING.contains(&pattern) {
+        return true;
+    }
+    if pattern.starts_with(b"~") {
+        return false;
+    }
+    let open_start = pattern.starts_with(b"*");
+    let open_end = pattern.len() > usize::from(open_start) && pattern.ends_with(b"*");
+    let text = &pattern[usize::from(open_start)..pattern.len() - usize::from(open_end)];
+    (0..=name.len()).any(|start| {
+        name[start..].starts_with(text) && (open_start || start == 0) && (open_end || start + text.len() == name.len())
+    })
+}
+
+/// The items of a list as far as they count, in lower case.
+fn items(value: &[u8]) -> Vec<Vec<u8>> {
+    let items = value.split(|&byte| byte == b',').filter(|item| !item.is_empty());
+    items.map(<[u8]>::to_ascii_lowercase).collect()
+}
+
+fn check_globs(value: &[u8], name: &[u8]) {
+    let items = items(value);
+    // A longer item is cut, which the simple reading does not know.
+    if items.iter().any(|item| item.len() > 255) {
+        return;
+    }
+    let name = name.to_ascii_lowercase();
+    let globs = twice(|| Globs::parse(value));
+    let expected = items.iter().take(16).any(|item| matches(item, &name));
+    assert_eq!(globs.matches(&name), expected);
+    assert_eq!(
+        globs.matches(&name.to_ascii_uppercase()),
+        expected,
+        "case does not count"
+    );
+    assert_eq!(globs.is_empty(), items.is_empty());
+
+    let disable = twice(|| DisableGlobs::parse(value));
+    let words: [&[u8]; 2] = [b"~implicit~", b"~explicit~"];
+    let (special, names): (Vec<_>, Vec<_>) = items
+        .into_iter()
+        .partition(|item| EVERYTHING.contains(&item.as_slice()) || words.contains(&item.as_slice()));
+    let has = |word: &[u8]| special.iter().any(|item| item == word);
+    assert_eq!((disable.implicit, disable.explicit), (has(words[0]), has(words[1])));
+    assert_eq!(disable.everything, EVERYTHING.iter().any(|word| has(word)));
+    assert_eq!(
+        disable.names.matches(&name),
+        names.iter().take(16).any(|item| matches(item, &name))
+    );
+}
+
+fn check_layer_filters(value: &[u8], name: &[u8]) {
+    let everything = Variables::none()
+        .with("VK_LOADER_LAYERS_ENABLE", value)
+        .with("VK_LOADER_LAYERS_DISABLE", value)
+        .with("VK_LOADER_LAYERS_ALLOW", value);
+    let filters = LayerFilters::read(&Environment::new(&everything));
+    let globs = Globs::parse(value);
+    assert_eq!(filters.enables(name), globs.matches(name));
+    for implicit in [true, false] {
+        // What a value disables by name the same value allows.
+        assert!(!(filters.disables(name, implicit) && globs.matches(name)));
+    }
+}
+
+fn check_numbers(value: &[u8], name: &[u8]) {
+    let ranges = twice(|| IdRanges::parse(value));
+    let items: Vec<&[u8]> = value
+        .split(|&byte| byte == b',')
+        .filter(|item| !item.is_empty())
+        .collect();
+    assert_eq!(ranges.is_empty(), items.is_empty());
+    assert_eq!(ranges.truncated, items.len() > MAX_ID_ITEMS);
+    let ids = name.chunks(4).map(|chunk| {
+        let mut bytes = [0; 4];
+        bytes[..chunk.len()].copy_from_slice(chunk);
+        u32::from_le_bytes(bytes)
+    });
+    for id in ids.chain([0, 1, u32::MAX]) {
+        // An identifier passes a list if and only if it passes one of its items.
+        let alone = items
+            .iter()
+            .take(MAX_ID_ITEMS)
+            .any(|item| IdRanges::parse(item).accepts(id));
+        assert_eq!(ranges.accepts(id), items.is_empty() || alone);
+        let plain = format!("{id},0x{id:x},0{id:o}");
+        assert!(IdRanges::parse(plain.as_bytes()).accepts(id));
+    }
+    twice(|| (DeviceSelect::parse(value), decimal(value)));
+}
+
+fuzz_target!(|input: &[u8]| {
+    let mut parts = input.splitn(2, |&byte| byte == 0);
+    let (value, name) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    check_globs(value, name);
+    check_layer_filters(value, name);
+    check_numbers(value, name);
+});

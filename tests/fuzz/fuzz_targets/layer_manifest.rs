@@ -1,0 +1,88 @@
+//! Layer manifests, read by the rules of implicit and of explicit layers: a good layer beside them is found, names fit
+//! their place in the API, and activation gives each layer once.
+#![no_main]
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use libfuzzer_sys::fuzz_target;
+use loader_fuzz::{Files, Lines, Variables, check_json, twice};
+use vulkan::discovery::activation::{self, Request};
+use vulkan::discovery::layers::LayerScan;
+use vulkan::discovery::{Activation, DiscoveredLayers, Executable};
+use vulkan::env::Environment;
+use vulkan::journal::{Journal, LogBits};
+use vulkan::manifest::LayerManifest;
+
+const GOOD: &[u8] = br#"{"file_format_version":"1.2.0","layer":{"name":"VK_LAYER_good","type":"GLOBAL",
+    "library_path":"./l.so","api_version":"1.1.0","implementation_version":"1","description":"good"}}"#;
+
+static FILES: LazyLock<Files> = LazyLock::new(|| {
+    let files = Files::create();
+    files.write("explicit/z.json", GOOD);
+    files
+});
+
+/// All there is to know about a scan and about an instance that asks for every layer.
+type Scan = (DiscoveredLayers, Activation, Vec<(LogBits, Vec<u8>)>);
+
+fn scan() -> Scan {
+    let variables = Variables::none()
+        .with("VK_IMPLICIT_LAYER_PATH", FILES.text("implicit"))
+        .with("VK_LAYER_PATH", FILES.text("explicit"));
+    let environment = Environment::new(&variables);
+    let lines = Lines::default();
+    let mut journal = Journal::new(&lines);
+    let scan = LayerScan {
+        environment: &environment,
+        settings: None,
+        executable: &Executable::running(),
+    };
+    let list = scan.run(&mut journal).expect("memory suffices");
+    let names: Vec<&[u8]> = list.reported().map(|layer| layer.name.as_bytes()).collect();
+    let request = Request {
+        list: &list,
+        environment: &environment,
+        application: &names,
+    };
+    let activation = activation::activate(&request, &journal).expect("memory suffices");
+    (list, activation, lines.take())
+}
+
+fn check_layer(layer: &LayerManifest) {
+    assert!(layer.name.len() <= 255 && layer.description.len() <= 255);
+    assert_eq!(layer.api_version.variant(), 0);
+    assert_eq!(layer.disable_environment.is_some(), layer.implicit);
+    assert!(layer.implicit || layer.enable_environment.is_none());
+    for extension in &layer.instance_extensions {
+        assert!(extension.name.len() <= 255);
+    }
+    for extension in &layer.device_extensions {
+        assert!(extension.name.len() <= 255);
+    }
+}
+
+fuzz_target!(|text: &[u8]| {
+    check_json(text);
+    FILES.write("implicit/a.json", text);
+    FILES.write("explicit/a.json", text);
+    let (list, activation, _) = twice(scan);
+    list.reported().for_each(check_layer);
+    let overridden = list.reported().any(LayerManifest::is_override);
+    assert!(
+        overridden || list.find(b"VK_LAYER_good").is_some(),
+        "the good layer is found"
+    );
+    let names: BTreeSet<&[u8]> = list.reported().map(|layer| layer.name.as_bytes()).collect();
+    assert_eq!(names.len(), list.layers.len(), "each name once");
+    for part in [&activation.app, &activation.chain] {
+        let indices: BTreeSet<usize> = part.iter().map(|layer| layer.index).collect();
+        assert_eq!(indices.len(), part.len(), "each layer once");
+    }
+    for layer in &activation.chain {
+        assert!(
+            list.layers[layer.index].manifest.library_path().is_some(),
+            "no meta-layer in the chain"
+        );
+    }
+});

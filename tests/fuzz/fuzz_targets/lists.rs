@@ -1,0 +1,122 @@
+//! Lists of paths in the environment: the places that follow from them, and the manifests in those. The input holds a byte
+//! of switches and the values of the variables, divided by newlines. Where `@` stands, the scratch folder is meant.
+#![no_main]
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use libfuzzer_sys::fuzz_target;
+use loader_fuzz::{Files, Lines, Variables, twice};
+use vulkan::discovery::search::{ManifestKind, find, places};
+use vulkan::env::variable::{Separator, TABLE};
+use vulkan::env::{Environment, Variable, split};
+use vulkan::journal::Journal;
+
+/// What the values are for, in their order.
+const NAMES: [&str; 8] = [
+    "VK_DRIVER_FILES",
+    "VK_ADD_DRIVER_FILES",
+    "VK_LAYER_PATH",
+    "VK_ADD_LAYER_PATH",
+    "XDG_CONFIG_HOME",
+    "XDG_CONFIG_DIRS",
+    "XDG_DATA_HOME",
+    "XDG_DATA_DIRS",
+];
+const KINDS: [ManifestKind; 3] = [
+    ManifestKind::Driver,
+    ManifestKind::ImplicitLayer,
+    ManifestKind::ExplicitLayer,
+];
+
+static FILES: LazyLock<Files> = LazyLock::new(|| {
+    let files = Files::create();
+    for name in [
+        "a.json",
+        "b.json",
+        "not.txt",
+        "vulkan/icd.d/c.json",
+        "vulkan/explicit_layer.d/d.json",
+    ] {
+        files.write(name, b"{}");
+    }
+    std::env::set_current_dir(files.root()).expect("the folder is there");
+    files
+});
+
+/// A value in which no item leaves the scratch folder.
+fn value_of(text: &[u8]) -> Vec<u8> {
+    let mut value = Vec::new();
+    for item in text.split_inclusive(|&byte| byte == b':') {
+        if item.starts_with(b"/") {
+            value.push(b'.');
+        }
+        for &byte in item {
+            match byte {
+                b'@' => value.extend_from_slice(FILES.root_bytes()),
+                _ => value.push(byte),
+            }
+        }
+    }
+    value
+}
+
+fn check_kind(kind: ManifestKind, environment: &Environment<'_>, with_variables: bool) {
+    let places = twice(|| places(kind, environment, with_variables));
+    let distinct: BTreeSet<&[u8]> = places.iter().map(|place| place.path.as_bytes()).collect();
+    assert_eq!(distinct.len(), places.len(), "each place once");
+    assert!(places.iter().all(|place| !place.path.is_empty()));
+    let lines = Lines::default();
+    let found = twice(|| find(kind, &places, &Journal::new(&lines)).expect("memory suffices"));
+    for file in &found {
+        assert!(file.path.ends_with(b".json"));
+        let named = distinct.contains(file.path.as_bytes());
+        let inside = distinct.iter().any(|place| file.path.starts_with(place));
+        assert!(named || inside, "what is found lies in a place");
+    }
+    // Every place is told, as assembled.
+    let told = lines.take();
+    for place in &places {
+        let line = [b"      ", place.path.as_bytes()].concat();
+        assert!(told.iter().any(|(_, text)| text.ends_with(&line) || line.len() > 400));
+    }
+}
+
+fn check_items(environment: &Environment<'_>, variable: Variable) {
+    let value = environment.get(variable).unwrap_or_default();
+    let separator = TABLE[variable as usize].separator;
+    let items: Vec<&[u8]> = split(&value, separator).collect();
+    assert!(items.iter().all(|item| !item.is_empty()));
+    if separator == Separator::Path {
+        assert_eq!(
+            items.concat(),
+            value.iter().copied().filter(|&byte| byte != b':').collect::<Vec<u8>>()
+        );
+    }
+    assert_eq!(environment.items(variable), items);
+}
+
+fuzz_target!(|input: &[u8]| {
+    let Some((&switches, text)) = input.split_first() else {
+        return;
+    };
+    // Nor does one climb out of it.
+    if text.windows(2).any(|two| two == b"..") {
+        return;
+    }
+    let mut variables = Variables::none();
+    for (index, part) in text.split(|&byte| byte == b'\n').take(NAMES.len()).enumerate() {
+        if switches >> index & 1 == 1 {
+            variables = variables.with(NAMES[index], value_of(part));
+        }
+    }
+    let environment = Environment::new(&variables);
+    for row in TABLE {
+        check_items(&environment, row.variable);
+    }
+    for kind in KINDS {
+        for with_variables in [true, false] {
+            check_kind(kind, &environment, with_variables);
+        }
+    }
+});

@@ -1,0 +1,127 @@
+//! The settings file: it is read or it is not, never half, and the layers and drivers that follow from it are bounded.
+//! `/self` in the text stands for the running executable.
+#![no_main]
+
+use std::sync::LazyLock;
+
+use libfuzzer_sys::fuzz_target;
+use loader_fuzz::{Files, Lines, Variables, check_json, twice};
+use vulkan::discovery::Executable;
+use vulkan::discovery::drivers::DriverScan;
+use vulkan::discovery::layers::LayerScan;
+use vulkan::env::Environment;
+use vulkan::journal::{Journal, LogBits};
+use vulkan::settings::{Control, Settings, load};
+
+const FILE: &str = "config/vulkan/loader_settings.d/vk_loader_settings.json";
+const DRIVER: &[u8] = br#"{"file_format_version":"1.0.1","ICD":{"library_path":"./d.so","api_version":"1.3.0"}}"#;
+const LAYER: &[u8] = br#"{"file_format_version":"1.2.0","layer":{"name":"VK_LAYER_good","type":"GLOBAL",
+    "library_path":"./l.so","api_version":"1.1.0","implementation_version":"1","description":"good"}}"#;
+
+static FILES: LazyLock<Files> = LazyLock::new(|| {
+    let files = Files::create();
+    files.write("drivers/z.json", DRIVER);
+    files.write("explicit/z.json", LAYER);
+    // Relative paths of a settings file start from here.
+    std::env::set_current_dir(files.root()).expect("the folder is there");
+    files
+});
+
+static EXECUTABLE: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let running = Executable::running();
+    running.path().map(|path| path.as_bytes().to_vec()).unwrap_or_default()
+});
+
+fn variables() -> Variables {
+    Variables::none()
+        .with("XDG_CONFIG_HOME", FILES.text("config"))
+        .with("XDG_DATA_HOME", FILES.text("empty"))
+        .with("XDG_CONFIG_DIRS", FILES.text("empty"))
+        .with("XDG_DATA_DIRS", FILES.text("empty"))
+        .with("VK_DRIVER_FILES", FILES.text("drivers"))
+        .with("VK_IMPLICIT_LAYER_PATH", FILES.text("empty"))
+        .with("VK_LAYER_PATH", FILES.text("explicit"))
+}
+
+/// The settings, and what was logged while reading and describing them.
+fn read(environment: &Environment<'_>) -> (Option<Settings>, Vec<(LogBits, Vec<u8>)>) {
+    let lines = Lines::default();
+    let mut journal = Journal::new(&lines);
+    let settings = load(environment, &mut journal).expect("memory suffices");
+    if let Some(settings) = &settings {
+        settings.describe(&journal);
+    }
+    (settings, lines.take())
+}
+
+/// The layers that follow: in the file's order, without those that are off.
+fn check_layers(environment: &Environment<'_>, settings: Option<&Settings>) {
+    let lines = Lines::default();
+    let scan = LayerScan {
+        environment,
+        settings,
+        executable: &Executable::running(),
+    };
+    let list = twice(|| scan.run(&mut Journal::new(&lines)).expect("memory suffices"));
+    let Some(entries) = settings.and_then(|settings| settings.layers.as_ref()) else {
+        assert!(list.find(b"VK_LAYER_good").is_some(), "nothing says otherwise");
+        return;
+    };
+    assert!(list.ordered_by_settings);
+    if !entries.iter().any(|entry| entry.control == Control::Unordered) {
+        assert!(list.layers.len() <= entries.len(), "only what the file lists");
+    }
+    for layer in list.layers.iter().filter(|layer| layer.forced_on) {
+        let name = &layer.manifest.name;
+        assert!(
+            entries
+                .iter()
+                .any(|entry| entry.control == Control::On && entry.name == *name)
+        );
+    }
+}
+
+/// The drivers that follow: the good one too, unless the file wants its own alone.
+fn check_drivers(environment: &Environment<'_>, settings: Option<&Settings>) {
+    let lines = Lines::default();
+    let scan = DriverScan {
+        environment,
+        settings,
+        with_portability: true,
+    };
+    let mut good = false;
+    let result = scan.run(&mut Journal::new(&lines), |driver, _| {
+        good |= driver.path.ends_with(b"/drivers/z.json");
+        Ok(())
+    });
+    result.expect("memory suffices");
+    let hidden = settings
+        .is_some_and(|settings| settings.additional_drivers_exclusive || settings.device_configurations.is_some());
+    assert!(good || hidden, "the good driver is found");
+}
+
+fuzz_target!(|text: &[u8]| {
+    check_json(text);
+    let marks: Vec<usize> = (0..text.len())
+        .filter(|&at| text[at..].starts_with(b"/self"))
+        .take(4)
+        .collect();
+    let mut written = text.to_vec();
+    for at in marks.into_iter().rev() {
+        written.splice(at..at + 5, EXECUTABLE.iter().copied());
+    }
+    FILES.write(FILE, &written);
+    let variables = variables();
+    let environment = Environment::new(&variables);
+    let (settings, _) = twice(|| read(&environment));
+    if let Some(settings) = &settings {
+        let active = !settings.log_mask.is_empty()
+            || settings.layers.is_some()
+            || !settings.additional_drivers.is_empty()
+            || settings.device_configurations.is_some();
+        assert!(active, "settings that do nothing are none");
+        assert!(!settings.log_mask.contains(LogBits::FATAL));
+    }
+    check_layers(&environment, settings.as_ref());
+    check_drivers(&environment, settings.as_ref());
+});

@@ -1,0 +1,27 @@
+//! The bytes of an input, taken one after the other.
+
+/// What is left of an input. Behind its end there are zeros.
+pub struct Input<'a>(&'a [u8]);
+
+impl<'a> Input<'a> {
+    /// All of it.
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self(bytes)
+    }
+
+    /// The next byte.
+    pub fn byte(&mut self) -> u8 {
+        match self.0.split_first() {
+            Some((&first, rest)) => {
+                self.0 = rest;
+                first
+            }
+            None => 0,
+        }
+    }
+
+    /// The next four bytes, little-endian.
+    pub fn word(&mut self) -> u32 {
+        u32::from_le_bytes([self.byte(), self.byte(), self.byte(), self.byte()])
+    }
+}

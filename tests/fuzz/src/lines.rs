@@ -1,0 +1,22 @@
+//! The log lines of one question.
+
+use std::cell::RefCell;
+
+use vulkan::journal::{LogBits, Sink};
+
+/// Keeps every line.
+#[derive(Debug, Default)]
+pub struct Lines(RefCell<Vec<(LogBits, Vec<u8>)>>);
+
+impl Lines {
+    /// Takes out what was logged so far.
+    pub fn take(&self) -> Vec<(LogBits, Vec<u8>)> {
+        self.0.take()
+    }
+}
+
+impl Sink for Lines {
+    fn log(&self, bits: LogBits, text: &[u8]) {
+        self.0.borrow_mut().push((bits, text.to_vec()));
+    }
+}
