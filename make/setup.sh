@@ -17,6 +17,7 @@ weston                          weston                   a Wayland compositor fo
 vkcube                          vulkan-tools             a real program
 vulkaninfo                      vulkan-tools             a real program
 explicit_layer.d/VkLayer_khronos_validation.json  vulkan-validationlayers  a real layer
+implicit_layer.d/MangoHud.json  mangohud                 a real layer
 cmake                           cmake                    a consumer of the installed package
 c++                             g++                      libFuzzer
 git                             git                      trying a header bump in a clone
@@ -37,7 +38,7 @@ found() {
     case $1 in
     pip) python3 -m pip --version >/dev/null 2>&1 ;;
     ldconfig:*) [ -n "$(peer_library)" ] ;;
-    icd.d/* | explicit_layer.d/*) compgen -G "/usr/share/vulkan/$1*" >/dev/null ;;
+    icd.d/* | *_layer.d/*) compgen -G "/usr/share/vulkan/$1*" >/dev/null ;;
     /*) [ -e "$1" ] ;;
     *) command -v "$1" >/dev/null ;;
     esac

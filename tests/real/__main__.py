@@ -7,9 +7,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import cases  # noqa: E402 -- found through the line above
 import installed  # noqa: E402
+import layers  # noqa: E402
 import mesa_layers  # noqa: E402
 import programs  # noqa: E402
 import vkcube  # noqa: E402
 import vulkaninfo  # noqa: E402
 
-cases.main([programs, vulkaninfo, vkcube, mesa_layers, installed])
+cases.main([programs, vulkaninfo, vkcube, mesa_layers, layers, installed])

@@ -1,0 +1,144 @@
+"""Layers that people install, each alone and all of them stacked: vkcube and vulkaninfo, as under the other loader."""
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import loader
+import vkcube
+import vulkaninfo
+from cases import Skip, expect
+
+MANIFESTS = Path("/usr/share/vulkan")
+# Debian's implicit layer that is active in every process unless this says otherwise.
+QUIET = {"NODEVICE_SELECT": "1"}
+# A part of vkcube's window where vkcube itself draws nothing: left, top, right, bottom.
+CORNER = (vkcube.EDGE, vkcube.EDGE, vkcube.EDGE + 200, vkcube.EDGE + 40)
+# Handles and addresses, which differ from run to run.
+ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A real layer: its name, its manifest, its library, and what makes a program load it."""
+
+    name: str
+    manifest: str
+    library: str
+    source: str = "make setup"
+    explicit: bool = True
+    # Whether it draws into the frames.
+    draws: bool = False
+    variables: dict = field(default_factory=dict)
+
+    def require(self):
+        """Skips the case when the layer is not installed."""
+        if not (MANIFESTS / self.manifest).exists():
+            raise Skip(f"{self.manifest} is not installed ({self.source})")
+
+
+# VK_LAYER_INTEL_nullhw, which Debian has too, is for Intel's driver alone: on lavapipe it crashes under either loader.
+LAYERS = (
+    Layer(
+        "VK_LAYER_KHRONOS_validation",
+        "explicit_layer.d/VkLayer_khronos_validation.json",
+        "libVkLayer_khronos_validation",
+    ),
+    Layer("VK_LAYER_MESA_overlay", "explicit_layer.d/VkLayer_MESA_overlay.json", "libVkLayer_MESA_overlay", draws=True),
+    Layer(
+        "VK_LAYER_MESA_device_select",
+        "implicit_layer.d/VkLayer_MESA_device_select.json",
+        "libVkLayer_MESA_device_select",
+        explicit=False,
+        variables={"NODEVICE_SELECT": None},
+    ),
+    Layer(
+        "VK_LAYER_MANGOHUD_overlay",
+        "implicit_layer.d/MangoHud.json",
+        "libMangoHud",
+        explicit=False,
+        draws=True,
+        # Its own messages carry the time, and a choice here keeps the user's settings out.
+        variables={"MANGOHUD": "1", "MANGOHUD_LOG_LEVEL": "off", "MANGOHUD_CONFIG": "fps,frame_timing,engine_version"},
+    ),
+    Layer(
+        "VK_LAYER_LUNARG_api_dump",
+        "explicit_layer.d/VkLayer_api_dump.json",
+        "libVkLayer_api_dump",
+        source="no package of Debian 12 has it",
+        # What it prints is full of addresses and times.
+        variables={"VK_APIDUMP_LOG_FILENAME": "/dev/null"},
+    ),
+)
+
+
+def variables_of(layers):
+    """The variables that make a program load these layers and no other."""
+    asked = ":".join(layer.name for layer in layers if layer.explicit)
+    merged = dict(QUIET, **({"VK_INSTANCE_LAYERS": asked} if asked else {}))
+    for layer in layers:
+        merged.update(layer.variables)
+    return {name: value for name, value in merged.items() if value is not None}
+
+
+def colours(run):
+    """The most colours that a picture of the run has in the corner."""
+    return max(len(picture.colours(*CORNER)) for picture in run.pictures)
+
+
+def on_vkcube(layers):
+    """vkcube with these layers: they are loaded and at work, and it prints what it prints under the other loader."""
+    variables = variables_of(layers)
+    ours, theirs = (vkcube.Run(library, **variables) for library in (loader.ours(), loader.peer()))
+    for layer in layers:
+        loader.check_mapped(ours.mapped, loader.ours(), layer.library)
+    # Nothing but these: a layer that sneaked in would make the comparison say little.
+    others = [layer.library for layer in LAYERS if layer not in layers]
+    strays = [file for file in ours.mapped if any(library in file for library in others)]
+    expect(not strays, f"{strays} are loaded too")
+    texts = [ADDRESS.sub("0x*", run.output) for run in (ours, theirs)]
+    expect(texts[0] == texts[1], f"vkcube printed\n{texts[0]}\nand under the other loader\n{texts[1]}")
+    if any(layer.draws for layer in layers):
+        counts = [colours(run) for run in (ours, theirs)]
+        expect(min(counts) > 10, f"{counts} colours where the layers draw")
+    else:
+        vkcube.check_cube(ours, "vkcube-" + "-".join(layer.name for layer in layers))
+
+
+def on_vulkaninfo(layers):
+    """vulkaninfo with these layers: all of its text is as under the other loader, but for the listed lines."""
+    ours, theirs = vulkaninfo.outputs(**variables_of(layers))
+    expect("llvmpipe" in ours and len(ours.splitlines()) > 1000, ours[-2000:])
+    vulkaninfo.compare(ours, theirs)
+    # vulkaninfo asks for the newest version, for which every one of these layers is told to be too old.
+    silent = [layer.name for layer in layers if f"Layer {layer.name} uses API version" not in ours]
+    expect(not silent, f"nothing shows that {silent} worked")
+
+
+def alone(check, layer):
+    """A case of one layer."""
+
+    def case():
+        layer.require()
+        check([layer])
+
+    return case
+
+
+def stacked(check):
+    """A case of all layers that are installed, at least four of them."""
+
+    def case():
+        installed = [layer for layer in LAYERS if (MANIFESTS / layer.manifest).exists()]
+        if len(installed) < 4:
+            raise Skip(f"{len(installed)} layers are installed (make setup)")
+        check(installed)
+
+    return case
+
+
+PROGRAMS = {"vkcube": on_vkcube, "vulkaninfo": on_vulkaninfo}
+CASES = [(f"{layer.name} on {name}", alone(check, layer)) for layer in LAYERS for name, check in PROGRAMS.items()]
+CASES += [(f"all layers stacked on {name}", stacked(check)) for name, check in PROGRAMS.items()]
+# Here, since the cases above need rows of the list too.
+CASES += [("every listed difference of vulkaninfo occurs", vulkaninfo.list_is_alive)]
