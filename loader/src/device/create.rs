@@ -233,7 +233,7 @@ impl Request<'_> {
         let offered = self.offered()?;
         for &name in names.iter().filter(|name| !name.is_null()) {
             // SAFETY: the application's string, checked before it is trusted.
-            let Some(name) = (unsafe { ffi::is_valid_name(name) }) else {
+            let Some(name) = (unsafe { ffi::requested_name(name) }) else {
                 self.refuse(format_args!(
                     "vkCreateDevice: Device ppEnabledExtensionNames contains string that is too long or is badly formed"
                 ));

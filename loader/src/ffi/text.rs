@@ -67,6 +67,26 @@ pub fn set_fixed_text(array: &mut [c_char], text: &[u8]) {
 /// # Safety
 /// `name` is null, or readable up to its terminator or to 257 bytes, whichever comes first; valid for `'a`.
 pub unsafe fn is_valid_name<'a>(name: *const c_char) -> Option<&'a CStr> {
+    // SAFETY: by this function's contract.
+    unsafe { valid_name(name, LONGEST_NAME) }
+}
+
+/// The same for a name that a create info asks for. What fills 256 bytes without a terminator is the name of nothing, since
+/// the arrays that list names have no more room, so nothing behind them is read (BI-44).
+///
+/// # Safety
+/// `name` is null, or readable up to its terminator or to 256 bytes, whichever comes first; valid for `'a`.
+pub unsafe fn requested_name<'a>(name: *const c_char) -> Option<&'a CStr> {
+    // SAFETY: by this function's contract.
+    unsafe { valid_name(name, LONGEST_NAME - 1) }
+}
+
+/// A valid name of at most `longest` bytes.
+///
+/// # Safety
+/// `name` is null, or readable up to its terminator or to one byte more than `longest`, whichever comes first; valid for
+/// `'a`.
+unsafe fn valid_name<'a>(name: *const c_char, longest: usize) -> Option<&'a CStr> {
     if name.is_null() {
         return None;
     }
@@ -75,7 +95,7 @@ pub unsafe fn is_valid_name<'a>(name: *const c_char) -> Option<&'a CStr> {
         unsafe { *name.add(index).cast::<u8>() }
     };
     let mut index = 0;
-    while index <= LONGEST_NAME {
+    while index <= longest {
         let lead = at(index);
         let following = match lead {
             // SAFETY: a terminator was found within the limit.
@@ -87,7 +107,7 @@ pub unsafe fn is_valid_name<'a>(name: *const c_char) -> Option<&'a CStr> {
             _ => return None,
         };
         for step in 1..=following {
-            if index + step > LONGEST_NAME || at(index + step) & 0xC0 != 0x80 {
+            if index + step > longest || at(index + step) & 0xC0 != 0x80 {
                 return None;
             }
         }
@@ -127,5 +147,20 @@ mod tests {
         }
         // SAFETY: a null name is allowed.
         assert!(unsafe { is_valid_name(std::ptr::null()) }.is_none());
+    }
+
+    #[test]
+    fn bi_44_of_a_requested_name_256_bytes_are_read() {
+        let requested = |text: &[u8]| {
+            // SAFETY: the arrays are terminated or 256 bytes long.
+            unsafe { requested_name(text.as_ptr().cast()) }.map(CStr::count_bytes)
+        };
+        let (mut longest, endless) = ([b'a'; 256], [b'a'; 256]);
+        longest[255] = 0;
+        assert_eq!(requested(&longest), Some(255));
+        assert_eq!(requested(&endless), None);
+        let mut cut_short = endless;
+        cut_short[255] = 0xC3;
+        assert_eq!(requested(&cut_short), None);
     }
 }

@@ -76,7 +76,7 @@ impl Offer<'_> {
         let mut drivers = None;
         for &name in requests.extension_names() {
             // SAFETY: by the contract of `Requests` the string is null or terminated.
-            let Some(name) = (unsafe { ffi::is_valid_name(name) }) else {
+            let Some(name) = (unsafe { ffi::requested_name(name) }) else {
                 return refuse(format_args!(
                     "vkCreateInstance: ppEnabledExtensionNames contains string that is too long or is badly formed"
                 ));

@@ -214,7 +214,7 @@ impl<'a> Requests<'a> {
         }
         for &name in self.layer_names() {
             // SAFETY: by the contract of `new` the string is null or terminated.
-            let Some(name) = (unsafe { ffi::is_valid_name(name) }) else {
+            let Some(name) = (unsafe { ffi::requested_name(name) }) else {
                 return refuse(format_args!(
                     "vkCreateInstance: ppEnabledLayerNames contains string that is too long or is badly formed"
                 ));
