@@ -25,6 +25,7 @@ pub struct Scene {
     variables: BTreeMap<OsString, Option<OsString>>,
     limit: Duration,
     elevated: bool,
+    copy: Option<PathBuf>,
     runs: usize,
     child_run: Option<usize>,
     built: usize,
@@ -64,6 +65,7 @@ impl Scene {
             variables: BTreeMap::new(),
             limit: Duration::from_secs(10),
             elevated: false,
+            copy: None,
             runs: 0,
             child_run,
             built: 0,
@@ -161,6 +163,12 @@ impl Scene {
         self
     }
 
+    /// Lets the children run this copy of the test program.
+    pub fn program(&mut self, copy: PathBuf) -> &mut Self {
+        self.copy = Some(copy);
+        self
+    }
+
     /// Adds a mock driver. Listed drivers are named by `VK_DRIVER_FILES` in the order in which they were added.
     pub fn driver(&mut self, name: &str) -> &mut Driver {
         self.drivers.push(Driver::new(name, self.drivers.len()));
@@ -248,7 +256,7 @@ impl Scene {
         let journal = self.path("journal");
         // A run that calls no driver leaves no journal.
         let _ = fs::remove_file(&journal);
-        let mut command = self.program();
+        let mut command = self.command();
         let path = self.path.as_str();
         command
             .args(["--exact", path, "--nocapture", "--test-threads", "1"])
@@ -276,9 +284,10 @@ impl Scene {
         Outcome::new(ended, fs::read_to_string(journal).unwrap_or_default())
     }
 
-    /// This program, behind the words of `VKL_WRAP` if there are any, or its elevated copy.
-    fn program(&self) -> Command {
+    /// This program or its copy, behind the words of `VKL_WRAP` if there are any; or its elevated copy.
+    fn command(&self) -> Command {
         let own = env::current_exe().expect("a process knows its program");
+        let own = self.copy.clone().unwrap_or(own);
         if self.elevated {
             return elevated::command(&own, &self.root);
         }

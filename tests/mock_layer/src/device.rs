@@ -6,10 +6,10 @@ use ash::vk;
 use ash::vk::Handle;
 
 use crate::abi::{DATA_CALLBACK, DeviceNode, LINK_INFO, LayerDestroyDevice, SetDeviceLoaderData};
-use crate::instance::{GARBAGE, changed, devices_below, joined, names};
+use crate::instance::{changed, devices_below, joined, names};
 use crate::layer::{DeviceRecord, InstanceRecord, Layer, dispatch_word, layer, typed};
 use crate::lookup::get_instance_proc_addr;
-use crate::{reenter, wrap};
+use crate::{inquire, reenter, wrap};
 
 /// The look-ups of the entity below.
 type Link = (vk::PFN_vkGetInstanceProcAddr, vk::PFN_vkGetDeviceProcAddr);
@@ -87,9 +87,9 @@ pub(crate) unsafe extern "system" fn create_device<const N: usize>(
     if let Some(code) = layer.config.number_of("fail", "vkCreateDevice") {
         return vk::Result::from_raw(code as i32);
     }
-    if layer.config.lists("clobber", "device") {
+    if let Some(wrong) = inquire::clobbered(&layer, "device") {
         // SAFETY: the handle is writable.
-        unsafe { *device = vk::Device::from_raw((&raw const GARBAGE).addr() as u64) };
+        unsafe { *device = vk::Device::from_raw(wrong) };
     }
     let inner = vk::PhysicalDevice::from_raw(layer.inner(physical_device.as_raw() as usize) as u64);
     // SAFETY: the nodes belong to this call.
@@ -101,8 +101,12 @@ pub(crate) unsafe extern "system" fn create_device<const N: usize>(
     if result != vk::Result::SUCCESS {
         return result;
     }
-    // SAFETY: the device below was made of this physical device.
-    unsafe { remember::<N>(&layer, inner, *device, &nodes, link.1) };
+    // SAFETY: the device below was made of this physical device, and the nodes live until this call returns.
+    unsafe {
+        keep_nodes(&layer, &*info, &nodes);
+        remember::<N>(&layer, inner, *device, &nodes, link.1);
+    }
+    inquire::stray_device(&layer, nodes.set_loader_data);
     if layer.wraps() {
         // SAFETY: the handle is the one from below, and the callback belongs to its loader.
         unsafe { *device = wrap::device(&layer, *device, nodes.set_loader_data) };
@@ -124,6 +128,20 @@ unsafe fn advance(nodes: &Nodes) -> Option<Link> {
         let link = (*node).content.link;
         (*node).content.link = (*link).next;
         Some(((*link).get_instance_proc_addr, (*link).get_device_proc_addr))
+    }
+}
+
+/// Reads the nodes again after the call below returned.
+///
+/// # Safety
+/// `nodes` are those of `info`, which is valid.
+unsafe fn keep_nodes(layer: &Layer, info: &vk::DeviceCreateInfo<'_>, nodes: &Nodes) {
+    let Some(node) = nodes.link else { return };
+    // SAFETY: the caller's chain is live, and the union of a link node holds a link.
+    unsafe {
+        let again = read_nodes(info.p_next);
+        let same = again.seen == nodes.seen && again.link == nodes.link;
+        inquire::kept(layer, "device", same, node.addr(), &raw mut (*node).content.link);
     }
 }
 

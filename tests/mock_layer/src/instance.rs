@@ -10,7 +10,7 @@ use crate::abi::{
     LINK_INFO, SetInstanceLoaderData,
 };
 use crate::layer::{InstanceRecord, Layer, dispatch_word, layer, typed};
-use crate::{device, reenter, wrap};
+use crate::{device, inquire, reenter, wrap};
 
 /// The look-ups of the entity below.
 type Link = (vk::PFN_vkGetInstanceProcAddr, Option<GetPhysicalDeviceProcAddr>);
@@ -143,9 +143,9 @@ pub(crate) unsafe extern "system" fn create_instance<const N: usize>(
         true => reenter::own_instance(&layer),
         false => vk::Instance::null(),
     };
-    if layer.config.lists("clobber", "instance") {
+    if let Some(wrong) = inquire::clobbered(&layer, "instance") {
         // SAFETY: the handle is writable.
-        unsafe { *instance = vk::Instance::from_raw((&raw const GARBAGE).addr() as u64) };
+        unsafe { *instance = vk::Instance::from_raw(wrong) };
     }
     // SAFETY: the nodes are those of this call.
     let Some(link) = (unsafe { advance(&nodes) }) else {
@@ -157,12 +157,18 @@ pub(crate) unsafe extern "system" fn create_instance<const N: usize>(
         reenter::destroy_own(own_instance);
         return result;
     }
-    // SAFETY: the instance below was made.
-    let record = unsafe { remember(&layer, *instance, &nodes, link, own_instance) };
+    // SAFETY: the instance below was made, and the nodes live until this call returns.
+    let record = unsafe {
+        keep_nodes(&layer, &*info, &nodes);
+        remember(&layer, *instance, &nodes, link, own_instance)
+    };
     if layer.config.flag("probe") {
         // SAFETY: as above.
         unsafe { probe(&layer, &record) };
     }
+    // SAFETY: as above.
+    unsafe { inquire::ask(&layer, &record) };
+    inquire::stray_instance(&layer, nodes.set_loader_data);
     if let Some(count) = layer.config.number("instance-devices") {
         // SAFETY: as above.
         unsafe { device::make_for_instance::<N>(&layer, &record, count) };
@@ -254,6 +260,20 @@ unsafe fn advance(nodes: &Nodes) -> Option<Link> {
         let link = (*node).content.link;
         (*node).content.link = (*link).next;
         Some(((*link).get_instance_proc_addr, (*link).get_physical_device_proc_addr))
+    }
+}
+
+/// Reads the nodes again after the call below returned.
+///
+/// # Safety
+/// `nodes` are those of `info`, which is valid.
+unsafe fn keep_nodes(layer: &Layer, info: &vk::InstanceCreateInfo<'_>, nodes: &Nodes) {
+    let Some(node) = nodes.link else { return };
+    // SAFETY: the caller's chain is live, and the union of a link node holds a link.
+    unsafe {
+        let again = read_nodes(info.p_next);
+        let same = again.seen == nodes.seen && again.link == nodes.link;
+        inquire::kept(layer, "instance", same, node.addr(), &raw mut (*node).content.link);
     }
 }
 

@@ -51,8 +51,9 @@ pub(crate) struct State {
     pub(crate) devices: BTreeMap<usize, DeviceRecord>,
     /// What the entity below answered, by dispatch word and name.
     pub(crate) known: BTreeMap<(usize, CString), unsafe extern "system" fn()>,
-    /// Wrapper to inner handle.
-    pub(crate) wrappers: BTreeMap<usize, usize>,
+    /// Wrapper to inner handle and dispatch word. The word is kept here too, since a wrapper's own is written without the
+    /// lock, by the loader.
+    pub(crate) wrappers: BTreeMap<usize, (usize, usize)>,
     /// Inner handle to wrapper.
     pub(crate) wrapped: BTreeMap<usize, usize>,
 }
@@ -92,7 +93,7 @@ impl Layer {
 
     /// The handle below this layer for one that came from above.
     pub(crate) fn inner(&self, handle: usize) -> usize {
-        self.state().wrappers.get(&handle).copied().unwrap_or(handle)
+        self.state().wrappers.get(&handle).map_or(handle, |(inner, _)| *inner)
     }
 
     /// The instance whose dispatch word `key` is.

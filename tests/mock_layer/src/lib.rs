@@ -24,7 +24,10 @@
 //! | `api-version N` | change the application's version on the way down |
 //! | `add-instance-extension NAME`, `add-device-extension NAME` | ask for one more on the way down |
 //! | `remove-instance-extension NAME`, `remove-device-extension NAME` | take one out on the way down |
-//! | `clobber instance`, `clobber device` | overwrite the handle before calling down |
+//! | `clobber instance`, `clobber device` | overwrite the handle before calling down; with `-null` behind it, by NULL |
+//! | `ask NAME` | ask both look-ups below, with and without an instance, after `vkCreateInstance` succeeded |
+//! | `keep-nodes` | use the loader's nodes again after the call below returned |
+//! | `stray-parent` | offer the data callbacks an object of an instance or device that does not exist |
 //! | `probe` | call down inside `vkCreateInstance` and `vkCreateDevice` after they succeeded |
 //! | `reenter NAME` | call the loader's exports inside a command |
 //! | `own-instance` | make an instance through the loader inside `vkCreateInstance` |
@@ -41,6 +44,7 @@ mod abi;
 mod config;
 mod device;
 mod extensions;
+mod inquire;
 mod instance;
 mod journal;
 mod layer;

@@ -20,16 +20,31 @@ struct Wrapper {
     inner: usize,
 }
 
-/// The wrapper of `inner`, the same one for the same handle, with `key` as its dispatch word.
-pub(crate) fn wrapper(layer: &Layer, inner: usize, key: usize) -> usize {
+/// The wrapper of `inner`, the same one for the same handle; `key` is the dispatch word of `inner`, and `dispatch` what the
+/// wrapper begins with until the loader's callback writes its word.
+fn wrapper_with(layer: &Layer, inner: usize, key: usize, dispatch: usize) -> usize {
     let mut state = layer.state();
     if let Some(known) = state.wrapped.get(&inner) {
         return *known;
     }
-    let made = Box::into_raw(Box::new(Wrapper { dispatch: key, inner })).addr();
-    state.wrappers.insert(made, inner);
+    let made = Box::into_raw(Box::new(Wrapper { dispatch, inner })).addr();
+    state.wrappers.insert(made, (inner, key));
     state.wrapped.insert(inner, made);
     made
+}
+
+/// The wrapper of an object with dispatch word `key`, which is the wrapper's too.
+pub(crate) fn wrapper(layer: &Layer, inner: usize, key: usize) -> usize {
+    wrapper_with(layer, inner, key, key)
+}
+
+/// The wrapper of an instance or device, which still lacks its dispatch word.
+///
+/// # Safety
+/// `inner` is a live instance or device.
+unsafe fn bare_wrapper(layer: &Layer, inner: usize) -> usize {
+    // SAFETY: passed on.
+    wrapper_with(layer, inner, unsafe { dispatch_word(inner) }, 0)
 }
 
 /// Wraps an instance; the dispatch word comes from the loader's callback (LAY-251).
@@ -37,7 +52,8 @@ pub(crate) fn wrapper(layer: &Layer, inner: usize, key: usize) -> usize {
 /// # Safety
 /// `handle` is the instance from below and `set` the loader's callback for it.
 pub(crate) unsafe fn instance(layer: &Layer, handle: vk::Instance, set: Option<SetInstanceLoaderData>) -> vk::Instance {
-    let wrapper = wrapper(layer, handle.as_raw() as usize, 0);
+    // SAFETY: the caller passes a live handle.
+    let wrapper = unsafe { bare_wrapper(layer, handle.as_raw() as usize) };
     // SAFETY: the wrapper's first word is writable.
     let result = set.map(|set| unsafe { set(handle, wrapper as *mut c_void) });
     // SAFETY: both objects start with their dispatch word.
@@ -54,7 +70,8 @@ pub(crate) unsafe fn instance(layer: &Layer, handle: vk::Instance, set: Option<S
 /// # Safety
 /// `handle` is the device from below and `set` the loader's callback for it.
 pub(crate) unsafe fn device(layer: &Layer, handle: vk::Device, set: Option<SetDeviceLoaderData>) -> vk::Device {
-    let wrapper = wrapper(layer, handle.as_raw() as usize, 0);
+    // SAFETY: the caller passes a live handle.
+    let wrapper = unsafe { bare_wrapper(layer, handle.as_raw() as usize) };
     // SAFETY: the wrapper's first word is writable.
     let result = set.map(|set| unsafe { set(handle, wrapper as *mut c_void) });
     // SAFETY: both objects start with their dispatch word.
@@ -69,13 +86,8 @@ pub(crate) unsafe fn device(layer: &Layer, handle: vk::Device, set: Option<SetDe
 /// Frees the wrappers of every object with dispatch word `key`.
 pub(crate) fn drop_wrappers_of(layer: &Layer, key: usize) {
     let mut state = layer.state();
-    // SAFETY: every entry is a live wrapper of this module.
-    let gone: Vec<usize> = state
-        .wrappers
-        .keys()
-        .copied()
-        .filter(|at| unsafe { dispatch_word(*at) } == key)
-        .collect();
+    let of_key = state.wrappers.iter().filter(|(_, (_, word))| *word == key);
+    let gone: Vec<usize> = of_key.map(|(at, _)| *at).collect();
     for at in gone {
         free(&mut state, at);
     }
@@ -83,7 +95,7 @@ pub(crate) fn drop_wrappers_of(layer: &Layer, key: usize) {
 
 /// Frees one wrapper and forgets it.
 fn free(state: &mut crate::layer::State, at: usize) {
-    if let Some(inner) = state.wrappers.remove(&at) {
+    if let Some((inner, _)) = state.wrappers.remove(&at) {
         state.wrapped.remove(&inner);
         // SAFETY: the address came from `Box::into_raw` and is no longer listed.
         drop(unsafe { Box::from_raw(at as *mut Wrapper) });

@@ -249,7 +249,7 @@ fn lay_133_a_layer_may_raise_the_version_for_the_driver() {
     });
 }
 
-/// LAY-147
+/// LAY-147, BI-55
 #[test]
 fn lay_147_layer_names_of_a_device_are_ignored_with_a_warning() {
     case(|scene| {
@@ -271,7 +271,7 @@ fn lay_147_layer_names_of_a_device_are_ignored_with_a_warning() {
     });
 }
 
-/// LAY-147, BI-55
+/// LAY-147
 #[test]
 fn lay_147_the_instance_s_own_layers_are_not_warned_of() {
     case(|scene| {

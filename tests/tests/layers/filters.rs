@@ -97,6 +97,14 @@ filters! {
         => ["one_implicit", "two_implicit"];
     /// LAY-122, BI-41
     lay_122_an_unknown_word_is_ignored: VK_LOADER_LAYERS_DISABLE = "~x~,***,,," => ["one_implicit", "two_implicit"];
+    /// LAY-120
+    lay_120_special_words_do_not_count: VK_LOADER_LAYERS_DISABLE =
+        format!("~explicit~,{}VK_LAYER_one_implicit,VK_LAYER_two_implicit", "x,".repeat(14)) => [];
+    /// LAY-122
+    lay_122_all_words_allow_everything: VK_LOADER_LAYERS_DISABLE = "~implicit~", VK_LOADER_LAYERS_ALLOW = "~all~"
+        => ["one_implicit", "two_implicit"];
+    /// LAY-122
+    lay_122_implicit_means_nothing_to_allow: VK_LOADER_LAYERS_DISABLE = "*", VK_LOADER_LAYERS_ALLOW = "~implicit~" => [];
     /// LAY-123, LAY-124
     lay_124_allow_shields_from_disable: VK_LOADER_LAYERS_DISABLE = "*", VK_LOADER_LAYERS_ALLOW = "*two_implicit"
         => ["two_implicit"];

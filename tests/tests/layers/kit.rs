@@ -3,7 +3,8 @@
 use std::fmt::Display;
 use std::fmt::Write as _;
 
-use loader_tests::{Outcome, Scene, built};
+use loader_tests::ash::vk;
+use loader_tests::{Outcome, Scene, Vk, built, call};
 
 /// A folder where the normal search finds explicit layers: row 5 of LAY-11.
 pub(crate) const EXPLICIT: &str = "xdg/data-home/vulkan/explicit_layer.d";
@@ -185,11 +186,14 @@ impl Layer {
 
     /// Writes library and configuration only.
     pub(crate) fn put_library(&self, scene: &Scene) {
-        let mut bytes = std::fs::read(built("mock_layer")).expect("cargo built the mock layer");
-        for symbol in &self.hidden {
-            hide(&mut bytes, symbol);
-        }
-        scene.file(&format!("libraries/liblayer_{}.so", self.short), bytes);
+        // A child may be a copy of the program, which does not know where cargo built the mock.
+        scene.on_disk(|| {
+            let mut bytes = std::fs::read(built("mock_layer")).expect("cargo built the mock layer");
+            for symbol in &self.hidden {
+                hide(&mut bytes, symbol);
+            }
+            scene.file(&format!("libraries/liblayer_{}.so", self.short), bytes);
+        });
         let text = self.lines.replace("@ROOT@", scene.text_path("").trim_end_matches('/'));
         scene.file(&format!("libraries/liblayer_{}.conf", self.short), text);
     }
@@ -235,6 +239,17 @@ pub(crate) fn place(scene: &mut Scene, layers: &[Layer]) {
     for layer in layers {
         layer.put(scene);
     }
+}
+
+/// Looks for layers once, and gives their number. (The query for a list of any length looks twice, and tells all twice.)
+pub(crate) fn scan_once(vk: &Vk) -> u32 {
+    let mut count = 0;
+    let result = call!(
+        vk,
+        PFN_vkEnumerateInstanceLayerProperties(&mut count, std::ptr::null_mut())
+    );
+    assert_eq!(result, vk::Result::SUCCESS);
+    count
 }
 
 /// Takes a symbol from a copied library: its name in the dynamic string table gets another first letter.

@@ -1,9 +1,9 @@
 //! What is opened, how often, and what is told about it.
 
 use loader_tests::ash::vk;
-use loader_tests::{call, case};
+use loader_tests::case;
 
-use crate::kit::{Layer, chain, loads, place, put_text, unloads};
+use crate::kit::{Layer, chain, loads, place, put_text, scan_once, unloads};
 
 /// LAY-157
 #[test]
@@ -94,18 +94,124 @@ fn lay_142_a_set_but_empty_variable_is_told() {
 fn lay_24_one_query_reads_a_manifest_once() {
     case(|scene| {
         place(scene, &[Layer::implicit("a")]);
-        let outcome = scene.run(|vk| {
-            let mut count = 0;
-            let result = call!(
-                vk,
-                PFN_vkEnumerateInstanceLayerProperties(&mut count, std::ptr::null_mut())
-            );
-            assert_eq!(result, vk::Result::SUCCESS);
-            assert_eq!(count, 1);
-        });
+        let outcome = scene.run(|vk| assert_eq!(scan_once(vk), 1));
         let file = scene.text_path("layers/a/vulkan/implicit_layer.d/a.json");
         let told = outcome.ok().log("INFO");
         let reads = told.iter().filter(|text| text.contains(&file)).count();
         assert_eq!(reads, 1, "{}", outcome.all());
+    });
+}
+
+/// LAY-85, LAY-211: the name of the negotiation function counts from version 1.1.0.
+#[test]
+fn lay_85_a_renamed_negotiation_of_an_older_version_is_not_read() {
+    case(|scene| {
+        let rename = r#"{"vkNegotiateLoaderLayerInterfaceVersion": "layer1Negotiate"}"#;
+        let renaming = |short: &str, version: &str| {
+            let layer = Layer::explicit(short).member("functions", rename).format(version);
+            layer.section(1, &format!("name VK_LAYER_{short}1"))
+        };
+        place(scene, &[renaming("old", "1.0.1"), renaming("new", "1.1.0")]);
+        let outcome = scene.run(|vk| {
+            let spec = vk.spec().layer("VK_LAYER_old").layer("VK_LAYER_new");
+            drop(spec.create().expect("vkCreateInstance"));
+        });
+        assert_eq!(chain(outcome.ok()), ["VK_LAYER_old", "VK_LAYER_new1"]);
+    });
+}
+
+/// LAY-103
+#[test]
+fn lay_103_renamed_look_ups_without_a_renamed_negotiation_are_told() {
+    case(|scene| {
+        let functions = r#"{"vkGetInstanceProcAddr": "layer2GetInstanceProcAddr"}"#;
+        place(
+            scene,
+            &[
+                Layer::explicit("new").member("functions", functions),
+                Layer::explicit("old").member("functions", functions).format("1.0.1"),
+            ],
+        );
+        let outcome = scene.run(|vk| assert_eq!(scan_once(vk), 2));
+        let told = outcome.ok().log("INFO");
+        let of = |name: &str| {
+            let lines = told
+                .iter()
+                .filter(|text| text.contains(name) && text.contains("vkGetInstanceProcAddr"));
+            lines.count()
+        };
+        assert_eq!((of("VK_LAYER_new"), of("VK_LAYER_old")), (1, 0), "{told:#?}");
+    });
+}
+
+/// LAY-200
+#[test]
+fn lay_200_symbols_of_a_layer_are_not_for_the_process() {
+    case(|scene| {
+        place(scene, &[Layer::explicit("a")]);
+        let outcome = scene.run(|vk| {
+            let instance = vk.spec().layer("VK_LAYER_a").create().expect("vkCreateInstance");
+            // SAFETY: a look-up by a terminated name in what all libraries of the process share.
+            let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"layer1GetInstanceProcAddr".as_ptr()) };
+            assert!(found.is_null());
+            drop(instance);
+        });
+        outcome.ok();
+    });
+}
+
+/// LAY-204, LAY-202, BI-25
+#[test]
+fn lay_204_a_library_of_the_other_class_is_left_out_when_nobody_names_it() {
+    case(|scene| {
+        place(scene, &[Layer::implicit("a"), Layer::implicit("good")]);
+        let library = scene.path("libraries/liblayer_a.so");
+        scene.on_disk(|| {
+            let mut bytes = std::fs::read(&library).expect("the library is there");
+            // EI_CLASS: 64-bit becomes 32-bit.
+            bytes[4] = 1;
+            std::fs::write(library, bytes).expect("scratch files can be written");
+        });
+        let outcome = scene.run(|vk| drop(vk.instance()));
+        assert_eq!(chain(outcome.ok()), ["VK_LAYER_good"]);
+        outcome.logged("INFO | LAYER", "Requested layer \"VK_LAYER_a\" was wrong bit-type.");
+        assert!(outcome.log("ERROR").is_empty(), "{}", outcome.all());
+    });
+}
+
+/// LAY-206: two names of one file; the system opens it once, under the name that came first.
+#[test]
+fn lay_206_the_path_that_the_system_loaded_is_told_and_shown() {
+    case(|scene| {
+        let other = Layer::explicit("a")
+            .member("library_path", "\"@ROOT@/links/other.so\"")
+            .member(
+                "functions",
+                r#"{"vkNegotiateLoaderLayerInterfaceVersion": "layer1Negotiate"}"#,
+            );
+        place(scene, &[other, Layer::explicit("b").section(1, "name VK_LAYER_b1")]);
+        let (library, link) = (
+            scene.path("libraries/liblayer_b.so"),
+            scene.folder("links").join("other.so"),
+        );
+        scene.on_disk(|| std::fs::hard_link(library, link).expect("links can be made"));
+        let outcome = scene.run(|vk| {
+            let spec = vk.spec().layer("VK_LAYER_a").layer("VK_LAYER_b");
+            drop(spec.create().expect("vkCreateInstance"));
+        });
+        assert_eq!(chain(outcome.ok()), ["VK_LAYER_b1", "VK_LAYER_b"]);
+        let (given, loaded) = (
+            scene.text_path("links/other.so"),
+            scene.text_path("libraries/liblayer_b.so"),
+        );
+        outcome
+            .logged(
+                "WARNING | LAYER",
+                &format!("Path to given binary {given} was found to differ from OS loaded path {loaded}"),
+            )
+            .logged(
+                "INFO | LAYER",
+                &format!("Insert instance layer \"VK_LAYER_a\" ({loaded})"),
+            );
     });
 }

@@ -4,11 +4,14 @@
 //! inputs of the layer reference; the doc comment names the others.
 
 mod activation;
+mod below;
 mod call_stack;
 mod device_chain;
 mod discovery;
+mod elevated;
 mod enumeration;
 mod filters;
+mod hostile;
 mod instance_chain;
 mod kit;
 mod libraries;
@@ -18,6 +21,7 @@ mod meta;
 mod negotiation;
 mod overriding;
 mod paths;
+mod places;
 mod pre_instance;
 mod reentry;
 mod sample;

@@ -4,7 +4,7 @@ use loader_tests::case;
 use loader_tests::vk::text;
 use loader_tests::{ash::vk, call};
 
-use crate::kit::{EXPLICIT, Layer, chain, manifests, place};
+use crate::kit::{EXPLICIT, IMPLICIT, Layer, chain, manifests, place, put_manifest, scan_once};
 
 /// The usual explicit layer with one member changed.
 fn with(key: &str, json: &str) -> String {
@@ -138,6 +138,8 @@ fn lay_95_versions_are_read_part_by_part() {
         ("129.1025.4097", 1, 1, 1, "2", 2),
         ("0.1.2.3.4", 1, 2, 3, "3", 3),
         ("9.9.9", 9, 9, 9, "3", 3),
+        ("-1.-2.3", 0, 0, 3, "-5", 0),
+        ("1.2\\n3", 1, 2, 3, "4294967303", 7),
     ];
     case(move |scene| {
         let layers = rows
@@ -320,5 +322,93 @@ fn bi_7_bytes_that_are_no_utf_8_are_kept() {
                 assert!(names.into_iter().any(|name| name.starts_with(b"VK_LAYER_\xff\0")));
             })
             .ok();
+    });
+}
+
+/// LAY-91, BI-17: each required field, absent and of each wrong type; a skipped layer leaves nothing behind.
+#[test]
+fn bi_17_required_fields_of_every_wrong_type_skip_their_layer_alone() {
+    const FIELDS: [&str; 6] = [
+        "name",
+        "type",
+        "api_version",
+        "implementation_version",
+        "description",
+        "library_path",
+    ];
+    case(|scene| {
+        place(scene, &[]);
+        let good = |short: &str| Layer::explicit(short).object();
+        let mut objects = vec![good("first")];
+        for field in FIELDS {
+            objects.push(Layer::explicit("bad").without(field).object());
+            for wrong in ["null", "true", "5", "[\"x\"]", "{\"x\": \"y\"}"] {
+                objects.push(Layer::explicit("bad").member(field, wrong).object());
+            }
+        }
+        objects.push(good("last"));
+        let objects: Vec<&str> = objects.iter().map(String::as_str).collect();
+        put_manifest(scene, &format!("{EXPLICIT}/m.json"), "1.2.0", &objects);
+        let outcome = scene.run(|vk| assert_eq!(scan_once(vk), 2));
+        let skipped = outcome.ok().log("WARNING").len() + outcome.log("WARNING | LAYER").len();
+        assert_eq!(skipped, FIELDS.len() * 6, "one line each\n{}", outcome.all());
+    });
+}
+
+/// LAY-90: of several problems the first one is told.
+#[test]
+fn lay_90_fields_are_checked_in_their_order() {
+    const ORDER: [&str; 5] = ["name", "type", "api_version", "implementation_version", "description"];
+    case(|scene| {
+        place(scene, &[]);
+        for (index, field) in ORDER.iter().enumerate() {
+            let layer = ORDER[index..]
+                .iter()
+                .fold(Layer::implicit("m"), |layer, field| layer.member(field, 5));
+            let layer = layer.without("library_path").without("disable_environment");
+            let file = format!("{IMPLICIT}/{index}-{field}.json");
+            put_manifest(scene, &file, "1.2.0", &[&layer.object()]);
+        }
+        let rest = Layer::implicit("m")
+            .without("library_path")
+            .without("disable_environment");
+        put_manifest(scene, &format!("{IMPLICIT}/5-library.json"), "1.2.0", &[&rest.object()]);
+        let outcome = scene.run(|vk| assert_eq!(scan_once(vk), 0));
+        outcome.ok();
+        let told = [outcome.log("WARNING"), outcome.log("WARNING | LAYER")].concat();
+        assert_eq!(told.len(), ORDER.len() + 1, "{told:#?}");
+        for (index, field) in ORDER.iter().enumerate() {
+            let file = format!("{index}-{field}.json");
+            let line = told.iter().find(|line| line.contains(&file));
+            let line = line.unwrap_or_else(|| panic!("nothing about {file} in {told:#?}"));
+            let quoted = line.replace(&file, "");
+            assert!(quoted.contains(field), "{line}");
+            for later in &ORDER[index + 1..] {
+                assert!(!quoted.contains(&format!("\"{later}\"")), "{line}");
+            }
+        }
+        assert!(
+            told.iter()
+                .any(|line| line.contains("missing both library_path and component_layers"))
+        );
+    });
+}
+
+/// LAY-106
+#[test]
+fn lay_106_device_extensions_of_other_platforms_stay() {
+    case(|scene| {
+        let extensions = r#"[{"name": "VK_KHR_external_memory_win32"}, {"name": "VK_NN_of_nobody"}]"#;
+        place(scene, &[Layer::explicit("a").member("device_extensions", extensions)]);
+        let outcome = scene.run(|vk| {
+            let instance = vk.spec().layer("VK_LAYER_a").create().expect("vkCreateInstance");
+            let device = instance.device(instance.first(), &["VK_KHR_external_memory_win32", "VK_NN_of_nobody"]);
+            drop(device);
+        });
+        let call = outcome.ok().calls("VK_LAYER_a", "vkCreateDevice")[0];
+        assert!(
+            call.contains("[VK_KHR_external_memory_win32,VK_NN_of_nobody]"),
+            "{call}"
+        );
     });
 }

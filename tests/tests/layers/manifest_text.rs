@@ -1,6 +1,8 @@
 //! Manifests as files of JSON text, and their versions (sections 5.1 and 5.2).
 
-use crate::kit::{Layer, manifests};
+use loader_tests::case;
+
+use crate::kit::{Layer, manifests, place};
 
 /// A layer object of this name.
 fn named(name: &str) -> String {
@@ -79,6 +81,9 @@ manifests! {
     /// LAY-72, BI-5
     bi_5_huge_arrays_and_strings_are_accepted:
         explicit with(&format!("[\"{}\"{}]", "x".repeat(4 << 20), ",1".repeat(200_000))) => ["VK_LAYER_m"];
+    /// LAY-72
+    lay_72_a_file_of_sixteen_megabytes_is_accepted: explicit with(&format!("\"{}\"", "x".repeat((16 << 20) - 1000)))
+        => ["VK_LAYER_m"];
     /// LAY-73
     lay_73_member_names_match_in_any_case:
         explicit Layer::explicit("m").text().replace("\"layer\"", "\"LAYER\"").replace("\"name\"", "\"Name\"")
@@ -163,4 +168,31 @@ manifests! {
     bi_16_a_driver_manifest_is_skipped_without_a_warning:
         explicit r#"{"file_format_version": "1.0.0", "ICD": {"library_path": "x.so", "api_version": "1.0.0"}}"# => [],
         not "WARNING";
+    /// LAY-84
+    lay_84_a_file_without_layers_is_warned_of: explicit r#"{"file_format_version": "1.2.0", "layerz": {}}"# => [],
+        "WARNING | LAYER" "@FILE@";
+    /// LAY-85, LAY-99
+    lay_85_a_meta_layer_of_an_older_version_is_warned_of_and_read:
+        explicit Layer::meta("m", &[]).format("1.0.1").text() => ["VK_LAYER_m"], "WARNING" "component_layers";
+    /// LAY-86
+    lay_86_descriptive_and_unknown_members_are_ignored_silently:
+        explicit Layer::explicit("m")
+            .member("introduction", "\"text\"").member("url", "5").member("platforms", "[\"WINDOWS\"]")
+            .member("status", "\"DEPRECATED\"").member("anything", "null")
+            .member("features", r#"{"presets": [5], "settings": [{"key": "k", "env": "DISABLE", "type": "BOOL"}]}"#)
+            .text() => ["VK_LAYER_m"], not "WARNING";
+}
+
+/// LAY-80
+#[test]
+fn lay_80_the_known_versions_are_taken_without_a_word() {
+    case(|scene| {
+        let versions = ["1.0.0", "1.0.1", "1.1.0", "1.1.1", "1.1.2", "1.2.0", "1.2.1"];
+        let layers = versions.iter().enumerate();
+        let layers = layers.map(|(index, version)| Layer::explicit(&format!("n{index}")).format(version));
+        place(scene, &layers.collect::<Vec<_>>());
+        let outcome = scene.run(move |vk| assert_eq!(vk.layers().expect("layers").len(), versions.len()));
+        outcome.ok().not_logged("unknown layer manifest file version");
+        assert!(outcome.log("WARNING | LAYER").is_empty(), "{}", outcome.all());
+    });
 }

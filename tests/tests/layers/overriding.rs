@@ -405,3 +405,57 @@ fn lay_175_the_implicit_search_stays() {
         assert_eq!(chain(outcome.ok()), ["VK_LAYER_a", "VK_LAYER_i"]);
     });
 }
+
+/// LAY-85
+#[test]
+fn lay_85_override_paths_of_an_older_version_are_warned_of_and_used() {
+    case(|scene| {
+        let layer = with_path(scene, &["VK_LAYER_a"], "override").format("1.0.1");
+        place(scene, &[layer, Layer::explicit("a").folder("override")]);
+        let outcome = scene.run(|vk| assert_eq!(vk.layers().expect("layers"), [OVERRIDE, "VK_LAYER_a"]));
+        outcome.ok().logged(
+            "WARNING",
+            &format!(
+                "Layer \"{OVERRIDE}\" contains meta-layer-specific override paths, but using older JSON file version."
+            ),
+        );
+    });
+}
+
+/// LAY-174: what turns an implicit layer on and off does so with the override layer; a component that is too old removes it.
+#[test]
+fn lay_174_the_override_layer_obeys_its_variables_and_its_components() {
+    case(|scene| {
+        let overriding = with_path(scene, &["VK_LAYER_a"], "override").enabled_by("OVERRIDE_ON", "1");
+        place(
+            scene,
+            &[
+                overriding,
+                Layer::explicit("a").folder("override"),
+                Layer::explicit("usual"),
+            ],
+        );
+        for (value, filter, expected) in [
+            ("0", "", &["VK_LAYER_usual"][..]),
+            ("1", "", &["VK_LAYER_a"]),
+            ("0", "*override", &["VK_LAYER_a"]),
+        ] {
+            scene.env("OVERRIDE_ON", value).env("VK_LOADER_LAYERS_ENABLE", filter);
+            let outcome = scene.run(|vk| {
+                let layers = vk.layers().expect("layers");
+                assert_eq!(
+                    layers.iter().filter(|name| *name != OVERRIDE).collect::<Vec<_>>(),
+                    expected
+                );
+            });
+            outcome.ok();
+        }
+        scene.env("OVERRIDE_ON", "1");
+        Layer::explicit("a").folder("override").api("1.2.0").put(scene);
+        let outcome = scene.run(|vk| {
+            assert_eq!(vk.layers().expect("layers"), ["VK_LAYER_a"]);
+            drop(vk.instance());
+        });
+        assert!(chain(outcome.ok()).is_empty());
+    });
+}

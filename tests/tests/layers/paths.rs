@@ -129,6 +129,19 @@ fn lay_60_add_implicit_layer_path_is_ignored_beside_implicit_layer_path() {
     });
 }
 
+/// BI-40, LAY-14
+#[test]
+fn bi_40_paths_of_separators_alone_and_missing_ones_hold_nothing() {
+    case(|scene| {
+        place(scene, &[Layer::explicit("a"), Layer::explicit("root").folder(".")]);
+        for path in [":", ":::", "/no/such/folder", "no/such/file.json:"] {
+            scene.env("VK_LAYER_PATH", path);
+            let outcome = scene.run(|vk| assert!(vk.layers().expect("layers").is_empty()));
+            outcome.ok();
+        }
+    });
+}
+
 /// BI-40
 #[test]
 fn bi_40_layer_paths_of_any_size_and_form_are_survived() {

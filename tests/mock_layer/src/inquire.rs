@@ -1,0 +1,87 @@
+//! What a layer may ask of the loader beyond passing calls on: the look-ups below with and without an instance (LAY-240,
+//! LAY-241), the loader's nodes until the call returns (LAY-232), the data callbacks with a foreign parent (LAY-251).
+
+use std::ffi::{CString, c_void};
+
+use ash::vk;
+use ash::vk::Handle;
+
+use crate::abi::{SetDeviceLoaderData, SetInstanceLoaderData};
+use crate::instance::GARBAGE;
+use crate::layer::{InstanceRecord, Layer};
+
+/// Asks both look-ups below for each name of an `ask` line, first without an instance.
+///
+/// # Safety
+/// The record's instance is live.
+pub(crate) unsafe fn ask(layer: &Layer, record: &InstanceRecord) {
+    for text in layer.config.all("ask") {
+        let Ok(name) = CString::new(text) else { continue };
+        let answers = [vk::Instance::null(), record.handle].map(|handle| {
+            // SAFETY: the look-ups came from the link, and the handle is null or the one from below.
+            let plain = unsafe { (record.next)(handle, name.as_ptr()) };
+            let physical = record
+                .next_physical
+                // SAFETY: as above.
+                .and_then(|next| unsafe { next(handle, name.as_ptr()) });
+            (plain.is_some(), physical.is_some())
+        });
+        let [(null, physical_null), (own, physical)] = answers;
+        layer.journal(&format!(
+            "ask {text} null={null} own={own} physical-null={physical_null} physical={physical}"
+        ));
+    }
+}
+
+/// Offers the callback an object of an instance that the loader never made; says what it answers and whether the object
+/// stayed as it was.
+pub(crate) fn stray_instance(layer: &Layer, set: Option<SetInstanceLoaderData>) {
+    let Some(set) = set.filter(|_| layer.config.flag("stray-parent")) else {
+        return;
+    };
+    let parent = vk::Instance::from_raw((&raw const GARBAGE).addr() as u64);
+    let mut object = GARBAGE;
+    // SAFETY: both start with a readable word, and that of the object is writable.
+    let result = unsafe { set(parent, object.as_mut_ptr().cast::<c_void>()) };
+    let same = object == GARBAGE;
+    layer.journal(&format!("stray instance result={} same={same}", result.as_raw()));
+}
+
+/// The same for a device.
+pub(crate) fn stray_device(layer: &Layer, set: Option<SetDeviceLoaderData>) {
+    let Some(set) = set.filter(|_| layer.config.flag("stray-parent")) else {
+        return;
+    };
+    let parent = vk::Device::from_raw((&raw const GARBAGE).addr() as u64);
+    let mut object = GARBAGE;
+    // SAFETY: both start with a readable word, and that of the object is writable.
+    let result = unsafe { set(parent, object.as_mut_ptr().cast::<c_void>()) };
+    let same = object == GARBAGE;
+    layer.journal(&format!("stray device result={} same={same}", result.as_raw()));
+}
+
+/// What a handle is overwritten with before the call goes down, if the configuration wants that (BI-47).
+pub(crate) fn clobbered(layer: &Layer, kind: &str) -> Option<u64> {
+    if layer.config.lists("clobber", kind) {
+        return Some((&raw const GARBAGE).addr() as u64);
+    }
+    layer.config.lists("clobber", &format!("{kind}-null")).then_some(0)
+}
+
+/// Says, after the call below returned, whether the nodes are still the `same`, where the shared one is and whether the
+/// layers have used up its links (LAY-232).
+///
+/// # Safety
+/// `link` is the content of the live link node at `node`.
+pub(crate) unsafe fn kept<L>(layer: &Layer, kind: &str, same: bool, node: usize, link: *mut *mut L) {
+    if !layer.config.flag("keep-nodes") {
+        return;
+    }
+    // SAFETY: the caller passes a live link node; what is written is what is there.
+    let left = unsafe {
+        let left = link.read_volatile();
+        link.write_volatile(left);
+        left.is_null()
+    };
+    layer.journal(&format!("kept {kind} same={same} used-up={left} node={node:#x}"));
+}

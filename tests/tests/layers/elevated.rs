@@ -1,0 +1,170 @@
+//! Layers in processes with elevated privileges: a set-user-ID program started by an unprivileged user (LAY-12, LAY-67).
+//!
+//! Only system folders count there, so two of Mesa's layers stand for those of a system: `VK_LAYER_MESA_device_select`,
+//! implicit, kept out by `NODEVICE_SELECT`, and `VK_LAYER_MESA_overlay`, explicit.
+
+use loader_tests::ash::vk;
+use loader_tests::vk::Instance;
+use loader_tests::{Scene, Vk, case};
+
+use crate::kit::{EXPLICIT, IMPLICIT, Layer, list};
+use crate::meta::active;
+
+const DEVICE_SELECT: &str = "VK_LAYER_MESA_device_select";
+const OVERLAY: &str = "VK_LAYER_MESA_overlay";
+
+/// An instance on a driver that is given directly, since no variable may name one here.
+fn instance(vk: &Vk, then: impl FnOnce(&Instance<'_>)) {
+    let infos = [vk::DirectDriverLoadingInfoLUNARG {
+        pfn_get_instance_proc_addr: vk.direct_driver("direct"),
+        ..Default::default()
+    }];
+    let drivers = vk::DirectDriverLoadingListLUNARG::default()
+        .mode(vk::DirectDriverLoadingModeLUNARG::EXCLUSIVE)
+        .drivers(&infos);
+    let spec = vk
+        .spec()
+        .api("1.1")
+        .extensions(&["VK_LUNARG_direct_driver_loading"])
+        .next(&drivers);
+    then(&spec.create().expect("vkCreateInstance"));
+}
+
+/// An elevated scene with a driver that can be given directly.
+fn elevated(scene: &mut Scene) {
+    scene.driver("direct").unlisted().device("gpu");
+    scene.elevated();
+}
+
+/// Layers wherever a user could put them, an override layer among them, none of which may be found.
+fn everywhere(scene: &mut Scene) {
+    Layer::implicit("i").folder(IMPLICIT).put(scene);
+    Layer::explicit("e").folder(EXPLICIT).put(scene);
+    Layer::overriding(&["VK_LAYER_e"])
+        .member("override_paths", list(&[&scene.text_path("override")]))
+        .member("blacklisted_layers", list(&[DEVICE_SELECT]))
+        .folder("home/.local/share/vulkan/implicit_layer.d")
+        .put(scene);
+    Layer::implicit("h")
+        .folder("home/.config/vulkan/implicit_layer.d")
+        .put(scene);
+    Layer::implicit("d")
+        .folder("xdg/data-dirs/vulkan/implicit_layer.d")
+        .put(scene);
+    Layer::implicit("c")
+        .folder("xdg/config-dirs/vulkan/implicit_layer.d")
+        .put(scene);
+    for variable in [
+        "VK_LAYER_PATH",
+        "VK_ADD_LAYER_PATH",
+        "VK_IMPLICIT_LAYER_PATH",
+        "VK_ADD_IMPLICIT_LAYER_PATH",
+    ] {
+        let folder = format!("by/{variable}");
+        Layer::implicit(variable).folder(&folder).put(scene);
+        let folder = scene.path(&folder);
+        scene.env(variable, folder);
+    }
+    let settings = format!(
+        r#"{{"file_format_version": "1.0.0", "settings": {{"layers": [
+            {{"name": "VK_LAYER_e", "path": "{}", "control": "on"}}]}}}}"#,
+        scene.text_path(&format!("{EXPLICIT}/e.json"))
+    );
+    scene.file(
+        "xdg/data-home/vulkan/loader_settings.d/vk_loader_settings.json",
+        settings,
+    );
+}
+
+/// LAY-12, LAY-60, LAY-181: without privileges the same scene finds layers in all of these places.
+#[test]
+fn lay_12_only_system_folders_are_searched_for_layers() {
+    case(|scene| {
+        everywhere(scene);
+        elevated(scene);
+        let root = scene.text_path("");
+        let outcome = scene.run(|vk| {
+            let layers = vk.layers().expect("layers");
+            assert!(layers.contains(&DEVICE_SELECT.into()), "{layers:?}");
+            let of_scene = |name: &&String| name.starts_with("VK_LAYER_VK_") || name.len() == "VK_LAYER_e".len();
+            assert_eq!(layers.iter().find(of_scene), None, "{layers:?}");
+            assert!(!layers.contains(&"VK_LAYER_LUNARG_override".into()), "{layers:?}");
+            instance(vk, |_| ());
+        });
+        outcome.ok();
+        let lines: Vec<&str> = outcome.stderr.lines().filter(|line| line.contains("layer.d")).collect();
+        assert!(!lines.iter().any(|line| line.contains(&root)), "{}", outcome.all());
+        for kind in ["implicit", "explicit"] {
+            for folder in ["/etc/xdg", "/etc", "/usr/local/share", "/usr/share"] {
+                outcome.logged("LAYER", &format!("      {folder}/vulkan/{kind}_layer.d"));
+            }
+        }
+    });
+}
+
+/// LAY-12: what the case above would find without privileges.
+#[test]
+fn lay_12_without_privileges_the_same_folders_count() {
+    case(|scene| {
+        everywhere(scene);
+        scene.file("xdg/data-home/vulkan/loader_settings.d/vk_loader_settings.json", "");
+        scene.driver("direct").unlisted().device("gpu");
+        for (without, expected) in [
+            (
+                &[][..],
+                &["VK_LAYER_VK_IMPLICIT_LAYER_PATH", "VK_LAYER_VK_LAYER_PATH"][..],
+            ),
+            (
+                &["VK_LAYER_PATH", "VK_IMPLICIT_LAYER_PATH"],
+                &[
+                    "VK_LAYER_VK_ADD_IMPLICIT_LAYER_PATH",
+                    "VK_LAYER_c",
+                    "VK_LAYER_i",
+                    "VK_LAYER_d",
+                ],
+            ),
+        ] {
+            for variable in without {
+                scene.unset(variable);
+            }
+            let outcome = scene.run(|vk| {
+                let layers = vk.layers().expect("layers");
+                assert_eq!(layers[..expected.len()], *expected, "{layers:?}");
+            });
+            outcome.ok();
+        }
+    });
+}
+
+/// LAY-67: the variables that a manifest names and `VK_INSTANCE_LAYERS` are read; LAY-141.
+#[test]
+fn lay_67_variables_that_name_no_file_count() {
+    case(|scene| {
+        elevated(scene);
+        let outcome = scene.run(|vk| instance(vk, |instance| assert_eq!(active(instance), [DEVICE_SELECT])));
+        outcome.ok();
+        scene.env("NODEVICE_SELECT", "1").env("VK_INSTANCE_LAYERS", OVERLAY);
+        let outcome = scene.run(|vk| instance(vk, |instance| assert_eq!(active(instance), [OVERLAY])));
+        outcome.ok().logged(
+            "WARNING | LAYER",
+            &format!("env var 'VK_INSTANCE_LAYERS' defined and adding layers \"{OVERLAY}\""),
+        );
+    });
+}
+
+/// LAY-67
+#[test]
+fn lay_67_the_layer_filters_are_ignored() {
+    case(|scene| {
+        elevated(scene);
+        scene
+            .env("VK_LOADER_LAYERS_DISABLE", "~all~")
+            .env("VK_LOADER_LAYERS_ENABLE", OVERLAY)
+            .env("VK_LOADER_LAYERS_ALLOW", "*");
+        let outcome = scene.run(|vk| {
+            assert!(vk.layers().expect("layers").contains(&OVERLAY.into()));
+            instance(vk, |instance| assert_eq!(active(instance), [DEVICE_SELECT]));
+        });
+        outcome.ok().not_logged("VK_LOADER_LAYERS_");
+    });
+}

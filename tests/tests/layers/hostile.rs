@@ -1,0 +1,351 @@
+//! Bad inputs that take more than a manifest's text: files that change, memory that ends, long paths (section 17).
+
+use std::ffi::c_char;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::{fs, ptr, thread};
+
+use loader_tests::ash::vk;
+use loader_tests::{Scene, call, case};
+
+use crate::kit::{EXPLICIT, IMPLICIT, Layer, chain, list, place, put_manifest};
+
+/// The name of the override layer.
+const OVERRIDE: &str = "VK_LAYER_LUNARG_override";
+
+/// BI-10
+#[test]
+fn bi_10_a_manifest_that_changes_its_size_while_it_is_read_is_whole_or_refused() {
+    case(|scene| {
+        place(scene, &[Layer::explicit("a"), Layer::explicit("m").folder(EXPLICIT)]);
+        scene.env("VK_LOADER_DEBUG", "none");
+        let outcome = scene.run(|vk| {
+            let file = vk.path(EXPLICIT).join("m.json");
+            let short = fs::read(&file).expect("the manifest is there");
+            let mut long = short.clone();
+            long.resize(1 << 20, b' ');
+            let done = AtomicBool::new(false);
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    while !done.load(Ordering::Relaxed) {
+                        for text in [&long, &short] {
+                            fs::write(&file, text).expect("scratch files can be written");
+                        }
+                    }
+                });
+                for _ in 0..200 {
+                    let layers = vk.layers().expect("layers");
+                    let rest: Vec<_> = layers.iter().filter(|name| *name != "VK_LAYER_m").collect();
+                    assert_eq!(rest, ["VK_LAYER_a"], "{layers:?}");
+                }
+                done.store(true, Ordering::Relaxed);
+            });
+        });
+        outcome.ok();
+    });
+}
+
+/// BI-10: a file whose size is told as zero, and which is longer.
+#[test]
+fn bi_10_the_size_that_the_system_tells_is_not_believed() {
+    case(|scene| {
+        place(scene, &[Layer::explicit("a")]);
+        scene.folder(EXPLICIT);
+        let link = scene.path(&format!("{EXPLICIT}/m.json"));
+        scene.on_disk(|| std::os::unix::fs::symlink("/proc/self/status", link).expect("links can be made"));
+        let outcome = scene.run(|vk| assert_eq!(vk.layers().expect("layers"), ["VK_LAYER_a"]));
+        let file = scene.text_path(&format!("{EXPLICIT}/m.json"));
+        outcome
+            .ok()
+            .logged_with("ERROR", &format!("loader_get_json: Failed to read JSON file {file}"));
+    });
+}
+
+/// BI-26, LAY-215: symbols are looked for in the libraries that a layer is linked with, too.
+#[test]
+fn bi_26_a_layer_that_is_linked_with_the_loader_does_not_lend_its_symbols() {
+    /// A library that the mock needs and every process here has, and a name as long for the loader's.
+    const NEEDED: (&[u8], &[u8]) = (b"\0libgcc_s.so.1\0", b"\0libvklnk.so.1\0");
+    case(|scene| {
+        let bare = Layer::explicit("a")
+            .hide("vkNegotiateLoaderLayerInterfaceVersion")
+            .hide("vkGetInstanceProcAddr")
+            .hide("vkGetDeviceProcAddr");
+        place(scene, &[bare, Layer::explicit("good")]);
+        let (library, link) = (
+            scene.path("libraries/liblayer_a.so"),
+            scene.path("libraries/libvklnk.so.1"),
+        );
+        scene.on_disk(|| {
+            let mut bytes = fs::read(&library).expect("the library is there");
+            let place = bytes.windows(NEEDED.0.len()).position(|window| window == NEEDED.0);
+            let place = place.expect("the mock is linked with it");
+            bytes[place..place + NEEDED.1.len()].copy_from_slice(NEEDED.1);
+            fs::write(&library, bytes).expect("scratch files can be written");
+            std::os::unix::fs::symlink(loader_tests::under_test(), link).expect("links can be made");
+        });
+        let libraries = scene.path("libraries");
+        scene.env("LD_LIBRARY_PATH", libraries);
+        let outcome = scene.run(|vk| {
+            let refused = vk.spec().layer("VK_LAYER_a").create().err();
+            assert_eq!(refused, Some(vk::Result::ERROR_LAYER_NOT_PRESENT));
+            drop(vk.spec().layer("VK_LAYER_good").create().expect("vkCreateInstance"));
+        });
+        let library = scene.text_path("libraries/liblayer_a.so");
+        outcome.ok().logged(
+            "ERROR | LAYER",
+            &format!("loader_create_instance_chain: Failed to find 'vkGetInstanceProcAddr' in layer \"{library}\""),
+        );
+        assert_eq!(chain(&outcome), ["VK_LAYER_good"]);
+    });
+}
+
+/// BI-36
+#[test]
+fn bi_36_a_thousand_different_components_work() {
+    case(|scene| {
+        place(scene, &[Layer::explicit("last")]);
+        let names: Vec<String> = (0..1000).map(|index| format!("VK_LAYER_n{index}")).collect();
+        let missing = |name: &String| {
+            let layer = Layer::explicit("n").named(name);
+            layer.member("library_path", "\"/no/such/library.so\"").object()
+        };
+        let objects: Vec<String> = names.iter().map(missing).collect();
+        let objects: Vec<&str> = objects.iter().map(String::as_str).collect();
+        put_manifest(scene, &format!("{EXPLICIT}/many.json"), "1.2.0", &objects);
+        let components: Vec<&str> = names.iter().map(String::as_str).chain(["VK_LAYER_last"]).collect();
+        let meta = Layer::meta("m", &[]).member("component_layers", list(&components));
+        put_manifest(scene, &format!("{EXPLICIT}/meta.json"), "1.2.0", &[&meta.object()]);
+        let outcome = scene.run(|vk| {
+            assert_eq!(vk.layers().expect("layers").len(), 1002);
+            drop(vk.spec().layer("VK_LAYER_m").create().expect("vkCreateInstance"));
+        });
+        assert_eq!(chain(outcome.ok()), ["VK_LAYER_last"]);
+        let told = outcome.log("INFO | LAYER");
+        let failed = told.iter().filter(|text| text.ends_with("failed to load."));
+        assert_eq!(failed.count(), 1000);
+    });
+}
+
+/// BI-39
+#[test]
+fn bi_39_keys_and_paths_are_read_up_to_the_first_element_that_is_no_string() {
+    case(|scene| {
+        let (one, two) = (scene.text_path("one"), scene.text_path("two"));
+        let own = std::env::current_exe()
+            .expect("a process knows its program")
+            .display()
+            .to_string();
+        let keyed = |short: &str, keys: String, paths: String| {
+            Layer::implicit_meta(short, &[])
+                .named(OVERRIDE)
+                .member("app_keys", keys)
+                .member("override_paths", paths)
+        };
+        place(
+            scene,
+            &[
+                keyed("late", format!("[\"/x\", null, \"{own}\"]"), list(&[&two])),
+                keyed(
+                    "early",
+                    format!("[\"{own}\", 7]"),
+                    format!("[\"{one}\", {{}}, \"{two}\"]"),
+                ),
+                Layer::explicit("a").folder("one"),
+                Layer::explicit("b").folder("two"),
+            ],
+        );
+        let outcome = scene.run(|vk| assert_eq!(vk.layers().expect("layers"), [OVERRIDE, "VK_LAYER_a"]));
+        outcome.ok();
+    });
+}
+
+/// BI-41: a variable of the process itself has no limit of the system's.
+#[test]
+fn bi_41_a_pattern_of_a_megabyte_is_survived() {
+    case(|scene| {
+        place(scene, &[Layer::implicit("a"), Layer::explicit("b")]);
+        let outcome = scene.run(|vk| {
+            let megabyte = "x".repeat(1 << 20);
+            vk.set_env(
+                "VK_LOADER_LAYERS_DISABLE",
+                Some(&format!("{megabyte},*{megabyte}*,VK_LAYER_b")),
+            );
+            vk.set_env("VK_LOADER_LAYERS_ENABLE", Some(&",".repeat(1 << 20)));
+            vk.set_env("VK_LOADER_LAYERS_ALLOW", Some(&"~".repeat(1 << 20)));
+            assert_eq!(vk.layers().expect("layers"), ["VK_LAYER_a"]);
+            vk.set_env("VK_INSTANCE_LAYERS", Some(&format!("{megabyte}:VK_LAYER_a")));
+            drop(vk.instance());
+        });
+        assert_eq!(chain(outcome.ok()), ["VK_LAYER_a"]);
+    });
+}
+
+/// Bytes that end where readable memory ends.
+struct AtTheEdge {
+    map: *mut u8,
+    page: usize,
+}
+
+impl AtTheEdge {
+    /// Two pages, of which only the first can be read.
+    fn new() -> Self {
+        // SAFETY: a question about the system; it takes a plain number.
+        let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).expect("a page has a size");
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        // SAFETY: a fresh map of two pages, the second of which is then closed; nobody else knows of it.
+        let map = unsafe {
+            let map = libc::mmap(ptr::null_mut(), 2 * page, access, kind, -1, 0);
+            assert_ne!(map, libc::MAP_FAILED);
+            assert_eq!(libc::mprotect(map.byte_add(page), page, libc::PROT_NONE), 0);
+            map.cast::<u8>()
+        };
+        Self { map, page }
+    }
+
+    /// `count` times the letter x, directly before the memory that cannot be read.
+    fn letters(&self, count: usize) -> *const c_char {
+        // SAFETY: `count` is below the size of the first page, which is writable.
+        unsafe {
+            let begin = self.map.add(self.page - count);
+            ptr::write_bytes(begin, b'x', count);
+            begin.cast()
+        }
+    }
+}
+
+impl Drop for AtTheEdge {
+    fn drop(&mut self) {
+        // SAFETY: the map of `new`, of which no pointer is used any more.
+        unsafe { libc::munmap(self.map.cast(), 2 * self.page) };
+    }
+}
+
+/// BI-44, LAY-144, LAY-321
+#[test]
+fn bi_44_a_layer_name_without_an_end_is_read_no_further_than_256_bytes() {
+    case(|scene| {
+        place(scene, &[Layer::explicit("a")]);
+        let outcome = scene.run(|vk| {
+            let edge = AtTheEdge::new();
+            let name = edge.letters(256);
+            let mut instance = vk::Instance::null();
+            let info = vk::InstanceCreateInfo {
+                enabled_layer_count: 1,
+                pp_enabled_layer_names: &name,
+                ..Default::default()
+            };
+            let result = call!(vk, PFN_vkCreateInstance(&info, ptr::null(), &mut instance));
+            assert_eq!(result, vk::Result::ERROR_LAYER_NOT_PRESENT);
+            let info = vk::InstanceCreateInfo {
+                enabled_extension_count: 1,
+                pp_enabled_extension_names: &name,
+                ..Default::default()
+            };
+            let result = call!(vk, PFN_vkCreateInstance(&info, ptr::null(), &mut instance));
+            assert_eq!(result, vk::Result::ERROR_EXTENSION_NOT_PRESENT);
+            // A query allows one byte more.
+            let mut count = 0;
+            let name = edge.letters(257);
+            let result = call!(
+                vk,
+                PFN_vkEnumerateInstanceExtensionProperties(name, &mut count, ptr::null_mut())
+            );
+            assert_eq!(result, vk::Result::ERROR_EXTENSION_NOT_PRESENT);
+        });
+        outcome.ok();
+    });
+}
+
+/// BI-53: the driver believes in more extensions at the second call than there is room for.
+#[test]
+fn bi_53_a_list_that_grows_while_layers_are_merged_stays_in_its_bounds() {
+    case(|scene| {
+        scene
+            .driver("driver")
+            .line("grow", "vkEnumerateDeviceExtensionProperties 5")
+            .device_with("gpu", |device| {
+                device.extension("VK_KHR_swapchain").extension("VK_EXT_two")
+            });
+        let extensions = r#"[{"name": "VK_EXT_i"}, {"name": "VK_EXT_j"}, {"name": "VK_EXT_two"}]"#;
+        Layer::implicit("i")
+            .folder(IMPLICIT)
+            .member("device_extensions", extensions)
+            .put(scene);
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance();
+            let device = instance.first();
+            let untouched = [0x5a as c_char; 256];
+            for room in 0..8_u32 {
+                let mut list = [vk::ExtensionProperties {
+                    extension_name: untouched,
+                    spec_version: 0,
+                }; 16];
+                let mut count = room;
+                let result = call!(
+                    instance,
+                    PFN_vkEnumerateDeviceExtensionProperties(device, ptr::null(), &mut count, list.as_mut_ptr())
+                );
+                assert!(count <= room, "{count} of {room}");
+                let short = room < 4;
+                assert_eq!(result == vk::Result::INCOMPLETE, short, "{result} for {room}");
+                let beyond = &list[room as usize..];
+                assert!(
+                    beyond.iter().all(|one| one.extension_name == untouched),
+                    "written beyond {room}"
+                );
+            }
+            drop(instance.device(device, &["VK_EXT_i", "VK_EXT_two"]));
+        });
+        outcome.ok();
+    });
+}
+
+/// A copy of this program where its path is longer than 1023 bytes.
+fn far_away(scene: &Scene) -> PathBuf {
+    let folder = (0..6).fold(scene.path("far"), |path, _| path.join("x".repeat(200)));
+    let program = folder.join("program");
+    assert!(program.as_os_str().as_bytes().len() > 1023);
+    let own = std::env::current_exe().expect("a process knows its program");
+    scene.on_disk(|| {
+        fs::create_dir_all(&folder).expect("folders can be made");
+        copy(&own, &program);
+    });
+    program
+}
+
+/// The same file under another name, or a copy on another file system.
+fn copy(from: &Path, to: &Path) {
+    if fs::hard_link(from, to).is_err() {
+        fs::copy(from, to).expect("the program can be copied");
+    }
+}
+
+/// BI-54, LAY-171: all override layers are kept as found, so that the first one is the one of its name.
+#[test]
+fn bi_54_no_key_matches_a_program_whose_path_is_too_long() {
+    case(|scene| {
+        let program = far_away(scene);
+        let key = program.display().to_string();
+        place(
+            scene,
+            &[
+                Layer::implicit_meta("first", &["VK_LAYER_a"])
+                    .named(OVERRIDE)
+                    .member("app_keys", "[\"/no/such/program\"]"),
+                Layer::implicit_meta("second", &["VK_LAYER_b"])
+                    .named(OVERRIDE)
+                    .member("app_keys", list(&[&key])),
+                Layer::implicit_meta("third", &["VK_LAYER_c"]).named(OVERRIDE),
+                Layer::explicit("a"),
+                Layer::explicit("b"),
+                Layer::explicit("c"),
+            ],
+        );
+        scene.program(program);
+        let outcome = scene.run(|vk| drop(vk.instance()));
+        assert_eq!(chain(outcome.ok()), ["VK_LAYER_a"]);
+    });
+}
