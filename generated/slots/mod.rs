@@ -20,7 +20,15 @@ mod code;
 #[cfg(target_arch = "x86")]
 #[path = "x86.rs"]
 mod code;
-#[cfg(not(any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64")))]
+#[cfg(all(target_arch = "arm", unix, not(target_vendor = "apple")))]
+#[path = "arm.rs"]
+mod code;
+#[cfg(not(any(
+    target_arch = "x86_64",
+    target_arch = "x86",
+    target_arch = "aarch64",
+    all(target_arch = "arm", unix, not(target_vendor = "apple"))
+)))]
 #[path = "fallback.rs"]
 mod code;
 

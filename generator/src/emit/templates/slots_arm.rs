@@ -1,0 +1,205 @@
+//! Stubs for 32-bit Arm, in A32 code, which every caller can enter and which needs no mark in an address. The first
+//! argument lies in r0, and of all registers only ip (r12) is free. The application profile has no landing instruction.
+//!
+//! An offset is split: a load reaches 4095 bytes, an addition takes the rest.
+
+use super::super::dispatch::{DeviceTable, InstanceTable, Slot, UNKNOWN_SLOTS};
+use super::Stubs;
+use crate::seam::{self, offsets};
+use std::arch::global_asm;
+
+/// Whether unknown functions can be forwarded.
+pub const SUPPORTED: bool = true;
+
+const DEVICE_THUNK: usize = 16;
+const PHYSICAL_DEVICE_THUNK: usize = 16;
+const PHYSICAL_DEVICE_TERMINATOR: usize = 64;
+const MISSING: usize = 16;
+
+// One addition reaches this far.
+const _: () = assert!(offsets::DEVICE_UNKNOWN + 4 * UNKNOWN_SLOTS <= 0x10_0000);
+const _: () = assert!(offsets::INSTANCE_UNKNOWN + 4 * UNKNOWN_SLOTS <= 0x10_0000);
+const _: () = assert!(offsets::DRIVER_UNKNOWN + 4 * UNKNOWN_SLOTS <= 0x10_0000);
+// A slot's number in the terminators is one byte.
+const _: () = assert!(UNKNOWN_SLOTS <= 256);
+
+unsafe extern "C" {
+    static vkl_device_thunks: u8;
+    static vkl_physical_device_thunks: u8;
+    static vkl_physical_device_terminators: u8;
+    static vkl_missing_device: u8;
+    static vkl_missing_instance: u8;
+    /// Ends the process after a handle failed its check. Opaque to the compiler, so that calling it is a plain jump.
+    pub fn vkl_reject(row: u32);
+}
+
+/// The beginning of a block: A32 code behind a symbol for the other code of this library only.
+macro_rules! local_symbol {
+    ($name:literal) => {
+        concat!(
+            ".text\n.syntax unified\n.arm\n.globl ",
+            $name,
+            "\n.hidden ",
+            $name,
+            "\n.type ",
+            $name,
+            ", %function\n.p2align 6\n",
+            $name,
+            ":\n2:"
+        )
+    };
+}
+
+// The dispatch table from the object's first word, and a jump through the slot.
+global_asm!(
+    local_symbol!("vkl_device_thunks"),
+    ".set vkl_offset, {unknown}",
+    ".rept {count}",
+    ".balign {size}",
+    "ldr ip, [r0]",
+    "add ip, ip, #(vkl_offset & 0xff000)",
+    "ldr pc, [ip, #(vkl_offset & 0xfff)]",
+    ".set vkl_offset, vkl_offset + 4",
+    ".endr",
+    ".org 2b + {count} * {size}",
+    count = const UNKNOWN_SLOTS,
+    size = const DEVICE_THUNK,
+    unknown = const offsets::DEVICE_UNKNOWN,
+);
+
+// The same with the instance's table, after replacing the handle.
+global_asm!(
+    local_symbol!("vkl_physical_device_thunks"),
+    ".set vkl_offset, {unknown}",
+    ".rept {count}",
+    ".balign {size}",
+    "ldr ip, [r0]",
+    "ldr r0, [r0, #{handle}]",
+    "add ip, ip, #(vkl_offset & 0xff000)",
+    "ldr pc, [ip, #(vkl_offset & 0xfff)]",
+    ".set vkl_offset, vkl_offset + 4",
+    ".endr",
+    ".org 2b + {count} * {size}",
+    count = const UNKNOWN_SLOTS,
+    size = const PHYSICAL_DEVICE_THUNK,
+    handle = const offsets::APP_PHYSICAL_DEVICE_HANDLE,
+    unknown = const offsets::INSTANCE_UNKNOWN,
+);
+
+// The driver's function with the driver's handle, or a report with the driver and the number.
+global_asm!(
+    local_symbol!("vkl_physical_device_terminators"),
+    ".set vkl_index, 0",
+    ".set vkl_offset, {unknown}",
+    ".rept {count}",
+    ".balign {size}",
+    "ldr ip, [r0, #{driver}]",
+    "add ip, ip, #(vkl_offset & 0xff000)",
+    "ldr ip, [ip, #(vkl_offset & 0xfff)]",
+    "cmp ip, #0",
+    "ldrne r0, [r0, #{handle}]",
+    "bxne ip",
+    "ldr r0, [r0, #{driver}]",
+    "mov r1, #vkl_index",
+    "b {missing}",
+    ".set vkl_index, vkl_index + 1",
+    ".set vkl_offset, vkl_offset + 4",
+    ".endr",
+    ".org 2b + {count} * {size}",
+    count = const UNKNOWN_SLOTS,
+    size = const PHYSICAL_DEVICE_TERMINATOR,
+    driver = const offsets::CHAIN_PHYSICAL_DEVICE_DRIVER,
+    handle = const offsets::CHAIN_PHYSICAL_DEVICE_HANDLE,
+    unknown = const offsets::DRIVER_UNKNOWN,
+    missing = sym seam::missing_unknown_function,
+);
+
+macro_rules! missing {
+    ($label:literal, $count:expr, $report:path) => {
+        global_asm!(
+            local_symbol!($label),
+            ".set vkl_index, 0",
+            ".rept {count}",
+            ".balign {size}",
+            "mov r0, #(vkl_index & 0xff)",
+            "orr r0, r0, #(vkl_index & 0xff00)",
+            "b {report}",
+            ".set vkl_index, vkl_index + 1",
+            ".endr",
+            ".org 2b + {count} * {size}",
+                    count = const $count,
+            size = const MISSING,
+            report = sym $report,
+        );
+    };
+}
+
+missing!(
+    "vkl_missing_device",
+    DeviceTable::SLOT_COUNT,
+    seam::missing_device_command
+);
+missing!(
+    "vkl_missing_instance",
+    InstanceTable::SLOT_COUNT,
+    seam::missing_instance_command
+);
+
+global_asm!(local_symbol!("vkl_reject"), "b {rejected}", rejected = sym seam::rejected_handle);
+
+pub(super) fn device_thunks() -> Option<Stubs> {
+    Some(Stubs {
+        first: &raw const vkl_device_thunks,
+        size: DEVICE_THUNK,
+        count: UNKNOWN_SLOTS,
+    })
+}
+
+pub(super) fn physical_device_thunks() -> Option<Stubs> {
+    Some(Stubs {
+        first: &raw const vkl_physical_device_thunks,
+        size: PHYSICAL_DEVICE_THUNK,
+        count: UNKNOWN_SLOTS,
+    })
+}
+
+pub(super) fn physical_device_terminators() -> Option<Stubs> {
+    let first = &raw const vkl_physical_device_terminators;
+    Some(Stubs {
+        first,
+        size: PHYSICAL_DEVICE_TERMINATOR,
+        count: UNKNOWN_SLOTS,
+    })
+}
+
+fn missing_devices() -> Stubs {
+    Stubs {
+        first: &raw const vkl_missing_device,
+        size: MISSING,
+        count: DeviceTable::SLOT_COUNT,
+    }
+}
+
+fn missing_instances() -> Stubs {
+    Stubs {
+        first: &raw const vkl_missing_instance,
+        size: MISSING,
+        count: InstanceTable::SLOT_COUNT,
+    }
+}
+
+pub(super) fn missing_device(index: usize) -> Slot {
+    missing_devices().at(index)
+}
+
+pub(super) fn missing_instance(index: usize) -> Slot {
+    missing_instances().at(index)
+}
+
+pub(super) fn is_missing_device(function: Slot) -> bool {
+    missing_devices().holds(crate::table::to_word(function))
+}
+
+pub(super) fn is_missing_instance(function: Slot) -> bool {
+    missing_instances().holds(crate::table::to_word(function))
+}
