@@ -215,6 +215,12 @@ commands! {
         "vkGetDeviceGroupPresentCapabilitiesKHR" => swapchain::group_capabilities,
     }
     Device Device("VK_KHR_display_swapchain") { "vkCreateSharedSwapchainsKHR" => swapchain::create_shared, }
+    Physical Device("VK_EXT_full_screen_exclusive") {
+        "vkGetPhysicalDeviceSurfacePresentModes2EXT" => surface::present_modes2,
+    }
+    Device Device("VK_EXT_full_screen_exclusive") {
+        "vkGetDeviceGroupSurfacePresentModes2EXT" => swapchain::group_modes2,
+    }
     Device Device("VK_EXT_debug_marker") {
         "vkDebugMarkerSetObjectNameEXT" => naming::marker_name,
         "vkDebugMarkerSetObjectTagEXT" => naming::marker_tag,

@@ -155,7 +155,9 @@ impl Config {
         let hash = name.bytes().fold(0xcbf2_9ce4_u32, |hash, byte| {
             (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
         });
-        Some(0x5000_0000_0000 + hash as usize)
+        // On 32 bits the marking digit takes the place of four bits of the hash.
+        let wide = 0x5000_0000_0000 | u64::from(hash);
+        Some(usize::try_from(wide).unwrap_or(0x5000_0000 | (hash & 0x0fff_ffff) as usize))
     }
 
     /// True when `name` succeeds without making anything.

@@ -137,41 +137,52 @@ pub(crate) unsafe extern "system" fn plane_capabilities2(
 }
 
 /// `vkReleaseDisplayEXT`.
-pub(crate) unsafe extern "system" fn release(physical: vk::PhysicalDevice, _display: vk::DisplayKHR) -> vk::Result {
-    physical::enter("vkReleaseDisplayEXT", physical).0.result()
+pub(crate) unsafe extern "system" fn release(physical: vk::PhysicalDevice, display: vk::DisplayKHR) -> vk::Result {
+    taking(
+        "vkReleaseDisplayEXT",
+        physical,
+        format_args!("display={:#x}", display.as_raw()),
+    )
+    .result()
 }
 
-/// `vkAcquireXlibDisplayEXT` and `vkAcquireDrmDisplayEXT` differ in their middle argument only.
-fn acquire(name: &'static str, physical: vk::PhysicalDevice) -> Call {
-    physical::enter(name, physical).0
+/// A call about taking displays: its arguments get a line of their own.
+fn taking(name: &'static str, physical: vk::PhysicalDevice, arguments: std::fmt::Arguments<'_>) -> Call {
+    let (call, _) = physical::enter(name, physical);
+    call.note(arguments);
+    call
 }
 
 /// `vkAcquireXlibDisplayEXT`.
 pub(crate) unsafe extern "system" fn acquire_xlib(
     physical: vk::PhysicalDevice,
-    _dpy: *mut vk::Display,
-    _display: vk::DisplayKHR,
+    server: *mut vk::Display,
+    display: vk::DisplayKHR,
 ) -> vk::Result {
-    acquire("vkAcquireXlibDisplayEXT", physical).result()
+    let (server, display) = (server as usize, display.as_raw());
+    let arguments = format_args!("server={server:#x} display={display:#x}");
+    taking("vkAcquireXlibDisplayEXT", physical, arguments).result()
 }
 
 /// `vkAcquireDrmDisplayEXT`.
 pub(crate) unsafe extern "system" fn acquire_drm(
     physical: vk::PhysicalDevice,
-    _fd: i32,
-    _display: vk::DisplayKHR,
+    fd: i32,
+    display: vk::DisplayKHR,
 ) -> vk::Result {
-    acquire("vkAcquireDrmDisplayEXT", physical).result()
+    let arguments = format_args!("fd={fd} display={:#x}", display.as_raw());
+    taking("vkAcquireDrmDisplayEXT", physical, arguments).result()
 }
 
 /// `vkGetDrmDisplayEXT`.
 pub(crate) unsafe extern "system" fn drm(
     physical: vk::PhysicalDevice,
-    _fd: i32,
-    _connector: u32,
+    fd: i32,
+    connector: u32,
     out: *mut vk::DisplayKHR,
 ) -> vk::Result {
-    let call = acquire("vkGetDrmDisplayEXT", physical);
+    let arguments = format_args!("fd={fd} connector={connector}");
+    let call = taking("vkGetDrmDisplayEXT", physical, arguments);
     // SAFETY: the caller passes a valid place.
     unsafe { *out = display(physical) };
     call.result()
@@ -180,11 +191,12 @@ pub(crate) unsafe extern "system" fn drm(
 /// `vkGetRandROutputDisplayEXT`.
 pub(crate) unsafe extern "system" fn randr(
     physical: vk::PhysicalDevice,
-    _dpy: *mut vk::Display,
-    _output: vk::RROutput,
+    server: *mut vk::Display,
+    output: vk::RROutput,
     out: *mut vk::DisplayKHR,
 ) -> vk::Result {
-    let call = acquire("vkGetRandROutputDisplayEXT", physical);
+    let arguments = format_args!("server={:#x} output={output:#x}", server as usize);
+    let call = taking("vkGetRandROutputDisplayEXT", physical, arguments);
     // SAFETY: the caller passes a valid place.
     unsafe { *out = display(physical) };
     call.result()

@@ -223,6 +223,22 @@ pub(crate) unsafe extern "system" fn present_modes(
     unsafe { two_call(&call, &modes, count, out) }
 }
 
+/// `vkGetPhysicalDeviceSurfacePresentModes2EXT`.
+pub(crate) unsafe extern "system" fn present_modes2(
+    physical: vk::PhysicalDevice,
+    info: *const vk::PhysicalDeviceSurfaceInfo2KHR<'static>,
+    count: *mut u32,
+    out: *mut vk::PresentModeKHR,
+) -> vk::Result {
+    let (call, _) = physical::enter("vkGetPhysicalDeviceSurfacePresentModes2EXT", physical);
+    // SAFETY: the caller passes a valid structure.
+    let info = unsafe { &*info };
+    call.note(chain::show(info.p_next));
+    note(&call, info.surface);
+    // SAFETY: the caller follows the two-call idiom.
+    unsafe { two_call(&call, &[vk::PresentModeKHR::FIFO], count, out) }
+}
+
 /// `vkGetPhysicalDevicePresentRectanglesKHR`.
 pub(crate) unsafe extern "system" fn present_rectangles(
     physical: vk::PhysicalDevice,

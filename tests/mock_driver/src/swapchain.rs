@@ -130,6 +130,22 @@ pub(crate) unsafe extern "system" fn group_modes(
     call.result()
 }
 
+/// `vkGetDeviceGroupSurfacePresentModes2EXT`.
+pub(crate) unsafe extern "system" fn group_modes2(
+    device: vk::Device,
+    info: *const vk::PhysicalDeviceSurfaceInfo2KHR<'static>,
+    out: *mut vk::DeviceGroupPresentModeFlagsKHR,
+) -> vk::Result {
+    object::expect("vkGetDeviceGroupSurfacePresentModes2EXT", &["device"], device.as_raw());
+    // SAFETY: the caller passes a valid structure.
+    let info = unsafe { &*info };
+    let call = Call::enter("vkGetDeviceGroupSurfacePresentModes2EXT", chain::show(info.p_next));
+    surface::note(&call, info.surface);
+    // SAFETY: the caller passes a valid place.
+    unsafe { *out = vk::DeviceGroupPresentModeFlagsKHR::REMOTE };
+    call.result()
+}
+
 /// `vkGetDeviceGroupPresentCapabilitiesKHR`.
 pub(crate) unsafe extern "system" fn group_capabilities(
     device: vk::Device,

@@ -303,6 +303,15 @@ pub fn fill_some<T: Default + Clone>(
     (result, list)
 }
 
+/// The number by which the mock driver stands in for the pointer of an `opaque` command.
+pub fn opaque_address(name: &str) -> usize {
+    let hash = name.bytes().fold(0xcbf2_9ce4_u32, |hash, byte| {
+        (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+    });
+    let wide = 0x5000_0000_0000 | u64::from(hash);
+    usize::try_from(wide).unwrap_or(0x5000_0000 | (hash & 0x0fff_ffff) as usize)
+}
+
 /// The text in a fixed array of a Vulkan structure.
 pub fn text(array: &[c_char]) -> String {
     let bytes: Vec<u8> = array

@@ -286,31 +286,157 @@ fn drv_162_surface_maintenance_is_emulated() {
     });
 }
 
-/// DRV-162: not where the driver has it, and not without a present mode in the question.
+/// DRV-162: not where the driver has it, in either form of the extension.
 #[test]
 fn drv_162_surface_maintenance_is_left_to_drivers_that_have_it() {
+    const FORMS: [&str; 2] = ["VK_EXT_surface_maintenance1", "VK_KHR_surface_maintenance1"];
     case(|scene| {
-        scene.usual_driver("a").extension("VK_EXT_surface_maintenance1");
+        scene.usual_driver("a").extensions(&FORMS);
+        scene.usual_driver("b");
         let outcome = scene.run(|vk| {
-            let instance = vk.instance_with("1.1", &[&WSI[..], &["VK_EXT_surface_maintenance1"]].concat());
+            for form in FORMS {
+                let instance = vk.instance_with("1.1", &[&WSI[..], &[form]].concat());
+                let surface = instance.headless_surface();
+                let mut mode = vk::SurfacePresentModeEXT::default().present_mode(vk::PresentModeKHR::MAILBOX);
+                let info = vk::PhysicalDeviceSurfaceInfo2KHR::default()
+                    .surface(surface)
+                    .push_next(&mut mode);
+                for (name, expected) in [("gpu-a", 77), ("gpu-b", 1)] {
+                    let mut compatible = vk::SurfacePresentModeCompatibilityEXT {
+                        present_mode_count: 77,
+                        ..Default::default()
+                    };
+                    let mut out = vk::SurfaceCapabilities2KHR::default().push_next(&mut compatible);
+                    let result = call!(
+                        instance,
+                        PFN_vkGetPhysicalDeviceSurfaceCapabilities2KHR(instance.named(name), &info, &mut out)
+                    );
+                    let found = (result, compatible.present_mode_count);
+                    assert_eq!(found, (vk::Result::SUCCESS, expected), "{name} with {form}");
+                }
+                instance.destroy_surface(surface);
+            }
+        });
+        outcome.ok();
+    });
+}
+
+/// DRV-162: the result of the driver's query is not looked at; an array without room and a question without a mode are left alone.
+#[test]
+fn drv_162_surface_maintenance_at_its_edges() {
+    case(|scene| {
+        scene
+            .usual_driver("a")
+            .fail("vkGetPhysicalDeviceSurfaceCapabilities2KHR", -3);
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance_with("1.1", &WSI);
             let (device, surface) = (instance.first(), instance.headless_surface());
-            let mut mode = vk::SurfacePresentModeEXT::default().present_mode(vk::PresentModeKHR::MAILBOX);
-            let info = vk::PhysicalDeviceSurfaceInfo2KHR::default()
-                .surface(surface)
-                .push_next(&mut mode);
-            let mut compatible = vk::SurfacePresentModeCompatibilityEXT {
-                present_mode_count: 77,
+            let mut modes = [vk::PresentModeKHR::IMMEDIATE; 2];
+            let p_present_modes = modes.as_mut_ptr();
+            let ask = |with_mode: bool, room: u32, array: *mut vk::PresentModeKHR| {
+                let mut mode = vk::SurfacePresentModeEXT::default().present_mode(vk::PresentModeKHR::MAILBOX);
+                let mut info = vk::PhysicalDeviceSurfaceInfo2KHR::default().surface(surface);
+                if with_mode {
+                    info = info.push_next(&mut mode);
+                }
+                let mut compatible = vk::SurfacePresentModeCompatibilityEXT {
+                    present_mode_count: room,
+                    p_present_modes: array,
+                    ..Default::default()
+                };
+                let mut out = vk::SurfaceCapabilities2KHR::default().push_next(&mut compatible);
+                let result = call!(
+                    instance,
+                    PFN_vkGetPhysicalDeviceSurfaceCapabilities2KHR(device, &info, &mut out)
+                );
+                assert_eq!(result, vk::Result::ERROR_INITIALIZATION_FAILED);
+                compatible.present_mode_count
+            };
+            assert_eq!(ask(true, 0, p_present_modes), 0);
+            assert_eq!(ask(false, 2, p_present_modes), 2);
+            assert_eq!(modes, [vk::PresentModeKHR::IMMEDIATE; 2]);
+            assert_eq!(ask(true, 2, modes.as_mut_ptr()), 1);
+            assert_eq!(modes, [vk::PresentModeKHR::MAILBOX, vk::PresentModeKHR::IMMEDIATE]);
+            instance.destroy_surface(surface);
+        });
+        outcome.ok();
+    });
+}
+
+/// DRV-161 table: what the emulation of the second generation cannot answer is left alone, with a warning for each structure.
+#[test]
+fn drv_161_structures_that_the_emulation_ignores() {
+    const COUNTER: &str = "VK_EXT_display_surface_counter";
+    case(|scene| {
+        lacking(
+            scene,
+            &[
+                "vkGetPhysicalDeviceSurfaceCapabilities2KHR",
+                "vkGetPhysicalDeviceSurfaceFormats2KHR",
+                "vkGetPhysicalDeviceSurfaceCapabilities2EXT",
+            ],
+        );
+        scene.driver("with").extension(COUNTER).device("with");
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance_with("1.1", &[&WSI[..], &[COUNTER]].concat());
+            let (device, surface) = (instance.named("gpu-a"), instance.headless_surface());
+            let mut strange = vk::BaseOutStructure {
+                s_type: vk::StructureType::from_raw(777_000),
                 ..Default::default()
             };
-            let mut out = vk::SurfaceCapabilities2KHR::default().push_next(&mut compatible);
+            let p_next = ptr::from_mut(&mut strange).cast();
+            let info = vk::PhysicalDeviceSurfaceInfo2KHR {
+                p_next,
+                surface,
+                ..Default::default()
+            };
+            let mut out = vk::SurfaceCapabilities2KHR {
+                p_next,
+                ..Default::default()
+            };
             let result = call!(
                 instance,
                 PFN_vkGetPhysicalDeviceSurfaceCapabilities2KHR(device, &info, &mut out)
             );
-            assert_eq!((result, compatible.present_mode_count), (vk::Result::SUCCESS, 77));
+            assert_eq!((result, out.p_next), (vk::Result::SUCCESS, p_next));
+            let mut formats = [vk::SurfaceFormat2KHR {
+                p_next,
+                ..Default::default()
+            }; 2];
+            // One of the two formats that the driver has.
+            let found = count_from(1, |count| {
+                call!(
+                    instance,
+                    PFN_vkGetPhysicalDeviceSurfaceFormats2KHR(device, &info, count, formats.as_mut_ptr())
+                )
+            });
+            assert_eq!(found, (vk::Result::INCOMPLETE, 1));
+            assert_eq!(formats[0].surface_format.format, vk::Format::B8G8R8A8_UNORM);
+            assert_eq!(formats[1].surface_format.format, vk::Format::UNDEFINED);
+            let mut out = vk::SurfaceCapabilities2EXT {
+                p_next,
+                ..Default::default()
+            };
+            let result = call!(
+                instance,
+                PFN_vkGetPhysicalDeviceSurfaceCapabilities2EXT(device, surface, &mut out)
+            );
+            assert_eq!((result, out.p_next), (vk::Result::SUCCESS, p_next));
             instance.destroy_surface(surface);
         });
         outcome.ok();
+        for (command, parameter) in [
+            ("Capabilities2KHR", "pSurfaceInfo"),
+            ("Capabilities2KHR", "pSurfaceCapabilities"),
+            ("Formats2KHR", "pSurfaceInfo"),
+            ("Formats2KHR", "pSurfaceFormats"),
+            ("Capabilities2EXT", "pSurfaceCapabilities"),
+        ] {
+            let text = format!(
+                "vkGetPhysicalDeviceSurface{command}: Emulation found unrecognized structure type in {parameter}->pNext - this struct will be ignored"
+            );
+            outcome.logged("WARNING", &text);
+        }
     });
 }
 

@@ -3,7 +3,7 @@
 use std::ptr;
 
 use loader_tests::ash::vk;
-use loader_tests::vk::{count_from, two_call};
+use loader_tests::vk::{Instance, count_from, two_call};
 use loader_tests::{call, case};
 
 /// The extensions of these cases.
@@ -200,43 +200,134 @@ fn drv_164_presentation_support_without_the_extension() {
     });
 }
 
+/// Calls a surface query with NULL for its output.
+fn with_null(instance: &Instance<'_>, command: &str) -> vk::Result {
+    let (device, surface) = (instance.first(), instance.headless_surface());
+    let (count, null) = (ptr::null_mut(), ptr::null_mut());
+    let info = vk::PhysicalDeviceSurfaceInfo2KHR::default().surface(surface);
+    match command {
+        "vkGetPhysicalDeviceSurfaceSupportKHR" => call!(
+            instance,
+            PFN_vkGetPhysicalDeviceSurfaceSupportKHR(device, 0, surface, count)
+        ),
+        "vkGetPhysicalDeviceSurfaceCapabilitiesKHR" => call!(
+            instance,
+            PFN_vkGetPhysicalDeviceSurfaceCapabilitiesKHR(device, surface, null)
+        ),
+        "vkGetPhysicalDeviceSurfaceFormatsKHR" => call!(
+            instance,
+            PFN_vkGetPhysicalDeviceSurfaceFormatsKHR(device, surface, count, ptr::null_mut())
+        ),
+        "vkGetPhysicalDeviceSurfacePresentModesKHR" => call!(
+            instance,
+            PFN_vkGetPhysicalDeviceSurfacePresentModesKHR(device, surface, count, ptr::null_mut())
+        ),
+        "vkGetPhysicalDeviceSurfaceCapabilities2KHR" => call!(
+            instance,
+            PFN_vkGetPhysicalDeviceSurfaceCapabilities2KHR(device, &info, ptr::null_mut())
+        ),
+        _ => call!(
+            instance,
+            PFN_vkGetPhysicalDeviceSurfaceFormats2KHR(device, &info, count, ptr::null_mut())
+        ),
+    }
+}
+
 /// DRV-165, APP-159a: NULL outputs end the process with a message.
 #[test]
 fn drv_165_null_outputs_abort() {
     case(|scene| {
         scene.usual_driver("a");
         scene.env("VK_LOADER_DEBUG", "");
-        let rows = [
+        for (command, parameter) in [
             ("vkGetPhysicalDeviceSurfaceSupportKHR", "pSupported"),
             ("vkGetPhysicalDeviceSurfaceCapabilitiesKHR", "pSurfaceCapabilities"),
             ("vkGetPhysicalDeviceSurfaceFormatsKHR", "pSurfaceFormatCount"),
             ("vkGetPhysicalDeviceSurfacePresentModesKHR", "pPresentModeCount"),
-        ];
-        for (command, parameter) in rows {
+            ("vkGetPhysicalDeviceSurfaceCapabilities2KHR", "pSurfaceCapabilities"),
+            ("vkGetPhysicalDeviceSurfaceFormats2KHR", "pSurfaceFormatCount"),
+        ] {
             let outcome = scene.run(|vk| {
-                let instance = vk.instance_with("1.0", &WSI);
-                let (device, surface, null) = (instance.first(), instance.headless_surface(), ptr::null_mut());
-                let _ = match parameter {
-                    "pSupported" => call!(
-                        instance,
-                        PFN_vkGetPhysicalDeviceSurfaceSupportKHR(device, 0, surface, null)
-                    ),
-                    "pSurfaceCapabilities" => call!(
-                        instance,
-                        PFN_vkGetPhysicalDeviceSurfaceCapabilitiesKHR(device, surface, ptr::null_mut())
-                    ),
-                    "pSurfaceFormatCount" => call!(
-                        instance,
-                        PFN_vkGetPhysicalDeviceSurfaceFormatsKHR(device, surface, null, ptr::null_mut())
-                    ),
-                    _ => call!(
-                        instance,
-                        PFN_vkGetPhysicalDeviceSurfacePresentModesKHR(device, surface, null, ptr::null_mut())
-                    ),
-                };
+                let _ = with_null(&vk.instance_with("1.0", &WSI), command);
             });
             outcome.aborted(&format!("NULL pointer passed into {command} for {parameter}!"));
         }
+    });
+}
+
+/// DRV-177, DRV-181: a driver that makes no surface: every query but that for support returns the driver's error, and asks nothing.
+#[test]
+fn drv_177_queries_return_the_failure_of_the_creation() {
+    const COUNTER: &str = "VK_EXT_display_surface_counter";
+    case(|scene| {
+        scene.usual_driver("a").extension(COUNTER);
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance_with("1.1", &[&WSI[..], &[COUNTER]].concat());
+            let (device, surface) = (instance.first(), instance.headless_surface());
+            let error = vk::Result::ERROR_NATIVE_WINDOW_IN_USE_KHR;
+            let refuse = format!("fail vkCreateHeadlessSurfaceEXT {}", error.as_raw());
+            vk.add_lines("a", &refuse);
+            let info = vk::PhysicalDeviceSurfaceInfo2KHR::default().surface(surface);
+            let null = ptr::null_mut();
+            let counts = [
+                count_from(9, |count| {
+                    call!(
+                        instance,
+                        PFN_vkGetPhysicalDeviceSurfaceFormatsKHR(device, surface, count, null)
+                    )
+                }),
+                count_from(9, |count| {
+                    call!(
+                        instance,
+                        PFN_vkGetPhysicalDeviceSurfacePresentModesKHR(device, surface, count, ptr::null_mut())
+                    )
+                }),
+                count_from(9, |count| {
+                    call!(
+                        instance,
+                        PFN_vkGetPhysicalDevicePresentRectanglesKHR(device, surface, count, ptr::null_mut())
+                    )
+                }),
+                count_from(9, |count| {
+                    call!(
+                        instance,
+                        PFN_vkGetPhysicalDeviceSurfaceFormats2KHR(device, &info, count, ptr::null_mut())
+                    )
+                }),
+            ];
+            assert_eq!(counts, [(error, 9); 4]);
+            let mut second = vk::SurfaceCapabilities2KHR::default();
+            let mut counters = vk::SurfaceCapabilities2EXT::default();
+            let results = [
+                call!(
+                    instance,
+                    PFN_vkGetPhysicalDeviceSurfaceCapabilities2KHR(device, &info, &mut second)
+                ),
+                call!(
+                    instance,
+                    PFN_vkGetPhysicalDeviceSurfaceCapabilities2EXT(device, surface, &mut counters)
+                ),
+            ];
+            assert_eq!(results, [error; 2]);
+            assert_eq!(instance.surface_support(device, surface), Ok(false));
+            vk.remove_lines("a", &["fail"]);
+            let result = call!(
+                instance,
+                PFN_vkGetPhysicalDeviceSurfaceCapabilities2EXT(device, surface, &mut counters)
+            );
+            let counters = counters.supported_surface_counters;
+            assert_eq!(
+                (result, counters),
+                (vk::Result::SUCCESS, vk::SurfaceCounterFlagsEXT::VBLANK)
+            );
+            instance.destroy_surface(surface);
+        });
+        let outcome = outcome.ok();
+        let queries = outcome
+            .journal()
+            .into_iter()
+            .filter(|line| line.starts_with("a vkGetPhysicalDevice") && line.contains("surface="));
+        assert_eq!(queries.count(), 1, "{}", outcome.all());
     });
 }
 
