@@ -4,16 +4,57 @@
 //! index. Tables are made on first use with room for 32 entries and double when they are full.
 //!
 //! A walk over a table must not hold its lock while it calls a driver, so there is no iterator: a walk asks for the
-//! object at or after an index, lets the lock go, and asks again.
+//! object at or after an index, lets the lock go, and asks again. The application's allocation callbacks do not run
+//! under the lock either: they may wait for another thread of the application, which may need the table.
 
 use crate::alloc::{HostAllocator, HostVec, OutOfMemory};
+use crate::state::lock;
 use std::ptr::NonNull;
+use std::sync::Mutex;
 
 /// Entries of a new table.
 const FIRST_CAPACITY: usize = 32;
 
 fn capacity_for(index: usize) -> usize {
     (index + 1).next_power_of_two().max(FIRST_CAPACITY)
+}
+
+/// Lengthens an array inside a locked `state` to `len` entries at least; new ones are `empty`.
+///
+/// While the callbacks of the application move the block (APP-178, APP-179b), the lock is free and a copy of the entries
+/// in memory of the process stands in for it. Another thread changes that copy, or lengthens it.
+///
+/// # Errors
+/// When the array cannot grow; the entries are then as before.
+fn lengthen<S, E: Copy>(
+    state: &Mutex<S>,
+    entries: impl Fn(&mut S) -> &mut HostVec<E>,
+    len: usize,
+    empty: E,
+) -> Result<(), OutOfMemory> {
+    let mut block = {
+        let mut state = lock(state);
+        let shared = entries(&mut state);
+        if shared.allocator().is_system() {
+            return shared.try_fill_to(len, empty);
+        }
+        let stand_in = HostVec::try_from_slice(shared, HostAllocator::system())?;
+        std::mem::replace(shared, stand_in)
+    };
+    let mut wanted = len;
+    loop {
+        let grown = block.try_fill_to(wanted, empty);
+        let mut state = lock(state);
+        let shared = entries(&mut state);
+        wanted = shared.len();
+        if wanted <= block.len() {
+            block[..wanted].copy_from_slice(shared);
+            std::mem::swap(shared, &mut block);
+            return grown;
+        }
+        // Another thread lengthened the copy. If the block cannot follow, the copy is the array from now on.
+        grown?;
+    }
 }
 
 /// The loader's objects of one kind, by slot index. Objects are not owned by the table.
@@ -28,17 +69,30 @@ impl<T> SlotTable<T> {
         Self(HostVec::new(allocator))
     }
 
-    /// Gives `object` the lowest free index.
+    /// Gives `object` the lowest free index of the `table` in a locked `state`. `placed` learns the index before another
+    /// thread can find the object.
     ///
     /// # Errors
     /// When the table is full and cannot grow; it is then as before.
-    pub fn reserve(&mut self, object: NonNull<T>) -> Result<usize, OutOfMemory> {
-        let free = self.0.iter().position(Option::is_none).unwrap_or(self.0.len());
-        if free == self.0.len() {
-            self.0.try_fill_to(capacity_for(free), None)?;
+    pub fn reserve<S>(
+        state: &Mutex<S>,
+        table: impl Fn(&mut S) -> &mut Self,
+        object: NonNull<T>,
+        placed: impl FnOnce(usize),
+    ) -> Result<usize, OutOfMemory> {
+        loop {
+            let full = {
+                let mut state = lock(state);
+                let entries = &mut table(&mut state).0;
+                if let Some(free) = entries.iter().position(Option::is_none) {
+                    entries[free] = Some(object);
+                    placed(free);
+                    return Ok(free);
+                }
+                entries.len()
+            };
+            lengthen(state, |state| &mut table(state).0, capacity_for(full), None)?;
         }
-        self.0[free] = Some(object);
-        Ok(free)
     }
 
     /// Gives an index back; returns the object that held it.
@@ -77,15 +131,15 @@ impl HandleTable {
         Self(HostVec::new(allocator))
     }
 
-    /// Makes sure that `index` has an entry; new ones are zero.
+    /// Makes sure that `index` has an entry in a locked table; new ones are zero.
     ///
     /// # Errors
     /// When the table cannot grow; it is then as before.
-    pub fn make_room(&mut self, index: usize) -> Result<(), OutOfMemory> {
-        if self.has(index) {
+    pub fn make_room(table: &Mutex<Self>, index: usize) -> Result<(), OutOfMemory> {
+        if lock(table).has(index) {
             Ok(())
         } else {
-            self.0.try_fill_to(capacity_for(index), 0)
+            lengthen(table, |table| &mut table.0, capacity_for(index), 0)
         }
     }
 
@@ -116,49 +170,60 @@ impl HandleTable {
 mod tests {
     use super::*;
 
+    fn reserve<T>(table: &Mutex<SlotTable<T>>, object: &T) -> Result<usize, OutOfMemory> {
+        SlotTable::reserve(table, |table| table, NonNull::from(object), |_| ())
+    }
+
     #[test]
     fn app_178_tables_start_at_32_entries_and_double() {
         let objects = [0_u8; 33];
-        let mut table = SlotTable::new(HostAllocator::system());
+        let table = Mutex::new(SlotTable::new(HostAllocator::system()));
         for (expected, object) in objects.iter().enumerate() {
-            assert_eq!(table.0.len(), if expected == 0 { 0 } else { 32 });
-            assert_eq!(table.reserve(NonNull::from(object)), Ok(expected));
+            assert_eq!(lock(&table).0.len(), if expected == 0 { 0 } else { 32 });
+            assert_eq!(reserve(&table, object), Ok(expected));
         }
-        assert_eq!(table.0.len(), 64);
+        assert_eq!(lock(&table).0.len(), 64);
 
-        let mut handles = HandleTable::new(HostAllocator::system());
-        assert_eq!(handles.make_room(0), Ok(()));
-        assert_eq!(handles.0.len(), 32);
-        handles.set(31, 7);
-        assert_eq!(handles.make_room(32), Ok(()));
+        let handles = Mutex::new(HandleTable::new(HostAllocator::system()));
+        assert_eq!(HandleTable::make_room(&handles, 0), Ok(()));
+        assert_eq!(lock(&handles).0.len(), 32);
+        lock(&handles).set(31, 7);
+        assert_eq!(HandleTable::make_room(&handles, 32), Ok(()));
+        let handles = lock(&handles);
         assert_eq!((handles.0.len(), handles.get(31), handles.get(32)), (64, 7, 0));
     }
 
     #[test]
     fn app_191_the_lowest_free_index_is_reused() {
         let objects = [0_u8; 5];
-        let mut table = SlotTable::new(HostAllocator::system());
+        let table = Mutex::new(SlotTable::new(HostAllocator::system()));
         for object in &objects[..4] {
-            assert!(table.reserve(NonNull::from(object)).is_ok());
+            assert!(reserve(&table, object).is_ok());
         }
-        assert_eq!(table.release(2), Some(NonNull::from(&objects[2])));
-        assert_eq!(table.release(2), None);
-        assert_eq!(table.index_of(&objects[2]), None);
-        assert_eq!(table.index_of(&objects[3]), Some(3));
-        assert_eq!(table.get(2), None);
-        assert_eq!(table.at_or_after(2), Some((3, NonNull::from(&objects[3]))));
-        assert_eq!(table.at_or_after(4), None);
-        assert_eq!(table.reserve(NonNull::from(&objects[4])), Ok(2));
-        assert_eq!(table.get(2), Some(NonNull::from(&objects[4])));
+        {
+            let mut table = lock(&table);
+            assert_eq!(table.release(2), Some(NonNull::from(&objects[2])));
+            assert_eq!(table.release(2), None);
+            assert_eq!(table.index_of(&objects[2]), None);
+            assert_eq!(table.index_of(&objects[3]), Some(3));
+            assert_eq!(table.get(2), None);
+            assert_eq!(table.at_or_after(2), Some((3, NonNull::from(&objects[3]))));
+            assert_eq!(table.at_or_after(4), None);
+        }
+        assert_eq!(reserve(&table, &objects[4]), Ok(2));
+        assert_eq!(lock(&table).get(2), Some(NonNull::from(&objects[4])));
     }
 
     #[test]
     fn handles_outside_the_table_are_zero() {
-        let mut handles = HandleTable::new(HostAllocator::system());
-        handles.set(3, 9);
-        assert_eq!((handles.get(3), handles.take(3), handles.has(3)), (0, 0, false));
-        assert_eq!(handles.make_room(3), Ok(()));
-        handles.set(3, 9);
-        assert_eq!((handles.take(3), handles.get(3), handles.has(3)), (9, 0, true));
+        let table = Mutex::new(HandleTable::new(HostAllocator::system()));
+        let set_and_take = || {
+            let mut table = lock(&table);
+            table.set(3, 9);
+            (table.take(3), table.get(3), table.has(3))
+        };
+        assert_eq!(set_and_take(), (0, 0, false));
+        assert_eq!(HandleTable::make_room(&table, 3), Ok(()));
+        assert_eq!(set_and_take(), (9, 0, true));
     }
 }

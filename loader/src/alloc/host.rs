@@ -64,6 +64,11 @@ impl HostAllocator {
         }
     }
 
+    /// Whether this is the process allocator, which calls nobody.
+    pub const fn is_system(&self) -> bool {
+        self.callbacks.is_none()
+    }
+
     /// The callbacks as a pointer for a driver; NULL when the application gave none (DRV-109).
     pub fn as_ptr(&self) -> *const VkAllocationCallbacks {
         self.callbacks.as_ref().map_or(std::ptr::null(), std::ptr::from_ref)

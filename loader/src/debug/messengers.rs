@@ -18,7 +18,6 @@ use std::sync::Mutex;
 ///
 /// The lock is held for a look-up or an insertion only. A walk that calls callbacks takes it anew for each step and
 /// finds its way by serial numbers, so a callback may create and destroy messengers, itself included (APP-196).
-/// Allocation callbacks may run under the lock: Vulkan forbids them to call back (Vulkan spec, "Host Memory").
 pub struct Messengers(Mutex<State>);
 
 struct State {
@@ -60,9 +59,13 @@ impl Messengers {
     pub unsafe fn install_create_time(&self, first: *const c_void) -> Result<(), OutOfMemory> {
         // SAFETY: by this function's contract.
         let found = || unsafe { ffi::chain(first) }.filter_map(|at| unsafe { callback_in(at) });
-        let mut state = lock(&self.0);
-        state.create_time.try_reserve_exact(found().count())?;
-        found().try_for_each(|callback| state.create_time.try_push(callback))
+        // Memory comes from the application's callbacks, so it is taken while nothing is locked.
+        let allocator = lock(&self.0).create_time.allocator();
+        let mut installed = HostVec::try_with_capacity(found().count(), allocator)?;
+        found().try_for_each(|callback| installed.try_push(callback))?;
+        let replaced = std::mem::replace(&mut lock(&self.0).create_time, installed);
+        drop(replaced);
+        Ok(())
     }
 
     /// From here on the ordinary callbacks hear messages (APP-97).
@@ -104,7 +107,7 @@ impl Messengers {
 
     /// Reserves a slot for an object.
     pub(super) fn reserve(&self, kind: Kind, object: NonNull<Registered>) -> Result<usize, OutOfMemory> {
-        lock(&self.0).slots_mut(kind).reserve(object)
+        SlotTable::reserve(&self.0, |state| state.slots_mut(kind), object, |_| ())
     }
 
     /// Lets an object that has a slot hear messages.

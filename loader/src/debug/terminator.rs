@@ -11,6 +11,7 @@ use crate::generated::types::{
 };
 use crate::handle::{Chain, MessengerHandle, ReportCallbackHandle};
 use crate::instance::Instance;
+use crate::slots::HandleTable;
 use crate::state::lock;
 use crate::terminator::require_instance;
 use std::ffi::c_char;
@@ -113,7 +114,7 @@ unsafe fn create_in_drivers(
         .filter(|driver| info.supported_by(driver));
     for driver in able {
         let handles = info.kind().handles(&driver);
-        lock(handles).make_room(slot)?;
+        HandleTable::make_room(handles, slot)?;
         // SAFETY: the driver is pinned; the rest by this function's contract.
         let handle = unsafe { info.create(&driver, callbacks) }?;
         lock(handles).set(slot, handle);

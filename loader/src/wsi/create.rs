@@ -14,6 +14,7 @@ use crate::handle::{Chain, Driver, InstanceHandle, SurfaceHandle};
 use crate::instance::{Instance, InstanceDriver};
 use crate::journal::LogBits;
 use crate::log;
+use crate::slots::{HandleTable, SlotTable};
 use crate::state::lock;
 use crate::terminator::require_instance;
 use std::ffi::c_void;
@@ -114,19 +115,16 @@ fn add(instance: &Instance, surface: Surface) -> Result<NonNull<Surface>, OutOfM
     // SAFETY: the pointer and the allocator came from one box; this is undone at most once.
     let free = || drop(unsafe { HostBox::from_raw(raw, allocator) });
     let made = NonNull::new(raw).ok_or(OutOfMemory)?;
-    let reserved = {
-        let mut slots = lock(&instance.surface_slots);
-        slots.reserve(made).inspect(|&index| {
-            // SAFETY: nobody else knows the object: other threads reach it through the locked table only.
-            unsafe { (*raw).index = index as u32 };
-        })
+    let number = |index: usize| {
+        // SAFETY: nobody else knows the object: other threads reach it through the table only, which is locked.
+        unsafe { (*raw).index = index as u32 };
     };
-    let Ok(index) = reserved else {
+    let Ok(index) = SlotTable::reserve(&instance.surface_slots, |table| table, made, number) else {
         free();
         return Err(OutOfMemory);
     };
     for driver in instance.drivers().filter_map(InstanceDriver::pin) {
-        if per_driver && has_own_surfaces(&driver) && lock(&driver.surfaces).make_room(index).is_err() {
+        if per_driver && has_own_surfaces(&driver) && HandleTable::make_room(&driver.surfaces, index).is_err() {
             lock(&instance.surface_slots).release(index);
             free();
             return Err(OutOfMemory);

@@ -22,6 +22,8 @@ struct State {
     /// The number of the request that is refused, counted from 1.
     fail_at: Option<usize>,
     scopes: Vec<vk::SystemAllocationScope>,
+    /// What a request does before anything else.
+    hook: Option<Box<dyn FnMut(vk::SystemAllocationScope) + Send>>,
 }
 
 impl Default for Allocator {
@@ -68,6 +70,16 @@ impl Allocator {
         self.with(|state| (state.count, state.fail_at) = (0, number));
     }
 
+    /// Every request calls `hook` first from now on; requests made meanwhile, on whatever thread, do not.
+    pub fn hook(&self, hook: impl FnMut(vk::SystemAllocationScope) + Send + 'static) {
+        self.with(|state| state.hook = Some(Box::new(hook)));
+    }
+
+    /// No hook any more. Not for a hook itself.
+    pub fn unhook(&self) {
+        self.with(|state| state.hook = None);
+    }
+
     /// How many requests were made since the beginning or the last [`fail_at`](Self::fail_at).
     pub fn count(&self) -> usize {
         self.with(|state| state.count)
@@ -94,6 +106,14 @@ fn state<'a>(user: *mut c_void) -> std::sync::MutexGuard<'a, State> {
     unsafe { &*user.cast::<Mutex<State>>() }
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
+}
+
+fn run_hook(user: *mut c_void, scope: vk::SystemAllocationScope) {
+    let hook = state(user).hook.take();
+    if let Some(mut hook) = hook {
+        hook(scope);
+        state(user).hook = Some(hook);
+    }
 }
 
 impl State {
@@ -132,6 +152,7 @@ unsafe extern "system" fn allocate(
     align: usize,
     scope: vk::SystemAllocationScope,
 ) -> *mut c_void {
+    run_hook(user, scope);
     state(user).request(size, align, scope)
 }
 
@@ -142,6 +163,7 @@ unsafe extern "system" fn reallocate(
     align: usize,
     scope: vk::SystemAllocationScope,
 ) -> *mut c_void {
+    run_hook(user, scope);
     let mut state = state(user);
     if size == 0 {
         state.release(original);

@@ -15,3 +15,4 @@ mod settings;
 mod settings_devices;
 mod settings_drivers;
 mod threads;
+mod waiting;

@@ -1,0 +1,172 @@
+//! Allocation callbacks that wait for another thread (APP-196). A program whose allocator has a lock, and which calls Vulkan
+//! with that lock held, is such a program.
+
+use std::ptr;
+use std::sync::mpsc::channel;
+use std::thread;
+
+use loader_tests::ash::vk;
+use loader_tests::vk::{Allocator, Instance, Messages, Reports, Shared};
+use loader_tests::{call, case};
+
+const EXTENSIONS: [&str; 4] = [
+    "VK_KHR_surface",
+    "VK_EXT_headless_surface",
+    "VK_EXT_debug_utils",
+    "VK_EXT_debug_report",
+];
+
+/// Runs `body`. Every request to `allocator` for memory of a scope that is `chosen` waits meanwhile until another thread has
+/// run `other` once.
+fn waiting(
+    allocator: &Allocator,
+    chosen: fn(vk::SystemAllocationScope) -> bool,
+    mut other: impl FnMut() + Send,
+    body: impl FnOnce(),
+) {
+    let (ask, asked) = channel::<()>();
+    let (answer, answered) = channel::<()>();
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            while asked.recv().is_ok() {
+                other();
+                answer.send(()).expect("somebody waits");
+            }
+        });
+        allocator.hook(move |scope| {
+            if chosen(scope) {
+                ask.send(()).expect("the thread lives");
+                answered.recv().expect("an answer");
+            }
+        });
+        body();
+        allocator.unhook();
+    });
+}
+
+fn submit(instance: &Instance<'_>) {
+    let data = vk::DebugUtilsMessengerCallbackDataEXT::default();
+    let (severity, kind) = (
+        vk::DebugUtilsMessageSeverityFlagsEXT::INFO,
+        vk::DebugUtilsMessageTypeFlagsEXT::GENERAL,
+    );
+    call!(
+        instance,
+        PFN_vkSubmitDebugUtilsMessageEXT(instance.raw, severity, kind, &data)
+    );
+}
+
+/// What one thread makes at a time.
+type Made = (vk::DebugUtilsMessengerEXT, vk::DebugReportCallbackEXT, vk::SurfaceKHR);
+
+struct Objects<'a> {
+    instance: &'a Instance<'a>,
+    physical: Vec<vk::PhysicalDevice>,
+    messages: &'a Messages,
+    reports: &'a Reports,
+}
+
+impl Objects<'_> {
+    fn make(&self) -> Made {
+        let surface = self.instance.headless_surface();
+        for device in &self.physical {
+            assert_eq!(self.instance.surface_support(*device, surface), Ok(true));
+        }
+        let messenger = self.instance.messenger(self.messages);
+        (messenger, self.instance.report_callback(self.reports), surface)
+    }
+
+    fn unmake(&self, (messenger, report, surface): Made) {
+        self.instance.destroy_messenger(messenger);
+        self.instance.destroy_report_callback(report);
+        self.instance.destroy_surface(surface);
+    }
+}
+
+/// APP-178, APP-179b, APP-196: the tables of messengers, report callbacks and surfaces are made and grow while another
+/// thread uses them, and no entry is lost.
+#[test]
+fn app_178_tables_grow_while_another_thread_uses_them() {
+    case(|scene| {
+        scene.usual_driver("a");
+        scene.usual_driver("b");
+        scene.env("VK_LOADER_DEBUG", "");
+        let outcome = scene.run(|vk| {
+            let allocator = Allocator::default();
+            let (messages, reports) = (Messages::default(), Reports::default());
+            let instance = vk
+                .spec()
+                .extensions(&EXTENSIONS)
+                .allocator(&allocator)
+                .create()
+                .expect("vkCreateInstance");
+            let objects = Shared(Objects {
+                instance: &instance,
+                physical: instance.devices().expect("devices"),
+                messages: &messages,
+                reports: &reports,
+            });
+            let (mut here, mut there) = (Vec::new(), Vec::new());
+            let other = || {
+                submit(objects.get().instance);
+                there.push(objects.get().make());
+            };
+            // Only tables have the scope of the instance.
+            let table = |scope| scope == vk::SystemAllocationScope::INSTANCE;
+            waiting(&allocator, table, other, || {
+                here.extend((0..40).map(|_| objects.get().make()));
+            });
+            assert!(there.len() >= 2, "{} tables were asked for", there.len());
+            messages.clear();
+            submit(&instance);
+            assert_eq!(messages.all().len(), here.len() + there.len());
+            here.into_iter()
+                .chain(there)
+                .for_each(|made| objects.get().unmake(made));
+            instance.destroy();
+            assert_eq!(allocator.live(), 0);
+        });
+        outcome.ok();
+    });
+}
+
+/// APP-196: while an instance and a device are made, used and destroyed, too.
+#[test]
+fn app_196_other_threads_get_on_while_memory_is_asked_for() {
+    case(|scene| {
+        scene.usual_driver("a");
+        scene.usual_driver("b");
+        scene.env("VK_LOADER_DEBUG", "").limit(60);
+        let outcome = scene.run(|vk| {
+            let allocator = Allocator::default();
+            let messages = Messages::default();
+            let info = messages.create_info();
+            let beside = vk.instance_with("1.1", &EXTENSIONS);
+            let shared = Shared((vk, &beside));
+            let other = || {
+                let (vk, beside) = shared.get();
+                submit(beside);
+                assert_eq!(beside.devices().expect("devices").len(), 2);
+                assert_ne!(vk.get(beside.raw, "vkCmdDraw"), 0);
+                assert!(vk.extensions().expect("the query succeeds").len() > 5);
+                drop(vk.instance());
+            };
+            waiting(
+                &allocator,
+                |_| true,
+                other,
+                || {
+                    let spec = vk.spec().api("1.1").extensions(&EXTENSIONS).next(&info);
+                    let instance = spec.allocator(&allocator).create().expect("vkCreateInstance");
+                    let device = instance.device_spec(instance.first()).allocator(&allocator);
+                    drop(device.create().expect("vkCreateDevice"));
+                    assert_eq!(instance.groups().expect("groups").len(), 2);
+                    call!(instance, PFN_vkDestroyInstance(instance.raw, ptr::null()));
+                    std::mem::forget(instance);
+                },
+            );
+            assert_eq!(allocator.live(), 0);
+        });
+        outcome.ok();
+    });
+}
