@@ -42,14 +42,15 @@ pub fn fatal(text: Arguments<'_>) {
     Line::new(LogBits::ERROR, text).write();
 }
 
-/// [`fatal`], and to the messengers of an instance as an error of a category (APP-194).
+/// [`fatal`], and to the messengers of an instance as an error of a category (APP-194). The line is out first: a
+/// messenger may end the process (APP-180).
 #[cold]
 pub fn fatal_with(instance: Option<&Instance>, category: LogBits, text: Arguments<'_>) {
     let mut line = Line::new(LogBits::ERROR, text);
+    line.write();
     if let Some(instance) = instance {
         crate::debug::deliver_loader_message(instance, LogBits::ERROR | category, line.text());
     }
-    line.write();
 }
 
 fn selected(instance: Option<&Instance>, bits: LogBits) -> bool {

@@ -337,6 +337,25 @@ fn app_194_parameter_messages_are_validation() {
     });
 }
 
+/// APP-180, APP-115: what ends a call is on standard error before a messenger hears it, which may end the process.
+#[test]
+fn app_180_the_line_comes_before_the_messengers() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        scene.env("VK_LOADER_DEBUG", "");
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance_with("1.1", &[UTILS]);
+            let messages = Messages::with_hook(|_| std::process::abort());
+            instance.messenger(&messages);
+            let _: vk::Result = call!(
+                instance,
+                PFN_vkEnumeratePhysicalDevices(instance.raw, ptr::null_mut(), ptr::null_mut())
+            );
+        });
+        outcome.aborted("VUID-vkEnumeratePhysicalDevices-pPhysicalDeviceCount-parameter");
+    });
+}
+
 /// APP-194: levels and categories.
 #[test]
 fn app_194_severities_of_the_loaders_messages() {
