@@ -4,7 +4,7 @@
 //! driver or an application callback. A lock protects a list for the length of a look-up or an insertion.
 
 use crate::alloc::reserve::Reserve;
-use crate::device::Device;
+use crate::device::{Device, WalkEnds};
 use crate::driver::PreloadedDrivers;
 use crate::instance::Instance;
 use crate::settings::Settings;
@@ -29,6 +29,9 @@ pub static INSTANCES: List<Instance> = List::new();
 
 /// All live devices, newest first.
 pub static DEVICES: List<Device> = List::new();
+
+/// Where the destruction of a device waits for walks over the devices.
+pub static WALKS: WalkEnds = WalkEnds::new();
 
 /// Driver libraries kept open between a global query and the next `vkDestroyInstance` (DRV-233).
 pub static PRELOADED: Mutex<Option<PreloadedDrivers>> = Mutex::new(None);

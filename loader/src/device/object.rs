@@ -1,5 +1,6 @@
 //! The record that the loader keeps of a device (APP-146, DRV-199).
 
+use super::walks::Walks;
 use crate::alloc::{HostAllocator, HostBox, OutOfMemory};
 use crate::ffi::layer_interface::GetDeviceProcAddr;
 use crate::generated::dispatch::{DeviceTable, DeviceTerminatorTable};
@@ -10,7 +11,7 @@ use crate::proc_addr;
 use crate::state::{self, Linked};
 use std::ffi::{CStr, c_void};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// A device. The dispatch pointer in the device, its queues and its command buffers is the address of this record.
 ///
@@ -28,8 +29,7 @@ pub struct Device {
     /// Relevant extensions that the application enabled.
     requested: DeviceExtensionSet,
     bottom: OnceLock<Bottom>,
-    walks: AtomicU32,
-    closing: AtomicBool,
+    walks: Walks,
 }
 
 /// What the end of the chain learned when the driver made its device.
@@ -70,8 +70,7 @@ impl Device {
                 lookup: OnceLock::new(),
                 requested,
                 bottom: OnceLock::new(),
-                walks: AtomicU32::new(0),
-                closing: AtomicBool::new(false),
+                walks: Walks::default(),
             },
             allocator,
         )
@@ -168,11 +167,7 @@ impl Device {
 
     /// Makes sure that no walk over the devices holds this one or will, before it is destroyed.
     pub(super) fn close(&self) {
-        self.closing.store(true, Ordering::SeqCst);
-        while self.walks.load(Ordering::SeqCst) > 0 {
-            // A walk asks layers for one function and lets go; there is nothing to wait on but that.
-            std::thread::yield_now();
-        }
+        self.walks.close();
     }
 }
 
@@ -212,26 +207,15 @@ impl Pinned {
         let found = state::DEVICES.find(|device| {
             let wanted = reached && std::ptr::eq(device.instance, instance) && !device.handle().0.is_null();
             reached |= previous.is_some_and(|previous| std::ptr::eq(previous.0, device));
-            wanted && device.try_pin()
+            wanted && device.walks.enter()
         });
         found.map(Self)
     }
 
     /// A second hold on a device that is held already.
     fn again(device: &'static Device) -> Self {
-        device.walks.fetch_add(1, Ordering::SeqCst);
+        device.walks.again();
         Self(device)
-    }
-}
-
-impl Device {
-    fn try_pin(&self) -> bool {
-        self.walks.fetch_add(1, Ordering::SeqCst);
-        if self.closing.load(Ordering::SeqCst) {
-            self.walks.fetch_sub(1, Ordering::SeqCst);
-            return false;
-        }
-        true
     }
 }
 
@@ -245,7 +229,7 @@ impl std::ops::Deref for Pinned {
 
 impl Drop for Pinned {
     fn drop(&mut self) {
-        self.0.walks.fetch_sub(1, Ordering::SeqCst);
+        self.0.walks.leave();
     }
 }
 
