@@ -7,7 +7,7 @@ use crate::library::Library;
 use crate::manifest::Text;
 use crate::state;
 
-/// Libraries that are kept open, with the paths they were opened by.
+/// Libraries that are kept open, with the names of their drivers.
 pub struct PreloadedDrivers(Vec<(Text, Library)>);
 
 impl PreloadedDrivers {
@@ -18,10 +18,11 @@ impl PreloadedDrivers {
             .is_some_and(|Self(list)| !list.is_empty())
     }
 
-    /// Opens each path once more. A path that does not open is left out without a message: the scan reports it.
-    pub fn fill(paths: impl Iterator<Item = Text>) {
-        let opened = paths
-            .filter_map(|path| Library::open(&path).ok().map(|library| (path, library)))
+    /// Opens the libraries of drivers, named by their real paths, once more. What does not open is left out without a
+    /// message: the scan reports it.
+    pub fn fill(names: impl Iterator<Item = Text>) {
+        let opened = names
+            .filter_map(|name| Library::open(&name).ok().map(|library| (name, library)))
             .collect();
         let replaced = state::lock(&state::PRELOADED).replace(Self(opened));
         // Closing a library runs its code, so it happens after the lock is released.
@@ -34,13 +35,13 @@ impl PreloadedDrivers {
         drop(released);
     }
 
-    /// Closes the library of one driver, named by its real path (DRV-240).
+    /// Closes the library of one driver, by the name it was kept under (DRV-240).
     pub fn release_one(name: &[u8]) {
         let mut released = Vec::new();
         if let Some(Self(list)) = state::lock(&state::PRELOADED).as_mut() {
             let mut index = 0;
             while index < list.len() {
-                if crate::library::canonical(&list[index].0) == name {
+                if *list[index].0 == *name {
                     released.push(list.swap_remove(index));
                 } else {
                     index += 1;
