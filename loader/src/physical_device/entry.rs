@@ -68,8 +68,8 @@ pub(super) fn answered(result: VkResult) -> bool {
 unsafe fn unfiltered(instance: &Instance, count: *mut u32, array: *mut PhysicalDeviceHandle<App>) -> VkResult {
     // Handles of both levels are one pointer each.
     let chain = array.cast::<PhysicalDeviceHandle<Chain>>();
-    // SAFETY: by this function's contract.
-    let room = unsafe { *count };
+    // SAFETY: by this function's contract; without an array the number may not even be initialised.
+    let room = if array.is_null() { 0 } else { unsafe { *count } };
     // SAFETY: the topmost entity's function with its own handle; the pointers are the caller's.
     let result = unsafe { (instance.table().vkEnumeratePhysicalDevices.get())(instance.chain_handle(), count, chain) };
     if array.is_null() || !answered(result) {

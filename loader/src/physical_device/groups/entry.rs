@@ -75,8 +75,8 @@ unsafe fn unfiltered(
 ) -> VkResult {
     // The levels differ in what the handles mean, not in layout.
     let chain = array.cast::<VkPhysicalDeviceGroupProperties<Chain>>();
-    // SAFETY: by this function's contract.
-    let room = unsafe { *count };
+    // SAFETY: by this function's contract; without an array the number may not even be initialised.
+    let room = if array.is_null() { 0 } else { unsafe { *count } };
     // SAFETY: the topmost entity's function with its own handle; the pointers are the caller's.
     let result = unsafe { function(instance)(instance.chain_handle(), count, chain) };
     if array.is_null() || !answered(result) {
