@@ -2,6 +2,7 @@
 
 mod emulated;
 mod support;
+mod target;
 
 pub use crate::debug::terminator::*;
 pub use crate::device::create_device_terminator as create_device;
@@ -15,3 +16,4 @@ pub use crate::proc_addr::{
 pub use crate::wsi::terminator::*;
 pub use emulated::*;
 pub use support::*;
+pub use target::{Target, none};

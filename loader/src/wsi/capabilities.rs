@@ -1,12 +1,13 @@
 //! The two extensible capability queries and what the loader adds to them (DRV-161 to DRV-163).
 
-use super::query::{Query, input, output};
+use super::query::{input, output};
 use super::surface_query::no_capabilities;
 use super::unwrap::surface_info_for;
 use crate::ffi;
 use crate::generated::extensions::{InstanceExtension, InstanceExtensionSet};
 use crate::generated::types::*;
 use crate::handle::{Chain, PhysicalDeviceHandle, SurfaceHandle};
+use crate::terminator::{Target, none};
 use std::ffi::c_void;
 
 /// Terminator of `vkGetPhysicalDeviceSurfaceCapabilities2KHR`.
@@ -19,25 +20,25 @@ pub unsafe fn get_physical_device_surface_capabilities2_khr(
     capabilities: *mut VkSurfaceCapabilities2KHR,
 ) -> VkResult {
     // SAFETY: the handle comes from the lowest layer.
-    let query = unsafe { Query::new(device, "vkGetPhysicalDeviceSurfaceCapabilities2KHR") };
-    if !query.allows(InstanceExtension::VK_KHR_surface) {
+    let target = unsafe { Target::new(device, "vkGetPhysicalDeviceSurfaceCapabilities2KHR") };
+    if !target.allows(InstanceExtension::VK_KHR_surface) {
         return VkResult::VK_SUCCESS;
     }
     // SAFETY: the caller gives a place for the answer.
-    let capabilities = unsafe { output(capabilities, query.command, "pSurfaceCapabilities") };
+    let capabilities = unsafe { output(capabilities, target.command, "pSurfaceCapabilities") };
     // SAFETY: the caller gives a valid structure.
-    let info = unsafe { input(info, query.command, "pSurfaceInfo") };
-    let emulates_maintenance = emulates_maintenance(query.driver.enabled);
-    let answer = match query.driver.table.vkGetPhysicalDeviceSurfaceCapabilities2KHR {
+    let info = unsafe { input(info, target.command, "pSurfaceInfo") };
+    let emulates_maintenance = emulates_maintenance(target.driver.enabled);
+    let answer = match target.driver.table.vkGetPhysicalDeviceSurfaceCapabilities2KHR {
         // SAFETY: the surface comes from the lowest layer; the driver's function with its own handles.
         Some(function) => unsafe {
-            surface_info_for(query.driver, info).map(|own| {
+            surface_info_for(target.driver, info).map(|own| {
                 preset_protected(capabilities.pNext);
-                function(query.device, &own, capabilities)
+                function(target.handle, &own, capabilities)
             })
         },
         // SAFETY: the structures are the caller's.
-        None => unsafe { by_first_generation(&query, info, capabilities, emulates_maintenance) },
+        None => unsafe { by_first_generation(&target, info, capabilities, emulates_maintenance) },
     };
     let result = match answer {
         Ok(result) => result,
@@ -79,28 +80,25 @@ unsafe fn preset_protected(chain: *mut c_void) {
 /// # Safety
 /// The structures are valid; the surface comes from the lowest layer.
 unsafe fn by_first_generation(
-    query: &Query,
+    target: &Target,
     info: &VkPhysicalDeviceSurfaceInfo2KHR<Chain>,
     capabilities: &mut VkSurfaceCapabilities2KHR,
     emulates_maintenance: bool,
 ) -> Result<VkResult, VkResult> {
-    let older = query.driver.table.vkGetPhysicalDeviceSurfaceCapabilitiesKHR;
-    query.emulating(older.map(|_| "vkGetPhysicalDeviceSurfaceCapabilitiesKHR"));
-    let (asked, answered): (&[_], &[_]) = if emulates_maintenance {
-        (
-            &[VkSurfacePresentModeKHR::STRUCTURE_TYPE],
-            &[
-                VkSurfacePresentModeCompatibilityKHR::STRUCTURE_TYPE,
-                VkSurfacePresentScalingCapabilitiesKHR::STRUCTURE_TYPE,
-            ],
-        )
-    } else {
-        (&[], &[])
+    let older = target.driver.table.vkGetPhysicalDeviceSurfaceCapabilitiesKHR;
+    target.announce(older.map(|_| "vkGetPhysicalDeviceSurfaceCapabilitiesKHR"));
+    let asked = |kind, _| emulates_maintenance && kind == VkSurfacePresentModeKHR::STRUCTURE_TYPE;
+    let answered = |kind, _| {
+        let maintenance = [
+            VkSurfacePresentModeCompatibilityKHR::STRUCTURE_TYPE,
+            VkSurfacePresentScalingCapabilitiesKHR::STRUCTURE_TYPE,
+        ];
+        emulates_maintenance && maintenance.contains(&kind)
     };
     // SAFETY: the chains of valid structures.
     unsafe {
-        query.ignore("pSurfaceInfo", info.pNext, asked);
-        query.ignore("pSurfaceCapabilities", capabilities.pNext, answered);
+        target.ignore_chain(info.pNext, "pSurfaceInfo->", asked);
+        target.ignore_chain(capabilities.pNext, "pSurfaceCapabilities->", answered);
     }
     let Some(older) = older else {
         capabilities.surfaceCapabilities = no_capabilities();
@@ -108,8 +106,8 @@ unsafe fn by_first_generation(
     };
     // SAFETY: the surface comes from the lowest layer; the driver's function with its own handles.
     unsafe {
-        let surface = query.surface(info.surface)?;
-        Ok(older(query.device, surface, &mut capabilities.surfaceCapabilities))
+        let surface = target.surface(info.surface)?;
+        Ok(older(target.handle, surface, &mut capabilities.surfaceCapabilities))
     }
 }
 
@@ -177,18 +175,18 @@ pub unsafe fn get_physical_device_surface_capabilities2_ext(
     capabilities: *mut VkSurfaceCapabilities2EXT,
 ) -> VkResult {
     // SAFETY: the handle comes from the lowest layer.
-    let query = unsafe { Query::new(device, "vkGetPhysicalDeviceSurfaceCapabilities2EXT") };
+    let target = unsafe { Target::new(device, "vkGetPhysicalDeviceSurfaceCapabilities2EXT") };
     // SAFETY: the caller gives a place for the answer.
-    let capabilities = unsafe { output(capabilities, query.command, "pSurfaceCapabilities") };
-    let answer = match query.driver.table.vkGetPhysicalDeviceSurfaceCapabilities2EXT {
+    let capabilities = unsafe { output(capabilities, target.command, "pSurfaceCapabilities") };
+    let answer = match target.driver.table.vkGetPhysicalDeviceSurfaceCapabilities2EXT {
         // SAFETY: the surface comes from the lowest layer; the driver's function with its own handles.
         Some(function) => unsafe {
-            query
+            target
                 .surface(surface)
-                .map(|own| function(query.device, own, capabilities))
+                .map(|own| function(target.handle, own, capabilities))
         },
         // SAFETY: the surface comes from the lowest layer; the structure is the caller's.
-        None => unsafe { without_counters(&query, surface, capabilities) },
+        None => unsafe { without_counters(&target, surface, capabilities) },
     };
     answer.unwrap_or_else(|error| error)
 }
@@ -199,18 +197,18 @@ pub unsafe fn get_physical_device_surface_capabilities2_ext(
 /// # Safety
 /// The structure is valid; the surface comes from the lowest layer.
 unsafe fn without_counters(
-    query: &Query,
+    target: &Target,
     surface: SurfaceHandle<Chain>,
     capabilities: &mut VkSurfaceCapabilities2EXT,
 ) -> Result<VkResult, VkResult> {
-    let older = query.driver.table.vkGetPhysicalDeviceSurfaceCapabilitiesKHR;
-    query.emulating(older.map(|_| "vkGetPhysicalDeviceSurfaceCapabilitiesKHR"));
+    let older = target.driver.table.vkGetPhysicalDeviceSurfaceCapabilitiesKHR;
+    target.announce(older.map(|_| "vkGetPhysicalDeviceSurfaceCapabilitiesKHR"));
     // SAFETY: the chain of the caller's structure.
-    unsafe { query.ignore("pSurfaceCapabilities", capabilities.pNext, &[]) };
+    unsafe { target.ignore_chain(capabilities.pNext, "pSurfaceCapabilities->", none) };
     let mut answer = no_capabilities();
     let result = match older {
         // SAFETY: the surface comes from the lowest layer; the driver's function with its own handles.
-        Some(older) => unsafe { older(query.device, query.surface(surface)?, &mut answer) },
+        Some(older) => unsafe { older(target.handle, target.surface(surface)?, &mut answer) },
         None => VkResult::VK_SUCCESS,
     };
     if result.0 >= 0 {

@@ -1,12 +1,12 @@
 //! Queries of displays, first generation (DRV-161, DRV-164).
 
-use super::query::Query;
 use crate::generated::extensions::InstanceExtension;
 use crate::generated::types::*;
 use crate::handle::{Chain, PhysicalDeviceHandle};
 use crate::journal::LogBits;
 use crate::log;
 use crate::log::Bytes;
+use crate::terminator::Target;
 
 /// An enumeration of displays: nothing where the driver cannot tell.
 ///
@@ -15,19 +15,19 @@ use crate::log::Bytes;
 unsafe fn enumerate<F>(
     device: PhysicalDeviceHandle<Chain>,
     command: &'static str,
-    function: impl FnOnce(&Query) -> Option<F>,
+    function: impl FnOnce(&Target) -> Option<F>,
     count: *mut u32,
-    call: impl FnOnce(F, &Query) -> VkResult,
+    call: impl FnOnce(F, &Target) -> VkResult,
 ) -> VkResult {
     // SAFETY: by this function's contract.
-    let query = unsafe { Query::new(device, command) };
-    if !query.allows(InstanceExtension::VK_KHR_display) {
+    let target = unsafe { Target::new(device, command) };
+    if !target.allows(InstanceExtension::VK_KHR_display) {
         return VkResult::VK_SUCCESS;
     }
-    if let Some(function) = function(&query) {
-        return call(function, &query);
+    if let Some(function) = function(&target) {
+        return call(function, &target);
     }
-    query.missing(LogBits::WARN);
+    target.missing(LogBits::WARN);
     // SAFETY: by this function's contract.
     if let Some(count) = unsafe { count.as_mut() } {
         *count = 0;
@@ -49,9 +49,9 @@ pub unsafe fn get_physical_device_display_properties_khr(
         enumerate(
             device,
             "vkGetPhysicalDeviceDisplayPropertiesKHR",
-            |query| query.driver.table.vkGetPhysicalDeviceDisplayPropertiesKHR,
+            |target| target.driver.table.vkGetPhysicalDeviceDisplayPropertiesKHR,
             count,
-            |function, query| function(query.device, count, properties),
+            |function, target| function(target.handle, count, properties),
         )
     }
 }
@@ -70,9 +70,9 @@ pub unsafe fn get_physical_device_display_plane_properties_khr(
         enumerate(
             device,
             "vkGetPhysicalDeviceDisplayPlanePropertiesKHR",
-            |query| query.driver.table.vkGetPhysicalDeviceDisplayPlanePropertiesKHR,
+            |target| target.driver.table.vkGetPhysicalDeviceDisplayPlanePropertiesKHR,
             count,
-            |function, query| function(query.device, count, properties),
+            |function, target| function(target.handle, count, properties),
         )
     }
 }
@@ -92,9 +92,9 @@ pub unsafe fn get_display_plane_supported_displays_khr(
         enumerate(
             device,
             "vkGetDisplayPlaneSupportedDisplaysKHR",
-            |query| query.driver.table.vkGetDisplayPlaneSupportedDisplaysKHR,
+            |target| target.driver.table.vkGetDisplayPlaneSupportedDisplaysKHR,
             count,
-            |function, query| function(query.device, plane, count, displays),
+            |function, target| function(target.handle, plane, count, displays),
         )
     }
 }
@@ -114,9 +114,9 @@ pub unsafe fn get_display_mode_properties_khr(
         enumerate(
             device,
             "vkGetDisplayModePropertiesKHR",
-            |query| query.driver.table.vkGetDisplayModePropertiesKHR,
+            |target| target.driver.table.vkGetDisplayModePropertiesKHR,
             count,
-            |function, query| function(query.device, display, count, properties),
+            |function, target| function(target.handle, display, count, properties),
         )
     }
 }
@@ -133,15 +133,15 @@ pub unsafe fn create_display_mode_khr(
     mode: *mut VkDisplayModeKHR,
 ) -> VkResult {
     // SAFETY: the handle comes from the lowest layer.
-    let query = unsafe { Query::new(device, "vkCreateDisplayModeKHR") };
-    if !query.allows(InstanceExtension::VK_KHR_display) {
+    let target = unsafe { Target::new(device, "vkCreateDisplayModeKHR") };
+    if !target.allows(InstanceExtension::VK_KHR_display) {
         return VkResult::VK_ERROR_EXTENSION_NOT_PRESENT;
     }
-    match query.driver.table.vkCreateDisplayModeKHR {
+    match target.driver.table.vkCreateDisplayModeKHR {
         // SAFETY: the driver's function with its own handle and the caller's parameters.
-        Some(function) => unsafe { function(query.device, display, create_info, callbacks, mode) },
+        Some(function) => unsafe { function(target.handle, display, create_info, callbacks, mode) },
         None => {
-            query.missing(LogBits::ERROR);
+            target.missing(LogBits::ERROR);
             VkResult::VK_ERROR_INITIALIZATION_FAILED
         }
     }
@@ -158,15 +158,15 @@ pub unsafe fn get_display_plane_capabilities_khr(
     capabilities: *mut VkDisplayPlaneCapabilitiesKHR,
 ) -> VkResult {
     // SAFETY: the handle comes from the lowest layer.
-    let query = unsafe { Query::new(device, "vkGetDisplayPlaneCapabilitiesKHR") };
-    if !query.allows(InstanceExtension::VK_KHR_display) {
+    let target = unsafe { Target::new(device, "vkGetDisplayPlaneCapabilitiesKHR") };
+    if !target.allows(InstanceExtension::VK_KHR_display) {
         return VkResult::VK_SUCCESS;
     }
-    if let Some(function) = query.driver.table.vkGetDisplayPlaneCapabilitiesKHR {
+    if let Some(function) = target.driver.table.vkGetDisplayPlaneCapabilitiesKHR {
         // SAFETY: the driver's function with its own handle and the caller's parameters.
-        return unsafe { function(query.device, mode, plane, capabilities) };
+        return unsafe { function(target.handle, mode, plane, capabilities) };
     }
-    query.missing(LogBits::WARN);
+    target.missing(LogBits::WARN);
     // SAFETY: the caller gives a place for the answer.
     if let Some(capabilities) = unsafe { capabilities.as_mut() } {
         *capabilities = no_plane_capabilities();
@@ -191,12 +191,12 @@ pub unsafe fn get_rand_r_output_display_ext(
     display: *mut VkDisplayKHR,
 ) -> VkResult {
     // SAFETY: the handle comes from the lowest layer.
-    let query = unsafe { Query::new(device, "vkGetRandROutputDisplayEXT") };
-    if let Some(function) = query.driver.table.vkGetRandROutputDisplayEXT {
+    let target = unsafe { Target::new(device, "vkGetRandROutputDisplayEXT") };
+    if let Some(function) = target.driver.table.vkGetRandROutputDisplayEXT {
         // SAFETY: the driver's function with its own handle and the caller's parameters.
-        return unsafe { function(query.device, server, output, display) };
+        return unsafe { function(target.handle, server, output, display) };
     }
-    query.missing(LogBits::INFO);
+    target.missing(LogBits::INFO);
     // SAFETY: the caller gives a place for the answer.
     if let Some(display) = unsafe { display.as_mut() } {
         *display = VkDisplayKHR(0);
@@ -211,15 +211,15 @@ pub unsafe fn get_rand_r_output_display_ext(
 /// The parameters are as the command's reference page demands; the handle comes from the lowest layer.
 pub unsafe fn release_display_ext(device: PhysicalDeviceHandle<Chain>, display: VkDisplayKHR) -> VkResult {
     // SAFETY: the handle comes from the lowest layer.
-    let query = unsafe { Query::new(device, "vkReleaseDisplayEXT") };
-    if let Some(function) = query.driver.table.vkReleaseDisplayEXT {
+    let target = unsafe { Target::new(device, "vkReleaseDisplayEXT") };
+    if let Some(function) = target.driver.table.vkReleaseDisplayEXT {
         // SAFETY: the driver's function with its own handle and the caller's parameter.
-        return unsafe { function(query.device, display) };
+        return unsafe { function(target.handle, display) };
     }
     log::fatal(format_args!(
         "ICD associated with VkPhysicalDevice does not support ReleaseDisplayEXT, so no display of \"{}\" can have \
          been acquired",
-        Bytes(query.driver.name.bytes())
+        Bytes(target.driver.name.bytes())
     ));
     std::process::abort()
 }

@@ -1,9 +1,10 @@
 //! Queries of displays, second generation: emulated by the first (DRV-161).
 
 use super::display::no_plane_capabilities;
-use super::query::{Query, input, output};
+use super::query::{input, output};
 use crate::generated::types::*;
 use crate::handle::{Chain, PhysicalDeviceHandle};
+use crate::terminator::{Target, none};
 
 /// An enumeration of displays by the driver's own function, by its older one, or without an answer.
 ///
@@ -12,23 +13,31 @@ use crate::handle::{Chain, PhysicalDeviceHandle};
 /// # Safety
 /// `count` is valid; `array` is NULL or has room for `*count` elements. All zeros is a valid `Old`.
 unsafe fn emulate<F: Copy, Old: Copy, New>(
-    query: &Query,
+    target: &Target,
     older: (&'static str, Option<F>),
     count: *mut u32,
     array: *mut New,
-    mut ask: impl FnMut(F, &mut u32, *mut Old) -> VkResult,
-    put: impl FnMut(&mut New, Old),
+    mut ask: impl FnMut(F, *mut u32, *mut Old) -> VkResult,
+    mut put: impl FnMut(&mut New, Old),
 ) -> VkResult {
     // SAFETY: by this function's contract.
-    let count = unsafe { output(count, query.command, "pPropertyCount") };
+    let count = unsafe { output(count, target.command, "pPropertyCount") };
     let (name, function) = older;
-    query.emulating(function.map(|_| name));
+    target.announce(function.map(|_| name));
     let Some(function) = function else {
         *count = 0;
         return VkResult::VK_SUCCESS;
     };
     // SAFETY: passed on to the caller.
-    unsafe { query.by_elements(count, array, |count, array| ask(function, count, array), put) }
+    let answer = unsafe {
+        target.by_elements(
+            count,
+            array,
+            |count, array| ask(function, count, array),
+            |_, to, from| put(to, from),
+        )
+    };
+    answer.unwrap_or_else(|error| error)
 }
 
 /// Terminator of `vkGetPhysicalDeviceDisplayProperties2KHR`.
@@ -41,25 +50,25 @@ pub unsafe fn get_physical_device_display_properties2_khr(
     properties: *mut VkDisplayProperties2KHR,
 ) -> VkResult {
     // SAFETY: the handle comes from the lowest layer.
-    let query = unsafe { Query::new(device, "vkGetPhysicalDeviceDisplayProperties2KHR") };
-    let table = &query.driver.table;
+    let target = unsafe { Target::new(device, "vkGetPhysicalDeviceDisplayProperties2KHR") };
+    let table = &target.driver.table;
     if let Some(function) = table.vkGetPhysicalDeviceDisplayProperties2KHR {
         // SAFETY: the driver's function with its own handle and the caller's parameters.
-        return unsafe { function(query.device, count, properties) };
+        return unsafe { function(target.handle, count, properties) };
     }
     // SAFETY: the caller's array; the driver's function with its own handle; zeros are properties.
     unsafe {
         emulate(
-            &query,
+            &target,
             (
                 "vkGetPhysicalDeviceDisplayPropertiesKHR",
                 table.vkGetPhysicalDeviceDisplayPropertiesKHR,
             ),
             count,
             properties,
-            |older, count, array| older(query.device, count, array),
+            |older, count, array| older(target.handle, count, array),
             |to: &mut VkDisplayProperties2KHR, from| {
-                query.ignore("pProperties", to.pNext, &[]);
+                target.ignore_chain(to.pNext, "pProperties->", none);
                 to.displayProperties = from;
             },
         )
@@ -76,25 +85,25 @@ pub unsafe fn get_physical_device_display_plane_properties2_khr(
     properties: *mut VkDisplayPlaneProperties2KHR,
 ) -> VkResult {
     // SAFETY: the handle comes from the lowest layer.
-    let query = unsafe { Query::new(device, "vkGetPhysicalDeviceDisplayPlaneProperties2KHR") };
-    let table = &query.driver.table;
+    let target = unsafe { Target::new(device, "vkGetPhysicalDeviceDisplayPlaneProperties2KHR") };
+    let table = &target.driver.table;
     if let Some(function) = table.vkGetPhysicalDeviceDisplayPlaneProperties2KHR {
         // SAFETY: the driver's function with its own handle and the caller's parameters.
-        return unsafe { function(query.device, count, properties) };
+        return unsafe { function(target.handle, count, properties) };
     }
     // SAFETY: the caller's array; the driver's function with its own handle; zeros are properties.
     unsafe {
         emulate(
-            &query,
+            &target,
             (
                 "vkGetPhysicalDeviceDisplayPlanePropertiesKHR",
                 table.vkGetPhysicalDeviceDisplayPlanePropertiesKHR,
             ),
             count,
             properties,
-            |older, count, array| older(query.device, count, array),
+            |older, count, array| older(target.handle, count, array),
             |to: &mut VkDisplayPlaneProperties2KHR, from| {
-                query.ignore("pProperties", to.pNext, &[]);
+                target.ignore_chain(to.pNext, "pProperties->", none);
                 to.displayPlaneProperties = from;
             },
         )
@@ -112,22 +121,22 @@ pub unsafe fn get_display_mode_properties2_khr(
     properties: *mut VkDisplayModeProperties2KHR,
 ) -> VkResult {
     // SAFETY: the handle comes from the lowest layer.
-    let query = unsafe { Query::new(device, "vkGetDisplayModeProperties2KHR") };
-    let table = &query.driver.table;
+    let target = unsafe { Target::new(device, "vkGetDisplayModeProperties2KHR") };
+    let table = &target.driver.table;
     if let Some(function) = table.vkGetDisplayModeProperties2KHR {
         // SAFETY: the driver's function with its own handle and the caller's parameters.
-        return unsafe { function(query.device, display, count, properties) };
+        return unsafe { function(target.handle, display, count, properties) };
     }
     // SAFETY: the caller's array; the driver's function with its own handle; zeros are properties.
     unsafe {
         emulate(
-            &query,
+            &target,
             ("vkGetDisplayModePropertiesKHR", table.vkGetDisplayModePropertiesKHR),
             count,
             properties,
-            |older, count, array| older(query.device, display, count, array),
+            |older, count, array| older(target.handle, display, count, array),
             |to: &mut VkDisplayModeProperties2KHR, from| {
-                query.ignore("pProperties", to.pNext, &[]);
+                target.ignore_chain(to.pNext, "pProperties->", none);
                 to.displayModeProperties = from;
             },
         )
@@ -144,25 +153,32 @@ pub unsafe fn get_display_plane_capabilities2_khr(
     capabilities: *mut VkDisplayPlaneCapabilities2KHR,
 ) -> VkResult {
     // SAFETY: the handle comes from the lowest layer.
-    let query = unsafe { Query::new(device, "vkGetDisplayPlaneCapabilities2KHR") };
-    if let Some(function) = query.driver.table.vkGetDisplayPlaneCapabilities2KHR {
+    let target = unsafe { Target::new(device, "vkGetDisplayPlaneCapabilities2KHR") };
+    if let Some(function) = target.driver.table.vkGetDisplayPlaneCapabilities2KHR {
         // SAFETY: the driver's function with its own handle and the caller's parameters.
-        return unsafe { function(query.device, info, capabilities) };
+        return unsafe { function(target.handle, info, capabilities) };
     }
     // SAFETY: the caller gives a place for the answer.
-    let capabilities = unsafe { output(capabilities, query.command, "pCapabilities") };
+    let capabilities = unsafe { output(capabilities, target.command, "pCapabilities") };
     // SAFETY: the caller gives a valid structure.
-    let info = unsafe { input(info, query.command, "pDisplayPlaneInfo") };
-    let older = query.driver.table.vkGetDisplayPlaneCapabilitiesKHR;
-    query.emulating(older.map(|_| "vkGetDisplayPlaneCapabilitiesKHR"));
+    let info = unsafe { input(info, target.command, "pDisplayPlaneInfo") };
+    let older = target.driver.table.vkGetDisplayPlaneCapabilitiesKHR;
+    target.announce(older.map(|_| "vkGetDisplayPlaneCapabilitiesKHR"));
     // SAFETY: the chains of the caller's structures.
     unsafe {
-        query.ignore("pDisplayPlaneInfo", info.pNext, &[]);
-        query.ignore("pCapabilities", capabilities.pNext, &[]);
+        target.ignore_chain(info.pNext, "pDisplayPlaneInfo->", none);
+        target.ignore_chain(capabilities.pNext, "pCapabilities->", none);
     }
     match older {
         // SAFETY: the driver's function with its own handle.
-        Some(older) => unsafe { older(query.device, info.mode, info.planeIndex, &mut capabilities.capabilities) },
+        Some(older) => unsafe {
+            older(
+                target.handle,
+                info.mode,
+                info.planeIndex,
+                &mut capabilities.capabilities,
+            )
+        },
         None => {
             capabilities.capabilities = no_plane_capabilities();
             VkResult::VK_SUCCESS

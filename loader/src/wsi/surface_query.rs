@@ -1,12 +1,13 @@
 //! Queries of a surface (DRV-161 to DRV-165, DRV-178, DRV-179).
 
-use super::query::{Query, input, output};
+use super::query::{input, output};
 use super::unwrap::surface_info_for;
 use crate::generated::extensions::InstanceExtension;
 use crate::generated::types::*;
 use crate::handle::{Chain, PhysicalDeviceHandle, SurfaceHandle};
 use crate::journal::LogBits;
 use crate::seam;
+use crate::terminator::{Target, none};
 
 /// Terminator of `vkGetPhysicalDeviceSurfaceSupportKHR`: any failure to make the driver's surface means that the
 /// surface is not supported (DRV-178).
@@ -20,23 +21,23 @@ pub unsafe fn get_physical_device_surface_support_khr(
     supported: *mut VkBool32,
 ) -> VkResult {
     // SAFETY: the handle comes from the lowest layer.
-    let query = unsafe { Query::new(device, "vkGetPhysicalDeviceSurfaceSupportKHR") };
-    if !query.allows(InstanceExtension::VK_KHR_surface) {
+    let target = unsafe { Target::new(device, "vkGetPhysicalDeviceSurfaceSupportKHR") };
+    if !target.allows(InstanceExtension::VK_KHR_surface) {
         return VkResult::VK_SUCCESS;
     }
     // SAFETY: the caller gives a place for the answer.
-    let supported = unsafe { output(supported, query.command, "pSupported") };
+    let supported = unsafe { output(supported, target.command, "pSupported") };
     *supported = VK_FALSE;
-    let Some(function) = query.driver.table.vkGetPhysicalDeviceSurfaceSupportKHR else {
-        query.missing(LogBits::ERROR);
+    let Some(function) = target.driver.table.vkGetPhysicalDeviceSurfaceSupportKHR else {
+        target.missing(LogBits::ERROR);
         return VkResult::VK_SUCCESS;
     };
     // SAFETY: the surface comes from the lowest layer.
-    let Ok(surface) = (unsafe { query.surface(surface) }) else {
+    let Ok(surface) = (unsafe { target.surface(surface) }) else {
         return VkResult::VK_SUCCESS;
     };
     // SAFETY: the driver's function with its own handles.
-    unsafe { function(query.device, queue_family, surface, supported) }
+    unsafe { function(target.handle, queue_family, surface, supported) }
 }
 
 /// Terminator of `vkGetPhysicalDeviceSurfaceCapabilitiesKHR`.
@@ -49,21 +50,21 @@ pub unsafe fn get_physical_device_surface_capabilities_khr(
     capabilities: *mut VkSurfaceCapabilitiesKHR,
 ) -> VkResult {
     // SAFETY: the handle comes from the lowest layer.
-    let query = unsafe { Query::new(device, "vkGetPhysicalDeviceSurfaceCapabilitiesKHR") };
-    if !query.allows(InstanceExtension::VK_KHR_surface) {
+    let target = unsafe { Target::new(device, "vkGetPhysicalDeviceSurfaceCapabilitiesKHR") };
+    if !target.allows(InstanceExtension::VK_KHR_surface) {
         return VkResult::VK_SUCCESS;
     }
     // SAFETY: the caller gives a place for the answer.
-    let capabilities = unsafe { output(capabilities, query.command, "pSurfaceCapabilities") };
-    let Some(function) = query.driver.table.vkGetPhysicalDeviceSurfaceCapabilitiesKHR else {
-        query.missing(LogBits::ERROR);
+    let capabilities = unsafe { output(capabilities, target.command, "pSurfaceCapabilities") };
+    let Some(function) = target.driver.table.vkGetPhysicalDeviceSurfaceCapabilitiesKHR else {
+        target.missing(LogBits::ERROR);
         *capabilities = no_capabilities();
         return VkResult::VK_SUCCESS;
     };
     // SAFETY: the surface comes from the lowest layer.
-    match unsafe { query.surface(surface) } {
+    match unsafe { target.surface(surface) } {
         // SAFETY: the driver's function with its own handles and the caller's parameters.
-        Ok(surface) => unsafe { function(query.device, surface, capabilities) },
+        Ok(surface) => unsafe { function(target.handle, surface, capabilities) },
         Err(error) => error,
     }
 }
@@ -85,21 +86,21 @@ pub unsafe fn get_physical_device_surface_formats_khr(
     formats: *mut VkSurfaceFormatKHR,
 ) -> VkResult {
     // SAFETY: the handle comes from the lowest layer.
-    let query = unsafe { Query::new(device, "vkGetPhysicalDeviceSurfaceFormatsKHR") };
-    if !query.allows(InstanceExtension::VK_KHR_surface) {
+    let target = unsafe { Target::new(device, "vkGetPhysicalDeviceSurfaceFormatsKHR") };
+    if !target.allows(InstanceExtension::VK_KHR_surface) {
         return VkResult::VK_SUCCESS;
     }
     // SAFETY: the caller gives a valid count.
-    let count = unsafe { output(count, query.command, "pSurfaceFormatCount") };
-    let Some(function) = query.driver.table.vkGetPhysicalDeviceSurfaceFormatsKHR else {
-        query.missing(LogBits::ERROR);
+    let count = unsafe { output(count, target.command, "pSurfaceFormatCount") };
+    let Some(function) = target.driver.table.vkGetPhysicalDeviceSurfaceFormatsKHR else {
+        target.missing(LogBits::ERROR);
         *count = 0;
         return VkResult::VK_SUCCESS;
     };
     // SAFETY: the surface comes from the lowest layer.
-    match unsafe { query.surface(surface) } {
+    match unsafe { target.surface(surface) } {
         // SAFETY: the driver's function with its own handles and the caller's parameters.
-        Ok(surface) => unsafe { function(query.device, surface, count, formats) },
+        Ok(surface) => unsafe { function(target.handle, surface, count, formats) },
         Err(error) => error,
     }
 }
@@ -115,21 +116,21 @@ pub unsafe fn get_physical_device_surface_present_modes_khr(
     modes: *mut VkPresentModeKHR,
 ) -> VkResult {
     // SAFETY: the handle comes from the lowest layer.
-    let query = unsafe { Query::new(device, "vkGetPhysicalDeviceSurfacePresentModesKHR") };
-    if !query.allows(InstanceExtension::VK_KHR_surface) {
+    let target = unsafe { Target::new(device, "vkGetPhysicalDeviceSurfacePresentModesKHR") };
+    if !target.allows(InstanceExtension::VK_KHR_surface) {
         return VkResult::VK_SUCCESS;
     }
     // SAFETY: the caller gives a valid count.
-    let count = unsafe { output(count, query.command, "pPresentModeCount") };
-    let Some(function) = query.driver.table.vkGetPhysicalDeviceSurfacePresentModesKHR else {
-        query.missing(LogBits::ERROR);
+    let count = unsafe { output(count, target.command, "pPresentModeCount") };
+    let Some(function) = target.driver.table.vkGetPhysicalDeviceSurfacePresentModesKHR else {
+        target.missing(LogBits::ERROR);
         *count = 0;
         return VkResult::VK_SUCCESS;
     };
     // SAFETY: the surface comes from the lowest layer.
-    match unsafe { query.surface(surface) } {
+    match unsafe { target.surface(surface) } {
         // SAFETY: the driver's function with its own handles and the caller's parameters.
-        Ok(surface) => unsafe { function(query.device, surface, count, modes) },
+        Ok(surface) => unsafe { function(target.handle, surface, count, modes) },
         Err(error) => error,
     }
 }
@@ -145,21 +146,21 @@ pub unsafe fn get_physical_device_surface_formats2_khr(
     formats: *mut VkSurfaceFormat2KHR,
 ) -> VkResult {
     // SAFETY: the handle comes from the lowest layer.
-    let query = unsafe { Query::new(device, "vkGetPhysicalDeviceSurfaceFormats2KHR") };
-    if !query.allows(InstanceExtension::VK_KHR_surface) {
+    let target = unsafe { Target::new(device, "vkGetPhysicalDeviceSurfaceFormats2KHR") };
+    if !target.allows(InstanceExtension::VK_KHR_surface) {
         return VkResult::VK_SUCCESS;
     }
     // SAFETY: the caller gives a valid count.
-    let count = unsafe { output(count, query.command, "pSurfaceFormatCount") };
+    let count = unsafe { output(count, target.command, "pSurfaceFormatCount") };
     // SAFETY: the caller gives a valid structure.
-    let info = unsafe { input(info, query.command, "pSurfaceInfo") };
-    let answer = match query.driver.table.vkGetPhysicalDeviceSurfaceFormats2KHR {
+    let info = unsafe { input(info, target.command, "pSurfaceInfo") };
+    let answer = match target.driver.table.vkGetPhysicalDeviceSurfaceFormats2KHR {
         // SAFETY: the surface comes from the lowest layer; the driver's function with its own handles.
         Some(function) => unsafe {
-            surface_info_for(query.driver, info).map(|own| function(query.device, &own, count, formats))
+            surface_info_for(target.driver, info).map(|own| function(target.handle, &own, count, formats))
         },
         // SAFETY: the structures are the caller's.
-        None => unsafe { formats_by_first_generation(&query, info, count, formats) },
+        None => unsafe { formats_by_first_generation(&target, info, count, formats) },
     };
     answer.unwrap_or_else(|error| error)
 }
@@ -170,34 +171,33 @@ pub unsafe fn get_physical_device_surface_formats2_khr(
 /// # Safety
 /// The structure and the array are valid; the surface comes from the lowest layer.
 unsafe fn formats_by_first_generation(
-    query: &Query,
+    target: &Target,
     info: &VkPhysicalDeviceSurfaceInfo2KHR<Chain>,
     count: &mut u32,
     formats: *mut VkSurfaceFormat2KHR,
 ) -> Result<VkResult, VkResult> {
-    let older = query.driver.table.vkGetPhysicalDeviceSurfaceFormatsKHR;
-    query.emulating(older.map(|_| "vkGetPhysicalDeviceSurfaceFormatsKHR"));
+    let older = target.driver.table.vkGetPhysicalDeviceSurfaceFormatsKHR;
+    target.announce(older.map(|_| "vkGetPhysicalDeviceSurfaceFormatsKHR"));
     // SAFETY: the chain of the caller's structure.
-    unsafe { query.ignore("pSurfaceInfo", info.pNext, &[]) };
+    unsafe { target.ignore_chain(info.pNext, "pSurfaceInfo->", none) };
     let Some(older) = older else {
         *count = 0;
         return Ok(VkResult::VK_SUCCESS);
     };
     // SAFETY: the surface comes from the lowest layer.
-    let surface = unsafe { query.surface(info.surface) }?;
+    let surface = unsafe { target.surface(info.surface) }?;
     // SAFETY: the caller's array has room for `count` elements, each a valid structure; zeros are a format.
-    let result = unsafe {
-        query.by_elements(
+    unsafe {
+        target.by_elements(
             count,
             formats,
-            |count, formats| older(query.device, surface, count, formats),
-            |to: &mut VkSurfaceFormat2KHR, from| {
-                query.ignore("pSurfaceFormats", to.pNext, &[]);
+            |count, formats| older(target.handle, surface, count, formats),
+            |_, to: &mut VkSurfaceFormat2KHR, from| {
+                target.ignore_chain(to.pNext, "pSurfaceFormats->", none);
                 to.surfaceFormat = from;
             },
         )
-    };
-    Ok(result)
+    }
 }
 
 /// Terminator of `vkGetPhysicalDeviceSurfacePresentModes2EXT`. Nothing older can answer it (DRV-161).
@@ -211,18 +211,18 @@ pub unsafe fn get_physical_device_surface_present_modes2_ext(
     modes: *mut VkPresentModeKHR,
 ) -> VkResult {
     // SAFETY: the handle comes from the lowest layer.
-    let query = unsafe { Query::new(device, "vkGetPhysicalDeviceSurfacePresentModes2EXT") };
-    let Some(function) = query.driver.table.vkGetPhysicalDeviceSurfacePresentModes2EXT else {
+    let target = unsafe { Target::new(device, "vkGetPhysicalDeviceSurfacePresentModes2EXT") };
+    let Some(function) = target.driver.table.vkGetPhysicalDeviceSurfacePresentModes2EXT else {
         seam::unsupported("GetPhysicalDeviceSurfacePresentModes2EXT")
     };
     // SAFETY: the caller gives a valid count.
-    let count = unsafe { output(count, query.command, "pPresentModeCount") };
+    let count = unsafe { output(count, target.command, "pPresentModeCount") };
     // SAFETY: the caller gives a valid structure.
-    let info = unsafe { input(info, query.command, "pSurfaceInfo") };
+    let info = unsafe { input(info, target.command, "pSurfaceInfo") };
     // SAFETY: the surface comes from the lowest layer.
-    match unsafe { surface_info_for(query.driver, info) } {
+    match unsafe { surface_info_for(target.driver, info) } {
         // SAFETY: the driver's function with its own handles and the caller's parameters.
-        Ok(own) => unsafe { function(query.device, &own, count, modes) },
+        Ok(own) => unsafe { function(target.handle, &own, count, modes) },
         Err(error) => error,
     }
 }
@@ -238,18 +238,18 @@ pub unsafe fn get_physical_device_present_rectangles_khr(
     rectangles: *mut VkRect2D,
 ) -> VkResult {
     // SAFETY: the handle comes from the lowest layer.
-    let query = unsafe { Query::new(device, "vkGetPhysicalDevicePresentRectanglesKHR") };
+    let target = unsafe { Target::new(device, "vkGetPhysicalDevicePresentRectanglesKHR") };
     // SAFETY: the caller gives a valid count.
-    let count = unsafe { output(count, query.command, "pRectCount") };
-    let Some(function) = query.driver.table.vkGetPhysicalDevicePresentRectanglesKHR else {
-        query.missing(LogBits::ERROR);
+    let count = unsafe { output(count, target.command, "pRectCount") };
+    let Some(function) = target.driver.table.vkGetPhysicalDevicePresentRectanglesKHR else {
+        target.missing(LogBits::ERROR);
         *count = 0;
         return VkResult::VK_SUCCESS;
     };
     // SAFETY: the surface comes from the lowest layer.
-    match unsafe { query.surface(surface) } {
+    match unsafe { target.surface(surface) } {
         // SAFETY: the driver's function with its own handles and the caller's parameters.
-        Ok(surface) => unsafe { function(query.device, surface, count, rectangles) },
+        Ok(surface) => unsafe { function(target.handle, surface, count, rectangles) },
         Err(error) => error,
     }
 }

@@ -133,6 +133,42 @@ fn drv_161_newer_display_queries_are_emulated() {
     });
 }
 
+/// APP-61: an array without room is incomplete where the second generation is emulated, as where it is not.
+#[test]
+fn app_061_an_array_without_room_is_incomplete() {
+    case(|scene| {
+        let extensions = [&DISPLAY[..], &["VK_KHR_get_surface_capabilities2"]].concat();
+        scene.driver("a").extensions(&extensions).device("new");
+        let old = scene.driver("b").extensions(&extensions).device("old");
+        old.missing("vkGetPhysicalDeviceDisplayProperties2KHR")
+            .missing("vkGetPhysicalDeviceSurfaceFormats2KHR");
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance_with("1.0", &extensions);
+            for name in ["new", "old"] {
+                let device = instance.named(name);
+                let mut display = vk::DisplayProperties2KHR::default();
+                let answer = count_from(0, |count| {
+                    call!(
+                        instance,
+                        PFN_vkGetPhysicalDeviceDisplayProperties2KHR(device, count, &mut display)
+                    )
+                });
+                assert_eq!(answer, (vk::Result::INCOMPLETE, 0), "{name}");
+                let info = vk::PhysicalDeviceSurfaceInfo2KHR::default();
+                let mut format = vk::SurfaceFormat2KHR::default();
+                let answer = count_from(0, |count| {
+                    call!(
+                        instance,
+                        PFN_vkGetPhysicalDeviceSurfaceFormats2KHR(device, &info, count, &mut format)
+                    )
+                });
+                assert_eq!(answer, (vk::Result::INCOMPLETE, 0), "{name}");
+            }
+        });
+        outcome.ok();
+    });
+}
+
 /// DRV-161 table: negative results are returned, and nothing is written.
 #[test]
 fn drv_161_failing_display_queries_are_returned() {
@@ -215,8 +251,8 @@ fn drv_161_emulated_display_queries_and_small_rooms() {
                 let written = list.iter().filter(|one| one.display_properties.display != NONE).count();
                 (result, count, written)
             };
-            // The driver has one display. A room of none asks for the count.
-            assert_eq!(fill(0), (vk::Result::SUCCESS, 1, 0));
+            // The driver has one display. A room of none is one (APP-61).
+            assert_eq!(fill(0), (vk::Result::INCOMPLETE, 0, 0));
             assert_eq!(fill(3), (vk::Result::SUCCESS, 1, 1));
             vk.add_lines("a", &format!("grow {OLDER} 50"));
             let (result, count, written) = fill(2);

@@ -1,7 +1,6 @@
 //! Queries about sharing memory, semaphores and fences: a driver that lacks them shares nothing (DRV-159).
 
-use super::Target;
-use super::target::none;
+use super::{Target, none};
 use crate::generated::extensions::InstanceExtension;
 use crate::generated::types::{
     VkExternalBufferProperties, VkExternalFenceFeatureFlags, VkExternalFenceHandleTypeFlags, VkExternalFenceProperties,

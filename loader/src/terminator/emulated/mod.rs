@@ -7,7 +7,6 @@
 mod arrays;
 mod external;
 mod properties;
-mod target;
 #[cfg(test)]
 mod tests;
 mod tools;
@@ -24,4 +23,4 @@ pub use properties::{
 };
 pub use tools::{get_physical_device_tool_properties, get_physical_device_tool_properties_ext};
 
-use target::Target;
+use super::{Target, none};

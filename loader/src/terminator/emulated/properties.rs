@@ -1,7 +1,6 @@
 //! The second generation of single-structure queries (DRV-159).
 
-use super::Target;
-use super::target::none;
+use super::{Target, none};
 use crate::generated::extensions::InstanceExtension;
 use crate::generated::types::{
     VK_FALSE, VkFormat, VkFormatProperties2, VkImageFormatProperties2, VkPhysicalDevice, VkPhysicalDeviceFeatures2,
