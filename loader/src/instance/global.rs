@@ -19,6 +19,7 @@ use crate::log::{self, InstanceSink};
 use crate::manifest::{PreInstanceFunction, Text};
 use crate::settings::{self, Settings};
 use crate::state;
+use crate::wsi;
 use std::ffi::c_char;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -355,20 +356,11 @@ pub(super) fn unfiltered(environment: &Environment<'_>) -> bool {
     environment.is_non_zero(Variable::DisableInstExtFilter)
 }
 
-/// Surfaces of window systems that a loader without them drops even when nothing else is filtered (DRV-105).
-const NEVER_WITHOUT_PLATFORM: [InstanceExtension; 5] = [
-    InstanceExtension::VK_KHR_wayland_surface,
-    InstanceExtension::VK_KHR_xcb_surface,
-    InstanceExtension::VK_KHR_xlib_surface,
-    InstanceExtension::VK_EXT_directfb_surface,
-    InstanceExtension::VK_QNX_screen_surface,
-];
-
 /// Whether the loader lets a driver's instance extension through (DRV-103, DRV-105).
 pub(super) fn lets_through(name: &[u8], unfiltered: bool) -> bool {
     match InstanceExtension::find(name) {
         Some(known) if known.platform_built_in() => true,
-        Some(known) if NEVER_WITHOUT_PLATFORM.contains(&known) => false,
+        Some(known) if wsi::lacks_window_system(known) => false,
         _ => unfiltered,
     }
 }

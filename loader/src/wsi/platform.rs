@@ -42,6 +42,21 @@ pub trait PlatformInfo: Copy + Into<CreateInfo> {
     fn part(&self) -> PlatformPart;
 }
 
+/// Surfaces of window systems that a loader without them drops even when nothing else is filtered.
+const NEVER_WITHOUT_PLATFORM: [InstanceExtension; 5] = [
+    InstanceExtension::VK_KHR_wayland_surface,
+    InstanceExtension::VK_KHR_xcb_surface,
+    InstanceExtension::VK_KHR_xlib_surface,
+    InstanceExtension::VK_EXT_directfb_surface,
+    InstanceExtension::VK_QNX_screen_surface,
+];
+
+/// Whether an extension is for a window system that this loader is built without, so that nobody may offer it: no driver
+/// (DRV-105) and no layer (LAY-104).
+pub fn lacks_window_system(extension: InstanceExtension) -> bool {
+    NEVER_WITHOUT_PLATFORM.contains(&extension) && !extension.platform_built_in()
+}
+
 /// Whether a driver has commands that make or destroy surfaces (DRV-73).
 pub fn makes_surfaces(functions: &DriverTable) -> bool {
     functions.vkDestroySurfaceKHR.is_some() || creates_surfaces(functions)

@@ -5,33 +5,26 @@ use std::collections::BTreeSet;
 use super::one::MAX_NAME;
 use super::{DeviceExtension, InstanceExtension, leading_texts};
 use crate::alloc::OutOfMemory;
+use crate::generated::extensions;
 use crate::manifest::Text;
 use crate::manifest::json::{Object, Value};
 use crate::manifest::version::number;
-
-/// Surface extensions of windowing systems, and whether this loader is built for them (DRV-105).
-const WINDOWING: &[(&[u8], bool)] = &[
-    (b"VK_KHR_wayland_surface", cfg!(all(unix, not(target_vendor = "apple")))),
-    (b"VK_KHR_xcb_surface", cfg!(all(unix, not(target_vendor = "apple")))),
-    (b"VK_KHR_xlib_surface", cfg!(all(unix, not(target_vendor = "apple")))),
-    (b"VK_EXT_directfb_surface", false),
-    (b"VK_QNX_screen_surface", cfg!(target_os = "nto")),
-];
+use crate::wsi;
 
 /// The usable elements of `instance_extensions`.
 pub(super) fn instance_extensions(object: &Object<'_>) -> Result<Vec<InstanceExtension>, OutOfMemory> {
-    let mut extensions = Vec::new();
+    let mut list = Vec::new();
     for (name, extension) in named(object, "instance_extensions") {
-        if WINDOWING.contains(&(name, false)) {
+        if extensions::InstanceExtension::find(name).is_some_and(wsi::lacks_window_system) {
             continue;
         }
-        extensions.try_reserve(1)?;
-        extensions.push(InstanceExtension {
+        list.try_reserve(1)?;
+        list.push(InstanceExtension {
             name: Text::try_new(name)?,
             spec_version: spec_version(extension),
         });
     }
-    Ok(extensions)
+    Ok(list)
 }
 
 /// The usable elements of `device_extensions`.
