@@ -1,6 +1,8 @@
 //! Shared libraries of drivers and layers.
 
 use crate::generated::types::PFN_vkVoidFunction;
+use crate::journal::{Journal, LogBits, Raw};
+use crate::manifest::Text;
 use crate::state;
 use crate::table;
 use libloading::os::unix;
@@ -77,8 +79,43 @@ impl Drop for Library {
     }
 }
 
-/// The file that holds `function`, as the system reports it (DRV-60). Not canonicalised.
-pub fn file_of(function: *const ()) -> Option<Vec<u8>> {
+/// Reinterprets an untyped function pointer.
+///
+/// # Safety
+/// `F` is the type of the function.
+pub unsafe fn typed<F: Copy>(function: PFN_vkVoidFunction) -> Option<F> {
+    const { assert!(size_of::<F>() == size_of::<*mut ()>()) };
+    let function = function?;
+    // SAFETY: both are function pointers, and the caller vouches for the signature.
+    Some(unsafe { std::mem::transmute_copy::<unsafe extern "system" fn(), F>(&function) })
+}
+
+/// The real path of the library that holds `function`, and a warning of the given kind when it is not what the manifest
+/// pointed at (DRV-60, LAY-206).
+pub fn real_path(given: &Text, function: *const (), kind: LogBits, journal: &Journal<'_>) -> Text {
+    let Some(loaded) = file_of(function) else {
+        return given.clone();
+    };
+    let real = canonical(&loaded);
+    // A bare name is no path. Most often the other two are the same text, and asking costs a system call for each part.
+    if given.contains(&b'/') && **given != *loaded {
+        let given = canonical(given);
+        if given != real {
+            journal.note(
+                LogBits::WARN | kind,
+                format_args!(
+                    "Path to given binary {} was found to differ from OS loaded path {}",
+                    Raw(&given),
+                    Raw(&real)
+                ),
+            );
+        }
+    }
+    Text::from(real)
+}
+
+/// The file that holds `function`, as the system reports it. Not canonicalised.
+fn file_of(function: *const ()) -> Option<Vec<u8>> {
     let mut info = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
     // SAFETY: `dladdr` accepts any address and fills the structure when it returns non-zero.
     let found = unsafe { libc::dladdr(function.cast(), info.as_mut_ptr()) };
@@ -91,23 +128,7 @@ pub fn file_of(function: *const ()) -> Option<Vec<u8>> {
     (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_bytes().to_vec())
 }
 
-/// The canonical forms of the path a library was opened by and of the path the system reports for it. Only a bare name
-/// has no first one, since it is no path.
-pub fn canonical_pair(given: &[u8], loaded: &[u8]) -> (Option<Vec<u8>>, Vec<u8>) {
-    let real = canonical(loaded);
-    let is_path = given.contains(&b'/');
-    // Most often the two are the same text, and asking costs a system call for each part of the path.
-    let given = is_path.then(|| {
-        if given == loaded {
-            real.clone()
-        } else {
-            canonical(given)
-        }
-    });
-    (given, real)
-}
-
 /// The canonical form of a path, or the path itself when the system cannot tell.
-pub fn canonical(path: &[u8]) -> Vec<u8> {
+fn canonical(path: &[u8]) -> Vec<u8> {
     std::fs::canonicalize(OsStr::from_bytes(path)).map_or_else(|_| path.to_vec(), |p| p.into_os_string().into_vec())
 }

@@ -3,6 +3,7 @@
 use crate::generated::types::VkAllocationCallbacks;
 use crate::generated::types::{PFN_vkVoidFunction, VkExtensionProperties, VkInstanceCreateInfo, VkResult};
 use crate::handle::{Driver, InstanceHandle};
+use crate::library::typed;
 use std::ffi::{CStr, c_char};
 
 /// `vk_icdGetInstanceProcAddr`, `vk_icdGetPhysicalDeviceProcAddr` and a driver's `vkGetInstanceProcAddr`.
@@ -59,17 +60,6 @@ pub fn lookup(gpa: GetProcAddr, instance: InstanceHandle<Driver>, name: &CStr) -
     // SAFETY: `gpa` is the driver's lookup function, called with its own instance or NULL and a terminated name.
     let found = unsafe { gpa(instance, name.as_ptr()) };
     found.filter(|&function| !crate::proc_addr::is_own_entry_point(name, function as *const ()))
-}
-
-/// Reinterprets an untyped function pointer.
-///
-/// # Safety
-/// `F` is the type of the function that `name` stands for.
-unsafe fn typed<F: Copy>(function: PFN_vkVoidFunction) -> Option<F> {
-    const { assert!(size_of::<F>() == size_of::<*mut ()>()) };
-    let function = function?;
-    // SAFETY: both are function pointers, and the caller vouches for the signature.
-    Some(unsafe { std::mem::transmute_copy::<unsafe extern "system" fn(), F>(&function) })
 }
 
 fn negotiated(negotiate: Negotiate) -> Result<u32, NegotiationError> {

@@ -3,7 +3,7 @@
 use super::interface::{GET_INSTANCE_PROC_ADDR, Interface, NegotiationError};
 use crate::journal::reason::DriverLibraryReason;
 use crate::journal::{Decision, Journal, LogBits, Raw, Reason, Source, Subject, Verdict};
-use crate::library::{Library, OpenError, canonical_pair, file_of};
+use crate::library::{Library, OpenError, real_path};
 use crate::manifest::{DriverManifest, Text};
 use crate::version::ApiVersion;
 
@@ -57,7 +57,8 @@ impl Driver {
                 return None;
             }
         };
-        let name = real_name(path, &interface, journal);
+        let function = interface.get_instance_proc_addr as *const ();
+        let name = real_path(path, function, LogBits::NONE, journal);
         warn_about_interface(&name, manifest, &interface, journal);
         journal.decide(Decision {
             subject: Subject::DriverLibrary,
@@ -141,25 +142,6 @@ fn refusal(error: NegotiationError, library: &Library) -> DriverLibraryReason {
             }
         }
     }
-}
-
-/// The real path of a driver's library, and a warning when it is not what the manifest pointed at (DRV-60).
-fn real_name(path: &Text, interface: &Interface, journal: &Journal<'_>) -> Text {
-    let Some(loaded) = file_of(interface.get_instance_proc_addr as *const ()) else {
-        return path.clone();
-    };
-    let (given, real) = canonical_pair(path, &loaded);
-    if let Some(given) = given.filter(|given| *given != real) {
-        journal.note(
-            LogBits::WARN,
-            format_args!(
-                "Path to given binary {} was found to differ from OS loaded path {}",
-                Raw(&given),
-                Raw(&real)
-            ),
-        );
-    }
-    Text::from(real)
 }
 
 fn warn_about_interface(name: &Text, manifest: &DriverManifest, interface: &Interface, journal: &Journal<'_>) {

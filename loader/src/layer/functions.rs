@@ -5,7 +5,7 @@ use crate::ffi::layer_interface::{
     VkNegotiateLayerInterface,
 };
 use crate::generated::types::{PFN_vkVoidFunction, VkResult};
-use crate::library::Library;
+use crate::library::{Library, typed};
 use crate::manifest::Text;
 use std::ffi::CString;
 
@@ -81,15 +81,6 @@ fn symbol(rename: Option<&Text>, name: &str) -> Text {
 fn named(library: &Library, rename: Option<&Text>, name: &str) -> PFN_vkVoidFunction {
     let name = CString::new(rename.map_or(name.as_bytes(), |text| text.as_bytes())).ok()?;
     library.function(&name)
-}
-
-/// # Safety
-/// `F` is the type of the function.
-unsafe fn typed<F: Copy>(function: PFN_vkVoidFunction) -> Option<F> {
-    const { assert!(size_of::<F>() == size_of::<*mut ()>()) };
-    let function = function?;
-    // SAFETY: both are function pointers, and the caller vouches for the signature.
-    Some(unsafe { std::mem::transmute_copy::<unsafe extern "system" fn(), F>(&function) })
 }
 
 /// Asks for the layer's interface. No function, an error, or version 0 all mean that the exports count (LAY-212).

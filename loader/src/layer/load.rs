@@ -9,7 +9,7 @@ use crate::driver::log_open_error;
 use crate::generated::types::VkResult;
 use crate::journal::reason::{LayerLibraryProblem, LayerLibraryReason};
 use crate::journal::{Decision, Journal, LogBits, Raw, Reason, Subject, Verdict};
-use crate::library::{Library, OpenError, canonical_pair, file_of};
+use crate::library::{Library, OpenError, real_path};
 use crate::manifest::layer::EnvironmentPair;
 use crate::manifest::{LayerManifest, Text};
 
@@ -108,7 +108,8 @@ fn open(manifest: &LayerManifest, journal: &Journal<'_>) -> Result<Opened, Layer
         note_unloading(&path, journal);
         LayerLibraryProblem::NoSymbol(missing.0)
     })?;
-    let path = real_path(&path, functions.get_instance_proc_addr as *const (), journal);
+    let function = functions.get_instance_proc_addr as *const ();
+    let path = real_path(&path, function, LogBits::LAYER, journal);
     Ok(Opened {
         library,
         functions,
@@ -122,25 +123,6 @@ fn note_unloading(path: &[u8], journal: &Journal<'_>) {
         LogBits::DEBUG | LogBits::LAYER,
         format_args!("Unloading layer library {}", Raw(path)),
     );
-}
-
-/// The file that really holds the layer, and a warning when the manifest pointed at another one (LAY-206).
-fn real_path(given: &Text, function: *const (), journal: &Journal<'_>) -> Text {
-    let Some(loaded) = file_of(function) else {
-        return given.clone();
-    };
-    let (given, real) = canonical_pair(given, &loaded);
-    if let Some(given) = given.filter(|given| *given != real) {
-        journal.note(
-            LogBits::WARN | LogBits::LAYER,
-            format_args!(
-                "Path to given binary {} was found to differ from OS loaded path {}",
-                Raw(&given),
-                Raw(&real)
-            ),
-        );
-    }
-    Text::from(real)
 }
 
 fn skip(manifest: &LayerManifest, problem: LayerLibraryProblem, requested: bool, journal: &mut Journal<'_>) {
