@@ -47,6 +47,16 @@ impl HostAllocator {
         }
     }
 
+    /// Whether the application gave all five functions. Drivers get such callbacks only to destroy what the application
+    /// forgot (DRV-188).
+    pub fn is_complete(callbacks: &VkAllocationCallbacks) -> bool {
+        callbacks.pfnAllocation.is_some()
+            && callbacks.pfnReallocation.is_some()
+            && callbacks.pfnFree.is_some()
+            && callbacks.pfnInternalAllocation.is_some()
+            && callbacks.pfnInternalFree.is_some()
+    }
+
     /// The same callbacks for memory of another scope (APP-171).
     pub const fn scoped(self, scope: VkSystemAllocationScope) -> Self {
         Self {

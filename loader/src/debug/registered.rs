@@ -57,7 +57,7 @@ impl Registered {
         let allocator = unsafe { HostAllocator::new(callbacks, scope) }.or(instance_allocator);
         // SAFETY: by this function's contract.
         let saved = unsafe { callbacks.as_ref() }
-            .filter(|callbacks| is_complete(callbacks))
+            .filter(|callbacks| HostAllocator::is_complete(callbacks))
             .copied();
         let object = HostBox::try_new(
             Self {
@@ -87,13 +87,4 @@ impl Registered {
     pub(super) fn saved(&self) -> Option<VkAllocationCallbacks> {
         self.saved
     }
-}
-
-/// Whether all five functions are there.
-fn is_complete(callbacks: &VkAllocationCallbacks) -> bool {
-    callbacks.pfnAllocation.is_some()
-        && callbacks.pfnReallocation.is_some()
-        && callbacks.pfnFree.is_some()
-        && callbacks.pfnInternalAllocation.is_some()
-        && callbacks.pfnInternalFree.is_some()
 }

@@ -2,6 +2,7 @@
 
 use super::layout::PlatformPart;
 use super::platform::{CreateInfo, Platform};
+use crate::alloc::HostAllocator;
 use crate::generated::types::{VkAllocationCallbacks, VkDisplaySurfaceStereoCreateInfoNV};
 use crate::handle::{Chain, SurfaceHandle};
 use std::ffi::c_void;
@@ -101,12 +102,6 @@ impl Surface {
 
     /// The allocator for a surface that the application forgot: used only if it is complete (DRV-188).
     pub fn complete_callbacks(&self) -> Option<VkAllocationCallbacks> {
-        self.callbacks.filter(|c| {
-            c.pfnAllocation.is_some()
-                && c.pfnReallocation.is_some()
-                && c.pfnFree.is_some()
-                && c.pfnInternalAllocation.is_some()
-                && c.pfnInternalFree.is_some()
-        })
+        self.callbacks.filter(HostAllocator::is_complete)
     }
 }
