@@ -3,9 +3,8 @@
 use super::{Settings, parse};
 use crate::alloc::OutOfMemory;
 use crate::discovery::Executable;
-use crate::discovery::build_dirs::{EXTRASYSCONFDIR, FALLBACK_CONFIG_DIRS, FALLBACK_DATA_DIRS, SYSCONFDIR};
-use crate::env::variable::Separator;
-use crate::env::{Environment, Variable, split};
+use crate::discovery::search::BaseFolders;
+use crate::env::Environment;
 use crate::journal::reason::FileReason;
 use crate::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
 use crate::manifest::file::{Buffer, FileError, read_json};
@@ -28,8 +27,8 @@ pub fn load_for(
     executable: &Executable,
     journal: &mut Journal<'_>,
 ) -> Result<Option<Settings>, OutOfMemory> {
-    for folder in folders(environment) {
-        let path = join(&folder, FILE);
+    for base in BaseFolders::of(environment).for_settings() {
+        let path = join(&base.path, FILE);
         let outcome = match read_json(&path, &mut Buffer::default()) {
             Err(FileError::Unusable(FileReason::NotFound)) => continue,
             Err(FileError::OutOfMemory) => return Err(OutOfMemory),
@@ -60,48 +59,15 @@ fn conclude(path: Text, outcome: Result<Settings, Reason>, journal: &mut Journal
     settings
 }
 
-/// The base folders, in the order of their precedence. It differs from that of manifests: both homes come first.
-fn folders(environment: &Environment<'_>) -> Vec<Vec<u8>> {
-    let listed = |variable| environment.items_if_non_empty(variable);
-    let config_home = listed(Variable::XdgConfigHome);
-    let data_home = listed(Variable::XdgDataHome);
-    let home = match (&config_home, &data_home) {
-        (Some(_), Some(_)) => None,
-        _ => environment.get_non_empty(Variable::Home),
-    };
-    let below_home = |listed: bool, default: &str| match &home {
-        Some(home) if !listed => Some(join(home, default.as_bytes()).to_vec()),
-        _ => None,
-    };
-    let defaults = [
-        below_home(config_home.is_some(), ".config"),
-        below_home(data_home.is_some(), ".local/share"),
-    ];
-    let system = |variable, default: &str| {
-        let fallback = || split(default.as_bytes(), Separator::Path).map(<[u8]>::to_vec).collect();
-        listed(variable).unwrap_or_else(fallback)
-    };
-    let mut folders = Vec::new();
-    folders.extend(config_home.unwrap_or_default());
-    folders.extend(data_home.unwrap_or_default());
-    folders.extend(defaults.into_iter().flatten());
-    folders.extend(system(Variable::XdgConfigDirs, FALLBACK_CONFIG_DIRS));
-    let fixed = [Some(SYSCONFDIR), EXTRASYSCONFDIR].into_iter().flatten();
-    folders.extend(fixed.map(|folder| folder.as_bytes().to_vec()));
-    folders.extend(system(Variable::XdgDataDirs, FALLBACK_DATA_DIRS));
-    folders
-}
-
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
     use crate::env::Fixed;
 
     fn found(source: &Fixed) -> Vec<String> {
-        let folders = folders(&Environment::new(source));
+        let folders = BaseFolders::of(&Environment::new(source)).for_settings();
         folders
-            .iter()
-            .map(|folder| String::from_utf8_lossy(folder).into_owned())
+            .map(|base| String::from_utf8_lossy(&base.path).into_owned())
             .collect()
     }
 

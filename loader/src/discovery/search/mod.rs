@@ -1,16 +1,18 @@
 //! Where manifests are searched, and what lies there.
 //!
 //! A *place* is a folder, or one file when its name ends in `.json` (DRV-17, LAY-15). [`mod@places`] assembles them from the
-//! environment and the folders fixed at build time, [`mod@find`] lists the manifests in them. Paths are used as assembled
-//! and nothing is probed: only opening decides (APP-218).
+//! environment and the folders fixed at build time ([`bases`]), [`mod@find`] lists the manifests in them. Paths are used as
+//! assembled and nothing is probed: only opening decides (APP-218).
 
+mod bases;
 mod find;
 mod kind;
 mod places;
 
+pub use bases::BaseFolders;
 pub use find::{Found, find};
 pub use kind::ManifestKind;
-pub use places::{Base, Place, base_folders, override_places, places, replacing};
+pub use places::{Place, override_places, places, replacing};
 
 #[cfg(all(test, unix))]
 mod tests;

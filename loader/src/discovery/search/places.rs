@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::ManifestKind;
-use crate::discovery::build_dirs::{EXTRASYSCONFDIR, FALLBACK_CONFIG_DIRS, FALLBACK_DATA_DIRS, SYSCONFDIR};
-use crate::env::variable::Separator;
-use crate::env::{Environment, Variable, split};
+use super::bases::{Base, BaseFolders};
+use crate::env::{Environment, Variable};
 use crate::journal::Source;
 use crate::manifest::{Text, has_json_name, join};
 
@@ -23,15 +22,6 @@ impl Place {
     pub fn is_file(&self) -> bool {
         has_json_name(&self.path)
     }
-}
-
-/// A base folder, below which each kind of file has a folder of its own.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Base {
-    /// Its path, as named.
-    pub path: Text,
-    /// Who named it.
-    pub source: Source,
 }
 
 /// The first variable set that replaces all other places of a kind, even if it is empty (APP-214a).
@@ -60,7 +50,7 @@ pub fn places(kind: ManifestKind, environment: &Environment<'_>, with_variables:
         }
         found.extend(list(kind.adding()));
     }
-    let bases = base_folders(environment).into_iter();
+    let bases = BaseFolders::of(environment).for_manifests();
     found.extend(bases.map(|Base { path, source }| match has_json_name(&path) {
         true => Place { path, source },
         false => Place {
@@ -91,60 +81,4 @@ fn without_repeats(mut places: Vec<Place>) -> Vec<Place> {
     let mut first = first.into_iter();
     places.retain(|_| first.next() == Some(true));
     places
-}
-
-/// The base folders of this system, in order.
-pub fn base_folders(environment: &Environment<'_>) -> Vec<Base> {
-    let mut bases = Vec::new();
-    bases.extend(home(environment, Variable::XdgConfigHome, ".config"));
-    bases.extend(system(environment, Variable::XdgConfigDirs, FALLBACK_CONFIG_DIRS));
-    bases.extend([Some(SYSCONFDIR), EXTRASYSCONFDIR].into_iter().flatten().map(built_in));
-    bases.extend(home(environment, Variable::XdgDataHome, ".local/share"));
-    bases.extend(system(environment, Variable::XdgDataDirs, FALLBACK_DATA_DIRS));
-    bases
-}
-
-fn built_in(folder: &str) -> Base {
-    Base {
-        path: folder.into(),
-        source: Source::BuildTime,
-    }
-}
-
-/// The folders of a variable that has a default below the home folder.
-pub(in crate::discovery) fn home(environment: &Environment<'_>, variable: Variable, default: &str) -> Vec<Base> {
-    if let Some(listed) = named(environment, variable) {
-        return listed;
-    }
-    let home = environment.get_non_empty(Variable::Home);
-    home.into_iter()
-        .map(|home| Base {
-            path: join(&home, default.as_bytes()),
-            source: Source::Variable(Variable::Home),
-        })
-        .collect()
-}
-
-/// The folders of a variable that has a default list fixed at build time.
-fn system(environment: &Environment<'_>, variable: Variable, default: &str) -> Vec<Base> {
-    if let Some(listed) = named(environment, variable) {
-        return listed;
-    }
-    split(default.as_bytes(), Separator::Path)
-        .map(|folder| Base {
-            path: folder.into(),
-            source: Source::BuildTime,
-        })
-        .collect()
-}
-
-/// The folders that a variable lists; `None` when it is unset or empty.
-fn named(environment: &Environment<'_>, variable: Variable) -> Option<Vec<Base>> {
-    let source = Source::Variable(variable);
-    let items = environment.items_if_non_empty(variable)?.into_iter();
-    let bases = items.map(|path| Base {
-        path: path.into(),
-        source,
-    });
-    Some(bases.collect())
 }
