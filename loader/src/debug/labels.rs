@@ -7,7 +7,7 @@ use crate::terminator::device_of;
 
 /// A terminator: the driver's function of the device that the first word names, or nothing.
 macro_rules! label_terminator {
-    ($name:ident, $command:ident, $parameter:literal, $handle:ty $(, $info:ident)?) => {
+    ($name:ident, $command:ident, $handle:ty $(, $info:ident)?) => {
         #[doc = concat!("`", stringify!($command), "` at the end of the chain.")]
         ///
         /// # Safety
@@ -25,13 +25,9 @@ macro_rules! label_terminator {
     };
 }
 
-label_terminator! { queue_begin_debug_utils_label_ext, vkQueueBeginDebugUtilsLabelEXT, "queue", VkQueue, info }
-label_terminator! { queue_end_debug_utils_label_ext, vkQueueEndDebugUtilsLabelEXT, "queue", VkQueue }
-label_terminator! { queue_insert_debug_utils_label_ext, vkQueueInsertDebugUtilsLabelEXT, "queue", VkQueue, info }
-label_terminator! {
-    cmd_begin_debug_utils_label_ext, vkCmdBeginDebugUtilsLabelEXT, "commandBuffer", VkCommandBuffer, info
-}
-label_terminator! { cmd_end_debug_utils_label_ext, vkCmdEndDebugUtilsLabelEXT, "commandBuffer", VkCommandBuffer }
-label_terminator! {
-    cmd_insert_debug_utils_label_ext, vkCmdInsertDebugUtilsLabelEXT, "commandBuffer", VkCommandBuffer, info
-}
+label_terminator! { queue_begin_debug_utils_label_ext, vkQueueBeginDebugUtilsLabelEXT, VkQueue, info }
+label_terminator! { queue_end_debug_utils_label_ext, vkQueueEndDebugUtilsLabelEXT, VkQueue }
+label_terminator! { queue_insert_debug_utils_label_ext, vkQueueInsertDebugUtilsLabelEXT, VkQueue, info }
+label_terminator! { cmd_begin_debug_utils_label_ext, vkCmdBeginDebugUtilsLabelEXT, VkCommandBuffer, info }
+label_terminator! { cmd_end_debug_utils_label_ext, vkCmdEndDebugUtilsLabelEXT, VkCommandBuffer }
+label_terminator! { cmd_insert_debug_utils_label_ext, vkCmdInsertDebugUtilsLabelEXT, VkCommandBuffer, info }
