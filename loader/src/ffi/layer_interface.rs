@@ -6,6 +6,7 @@ use crate::generated::types::{
 };
 use crate::handle::{Chain, InstanceHandle, PhysicalDeviceHandle};
 use std::ffi::{c_char, c_void};
+use std::mem::offset_of;
 
 /// `vkGetInstanceProcAddr` and `vk_layerGetPhysicalDeviceProcAddr` as layers know them.
 pub type GetInstanceProcAddr = unsafe extern "system" fn(InstanceHandle<Chain>, *const c_char) -> PFN_vkVoidFunction;
@@ -207,12 +208,31 @@ pub struct VersionFunction(
     pub unsafe extern "system" fn(*const PreInstanceNode<VersionFunction>, *mut u32) -> VkResult,
 );
 
-#[cfg(target_pointer_width = "64")]
-const _: () = {
-    assert!(size_of::<VkNegotiateLayerInterface>() == 48);
-    assert!(size_of::<VkLayerInstanceCreateInfo>() == 40);
-    assert!(size_of::<VkLayerInstanceLink>() == 24);
-    assert!(size_of::<VkLayerDeviceCreateInfo>() == 32);
-    assert!(size_of::<VkLayerDeviceLink>() == 24);
-    assert!(size_of::<PreInstanceNode<VersionFunction>>() == 32);
-};
+/// LAY-210, LAY-220 to LAY-222, LAY-271: where members stand, and the size, in bytes of a 64-bit and of a 32-bit program.
+macro_rules! layout {
+    ($($kind:ty { $($member:ident: $wide:literal / $narrow:literal),* } $wide_size:literal / $narrow_size:literal;)*) => {
+        const _: () = {
+            const fn of(wide: usize, narrow: usize) -> usize {
+                if cfg!(target_pointer_width = "64") { wide } else { narrow }
+            }
+            $(
+                $(assert!(offset_of!($kind, $member) == of($wide, $narrow));)*
+                assert!(size_of::<$kind>() == of($wide_size, $narrow_size));
+            )*
+        };
+    };
+}
+
+layout! {
+    VkNegotiateLayerInterface {
+        sType: 0 / 0, pNext: 8 / 4, loaderLayerInterfaceVersion: 16 / 8, pfnGetInstanceProcAddr: 24 / 12,
+        pfnGetDeviceProcAddr: 32 / 16, pfnGetPhysicalDeviceProcAddr: 40 / 20
+    } 48 / 24;
+    VkLayerInstanceCreateInfo { sType: 0 / 0, pNext: 8 / 4, function: 16 / 8, u: 24 / 12 } 40 / 20;
+    VkLayerInstanceLink {
+        pNext: 0 / 0, pfnNextGetInstanceProcAddr: 8 / 4, pfnNextGetPhysicalDeviceProcAddr: 16 / 8
+    } 24 / 12;
+    VkLayerDeviceCreateInfo { sType: 0 / 0, pNext: 8 / 4, function: 16 / 8, u: 24 / 12 } 32 / 16;
+    VkLayerDeviceLink { pNext: 0 / 0, pfnNextGetInstanceProcAddr: 8 / 4, pfnNextGetDeviceProcAddr: 16 / 8 } 24 / 12;
+    PreInstanceNode<VersionFunction> { header: 0 / 0, pfnNextLayer: 16 / 12, pNextLink: 24 / 16 } 32 / 20;
+}
