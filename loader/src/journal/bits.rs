@@ -26,8 +26,6 @@ impl LogBits {
     pub const LAYER: Self = Self(1 << 6);
     /// Category: wrong use of the API. Never shows in the header of a line (APP-233).
     pub const VALIDATION: Self = Self(1 << 7);
-    /// Printed whatever was asked for (APP-233).
-    pub const FATAL: Self = Self(1 << 8);
 
     /// The set as one word, to keep it where only numbers can be kept.
     pub const fn word(self) -> u32 {
@@ -78,7 +76,6 @@ pub const NAMES: &[(LogBits, &str)] = &[
     (LogBits::DRIVER, "DRIVER"),
     (LogBits::LAYER, "LAYER"),
     (LogBits::VALIDATION, "VALIDATION"),
-    (LogBits::FATAL, "FATAL"),
 ];
 
 impl fmt::Debug for LogBits {
