@@ -3,9 +3,10 @@
 use super::object::Device;
 use crate::alloc::{HostAllocator, HostBox};
 use crate::ffi::layer_interface::DestroyDevice;
+use crate::generated::lookup::row;
 use crate::generated::types::{VkAllocationCallbacks, VkDevice};
 use crate::instance::Instance;
-use crate::{log, seam, state};
+use crate::{seam, state};
 
 /// Destroys a device of the application.
 ///
@@ -17,10 +18,7 @@ pub unsafe fn destroy_device(handle: VkDevice, callbacks: *const VkAllocationCal
     }
     // SAFETY: passed on.
     let Some(table) = (unsafe { seam::device_table(handle) }) else {
-        log::fatal(format_args!(
-            "vkDestroyDevice: Invalid device [VUID-vkDestroyDevice-device-parameter]"
-        ));
-        std::process::abort();
+        return seam::reject(row::vkDestroyDevice);
     };
     let device = Device::of_table(table);
     // SAFETY: the topmost entity's function with the application's handle.

@@ -4,10 +4,10 @@ use super::{Instance, InstanceDriver};
 use crate::alloc::{HostAllocator, HostBox};
 use crate::device;
 use crate::driver::PreloadedDrivers;
+use crate::generated::lookup::row;
 use crate::generated::types::VkAllocationCallbacks;
 use crate::handle::{App, Chain, InstanceHandle};
 use crate::layer;
-use crate::log;
 use crate::seam;
 use crate::state;
 use crate::{debug, wsi};
@@ -22,10 +22,7 @@ pub unsafe fn destroy_instance(handle: InstanceHandle<App>, callbacks: *const Vk
     }
     // SAFETY: passed on.
     let Some(instance) = (unsafe { seam::instance_object(handle) }) else {
-        log::fatal(format_args!(
-            "vkDestroyInstance: Invalid instance [VUID-vkDestroyInstance-instance-parameter]"
-        ));
-        std::process::abort();
+        return seam::reject(row::vkDestroyInstance);
     };
     instance.messengers.forget_ordinary();
     instance.messengers.resume_create_time();
