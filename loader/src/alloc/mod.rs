@@ -6,10 +6,12 @@
 //! comes from the process allocator, and [`reserve`] keeps a shortage there from ending the process.
 
 mod host;
+mod list;
 pub mod reserve;
 mod vec;
 
 pub use host::HostAllocator;
+pub use list::{HostList, Made};
 pub use vec::{HostBox, HostText, HostVec};
 
 use crate::generated::types::VkResult;

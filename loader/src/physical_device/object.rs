@@ -12,8 +12,8 @@ use crate::seam::PHYSICAL_DEVICE_MAGIC;
 pub struct AppPhysicalDevice {
     /// First word of every dispatchable object; the same for an instance and all its physical devices (LAY-250).
     pub dispatch: *const InstanceTable,
-    /// The instance it belongs to.
-    pub instance: *const Instance,
+    /// The instance it belongs to. Private, so that only [`AppPhysicalDevice::new`] makes such objects.
+    instance: *const Instance,
     /// [`PHYSICAL_DEVICE_MAGIC`].
     pub magic: u64,
     /// What the chain calls the same device.
@@ -23,8 +23,9 @@ pub struct AppPhysicalDevice {
 /// What the lowest layer's `VkPhysicalDevice` points to (DRV-124).
 #[repr(C)]
 pub struct ChainPhysicalDevice {
-    /// First word, as above.
-    pub dispatch: *const InstanceTable,
+    /// First word, as above. Private, so that only [`ChainPhysicalDevice::new`] makes such objects.
+    #[allow(dead_code, reason = "layers read it")]
+    dispatch: *const InstanceTable,
     /// The driver that owns the device.
     pub driver: *const InstanceDriver,
     /// The driver's handle.
@@ -33,7 +34,10 @@ pub struct ChainPhysicalDevice {
 
 impl AppPhysicalDevice {
     /// An object of `instance` for the chain's `handle`.
-    pub fn new(instance: &Instance, handle: PhysicalDeviceHandle<Chain>) -> Self {
+    ///
+    /// # Safety
+    /// The instance stays where it is and outlives the object and whoever follows it.
+    pub unsafe fn new(instance: &Instance, handle: PhysicalDeviceHandle<Chain>) -> Self {
         Self {
             dispatch: instance.table(),
             instance,
@@ -44,14 +48,17 @@ impl AppPhysicalDevice {
 
     /// The instance it belongs to.
     pub fn instance(&self) -> &'static Instance {
-        // SAFETY: an instance outlives its physical devices; the application may not use one after destroying the other.
+        // SAFETY: by the contract of `new`.
         unsafe { &*self.instance }
     }
 }
 
 impl ChainPhysicalDevice {
     /// An object of `driver` for the driver's `handle`.
-    pub fn new(driver: &InstanceDriver, handle: PhysicalDeviceHandle<Driver>) -> Self {
+    ///
+    /// # Safety
+    /// The driver stays where it is and outlives the object and whoever follows it.
+    pub unsafe fn new(driver: &InstanceDriver, handle: PhysicalDeviceHandle<Driver>) -> Self {
         Self {
             dispatch: driver.instance().table(),
             driver,
@@ -61,7 +68,7 @@ impl ChainPhysicalDevice {
 
     /// The driver that owns the device.
     pub fn driver(&self) -> &'static InstanceDriver {
-        // SAFETY: an instance's drivers live as long as the instance, and so does this object.
+        // SAFETY: by the contract of `new`.
         unsafe { &*self.driver }
     }
 }
