@@ -374,32 +374,3 @@ fn app_110_destroying_null_does_nothing() {
             .ok();
     });
 }
-
-/// DRV-243, LDP_DRIVER_1: one wrong driver among four never changes what the other three offer.
-#[test]
-fn drv_243_one_wrong_driver_among_four() {
-    case(|scene| {
-        for name in ["a", "b", "bad", "c"] {
-            scene.driver(name).device(name);
-        }
-        let wrongs = [
-            "fail vkCreateInstance -3",
-            "fail vkEnumerateInstanceExtensionProperties -3",
-            "fail vkEnumeratePhysicalDevices -3",
-            "negotiate_result -9",
-            "missing vkCreateInstance",
-            "missing vkCreateDevice",
-            "null_result vkCreateInstance",
-            "fail vkEnumeratePhysicalDevices 5",
-        ];
-        for wrong in wrongs {
-            let outcome = scene.run(|vk| {
-                vk.add_lines("bad", wrong);
-                let names = vk.instance().device_names();
-                vk.configure("bad", |text| text.replace(&format!("{wrong}\n"), ""));
-                assert_eq!(names, ["c", "b", "a"], "{wrong}");
-            });
-            outcome.ok();
-        }
-    });
-}

@@ -37,3 +37,4 @@ mod threads;
 mod unknown_device;
 mod unknown_physical;
 mod versions;
+mod wrong_drivers;

@@ -249,6 +249,36 @@ fn lay_133_a_layer_may_raise_the_version_for_the_driver() {
     });
 }
 
+/// DRV-94, DRV-159: what a layer makes of the version counts as the application's from then on.
+#[test]
+fn drv_094_the_version_of_a_layer_is_adopted() {
+    let new = "vkGetPhysicalDeviceFeatures2";
+    let old = "vkGetPhysicalDeviceFeatures";
+    case(|scene| {
+        let to = |minor| vk::make_api_version(0, 1, minor, 0);
+        let raises = Layer::explicit("raises").conf("api-version", to(1));
+        let lowers = Layer::explicit("lowers").conf("api-version", to(0));
+        place(scene, &[raises, lowers]);
+        for (layer, api, expected) in [("VK_LAYER_raises", "1.0", new), ("VK_LAYER_lowers", "1.1", old)] {
+            let outcome = scene.run(|vk| {
+                let spec = vk.spec().api(api).layer(layer);
+                let instance = spec.create().expect("vkCreateInstance");
+                let physical = instance.first();
+                vk.mark("asked");
+                let mut features = vk::PhysicalDeviceFeatures2::default();
+                call!(vk, PFN_vkGetPhysicalDeviceFeatures2(physical, &mut features));
+                vk.mark("answered");
+            });
+            let lines = outcome.ok().between("asked", "answered");
+            assert!(
+                lines.len() == 1 && lines[0].starts_with(&format!("driver {expected} ")),
+                "{lines:?}\n{}",
+                outcome.all()
+            );
+        }
+    });
+}
+
 /// LAY-147, BI-55
 #[test]
 fn lay_147_layer_names_of_a_device_are_ignored_with_a_warning() {
