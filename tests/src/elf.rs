@@ -15,18 +15,26 @@ pub(crate) fn hide(library: &mut [u8], names: &[String]) {
     }
 }
 
-/// The place of `.dynstr` in a 64-bit little-endian ELF file: the string table that is loaded into memory.
+/// The place of `.dynstr` in a little-endian ELF file: the string table that is loaded into memory.
 fn dynamic_strings(library: &[u8]) -> Option<std::ops::Range<usize>> {
-    const STRING_TABLE: u32 = 3;
-    const ALLOCATED: u64 = 2;
-    let word = |at: usize| Some(u64::from_le_bytes(library.get(at..at + 8)?.try_into().ok()?));
-    let half = |at: usize| Some(u16::from_le_bytes(library.get(at..at + 2)?.try_into().ok()?));
-    let (headers, size, count) = (word(0x28)? as usize, half(0x3a)? as usize, half(0x3c)? as usize);
+    const STRING_TABLE: usize = 3;
+    const ALLOCATED: usize = 2;
+    // Files of 64 and of 32 bits differ in the size of an address, and so in where things are: in the file's header the
+    // section headers, the size of one and their number; in a section header the section's place and length.
+    let (address, [headers, size, count, offset, length]) = match library.get(4)? {
+        2 => (8, [0x28, 0x3a, 0x3c, 0x18, 0x20]),
+        _ => (4, [0x20, 0x2e, 0x30, 0x10, 0x14]),
+    };
+    let number = |at: usize, bytes: usize| -> Option<usize> {
+        let digits = library.get(at..at + bytes)?.iter().rev();
+        Some(digits.fold(0, |number, byte| (number << 8) | usize::from(*byte)))
+    };
+    let (headers, size, count) = (number(headers, address)?, number(size, 2)?, number(count, 2)?);
     (0..count).find_map(|index| {
         let header = headers + index * size;
-        let kind = u32::from_le_bytes(library.get(header + 4..header + 8)?.try_into().ok()?);
-        let flags = word(header + 8)?;
-        let (offset, length) = (word(header + 0x18)? as usize, word(header + 0x20)? as usize);
-        (kind == STRING_TABLE && flags & ALLOCATED != 0).then_some(offset..offset + length)
+        let (kind, flags) = (number(header + 4, 4)?, number(header + 8, address)?);
+        let start = number(header + offset, address)?;
+        let end = start + number(header + length, address)?;
+        (kind == STRING_TABLE && flags & ALLOCATED != 0).then_some(start..end)
     })
 }
