@@ -3,7 +3,7 @@
 //! A supported name gets a numbered slot for the life of the instance, and the caller gets a machine-code thunk that
 //! jumps through it. Physical-device and device functions have slots of their own.
 
-use crate::alloc::{HostAllocator, HostBox, HostText, OutOfMemory};
+use crate::alloc::{HostAllocator, HostList, HostText, Made, OutOfMemory};
 use crate::device::Device;
 use crate::ffi::layer_interface::GetDeviceProcAddr;
 use crate::generated::dispatch::UNKNOWN_SLOTS;
@@ -51,17 +51,13 @@ impl UnknownFunctions {
     }
 }
 
-/// Names threaded through themselves, so that adding one that exists already needs no memory: memory comes from the
-/// application's callbacks, which are not called while the list is locked.
-struct Names {
-    newest: Option<HostBox<Name>>,
-}
+/// The names in the order of their slots, the last one first.
+struct Names(HostList<Name>);
 
 struct Name {
     text: HostText,
     /// Its slot.
     index: usize,
-    older: Option<HostBox<Name>>,
 }
 
 /// What taking a slot came to.
@@ -73,61 +69,46 @@ enum Taken {
 
 impl Names {
     const fn new() -> Self {
-        Self { newest: None }
+        Self(HostList::new())
     }
 
     /// A name that is in no list yet.
-    fn make(text: &CStr, allocator: HostAllocator) -> Result<HostBox<Name>, OutOfMemory> {
-        let name = Name {
-            text: HostText::try_new(text.to_bytes(), allocator)?,
-            index: 0,
-            older: None,
-        };
-        HostBox::try_new(name, allocator)
+    fn make(text: &CStr, allocator: HostAllocator) -> Result<Made<Name>, OutOfMemory> {
+        let text = HostText::try_new(text.to_bytes(), allocator)?;
+        Made::try_new(Name { text, index: 0 }, allocator)
     }
 
-    fn iter(&self) -> impl Iterator<Item = &Name> {
-        std::iter::successors(self.newest.as_deref(), |name| name.older.as_deref())
+    /// The slot that the next name gets.
+    fn next(&self) -> usize {
+        self.0.iter().next().map_or(0, |name| name.index + 1)
     }
 
     /// The slot that `text` has, or that there is none left; `None` if it may get one.
     fn find(&self, text: &CStr) -> Option<Taken> {
-        let known = self.iter().find(|name| name.text.as_c_str() == text);
-        let full = self.newest.as_ref().is_some_and(|name| name.index + 1 == UNKNOWN_SLOTS);
+        let known = self.0.iter().find(|name| name.text.as_c_str() == text);
         match known {
             Some(name) => Some(Taken::Slot {
                 index: name.index,
                 new: false,
             }),
-            None => full.then_some(Taken::Full),
+            None => (self.next() == UNKNOWN_SLOTS).then_some(Taken::Full),
         }
     }
 
     /// Gives `made` the next slot unless another thread was faster. Returns it if it was not needed.
-    fn adopt(&mut self, mut made: HostBox<Name>) -> (Taken, Option<HostBox<Name>>) {
+    fn adopt(&mut self, mut made: Made<Name>) -> (Taken, Option<Made<Name>>) {
         if let Some(taken) = self.find(made.text.as_c_str()) {
             return (taken, Some(made));
         }
-        let index = self.newest.as_ref().map_or(0, |name| name.index + 1);
+        let index = self.next();
         made.index = index;
-        made.older = self.newest.take();
-        self.newest = Some(made);
+        self.0.add(made);
         (Taken::Slot { index, new: true }, None)
     }
 
     /// The name of a slot.
     fn get(&self, index: usize) -> Option<&HostText> {
-        self.iter().find(|name| name.index == index).map(|name| &name.text)
-    }
-}
-
-impl Drop for Names {
-    /// One after the other: the members' own order would recurse once a name.
-    fn drop(&mut self) {
-        let mut next = self.newest.take();
-        while let Some(mut name) = next {
-            next = name.older.take();
-        }
+        self.0.iter().find(|name| name.index == index).map(|name| &name.text)
     }
 }
 
@@ -136,6 +117,7 @@ fn take_slot(instance: &Instance, kind: Kind, name: &CStr) -> Option<(usize, boo
     let found = lock(&instance.unknown).names(kind).find(name);
     let taken = match found {
         Some(taken) => taken,
+        // Memory comes from the application's callbacks, so it is taken while nothing is locked.
         None => {
             let made = Names::make(name, instance.allocator).ok()?;
             let (taken, spare) = lock(&instance.unknown).names(kind).adopt(made);
