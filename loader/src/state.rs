@@ -44,8 +44,8 @@ pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// An object that can be a member of one [`List`].
-pub trait Linked: Sized {
+/// An object that can be a member of one [`List`], and so comes to any thread.
+pub trait Linked: Sync + Sized {
     /// The link to the next older member. Only the list reads or writes it.
     fn next(&self) -> &AtomicPtr<Self>;
 }
@@ -59,8 +59,9 @@ pub struct List<T> {
 
 struct Head<T>(*mut T);
 
-// SAFETY: the pointers are only followed under the list's lock, and members stay valid until they are removed.
-unsafe impl<T> Send for Head<T> {}
+// SAFETY: the pointers are only followed under the list's lock, members stay valid until they are removed, and any thread
+// may use them.
+unsafe impl<T: Sync> Send for Head<T> {}
 
 impl<T: Linked> List<T> {
     /// An empty list.
@@ -74,7 +75,9 @@ impl<T: Linked> List<T> {
     /// Adds a member.
     ///
     /// # Safety
-    /// `member` stays valid until [`List::remove`] and is in no list yet.
+    /// `member` is in no list yet. It stays valid until [`List::remove`], and then for as long as anybody uses a reference
+    /// that [`List::find`] or [`List::at`] gave: what removes an object must not run beside a command that uses it, which is
+    /// what Vulkan's external synchronisation demands of the application.
     pub unsafe fn insert(&self, member: NonNull<T>) {
         let mut head = lock(&self.head);
         // SAFETY: valid by this function's contract.
@@ -109,9 +112,7 @@ impl<T: Linked> List<T> {
         false
     }
 
-    /// The newest member that `wanted` accepts.
-    ///
-    /// The reference outlives the lock: Vulkan's external synchronisation keeps an object alive while a command uses it.
+    /// The newest member that `wanted` accepts. The reference outlives the lock, by the contract of [`List::insert`].
     pub fn find(&self, mut wanted: impl FnMut(&T) -> bool) -> Option<&'static T> {
         let head = lock(&self.head);
         let mut at = head.0;
@@ -131,8 +132,7 @@ impl<T: Linked> List<T> {
     pub fn at(&self, address: *const T) -> Option<&'static T> {
         let recent = self.recent.load(Ordering::Acquire).cast_const();
         if std::ptr::eq(recent, address) {
-            // SAFETY: `remove` forgets a member before it may be freed, and external synchronisation keeps one alive while
-            // a command uses it.
+            // SAFETY: `remove` forgets a member before it may be freed; the rest is the contract of `insert`.
             return unsafe { recent.as_ref() };
         }
         let found = self.find(|member| std::ptr::eq(member, address))?;

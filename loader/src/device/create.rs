@@ -288,6 +288,7 @@ impl Request<'_> {
 
 /// Makes a finished record findable by its dispatch pointer (DRV-203).
 pub(super) fn publish(device: &'static Device) {
-    // SAFETY: the record is valid until `destroy::forget` removes it.
+    // SAFETY: the record is valid until `destroy::forget` removes it, which the application allows when no command uses it
+    // any more, and for which walks are waited.
     unsafe { state::DEVICES.insert(std::ptr::NonNull::from(device)) };
 }

@@ -73,7 +73,7 @@ unsafe fn build(
     let (raw, allocator) = instance.into_raw();
     // SAFETY: just made; freed only by `destroy::free`, after which nothing refers to it.
     let instance: &'static Instance = unsafe { &*raw };
-    // SAFETY: valid until `destroy::free` removes it.
+    // SAFETY: valid until `destroy::free` removes it, which the application allows when no command uses it any more.
     unsafe { state::INSTANCES.insert(NonNull::from(instance)) };
     // SAFETY: passed on.
     let result = unsafe { prepare(create_info, requests, instance, callbacks) };
