@@ -8,6 +8,7 @@ use crate::alloc::{HostAllocator, HostVec, OutOfMemory};
 use crate::ffi;
 use crate::ffi::layer_interface::{GetDeviceProcAddr, GetInstanceProcAddr};
 use crate::generated::extensions::{DeviceExtension, DeviceExtensionSet};
+use crate::generated::lookup::row;
 use crate::generated::pfn::PFN_vkEnumerateDeviceExtensionProperties;
 use crate::generated::types::{
     PFN_vkVoidFunction, VkAllocationCallbacks, VkDevice, VkDeviceCreateInfo, VkExtensionProperties, VkResult,
@@ -46,10 +47,7 @@ pub unsafe fn create_device(
 ) -> VkResult {
     // SAFETY: passed on.
     let Some(object) = (unsafe { seam::physical_device_object(physical_device) }) else {
-        log::fatal(format_args!(
-            "vkCreateDevice: Invalid physicalDevice [VUID-vkCreateDevice-physicalDevice-parameter]"
-        ));
-        std::process::abort();
+        return seam::reject(row::vkCreateDevice);
     };
     // SAFETY: null or valid by this function's contract.
     let (Some(given), false) = (unsafe { create_info.as_ref() }, out.is_null()) else {

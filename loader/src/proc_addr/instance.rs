@@ -4,7 +4,6 @@ use super::unknown;
 use crate::generated::lookup::{self, Gate, Level, is, row};
 use crate::generated::types::PFN_vkVoidFunction;
 use crate::handle::{App, InstanceHandle};
-use crate::log;
 use crate::seam;
 use crate::version::ApiVersion;
 use std::ffi::{CStr, c_char};
@@ -37,10 +36,7 @@ pub unsafe fn get_instance_proc_addr(handle: InstanceHandle<App>, name: *const c
     }
     // SAFETY: passed on.
     let Some(instance) = (unsafe { seam::instance_object(handle) }) else {
-        log::fatal(format_args!(
-            "vkGetInstanceProcAddr: Invalid instance [VUID-vkGetInstanceProcAddr-instance-parameter]"
-        ));
-        std::process::abort();
+        return seam::reject(row::vkGetInstanceProcAddr);
     };
     match row {
         Some(row) => match row.gate {
