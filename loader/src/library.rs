@@ -5,14 +5,19 @@ use crate::journal::{Journal, LogBits, Raw};
 use crate::manifest::Text;
 use crate::state;
 use crate::table;
-use libloading::os::unix;
-use std::ffi::{CStr, OsStr};
-use std::mem::ManuallyDrop;
+use std::ffi::{CStr, CString, OsStr, c_void};
+use std::fmt;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
 
 /// An open library; closed when dropped, unless `VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING` asks otherwise (DRV-236).
-pub struct Library(ManuallyDrop<unix::Library>);
+pub struct Library(NonNull<c_void>);
+
+// SAFETY: the system's handle of a library may be used from any thread.
+unsafe impl Send for Library {}
+// SAFETY: as above.
+unsafe impl Sync for Library {}
 
 /// Why a library did not open.
 #[derive(Debug)]
@@ -40,14 +45,14 @@ impl Library {
     /// Opens a library with lazy binding and local scope (DRV-56). `path` is given to the system as it is, so a bare
     /// name goes through the system's search.
     pub fn open(path: &[u8]) -> Result<Self, OpenError> {
-        if path.is_empty() || path.contains(&0) {
+        let Some(path) = CString::new(path).ok().filter(|path| !path.is_empty()) else {
             return Err(OpenError::NotAPath);
-        }
+        };
         // SAFETY: running the library's initialisers is what loading a driver or layer means; the file was named by a
         // manifest the user or the system installed.
-        let opened = unsafe { unix::Library::open(Some(OsStr::from_bytes(path)), unix::RTLD_LAZY | unix::RTLD_LOCAL) };
-        opened.map(|library| Self(ManuallyDrop::new(library))).map_err(|error| {
-            let text = error.to_string();
+        let opened = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_LOCAL) };
+        NonNull::new(opened).map(Self).ok_or_else(|| {
+            let text = last_error();
             if text.contains("wrong ELF class:") {
                 OpenError::WrongClass(text)
             } else {
@@ -59,9 +64,9 @@ impl Library {
     /// The address of an exported function, or null. A symbol that turns out to be the loader's own counts as absent,
     /// because calling it would never come back (LAY-215).
     pub fn function(&self, name: &CStr) -> PFN_vkVoidFunction {
-        // SAFETY: the address is only kept as an untyped word here; the caller of the function states its type.
-        let symbol = unsafe { self.0.get::<*mut ()>(name.to_bytes_with_nul()) }.ok()?;
-        let address = symbol.into_raw().cast::<()>();
+        // SAFETY: an open library and a terminated name. The address is only kept as an untyped word here; the caller of
+        // the function states its type.
+        let address = unsafe { libc::dlsym(self.0.as_ptr(), name.as_ptr()) }.cast::<()>();
         if crate::proc_addr::is_own_entry_point(name, address) {
             return None;
         }
@@ -73,8 +78,8 @@ impl Library {
 impl Drop for Library {
     fn drop(&mut self) {
         if !state::KEEP_LIBRARIES.load(Ordering::Relaxed) {
-            // SAFETY: dropped once, here.
-            unsafe { ManuallyDrop::drop(&mut self.0) };
+            // SAFETY: open until here.
+            unsafe { libc::dlclose(self.0.as_ptr()) };
         }
     }
 }
@@ -90,19 +95,19 @@ pub unsafe fn typed<F: Copy>(function: PFN_vkVoidFunction) -> Option<F> {
     Some(unsafe { std::mem::transmute_copy::<unsafe extern "system" fn(), F>(&function) })
 }
 
-/// The real path of the library that holds `function`, and a warning of the given kind when it is not what the manifest
-/// pointed at (DRV-60, LAY-206).
-pub fn real_path(given: &Text, function: *const (), kind: LogBits, journal: &Journal<'_>) -> Text {
+/// The path of the library that holds `function`, as the system reports it, and a warning of the given kind when it is not
+/// what the manifest pointed at (DRV-60, LAY-206).
+pub fn loaded_path(given: &Text, function: *const (), kind: LogBits, journal: &Journal<'_>) -> Text {
     let Some(loaded) = file_of(function) else {
         return given.clone();
     };
-    let real = canonical(&loaded);
+    let bits = LogBits::WARN | kind;
     // A bare name is no path. Most often the other two are the same text, and asking costs a system call for each part.
-    if given.contains(&b'/') && **given != *loaded {
-        let given = canonical(given);
+    if given.contains(&b'/') && **given != *loaded && journal.wants(bits) {
+        let (given, real) = (canonical(given), canonical(&loaded));
         if given != real {
             journal.note(
-                LogBits::WARN | kind,
+                bits,
                 format_args!(
                     "Path to given binary {} was found to differ from OS loaded path {}",
                     Raw(&given),
@@ -111,7 +116,18 @@ pub fn real_path(given: &Text, function: *const (), kind: LogBits, journal: &Jou
             );
         }
     }
-    Text::from(real)
+    Text::from(loaded)
+}
+
+/// The system's own words about what failed last in this thread.
+fn last_error() -> String {
+    // SAFETY: the call only reads the thread's own state.
+    let text = unsafe { libc::dlerror() };
+    if text.is_null() {
+        return String::new();
+    }
+    // SAFETY: a text that is not null is terminated, and stays until the thread's next call of this kind.
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 
 /// The file that holds `function`, as the system reports it. Not canonicalised.
@@ -126,6 +142,28 @@ fn file_of(function: *const ()) -> Option<Vec<u8>> {
     let name = unsafe { info.assume_init() }.dli_fname;
     // SAFETY: `dli_fname` is null or a string that lives as long as the library is loaded.
     (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_bytes().to_vec())
+}
+
+/// The path of a library as messages give it: its canonical form. Finding that out costs a system call for each part of
+/// the path, so it waits until somebody reads the message.
+#[derive(Clone, Copy)]
+pub struct RealPath<'a>(pub &'a [u8]);
+
+impl RealPath<'_> {
+    /// The canonical form. A bare name is no path.
+    pub fn resolve(self) -> Vec<u8> {
+        if self.0.contains(&b'/') {
+            canonical(self.0)
+        } else {
+            self.0.to_vec()
+        }
+    }
+}
+
+impl fmt::Display for RealPath<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Raw(&self.resolve()).fmt(formatter)
+    }
 }
 
 /// The canonical form of a path, or the path itself when the system cannot tell.

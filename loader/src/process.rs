@@ -3,6 +3,7 @@
 //! Both run from the library's own initialisation and termination arrays. Nothing is registered anywhere else, so that
 //! the last `dlclose` really unloads the library and the next load starts afresh.
 
+use crate::discovery::layers::Extent;
 use crate::driver::PreloadedDrivers;
 use crate::env::{Environment, Variable, split, variable::Separator};
 use crate::generated::types::VK_HEADER_VERSION_COMPLETE;
@@ -69,6 +70,9 @@ extern "C" fn on_load() {
 extern "C" fn on_unload() {
     PreloadedDrivers::release();
     drop(state::lock(&state::SETTINGS).take());
+    state::found(Extent::All).forget();
+    state::found(Extent::Implicit).forget();
+    state::DRIVER_LIST.forget();
 }
 
 /// What `VK_LOADER_DEBUG` selects: any non-empty prefix of a keyword counts, unknown words do not (APP-230).

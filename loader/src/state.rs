@@ -5,8 +5,10 @@
 
 use crate::alloc::reserve::Reserve;
 use crate::device::{Device, WalkEnds};
-use crate::driver::PreloadedDrivers;
-use crate::instance::Instance;
+use crate::discovery::layers::Extent;
+use crate::driver::{DriverList, PreloadedDrivers};
+use crate::instance::{Found, Instance};
+use crate::recall::{Kept, Slot};
 use crate::settings::Settings;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
@@ -38,6 +40,23 @@ pub static PRELOADED: Mutex<Option<PreloadedDrivers>> = Mutex::new(None);
 
 /// The settings file as the last global command read it (APP-243).
 pub static SETTINGS: Mutex<Option<Arc<Settings>>> = Mutex::new(None);
+
+/// What the last query for all layers found.
+static FOUND_ALL: Slot<Kept<Found>> = Slot::new();
+
+/// What the last query that needs implicit layers only found.
+static FOUND_IMPLICIT: Slot<Kept<Found>> = Slot::new();
+
+/// The driver manifests that the last query found.
+pub static DRIVER_LIST: Slot<DriverList> = Slot::new();
+
+/// Where queries for layers of this extent keep what they found.
+pub fn found(extent: Extent) -> &'static Slot<Kept<Found>> {
+    match extent {
+        Extent::All => &FOUND_ALL,
+        Extent::Implicit => &FOUND_IMPLICIT,
+    }
+}
 
 /// Takes a lock. Panics abort the process, so a poisoned lock cannot be observed.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

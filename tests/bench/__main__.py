@@ -76,8 +76,10 @@ def profile(scratch, library, words):
     """Prints the costly functions of the cases whose titles contain the words."""
     results = campaign.Results()
     rows = [row for row in catalogue.ROWS if words in row.title and INSTRUCTIONS in row.visit.tools]
+    bench = stage(scratch)
+    bench.stage.prepare({row.visit.scene for row in rows})
     for visit in dict.fromkeys(row.visit for row in rows):
-        campaign.count(stage(scratch), {OURS: library}, visit, results)
+        campaign.count(bench, {OURS: library}, visit, results)
     for row in rows:
         print(f"{row.title}: {results.figure(OURS, row, INSTRUCTIONS):,.2f} instructions")
         print("\n".join(report.where(results.cost(OURS, row))))

@@ -86,6 +86,7 @@ def count(bench, libraries, visit, results):
 def run(bench, libraries, visits):
     """Measures all visits."""
     visits, results = list(dict.fromkeys(visits)), Results()
+    bench.stage.prepare({visit.scene for visit in visits})
     for number, visit in enumerate(visits):
         progress(f"counting {number + 1}/{len(visits)}: {visit}")
         count(bench, libraries, visit, results)

@@ -39,6 +39,7 @@ def measure():
     names.write_text("".join(tools.command_names(cases.ROOT / "registry/snapshot/commands.txt")))
     bench = tools.Bench(Stage(scratch, programs), programs, names)
     rows, results = catalogue.gate_rows(), Results()
+    bench.stage.prepare({row.visit.scene for row in rows})
     for visit in dict.fromkeys(row.visit for row in rows):
         for label, pairs in bench.instructions(cases.setting("VKL_LIBRARY"), visit, COUNTED_REPEAT).items():
             numbers = [(instructions(cost, label), operations) for cost, operations in pairs]

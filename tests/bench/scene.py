@@ -2,11 +2,15 @@
 
 import json
 import shutil
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
 # Manifests past this one name the libraries of the first layers again: no case opens as many.
 LAYER_LIBRARIES = 32
+
+# Seconds: after two, the library under test takes a file that has not changed for one that will not change unseen.
+SETTLING = 2.1
 
 # What makes a layer implicit, but one that nobody switches on: its manifest is read by every query.
 SWITCHES = {"enable_environment": {"BENCH_LAYER": "1"}, "disable_environment": {"NO_BENCH_LAYER": "1"}}
@@ -68,6 +72,12 @@ class Stage:
             "device_extensions": [tooling],
         }
         return {"file_format_version": "1.2.0", "layer": body}
+
+    def prepare(self, scenes):
+        """Sets scenes up, and lets their files age: what just changed is not remembered by any library."""
+        for scene in scenes:
+            self.environment(scene)
+        time.sleep(SETTLING)
 
     def environment(self, scene):
         """Sets the scene up; returns the whole environment of a process in it."""

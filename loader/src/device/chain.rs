@@ -11,6 +11,7 @@ use crate::handle::{Chain, InstanceHandle, PhysicalDeviceHandle};
 use crate::instance::Instance;
 use crate::journal::LogBits;
 use crate::layer::{self, ActiveLayer};
+use crate::library::RealPath;
 use crate::log::{self, Bytes};
 use crate::{proc_addr, seam};
 use std::ffi::c_void;
@@ -51,7 +52,7 @@ impl DeviceChain<'_> {
                     LogBits::INFO | LogBits::LAYER,
                     format_args!(
                         "Failed to find vkGetDeviceProcAddr in layer \"{}\"",
-                        Bytes(layer.library_path.bytes())
+                        RealPath(layer.library_path.bytes())
                     ),
                 );
             }
@@ -104,7 +105,7 @@ impl DeviceChain<'_> {
                 format_args!(
                     "Inserted device layer \"{}\" ({})",
                     Bytes(layer.name.bytes()),
-                    Bytes(layer.library_path.bytes())
+                    RealPath(layer.library_path.bytes())
                 ),
             );
         }

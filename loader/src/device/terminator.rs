@@ -117,7 +117,7 @@ impl Creation<'_> {
                 LogBits::ERROR | LogBits::DRIVER,
                 format_args!(
                     "terminator_CreateDevice: Failed in ICD {} vkCreateDevice call",
-                    Bytes(self.driver.name.bytes())
+                    self.driver.name()
                 ),
             );
             return Err(if result == VkResult::VK_SUCCESS {
@@ -172,7 +172,7 @@ impl Creation<'_> {
                     format_args!(
                         "vkCreateDevice extension {} not available for devices associated with ICD {}",
                         Bytes(name),
-                        Bytes(self.driver.name.bytes())
+                        self.driver.name()
                     ),
                 );
                 continue;
@@ -199,7 +199,7 @@ impl Creation<'_> {
             LogBits::INFO,
             format_args!(
                 "vkCreateDevice: Emulating handling of VkPhysicalDeviceFeatures2 in pNext chain for ICD \"{}\"",
-                Bytes(self.driver.name.bytes())
+                self.driver.name()
             ),
         );
         let instance = self.device.instance();
@@ -227,7 +227,7 @@ impl Creation<'_> {
                 format_args!(
                     "vkCreateDevice: Emulating handling of VkPhysicalDeviceGroupDeviceCreateInfo in pNext chain for ICD \
                      \"{}\"",
-                    Bytes(self.driver.name.bytes())
+                    self.driver.name()
                 ),
             );
             if group.physicalDeviceCount != 1 {
@@ -306,7 +306,7 @@ impl Creation<'_> {
             format_args!(
                 "       Using \"{}\" with driver: \"{}\"",
                 Bytes(ffi::fixed_text(&properties.deviceName)),
-                Bytes(self.driver.name.bytes())
+                self.driver.name()
             ),
         );
     }

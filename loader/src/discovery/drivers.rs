@@ -39,6 +39,27 @@ impl DriverScan<'_> {
         journal: &mut Journal<'_>,
         mut open: impl FnMut(DriverManifest, &mut Journal<'_>) -> Result<(), OutOfMemory>,
     ) -> Result<LeftOut, OutOfMemory> {
+        let listing = self.list(journal)?;
+        let mut left_out = LeftOut::default();
+        for file in &listing.files {
+            match self.read(file, journal)? {
+                DriverOutcome::Driver(driver) => {
+                    if listing.keeps(file, journal) {
+                        open(driver, journal)?;
+                    }
+                }
+                DriverOutcome::Portability => left_out.portability = true,
+                DriverOutcome::Unusable => {}
+            }
+        }
+        Ok(left_out)
+    }
+
+    /// The manifests, and the filters that decide about them; none is read yet.
+    ///
+    /// # Errors
+    /// Only when memory runs out.
+    pub fn list(&self, journal: &mut Journal<'_>) -> Result<Listing, OutOfMemory> {
         // A tool that configures devices must see the drivers it knows, whatever the shell says (DRV-45).
         let with_variables = self
             .settings
@@ -49,22 +70,15 @@ impl DriverScan<'_> {
         };
         let places = places(ManifestKind::Driver, self.environment, with_variables);
         let files = self.with_settings(search::find(ManifestKind::Driver, &places, journal)?, journal)?;
-        let mut left_out = LeftOut::default();
-        for Found { path, source } in &files {
-            match read_driver_manifest(path, *source, self.with_portability, journal)? {
-                DriverOutcome::Driver(driver) => {
-                    let verdict = filters.verdict(path);
-                    let kept = verdict == Verdict::Kept;
-                    decide(path, *source, verdict, journal);
-                    if kept {
-                        open(driver, journal)?;
-                    }
-                }
-                DriverOutcome::Portability => left_out.portability = true,
-                DriverOutcome::Unusable => {}
-            }
-        }
-        Ok(left_out)
+        Ok(Listing { files, filters })
+    }
+
+    /// Reads one of the manifests.
+    ///
+    /// # Errors
+    /// Only when memory runs out.
+    pub fn read(&self, file: &Found, journal: &mut Journal<'_>) -> Result<DriverOutcome, OutOfMemory> {
+        read_driver_manifest(&file.path, file.source, self.with_portability, journal)
     }
 
     /// Puts the drivers of the settings file in front, one by one, so that the last one listed comes first (DRV-44).
@@ -86,7 +100,7 @@ impl DriverScan<'_> {
                 });
             } else {
                 let reason = FileReason::NotJsonName(FileKind::Driver);
-                decide(path, source, Verdict::Dropped(reason.into()), journal);
+                journal.decide(decision(path, source, Verdict::Dropped(reason.into())));
             }
         }
         files.append(&mut found);
@@ -94,14 +108,36 @@ impl DriverScan<'_> {
     }
 }
 
-fn decide(path: &Text, source: Source, verdict: Verdict, journal: &mut Journal<'_>) {
-    journal.decide(Decision {
+fn decision(path: &Text, source: Source, verdict: Verdict) -> Decision {
+    Decision {
         subject: Subject::DriverManifest,
         name: path.clone(),
         path: Text::default(),
         verdict,
         source,
-    });
+    }
+}
+
+/// The manifests of a scan, in its order, and the filters at that time.
+#[derive(Debug)]
+pub struct Listing {
+    /// The manifests.
+    pub files: Vec<Found>,
+    filters: DriverFilters,
+}
+
+impl Listing {
+    /// Whether the filters keep a manifest that describes a driver, which is told in the journal.
+    pub fn keeps(&self, file: &Found, journal: &mut Journal<'_>) -> bool {
+        let verdict = self.filters.verdict(&file.path);
+        let kept = verdict == Verdict::Kept;
+        let decision = || decision(&file.path, file.source, verdict);
+        match kept {
+            true => journal.keep(decision),
+            false => journal.decide(decision()),
+        }
+        kept
+    }
 }
 
 /// `VK_LOADER_DRIVERS_SELECT` and `VK_LOADER_DRIVERS_DISABLE` at one moment.
@@ -122,6 +158,9 @@ impl DriverFilters {
 
     /// What becomes of a manifest, by its file name (DRV-26).
     fn verdict(&self, path: &Text) -> Verdict {
+        if self.select.is_empty() && self.disable.is_empty() {
+            return Verdict::Kept;
+        }
         let name = file_name(path);
         let dropped = |reason| Verdict::Dropped(Reason::DriverManifest(reason));
         match self.select.matches(&name) {

@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 
 use crate::env::bytes_of;
+use crate::journal::Journal;
 use crate::manifest::Text;
 
 /// Bytes of the longest path that can match a key.
@@ -16,6 +17,13 @@ impl Executable {
     /// The running executable.
     pub fn running() -> Self {
         Self::default()
+    }
+
+    /// Notes that the result of a scan rests on the executable, which cannot be compared later, if it was asked for.
+    pub fn note(&self, journal: &Journal<'_>) {
+        if let (Some(_), Some(evidence)) = (self.0.get(), journal.evidence()) {
+            evidence.spoil();
+        }
     }
 
     /// Its absolute path, symbolic links resolved; `None` when it cannot be read or is too long, and then no key matches.

@@ -2,7 +2,7 @@
 //!
 //! [`search`] turns the environment into places and places into manifest files. [`drivers`] reads and filters the
 //! drivers among them, [`layers`] the layers, and [`activation`] decides which layers are active and in which order.
-//! Every scan is fresh (DRV-7, LAY-24): nothing is kept from one API call to the next.
+//! Every scan here is fresh (DRV-7, LAY-24); [`crate::recall`] says when an API call can do without one.
 
 #![forbid(unsafe_code)]
 

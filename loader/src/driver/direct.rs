@@ -111,7 +111,7 @@ fn open(index: u32, entry: &VkDirectDriverLoadingInfoLUNARG<DriverLevel>, journa
     match negotiated(index, entry, journal) {
         Ok((interface, claimed_version)) => Some(Driver {
             library: None,
-            name,
+            path: name,
             claimed_version,
             interface,
             source: Source::Application,

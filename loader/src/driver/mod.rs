@@ -15,4 +15,4 @@ pub use extensions::{all_extensions, device_extensions, instance_extensions};
 pub use interface::{GetProcAddr, Interface, lookup};
 pub use open::{Driver, LATEST_INTERFACE, log_open_error};
 pub use preload::PreloadedDrivers;
-pub use scan::{Scan, ScanOptions, scan};
+pub use scan::{DriverList, Scan, ScanOptions, scan};

@@ -2,8 +2,8 @@
 
 use super::interface::{GET_INSTANCE_PROC_ADDR, Interface, NegotiationError};
 use crate::journal::reason::DriverLibraryReason;
-use crate::journal::{Decision, Journal, LogBits, Raw, Reason, Source, Subject, Verdict};
-use crate::library::{Library, OpenError, real_path};
+use crate::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
+use crate::library::{Library, OpenError, RealPath, loaded_path};
 use crate::manifest::{DriverManifest, Text};
 use crate::version::ApiVersion;
 
@@ -14,8 +14,8 @@ pub const LATEST_INTERFACE: u32 = 7;
 pub struct Driver {
     /// The library; none for a driver the application gave directly, which stays the application's (DRV-238).
     pub library: Option<Library>,
-    /// What messages call the driver: the real path of its library, or a stand-in (DRV-242).
-    pub name: Text,
+    /// The path of its library as the system reports it, or a stand-in (DRV-242).
+    pub path: Text,
     /// The API version its manifest claims, or what a direct driver reports (DRV-84).
     pub claimed_version: ApiVersion,
     /// Its first functions.
@@ -58,22 +58,27 @@ impl Driver {
             }
         };
         let function = interface.get_instance_proc_addr as *const ();
-        let name = real_path(path, function, LogBits::NONE, journal);
-        warn_about_interface(&name, manifest, &interface, journal);
-        journal.decide(Decision {
+        let path = loaded_path(path, function, LogBits::NONE, journal);
+        warn_about_interface(&path, manifest, &interface, journal);
+        journal.keep(|| Decision {
             subject: Subject::DriverLibrary,
-            name: name.clone(),
+            name: RealPath(&path).resolve().into(),
             path: manifest.path.clone(),
             verdict: Verdict::Kept,
             source,
         });
         Some(Self {
             library: Some(library),
-            name,
+            path,
             claimed_version: manifest.api_version,
             interface,
             source,
         })
+    }
+
+    /// What messages call the driver.
+    pub fn name(&self) -> RealPath<'_> {
+        RealPath(&self.path)
     }
 
     /// The API version to treat the driver as (DRV-88, DRV-89): never above what its manifest claims to support.
@@ -88,7 +93,7 @@ impl Driver {
                 LogBits::WARN | LogBits::DRIVER,
                 format_args!(
                     "terminator_CreateInstance: Manifest ICD for \"{}\" {claim} {ending}",
-                    Raw(&self.name)
+                    self.name()
                 ),
             );
         };
@@ -98,7 +103,7 @@ impl Driver {
                 LogBits::DEBUG | LogBits::DRIVER,
                 format_args!(
                     "terminator_CreateInstance: vkEnumerateInstanceVersion in ICD {} returned {}, treating as a 1.0 ICD",
-                    Raw(&self.name),
+                    self.name(),
                     result.0
                 ),
             ),
@@ -144,14 +149,14 @@ fn refusal(error: NegotiationError, library: &Library) -> DriverLibraryReason {
     }
 }
 
-fn warn_about_interface(name: &Text, manifest: &DriverManifest, interface: &Interface, journal: &Journal<'_>) {
+fn warn_about_interface(path: &Text, manifest: &DriverManifest, interface: &Interface, journal: &Journal<'_>) {
     if interface.version == 0 {
         journal.note(
             LogBits::WARN,
             format_args!(
                 "loader_scanned_icd_add: Using deprecated ICD interface of 'vkGetInstanceProcAddr' instead of \
                  'vk_icdGetInstanceProcAddr' for ICD {}",
-                Raw(name)
+                RealPath(path)
             ),
         );
     }
@@ -161,7 +166,7 @@ fn warn_about_interface(name: &Text, manifest: &DriverManifest, interface: &Inte
             format_args!(
                 "loader_scanned_icd_add: Driver {} supports Vulkan {}.{}, but only supports loader interface version \
                  {}. Interface version 5 or newer required to support this version of Vulkan (Policy #LDP_DRIVER_7)",
-                Raw(name),
+                RealPath(path),
                 manifest.api_version.major(),
                 manifest.api_version.minor(),
                 interface.version

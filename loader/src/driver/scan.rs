@@ -3,20 +3,38 @@
 use super::direct::DirectDrivers;
 use super::open::Driver;
 use crate::alloc::OutOfMemory;
-use crate::discovery::drivers::DriverScan;
+use crate::discovery::drivers::{DriverScan, Listing};
+use crate::discovery::search::Found;
+use crate::disk;
 use crate::env::Environment;
 use crate::journal::Journal;
+use crate::manifest::DriverManifest;
+use crate::manifest::driver::DriverOutcome;
+use crate::recall::{Kept, record};
 use crate::settings::Settings;
+use crate::state;
+use std::sync::Arc;
 
-/// What a scan depends on besides the file system.
+/// What a scan depends on besides the environment and the disk.
 #[derive(Clone, Copy)]
 pub struct ScanOptions<'a> {
-    /// The process environment.
-    pub environment: &'a Environment<'a>,
     /// The settings file in force, if there is one.
-    pub settings: Option<&'a Settings>,
+    pub settings: Option<&'a Arc<Settings>>,
     /// Whether manifests of portability drivers are used (DRV-97, DRV-98).
     pub portability: bool,
+    /// Whether later scans may recall what this one read. Only global queries ask for it: they come in pairs, while most
+    /// processes make one instance.
+    pub remember: bool,
+}
+
+impl ScanOptions<'_> {
+    fn scan<'a>(&'a self, environment: &'a Environment<'a>) -> DriverScan<'a> {
+        DriverScan {
+            environment,
+            settings: self.settings.map(Arc::as_ref),
+            with_portability: self.portability,
+        }
+    }
 }
 
 /// The drivers of one scan, in scan order.
@@ -27,7 +45,26 @@ pub struct Scan {
     pub skipped_portability: bool,
 }
 
-/// Looks for drivers afresh. Direct drivers come first; in exclusive mode nothing else is looked at.
+impl Scan {
+    fn open(&mut self, manifest: &DriverManifest, journal: &mut Journal<'_>) -> Result<(), OutOfMemory> {
+        if let Some(driver) = Driver::open(manifest, manifest.source, journal) {
+            self.drivers.try_reserve(1)?;
+            self.drivers.push(driver);
+        }
+        Ok(())
+    }
+}
+
+/// The driver manifests of one scan: where they are, and what each says.
+#[derive(Debug)]
+pub struct DriverList {
+    settings: Option<Arc<Settings>>,
+    listing: Kept<Listing>,
+    /// One for each file; portability drivers are among them.
+    outcomes: Vec<Kept<DriverOutcome>>,
+}
+
+/// Looks for drivers. Direct drivers come first; in exclusive mode nothing else is looked at.
 ///
 /// # Errors
 /// Only when memory runs out: whatever is wrong with one driver costs that driver and is recorded.
@@ -39,18 +76,84 @@ pub fn scan(options: &ScanOptions<'_>, direct: DirectDrivers, journal: &mut Jour
     if direct.exclusive {
         return Ok(found);
     }
-    let scan = DriverScan {
-        environment: options.environment,
-        settings: options.settings,
-        with_portability: options.portability,
+    let recalled = state::DRIVER_LIST.recall(journal, |list| list.is_for(options) && list.listing.holds());
+    if let Some(list) = recalled {
+        list.open(options, &mut found, journal)?;
+    } else if options.remember && options.portability {
+        remember(options, &mut found, journal)?;
+    } else {
+        let environment = Environment::process();
+        let left_out = options
+            .scan(&environment)
+            .run(journal, |manifest, journal| found.open(&manifest, journal))?;
+        found.skipped_portability = left_out.portability;
+    }
+    Ok(found)
+}
+
+/// Looks for drivers afresh, and keeps what their manifests say.
+fn remember(options: &ScanOptions<'_>, found: &mut Scan, journal: &mut Journal<'_>) -> Result<(), OutOfMemory> {
+    let listing = record(journal, |environment, journal| options.scan(environment).list(journal))?;
+    let mut list = DriverList {
+        settings: options.settings.cloned(),
+        listing,
+        outcomes: Vec::new(),
     };
-    let left_out = scan.run(journal, |manifest, journal| {
-        if let Some(driver) = Driver::open(&manifest, manifest.source, journal) {
-            found.drivers.try_reserve(1)?;
-            found.drivers.push(driver);
+    list.outcomes.try_reserve_exact(list.listing.files.len())?;
+    for file in &list.listing.files {
+        let outcome = record(journal, |environment, journal| {
+            options.scan(environment).read(file, journal)
+        })?;
+        list.follow(file, &outcome, options, found, journal)?;
+        list.outcomes.push(outcome);
+    }
+    let bytes = list.outcomes.iter().map(Kept::bytes).fold(0, u64::saturating_add);
+    if list.listing.can_hold() && bytes <= disk::MOST_BYTES {
+        state::DRIVER_LIST.keep(&Arc::new(list), journal);
+    }
+    Ok(())
+}
+
+impl DriverList {
+    /// Whether a scan with these options would search the same places.
+    fn is_for(&self, options: &ScanOptions<'_>) -> bool {
+        self.settings.as_ref() == options.settings
+    }
+
+    /// Opens the drivers, each before the next manifest is looked at (DRV-8). Manifests that changed are read.
+    fn open(&self, options: &ScanOptions<'_>, found: &mut Scan, journal: &mut Journal<'_>) -> Result<(), OutOfMemory> {
+        let mut changed = false;
+        for (file, outcome) in self.listing.files.iter().zip(&self.outcomes) {
+            if outcome.holds() {
+                self.follow(file, outcome, options, found, journal)?;
+            } else {
+                changed = true;
+                let outcome = options.scan(&Environment::process()).read(file, journal)?;
+                self.follow(file, &outcome, options, found, journal)?;
+            }
+        }
+        if changed {
+            state::DRIVER_LIST.forget();
         }
         Ok(())
-    })?;
-    found.skipped_portability = left_out.portability;
-    Ok(found)
+    }
+
+    fn follow(
+        &self,
+        file: &Found,
+        outcome: &DriverOutcome,
+        options: &ScanOptions<'_>,
+        found: &mut Scan,
+        journal: &mut Journal<'_>,
+    ) -> Result<(), OutOfMemory> {
+        match outcome {
+            DriverOutcome::Driver(manifest) if manifest.is_portability_driver && !options.portability => {
+                found.skipped_portability = true;
+            }
+            DriverOutcome::Driver(manifest) if self.listing.keeps(file, journal) => found.open(manifest, journal)?,
+            DriverOutcome::Driver(_) | DriverOutcome::Unusable => {}
+            DriverOutcome::Portability => found.skipped_portability = true,
+        }
+        Ok(())
+    }
 }

@@ -5,21 +5,72 @@
 
 use std::ffi::{CStr, OsString};
 
+#[cfg(all(target_os = "linux", any(target_env = "gnu", target_env = "musl")))]
+use std::ffi::c_char;
+
+#[cfg(all(target_os = "linux", any(target_env = "gnu", target_env = "musl")))]
+unsafe extern "C" {
+    fn getenv(name: *const c_char) -> *const c_char;
+    fn secure_getenv(name: *const c_char) -> *const c_char;
+}
+
 /// The value of a variable, unless this process was started with elevated privileges: setuid, setgid, file capabilities,
 /// or a security module's transition. The C library decides, so programs that supply its function decide with it.
 #[cfg(all(target_os = "linux", any(target_env = "gnu", target_env = "musl")))]
 pub(super) fn secure_value(name: &CStr) -> Option<OsString> {
-    use std::ffi::c_char;
     use std::os::unix::ffi::OsStringExt;
 
-    unsafe extern "C" {
-        fn secure_getenv(name: *const c_char) -> *const c_char;
-    }
     // SAFETY: the name is terminated; the call only reads the environment.
     let value = unsafe { secure_getenv(name.as_ptr()) };
     // SAFETY: a value that is not null is terminated; a program that changes its environment while another thread reads
     // it is at fault before every function of the C library.
     (!value.is_null()).then(|| OsString::from_vec(unsafe { CStr::from_ptr(value) }.to_bytes().to_vec()))
+}
+
+/// Whether [`secure_value`] would give this value.
+#[cfg(all(target_os = "linux", any(target_env = "gnu", target_env = "musl")))]
+pub(super) fn has_secure_value(name: &CStr, expected: Option<&[u8]>) -> bool {
+    // SAFETY: the C library's own function, which only reads the environment.
+    unsafe { is_answer(secure_getenv, name, expected) }
+}
+
+/// Whether a variable has this value, whatever the privileges.
+#[cfg(all(target_os = "linux", any(target_env = "gnu", target_env = "musl")))]
+pub(super) fn has_value(name: &CStr, expected: Option<&[u8]>) -> bool {
+    // SAFETY: the C library's own function, which only reads the environment.
+    unsafe { is_answer(getenv, name, expected) }
+}
+
+/// Compares an answer of the C library without a copy.
+///
+/// # Safety
+/// `get` is one of the C library's functions that read the environment.
+#[cfg(all(target_os = "linux", any(target_env = "gnu", target_env = "musl")))]
+unsafe fn is_answer(
+    get: unsafe extern "C" fn(*const c_char) -> *const c_char,
+    name: &CStr,
+    expected: Option<&[u8]>,
+) -> bool {
+    // SAFETY: the name is terminated; see the contract for the rest.
+    let value = unsafe { get(name.as_ptr()) };
+    if value.is_null() {
+        return expected.is_none();
+    }
+    // SAFETY: as in `secure_value`.
+    expected.is_some_and(|expected| unsafe { CStr::from_ptr(value) }.to_bytes() == expected)
+}
+
+/// Whether [`secure_value`] would give this value.
+#[cfg(not(all(target_os = "linux", any(target_env = "gnu", target_env = "musl"))))]
+pub(super) fn has_secure_value(name: &CStr, expected: Option<&[u8]>) -> bool {
+    secure_value(name).map(super::bytes_of).as_deref() == expected
+}
+
+/// Whether a variable has this value, whatever the privileges.
+#[cfg(not(all(target_os = "linux", any(target_env = "gnu", target_env = "musl"))))]
+pub(super) fn has_value(name: &CStr, expected: Option<&[u8]>) -> bool {
+    let value = name.to_str().ok().and_then(std::env::var_os);
+    value.map(super::bytes_of).as_deref() == expected
 }
 
 /// The value of a variable, unless this process was started with elevated privileges.

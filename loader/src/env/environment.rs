@@ -14,8 +14,9 @@ pub trait Source: fmt::Debug {
     fn secure_value(&self, name: &CStr) -> Option<OsString>;
 }
 
+/// The environment of the process.
 #[derive(Debug)]
-struct Process;
+pub(super) struct Process;
 
 impl Source for Process {
     fn value(&self, name: &OsStr) -> Option<OsString> {
@@ -72,10 +73,12 @@ impl<'a> Environment<'a> {
         split(&value, variable.row().separator).map(<[u8]>::to_vec).collect()
     }
 
-    /// Like [`Environment::items`], but an empty value counts as unset (APP-213).
-    pub fn items_if_non_empty(&self, variable: Variable) -> Option<Vec<Vec<u8>>> {
-        let value = self.get_non_empty(variable)?;
-        Some(split(&value, variable.row().separator).map(<[u8]>::to_vec).collect())
+    /// Shows `take` the non-empty items of a variable, in order. Returns the length of the value in bytes; `None` when the
+    /// variable is unset.
+    pub fn each_item(&self, variable: Variable, take: impl FnMut(&[u8])) -> Option<usize> {
+        let value = self.get(variable)?;
+        split(&value, variable.row().separator).for_each(take);
+        Some(value.len())
     }
 
     /// Whether a variable holds a number other than 0 (DRV-103, DRV-137). Text that starts with no number counts as 0.

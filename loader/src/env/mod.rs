@@ -12,9 +12,11 @@ mod environment;
 pub mod glob;
 pub mod layer_filters;
 pub mod numbers;
+mod recorder;
 pub mod variable;
 
 pub use environment::{Environment, Source, bytes_of, split};
+pub use recorder::{Recorder, Values};
 pub use variable::Variable;
 
 #[cfg(test)]

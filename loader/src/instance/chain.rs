@@ -11,6 +11,7 @@ use crate::generated::types::{VkAllocationCallbacks, VkInstanceCreateInfo, VkRes
 use crate::handle::{Chain, InstanceHandle};
 use crate::journal::LogBits;
 use crate::layer::{self, InstanceLayers};
+use crate::library::RealPath;
 use crate::log::{self, Bytes};
 use crate::proc_addr;
 use std::ffi::c_void;
@@ -113,7 +114,7 @@ fn links(instance: &Instance, layers: &InstanceLayers) -> Result<HostVec<VkLayer
             format_args!(
                 "Insert instance layer \"{}\" ({})",
                 Bytes(layer.name.bytes()),
-                Bytes(layer.library_path.bytes())
+                RealPath(layer.library_path.bytes())
             ),
         );
     }

@@ -5,8 +5,8 @@ use super::extensions::Offer;
 use super::requests::Requests;
 use super::{Instance, chain};
 use crate::alloc::{HostAllocator, HostText, HostVec, OutOfMemory, reserve};
-use crate::discovery;
 use crate::discovery::activation;
+use crate::discovery::layers::{Extent, discover};
 use crate::driver::{self, Driver, ScanOptions};
 use crate::env::Environment;
 use crate::generated::extensions::InstanceExtension;
@@ -15,9 +15,11 @@ use crate::handle::{App, InstanceHandle};
 use crate::journal::{Journal, LogBits};
 use crate::layer;
 use crate::log::{self, InstanceSink};
+use crate::recall::Kept;
 use crate::settings::{self, Settings};
 use crate::state;
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 /// Creates an instance.
 ///
@@ -107,9 +109,13 @@ unsafe fn prepare(
     unsafe { instance.messengers.install_create_time(create_info.pNext) }?;
     requests.log(instance);
     let sink = InstanceSink(Some(instance));
-    let mut journal = Journal::new(&sink);
+    let mut journal = Journal::of_call(&sink);
     let environment = Environment::process();
-    let settings = settings::load(&environment, &mut journal)?;
+    let recalled = state::found(Extent::All).recall(&journal, Kept::holds);
+    let settings = match &recalled {
+        Some(found) => found.settings.clone(),
+        None => settings::load(&environment, &mut journal)?.map(Arc::new),
+    };
     if let Some(settings) = &settings {
         instance.use_settings(settings)?;
         settings.describe(&journal);
@@ -117,22 +123,29 @@ unsafe fn prepare(
     requests.note_oddities(instance);
     let settings = settings.as_ref();
     reserve::check()?;
-    let discovered = discovery::layers::discover(&environment, settings, &mut journal)?;
+    let scanned;
+    let discovered = match &recalled {
+        Some(found) => &found.layers,
+        None => {
+            scanned = discover(Extent::All, &environment, settings.map(Arc::as_ref), &mut journal)?;
+            &scanned
+        }
+    };
     reserve::check()?;
-    requests.check_layers(instance, &discovered)?;
+    requests.check_layers(instance, discovered)?;
     let requested: Vec<&[u8]> = requests.layers().collect();
     let request = activation::Request {
-        list: &discovered,
+        list: discovered,
         environment: &environment,
         application: &requested,
     };
     let chosen = activation::activate(&request, &journal)?;
     // SAFETY: a valid create info.
-    let drivers = unsafe { find_drivers(create_info, requests, &environment, settings, &mut journal) }?;
+    let drivers = unsafe { find_drivers(create_info, requests, settings, &mut journal) }?;
     reserve::check()?;
     let offer = Offer {
         drivers: &drivers,
-        discovered: &discovered,
+        discovered,
         activation: &chosen,
         environment: &environment,
     };
@@ -141,8 +154,8 @@ unsafe fn prepare(
     remember_requests(instance, requests)?;
     *state::lock(&instance.found_drivers) = drivers;
 
-    let layers = layer::load_layers(&discovered, &chosen, &requested, instance.allocator, &mut journal)?;
-    activation::note_older_layers(&discovered, &chosen, instance.api_version(), &journal);
+    let layers = layer::load_layers(discovered, &chosen, &requested, instance.allocator, &mut journal)?;
+    activation::note_older_layers(discovered, &chosen, instance.api_version(), &journal);
     let layers = instance.layers.get_or_init(|| layers);
     reserve::check()?;
     // SAFETY: the create info is the application's; the layers just loaded.
@@ -157,8 +170,7 @@ unsafe fn prepare(
 unsafe fn find_drivers(
     create_info: &VkInstanceCreateInfo,
     requests: &Requests<'_>,
-    environment: &Environment<'_>,
-    settings: Option<&Settings>,
+    settings: Option<&Arc<Settings>>,
     journal: &mut Journal<'_>,
 ) -> Result<Vec<Driver>, VkResult> {
     let known = requests.known_extensions();
@@ -166,9 +178,9 @@ unsafe fn find_drivers(
     // SAFETY: passed on.
     let direct = unsafe { driver::direct_drivers(create_info, given, journal) };
     let options = ScanOptions {
-        environment,
         settings,
         portability: requests.portability(),
+        remember: false,
     };
     let found = driver::scan(&options, direct, journal)?;
     if !found.drivers.is_empty() {

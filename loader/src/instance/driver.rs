@@ -7,7 +7,7 @@ use crate::generated::dispatch::{DriverTable, UNKNOWN_SLOTS};
 use crate::generated::extensions::InstanceExtensionSet;
 use crate::generated::types::{PFN_vkVoidFunction, VkAllocationCallbacks};
 use crate::handle::{Driver as DriverLevel, InstanceHandle};
-use crate::library::Library;
+use crate::library::{Library, RealPath};
 use crate::slots::HandleTable;
 use crate::state::lock;
 use crate::table::{Entry, Slot};
@@ -27,8 +27,7 @@ pub struct InstanceDriver {
     pub unknown: [Entry<Slot>; UNKNOWN_SLOTS],
     instance: *const Instance,
     library: Mutex<Option<Library>>,
-    /// What messages call the driver.
-    pub name: HostText,
+    path: HostText,
     /// The negotiated interface version.
     pub interface_version: u32,
     /// The driver's lookup of physical-device functions, if it has one and may use it (DRV-69).
@@ -67,7 +66,7 @@ impl InstanceDriver {
     pub fn new(
         instance: &Instance,
         driver: &Driver,
-        name: HostText,
+        path: HostText,
         handle: InstanceHandle<DriverLevel>,
         table: DriverTable,
         enabled: InstanceExtensionSet,
@@ -77,7 +76,7 @@ impl InstanceDriver {
             table,
             unknown: [const { Entry::new(None) }; UNKNOWN_SLOTS],
             instance,
-            name,
+            path,
             interface_version: driver.interface.version,
             get_physical_device_proc_addr: driver
                 .interface
@@ -100,6 +99,16 @@ impl InstanceDriver {
     pub fn of_table(table: &'static DriverTable) -> &'static Self {
         // SAFETY: such tables live nowhere but at the beginning of a driver, which outlives whoever calls through them.
         unsafe { &*std::ptr::from_ref(table).cast::<Self>() }
+    }
+
+    /// The path of its library as the system reports it, or a stand-in.
+    pub fn path(&self) -> &[u8] {
+        self.path.bytes()
+    }
+
+    /// What messages call the driver.
+    pub fn name(&self) -> RealPath<'_> {
+        RealPath(self.path.bytes())
     }
 
     /// Takes over the open library; a direct driver has none.

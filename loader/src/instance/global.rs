@@ -1,71 +1,49 @@
 //! The queries that need no instance (APP-60 to APP-73).
 
+use super::Found;
 use super::preinstance::{Interceptors, Query};
 use crate::alloc::reserve::{self, Watch};
 use crate::alloc::{HostAllocator, OutOfMemory};
-use crate::discovery::layers::{DiscoveredLayers, discover, discover_implicit};
+use crate::discovery::layers::{DiscoveredLayers, Extent, discover};
 use crate::driver::{self, DirectDrivers, PreloadedDrivers, ScanOptions};
 use crate::env::{Environment, Variable};
 use crate::ffi;
 use crate::ffi::layer_interface::{
     ExtensionPropertiesFunction, LayerPropertiesFunction, PreInstanceNode, VersionFunction,
 };
-use crate::generated::extensions::InstanceExtension;
+use crate::generated::extensions::{InstanceExtension, InstanceExtensionSet};
 use crate::generated::types::{VK_HEADER_VERSION_COMPLETE, VkExtensionProperties, VkLayerProperties, VkResult};
 use crate::journal::Journal;
 use crate::journal::reason::DriverLibraryReason;
 use crate::journal::{Decision, LogBits, Reason, Subject, Verdict};
 use crate::log::{self, InstanceSink};
 use crate::manifest::{PreInstanceFunction, Text};
-use crate::settings::{self, Settings};
+use crate::recall::Kept;
 use crate::state;
 use crate::wsi;
 use std::ffi::c_char;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 const OUT_OF_MEMORY: VkResult = VkResult::VK_ERROR_OUT_OF_HOST_MEMORY;
 
-/// Reads the settings file anew, as every global command does (APP-60), into the process-wide copy.
-fn refresh_settings(journal: &mut Journal<'_>) -> Result<Option<Arc<Settings>>, OutOfMemory> {
-    let loaded = settings::load(&Environment::process(), journal)?.map(Arc::new);
-    let mask = loaded.as_ref().map_or(0, |settings| settings.log_mask.word());
-    state::SETTINGS_LOG_MASK.store(mask, Ordering::Relaxed);
-    let previous = std::mem::replace(&mut *state::lock(&state::SETTINGS), loaded.clone());
-    if let Some(settings) = loaded.as_ref().filter(|&new| previous.as_ref() != Some(new)) {
-        settings.describe(journal);
-    }
-    Ok(loaded)
-}
-
 /// What every query starts with.
 struct Prepared {
-    settings: Option<Arc<Settings>>,
-    /// The layers, all of them or only those that matter without a layer name.
-    layers: DiscoveredLayers,
+    found: Arc<Kept<Found>>,
     interceptors: Interceptors,
     /// Until the query is answered, running out of memory is noticed.
     _watch: Watch,
 }
 
-/// Looks for layers with `discover` and opens those that intercept `query`.
-fn prepare(
-    query: Query,
-    discover: fn(&Environment<'_>, Option<&Settings>, &mut Journal<'_>) -> Result<DiscoveredLayers, OutOfMemory>,
-) -> Result<Prepared, OutOfMemory> {
+/// Looks for layers and opens those that intercept `query`.
+fn prepare(query: Query, extent: Extent) -> Result<Prepared, OutOfMemory> {
     let watch = reserve::begin();
     let sink = InstanceSink(None);
-    let mut journal = Journal::new(&sink);
-    let settings = refresh_settings(&mut journal)?;
-    reserve::check()?;
-    let environment = Environment::process();
-    let layers = discover(&environment, settings.as_deref(), &mut journal)?;
-    let active: Vec<_> = layers.active_implicit(&environment, &journal).collect();
-    let interceptors = Interceptors::open(query, active.into_iter(), &mut journal)?;
+    let mut journal = Journal::of_call(&sink);
+    let found = Found::by_query(extent, &mut journal)?;
+    let interceptors = Interceptors::open(query, found.layers.at(&found.active), &mut journal)?;
     reserve::check()?;
     Ok(Prepared {
-        settings,
-        layers,
+        found,
         interceptors,
         _watch: watch,
     })
@@ -80,7 +58,7 @@ pub unsafe fn enumerate_instance_version(version: *mut u32) -> VkResult {
         function: PreInstanceFunction::EnumerateInstanceVersion,
         kind: 3,
     };
-    let Ok(prepared) = prepare(query, discover_implicit) else {
+    let Ok(prepared) = prepare(query, Extent::Implicit) else {
         return OUT_OF_MEMORY;
     };
     // SAFETY: the symbols of this query are functions of this type; the version pointer is the application's.
@@ -119,12 +97,12 @@ pub unsafe fn enumerate_instance_layer_properties(count: *mut u32, properties: *
         function: PreInstanceFunction::EnumerateInstanceLayerProperties,
         kind: 2,
     };
-    let Ok(prepared) = prepare(query, discover) else {
+    let Ok(prepared) = prepare(query, Extent::All) else {
         return OUT_OF_MEMORY;
     };
     if prepared.interceptors.is_empty() {
         // SAFETY: passed on.
-        return unsafe { write_layers(&prepared.layers, count, properties) };
+        return unsafe { write_layers(&prepared.found.layers, count, properties) };
     }
     // SAFETY: the symbols of this query are functions of this type; the pointers are the application's.
     let result = unsafe {
@@ -143,9 +121,9 @@ pub(super) unsafe extern "system" fn layers_bottom(
     properties: *mut VkLayerProperties,
 ) -> VkResult {
     let sink = InstanceSink(None);
-    let mut journal = Journal::new(&sink);
+    let mut journal = Journal::of_call(&sink);
     let settings = state::lock(&state::SETTINGS).clone();
-    match discover(&Environment::process(), settings.as_deref(), &mut journal) {
+    match discover(Extent::All, &Environment::process(), settings.as_deref(), &mut journal) {
         // SAFETY: the caller's count and array.
         Ok(layers) => unsafe { write_layers(&layers, count, properties) },
         Err(OutOfMemory) => OUT_OF_MEMORY,
@@ -183,18 +161,13 @@ pub unsafe fn enumerate_instance_extension_properties(
         kind: 1,
     };
     // SAFETY: null or the caller's string.
-    let discover = if unsafe { names_layer(layer_name) } {
-        discover
-    } else {
-        discover_implicit
-    };
-    let Ok(prepared) = prepare(query, discover) else {
+    let extent = unsafe { extent_for(layer_name) };
+    let Ok(prepared) = prepare(query, extent) else {
         return OUT_OF_MEMORY;
     };
     if prepared.interceptors.is_empty() {
-        let settings = prepared.settings.as_deref();
         // SAFETY: passed on.
-        return unsafe { write_extensions(&prepared.layers, settings, layer_name, count, properties) };
+        return unsafe { write_extensions(&prepared.found, layer_name, count, properties) };
     }
     // SAFETY: the symbols of this query are functions of this type; the pointers are the application's.
     let result = unsafe {
@@ -205,6 +178,19 @@ pub unsafe fn enumerate_instance_extension_properties(
             })
     };
     result.unwrap_or(OUT_OF_MEMORY)
+}
+
+/// The layers that matter to a query of the extensions of a layer, or of none.
+///
+/// # Safety
+/// As for [`names_layer`].
+unsafe fn extent_for(name: *const c_char) -> Extent {
+    // SAFETY: passed on.
+    if unsafe { names_layer(name) } {
+        Extent::All
+    } else {
+        Extent::Implicit
+    }
 }
 
 /// Whether a query is about one layer; an empty name is none (APP-64).
@@ -223,17 +209,20 @@ pub(super) unsafe extern "system" fn extensions_bottom(
     properties: *mut VkExtensionProperties,
 ) -> VkResult {
     let sink = InstanceSink(None);
-    let mut journal = Journal::new(&sink);
+    let mut journal = Journal::of_call(&sink);
     let settings = state::lock(&state::SETTINGS).clone();
     // SAFETY: null or the caller's string.
-    let discover = if unsafe { names_layer(layer_name) } {
-        discover
-    } else {
-        discover_implicit
-    };
-    match discover(&Environment::process(), settings.as_deref(), &mut journal) {
-        // SAFETY: the caller's string, count and array.
-        Ok(layers) => unsafe { write_extensions(&layers, settings.as_deref(), layer_name, count, properties) },
+    let extent = unsafe { extent_for(layer_name) };
+    match discover(extent, &Environment::process(), settings.as_deref(), &mut journal) {
+        Ok(layers) => {
+            let found = Found {
+                settings,
+                layers,
+                active: Vec::new(),
+            };
+            // SAFETY: the caller's string, count and array.
+            unsafe { write_extensions(&found, layer_name, count, properties) }
+        }
         Err(OutOfMemory) => OUT_OF_MEMORY,
     }
 }
@@ -241,20 +230,19 @@ pub(super) unsafe extern "system" fn extensions_bottom(
 /// # Safety
 /// `layer_name` is null or a string of the caller, `count` and `properties` are its count and array.
 unsafe fn write_extensions(
-    layers: &DiscoveredLayers,
-    settings: Option<&Settings>,
+    found: &Found,
     layer_name: *const c_char,
     count: *mut u32,
     properties: *mut VkExtensionProperties,
 ) -> VkResult {
     let sink = InstanceSink(None);
-    let mut journal = Journal::new(&sink);
+    let mut journal = Journal::of_call(&sink);
     // SAFETY: by this function's contract.
     let list = if unsafe { names_layer(layer_name) } {
         // SAFETY: the caller's string.
-        unsafe { extensions_of_layer(layers, layer_name, &journal) }
+        unsafe { extensions_of_layer(&found.layers, layer_name, &journal) }
     } else {
-        all_extensions(layers, settings, &mut journal)
+        all_extensions(found, &mut journal)
     };
     match list {
         // SAFETY: the caller's count and array.
@@ -291,16 +279,12 @@ unsafe fn extensions_of_layer(
 }
 
 /// Drivers in discovery order, then the loader, then enabled implicit layers; the first of equal names counts (APP-64).
-fn all_extensions(
-    layers: &DiscoveredLayers,
-    settings: Option<&Settings>,
-    journal: &mut Journal<'_>,
-) -> Result<Vec<VkExtensionProperties>, VkResult> {
+fn all_extensions(found: &Found, journal: &mut Journal<'_>) -> Result<Vec<VkExtensionProperties>, VkResult> {
     let environment = Environment::process();
     let options = ScanOptions {
-        environment: &environment,
-        settings,
+        settings: found.settings.as_ref(),
         portability: true,
+        remember: true,
     };
     let scan = driver::scan(&options, DirectDrivers::default(), journal)?;
     if !PreloadedDrivers::is_filled() {
@@ -308,22 +292,24 @@ fn all_extensions(
             scan.drivers
                 .iter()
                 .filter(|d| d.library.is_some())
-                .map(|driver| driver.name.clone()),
+                .map(|driver| driver.path.clone()),
         );
     }
     let mut list = ExtensionList {
-        names: Vec::new(),
+        items: Vec::new(),
+        known: InstanceExtensionSet::empty(),
         unfiltered: unfiltered(&environment),
     };
+    list.items.try_reserve(USUAL_EXTENSIONS).map_err(OutOfMemory::from)?;
     for driver in &scan.drivers {
         match driver::instance_extensions(driver, HostAllocator::system()) {
             Ok(offered) => offered
                 .iter()
-                .try_for_each(|extension| list.add_from_driver(extension))?,
+                .try_for_each(|extension| list.add(extension, Origin::Driver))?,
             Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY) => return Err(OUT_OF_MEMORY),
             Err(error) => journal.decide(Decision {
                 subject: Subject::DriverLibrary,
-                name: driver.name.clone(),
+                name: driver.name().resolve().into(),
                 path: Text::default(),
                 verdict: Verdict::Dropped(Reason::from(DriverLibraryReason::ExtensionQueryFailed(error.0))),
                 source: driver.source,
@@ -331,17 +317,23 @@ fn all_extensions(
         }
     }
     for extension in LOADER_EXTENSIONS {
-        list.add(&properties_of(extension))?;
+        if !list.known.contains(extension) {
+            list.push(&properties_of(extension), Some(extension))?;
+        }
     }
-    for layer in layers.implicit_with_components(&environment, journal)? {
+    let listed = found.layers.implicit_with_components(&environment, journal)?;
+    for layer in found.layers.at(&listed) {
         layer
             .instance_extensions
             .iter()
-            .try_for_each(|e| list.add(&crate::layer::extension_properties(e)))?;
+            .try_for_each(|e| list.add(&crate::layer::extension_properties(e), Origin::Layer))?;
     }
     reserve::check()?;
-    Ok(list.names)
+    Ok(list.items)
 }
+
+/// Room made at once for extensions.
+const USUAL_EXTENSIONS: usize = 32;
 
 /// Extensions that the loader implements itself, for which no driver is needed (DRV-102).
 pub(super) const LOADER_EXTENSIONS: [InstanceExtension; 4] = [
@@ -358,7 +350,11 @@ pub(super) fn unfiltered(environment: &Environment<'_>) -> bool {
 
 /// Whether the loader lets a driver's instance extension through (DRV-103, DRV-105).
 pub(super) fn lets_through(name: &[u8], unfiltered: bool) -> bool {
-    match InstanceExtension::find(name) {
+    passes(InstanceExtension::find(name), unfiltered)
+}
+
+fn passes(extension: Option<InstanceExtension>, unfiltered: bool) -> bool {
+    match extension {
         Some(known) if known.platform_built_in() => true,
         Some(known) if wsi::lacks_window_system(known) => false,
         _ => unfiltered,
@@ -374,29 +370,42 @@ fn properties_of(extension: InstanceExtension) -> VkExtensionProperties {
     properties
 }
 
+/// Who lists an extension.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    Driver,
+    Layer,
+}
+
+/// Extensions, each name once.
 struct ExtensionList {
-    names: Vec<VkExtensionProperties>,
+    items: Vec<VkExtensionProperties>,
+    /// Those among them that have a number.
+    known: InstanceExtensionSet,
     unfiltered: bool,
 }
 
 impl ExtensionList {
-    fn add_from_driver(&mut self, extension: &VkExtensionProperties) -> Result<(), OutOfMemory> {
-        if lets_through(ffi::fixed_text(&extension.extensionName), self.unfiltered) {
-            self.add(extension)?;
+    fn add(&mut self, extension: &VkExtensionProperties, origin: Origin) -> Result<(), OutOfMemory> {
+        let name = ffi::fixed_text(&extension.extensionName);
+        let known = InstanceExtension::find(name);
+        if origin == Origin::Driver && !passes(known, self.unfiltered) {
+            return Ok(());
         }
-        Ok(())
+        let is_listed = match known {
+            Some(known) => self.known.contains(known),
+            None => {
+                let mut names = self.items.iter().map(|item| ffi::fixed_text(&item.extensionName));
+                names.any(|listed| listed == name)
+            }
+        };
+        if is_listed { Ok(()) } else { self.push(extension, known) }
     }
 
-    fn add(&mut self, extension: &VkExtensionProperties) -> Result<(), OutOfMemory> {
-        let name = ffi::fixed_text(&extension.extensionName);
-        if !self
-            .names
-            .iter()
-            .any(|known| ffi::fixed_text(&known.extensionName) == name)
-        {
-            self.names.try_reserve(1)?;
-            self.names.push(*extension);
-        }
+    fn push(&mut self, extension: &VkExtensionProperties, known: Option<InstanceExtension>) -> Result<(), OutOfMemory> {
+        self.items.try_reserve(1)?;
+        self.items.push(*extension);
+        self.known = known.map_or(self.known, |known| self.known.with(known));
         Ok(())
     }
 }

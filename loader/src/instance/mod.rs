@@ -10,6 +10,7 @@ mod create;
 mod destroy;
 mod driver;
 mod extensions;
+mod found;
 mod global;
 mod object;
 mod preinstance;
@@ -20,6 +21,7 @@ pub use create::create_instance;
 pub use destroy::{destroy_instance, destroy_instance_terminator, retire};
 pub use driver::InstanceDriver;
 pub use extensions::EnabledExtensions;
+pub use found::Found;
 pub use global::{
     enumerate_instance_extension_properties, enumerate_instance_layer_properties, enumerate_instance_version,
 };

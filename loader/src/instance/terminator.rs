@@ -15,7 +15,7 @@ use crate::generated::types::{
 use crate::handle::{Chain, Driver as DriverLevel, InstanceHandle};
 use crate::instance::requests::Requests;
 use crate::journal::reason::DriverLibraryReason;
-use crate::journal::{Decision, Journal, LogBits, Raw, Reason, Subject, Verdict};
+use crate::journal::{Decision, Journal, LogBits, Reason, Subject, Verdict};
 use crate::log::{self, InstanceSink};
 use crate::manifest::Text;
 use crate::physical_device::SORTS_BY_PROPERTIES;
@@ -49,7 +49,7 @@ pub unsafe fn create_instance_terminator(
     instance.enabled.add(requests.extensions());
     let found = std::mem::take(&mut *lock(&instance.found_drivers));
     let sink = InstanceSink(Some(instance));
-    let mut journal = Journal::new(&sink);
+    let mut journal = Journal::of_call(&sink);
     let creation = Creation {
         instance,
         create_info,
@@ -294,15 +294,15 @@ impl Creation<'_> {
             let command = DriverTable::name(slot).to_string_lossy();
             journal.note(
                 LogBits::WARN,
-                format_args!("Unable to load {command} from ICD {}", Raw(&driver.name)),
+                format_args!("Unable to load {command} from ICD {}", driver.name()),
             );
             self.destroy(destroy, handle);
             return Ok(drop_driver(driver, DriverLibraryReason::NoRequiredCommand, journal));
         }
         warn_about_surfaces(&driver, &functions, journal);
         let allocator = self.instance.allocator;
-        let made = HostText::try_new(&driver.name, allocator).and_then(|name| {
-            let made = InstanceDriver::new(self.instance, &driver, name, handle, functions, enabled);
+        let made = HostText::try_new(&driver.path, allocator).and_then(|path| {
+            let made = InstanceDriver::new(self.instance, &driver, path, handle, functions, enabled);
             HostBox::try_new(made, allocator)
         });
         match made {
@@ -345,7 +345,7 @@ fn offers(offered: &[VkExtensionProperties], name: &[u8]) -> bool {
 fn drop_driver<T>(driver: Driver, reason: DriverLibraryReason, journal: &mut Journal<'_>) -> Option<T> {
     journal.decide(Decision {
         subject: Subject::DriverInstance,
-        name: driver.name.clone(),
+        name: driver.name().resolve().into(),
         path: Text::default(),
         verdict: Verdict::Dropped(Reason::from(reason)),
         source: driver.source,
@@ -361,7 +361,7 @@ fn warn_about_surfaces(driver: &Driver, functions: &DriverTable, journal: &Journ
             format_args!(
                 "terminator_CreateInstance: Driver {} supports interface version {} but still exposes VkSurfaceKHR \
                  create/destroy entrypoints (Policy #LDP_DRIVER_8)",
-                Raw(&driver.name),
+                driver.name(),
                 driver.interface.version
             ),
         );

@@ -71,12 +71,22 @@ pub struct Decision {
 impl Decision {
     /// The log line that tells about this decision; `None` for decisions that users are not told about.
     pub fn message(&self) -> Option<(LogBits, Vec<u8>)> {
+        Some((self.bits()?, self.text()))
+    }
+
+    /// Level and category of the log line about this decision; `None` for decisions that users are not told about.
+    pub fn bits(&self) -> Option<LogBits> {
         match &self.verdict {
             Verdict::Kept => None,
-            Verdict::Dropped(reason) => {
-                let bits = reason.bits()?;
-                Some((bits, render(format_args!("{}", reason.text(&self.name, &self.path)))))
-            }
+            Verdict::Dropped(reason) => reason.bits(),
+        }
+    }
+
+    /// The text of that line; empty where there is none.
+    pub fn text(&self) -> Vec<u8> {
+        match &self.verdict {
+            Verdict::Kept => Vec::new(),
+            Verdict::Dropped(reason) => render(format_args!("{}", reason.text(&self.name, &self.path))),
         }
     }
 }

@@ -16,6 +16,7 @@ pub use decision::{Decision, Source, Subject, Verdict};
 pub use reason::Reason;
 pub use render::{Raw, decode, render};
 
+use crate::disk::{Evidence, Sights};
 use std::fmt;
 
 /// Receives log lines, without header and line end.
@@ -33,27 +34,42 @@ pub trait Sink {
 /// Decisions that one journal remembers.
 const MAX_DECISIONS: usize = 4096;
 
-/// The decisions of one API call, and the way to its log.
+/// The way of one API call to its log, and, for those who look at them, its decisions.
 pub struct Journal<'a> {
     sink: &'a dyn Sink,
+    remembers: bool,
     decisions: Vec<Decision>,
     forgotten: usize,
+    evidence: Option<Evidence>,
 }
 
 impl<'a> Journal<'a> {
-    /// An empty journal whose lines go to `sink`.
+    /// An empty journal whose lines go to `sink`. It remembers decisions.
     pub fn new(sink: &'a dyn Sink) -> Self {
         Self {
+            remembers: true,
+            ..Self::of_call(sink)
+        }
+    }
+
+    /// The journal of an API call: nobody looks at its decisions later.
+    pub fn of_call(sink: &'a dyn Sink) -> Self {
+        Self {
             sink,
+            remembers: false,
             decisions: Vec::new(),
             forgotten: 0,
+            evidence: None,
         }
     }
 
     /// Records a decision and logs its line.
     pub fn decide(&mut self, decision: Decision) {
-        if let Some((bits, text)) = decision.message() {
-            self.sink.log(bits, &text);
+        if let Some(bits) = decision.bits().filter(|&bits| self.sink.wants(bits)) {
+            self.sink.log(bits, &decision.text());
+        }
+        if !self.remembers {
+            return;
         }
         if self.decisions.len() == MAX_DECISIONS || self.decisions.try_reserve(1).is_err() {
             self.forgotten += 1;
@@ -62,11 +78,43 @@ impl<'a> Journal<'a> {
         }
     }
 
+    /// Records a decision to keep something, which is told to nobody, so it is only made where it is remembered.
+    pub fn keep(&mut self, decision: impl FnOnce() -> Decision) {
+        if self.remembers {
+            self.decide(decision());
+        }
+    }
+
     /// Logs a line that decides nothing.
     pub fn note(&self, bits: LogBits, message: fmt::Arguments<'_>) {
         if self.sink.wants(bits) {
             self.sink.log(bits, &render(message));
         }
+    }
+
+    /// Whether anybody takes any line at all.
+    pub fn is_heard(&self) -> bool {
+        self.sink.wants(LogBits::from_word(u32::MAX))
+    }
+
+    /// From here on notes what is seen on disk.
+    pub fn begin_evidence(&mut self) {
+        self.evidence = Some(Evidence::begin());
+    }
+
+    /// What was seen on disk; `None` when some of it cannot be compared later.
+    pub fn end_evidence(&mut self) -> Option<Sights> {
+        self.evidence.take().and_then(Evidence::end)
+    }
+
+    /// Where to note what is seen on disk, if that is wanted.
+    pub fn evidence(&self) -> Option<&Evidence> {
+        self.evidence.as_ref()
+    }
+
+    /// Whether anybody takes a line with these bits.
+    pub fn wants(&self, bits: LogBits) -> bool {
+        self.sink.wants(bits)
     }
 
     /// The decisions so far, oldest first.
@@ -84,13 +132,16 @@ impl fmt::Debug for Journal<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             sink: _,
+            remembers: _,
             decisions,
             forgotten,
+            evidence,
         } = self;
         formatter
             .debug_struct("Journal")
             .field("decisions", decisions)
             .field("forgotten", forgotten)
+            .field("evidence", evidence)
             .finish_non_exhaustive()
     }
 }

@@ -35,7 +35,7 @@ pub struct ActiveLayer {
     pub name: HostText,
     /// The manifest it came from.
     pub manifest: HostText,
-    /// The file that the system loaded.
+    /// The file that the system loaded, as it reports it.
     pub library_path: HostText,
     /// Found as an implicit layer.
     pub implicit: bool,

@@ -3,6 +3,7 @@
 use super::ActiveLayer;
 use crate::instance::Instance;
 use crate::journal::LogBits;
+use crate::library::RealPath;
 use crate::log::{self, Bytes};
 
 const FRAME: LogBits = LogBits::LAYER;
@@ -61,7 +62,7 @@ fn log_layer(instance: &Instance, layer: &ActiveLayer, with_enable_variable: boo
     line(format_args!("           Manifest: {}", Bytes(layer.manifest.bytes())));
     line(format_args!(
         "           Library:  {}",
-        Bytes(layer.library_path.bytes())
+        RealPath(layer.library_path.bytes())
     ));
 }
 
@@ -71,7 +72,7 @@ pub fn log_unloading(instance: &Instance, layers: &[ActiveLayer]) {
         log::emit(
             Some(instance),
             LogBits::DEBUG | LogBits::LAYER,
-            format_args!("Unloading layer library {}", Bytes(layer.library_path.bytes())),
+            format_args!("Unloading layer library {}", RealPath(layer.library_path.bytes())),
         );
     }
 }

@@ -9,9 +9,10 @@ use crate::driver::log_open_error;
 use crate::generated::types::VkResult;
 use crate::journal::reason::{LayerLibraryProblem, LayerLibraryReason};
 use crate::journal::{Decision, Journal, LogBits, Raw, Reason, Subject, Verdict};
-use crate::library::{Library, OpenError, real_path};
+use crate::library::{Library, OpenError, RealPath, loaded_path};
 use crate::manifest::layer::EnvironmentPair;
 use crate::manifest::{LayerManifest, Text};
+use std::fmt::Display;
 
 /// Opens the libraries of the chain, driver-most first, and describes what the instance keeps about layers.
 ///
@@ -50,7 +51,7 @@ pub fn load_layers(
     }
     if refused {
         for layer in &chain {
-            note_unloading(layer.library_path.bytes(), journal);
+            note_unloading(RealPath(layer.library_path.bytes()), journal);
         }
         return Err(VkResult::VK_ERROR_LAYER_NOT_PRESENT);
     }
@@ -105,11 +106,11 @@ fn open(manifest: &LayerManifest, journal: &Journal<'_>) -> Result<Opened, Layer
         get_device_proc_addr: manifest.functions.get_device_proc_addr.as_ref(),
     };
     let functions = LayerFunctions::of(&library, renames).map_err(|missing| {
-        note_unloading(&path, journal);
+        note_unloading(Raw(&path), journal);
         LayerLibraryProblem::NoSymbol(missing.0)
     })?;
     let function = functions.get_instance_proc_addr as *const ();
-    let path = real_path(&path, function, LogBits::LAYER, journal);
+    let path = loaded_path(&path, function, LogBits::LAYER, journal);
     Ok(Opened {
         library,
         functions,
@@ -118,10 +119,10 @@ fn open(manifest: &LayerManifest, journal: &Journal<'_>) -> Result<Opened, Layer
 }
 
 /// Says which library is about to close (LAY-201).
-fn note_unloading(path: &[u8], journal: &Journal<'_>) {
+fn note_unloading(path: impl Display, journal: &Journal<'_>) {
     journal.note(
         LogBits::DEBUG | LogBits::LAYER,
-        format_args!("Unloading layer library {}", Raw(path)),
+        format_args!("Unloading layer library {path}"),
     );
 }
 

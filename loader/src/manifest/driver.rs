@@ -49,7 +49,7 @@ pub fn read_driver_manifest(
     with_portability: bool,
     journal: &mut Journal<'_>,
 ) -> Result<DriverOutcome, OutOfMemory> {
-    let reason = match read_json(path, &mut Buffer::default()) {
+    let reason = match read_json(path, &mut Buffer::default(), journal.evidence()) {
         Ok(value) => match value.as_object() {
             Some(root) => match parse(root, path, source, with_portability, journal) {
                 Ok(driver) => return Ok(DriverOutcome::Driver(driver)),

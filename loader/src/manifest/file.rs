@@ -7,6 +7,7 @@ use std::path::Path;
 use super::Text;
 use super::json::{self, JsonError, Value};
 use crate::alloc::OutOfMemory;
+use crate::disk::Evidence;
 use crate::journal::reason::FileReason;
 
 /// Bytes of the largest file that is read (LAY-72).
@@ -35,8 +36,9 @@ pub struct Buffer {
 }
 
 /// The JSON value in a file, whose text `buffer` holds from then on.
-pub fn read_json<'b>(path: &Text, buffer: &'b mut Buffer) -> Result<Value<'b>, FileError> {
-    buffer.text = read(path.as_path())?;
+/// What was seen of the file is noted as evidence.
+pub fn read_json<'b>(path: &Text, buffer: &'b mut Buffer, evidence: Option<&Evidence>) -> Result<Value<'b>, FileError> {
+    buffer.text = read(path, evidence)?;
     json::parse(&buffer.text, &mut buffer.normalized).map_err(|error| match error {
         JsonError::Invalid => FileError::Unusable(FileReason::InvalidJson),
         JsonError::OutOfMemory => FileError::OutOfMemory,
@@ -45,11 +47,33 @@ pub fn read_json<'b>(path: &Text, buffer: &'b mut Buffer) -> Result<Value<'b>, F
 
 /// The bytes of a regular file. Folders, devices and pipes are refused without waiting for them (BI-8). Opening comes
 /// first, since a path may be one that only opening understands (LAY-25), and most files looked for do not exist.
-fn read(path: &Path) -> Result<Vec<u8>, FileError> {
-    let file = open(path).map_err(|error| not_opened(path, error))?;
+fn read(path: &Text, evidence: Option<&Evidence>) -> Result<Vec<u8>, FileError> {
+    let read = look(path, evidence);
+    // What hides behind other failures may go away without a trace.
+    let comparable = matches!(
+        read,
+        Ok(_) | Err(FileError::Unusable(FileReason::NotFound | FileReason::TooLarge(_)))
+    );
+    if let (false, Some(evidence)) = (comparable, evidence) {
+        evidence.spoil();
+    }
+    read
+}
+
+fn look(path: &Text, evidence: Option<&Evidence>) -> Result<Vec<u8>, FileError> {
+    let file = open(path.as_path()).map_err(|error| {
+        let error = not_opened(path.as_path(), error);
+        if let (FileError::Unusable(FileReason::NotFound), Some(evidence)) = (error, evidence) {
+            evidence.no_file(path);
+        }
+        error
+    })?;
     let found = file.metadata().map_err(failure(FileReason::NotRead))?;
     if !found.is_file() {
         return Err(FileError::Unusable(FileReason::NotRegular));
+    }
+    if let Some(evidence) = evidence {
+        evidence.file(path, &file, &found);
     }
     contents(file, &found)
 }
@@ -139,7 +163,7 @@ mod tests {
         ];
         for (path, reason) in cases {
             assert_eq!(
-                read_json(&path, &mut Buffer::default()),
+                read_json(&path, &mut Buffer::default(), None),
                 Err(FileError::Unusable(reason)),
                 "{path:?}"
             );
@@ -154,12 +178,12 @@ mod tests {
         file.set_len(MAX_FILE_BYTES + 1).unwrap();
         let reason = FileReason::TooLarge(MAX_FILE_BYTES);
         assert_eq!(
-            read_json(&path, &mut Buffer::default()),
+            read_json(&path, &mut Buffer::default(), None),
             Err(FileError::Unusable(reason))
         );
         file.set_len(MAX_FILE_BYTES).unwrap();
         assert_eq!(
-            read_json(&path, &mut Buffer::default()),
+            read_json(&path, &mut Buffer::default(), None),
             Err(FileError::Unusable(FileReason::InvalidJson))
         );
     }
@@ -181,6 +205,6 @@ mod tests {
         let scratch = Scratch::create();
         let path = crate::manifest::join(scratch.root().as_os_str().as_bytes(), b"\xFF.json");
         std::fs::write(path.as_path(), b"{}").unwrap();
-        assert!(read_json(&path, &mut Buffer::default()).is_ok());
+        assert!(read_json(&path, &mut Buffer::default(), None).is_ok());
     }
 }

@@ -64,6 +64,12 @@ impl From<Vec<u8>> for Text {
     }
 }
 
+impl From<Text> for Vec<u8> {
+    fn from(text: Text) -> Self {
+        text.0
+    }
+}
+
 impl From<&[u8]> for Text {
     fn from(bytes: &[u8]) -> Self {
         Self(bytes.to_vec())

@@ -43,7 +43,7 @@ pub unsafe fn enumerate_physical_devices(
         return VkResult::VK_ERROR_INITIALIZATION_FAILED;
     }
     let sink = InstanceSink(Some(instance));
-    let mut journal = Journal::new(&sink);
+    let mut journal = Journal::of_call(&sink);
     let result = match IdFilters::read(&Environment::process(), &journal) {
         // SAFETY: `count` is not null; the rest is passed on.
         None => unsafe { unfiltered(instance, count, array) },

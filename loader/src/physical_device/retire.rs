@@ -41,10 +41,10 @@ fn release(instance: &Instance, driver: &InstanceDriver, journal: &mut Journal<'
         return;
     }
     driver.close();
-    PreloadedDrivers::release_one(driver.name.bytes());
+    PreloadedDrivers::release_one(driver.path());
     journal.decide(Decision {
         subject: Subject::DriverInstance,
-        name: Text::try_new(driver.name.bytes()).unwrap_or_default(),
+        name: driver.name().resolve().into(),
         path: Text::default(),
         verdict: Verdict::Dropped(Reason::from(DriverLibraryReason::NoDevices)),
         source: Source::Driver,

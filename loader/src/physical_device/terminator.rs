@@ -26,7 +26,7 @@ pub unsafe fn enumerate_physical_devices(
         return VkResult::VK_ERROR_INITIALIZATION_FAILED;
     };
     let sink = InstanceSink(Some(instance));
-    let mut journal = Journal::new(&sink);
+    let mut journal = Journal::of_call(&sink);
     // SAFETY: `count` is not null, otherwise passed on.
     let call = unsafe { TwoCall::new(count, array) };
     let counts_only = call.counts_only();

@@ -144,7 +144,7 @@ pub(super) fn fails(driver: &InstanceDriver, command: &'static str, result: VkRe
     journal.decide(Decision {
         subject: Subject::PhysicalDevice,
         name: Text::default(),
-        path: Text::try_new(driver.name.bytes()).unwrap_or_default(),
+        path: driver.name().resolve().into(),
         verdict: Verdict::Dropped(Reason::from(DeviceReason::EnumerationFailed(command, result.0))),
         source: Source::Driver,
     });

@@ -18,7 +18,10 @@ const FILE: &[u8] = b"vulkan/loader_settings.d/vk_loader_settings.json";
 /// # Errors
 /// Only when memory runs out; whatever is wrong with the file is in the journal.
 pub fn load(environment: &Environment<'_>, journal: &mut Journal<'_>) -> Result<Option<Settings>, OutOfMemory> {
-    load_for(environment, &Executable::running(), journal)
+    let executable = Executable::running();
+    let loaded = load_for(environment, &executable, journal);
+    executable.note(journal);
+    loaded
 }
 
 /// The active settings for an executable, if there are any. The first file that exists decides.
@@ -29,7 +32,7 @@ pub fn load_for(
 ) -> Result<Option<Settings>, OutOfMemory> {
     for base in BaseFolders::of(environment).for_settings() {
         let path = join(&base.path, FILE);
-        let outcome = match read_json(&path, &mut Buffer::default()) {
+        let outcome = match read_json(&path, &mut Buffer::default(), journal.evidence()) {
             Err(FileError::Unusable(FileReason::NotFound)) => continue,
             Err(FileError::OutOfMemory) => return Err(OutOfMemory),
             Err(FileError::Unusable(reason)) => Err(reason.into()),

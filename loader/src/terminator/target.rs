@@ -6,7 +6,7 @@ use crate::generated::types::{VkPhysicalDevice, VkResult, VkStructureType, VkSys
 use crate::handle::{Chain, Driver};
 use crate::instance::{Instance, InstanceDriver};
 use crate::journal::LogBits;
-use crate::log::{self, Bytes};
+use crate::log;
 use crate::version::ApiVersion;
 use crate::{ffi, seam};
 use std::ffi::c_void;
@@ -57,7 +57,7 @@ impl Target {
 
     /// Says that the call is emulated, and by what (DRV-159).
     pub fn announce(&self, older: Option<&str>) {
-        let name = Bytes(self.driver.name.bytes());
+        let name = self.driver.name();
         match older {
             Some(older) => {
                 self.log(

@@ -5,7 +5,6 @@ use crate::generated::types::*;
 use crate::handle::{Chain, PhysicalDeviceHandle};
 use crate::journal::LogBits;
 use crate::log;
-use crate::log::Bytes;
 use crate::terminator::Target;
 
 /// An enumeration of displays: nothing where the driver cannot tell.
@@ -219,7 +218,7 @@ pub unsafe fn release_display_ext(device: PhysicalDeviceHandle<Chain>, display: 
     log::fatal(format_args!(
         "ICD associated with VkPhysicalDevice does not support ReleaseDisplayEXT, so no display of \"{}\" can have \
          been acquired",
-        Bytes(target.driver.name.bytes())
+        target.driver.name()
     ));
     std::process::abort()
 }

@@ -23,6 +23,7 @@ mod overriding;
 mod paths;
 mod places;
 mod pre_instance;
+mod recall;
 mod reentry;
 mod sample;
 mod settings;

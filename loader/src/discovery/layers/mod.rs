@@ -32,33 +32,20 @@ pub struct LayerScan<'a> {
 /// # Errors
 /// Only when memory runs out.
 pub fn discover(
+    extent: Extent,
     environment: &Environment<'_>,
     settings: Option<&Settings>,
     journal: &mut Journal<'_>,
 ) -> Result<DiscoveredLayers, OutOfMemory> {
+    let executable = Executable::running();
     let scan = LayerScan {
         environment,
         settings,
-        executable: &Executable::running(),
+        executable: &executable,
     };
-    scan.run(journal)
-}
-
-/// [`discover`] for a command without an instance, which needs explicit layers only as components (LAY-274, LAY-322).
-///
-/// # Errors
-/// Only when memory runs out.
-pub fn discover_implicit(
-    environment: &Environment<'_>,
-    settings: Option<&Settings>,
-    journal: &mut Journal<'_>,
-) -> Result<DiscoveredLayers, OutOfMemory> {
-    let scan = LayerScan {
-        environment,
-        settings,
-        executable: &Executable::running(),
-    };
-    scan.run_implicit(journal)
+    let found = scan.scan(extent, journal);
+    executable.note(journal);
+    found
 }
 
 /// A layer that can be enumerated and enabled.
@@ -107,18 +94,13 @@ impl DiscoveredLayers {
     }
 
     /// The implicit layers that are active outside an instance, in discovered order: those whose pre-instance functions
-    /// are called (LAY-270, LAY-276).
-    pub fn active_implicit(
-        &self,
-        environment: &Environment<'_>,
-        journal: &Journal<'_>,
-    ) -> impl Iterator<Item = &LayerManifest> {
-        let active = activation::active_implicit(self, environment, journal);
-        active.into_iter().map(|index| &self.layers[index].manifest)
+    /// are called (LAY-270, LAY-276). Their places in [`DiscoveredLayers::layers`].
+    pub fn active_implicit(&self, environment: &Environment<'_>, journal: &Journal<'_>) -> Vec<usize> {
+        activation::active_implicit(self, environment, journal)
     }
 
     /// The layers whose instance extensions are listed when no layer is asked for by name, in that order: active implicit
-    /// layers, and the components of those that are meta-layers (LAY-322).
+    /// layers, and the components of those that are meta-layers (LAY-322). Their places in [`DiscoveredLayers::layers`].
     ///
     /// # Errors
     /// Only when memory runs out.
@@ -126,9 +108,13 @@ impl DiscoveredLayers {
         &self,
         environment: &Environment<'_>,
         journal: &Journal<'_>,
-    ) -> Result<impl Iterator<Item = &LayerManifest>, OutOfMemory> {
-        let active = activation::implicit_with_components(self, environment, journal)?;
-        Ok(active.into_iter().map(|index| &self.layers[index].manifest))
+    ) -> Result<Vec<usize>, OutOfMemory> {
+        activation::implicit_with_components(self, environment, journal)
+    }
+
+    /// The layers in these places.
+    pub fn at<'a>(&'a self, places: &'a [usize]) -> impl Iterator<Item = &'a LayerManifest> {
+        places.iter().map(|&index| &self.layers[index].manifest)
     }
 
     /// The place in [`DiscoveredLayers::layers`] of the first layer of that exact name.
@@ -139,9 +125,11 @@ impl DiscoveredLayers {
 
 /// Which layers are of interest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Extent {
+pub enum Extent {
+    /// All of them.
     All,
-    /// Implicit ones, and explicit ones only if a meta-layer among them may need components.
+    /// Those that matter to commands without an instance: implicit ones, and explicit ones only if an implicit meta-layer
+    /// may have them as components (LAY-274, LAY-322).
     Implicit,
 }
 
@@ -175,20 +163,24 @@ impl LayerScan<'_> {
             }
         };
         for layer in &list.layers {
-            decide(&layer.manifest, Verdict::Kept, journal);
+            journal.keep(|| decision(&layer.manifest, Verdict::Kept));
         }
         Ok(list)
     }
 }
 
 fn decide(layer: &LayerManifest, verdict: Verdict, journal: &mut Journal<'_>) {
-    journal.decide(Decision {
+    journal.decide(decision(layer, verdict));
+}
+
+fn decision(layer: &LayerManifest, verdict: Verdict) -> Decision {
+    Decision {
         subject: Subject::Layer,
         name: layer.name.clone(),
         path: layer.manifest.clone(),
         verdict,
         source: layer.source,
-    });
+    }
 }
 
 /// Keeps the layers for which `reason` has none, and decides about the others.

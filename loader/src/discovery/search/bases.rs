@@ -5,6 +5,7 @@ use crate::env::variable::Separator;
 use crate::env::{Environment, Variable, split};
 use crate::journal::Source;
 use crate::manifest::{Text, join};
+use std::ops::Range;
 
 /// A base folder, below which each kind of file has a folder of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,43 +16,50 @@ pub struct Base {
     pub source: Source,
 }
 
-/// The base folders by what they are for.
+/// Room made at once for base folders.
+const USUAL_FOLDERS: usize = 8;
+
+/// The base folders, in the order in which manifests are searched.
 #[derive(Debug)]
 pub struct BaseFolders {
-    config_home: Vec<Base>,
-    config: Vec<Base>,
-    /// Fixed when the loader is built.
-    fixed: Vec<Base>,
-    data_home: Vec<Base>,
-    data: Vec<Base>,
+    folders: Vec<Base>,
+    /// Where the folders of a home, for configuration and for data, begin and end.
+    homes: [Range<usize>; 2],
 }
 
 impl BaseFolders {
     /// What the environment names, and else the defaults.
     pub fn of(environment: &Environment<'_>) -> Self {
+        let mut folders = Vec::with_capacity(USUAL_FOLDERS);
+        let config_home = home(environment, Variable::XdgConfigHome, ".config", &mut folders);
+        system(environment, Variable::XdgConfigDirs, FALLBACK_CONFIG_DIRS, &mut folders);
         let fixed = [Some(SYSCONFDIR), EXTRASYSCONFDIR].into_iter().flatten();
+        folders.extend(fixed.map(|folder| built_in(folder.into())));
+        let data_home = home(environment, Variable::XdgDataHome, ".local/share", &mut folders);
+        system(environment, Variable::XdgDataDirs, FALLBACK_DATA_DIRS, &mut folders);
         Self {
-            config_home: home(environment, Variable::XdgConfigHome, ".config"),
-            config: system(environment, Variable::XdgConfigDirs, FALLBACK_CONFIG_DIRS),
-            fixed: fixed.map(|folder| built_in(folder.into())).collect(),
-            data_home: home(environment, Variable::XdgDataHome, ".local/share"),
-            data: system(environment, Variable::XdgDataDirs, FALLBACK_DATA_DIRS),
+            folders,
+            homes: [config_home, data_home],
         }
     }
 
     /// All of them in the order in which manifests are searched.
     pub fn for_manifests(self) -> impl Iterator<Item = Base> {
-        let lists = [self.config_home, self.config, self.fixed, self.data_home, self.data];
-        lists.into_iter().flatten()
+        self.folders.into_iter()
     }
 
     /// All of them in the order in which a settings file is: both homes come first, those with a variable of their own
     /// before those below the home folder (APP-240, APP-241).
     pub fn for_settings(self) -> impl Iterator<Item = Base> {
-        let mut homes = [self.config_home, self.data_home].concat();
-        homes.sort_by_key(|base| base.source == Source::Variable(Variable::Home));
-        let lists = [homes, self.config, self.fixed, self.data];
-        lists.into_iter().flatten()
+        let Self { folders, homes } = self;
+        let rank = |(place, base): &(usize, Base)| match homes.iter().any(|home| home.contains(place)) {
+            true if base.source != Source::Variable(Variable::Home) => 0,
+            true => 1,
+            false => 2,
+        };
+        let mut ranked: Vec<(usize, Base)> = folders.into_iter().enumerate().collect();
+        ranked.sort_by_key(rank);
+        ranked.into_iter().map(|(_, base)| base)
     }
 }
 
@@ -60,36 +68,34 @@ fn built_in(path: Text) -> Base {
     Base { path, source }
 }
 
-/// The folders of a variable that has a default below the home folder.
-fn home(environment: &Environment<'_>, variable: Variable, default: &str) -> Vec<Base> {
-    if let Some(listed) = named(environment, variable) {
-        return listed;
-    }
-    let home = environment.get_non_empty(Variable::Home);
-    home.into_iter()
-        .map(|home| Base {
+/// Adds the folders of a variable that has a default below the home folder, and says which they are.
+fn home(environment: &Environment<'_>, variable: Variable, default: &str, folders: &mut Vec<Base>) -> Range<usize> {
+    let start = folders.len();
+    if !named(environment, variable, folders) {
+        let home = environment.get_non_empty(Variable::Home);
+        folders.extend(home.map(|home| Base {
             path: join(&home, default.as_bytes()),
             source: Source::Variable(Variable::Home),
-        })
-        .collect()
+        }));
+    }
+    start..folders.len()
 }
 
-/// The folders of a variable that has a default list fixed at build time.
-fn system(environment: &Environment<'_>, variable: Variable, default: &str) -> Vec<Base> {
-    let fallback = || {
-        let folders = split(default.as_bytes(), Separator::Path);
-        folders.map(|folder| built_in(folder.into())).collect()
-    };
-    named(environment, variable).unwrap_or_else(fallback)
+/// Adds the folders of a variable that has a default list fixed at build time.
+fn system(environment: &Environment<'_>, variable: Variable, default: &str, folders: &mut Vec<Base>) {
+    if !named(environment, variable, folders) {
+        let fallback = split(default.as_bytes(), Separator::Path);
+        folders.extend(fallback.map(|folder| built_in(folder.into())));
+    }
 }
 
-/// The folders that a variable lists; `None` when it is unset or empty.
-fn named(environment: &Environment<'_>, variable: Variable) -> Option<Vec<Base>> {
-    let source = Source::Variable(variable);
-    let items = environment.items_if_non_empty(variable)?.into_iter();
-    let bases = items.map(|path| Base {
-        path: path.into(),
-        source,
+/// Adds the folders that a variable lists; false when it is unset or empty.
+fn named(environment: &Environment<'_>, variable: Variable, folders: &mut Vec<Base>) -> bool {
+    let value = environment.each_item(variable, |path| {
+        folders.push(Base {
+            path: path.into(),
+            source: Source::Variable(variable),
+        });
     });
-    Some(bases.collect())
+    value.is_some_and(|bytes| bytes > 0)
 }

@@ -1,12 +1,10 @@
 //! The manifest files in a list of places (DRV-12 to DRV-14, LAY-17 to LAY-21).
 
-use std::ffi::OsString;
-use std::fs::ReadDir;
 use std::io::{self, ErrorKind};
 
 use super::{ManifestKind, Place};
 use crate::alloc::OutOfMemory;
-use crate::env::bytes_of;
+use crate::disk::{Evidence, Folder};
 use crate::journal::{Journal, LogBits, Source};
 use crate::manifest::{Text, has_json_name, join};
 
@@ -58,12 +56,19 @@ pub fn find(kind: ManifestKind, places: &[Place], journal: &Journal<'_>) -> Resu
 
 /// The sorted names of the manifests in a folder; none when the folder cannot be opened (LAY-19).
 fn names_in(folder: &Text, category: LogBits, journal: &Journal<'_>) -> Result<Vec<Vec<u8>>, OutOfMemory> {
-    let entries = match std::fs::read_dir(folder.as_path()) {
+    let evidence = journal.evidence();
+    let entries = match Folder::open(folder) {
         Ok(entries) => entries,
-        Err(error) => return no_names(&error),
+        Err(error) => return no_names(folder, &error, evidence),
     };
+    if let Some(evidence) = evidence {
+        evidence.folder(folder, &entries);
+    }
     let mut names = Vec::new();
     if let Err(error) = collect(entries, &mut names)? {
+        if let Some(evidence) = evidence {
+            evidence.spoil();
+        }
         journal.note(
             LogBits::ERROR | category,
             format_args!("Failed to read folder {folder} to its end: {error}"),
@@ -73,26 +78,30 @@ fn names_in(folder: &Text, category: LogBits, journal: &Journal<'_>) -> Result<V
     Ok(names)
 }
 
-fn no_names(error: &io::Error) -> Result<Vec<Vec<u8>>, OutOfMemory> {
-    match error.kind() {
-        ErrorKind::OutOfMemory => Err(OutOfMemory),
-        _ => Ok(Vec::new()),
+fn no_names(folder: &Text, error: &io::Error, evidence: Option<&Evidence>) -> Result<Vec<Vec<u8>>, OutOfMemory> {
+    let missing = match error.kind() {
+        ErrorKind::OutOfMemory => return Err(OutOfMemory),
+        kind => matches!(kind, ErrorKind::NotFound | ErrorKind::NotADirectory),
+    };
+    match evidence {
+        Some(evidence) if missing => evidence.no_folder(folder),
+        Some(evidence) => evidence.spoil(),
+        None => {}
     }
+    Ok(Vec::new())
 }
 
 /// Adds the names that count to `names`. The inner error is one of the folder, and leaves what was read before.
-fn collect(entries: ReadDir, names: &mut Vec<Vec<u8>>) -> Result<io::Result<()>, OutOfMemory> {
-    for entry in entries {
-        let name: OsString = match entry {
-            Ok(entry) => entry.file_name(),
-            Err(error) if error.kind() == ErrorKind::OutOfMemory => return Err(OutOfMemory),
-            Err(error) => return Ok(Err(error)),
-        };
-        let name = bytes_of(name);
-        if has_json_name(&name) {
+fn collect(folder: Folder, names: &mut Vec<Vec<u8>>) -> Result<io::Result<()>, OutOfMemory> {
+    let read = folder.names(|name| {
+        if has_json_name(name) {
             names.try_reserve(1)?;
-            names.push(name);
+            names.push(Text::try_new(name)?.into());
         }
+        Ok(())
+    })?;
+    match read {
+        Err(error) if error.kind() == ErrorKind::OutOfMemory => Err(OutOfMemory),
+        read => Ok(read),
     }
-    Ok(Ok(()))
 }

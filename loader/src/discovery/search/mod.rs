@@ -12,7 +12,7 @@ mod places;
 pub use bases::BaseFolders;
 pub use find::{Found, find};
 pub use kind::ManifestKind;
-pub use places::{Place, override_places, places, replacing};
+pub use places::{Place, override_places, places};
 
 #[cfg(all(test, unix))]
 mod tests;

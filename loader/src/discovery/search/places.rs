@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::ManifestKind;
 use super::bases::{Base, BaseFolders};
-use crate::env::{Environment, Variable};
+use crate::env::Environment;
 use crate::journal::Source;
 use crate::manifest::{Text, has_json_name, join};
 
@@ -24,42 +24,45 @@ impl Place {
     }
 }
 
-/// The first variable set that replaces all other places of a kind, even if it is empty (APP-214a).
-pub fn replacing(kind: ManifestKind, environment: &Environment<'_>) -> Option<Variable> {
-    kind.replacing()
-        .iter()
-        .copied()
-        .find(|&variable| environment.is_set(variable))
-}
-
 /// The places of a kind, each once. With `with_variables` false the variables made for this kind are not looked at,
 /// only those that name base folders (APP-215).
 pub fn places(kind: ManifestKind, environment: &Environment<'_>, with_variables: bool) -> Vec<Place> {
-    let mut found = Vec::new();
-    let list = |variable| {
-        let source = Source::Variable(variable);
-        environment.items(variable).into_iter().map(move |path| Place {
-            path: path.into(),
-            source,
+    let mut found = Vec::with_capacity(USUAL_PLACES);
+    let list = |variable, found: &mut Vec<Place>| {
+        environment.each_item(variable, |path| {
+            found.push(Place {
+                path: path.into(),
+                source: Source::Variable(variable),
+            });
         })
     };
     if with_variables {
-        if let Some(variable) = replacing(kind, environment) {
-            found.extend(list(variable));
+        let replacing = kind.replacing().iter();
+        // A variable that is set replaces all other places, even if it is empty (APP-214a); the first one counts.
+        if replacing
+            .into_iter()
+            .any(|&variable| list(variable, &mut found).is_some())
+        {
             return without_repeats(found);
         }
-        found.extend(list(kind.adding()));
+        list(kind.adding(), &mut found);
     }
-    let bases = BaseFolders::of(environment).for_manifests();
-    found.extend(bases.map(|Base { path, source }| match has_json_name(&path) {
-        true => Place { path, source },
-        false => Place {
-            path: join(&path, kind.suffix().as_bytes()),
-            source,
-        },
-    }));
+    found.extend(
+        BaseFolders::of(environment)
+            .for_manifests()
+            .map(|Base { path, source }| match has_json_name(&path) {
+                true => Place { path, source },
+                false => Place {
+                    path: join(&path, kind.suffix().as_bytes()),
+                    source,
+                },
+            }),
+    );
     without_repeats(found)
 }
+
+/// Room made at once for places.
+const USUAL_PLACES: usize = 16;
 
 /// The places that an override layer names in place of all others (LAY-175). Empty ones are skipped (BI-38).
 pub fn override_places(paths: &[Text]) -> Vec<Place> {
@@ -76,6 +79,17 @@ pub fn override_places(paths: &[Text]) -> Vec<Place> {
 
 /// Drops places whose exact text occurred before (DRV-11, LAY-16).
 fn without_repeats(mut places: Vec<Place>) -> Vec<Place> {
+    if places.len() <= USUAL_PLACES {
+        let mut index = 1;
+        while index < places.len() {
+            let (before, rest) = places.split_at(index);
+            match before.iter().any(|place| place.path == rest[0].path) {
+                true => drop(places.remove(index)),
+                false => index += 1,
+            }
+        }
+        return places;
+    }
     let mut seen = BTreeSet::new();
     let first: Vec<bool> = places.iter().map(|place| seen.insert(&place.path)).collect();
     let mut first = first.into_iter();

@@ -39,7 +39,7 @@ pub fn read_layer_manifest(
         });
     };
     let mut buffer = Buffer::default();
-    let root = match read_json(path, &mut buffer) {
+    let root = match read_json(path, &mut buffer, journal.evidence()) {
         Ok(root) => root,
         Err(FileError::OutOfMemory) => return Err(OutOfMemory),
         Err(FileError::Unusable(reason)) => {

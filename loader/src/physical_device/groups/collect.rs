@@ -13,7 +13,7 @@ use crate::generated::types::{VkPhysicalDeviceGroupProperties, VkResult};
 use crate::handle::{Chain, Driver, PhysicalDeviceHandle};
 use crate::instance::{Instance, InstanceDriver};
 use crate::journal::reason::DeviceReason;
-use crate::journal::{Journal, LogBits, Raw};
+use crate::journal::{Journal, LogBits};
 use crate::log::InstanceSink;
 
 const COMMAND: &str = "vkEnumeratePhysicalDeviceGroups";
@@ -38,7 +38,7 @@ pub(in super::super) unsafe fn enumerate_at_end_of_chain(
     array: *mut VkPhysicalDeviceGroupProperties<Chain>,
 ) -> VkResult {
     let sink = InstanceSink(Some(instance));
-    let mut journal = Journal::new(&sink);
+    let mut journal = Journal::of_call(&sink);
     let result = walk::with_drivers(instance, |drivers| {
         let devices = walk::devices(instance, drivers, &mut journal)?;
         let sources = sources(instance, drivers, &devices, &mut journal)?;
@@ -199,7 +199,7 @@ fn ask(
             own.find(|device| device.handle.raw() == handle.raw())
                 .map(|device| device.chain)
                 .ok_or_else(|| {
-                    let name = Raw(driver.name.bytes());
+                    let name = driver.name();
                     journal.note(
                         LogBits::ERROR,
                         format_args!(

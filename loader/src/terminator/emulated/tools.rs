@@ -9,7 +9,6 @@ use crate::generated::types::{
 };
 use crate::handle::Chain;
 use crate::journal::LogBits;
-use crate::log::Bytes;
 use crate::version::ApiVersion;
 use std::mem::MaybeUninit;
 
@@ -32,7 +31,7 @@ pub unsafe fn get_physical_device_tool_properties(
         }
         Some(_) => {}
         None => {
-            let name = Bytes(target.driver.name.bytes());
+            let name = target.driver.name();
             target.log(
                 LogBits::ERROR,
                 format_args!("The ICD \"{name}\" does not export vkGetPhysicalDeviceToolProperties"),

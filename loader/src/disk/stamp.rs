@@ -1,0 +1,190 @@
+//! How a change of a file or folder shows on Linux.
+
+use super::evidence::Sight;
+use std::ffi::{CStr, c_int};
+use std::fs::{File, Metadata};
+use std::mem::MaybeUninit;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
+
+#[cfg(not(target_env = "gnu"))]
+use libc::{fstat as fstat64, fstatfs as fstatfs64, open as open64, stat as stat64, statfs as statfs64};
+#[cfg(target_env = "gnu")]
+use libc::{fstat64, fstatfs64, open64, stat64, statfs64};
+
+/// Seconds for which something must not have changed before it was read. The coarsest times in use step by two seconds.
+const SETTLED_SECONDS: i64 = 2;
+
+/// File systems of this machine, whose times come from its clock and change with every change.
+const LOCAL: &[u32] = &[
+    0x0000_EF53, // ext2, ext3, ext4
+    0x5846_5342, // xfs
+    0x9123_683E, // btrfs
+    0xCA45_1A4E, // bcachefs
+    0xF2F5_2010, // f2fs
+    0x2FC1_2FC1, // zfs
+    0x794C_7630, // overlayfs
+    0x0102_1994, // tmpfs
+    0x8584_58F6, // ramfs
+    0x7371_7368, // squashfs
+    0xE0F5_E1E2, // erofs
+];
+
+/// The state of a file or folder: which one it is, its size in bytes, and when its content and its attributes changed last,
+/// in seconds and nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    device: u64,
+    inode: u64,
+    size: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl Stamp {
+    /// The state that the system told of a file.
+    pub(super) fn of_file(found: &Metadata) -> Option<Self> {
+        Some(Self {
+            device: found.dev(),
+            inode: found.ino(),
+            size: found.size(),
+            modified: (found.mtime(), found.mtime_nsec()),
+            changed: (found.ctime(), found.ctime_nsec()),
+        })
+    }
+
+    /// The state of whatever is open there.
+    pub(super) fn of_descriptor(descriptor: c_int) -> Option<Self> {
+        current(descriptor)
+    }
+
+    /// The file system it lies on.
+    pub(super) fn device(&self) -> u64 {
+        self.device
+    }
+
+    /// Whether every change from `now` on, in seconds and nanoseconds, gives another stamp.
+    pub(super) fn is_settled(&self, now: (i64, i64)) -> bool {
+        let last = self.modified.max(self.changed);
+        (last.0.saturating_add(SETTLED_SECONDS), last.1) < now
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.size
+    }
+}
+
+/// Whether an open file lies on a file system whose times say enough.
+pub(super) fn has_local(file: &File) -> bool {
+    is_local(file.as_raw_fd())
+}
+
+/// The same for any descriptor.
+pub(super) fn is_local(descriptor: c_int) -> bool {
+    let mut found = MaybeUninit::<statfs64>::uninit();
+    // SAFETY: the structure is writable; a descriptor that is none gives an error.
+    if unsafe { fstatfs64(descriptor, found.as_mut_ptr()) } != 0 {
+        return false;
+    }
+    // SAFETY: filled by the successful call above.
+    let kind = unsafe { found.assume_init() }.f_type;
+    // The type of the field differs between architectures; the numbers have 32 bits.
+    LOCAL.contains(&(kind as u32))
+}
+
+#[allow(
+    clippy::unnecessary_cast,
+    reason = "the types of the fields differ between architectures"
+)]
+fn current(descriptor: c_int) -> Option<Stamp> {
+    let mut found = MaybeUninit::<stat64>::uninit();
+    // SAFETY: the structure is writable; a descriptor that is none gives an error.
+    if unsafe { fstat64(descriptor, found.as_mut_ptr()) } != 0 {
+        return None;
+    }
+    // SAFETY: filled by the successful call above.
+    let found = unsafe { found.assume_init() };
+    Some(Stamp {
+        device: found.st_dev as u64,
+        inode: found.st_ino as u64,
+        size: found.st_size as u64,
+        modified: (found.st_mtime as i64, found.st_mtime_nsec as i64),
+        changed: (found.st_ctime as i64, found.st_ctime_nsec as i64),
+    })
+}
+
+/// Whether opening `path` still ends as it did.
+pub(super) fn holds(path: &CStr, sight: &Sight) -> bool {
+    match sight {
+        Sight::NoFile => opened(path, libc::O_NOCTTY, |descriptor| descriptor.is_none()),
+        Sight::File(stamp) => opened(path, libc::O_NOCTTY, |found| found.and_then(current) == Some(*stamp)),
+        // The very call that `opendir` makes. Whatever else it finds is no match.
+        Sight::Folder(stamp) => opened(path, libc::O_DIRECTORY, |found| found.and_then(current) == Some(*stamp)),
+        Sight::NoFolder => {
+            // SAFETY: a terminated path; what it opens is closed below.
+            let folder = unsafe { libc::opendir(path.as_ptr()) };
+            if folder.is_null() {
+                return is_absence();
+            }
+            // SAFETY: just opened, closed once.
+            unsafe { libc::closedir(folder) };
+            false
+        }
+    }
+}
+
+/// Opens a path for reading as files are opened, shows `judge` the descriptor, `None` when there is nothing, and closes it.
+/// Any other failure to open is false.
+fn opened(path: &CStr, flags: c_int, judge: impl FnOnce(Option<c_int>) -> bool) -> bool {
+    // SAFETY: a terminated path, and flags that create nothing.
+    let descriptor = unsafe {
+        open64(
+            path.as_ptr(),
+            libc::O_RDONLY | libc::O_CLOEXEC | libc::O_NONBLOCK | flags,
+        )
+    };
+    if descriptor < 0 {
+        return is_absence() && judge(None);
+    }
+    let verdict = judge(Some(descriptor));
+    // SAFETY: just opened, closed once.
+    unsafe { libc::close(descriptor) };
+    verdict
+}
+
+/// Whether the call that just failed found nothing at the path.
+fn is_absence() -> bool {
+    // SAFETY: the thread's own error number.
+    matches!(unsafe { *libc::__errno_location() }, libc::ENOENT | libc::ENOTDIR)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_changed_long_ago_is_settled() {
+        let stamp = |modified, changed| Stamp {
+            device: 1,
+            inode: 1,
+            size: 1,
+            modified,
+            changed,
+        };
+        let now = (1000, 5);
+        for (modified, changed, expected) in [
+            ((900, 0), (900, 0), true),
+            ((998, 4), (998, 4), true),
+            ((998, 5), (900, 0), false),
+            ((900, 0), (998, 5), false),
+            ((2000, 0), (900, 0), false),
+            ((900, 0), (i64::MAX, 0), false),
+        ] {
+            assert_eq!(
+                stamp(modified, changed).is_settled(now),
+                expected,
+                "{modified:?} {changed:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Which variables were read, and whether they still have the values that were found.
+
+use super::elevated::{has_secure_value, has_value};
+use super::environment::{Process, Source, bytes_of};
+use super::variable::Trust;
+use std::cell::RefCell;
+use std::ffi::{CStr, CString, OsStr, OsString};
+
+/// One variable that was read.
+#[derive(Debug)]
+struct Value {
+    name: CString,
+    trust: Trust,
+    value: Option<Vec<u8>>,
+}
+
+/// Variables with the values that were found.
+#[derive(Debug)]
+pub struct Values(Vec<Value>);
+
+impl Values {
+    /// Whether reading them again, with the privileges of this moment, would give the same.
+    pub fn hold(&self) -> bool {
+        self.0.iter().all(|read| {
+            let expected = read.value.as_deref();
+            match read.trust {
+                Trust::Secure => has_secure_value(&read.name, expected),
+                Trust::Plain => has_value(&read.name, expected),
+            }
+        })
+    }
+}
+
+/// The environment of the process, with a note of what was read.
+#[derive(Debug, Default)]
+pub struct Recorder(RefCell<Vec<Value>>);
+
+impl Recorder {
+    /// What was read.
+    pub fn into_values(self) -> Values {
+        Values(self.0.into_inner())
+    }
+
+    fn note(&self, name: &CStr, trust: Trust, value: Option<&OsString>) {
+        let mut values = self.0.borrow_mut();
+        if values.iter().all(|known| *known.name != *name || known.trust != trust) {
+            values.push(Value {
+                name: name.to_owned(),
+                trust,
+                value: value.cloned().map(bytes_of),
+            });
+        }
+    }
+}
+
+impl Source for Recorder {
+    fn value(&self, name: &OsStr) -> Option<OsString> {
+        let value = Process.value(name);
+        // A name with a NUL inside names no variable.
+        if let Ok(name) = CString::new(bytes_of(name.to_owned())) {
+            self.note(&name, Trust::Plain, value.as_ref());
+        }
+        value
+    }
+
+    fn secure_value(&self, name: &CStr) -> Option<OsString> {
+        let value = Process.secure_value(name);
+        self.note(name, Trust::Secure, value.as_ref());
+        value
+    }
+}

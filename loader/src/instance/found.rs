@@ -1,0 +1,76 @@
+//! What the global queries and `vkCreateInstance` need to know of settings and layers.
+
+use crate::alloc::{OutOfMemory, reserve};
+use crate::discovery::layers::{DiscoveredLayers, Extent, discover};
+use crate::env::Environment;
+use crate::journal::Journal;
+use crate::recall::{Kept, record};
+use crate::settings::{self, Settings};
+use crate::state;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// The settings in force, and the layers that were found under them.
+#[derive(Debug)]
+pub struct Found {
+    /// The settings, if there are any.
+    pub settings: Option<Arc<Settings>>,
+    /// The layers, all of them or only those that matter without a layer name.
+    pub layers: DiscoveredLayers,
+    /// Places of the implicit layers that are active outside an instance (LAY-270, LAY-276).
+    pub active: Vec<usize>,
+}
+
+impl Found {
+    /// What a global query starts with: reads the settings file anew (APP-60), puts it in force, and looks for layers, or
+    /// recalls what that gave before.
+    ///
+    /// # Errors
+    /// Only when memory runs out.
+    pub fn by_query(extent: Extent, journal: &mut Journal<'_>) -> Result<Arc<Kept<Self>>, OutOfMemory> {
+        let slot = state::found(extent);
+        if let Some(found) = slot.recall(journal, Kept::holds) {
+            put_in_force(found.settings.as_ref());
+            return Ok(found);
+        }
+        let found = Arc::new(record(journal, |environment, journal| {
+            Self::look(extent, environment, journal)
+        })?);
+        if found.can_hold() {
+            slot.keep(&found, journal);
+        }
+        Ok(found)
+    }
+
+    fn look(extent: Extent, environment: &Environment<'_>, journal: &mut Journal<'_>) -> Result<Self, OutOfMemory> {
+        let settings = refresh_settings(environment, journal)?;
+        reserve::check()?;
+        let layers = discover(extent, environment, settings.as_deref(), journal)?;
+        let active = layers.active_implicit(environment, journal);
+        Ok(Self {
+            settings,
+            layers,
+            active,
+        })
+    }
+}
+
+/// Reads the settings file into the process-wide copy, and tells about it when it is another than before (APP-243).
+fn refresh_settings(
+    environment: &Environment<'_>,
+    journal: &mut Journal<'_>,
+) -> Result<Option<Arc<Settings>>, OutOfMemory> {
+    let loaded = settings::load(environment, journal)?.map(Arc::new);
+    let previous = put_in_force(loaded.as_ref());
+    if let Some(settings) = loaded.as_ref().filter(|&new| previous.as_ref() != Some(new)) {
+        settings.describe(journal);
+    }
+    Ok(loaded)
+}
+
+/// Makes settings the process-wide ones. Returns those before.
+fn put_in_force(settings: Option<&Arc<Settings>>) -> Option<Arc<Settings>> {
+    let mask = settings.map_or(0, |settings| settings.log_mask.word());
+    state::SETTINGS_LOG_MASK.store(mask, Ordering::Relaxed);
+    std::mem::replace(&mut *state::lock(&state::SETTINGS), settings.cloned())
+}

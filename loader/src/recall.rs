@@ -1,0 +1,121 @@
+//! What an earlier call found, for as long as nothing that it rests on has changed.
+//!
+//! A scan of the disk is a function of some variables of the environment and of some files. [`record`] notes which, with
+//! their states; [`Slot`] keeps the last result of its kind; [`Slot::recall`] gives it out again only when every variable
+//! has the same value and every path leads to the same unchanged thing. So a call that recalls does what a fresh scan
+//! would do (DRV-7, LAY-24), and asks the environment afresh, under the trust rule of this moment.
+//!
+//! While anybody listens to the log nothing is recalled: each call reads everything and tells about it. Drivers and layers
+//! are never asked less often: only files are remembered, no answers of libraries. A slot is only looked at without
+//! waiting, so a copy of the process made while another thread used it works too, without the slot. Nothing is kept whose
+//! files exceed the bounds of [`crate::disk`], and a failure to keep something fails nothing.
+
+#![forbid(unsafe_code)]
+
+use crate::alloc::{OutOfMemory, reserve};
+use crate::disk::Sights;
+use crate::env::{Environment, Recorder, Values};
+use crate::journal::Journal;
+use std::ops::Deref;
+use std::sync::{Arc, Mutex};
+
+/// A result, and what it rests on.
+#[derive(Debug)]
+pub struct Kept<T> {
+    value: T,
+    values: Values,
+    /// `None` when it rests on something that cannot be compared.
+    sights: Option<Sights>,
+}
+
+impl<T> Kept<T> {
+    /// Whether making it again would give the same.
+    pub fn holds(&self) -> bool {
+        self.values.hold() && self.sights.as_ref().is_some_and(Sights::hold)
+    }
+
+    /// Whether it is worth keeping.
+    pub fn can_hold(&self) -> bool {
+        self.sights.is_some()
+    }
+
+    /// Bytes of the files and folders that it was made from.
+    pub fn bytes(&self) -> u64 {
+        self.sights.as_ref().map_or(0, Sights::bytes)
+    }
+}
+
+impl<T> Deref for Kept<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+/// Makes a result from the environment and the disk, and notes what it rests on.
+///
+/// # Errors
+/// Those of `make`.
+pub fn record<T>(
+    journal: &mut Journal<'_>,
+    make: impl FnOnce(&Environment<'_>, &mut Journal<'_>) -> Result<T, OutOfMemory>,
+) -> Result<Kept<T>, OutOfMemory> {
+    let recorder = Recorder::default();
+    journal.begin_evidence();
+    let value = make(&Environment::new(&recorder), journal);
+    let sights = journal.end_evidence();
+    Ok(Kept {
+        value: value?,
+        values: recorder.into_values(),
+        sights,
+    })
+}
+
+/// Room for the last result of one kind.
+#[derive(Debug)]
+pub struct Slot<T>(Mutex<Option<Arc<T>>>);
+
+impl<T> Slot<T> {
+    /// An empty one.
+    pub const fn new() -> Self {
+        Self(Mutex::new(None))
+    }
+
+    /// What is kept, if `holds` says that it still holds, and nobody listens.
+    pub fn recall(&self, journal: &Journal<'_>, holds: impl FnOnce(&T) -> bool) -> Option<Arc<T>> {
+        if journal.is_heard() {
+            return None;
+        }
+        // Files are looked at after the lock is released.
+        let kept = self.0.try_lock().ok()?.clone()?;
+        holds(&kept).then_some(kept)
+    }
+
+    /// Keeps a result in place of the one before, unless somebody listens or memory is short.
+    pub fn keep(&self, kept: &Arc<T>, journal: &Journal<'_>) {
+        if !journal.is_heard() && reserve::check().is_ok() {
+            self.replace(Some(kept.clone()));
+        }
+    }
+
+    /// Forgets what is kept.
+    pub fn forget(&self) {
+        self.replace(None);
+    }
+
+    fn replace(&self, next: Option<Arc<T>>) {
+        let previous = match self.0.try_lock() {
+            Ok(mut slot) => std::mem::replace(&mut *slot, next),
+            Err(_) => next,
+        };
+        // Freed after the lock is released.
+        drop(previous);
+    }
+}
+
+impl<T> Default for Slot<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
