@@ -20,7 +20,8 @@ pub unsafe fn destroy_device(handle: VkDevice, callbacks: *const VkAllocationCal
     let Some(table) = (unsafe { seam::device_table(handle) }) else {
         return seam::reject(row::vkDestroyDevice);
     };
-    let device = Device::of_table(table);
+    // SAFETY: the table has the magic.
+    let device = unsafe { Device::of_table(table) };
     // SAFETY: the topmost entity's function with the application's handle.
     unsafe { destroy(device, handle, callbacks, table.vkDestroyDevice.get()) };
 }

@@ -76,10 +76,13 @@ impl Device {
         )
     }
 
-    /// The record that a valid dispatch table belongs to.
+    /// The record that a dispatch table belongs to.
+    ///
+    /// # Safety
+    /// The table is one that a record has, as every table is that [`seam::device_table`](crate::seam::device_table) gives.
     #[inline(always)]
-    pub fn of_table(table: &'static DeviceTable) -> &'static Self {
-        // SAFETY: tables with the magic exist only as the first member of a record, and `repr(C)` puts it first.
+    pub unsafe fn of_table(table: &'static DeviceTable) -> &'static Self {
+        // SAFETY: by this function's contract; the table is the record's first member, and `repr(C)` puts it first.
         unsafe { &*std::ptr::from_ref(table).cast::<Self>() }
     }
 

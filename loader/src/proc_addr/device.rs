@@ -55,7 +55,8 @@ pub unsafe fn get_device_proc_addr(handle: VkDevice, name: *const c_char) -> PFN
     }
     // SAFETY: passed on.
     let table = unsafe { seam::device_table(handle) }?;
-    let device = Device::of_table(table);
+    // SAFETY: the table has the magic.
+    let device = unsafe { Device::of_table(table) };
     let Some((row, answer)) = found else {
         return device.ask_chain(name);
     };

@@ -22,8 +22,8 @@ pub unsafe fn instance_of(handle: VkInstance<Chain>) -> Option<&'static Instance
 /// # Safety
 /// A non-null handle points to a readable word, and that word is null or points to a readable word.
 pub unsafe fn device_of<H: Dispatchable>(handle: H) -> Option<&'static Device> {
-    // SAFETY: passed on.
-    unsafe { seam::device_table(handle) }.map(Device::of_table)
+    // SAFETY: passed on; a table that is found has the magic.
+    unsafe { seam::device_table(handle).map(|table| Device::of_table(table)) }
 }
 
 /// [`instance_of`], or the end of the process with a message that names the command (APP-181).
