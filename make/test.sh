@@ -128,6 +128,7 @@ stage format 180 "${self[@]}" formatted
 stage lint 400 "${self[@]}" lint
 stage doc 300 "${self[@]}" documentation
 stage generated 200 make/check-generated.sh
+stage documents 30 python3 make/documents.py --check
 stage unit 500 "${self[@]}" units
 stage inputs 120 "${self[@]}" scripted inputs
 stage bump 400 make/bump-test.sh

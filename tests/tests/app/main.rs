@@ -3,6 +3,8 @@
 
 mod allocation;
 mod device_lookup;
+mod elevated;
+mod environment;
 mod handles;
 mod library;
 mod logging;
@@ -14,5 +16,7 @@ mod names;
 mod settings;
 mod settings_devices;
 mod settings_drivers;
+mod settings_members;
 mod threads;
+mod trampolines;
 mod waiting;

@@ -1,0 +1,397 @@
+"""Writes what is in documents and follows from sources: MATRIX.md and the tables of docs/.
+
+MATRIX.md says what the library promises, row by row, and which cases show it. The rows come from the sources that define them: the exported symbols, the table of variables, the members of JSON files that
+the parsers ask for, and the interface versions. The cases come from the sources of the behaviour tests: a case belongs to
+a row when it, or a helper of its file, uses what the row is about. A row without a case is an error.
+
+With `--check` nothing is written: it fails when a committed file is not what would be written. MATRIX.md may name other cases
+than those that would be named now, as long as they are there and are about their rows: a new case makes no page stale.
+"""
+
+import re
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+# Cases named in a row: those that are about the fewest other rows.
+NAMED = 3
+
+HEAD = """\
+# What is promised, and what shows it
+
+Written by `make documents` from the sources, and checked by `make test`; do not edit. A case is named by its group, file and
+function: `app::lookup::app_020_...` is in `tests/tests/app/lookup.rs`. Where many cases use something, the most specific ones are
+named. How cases are written and run: [tests/README.md](tests/README.md).
+"""
+
+
+@dataclass
+class Case:
+    """A test function with the text of all that it uses."""
+
+    name: str
+    text: str
+    rows: int = 0
+
+
+@dataclass
+class Row:
+    """A promise: how it is written in the table, and how a case shows that it is about it."""
+
+    title: str
+    pattern: re.Pattern
+    # How the names of its cases begin.
+    within: tuple = ("app::", "drivers::", "layers::")
+    cases: list = field(default_factory=list)
+
+
+def read(path):
+    return (ROOT / path).read_text(encoding="utf-8")
+
+
+# -- The cases --
+
+MACRO = re.compile(r"^(\w+)! \{$")
+ENTRY = re.compile(r"^    ([a-z]+_[0-9]+[a-z]?_\w+): ")
+ITEM = re.compile(r"^(?:pub\(crate\) )?(?:unsafe )?(?:extern \"\w+\" )?(?:fn|const|static|struct) (\w+)")
+
+
+def items(text):
+    """Name, text and kind of the items of a file, as rustfmt lays them out: each ends where a line of column 0 closes it."""
+    lines = text.splitlines()
+    comments, index = [], 0
+    while index < len(lines):
+        line = lines[index]
+        if line.startswith(("///", "#[")):
+            comments.append(line)
+            index += 1
+            continue
+        found = ITEM.match(line)
+        if MACRO.match(line) and line != "macro_rules! {":
+            end = lines.index("}", index)
+            yield from entries(lines[index + 1 : end])
+        if not found:
+            comments, index = [], index + 1
+            continue
+        end = index
+        while not (lines[end] == "}" or (lines[end].endswith(";") and (end == index or lines[end].startswith(("]", "}"))))):
+            end += 1
+        yield found[1], "\n".join(comments + lines[index : end + 1]), "#[test]" in comments
+        comments, index = [], end + 1
+
+
+def entries(lines):
+    """The cases that a table inside a macro lists, one each."""
+    name, part = None, []
+    for line in [*lines, "    end_0_: "]:
+        found = ENTRY.match(line) or re.match(r"^    (end_0_): ", line)
+        if found:
+            if name:
+                yield name, "\n".join(part), True
+            name, part = found[1], []
+        part.append(line)
+
+
+def cases():
+    """All cases, each with the helpers of its file that it uses, directly or through others."""
+    found = []
+    for path in sorted((ROOT / "tests/tests").glob("*/*.rs")):
+        parts = {name: (text, is_case) for name, text, is_case in items(path.read_text(encoding="utf-8"))}
+        for name, (text, is_case) in parts.items():
+            if not is_case:
+                continue
+            used, waiting = {name}, [text]
+            whole = []
+            while waiting:
+                part = waiting.pop()
+                whole.append(part)
+                for word in set(re.findall(r"\w+", part)) & parts.keys() - used:
+                    used.add(word)
+                    if not parts[word][1]:
+                        waiting.append(parts[word][0])
+            found.append(Case(f"{path.parent.name}::{path.stem}::{name}", "\n".join(whole)))
+    return found
+
+
+# -- The rows --
+
+
+def symbols():
+    """The exported symbols."""
+    names = [line for line in read("generated/exports/linux.txt").splitlines() if line.startswith("vk")]
+    return [Row(f"`{name}`", re.compile(rf"PFN_{name}\b|\"{name}\"")) for name in names]
+
+
+def variables():
+    """The variables of the table in the loader."""
+    names = re.findall(r"^    \w+ = \"(\w+)\", (?:Secure|Plain)", read("loader/src/env/variable.rs"), re.M)
+    return [Row(f"`{name}`", re.compile(rf"\b{name}\b")) for name in names]
+
+
+def member(name, *within):
+    """A member of a JSON file: its name in quotes, as JSON or as Rust."""
+    also = SHORTHANDS.get(name)
+    pattern = rf"\"{name}\\?\"" + (f"|{also}" if also else "")
+    return Row(f"`{name}`", re.compile(pattern), within)
+
+
+# How the builders of the tests write members.
+SHORTHANDS = {
+    "component_layers": r"Layer::(?:implicit_)?meta\(",
+    "enable_environment": r"\.enabled_by\(",
+    "file_format_version": r"\.format\(",
+    "api_version": r"\.api\(\"",
+}
+# Members whose names stand in a table of the parser.
+NAMES = re.compile(
+    r"(?:\.(?:get|text|object|array|all)\(|\bname\(|\b(?:required\w*|first_pair|leading_texts|uuid|symbol|named)\(\w+, )\"(\w+)\""
+)
+
+
+def members(paths):
+    """The members that the parsers in these files ask for, in their order."""
+    found = []
+    for path in paths:
+        source = read(path).split("#[cfg(", 1)[0]
+        for name in NAMES.findall(source):
+            if name not in found:
+                found.append(name)
+    return found
+
+
+def driver_members():
+    rows = members(["loader/src/manifest/driver.rs"])
+    # Asked for only to say that the file is no driver's.
+    return [member(name, "drivers::") for name in rows if name not in ("layer", "layers")]
+
+
+def layer_members():
+    folder = "loader/src/manifest/layer"
+    files = ["file", "one", "functions", "extensions"]
+    rows = members([f"{folder}/{name}.rs" for name in files])
+    # Asked for only to say that the file is no layer's.
+    return [member(name, "layers::") for name in rows if name != "ICD"]
+
+
+def settings_members():
+    names = members(["loader/src/settings/parse.rs", "loader/src/settings/devices.rs"])
+    # Accepted and ignored: the loader never asks for it (APP-245).
+    names.append("log_locations")
+    return [member(name, "app::settings", "layers::settings") for name in names]
+
+
+def driver_interfaces():
+    """Interface 0 is a library without any function of the interface; 7 is what the mock drivers have by default."""
+    latest = int(re.search(r"LATEST_INTERFACE: u32 = (\d+)", read("loader/src/driver/open.rs"))[1])
+    all_versions = rf"1\.\.={latest} \{{.*?\.interface\(version\)"
+    patterns = ["interface_zero"] + [rf"\.interface\({version}\)|{all_versions}" for version in range(1, latest + 1)]
+    return [
+        Row(f"{version}", re.compile(pattern, re.S), ("drivers::",)) for version, pattern in enumerate(patterns)
+    ]
+
+
+def layer_interfaces():
+    """Interface 0 is a library without a negotiation function, or one that asks for it."""
+    none = r"\.hide\(\"vkNegotiateLoaderLayerInterfaceVersion\"\)"
+    patterns = [rf"\"negotiate\"(?: =|,) 0\b|{none}", r"\"negotiate\"(?: =|,) 1\b", r"\"negotiate\"(?: =|,) 2\b|version_2"]
+    return [Row(f"{version}", re.compile(pattern), ("layers::",)) for version, pattern in enumerate(patterns)]
+
+
+SECTIONS = [
+    (
+        "Exported symbols",
+        """\
+Every one of them is in these tables of cases, each of which goes through all of the registry's commands:
+`app::library::app_003_what_is_exported`, `app::lookup_table::app_026_exported_symbols_are_what_the_lookup_gives`, and, for those that take a
+dispatchable handle, `app::handles::app_184_null_...` and `app_183_foreign_...`. Commands of devices, queues and command buffers are
+called in `app::trampolines::app_159_every_trampoline_reaches_its_function`. Layouts and signatures are compared with the C headers by
+`tests/abi`. The table names cases beyond these.""",
+        symbols,
+        True,
+    ),
+    ("Environment variables", "What they do: [docs/using.md](docs/using.md).", variables, False),
+    ("Members of driver manifests", "", driver_members, False),
+    ("Members of layer manifests", "", layer_members, False),
+    ("Members of the settings file", "", settings_members, False),
+    ("Interface versions of drivers", "", driver_interfaces, False),
+    ("Interface versions of layers", "", layer_interfaces, False),
+]
+
+
+def connect(rows, found):
+    """Finds the cases of each row."""
+    for row in rows:
+        row.cases = [case for case in found if case.name.startswith(row.within) and row.pattern.search(case.text)]
+        for case in row.cases:
+            case.rows += 1
+
+
+def shown(row, by_table):
+    """The right-hand side of a row."""
+    if not row.cases:
+        return "the tables" if by_table else None
+    best = sorted(row.cases, key=lambda case: (case.rows, case.name))[:NAMED]
+    text = ", ".join(f"`{case.name}`" for case in best)
+    return text + (", and more" if len(row.cases) > len(best) else "")
+
+
+def promises():
+    """The sections with their rows, each with its cases."""
+    found = cases()
+    sections = [(title, prose, make(), by_table) for title, prose, make, by_table in SECTIONS]
+    for _, _, rows, _ in sections:
+        connect(rows, found)
+    return sections
+
+
+def stands(written, sections):
+    """Whether a matrix that was written earlier has every row, and names cases that are still about it."""
+    rows = [line.split(" | ", 1) for line in written.splitlines() if line.startswith("| ") and not line.startswith("| |")]
+    due = [row for _, _, part, _ in sections for row in part]
+    if [left for left, _ in rows] != [f"| {row.title}" for row in due]:
+        return False
+    for (_, right), row in zip(rows, due):
+        if not set(re.findall(r"`([^`]+)`", right)) <= {case.name for case in row.cases}:
+            return False
+    return True
+
+
+def matrix(sections):
+    """The text, and the rows that no case shows."""
+    text, missing = [HEAD], []
+    for title, prose, rows, by_table in sections:
+        text.append(f"## {title} ({len(rows)})\n")
+        if prose:
+            text.append(prose + "\n")
+        text.append("| | shown by |\n|---|---|")
+        for row in rows:
+            right = shown(row, by_table)
+            if right is None:
+                missing.append(f"{title}: {row.title}")
+            text.append(f"| {row.title} | {right} |")
+        text.append("")
+    return "\n".join(text), missing
+
+
+# -- The tables of docs/ --
+
+
+def variable_table():
+    """The table of the loader, for users."""
+    row = re.compile(r"^    \w+ = \"(\w+)\", (\w+), (\w+), (\w+),\n\s*\"(.*)\";", re.M)
+    lines = ["| variable | meaning | value | when elevated |", "|---|---|---|---|"]
+    forms = {"Path": "list with `:`", "Comma": "list with `,`", "Whole": "one value"}
+    for name, trust, separator, moment, meaning in row.findall(read("loader/src/env/variable.rs")):
+        load = ", *at load*" if moment == "Load" else ""
+        lines.append(f"| `{name}` | {meaning} | {forms[separator]}{load} | {TRUST[trust]} |")
+    return lines
+
+
+TRUST = {"Secure": "ignored", "Plain": "counts"}
+
+# What is limited, the file and the constant that say how, the unit, and what becomes of more.
+LIMITS = [
+    ("a manifest or settings file", "manifest/file.rs", "MAX_FILE_BYTES", "bytes", "refused, without reading it"),
+    (
+        "arrays and objects inside each other in JSON",
+        "manifest/json/normalize.rs", "MAX_DEPTH",
+        "levels", "the file is invalid",
+    ),
+    (
+        "levels of JSON that are looked at",
+        "manifest/json/value.rs", "KEPT_LEVELS",
+        "levels", "checked for grammar, and dropped",
+    ),
+    ("exponents of numbers in JSON", "manifest/json/normalize.rs", "MAX_EXPONENT_DIGITS", "digits", "taken as 99"),
+    (
+        "names and descriptions of layers, names of their extensions",
+        "manifest/layer/one.rs", "MAX_NAME",
+        "bytes", "the layer or extension is dropped",
+    ),
+    ("the library path of a driver", "manifest/driver.rs", "MAX_LIBRARY_PATH", "bytes", "the driver is dropped"),
+    ("names of devices in the settings file", "settings/types.rs", "LONGEST", "bytes", "taken as empty"),
+    (
+        "the path of an executable that keys are compared with",
+        "discovery/executable.rs", "MAX_PATH",
+        "bytes", "no key matches",
+    ),
+    ("patterns of one variable", "env/glob.rs", "MAX_PATTERNS", "patterns", "later ones are ignored"),
+    ("one pattern", "env/glob.rs", "MAX_PATTERN_BYTES", "bytes", "cut"),
+    ("items of an ID filter", "env/numbers.rs", "MAX_ID_ITEMS", "items", "later ones are ignored, with a warning"),
+    (
+        "names that an application passes",
+        "ffi/text.rs", "LONGEST_NAME",
+        "bytes", "the name is malformed, and the call fails",
+    ),
+    ("the text of one message", "log/line.rs", "TEXT_LIMIT", "bytes", "cut"),
+    ("decisions that a call remembers", "journal/mod.rs", "MAX_DECISIONS", "decisions", "logged, and not remembered"),
+    (
+        "extensions that one driver reports",
+        "driver/extensions.rs", "MOST_EXTENSIONS",
+        "extensions", "later ones are ignored",
+    ),
+    (
+        "devices, and groups of devices, that one driver reports",
+        "physical_device/walk.rs", "MOST_OF_ONE_DRIVER",
+        "devices", "later ones are ignored",
+    ),
+    (
+        "attempts to read a list that changes meanwhile",
+        "physical_device/entry.rs", "ATTEMPTS",
+        "attempts", "what the last one gave counts",
+    ),
+    (
+        "commands unknown to the loader, of each kind in one instance",
+        "../../generated/dispatch/mod.rs", "UNKNOWN_SLOTS",
+        "commands", "not found, with an error in the log",
+    ),
+]
+CONSTANT = r"const {}: \w+ = ([0-9_ <]+);"
+
+
+def limit_table():
+    """The limits with their values, as the sources have them."""
+    lines = ["| what | at most | more |", "|---|---|---|"]
+    for what, path, name, unit, more in LIMITS:
+        found = re.search(CONSTANT.format(name), read(f"loader/src/{path}"))
+        if not found:
+            sys.exit(f"error: loader/src/{path} has no constant {name}")
+        value = eval(found[1])  # digits and shifts only, by the expression above
+        number = f"{value >> 20} MiB" if value >= 1 << 20 else f"{value} {unit}"
+        lines.append(f"| {what} | {number} | {more} |")
+    return lines
+
+
+def with_table(path, name, lines):
+    """The text of a document with the table between its two comments replaced."""
+    begin, end = f"<!-- written by make documents: {name} -->\n", "<!-- end -->"
+    before, rest = read(path).split(begin)
+    return before + begin + "\n" + "\n".join(lines) + "\n\n" + end + rest.split(end, 1)[1]
+
+
+def main():
+    sections = promises()
+    text, missing = matrix(sections)
+    for row in missing:
+        print(f"error: no case shows {row}", file=sys.stderr)
+    if missing:
+        sys.exit(1)
+    outputs = {
+        "MATRIX.md": text,
+        "docs/using.md": with_table("docs/using.md", "variables", variable_table()),
+        "docs/limits.md": with_table("docs/limits.md", "limits", limit_table()),
+    }
+    for path, content in outputs.items():
+        output = ROOT / path
+        if output.exists() and output.read_text(encoding="utf-8") == content:
+            continue
+        if sys.argv[1:] == ["--check"]:
+            if path == "MATRIX.md" and output.exists() and stands(output.read_text(encoding="utf-8"), sections):
+                continue
+            sys.exit(f"error: {path} is not what the sources give; run make documents and commit it")
+        output.write_text(content, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

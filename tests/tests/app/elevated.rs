@@ -1,0 +1,172 @@
+//! Every variable of the loader's table in a process with elevated privileges, beside one without (APP-211, APP-285).
+
+use loader_tests::ash::vk;
+use loader_tests::{Outcome, Scene, Vk, case};
+
+/// An instance extension that nobody knows but a driver.
+const ODD: &str = "VK_ODD_extension";
+/// What the devices of the driver are called, as they come with sorting.
+const SORTED: &str = "fast,slow";
+
+/// What shows that a variable counts.
+enum Trace {
+    /// The log names the value.
+    Value,
+    /// The log has this text.
+    Log(&'static str),
+    /// The devices come like this.
+    Devices(&'static str),
+    /// The unknown extension can be enabled.
+    Extension,
+    /// Nothing, in a process that finds no driver and no layer in its folders; or nothing at all, on this system.
+    Nothing,
+}
+
+use Trace::{Devices, Extension, Log, Nothing, Value};
+
+/// Each variable with a value, where `@` stands for the scratch folder.
+const VALUES: [(&str, &str, Trace); 27] = [
+    ("VK_DRIVER_FILES", "@/marked_d.json", Value),
+    ("VK_ICD_FILENAMES", "@/marked_i.json", Value),
+    ("VK_ADD_DRIVER_FILES", "@/marked_a.json", Value),
+    ("VK_LAYER_PATH", "@/marked_layers", Value),
+    ("VK_ADD_LAYER_PATH", "@/marked_more", Value),
+    ("VK_IMPLICIT_LAYER_PATH", "@/marked_implicit", Value),
+    ("VK_ADD_IMPLICIT_LAYER_PATH", "@/marked_added", Value),
+    ("VK_INSTANCE_LAYERS", "VK_LAYER_marked_nobody", Value),
+    ("VK_LOADER_LAYERS_ENABLE", "VK_LAYER_marked", Nothing),
+    ("VK_LOADER_LAYERS_DISABLE", "VK_LAYER_marked", Nothing),
+    ("VK_LOADER_LAYERS_ALLOW", "VK_LAYER_marked", Nothing),
+    ("VK_LOADER_DRIVERS_SELECT", "marked_select", Nothing),
+    ("VK_LOADER_DRIVERS_DISABLE", "marked_disable", Nothing),
+    ("VK_LOADER_DEBUG", "all", Log("Vulkan Loader Version")),
+    ("VK_LOADER_DEVICE_SELECT", "1:2", Devices("slow,fast")),
+    ("VK_LOADER_DISABLE_SELECT", "1", Devices("slow,fast")),
+    ("VK_LOADER_DISABLE_INST_EXT_FILTER", "1", Extension),
+    (
+        "VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING",
+        "1",
+        Log("library unloading is disabled"),
+    ),
+    ("VK_LOADER_DEVICE_ID_FILTER", "3", Devices("fast")),
+    ("VK_LOADER_VENDOR_ID_FILTER", "77", Devices("")),
+    ("VK_LOADER_DRIVER_ID_FILTER", "77", Devices("")),
+    ("VK_LOADER_SEARCH_ONLY_IN_BUNDLE", "marked", Nothing),
+    ("XDG_CONFIG_HOME", "@/marked_config_home", Value),
+    ("XDG_CONFIG_DIRS", "@/marked_config_dirs", Value),
+    ("XDG_DATA_HOME", "@/marked_data_home", Value),
+    ("XDG_DATA_DIRS", "@/marked_data_dirs", Value),
+    ("HOME", "@/marked_home", Value),
+];
+
+/// Names and trust classes of the loader's own table.
+fn table() -> Vec<(&'static str, bool)> {
+    let rows = include_str!("../../../loader/src/env/variable.rs").lines();
+    let row = |line: &'static str| {
+        let (_, rest) = line.strip_prefix("    ")?.split_once(" = \"")?;
+        let (name, rest) = rest.split_once("\", ")?;
+        match rest.split_once(',')?.0 {
+            "Secure" => Some((name, true)),
+            "Plain" => Some((name, false)),
+            _ => None,
+        }
+    };
+    rows.filter_map(row).collect()
+}
+
+/// What an application sees that brings its driver along.
+fn look(vk: &Vk) {
+    let infos = [vk::DirectDriverLoadingInfoLUNARG {
+        pfn_get_instance_proc_addr: vk.direct_driver("direct"),
+        ..Default::default()
+    }];
+    let list = |mode| vk::DirectDriverLoadingListLUNARG::default().mode(mode).drivers(&infos);
+    let exclusive = list(vk::DirectDriverLoadingModeLUNARG::EXCLUSIVE);
+    let extensions = ["VK_LUNARG_direct_driver_loading", ODD];
+    let spec = vk.spec().api("1.1").next(&exclusive);
+    let instance = spec.extensions(&extensions[..1]).create().expect("vkCreateInstance");
+    let (_, devices) = instance.some_devices(4);
+    let names: Vec<String> = devices.iter().map(|&device| instance.name_of(device)).collect();
+    vk.say("devices", names.join(","));
+    let spec = vk.spec().next(&exclusive).extensions(&extensions);
+    vk.say("extension", spec.create().is_ok());
+    // Other drivers and the layers are looked for too.
+    vk.extensions().expect("the query succeeds");
+    vk.layers().expect("the query succeeds");
+}
+
+fn run(scene: &mut Scene, (name, value, _): &(&str, &str, Trace)) -> Outcome {
+    let value = value.replace('@', &scene.text_path(""));
+    scene.env("VK_LOADER_DEBUG", "all");
+    if *name == "VK_LOADER_DEBUG" {
+        scene.unset(name);
+    }
+    let outcome_of = |scene: &mut Scene| {
+        let outcome = scene.run(look);
+        outcome.ok();
+        outcome
+    };
+    if *name == "HOME" {
+        scene.unset("XDG_CONFIG_HOME").unset("XDG_DATA_HOME");
+    }
+    scene.env(name, value);
+    let outcome = outcome_of(scene);
+    scene.unset(name);
+    outcome
+}
+
+/// Whether the variable made the difference that it should make.
+fn counts((_, value, trace): &(&str, &str, Trace), outcome: &Outcome) -> bool {
+    match trace {
+        Value => outcome.stderr.contains(value.trim_start_matches("@/")),
+        Log(text) => outcome.stderr.contains(text),
+        Devices(names) => outcome.said("devices") == [*names],
+        Extension => outcome.said("extension") == ["true"],
+        Nothing => false,
+    }
+}
+
+fn scene_with_driver(scene: &mut Scene) {
+    scene
+        .driver("direct")
+        .unlisted()
+        .extension(ODD)
+        .device_with("slow", |device| device.kind(4).ids(1, 2))
+        .device_with("fast", |device| device.ids(1, 3));
+    // Mesa's layer for choosing devices is found in a system folder, and would change the order.
+    scene.unset("VK_DRIVER_FILES").env("NODEVICE_SELECT", "1").limit(60);
+}
+
+/// APP-211: without privileges every variable counts, so the next case shows what privileges change.
+#[test]
+fn app_211_every_variable_counts_without_privileges() {
+    case(|scene| {
+        scene_with_driver(scene);
+        for row in &VALUES {
+            let outcome = run(scene, row);
+            let expected = !matches!(row.2, Nothing);
+            assert_eq!(counts(row, &outcome), expected, "{}\n{}", row.0, outcome.all());
+        }
+    });
+}
+
+/// APP-211, APP-285, APP-230: in a set-user-ID process those of the table's secure class are ignored, and their values are
+/// in no log; the others count.
+#[test]
+fn app_211_only_plain_variables_count_in_an_elevated_process() {
+    case(|scene| {
+        scene_with_driver(scene);
+        scene.elevated();
+        let table = table();
+        let names: Vec<&str> = VALUES.iter().map(|(name, ..)| *name).collect();
+        assert_eq!(names, table.iter().map(|(name, _)| *name).collect::<Vec<_>>());
+        for (row, (name, secure)) in VALUES.iter().zip(table) {
+            let outcome = run(scene, row);
+            assert_eq!(counts(row, &outcome), !secure, "{name}\n{}", outcome.all());
+            if secure {
+                outcome.not_logged("marked");
+                assert_eq!(outcome.said("devices"), [SORTED], "{name}");
+            }
+        }
+    });
+}

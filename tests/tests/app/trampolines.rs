@@ -1,0 +1,77 @@
+//! What a trampoline of the device level does: one jump, to the function that the driver gave for its own name.
+
+use std::collections::BTreeSet;
+
+use loader_tests::case;
+use loader_tests::vk::{Commands, isolated, opaque_address};
+
+use crate::names::all;
+
+type Any = unsafe extern "system" fn(u64, u64, u64, u64, u64, u64, u64, u64, u64, u64) -> u64;
+
+/// Tells where the process wanted to go on, and leaves.
+extern "C" fn fault(_: i32, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
+    // SAFETY: the system passes a valid description of the fault.
+    let at = unsafe { (*info).si_addr() };
+    eprint!("{:x}", at.addr());
+    // SAFETY: a copy of the process leaves without running what belongs to the original.
+    unsafe { libc::_exit(0) }
+}
+
+/// The address at which calling the function with this handle, and zeros, ends. There is nothing to execute there.
+fn where_it_leads(function: usize, handle: u64) -> usize {
+    let ending = isolated(|| {
+        // SAFETY: a zeroed structure is a valid action, whose handler has the signature that the flag promises.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = fault as *const () as usize;
+            action.sa_flags = libc::SA_SIGINFO;
+            assert_eq!(libc::sigaction(libc::SIGSEGV, &action, std::ptr::null_mut()), 0);
+        }
+        // SAFETY: the address is that of a trampoline, which passes its arguments on; what it leads to is a fault that ends
+        // this copy of the process.
+        unsafe { std::mem::transmute::<usize, Any>(function)(handle, 0, 0, 0, 0, 0, 0, 0, 0, 0) };
+    });
+    usize::from_str_radix(ending.stderr.trim(), 16).unwrap_or_default()
+}
+
+/// APP-159, APP-26: every trampoline of the device level, exported or not, reaches the driver's function of its own name.
+#[test]
+fn app_159_every_trampoline_reaches_its_function() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        scene.env("VK_LOADER_DEBUG", "").limit(60);
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance_with("1.4", &[]);
+            // From here on the driver answers each name with a number of its own, where nothing is.
+            vk.add_lines("a", "opaque *");
+            let device = instance.device(instance.first(), &[]);
+            let handle = loader_tests::ash::vk::Handle::as_raw(device.raw);
+            // The loader's own, beside those whose extension would have to be enabled.
+            let own = ["vkGetDeviceProcAddr", "vkDestroyDevice"];
+            let (mut exported, mut reached, mut addresses) = (0, 0, BTreeSet::new());
+            for command in all() {
+                let (symbol, trampoline) = (vk.address(command.name), instance.address(command.name));
+                let given = device.address(command.name);
+                // Queues and command buffers of a device have the same first word, and nothing else is looked at.
+                let is_plain = command.level == "device" && command.on_linux() && !own.contains(&command.name);
+                if !is_plain || trampoline == 0 || given == 0 {
+                    continue;
+                }
+                let expected = opaque_address(command.name);
+                assert_eq!(where_it_leads(trampoline, handle), expected, "{}", command.name);
+                assert!(addresses.insert(expected), "{}", command.name);
+                assert!(symbol == 0 || symbol == trampoline, "{}", command.name);
+                exported += usize::from(symbol != 0);
+                reached += 1;
+            }
+            vk.say("exported", exported);
+            vk.say("reached", reached);
+            std::mem::forget(device);
+            std::mem::forget(instance);
+        });
+        let said = |key| outcome.ran().said(key)[0].parse::<usize>().expect("a number");
+        assert!(said("exported") > 190, "{}", said("exported"));
+        assert!(said("reached") > 550, "{}", said("reached"));
+    });
+}
