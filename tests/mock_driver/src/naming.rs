@@ -72,7 +72,9 @@ pub(crate) unsafe extern "system" fn marker_tag(
 macro_rules! label {
     ($($function:ident, $name:literal, $kind:literal;)*) => {$(
         #[doc = concat!("`", $name, "`.")]
-        pub(crate) unsafe extern "system" fn $function(handle: u64) {
+        pub(crate) unsafe extern "system" fn $function(handle: usize) {
+            // A dispatchable handle is a pointer.
+            let handle = handle as u64;
             object::expect($name, &[$kind], handle);
             Call::enter($name, object::show(handle));
         }

@@ -1,6 +1,6 @@
 //! Plain device objects: each is a number that is made, noted and ended. And the commands that do nothing.
 
-use ash::vk;
+use ash::vk::{self, Handle};
 
 use crate::alloc::Allocator;
 use crate::entry::Call;
@@ -11,12 +11,12 @@ macro_rules! plain {
     ($($create:ident, $create_name:literal, $destroy:ident, $destroy_name:literal, $kind:literal;)*) => {$(
         #[doc = concat!("`", $create_name, "`.")]
         pub(crate) unsafe extern "system" fn $create(
-            device: u64,
+            device: vk::Device,
             _info: *const vk::BaseInStructure<'static>,
             allocator: *const vk::AllocationCallbacks<'static>,
             out: *mut u64,
         ) -> vk::Result {
-            object::expect($create_name, &["device"], device);
+            object::expect($create_name, &["device"], device.as_raw());
             let call = Call::enter($create_name, Allocator(allocator));
             if call.failure.is_none() {
                 // SAFETY: the caller passes a valid place.
@@ -26,11 +26,11 @@ macro_rules! plain {
         }
         #[doc = concat!("`", $destroy_name, "`.")]
         pub(crate) unsafe extern "system" fn $destroy(
-            device: u64,
+            device: vk::Device,
             handle: u64,
             allocator: *const vk::AllocationCallbacks<'static>,
         ) {
-            object::expect($destroy_name, &["device"], device);
+            object::expect($destroy_name, &["device"], device.as_raw());
             Call::enter($destroy_name, Allocator(allocator));
             object::release($destroy_name, $kind, handle);
         }
@@ -58,8 +58,12 @@ pub(crate) extern "system" fn nothing() -> u64 {
 }
 
 /// `vkGetBufferMemoryRequirements` and the same for images.
-pub(crate) unsafe extern "system" fn memory_requirements(device: u64, _object: u64, out: *mut vk::MemoryRequirements) {
-    object::expect("vkGetBufferMemoryRequirements", &["device"], device);
+pub(crate) unsafe extern "system" fn memory_requirements(
+    device: vk::Device,
+    _object: u64,
+    out: *mut vk::MemoryRequirements,
+) {
+    object::expect("vkGetBufferMemoryRequirements", &["device"], device.as_raw());
     // SAFETY: the caller passes a valid place.
     unsafe {
         out.write(vk::MemoryRequirements {

@@ -200,10 +200,18 @@ impl<'v> Instance<'v> {
         result.result_with_success(supported == vk::TRUE)
     }
 
-    /// The words of a dispatchable handle's object, for cases that look at the loader's marks in it.
+    /// The first words of a dispatchable handle's object, for cases that look at the pointers in it.
     pub fn words(handle: u64, count: usize) -> Vec<u64> {
         // SAFETY: the handle is the address of a live object of at least `count` words, as its case knows.
-        unsafe { slice::from_raw_parts(handle as *const u64, count) }.to_vec()
+        let words = unsafe { slice::from_raw_parts(handle as *const usize, count) };
+        words.iter().map(|word| *word as u64).collect()
+    }
+
+    /// The loader's mark in such an object: a number of 64 bits behind `words` words.
+    pub fn mark(handle: u64, words: usize) -> u64 {
+        let place = (words * size_of::<usize>()).next_multiple_of(align_of::<u64>());
+        // SAFETY: the handle is the address of a live object with such a number in this place, as its case knows.
+        unsafe { *((handle as usize + place) as *const u64) }
     }
 }
 

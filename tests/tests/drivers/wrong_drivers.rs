@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use loader_tests::ash::vk::{self, Handle};
 use loader_tests::vk::{Commands, Instance};
-use loader_tests::{Driver, Outcome, Scene, Vk, call, case};
+use loader_tests::{Driver, Outcome, Scene, Vk, built, call, case};
 
 use crate::real::lavapipe;
 use crate::unknown_physical::call_ten;
@@ -22,7 +22,7 @@ const BAD: &str = "bad";
 type Wrong = (&'static str, fn(&mut Driver) -> &mut Driver);
 
 /// Wrong before anything is asked of it: manifest, library, negotiation, global functions.
-const AT_THE_DOOR: [Wrong; 16] = [
+const AT_THE_DOOR: [Wrong; 17] = [
     ("a manifest that is empty", |driver| driver.manifest_text("")),
     ("a manifest that is no JSON", |driver| driver.manifest_text("{]")),
     ("a manifest of a layer", |driver| {
@@ -35,6 +35,9 @@ const AT_THE_DOOR: [Wrong; 16] = [
     ("no library", |driver| driver.library_path("/nowhere/libnone.so")),
     ("a library that is none", |driver| driver.library_path("/dev/null")),
     ("a library of something else", |driver| driver.library_path("libm.so.6")),
+    ("a library that is a layer", |driver| {
+        driver.library_path(&built("mock_layer").display().to_string())
+    }),
     ("a library without exports", |driver| {
         driver
             .hide("vk_icdNegotiateLoaderICDInterfaceVersion")
