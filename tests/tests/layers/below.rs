@@ -160,6 +160,39 @@ fn lay_232_nodes_and_links_live_until_the_outermost_call_returns() {
     });
 }
 
+/// LAY-231, LAY-284: the nodes that reach the end of the chains, as the driver sees them: the link node is there only for
+/// layers, also when none of them joined.
+#[test]
+fn lay_231_without_layers_there_is_no_link_node() {
+    case(|scene| {
+        let alone = Layer::explicit("alone")
+            .conf("negotiate-null", "gdpa")
+            .hide("vkGetDeviceProcAddr");
+        place(scene, &[alone]);
+        let outcome = scene.run(|vk| {
+            for layer in [None, Some("VK_LAYER_alone")] {
+                let spec = layer.iter().fold(vk.spec(), |spec, name| spec.layer(name));
+                let instance = spec.create().expect("vkCreateInstance");
+                drop(instance.device(instance.first(), &[]));
+            }
+        });
+        outcome.ok();
+        for (command, expected) in [
+            (
+                "vkCreateInstance",
+                ["pnext=[47:3 47:2 47:1]", "pnext=[47:3 47:2 47:1 47:0]"],
+            ),
+            ("vkCreateDevice", ["pnext=[48:1]", "pnext=[48:1 48:0]"]),
+        ] {
+            let calls = outcome.calls("driver", command);
+            assert_eq!(calls.len(), 2, "{calls:?}");
+            for (call, nodes) in calls.iter().zip(expected) {
+                assert!(call.contains(nodes), "no {nodes} in {call}");
+            }
+        }
+    });
+}
+
 /// LAY-251
 #[test]
 fn lay_251_an_unknown_parent_gives_no_dispatch_pointer() {

@@ -22,7 +22,7 @@ fn device_of(scene: &mut Scene, names: &'static [&'static str]) -> Outcome {
     outcome
 }
 
-/// LAY-280, LAY-283, LAY-263
+/// LAY-280, LAY-283, LAY-263, LAY-5
 #[test]
 fn lay_280_the_layers_of_the_instance_are_in_the_device_chain() {
     case(|scene| {
@@ -158,6 +158,10 @@ fn lay_288_extensions_of_layers_do_not_reach_the_driver() {
             let instance = vk.spec().layer("VK_LAYER_a").create().expect("vkCreateInstance");
             drop(instance.device(instance.first(), &["VK_EXT_of_layer", "VK_KHR_swapchain"]));
         });
+        outcome.ok().logged_with(
+            "DEBUG | DRIVER",
+            "vkCreateDevice extension VK_EXT_of_layer not available",
+        );
         let call = outcome.ok().calls("driver", "vkCreateDevice")[0];
         assert!(
             call.contains("VK_KHR_swapchain") && !call.contains("VK_EXT_of_layer"),

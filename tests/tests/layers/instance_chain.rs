@@ -20,7 +20,7 @@ fn instance_of(scene: &mut Scene, names: &'static [&'static str]) -> Outcome {
     outcome
 }
 
-/// LAY-230
+/// LAY-230, LAY-221
 #[test]
 fn lay_230_each_layer_calls_the_one_below() {
     case(|scene| {

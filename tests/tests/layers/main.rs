@@ -6,6 +6,7 @@
 mod activation;
 mod below;
 mod call_stack;
+mod changing;
 mod device_chain;
 mod discovery;
 mod elevated;

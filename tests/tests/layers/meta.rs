@@ -14,7 +14,7 @@ pub(crate) fn active(instance: &Instance<'_>) -> Vec<String> {
     list.iter().map(|layer| text(&layer.layer_name)).collect()
 }
 
-/// LAY-160, LAY-165, LAY-168, LAY-325
+/// LAY-160, LAY-165, LAY-168, LAY-325, LAY-3
 #[test]
 fn lay_160_components_work_in_their_order_and_come_before_their_meta_layer() {
     case(|scene| {

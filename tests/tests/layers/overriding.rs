@@ -224,6 +224,12 @@ fn lay_175_override_paths_replace_the_explicit_search() {
                  VK_LAYER_PATH is set to {variable}"
             ),
         );
+        let told = [outcome.log("INFO | LAYER"), outcome.log("INFO")].concat();
+        assert!(
+            told.iter().any(|text| text.trim() == path),
+            "no line of its own for {path}\n{}",
+            outcome.all()
+        );
     });
 }
 
@@ -327,7 +333,7 @@ fn lay_179_an_override_layer_that_is_off_has_no_effect() {
     });
 }
 
-/// LAY-179
+/// LAY-179, LAY-130, LAY-127
 #[test]
 fn lay_179_an_override_layer_that_the_filter_disables_has_no_effect() {
     case(|scene| {
@@ -336,7 +342,14 @@ fn lay_179_an_override_layer_that_the_filter_disables_has_no_effect() {
         scene.env("VK_LOADER_LAYERS_DISABLE", "*override");
         scene
             .run(|vk| assert_eq!(vk.layers().expect("layers"), ["VK_LAYER_a"]))
-            .ok();
+            .ok()
+            .logged(
+                "WARNING | LAYER",
+                &format!(
+                    "Implicit layer \"{OVERRIDE}\" forced disabled because name matches filter of env var \
+                     'VK_LOADER_LAYERS_DISABLE'."
+                ),
+            );
     });
 }
 

@@ -233,6 +233,23 @@ fn bi_51_a_missing_library_is_passed_over() {
     });
 }
 
+/// LAY-277
+#[test]
+fn lay_277_a_null_pointer_for_the_version_is_refused() {
+    case(|scene| {
+        place(scene, &[]);
+        let outcome = scene.run(|vk| {
+            let result = call!(vk, PFN_vkEnumerateInstanceVersion(std::ptr::null_mut()));
+            assert_eq!(result, vk::Result::ERROR_OUT_OF_HOST_MEMORY);
+        });
+        assert!(
+            outcome.ok().stderr.contains("vkEnumerateInstanceVersion: "),
+            "{}",
+            outcome.all()
+        );
+    });
+}
+
 /// LAY-272
 #[test]
 fn lay_272_a_layer_s_error_is_returned() {

@@ -152,6 +152,39 @@ fn lay_151_an_entry_that_is_no_object_voids_the_list() {
     });
 }
 
+/// LAY-151
+#[test]
+fn lay_151_each_part_of_an_entry_is_needed() {
+    case(|scene| {
+        place(scene, &[listed("a"), Layer::implicit("i")]);
+        for wrong in [
+            r#"{"name": "x", "path": "/x.json"}"#,
+            r#"{"name": "x", "path": "/x.json", "control": true}"#,
+            r#"{"name": "x", "control": "off"}"#,
+            r#"{"name": 5, "path": "/x.json", "control": "on"}"#,
+            "[]",
+        ] {
+            settings(scene, &[entry("a", "on"), wrong.into()]);
+            assert_eq!(plain(scene).said("layer"), ["VK_LAYER_i"], "{wrong}");
+        }
+    });
+}
+
+/// LAY-152, LAY-161: a meta-layer that is found is valid with components that are found, not with listed ones.
+#[test]
+fn lay_152_meta_layers_that_are_found_see_no_listed_components() {
+    case(|scene| {
+        let metas = [
+            Layer::meta("good", &["VK_LAYER_e"]),
+            Layer::meta("bad", &["VK_LAYER_a"]),
+        ];
+        place(scene, &[&[listed("a"), Layer::explicit("e")][..], &metas].concat());
+        settings(scene, &[entry("a", "on"), MARKER.into()]);
+        let names = ["VK_LAYER_a", "VK_LAYER_e", "VK_LAYER_good"];
+        assert_eq!(plain(scene).said("layer"), names);
+    });
+}
+
 /// LAY-152
 #[test]
 fn lay_152_without_the_marker_only_listed_layers_exist() {

@@ -223,14 +223,18 @@ fn lay_253_devices_of_groups_are_the_ones_of_the_list() {
     });
 }
 
-/// LAY-250
+/// LAY-250, LAY-254
 #[test]
 fn lay_250_dispatch_words_are_the_same_above_and_unique_for_each_object() {
     case(|scene| {
         place(scene, &[Layer::explicit("a").conf("probe", "")]);
         let outcome = scene.run(|vk| {
             let (one, two) = (
-                vk.spec().layer("VK_LAYER_a").create().expect("vkCreateInstance"),
+                vk.spec()
+                    .api("1.1")
+                    .layer("VK_LAYER_a")
+                    .create()
+                    .expect("vkCreateInstance"),
                 vk.spec().layer("VK_LAYER_a").create().expect("vkCreateInstance"),
             );
             let word = |handle: u64| {
@@ -246,6 +250,10 @@ fn lay_250_dispatch_words_are_the_same_above_and_unique_for_each_object() {
             let pool = device.pool();
             let buffers = device.command_buffers(pool, 1).expect("vkAllocateCommandBuffers");
             assert_eq!(word(queue.as_raw()), key);
+            let mut protected = vk::Queue::null();
+            let info = vk::DeviceQueueInfo2::default();
+            call!(device, PFN_vkGetDeviceQueue2(device.raw, &info, &mut protected));
+            assert_eq!(word(protected.as_raw()), key);
             assert_eq!(word(buffers[0].as_raw()), key);
             let other = one.device(one.first(), &[]);
             assert_ne!(word(other.raw.as_raw()), key);
