@@ -1,17 +1,4 @@
-//! Layers that call back into the loader, in one thread and in several.
-//!
-//! The long run, and the same under ThreadSanitizer (a nightly compiler with `rust-src`; the standard library has to be
-//! instrumented as well, or its locks are not seen), from the top folder:
-//!
-//! ```sh
-//! LAYER_ROUNDS=10000 cargo test -p loader-tests --test layers two_threads
-//!
-//! export RUSTFLAGS="-Zsanitizer=thread -Clink-arg=-Wl,--export-dynamic"
-//! export CARGO_TARGET_DIR=$PWD/target/tsan CARGO_BUILD_TARGET=x86_64-unknown-linux-gnu
-//! cargo +nightly build -Zbuild-std -p vulkan-loader
-//! LAYER_ROUNDS=500 VKL_LIBRARY=$CARGO_TARGET_DIR/$CARGO_BUILD_TARGET/debug/libvulkan.so \
-//!     cargo +nightly test -Zbuild-std -p loader-tests --test layers two_threads
-//! ```
+//! Layers that call back into the loader, in one thread and in several. `tests/README.md` describes the long runs.
 
 use std::thread;
 
@@ -19,18 +6,17 @@ use loader_tests::case;
 
 use crate::kit::{Layer, chain, place};
 
-/// How many rounds each thread makes: few by default, `LAYER_ROUNDS` for a long run.
-fn rounds() -> u32 {
-    std::env::var("LAYER_ROUNDS")
-        .ok()
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(150)
+/// How many rounds each thread makes, and how many seconds they may take: few by default, `LAYER_ROUNDS` for a long run,
+/// which may be under a sanitizer and has its time for that.
+fn rounds() -> (u32, u64) {
+    let chosen = std::env::var("LAYER_ROUNDS").ok().and_then(|text| text.parse().ok());
+    chosen.map_or((150, 60), |rounds| (rounds, 60 + 6 * u64::from(rounds)))
 }
 
 /// LAY-245: a layer may call back into the loader at any point, in any thread.
 #[test]
 fn lay_245_two_threads_create_and_destroy_instances_and_devices_with_four_layers() {
-    let rounds = rounds();
+    let (rounds, limit) = rounds();
     case(move |scene| {
         let quiet = |layer: Layer| layer.without_journal();
         place(
@@ -49,14 +35,13 @@ fn lay_245_two_threads_create_and_destroy_instances_and_devices_with_four_layers
         scene
             .env("VK_LOADER_DEBUG", "none")
             .env("LAYER_ROUNDS", rounds.to_string());
-        // A run under ThreadSanitizer needs its options and its symbolizer: see above.
+        // A run under ThreadSanitizer needs its options and its symbolizer.
         for name in ["TSAN_OPTIONS", "PATH"] {
             if let Some(value) = std::env::var_os(name) {
                 scene.env(name, value);
             }
         }
-        // A stuck default run must not hold up the suite; a long one may be slow under a sanitizer.
-        scene.limit(60 + 4 * u64::from(rounds.saturating_sub(150)));
+        scene.limit(limit);
         let outcome = scene.run(|vk| {
             let round = || {
                 let spec = vk.spec().layer("VK_LAYER_w").layer("VK_LAYER_d").layer("VK_LAYER_p");
