@@ -64,7 +64,7 @@ pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// An object that can be a member of one [`List`], and so comes to any thread.
-pub trait Linked: Sync + Sized {
+pub trait Linked: Sync + Sized + 'static {
     /// The link to the next older member. Only the list reads or writes it.
     fn next(&self) -> &AtomicPtr<Self>;
 }
@@ -81,6 +81,21 @@ struct Head<T>(*mut T);
 // SAFETY: the pointers are only followed under the list's lock, members stay valid until they are removed, and any thread
 // may use them.
 unsafe impl<T: Sync> Send for Head<T> {}
+
+impl<T: Linked> Head<T> {
+    /// The newest member that `wanted` accepts.
+    fn find(&self, mut wanted: impl FnMut(&T) -> bool) -> Option<&'static T> {
+        let mut at = self.0;
+        // SAFETY: members are valid while they are in the list, which is locked while its head is borrowed.
+        while let Some(current) = unsafe { at.cast_const().as_ref() } {
+            if wanted(current) {
+                return Some(current);
+            }
+            at = current.next().load(Ordering::Relaxed);
+        }
+        None
+    }
+}
 
 impl<T: Linked> List<T> {
     /// An empty list.
@@ -132,21 +147,18 @@ impl<T: Linked> List<T> {
     }
 
     /// The newest member that `wanted` accepts. The reference outlives the lock, by the contract of [`List::insert`].
-    pub fn find(&self, mut wanted: impl FnMut(&T) -> bool) -> Option<&'static T> {
-        let head = lock(&self.head);
-        let mut at = head.0;
-        // SAFETY: members are valid while they are in the list, and the list is locked.
-        while let Some(current) = unsafe { at.cast_const().as_ref() } {
-            if wanted(current) {
-                return Some(current);
-            }
-            at = current.next().load(Ordering::Relaxed);
-        }
-        None
+    pub fn find(&self, wanted: impl FnMut(&T) -> bool) -> Option<&'static T> {
+        lock(&self.head).find(wanted)
     }
 }
 
 impl<T: Linked> List<T> {
+    /// Does something while the list stays as it is, unless it has a member that `wanted` accepts.
+    pub fn unless_any<R>(&self, wanted: impl FnMut(&T) -> bool, action: impl FnOnce() -> R) -> Option<R> {
+        let head = lock(&self.head);
+        head.find(wanted).is_none().then(action)
+    }
+
     /// The member at `address`, without the lock if it is the one that was asked for last.
     pub fn at(&self, address: *const T) -> Option<&'static T> {
         let recent = self.recent.load(Ordering::Acquire).cast_const();

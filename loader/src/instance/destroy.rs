@@ -48,26 +48,24 @@ pub unsafe fn destroy_instance_terminator(handle: InstanceHandle<Chain>, callbac
     }
 }
 
-/// Destroys what the application left in a driver, then the driver's instance. The library stays open. Returns false when the driver is in use by another thread, or was retired before.
+/// Destroys what the application left in a driver, then the driver's instance. The library stays open.
 ///
 /// # Safety
-/// `callbacks` is null or points to valid callbacks.
-pub unsafe fn retire(instance: &Instance, driver: &InstanceDriver, callbacks: *const VkAllocationCallbacks) -> bool {
-    let leftovers = || {
-        debug::release_all(instance, driver);
-        wsi::release_all(instance, driver);
-    };
+/// The caller has claimed the driver; `callbacks` is null or points to valid callbacks.
+pub unsafe fn retire(instance: &Instance, driver: &InstanceDriver, callbacks: *const VkAllocationCallbacks) {
+    debug::release_all(instance, driver);
+    wsi::release_all(instance, driver);
     // SAFETY: passed on.
-    unsafe { driver.retire(callbacks, leftovers) }
+    unsafe { driver.destroy(callbacks) };
 }
 
 /// [`retire`] for every driver, and then closes their libraries (DRV-235).
 ///
 /// # Safety
-/// As for [`retire`].
+/// `callbacks` is null or points to valid callbacks.
 pub(super) unsafe fn release_drivers(instance: &Instance, callbacks: *const VkAllocationCallbacks) {
-    for driver in instance.drivers() {
-        // SAFETY: passed on.
+    for driver in instance.drivers().filter(|driver| driver.claim()) {
+        // SAFETY: just claimed; the rest is passed on.
         unsafe { retire(instance, driver, callbacks) };
     }
     instance.drivers().for_each(InstanceDriver::close);

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What an instance made of a driver: the driver's own instance and its functions.
 ///
-/// Lives as long as the instance, also after [`InstanceDriver::retire`], so that pointers to it stay valid.
+/// Lives as long as the instance, also after [`InstanceDriver::destroy`], so that pointers to it stay valid.
 #[repr(C)]
 pub struct InstanceDriver {
     /// The driver's functions for this instance.
@@ -129,10 +129,11 @@ impl InstanceDriver {
 
     /// Keeps the driver from being retired while the guard lives; `None` if it already is.
     pub fn pin(&self) -> Option<Pin<'_>> {
-        if self.walks.fetch_add(1, Ordering::AcqRel) & RETIRED != 0 {
-            return None;
-        }
-        Some(Pin(self))
+        // A refused attempt leaves no count behind: enough of them would carry into the mark.
+        let counted = self.walks.fetch_update(Ordering::AcqRel, Ordering::Acquire, |walks| {
+            (walks & RETIRED == 0).then_some(walks + 1)
+        });
+        counted.ok().map(|_| Pin(self))
     }
 
     /// Whether the driver was released for having no devices.
@@ -140,24 +141,23 @@ impl InstanceDriver {
         self.walks.load(Ordering::Acquire) & RETIRED != 0
     }
 
-    /// Destroys the driver's instance, unless some walk is using it right now or that was done before. `leftovers` runs
-    /// first, when it is certain, to destroy what the application left in the driver. Returns whether this call did it.
+    /// Marks the driver as retired, unless some walk is using it right now or somebody did that before. Whoever gets
+    /// `true` destroys what is in the driver and then its instance.
+    pub fn claim(&self) -> bool {
+        self.walks
+            .compare_exchange(0, RETIRED, Ordering::AcqRel, Ordering::Acquire)
+            .is_ok()
+    }
+
+    /// Destroys the driver's instance.
     ///
     /// # Safety
-    /// `allocator` is null or points to valid callbacks.
-    pub unsafe fn retire(&self, allocator: *const VkAllocationCallbacks, leftovers: impl FnOnce()) -> bool {
-        let unused = self
-            .walks
-            .compare_exchange(0, RETIRED, Ordering::AcqRel, Ordering::Acquire);
-        if unused.is_err() {
-            return false;
-        }
-        leftovers();
+    /// The caller has the one `true` of [`InstanceDriver::claim`]; `allocator` is null or points to valid callbacks.
+    pub unsafe fn destroy(&self, allocator: *const VkAllocationCallbacks) {
         if let Some(destroy) = self.table.vkDestroyInstance {
-            // SAFETY: the driver's function with its own live instance; nobody else can reach it any more.
+            // SAFETY: the driver's function with its own live instance, which nobody reaches any more once it is claimed.
             unsafe { destroy(self.handle, allocator) };
         }
-        true
     }
 
     /// Closes the library of a driver that was retired.

@@ -20,7 +20,7 @@ pub(super) fn release_idle_drivers(instance: &Instance, journal: &mut Journal<'_
         return;
     }
     for driver in instance.drivers() {
-        if count_of(driver) == 0 && !driver.is_retired() && !has_devices(driver) {
+        if count_of(driver) == 0 && claim_without_devices(driver) {
             release(instance, driver, journal);
         }
     }
@@ -30,16 +30,16 @@ fn count_of(driver: &InstanceDriver) -> u32 {
     driver.device_count.load(Ordering::Relaxed)
 }
 
-fn has_devices(driver: &InstanceDriver) -> bool {
+/// Claims a driver without a device. One that is being made keeps the driver pinned until it is in the list of devices,
+/// which no other thread can enter between the look and the claim.
+fn claim_without_devices(driver: &InstanceDriver) -> bool {
     let owns = |device: &Device| device.driver().is_some_and(|owner| std::ptr::eq(owner, driver));
-    state::DEVICES.find(owns).is_some()
+    state::DEVICES.unless_any(owns, || driver.claim()).unwrap_or(false)
 }
 
 fn release(instance: &Instance, driver: &InstanceDriver, journal: &mut Journal<'_>) {
-    // SAFETY: the instance's own copy of valid callbacks.
-    if !unsafe { instance::retire(instance, driver, instance.allocator.as_ptr()) } {
-        return;
-    }
+    // SAFETY: claimed by the caller; the instance's own copy of valid callbacks.
+    unsafe { instance::retire(instance, driver, instance.allocator.as_ptr()) };
     driver.close();
     PreloadedDrivers::release_one(driver.path());
     journal.decide(Decision {
