@@ -5,19 +5,15 @@ use crate::journal::{Journal, LogBits, Raw};
 use crate::manifest::Text;
 use crate::state;
 use crate::table;
-use std::ffi::{CStr, CString, OsStr, c_void};
+use libloading::os::unix;
+use std::ffi::{CStr, OsStr};
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
 
 /// An open library; closed when dropped, unless `VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING` asks otherwise (DRV-236).
-pub struct Library(NonNull<c_void>);
-
-// SAFETY: the system's handle of a library may be used from any thread.
-unsafe impl Send for Library {}
-// SAFETY: as above.
-unsafe impl Sync for Library {}
+pub struct Library(ManuallyDrop<unix::Library>);
 
 /// Why a library did not open.
 #[derive(Debug)]
@@ -45,14 +41,14 @@ impl Library {
     /// Opens a library with lazy binding and local scope (DRV-56). `path` is given to the system as it is, so a bare
     /// name goes through the system's search.
     pub fn open(path: &[u8]) -> Result<Self, OpenError> {
-        let Some(path) = CString::new(path).ok().filter(|path| !path.is_empty()) else {
+        if path.is_empty() || path.contains(&0) {
             return Err(OpenError::NotAPath);
-        };
+        }
         // SAFETY: running the library's initialisers is what loading a driver or layer means; the file was named by a
         // manifest the user or the system installed.
-        let opened = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_LOCAL) };
-        NonNull::new(opened).map(Self).ok_or_else(|| {
-            let text = last_error();
+        let opened = unsafe { unix::Library::open(Some(OsStr::from_bytes(path)), unix::RTLD_LAZY | unix::RTLD_LOCAL) };
+        opened.map(|library| Self(ManuallyDrop::new(library))).map_err(|error| {
+            let text = error.to_string();
             if text.contains("wrong ELF class:") {
                 OpenError::WrongClass(text)
             } else {
@@ -64,9 +60,9 @@ impl Library {
     /// The address of an exported function, or null. A symbol that turns out to be the loader's own counts as absent,
     /// because calling it would never come back (LAY-215).
     pub fn function(&self, name: &CStr) -> PFN_vkVoidFunction {
-        // SAFETY: an open library and a terminated name. The address is only kept as an untyped word here; the caller of
-        // the function states its type.
-        let address = unsafe { libc::dlsym(self.0.as_ptr(), name.as_ptr()) }.cast::<()>();
+        // SAFETY: the address is only kept as an untyped word here; the caller of the function states its type.
+        let symbol = unsafe { self.0.get::<*mut ()>(name.to_bytes_with_nul()) }.ok()?;
+        let address = symbol.into_raw().cast::<()>();
         if crate::proc_addr::is_own_entry_point(name, address) {
             return None;
         }
@@ -78,8 +74,8 @@ impl Library {
 impl Drop for Library {
     fn drop(&mut self) {
         if !state::KEEP_LIBRARIES.load(Ordering::Relaxed) {
-            // SAFETY: open until here.
-            unsafe { libc::dlclose(self.0.as_ptr()) };
+            // SAFETY: dropped once, here.
+            unsafe { ManuallyDrop::drop(&mut self.0) };
         }
     }
 }
@@ -117,17 +113,6 @@ pub fn loaded_path(given: &Text, function: *const (), kind: LogBits, journal: &J
         }
     }
     Text::from(loaded)
-}
-
-/// The system's own words about what failed last in this thread.
-fn last_error() -> String {
-    // SAFETY: the call only reads the thread's own state.
-    let text = unsafe { libc::dlerror() };
-    if text.is_null() {
-        return String::new();
-    }
-    // SAFETY: a text that is not null is terminated, and stays until the thread's next call of this kind.
-    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 
 /// The file that holds `function`, as the system reports it. Not canonicalised.

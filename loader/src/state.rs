@@ -10,6 +10,7 @@ use crate::driver::{DriverList, PreloadedDrivers};
 use crate::instance::{Found, Instance};
 use crate::recall::{Kept, Slot};
 use crate::settings::Settings;
+use crate::wsi::Making;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -31,6 +32,9 @@ pub static INSTANCES: List<Instance> = List::new();
 
 /// All live devices, newest first.
 pub static DEVICES: List<Device> = List::new();
+
+/// Which thread has put a stand-in into an application's chain of structures (APP-144).
+pub static REGROUPING: Making = Making::new();
 
 /// Where the destruction of a device waits for walks over the devices.
 pub static WALKS: WalkEnds = WalkEnds::new();

@@ -6,11 +6,13 @@
 //! comes from the process allocator, and [`reserve`] keeps a shortage there from ending the process.
 
 mod host;
+mod latest;
 mod list;
 pub mod reserve;
 mod vec;
 
 pub use host::HostAllocator;
+pub use latest::Latest;
 pub use list::{HostList, Made};
 pub use vec::{HostBox, HostText, HostVec};
 

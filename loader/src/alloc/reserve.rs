@@ -9,8 +9,8 @@
 use super::OutOfMemory;
 use crate::state::RESERVE;
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::UnsafeCell;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::cell::{Cell, UnsafeCell};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Bytes of one unit; also the alignment of every block.
 const UNIT: usize = 16;
@@ -23,8 +23,8 @@ pub struct Reserve {
     block: UnsafeCell<[u8; UNITS * UNIT]>,
     /// Units handed out since the reserve was last whole, and in the upper half of the word the live blocks.
     state: AtomicUsize,
-    /// Whether a block was taken since the last [`begin`].
-    needed: AtomicBool,
+    /// How many blocks were ever taken.
+    taken: AtomicUsize,
 }
 
 // SAFETY: the bytes are only handed out, each range to one owner at a time.
@@ -46,7 +46,7 @@ impl Reserve {
         Self {
             block: UnsafeCell::new([0; UNITS * UNIT]),
             state: AtomicUsize::new(0),
-            needed: AtomicBool::new(false),
+            taken: AtomicUsize::new(0),
         }
     }
 
@@ -63,7 +63,7 @@ impl Reserve {
         let Ok(before) = taken else {
             return std::ptr::null_mut();
         };
-        self.needed.store(true, Ordering::Relaxed);
+        self.taken.fetch_add(1, Ordering::Relaxed);
         // SAFETY: the range from here lies within the block and belongs to nobody else.
         unsafe { self.first().add((before & LOW) * UNIT) }
     }
@@ -85,13 +85,23 @@ impl Reserve {
     }
 }
 
-/// The extent of one call that reports a shortage of memory.
-pub struct Watch(());
+thread_local! {
+    /// How many blocks had been taken when the call of this thread began; nothing outside of one. Without a destructor,
+    /// so the library can be unloaded.
+    static BEGAN: Cell<Option<usize>> = const { Cell::new(None) };
+}
 
-/// Starts a call: from here on [`check`] reports whether the process ran out of memory.
+/// The extent of one call that reports a shortage of memory. It may lie within another one, when a layer calls back.
+pub struct Watch {
+    outer: Option<usize>,
+}
+
+/// Starts a call: from here on [`check`] reports whether the process ran out of memory. A shortage that another thread
+/// meets counts as well: which of two allocations is the last to succeed is chance.
 pub fn begin() -> Watch {
-    RESERVE.needed.store(false, Ordering::Relaxed);
-    Watch(())
+    Watch {
+        outer: BEGAN.replace(Some(RESERVE.taken.load(Ordering::Relaxed))),
+    }
 }
 
 /// Reports that the process ran out of memory since [`begin`], though nothing has failed yet.
@@ -99,16 +109,15 @@ pub fn begin() -> Watch {
 /// # Errors
 /// When the reserve was needed.
 pub fn check() -> Result<(), OutOfMemory> {
-    if RESERVE.needed.load(Ordering::Relaxed) {
-        Err(OutOfMemory)
-    } else {
-        Ok(())
+    match BEGAN.get() {
+        Some(began) if began != RESERVE.taken.load(Ordering::Relaxed) => Err(OutOfMemory),
+        _ => Ok(()),
     }
 }
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        RESERVE.needed.store(false, Ordering::Relaxed);
+        BEGAN.set(self.outer);
     }
 }
 
@@ -185,7 +194,7 @@ mod tests {
         let (first, second) = (OWN.take(small), OWN.take(small));
         assert!(OWN.holds(first) && OWN.holds(second));
         assert_eq!(second.addr() - first.addr(), 112);
-        assert!(OWN.needed.load(Ordering::Relaxed));
+        assert_eq!(OWN.taken.load(Ordering::Relaxed), 2);
         assert!(OWN.take(Layout::new::<[u8; UNITS * UNIT]>()).is_null());
         OWN.give_back();
         assert_eq!(OWN.take(small).addr() - first.addr(), 224);

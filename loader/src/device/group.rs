@@ -4,42 +4,60 @@ use crate::alloc::{HostAllocator, HostBox, HostVec, OutOfMemory};
 use crate::ffi;
 use crate::generated::types::{VkBaseInStructure, VkDeviceGroupDeviceCreateInfo};
 use crate::handle::{App, Level};
+use crate::state;
+use crate::wsi::Asking;
 use std::ffi::c_void;
 use std::ptr::NonNull;
+
+/// A group structure in a chain, with handles of whatever level the caller works at.
+pub(super) struct Found<'a> {
+    /// The structure; it names at least one device.
+    pub group: &'a VkDeviceGroupDeviceCreateInfo<App>,
+    turn: Option<Asking<'static>>,
+}
 
 /// A chain in which one structure stands in for another. Dropping it restores the chain.
 ///
 /// The structures in front of the replaced one belong to the caller, so the last of them is written to for as long as
-/// this value lives.
+/// this value lives. Several threads may make devices of one chain, so they take turns: the other threads do not even
+/// read the chain meanwhile. A thread that comes back here, from a layer, passes.
 pub(super) struct Regrouped<L: Level> {
     /// The devices one level down; the stand-in points into it.
     _devices: HostVec<L::VkPhysicalDevice>,
     _info: HostBox<VkDeviceGroupDeviceCreateInfo<L>>,
     link: NonNull<*const c_void>,
     original: *const c_void,
+    /// Ends after the chain is restored.
+    _turn: Option<Asking<'static>>,
 }
 
-/// The group structure of a chain, if it names devices. Its handles are of whatever level the caller works at.
+/// The group structure of a chain, if it names devices.
 ///
 /// # Safety
 /// `first` is the head of a valid chain.
-pub(super) unsafe fn find<'a>(first: *const c_void) -> Option<&'a VkDeviceGroupDeviceCreateInfo<App>> {
+pub(super) unsafe fn find<'a>(first: *const c_void) -> Option<Found<'a>> {
+    let kind = VkDeviceGroupDeviceCreateInfo::<App>::STRUCTURE_TYPE;
+    // SAFETY: null or valid by this function's contract; nobody writes to this member.
+    let leads = unsafe { first.cast::<VkBaseInStructure>().as_ref() }.is_some_and(|head| head.sType == kind);
+    // The head is copied with the create info, so only what lies behind it is ever written to.
+    let turn = if leads || first.is_null() {
+        None
+    } else {
+        state::REGROUPING.enter()
+    };
     // SAFETY: by this function's contract; all levels have one layout.
-    let group = unsafe {
-        ffi::find::<VkDeviceGroupDeviceCreateInfo<App>>(first, VkDeviceGroupDeviceCreateInfo::<App>::STRUCTURE_TYPE)
-    }?;
-    (group.physicalDeviceCount > 0 && !group.pPhysicalDevices.is_null()).then_some(group)
+    let group = unsafe { ffi::find::<VkDeviceGroupDeviceCreateInfo<App>>(first, kind) }?;
+    (group.physicalDeviceCount > 0 && !group.pPhysicalDevices.is_null()).then_some(Found { group, turn })
 }
 
 impl<L: Level> Regrouped<L> {
-    /// Puts a copy of `group` with other devices into the chain that starts at `*head`.
+    /// Puts a copy of what was found, with other devices, into the chain that starts at `*head`.
     ///
     /// # Safety
-    /// `group` is in the chain, whose structures are writable and which nobody else reads while the value lives; `head`
-    /// outlives the value.
+    /// `found` is in the chain, whose structures are writable; `head` outlives the value.
     pub(super) unsafe fn put(
         head: &mut *const c_void,
-        group: &VkDeviceGroupDeviceCreateInfo<App>,
+        Found { group, turn }: Found<'_>,
         devices: impl ExactSizeIterator<Item = L::VkPhysicalDevice>,
         allocator: HostAllocator,
     ) -> Result<Self, OutOfMemory> {
@@ -66,6 +84,7 @@ impl<L: Level> Regrouped<L> {
             _info: info,
             link,
             original,
+            _turn: turn,
         })
     }
 }

@@ -1,7 +1,7 @@
 //! The record that the loader keeps of a device (APP-146, DRV-199).
 
 use super::walks::Walks;
-use crate::alloc::{HostAllocator, HostBox, OutOfMemory};
+use crate::alloc::{HostAllocator, HostBox, Latest, OutOfMemory};
 use crate::ffi::layer_interface::GetDeviceProcAddr;
 use crate::generated::dispatch::{DeviceTable, DeviceTerminatorTable};
 use crate::generated::extensions::{DeviceExtension, DeviceExtensionSet};
@@ -28,7 +28,8 @@ pub struct Device {
     lookup: OnceLock<GetDeviceProcAddr>,
     /// Relevant extensions that the application enabled.
     requested: DeviceExtensionSet,
-    bottom: OnceLock<Bottom>,
+    /// What the driver made; a layer may have made it do so more than once.
+    pub(super) bottom: Latest<Bottom>,
     walks: Walks,
 }
 
@@ -48,7 +49,7 @@ pub(super) struct Bottom {
     pub terminators: DeviceTerminatorTable,
 }
 
-// SAFETY: the tables are written word by word through atomics, `bottom` once, and everything else is immutable or atomic.
+// SAFETY: the tables are written word by word through atomics, and everything else is immutable or atomic.
 unsafe impl Sync for Device {}
 // SAFETY: as above; what the pointers refer to outlives the device.
 unsafe impl Send for Device {}
@@ -69,7 +70,7 @@ impl Device {
                 handle: AtomicPtr::new(std::ptr::null_mut()),
                 lookup: OnceLock::new(),
                 requested,
-                bottom: OnceLock::new(),
+                bottom: Latest::new(allocator),
                 walks: Walks::default(),
             },
             allocator,
@@ -135,11 +136,6 @@ impl Device {
     /// Whether core commands newer than the application's API version are hidden (APP-46).
     pub fn hides_newer_commands(&self) -> bool {
         self.bottom.get().is_some_and(|bottom| bottom.hides_newer_commands)
-    }
-
-    /// Records what the driver made. Only the first call counts.
-    pub(super) fn set_bottom(&self, bottom: Bottom) {
-        let _ = self.bottom.set(bottom);
     }
 
     /// Records the handle that the application gets, and the lookup that belongs to it. From now on other threads ask the

@@ -102,6 +102,7 @@ impl Creation<'_> {
             names.as_ptr()
         };
         self.emulate_features2(&mut info);
+        let room = self.device.bottom.room()?;
         // SAFETY: the chain may be written to for the length of the call; the head is ours.
         let regrouped = unsafe { self.regroup(&mut info) }?;
         self.log_use();
@@ -129,15 +130,19 @@ impl Creation<'_> {
         // SAFETY: the first word of a dispatchable object is the loader's to write (DRV-208).
         unsafe { *handle.0.cast::<*const c_void>() = std::ptr::from_ref(self.device.table()).cast() };
         let maintenance5 = enabled.contains(DeviceExtension::VK_KHR_maintenance5) && wants_maintenance5(given);
-        self.device.set_bottom(Bottom {
+        let bottom = Bottom {
             driver: self.physical_device.driver(),
             handle,
             get_device_proc_addr,
             enabled,
             hides_newer_commands: maintenance5,
             terminators: self.terminators(get_device_proc_addr, handle, enabled),
-        });
-        publish(self.device);
+        };
+        let first = self.device.bottom.get().is_none();
+        self.device.bottom.add(room, bottom);
+        if first {
+            publish(self.device);
+        }
         Ok(handle)
     }
 
@@ -217,9 +222,10 @@ impl Creation<'_> {
     /// The chain's structures are writable.
     unsafe fn regroup(&self, info: &mut VkDeviceCreateInfo) -> Result<Option<Regrouped<DriverLevel>>, VkResult> {
         // SAFETY: a valid create info has a valid chain.
-        let Some(group) = (unsafe { group::find(info.pNext) }) else {
+        let Some(found) = (unsafe { group::find(info.pNext) }) else {
             return Ok(None);
         };
+        let group = found.group;
         let table = &self.driver.table;
         if table.vkEnumeratePhysicalDeviceGroups.is_none() && table.vkEnumeratePhysicalDeviceGroupsKHR.is_none() {
             self.log(
@@ -256,7 +262,7 @@ impl Creation<'_> {
             .allocator()
             .scoped(VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_COMMAND);
         // SAFETY: passed on; the head is the caller's local copy, which outlives the value.
-        let regrouped = unsafe { Regrouped::put(&mut info.pNext, group, handles, allocator) };
+        let regrouped = unsafe { Regrouped::put(&mut info.pNext, found, handles, allocator) };
         regrouped
             .map(Some)
             .map_err(|OutOfMemory| VkResult::VK_ERROR_OUT_OF_HOST_MEMORY)

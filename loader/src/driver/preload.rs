@@ -3,6 +3,7 @@
 //! Programs ask for extensions, often twice, and then create an instance. Without this each step would load and unload
 //! every driver. Only the system's reference count is held: the scan itself is repeated each time.
 
+use crate::alloc::reserve;
 use crate::library::Library;
 use crate::manifest::Text;
 use crate::state;
@@ -24,6 +25,10 @@ impl PreloadedDrivers {
         let opened = names
             .filter_map(|name| Library::open(&name).ok().map(|library| (name, library)))
             .collect();
+        // What is kept beyond the call must not come from the reserve, which would never be whole again.
+        if reserve::check().is_err() {
+            return drop::<Vec<_>>(opened);
+        }
         let replaced = state::lock(&state::PRELOADED).replace(Self(opened));
         // Closing a library runs its code, so it happens after the lock is released.
         drop(replaced);

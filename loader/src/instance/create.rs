@@ -82,6 +82,8 @@ unsafe fn build(
     match result {
         Ok(()) => {
             instance.messengers.suspend_create_time();
+            let unused = std::mem::take(&mut *state::lock(&instance.found_drivers));
+            drop(unused);
             Ok(instance)
         }
         Err(result) => {
@@ -150,7 +152,7 @@ unsafe fn prepare(
         environment: &environment,
     };
     offer.check(instance, requests)?;
-    instance.enabled.add(requests.extensions());
+    instance.enabled.request(requests.extensions());
     remember_requests(instance, requests)?;
     *state::lock(&instance.found_drivers) = drivers;
 

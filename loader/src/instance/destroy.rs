@@ -64,11 +64,11 @@ pub unsafe fn retire(instance: &Instance, driver: &InstanceDriver, callbacks: *c
 /// # Safety
 /// `callbacks` is null or points to valid callbacks.
 pub(super) unsafe fn release_drivers(instance: &Instance, callbacks: *const VkAllocationCallbacks) {
-    for driver in instance.drivers().filter(|driver| driver.claim()) {
+    for driver in instance.all_drivers().filter(|driver| driver.claim()) {
         // SAFETY: just claimed; the rest is passed on.
         unsafe { retire(instance, driver, callbacks) };
     }
-    instance.drivers().for_each(InstanceDriver::close);
+    instance.all_drivers().for_each(InstanceDriver::close);
 }
 
 /// Frees the loader's own object, with everything in it, and closes the layers.

@@ -26,6 +26,8 @@ pub struct InstanceDriver {
     /// The driver's functions that the registry does not know, by slot (DRV-218).
     pub unknown: [Entry<Slot>; UNKNOWN_SLOTS],
     instance: *const Instance,
+    /// Which of the drivers it is that the scan found.
+    index: usize,
     library: Mutex<Option<Library>>,
     path: HostText,
     /// The negotiated interface version.
@@ -61,11 +63,11 @@ unsafe impl Send for InstanceDriver {}
 unsafe impl Sync for InstanceDriver {}
 
 impl InstanceDriver {
-    /// Describes a driver whose instance was just made. The function table must be filled already; the library stays
-    /// with the caller until [`InstanceDriver::keep`].
+    /// Describes a driver whose instance was just made; `index` says which of the found drivers it is. The function table
+    /// must be filled already; the library stays with the caller until [`InstanceDriver::keep`].
     pub fn new(
         instance: &Instance,
-        driver: &Driver,
+        (index, driver): (usize, &Driver),
         path: HostText,
         handle: InstanceHandle<DriverLevel>,
         table: DriverTable,
@@ -76,6 +78,7 @@ impl InstanceDriver {
             table,
             unknown: [const { Entry::new(None) }; UNKNOWN_SLOTS],
             instance,
+            index,
             path,
             interface_version: driver.interface.version,
             get_physical_device_proc_addr: driver
@@ -89,7 +92,7 @@ impl InstanceDriver {
             device_count: AtomicU32::new(u32::MAX),
             walks: AtomicU32::new(0),
             surfaces: Mutex::new(HandleTable::new(allocator)),
-            making: Making::default(),
+            making: Making::new(),
             messengers: Mutex::new(HandleTable::new(allocator)),
             report_callbacks: Mutex::new(HandleTable::new(allocator)),
         }
@@ -160,14 +163,18 @@ impl InstanceDriver {
         }
     }
 
-    /// Closes the library of a driver that was retired.
+    /// Closes the library of a driver that was retired. While its instance is being created, the library goes back to
+    /// the found driver instead: the terminator may run again.
     pub fn close(&self) {
-        let closed = if self.is_retired() {
-            lock(&self.library).take()
-        } else {
-            None
+        if !self.is_retired() {
+            return;
+        }
+        let library = lock(&self.library).take();
+        let unused = match lock(&self.instance().found_drivers).get_mut(self.index) {
+            Some(found) => std::mem::replace(&mut found.library, library),
+            None => library,
         };
-        drop(closed);
+        drop(unused);
     }
 }
 

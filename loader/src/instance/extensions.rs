@@ -13,17 +13,21 @@ use crate::generated::extensions::{InstanceExtension, InstanceExtensionSet};
 use crate::generated::types::{VkExtensionProperties, VkResult, VkSystemAllocationScope};
 use crate::journal::LogBits;
 use crate::log::{self, Bytes};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The extensions the application enabled, united with those that reached the terminator (APP-28).
 /// Read without a lock, since physical-device queries ask too (APP-272).
 #[derive(Default)]
-pub struct EnabledExtensions(AtomicU64);
+pub struct EnabledExtensions {
+    requested: OnceLock<InstanceExtensionSet>,
+    all: AtomicU64,
+}
 
 impl EnabledExtensions {
     /// The set as it is now.
     pub fn get(&self) -> InstanceExtensionSet {
-        InstanceExtensionSet(self.0.load(Ordering::Acquire))
+        InstanceExtensionSet(self.all.load(Ordering::Acquire))
     }
 
     /// Whether one extension is enabled.
@@ -31,9 +35,17 @@ impl EnabledExtensions {
         self.get().contains(extension)
     }
 
-    /// Adds what is known among `names`.
-    pub fn add<'a>(&self, names: impl Iterator<Item = &'a [u8]>) {
-        self.0.fetch_or(known(names).0, Ordering::AcqRel);
+    /// Takes what is known among the names that the application asked for.
+    pub fn request<'a>(&self, names: impl Iterator<Item = &'a [u8]>) {
+        // Only creation asks, once.
+        let requested = self.requested.get_or_init(|| known(names));
+        self.all.store(requested.0, Ordering::Release);
+    }
+
+    /// Takes what is known among the names that reached the terminator, in place of those that did so before.
+    pub fn reach<'a>(&self, names: impl Iterator<Item = &'a [u8]>) {
+        let requested = self.requested.get().map_or(0, |requested| requested.0);
+        self.all.store(requested | known(names).0, Ordering::Release);
     }
 }
 

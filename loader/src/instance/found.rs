@@ -61,6 +61,8 @@ fn refresh_settings(
     journal: &mut Journal<'_>,
 ) -> Result<Option<Arc<Settings>>, OutOfMemory> {
     let loaded = settings::load(environment, journal)?.map(Arc::new);
+    // What is kept beyond the call must not come from the reserve, which would never be whole again.
+    reserve::check()?;
     let previous = put_in_force(loaded.as_ref());
     if let Some(settings) = loaded.as_ref().filter(|&new| previous.as_ref() != Some(new)) {
         settings.describe(journal);

@@ -1,7 +1,7 @@
 //! The object behind the application's `VkInstance`.
 
 use super::{EnabledExtensions, InstanceDriver};
-use crate::alloc::{HostAllocator, HostBox, HostText, HostVec, OutOfMemory};
+use crate::alloc::{HostAllocator, HostBox, HostText, HostVec, Latest, OutOfMemory};
 use crate::debug::Messengers;
 use crate::driver::Driver;
 use crate::generated::dispatch::InstanceTable;
@@ -56,10 +56,10 @@ pub struct Instance {
     pub requested_layers: OnceLock<HostVec<HostText>>,
     /// The active layers and what is known of the others.
     pub layers: OnceLock<InstanceLayers>,
-    /// Drivers that the scan found and the terminator has not taken yet.
+    /// What the scan found, for as long as the instance is being created.
     pub found_drivers: Mutex<Vec<Driver>>,
-    /// The drivers, in the order of every walk over them: reverse scan order (DRV-10).
-    pub drivers: OnceLock<HostVec<HostBox<InstanceDriver>>>,
+    /// The drivers that the terminator made of it, in the order of every walk over them: reverse scan order (DRV-10).
+    pub drivers: Latest<HostVec<HostBox<InstanceDriver>>>,
     /// Objects made for physical devices.
     pub physical_devices: Mutex<PhysicalDevices>,
     /// Names of functions the registry does not know.
@@ -100,7 +100,7 @@ impl Instance {
                 requested_layers: OnceLock::new(),
                 layers: OnceLock::new(),
                 found_drivers: Mutex::new(Vec::new()),
-                drivers: OnceLock::new(),
+                drivers: Latest::new(allocator),
                 physical_devices: Mutex::new(PhysicalDevices::new(allocator)),
                 unknown: Mutex::new(UnknownFunctions::new()),
                 supports_properties2: AtomicU32::new(0),
@@ -185,11 +185,12 @@ impl Instance {
 
     /// The drivers; none before the terminator ran.
     pub fn drivers(&self) -> impl Iterator<Item = &InstanceDriver> {
-        self.drivers
-            .get()
-            .into_iter()
-            .flat_map(|drivers| drivers.iter())
-            .map(|driver| &**driver)
+        self.drivers.get().into_iter().flatten().map(|driver| &**driver)
+    }
+
+    /// The drivers of all runs of the terminator, of which a layer may cause more than one.
+    pub fn all_drivers(&self) -> impl Iterator<Item = &InstanceDriver> {
+        self.drivers.all().flatten().map(|driver| &**driver)
     }
 
     /// The active layers; none before they were loaded.

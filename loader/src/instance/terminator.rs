@@ -1,5 +1,6 @@
 //! The end of the instance chain: an instance of every driver (APP-95 to APP-97, DRV-109 to DRV-117).
 
+use super::destroy::release_drivers;
 use super::{Instance, InstanceDriver};
 use crate::alloc::{HostBox, HostText, HostVec, OutOfMemory};
 use crate::driver::{self, Driver};
@@ -46,8 +47,7 @@ pub unsafe fn create_instance_terminator(
     let requests = unsafe { Requests::new(create_info) };
     // A layer may have changed the version; what arrives here is what counts (DRV-94).
     instance.set_api_version(requests.api_version());
-    instance.enabled.add(requests.extensions());
-    let found = std::mem::take(&mut *lock(&instance.found_drivers));
+    instance.enabled.reach(requests.extensions());
     let sink = InstanceSink(Some(instance));
     let mut journal = Journal::of_call(&sink);
     let creation = Creation {
@@ -56,10 +56,18 @@ pub unsafe fn create_instance_terminator(
         requests,
         callbacks,
     };
+    // The list is not locked while drivers run. It goes back, since a layer may call once more.
+    let mut found = std::mem::take(&mut *lock(&instance.found_drivers));
     // SAFETY: the create info came from the lowest layer.
-    match unsafe { creation.run(found, &mut journal) } {
+    let made = unsafe { creation.run(&mut found, &mut journal) };
+    *lock(&instance.found_drivers) = found;
+    match made {
         Ok(()) => VkResult::VK_SUCCESS,
-        Err(result) => result,
+        Err(result) => {
+            // SAFETY: the callbacks are null or valid.
+            unsafe { release_drivers(instance, callbacks) };
+            result
+        }
     }
 }
 
@@ -93,35 +101,30 @@ struct Creation<'a> {
 impl Creation<'_> {
     /// # Safety
     /// The create info is valid.
-    unsafe fn run(&self, found: Vec<Driver>, journal: &mut Journal<'_>) -> Result<(), VkResult> {
+    unsafe fn run(&self, found: &mut [Driver], journal: &mut Journal<'_>) -> Result<(), VkResult> {
+        let room = self.instance.drivers.room()?;
         let mut drivers = HostVec::try_with_capacity(found.len(), self.instance.allocator)?;
         let mut forced_properties2 = false;
-        let mut failure = None;
-        for driver in found {
-            if failure.is_some() {
-                break;
-            }
+        let mut made = Ok(());
+        for (index, driver) in found.iter_mut().enumerate() {
             // SAFETY: passed on.
-            match unsafe { self.create_one(driver, journal) } {
-                Ok(Some((driver, forced))) => {
+            made = unsafe { self.create_one(index, driver, journal) }.and_then(|one| match one {
+                Some((driver, forced)) => {
                     forced_properties2 |= forced;
-                    failure = drivers.try_push(driver).err();
+                    drivers.try_push(driver)
                 }
-                Ok(None) => {}
-                Err(error) => failure = Some(error),
+                None => Ok(()),
+            });
+            if made.is_err() {
+                break;
             }
         }
         // Every walk over the drivers goes in reverse scan order (DRV-10).
         drivers.reverse();
         let any = !drivers.is_empty();
-        // Stored even on failure: the clean-up finds the drivers there.
-        let stored = self.instance.drivers.set(drivers).is_ok();
-        if failure.is_some() {
-            return Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY);
-        }
-        if !stored {
-            return Err(VkResult::VK_ERROR_INITIALIZATION_FAILED);
-        }
+        // Added even on failure: the clean-up finds the drivers there.
+        self.instance.drivers.add(room, drivers);
+        made?;
         if !any {
             journal.note(
                 LogBits::ERROR | LogBits::DRIVER,
@@ -148,14 +151,15 @@ impl Creation<'_> {
     /// The create info is valid.
     unsafe fn create_one(
         &self,
-        driver: Driver,
+        index: usize,
+        driver: &mut Driver,
         journal: &mut Journal<'_>,
     ) -> Result<Option<(HostBox<InstanceDriver>, bool)>, OutOfMemory> {
         let scratch = self
             .instance
             .allocator
             .scoped(VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_COMMAND);
-        let offered = match driver::instance_extensions(&driver, scratch) {
+        let offered = match driver::instance_extensions(driver, scratch) {
             Ok(offered) => offered,
             Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY) => return Err(OutOfMemory),
             Err(error) => {
@@ -184,8 +188,8 @@ impl Creation<'_> {
         if let Some(problem) = problem {
             return Ok(drop_driver(driver, problem, journal));
         }
-        let enabled = self.enabled_on(&names, &driver);
-        self.adopt(driver, handle, enabled, journal)
+        let enabled = self.enabled_on(&names, driver);
+        self.adopt((index, driver), handle, enabled, journal)
             .map(|made| made.map(|made| (made, forced)))
     }
 
@@ -280,7 +284,7 @@ impl Creation<'_> {
     /// Takes a driver's new instance into use, if it has the functions that every driver must have (DRV-112).
     fn adopt(
         &self,
-        driver: Driver,
+        (index, driver): (usize, &mut Driver),
         handle: InstanceHandle<DriverLevel>,
         enabled: InstanceExtensionSet,
         journal: &mut Journal<'_>,
@@ -299,15 +303,15 @@ impl Creation<'_> {
             self.destroy(destroy, handle);
             return Ok(drop_driver(driver, DriverLibraryReason::NoRequiredCommand, journal));
         }
-        warn_about_surfaces(&driver, &functions, journal);
+        warn_about_surfaces(driver, &functions, journal);
         let allocator = self.instance.allocator;
         let made = HostText::try_new(&driver.path, allocator).and_then(|path| {
-            let made = InstanceDriver::new(self.instance, &driver, path, handle, functions, enabled);
+            let made = InstanceDriver::new(self.instance, (index, driver), path, handle, functions, enabled);
             HostBox::try_new(made, allocator)
         });
         match made {
             Ok(made) => {
-                made.keep(driver.library);
+                made.keep(driver.library.take());
                 Ok(Some(made))
             }
             Err(error) => {
@@ -341,8 +345,8 @@ fn offers(offered: &[VkExtensionProperties], name: &[u8]) -> bool {
         .any(|extension| ffi::fixed_text(&extension.extensionName) == name)
 }
 
-/// Records why a driver is not used and closes it.
-fn drop_driver<T>(driver: Driver, reason: DriverLibraryReason, journal: &mut Journal<'_>) -> Option<T> {
+/// Records why a driver is not used.
+fn drop_driver<T>(driver: &Driver, reason: DriverLibraryReason, journal: &mut Journal<'_>) -> Option<T> {
     journal.decide(Decision {
         subject: Subject::DriverInstance,
         name: driver.name().resolve().into(),

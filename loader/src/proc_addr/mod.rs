@@ -18,7 +18,10 @@ pub use tables::{
     absent_to_null, empty_device_table, empty_instance_table, fill_device_table, fill_instance_table,
     fill_with_terminators,
 };
-pub use unknown::{UnknownFunctions, fill_device as fill_unknown_of_device, missing_physical_device_function};
+pub use unknown::{
+    UnknownFunctions, clear_device as clear_unknown_of_device, fill_device as fill_unknown_of_device,
+    missing_physical_device_function,
+};
 
 use crate::generated::lookup;
 use std::ffi::CStr;

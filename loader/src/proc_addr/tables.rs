@@ -26,6 +26,7 @@ pub fn empty_device_table() -> DeviceTable {
     // SAFETY: every slot has a stub.
     let mut table = unsafe { DeviceTable::build(missing_device) };
     table.magic = DEVICE_MAGIC;
+    super::clear_unknown_of_device(&table);
     table
 }
 

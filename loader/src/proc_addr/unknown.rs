@@ -6,7 +6,7 @@
 use crate::alloc::{HostAllocator, HostList, HostText, Made, OutOfMemory};
 use crate::device::Device;
 use crate::ffi::layer_interface::GetDeviceProcAddr;
-use crate::generated::dispatch::UNKNOWN_SLOTS;
+use crate::generated::dispatch::{DeviceTable, UNKNOWN_SLOTS};
 use crate::generated::slots;
 use crate::generated::types::{PFN_vkVoidFunction, VkDevice, VkResult};
 use crate::instance::{Instance, InstanceDriver};
@@ -270,13 +270,18 @@ fn set_device_function(device: &Device, index: usize, function: PFN_vkVoidFuncti
     }
 }
 
-/// Resolves every slot there is for a new device.
-pub fn fill_device(device: &Device, gdpa: GetDeviceProcAddr, handle: VkDevice) {
+/// Lets every slot of a new table report that its function is not there (DRV-224). Also before the chain has made the
+/// device: a layer may call a thunk that it got from below.
+pub fn clear_device(device: &DeviceTable) {
     let absent = unknown_device_function_missing as *mut ();
-    for slot in &device.table().unknown {
+    for slot in &device.unknown {
         // SAFETY: only the type is erased.
         slot.set(unsafe { table::from_word(absent) });
     }
+}
+
+/// Resolves every slot there is for a new device.
+pub fn fill_device(device: &Device, gdpa: GetDeviceProcAddr, handle: VkDevice) {
     for index in 0..UNKNOWN_SLOTS {
         let Some(name) = device_function_name(device.instance(), index) else {
             break;

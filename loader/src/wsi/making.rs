@@ -27,6 +27,14 @@ impl Thread {
 }
 
 impl Making {
+    /// Nobody asks yet.
+    pub const fn new() -> Self {
+        Self {
+            owner: Mutex::new(None),
+            free: Condvar::new(),
+        }
+    }
+
     /// Waits until no other thread asks. `None` when this thread is the one.
     pub fn enter(&self) -> Option<Asking<'_>> {
         let thread = Thread::current();
@@ -59,7 +67,7 @@ mod tests {
 
     #[test]
     fn drv_177_one_thread_at_a_time_and_itself_again() {
-        let making = Making::default();
+        let making = Making::new();
         let (inside, entered) = (AtomicU32::new(0), AtomicU32::new(0));
         std::thread::scope(|scope| {
             for _ in 0..4 {

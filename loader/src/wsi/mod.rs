@@ -28,7 +28,7 @@ mod swapchain;
 mod unwrap;
 
 pub use create::{free_forgotten, release_all};
-pub use making::Making;
+pub use making::{Asking, Making};
 pub use platform::{lacks_window_system, makes_surfaces};
 pub use surface::Surface;
 pub use unwrap::{has_own_surfaces, surface_for, surface_info_for, swapchain_info_for};

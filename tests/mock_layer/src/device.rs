@@ -97,7 +97,14 @@ pub(crate) unsafe extern "system" fn create_device<const N: usize>(
         return vk::Result::ERROR_INITIALIZATION_FAILED;
     };
     // SAFETY: the handle is the one from below, the rest comes from the caller.
-    let result = unsafe { call_down(&layer, inner, &*info, allocator, device, link.0) };
+    let given = unsafe { *device };
+    // SAFETY: as above.
+    let mut result = unsafe { call_down(&layer, inner, &*info, allocator, device, link.0) };
+    if layer.config.lists("retry", "vkCreateDevice") {
+        layer.journal(&format!("vkCreateDevice retried after {}", result.as_raw()));
+        // SAFETY: as above.
+        result = unsafe { call_down_again(&layer, (inner, info, allocator), device, given, link, result) };
+    }
     if result != vk::Result::SUCCESS {
         return result;
     }
@@ -142,6 +149,33 @@ unsafe fn keep_nodes(layer: &Layer, info: &vk::DeviceCreateInfo<'_>, nodes: &Nod
         let again = read_nodes(info.p_next);
         let same = again.seen == nodes.seen && again.link == nodes.link;
         inquire::kept(layer, "device", same, node.addr(), &raw mut (*node).content.link);
+    }
+}
+
+/// Calls the next `vkCreateDevice` once more, after it gave `first` and after that device was destroyed.
+///
+/// # Safety
+/// As for `call_down`; `given` is the handle that came from above.
+unsafe fn call_down_again(
+    layer: &Layer,
+    (inner, info, allocator): (
+        vk::PhysicalDevice,
+        *const vk::DeviceCreateInfo<'_>,
+        *const vk::AllocationCallbacks<'_>,
+    ),
+    device: *mut vk::Device,
+    given: vk::Device,
+    link: Link,
+    first: vk::Result,
+) -> vk::Result {
+    // SAFETY: the look-ups came from the link, their functions have the types of their names, and the handles are live.
+    unsafe {
+        if first == vk::Result::SUCCESS {
+            let destroy = typed::<vk::PFN_vkDestroyDevice>((link.1)(*device, c"vkDestroyDevice".as_ptr()));
+            destroy.expect("vkDestroyDevice")(*device, allocator);
+        }
+        *device = given;
+        call_down(layer, inner, &*info, allocator, device, link.0)
     }
 }
 

@@ -152,7 +152,14 @@ pub(crate) unsafe extern "system" fn create_instance<const N: usize>(
         return vk::Result::ERROR_INITIALIZATION_FAILED;
     };
     // SAFETY: as above.
-    let result = unsafe { call_down(&layer, &*info, allocator, instance, link.0) };
+    let given = unsafe { *instance };
+    // SAFETY: as above.
+    let mut result = unsafe { call_down(&layer, &*info, allocator, instance, link.0) };
+    if layer.config.lists("retry", "vkCreateInstance") {
+        layer.journal(&format!("vkCreateInstance retried after {}", result.as_raw()));
+        // SAFETY: as above.
+        result = unsafe { call_down_again(info, allocator, instance, given, link.0, result) };
+    }
     if result != vk::Result::SUCCESS {
         reenter::destroy_own(own_instance);
         return result;
@@ -247,6 +254,30 @@ unsafe fn call_down(
     copy.pp_enabled_extension_names = extensions.as_ptr();
     // SAFETY: the copy is valid and the rest comes from the caller.
     unsafe { create(&copy, allocator, instance) }
+}
+
+/// Calls the next `vkCreateInstance` once more with what came from above, after it gave `first`.
+///
+/// # Safety
+/// As for `call_down`; `given` is the handle that came from above, and after a success `instance` holds the one from below.
+unsafe fn call_down_again(
+    info: *const vk::InstanceCreateInfo<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    instance: *mut vk::Instance,
+    given: vk::Instance,
+    next: vk::PFN_vkGetInstanceProcAddr,
+    first: vk::Result,
+) -> vk::Result {
+    // SAFETY: the look-up came from the link, its functions have the types of their names, and the handles are live.
+    unsafe {
+        if first == vk::Result::SUCCESS {
+            let destroy = typed::<vk::PFN_vkDestroyInstance>(next(*instance, c"vkDestroyInstance".as_ptr()));
+            destroy.expect("vkDestroyInstance")(*instance, allocator);
+        }
+        *instance = given;
+        let create = typed::<vk::PFN_vkCreateInstance>(next(vk::Instance::null(), c"vkCreateInstance".as_ptr()));
+        create.expect("vkCreateInstance")(info, allocator, instance)
+    }
 }
 
 /// The look-ups of the entity below; the shared node then points to the link under that (LAY-232).

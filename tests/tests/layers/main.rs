@@ -26,6 +26,7 @@ mod places;
 mod pre_instance;
 mod recall;
 mod reentry;
+mod retries;
 mod sample;
 mod settings;
 mod steps;
