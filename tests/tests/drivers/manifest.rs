@@ -221,14 +221,18 @@ fn drv_050_each_file_is_logged_with_the_library_it_names() {
 fn drv_051_the_architecture_member() {
     case(|scene| {
         scene.driver("good").device("good");
-        for (number, value) in ["\"64\"", "\"arm\"", "64", "null"].iter().enumerate() {
+        let (own, other) = if size_of::<usize>() == 8 { (64, 32) } else { (32, 64) };
+        let own = format!("\"{own}\"");
+        for (number, value) in [own.as_str(), "\"arm\"", "64", "null"].iter().enumerate() {
             let text = format!(
                 r#"{{"file_format_version": "1.0.1", "ICD": {{"library_path": "@LIBRARY@", "api_version": "1.3.280", "library_arch": {value}}}}}"#
             );
             run(scene, number, &text, true);
         }
-        let text = r#"{"file_format_version": "1.0.1", "ICD": {"library_path": "@LIBRARY@", "api_version": "1.3.280", "library_arch": "32"}}"#;
-        run(scene, 9, text, false).logged(
+        let text = format!(
+            r#"{{"file_format_version": "1.0.1", "ICD": {{"library_path": "@LIBRARY@", "api_version": "1.3.280", "library_arch": "{other}"}}}}"#
+        );
+        run(scene, 9, &text, false).logged(
             "INFO",
             "loader_parse_icd_manifest: Driver library architecture doesn't match the current running architecture, skipping this driver",
         );
