@@ -29,6 +29,7 @@ mod reentry;
 mod retries;
 mod sample;
 mod settings;
+mod short_memory;
 mod steps;
 mod unknown;
 mod wrapping;
