@@ -14,20 +14,23 @@ use crate::generated::types::{VkExtensionProperties, VkResult, VkSystemAllocatio
 use crate::journal::LogBits;
 use crate::log::{self, Bytes};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The extensions the application enabled, united with those that reached the terminator (APP-28).
-/// Read without a lock, since physical-device queries ask too (APP-272).
+///
+/// Read without a lock, since physical-device queries ask too (APP-272). In two halves, the lower one first, since not every
+/// target has 64-bit atomics; only creation writes, and what may run beside it asks for one extension at a time.
 #[derive(Default)]
 pub struct EnabledExtensions {
     requested: OnceLock<InstanceExtensionSet>,
-    all: AtomicU64,
+    all: [AtomicU32; 2],
 }
 
 impl EnabledExtensions {
     /// The set as it is now.
     pub fn get(&self) -> InstanceExtensionSet {
-        InstanceExtensionSet(self.all.load(Ordering::Acquire))
+        let [low, high] = [0, 1].map(|half: usize| u64::from(self.all[half].load(Ordering::Acquire)));
+        InstanceExtensionSet(high << u32::BITS | low)
     }
 
     /// Whether one extension is enabled.
@@ -39,13 +42,19 @@ impl EnabledExtensions {
     pub fn request<'a>(&self, names: impl Iterator<Item = &'a [u8]>) {
         // Only creation asks, once.
         let requested = self.requested.get_or_init(|| known(names));
-        self.all.store(requested.0, Ordering::Release);
+        self.set(*requested);
     }
 
     /// Takes what is known among the names that reached the terminator, in place of those that did so before.
     pub fn reach<'a>(&self, names: impl Iterator<Item = &'a [u8]>) {
-        let requested = self.requested.get().map_or(0, |requested| requested.0);
-        self.all.store(requested | known(names).0, Ordering::Release);
+        let requested = self.requested.get().copied().unwrap_or_default();
+        self.set(requested.union(known(names)));
+    }
+
+    fn set(&self, InstanceExtensionSet(bits): InstanceExtensionSet) {
+        for (half, part) in self.all.iter().zip([bits as u32, (bits >> u32::BITS) as u32]) {
+            half.store(part, Ordering::Release);
+        }
     }
 }
 
