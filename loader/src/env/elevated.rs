@@ -18,10 +18,31 @@ unsafe extern "C" {
 /// or a security module's transition. The C library decides, so programs that supply its function decide with it.
 #[cfg(all(target_os = "linux", any(target_env = "gnu", target_env = "musl")))]
 pub(super) fn secure_value(name: &CStr) -> Option<OsString> {
+    // SAFETY: the C library's own function, which only reads the environment.
+    unsafe { answer(secure_getenv, name) }
+}
+
+/// The value of a variable, whatever the privileges.
+#[cfg(all(target_os = "linux", any(target_env = "gnu", target_env = "musl")))]
+pub(super) fn plain_value(name: &CStr) -> Option<OsString> {
+    // SAFETY: the C library's own function, which only reads the environment.
+    unsafe { answer(getenv, name) }
+}
+
+/// The C library's functions that read the environment.
+#[cfg(all(target_os = "linux", any(target_env = "gnu", target_env = "musl")))]
+type Get = unsafe extern "C" fn(*const c_char) -> *const c_char;
+
+/// Copies an answer of the C library.
+///
+/// # Safety
+/// `get` is one of the C library's functions that read the environment.
+#[cfg(all(target_os = "linux", any(target_env = "gnu", target_env = "musl")))]
+unsafe fn answer(get: Get, name: &CStr) -> Option<OsString> {
     use std::os::unix::ffi::OsStringExt;
 
-    // SAFETY: the name is terminated; the call only reads the environment.
-    let value = unsafe { secure_getenv(name.as_ptr()) };
+    // SAFETY: the name is terminated; see the contract for the rest.
+    let value = unsafe { get(name.as_ptr()) };
     // SAFETY: a value that is not null is terminated; a program that changes its environment while another thread reads
     // it is at fault before every function of the C library.
     (!value.is_null()).then(|| OsString::from_vec(unsafe { CStr::from_ptr(value) }.to_bytes().to_vec()))
@@ -46,18 +67,20 @@ pub(super) fn has_value(name: &CStr, expected: Option<&[u8]>) -> bool {
 /// # Safety
 /// `get` is one of the C library's functions that read the environment.
 #[cfg(all(target_os = "linux", any(target_env = "gnu", target_env = "musl")))]
-unsafe fn is_answer(
-    get: unsafe extern "C" fn(*const c_char) -> *const c_char,
-    name: &CStr,
-    expected: Option<&[u8]>,
-) -> bool {
+unsafe fn is_answer(get: Get, name: &CStr, expected: Option<&[u8]>) -> bool {
     // SAFETY: the name is terminated; see the contract for the rest.
     let value = unsafe { get(name.as_ptr()) };
     if value.is_null() {
         return expected.is_none();
     }
-    // SAFETY: as in `secure_value`.
+    // SAFETY: as in `answer`.
     expected.is_some_and(|expected| unsafe { CStr::from_ptr(value) }.to_bytes() == expected)
+}
+
+/// The value of a variable, whatever the privileges.
+#[cfg(not(all(target_os = "linux", any(target_env = "gnu", target_env = "musl"))))]
+pub(super) fn plain_value(name: &CStr) -> Option<OsString> {
+    name.to_str().ok().and_then(std::env::var_os)
 }
 
 /// Whether [`secure_value`] would give this value.

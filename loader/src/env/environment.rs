@@ -3,13 +3,17 @@
 use std::ffi::{CStr, OsStr, OsString};
 use std::fmt;
 
-use super::elevated::secure_value;
+use super::elevated::{plain_value, secure_value};
 use super::variable::{PATH_SEPARATOR, Separator, Trust, Variable};
 
 /// Where values come from: the process, or a test's own table.
 pub trait Source: fmt::Debug {
     /// The value of a variable as the system holds it, whatever the privileges.
     fn value(&self, name: &OsStr) -> Option<OsString>;
+    /// The same for a name of the loader's own.
+    fn plain_value(&self, name: &CStr) -> Option<OsString> {
+        self.value(OsStr::new(name.to_str().ok()?))
+    }
     /// The value of a variable of trust class [`Trust::Secure`]; `None` in an elevated process.
     fn secure_value(&self, name: &CStr) -> Option<OsString>;
 }
@@ -21,6 +25,10 @@ pub(super) struct Process;
 impl Source for Process {
     fn value(&self, name: &OsStr) -> Option<OsString> {
         std::env::var_os(name)
+    }
+
+    fn plain_value(&self, name: &CStr) -> Option<OsString> {
+        plain_value(name)
     }
 
     fn secure_value(&self, name: &CStr) -> Option<OsString> {
@@ -52,7 +60,7 @@ impl<'a> Environment<'a> {
         let row = variable.row();
         let value = match row.trust {
             Trust::Secure => self.source.secure_value(row.c_name),
-            Trust::Plain => self.source.value(OsStr::new(row.name)),
+            Trust::Plain => self.source.plain_value(row.c_name),
         };
         value.map(bytes_of)
     }

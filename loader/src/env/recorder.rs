@@ -63,6 +63,12 @@ impl Source for Recorder {
         value
     }
 
+    fn plain_value(&self, name: &CStr) -> Option<OsString> {
+        let value = Process.plain_value(name);
+        self.note(name, Trust::Plain, value.as_ref());
+        value
+    }
+
     fn secure_value(&self, name: &CStr) -> Option<OsString> {
         let value = Process.secure_value(name);
         self.note(name, Trust::Secure, value.as_ref());

@@ -54,11 +54,12 @@ pub fn fixed_text(array: &[c_char]) -> &[u8] {
 
 /// Copies `text` into a fixed array, cut so that a terminator fits, and zeroes the rest.
 pub fn set_fixed_text(array: &mut [c_char], text: &[u8]) {
-    array.fill(0);
-    let room = array.len().saturating_sub(1);
-    for (to, &from) in array.iter_mut().zip(&text[..text.len().min(room)]) {
-        *to = from as c_char;
-    }
+    // SAFETY: `c_char` and `u8` have the same size, alignment and valid values, and the array is borrowed for writing.
+    let bytes = unsafe { std::slice::from_raw_parts_mut(array.as_mut_ptr().cast::<u8>(), array.len()) };
+    let text = &text[..text.len().min(bytes.len().saturating_sub(1))];
+    let (start, end) = bytes.split_at_mut(text.len());
+    start.copy_from_slice(text);
+    end.fill(0);
 }
 
 /// Reads a layer or extension name that a caller passed, if it is one: not NULL, at most 256 bytes of printable ASCII
