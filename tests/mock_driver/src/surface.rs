@@ -112,7 +112,7 @@ struct IcdSurface {
     platform: i32,
     first: usize,
     second: usize,
-    rest_of_union: [u64; 3],
+    rest_of_union: [u8; 40 + align_of::<u64>() - 3 * size_of::<usize>()],
     sizes: [u32; 5],
 }
 
