@@ -86,7 +86,7 @@ write_version() {
     sed -i "/^\[workspace.package\]/,/^\[/s/^version = .*/version = \"$NEW\"/" Cargo.toml
     $CARGO update --quiet --offline --workspace
     # A workspace of its own, whose other crates may not have been fetched yet.
-    sed -i "/^name = \"vulkan-loader\"\$/{n;s/.*/version = \"$NEW\"/}" tests/fuzz/Cargo.lock
+    sed -i "/^name = \"loader-rlib\"\$/{n;s/.*/version = \"$NEW\"/}" tests/fuzz/Cargo.lock
 }
 
 # Copies what the bump made back into the tree. A copy of what was there undoes it if it is interrupted.
