@@ -1,4 +1,7 @@
-//! Names the shared library and binds its own symbols inside it.
+//! Names the shared library, binds its own symbols inside it, and finds out what the compiler can do.
+
+/// The first minor version of Rust 1 that compiles naked functions.
+const NAKED_FUNCTIONS: u32 = 88;
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
@@ -8,4 +11,19 @@ fn main() {
         // A driver that exports Vulkan names must never be bound in place of ours (DRV-77).
         println!("cargo:rustc-cdylib-link-arg=-Wl,-Bsymbolic");
     }
+    if std::env::var("CARGO_CFG_TARGET_ARCH").is_ok_and(|arch| arch == "x86_64")
+        && compiler().is_some_and(|minor| minor >= NAKED_FUNCTIONS)
+    {
+        println!("cargo:rustc-cfg=vkl_naked");
+    }
+}
+
+/// The minor version of the compiler.
+fn compiler() -> Option<u32> {
+    let told = std::process::Command::new(std::env::var_os("RUSTC")?)
+        .arg("--version")
+        .output()
+        .ok()?;
+    let text = String::from_utf8(told.stdout).ok()?;
+    text.strip_prefix("rustc 1.")?.split('.').next()?.parse().ok()
 }

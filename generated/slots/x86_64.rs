@@ -63,6 +63,9 @@ macro_rules! second_half {
     };
 }
 
+#[cfg(vkl_naked)]
+pub(crate) use {first, first_half};
+
 /// A symbol for the other code of this library only.
 #[cfg(target_vendor = "apple")]
 macro_rules! local_symbol {

@@ -3,106 +3,85 @@
 
 //! Trampolines of commands whose first parameter is a command buffer.
 
-use super::super::lookup::row;
 use super::super::types::*;
-use crate::seam;
 
 /// [`vkBeginCommandBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBeginCommandBuffer.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkBeginCommandBuffer(
     commandBuffer: VkCommandBuffer,
     pBeginInfo: *const VkCommandBufferBeginInfo,
 ) -> VkResult {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkBeginCommandBuffer)(commandBuffer, pBeginInfo) },
-        None => seam::reject(row::vkBeginCommandBuffer),
-    }
+    forward! { vkBeginCommandBuffer(commandBuffer, pBeginInfo) }
 }
 
 /// [`vkCmdBeginConditionalRendering2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginConditionalRendering2EXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBeginConditionalRendering2EXT(
     commandBuffer: VkCommandBuffer,
     pConditionalRenderingBegin: *const VkConditionalRenderingBeginInfo2EXT,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdBeginConditionalRendering2EXT)(commandBuffer, pConditionalRenderingBegin)
-        },
-        None => seam::reject(row::vkCmdBeginConditionalRendering2EXT),
-    }
+    forward! { vkCmdBeginConditionalRendering2EXT(commandBuffer, pConditionalRenderingBegin) }
 }
 
 /// [`vkCmdBeginConditionalRenderingEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginConditionalRenderingEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBeginConditionalRenderingEXT(
     commandBuffer: VkCommandBuffer,
     pConditionalRenderingBegin: *const VkConditionalRenderingBeginInfoEXT,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdBeginConditionalRenderingEXT)(commandBuffer, pConditionalRenderingBegin) },
-        None => seam::reject(row::vkCmdBeginConditionalRenderingEXT),
-    }
+    forward! { vkCmdBeginConditionalRenderingEXT(commandBuffer, pConditionalRenderingBegin) }
 }
 
 /// [`vkCmdBeginCustomResolveEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginCustomResolveEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBeginCustomResolveEXT(
     commandBuffer: VkCommandBuffer,
     pBeginCustomResolveInfo: *const VkBeginCustomResolveInfoEXT,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdBeginCustomResolveEXT)(commandBuffer, pBeginCustomResolveInfo) },
-        None => seam::reject(row::vkCmdBeginCustomResolveEXT),
-    }
+    forward! { vkCmdBeginCustomResolveEXT(commandBuffer, pBeginCustomResolveInfo) }
 }
 
 /// [`vkCmdBeginDebugUtilsLabelEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginDebugUtilsLabelEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBeginDebugUtilsLabelEXT(
     commandBuffer: VkCommandBuffer,
     pLabelInfo: *const VkDebugUtilsLabelEXT,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdBeginDebugUtilsLabelEXT)(commandBuffer, pLabelInfo) },
-        None => seam::reject(row::vkCmdBeginDebugUtilsLabelEXT),
-    }
+    forward! { vkCmdBeginDebugUtilsLabelEXT(commandBuffer, pLabelInfo) }
 }
 
 /// [`vkCmdBeginGpaSampleAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginGpaSampleAMD.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBeginGpaSampleAMD(
     commandBuffer: VkCommandBuffer,
     gpaSession: VkGpaSessionAMD,
     pGpaSampleBeginInfo: *const VkGpaSampleBeginInfoAMD,
     pSampleID: *mut u32,
 ) -> VkResult {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdBeginGpaSampleAMD)(commandBuffer, gpaSession, pGpaSampleBeginInfo, pSampleID)
-        },
-        None => seam::reject(row::vkCmdBeginGpaSampleAMD),
-    }
+    forward! { vkCmdBeginGpaSampleAMD(commandBuffer, gpaSession, pGpaSampleBeginInfo, pSampleID) }
 }
 
 /// [`vkCmdBeginGpaSessionAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginGpaSessionAMD.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBeginGpaSessionAMD(
     commandBuffer: VkCommandBuffer,
     gpaSession: VkGpaSessionAMD,
 ) -> VkResult {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdBeginGpaSessionAMD)(commandBuffer, gpaSession) },
-        None => seam::reject(row::vkCmdBeginGpaSessionAMD),
-    }
+    forward! { vkCmdBeginGpaSessionAMD(commandBuffer, gpaSession) }
 }
 
 /// [`vkCmdBeginPerTileExecutionQCOM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginPerTileExecutionQCOM.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBeginPerTileExecutionQCOM(
     commandBuffer: VkCommandBuffer,
     pPerTileBeginInfo: *const VkPerTileBeginInfoQCOM,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdBeginPerTileExecutionQCOM)(commandBuffer, pPerTileBeginInfo) },
-        None => seam::reject(row::vkCmdBeginPerTileExecutionQCOM),
-    }
+    forward! { vkCmdBeginPerTileExecutionQCOM(commandBuffer, pPerTileBeginInfo) }
 }
 
 /// [`vkCmdBeginQuery`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginQuery.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdBeginQuery(
     commandBuffer: VkCommandBuffer,
@@ -110,13 +89,11 @@ pub unsafe extern "system" fn vkCmdBeginQuery(
     query: u32,
     flags: VkQueryControlFlags,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdBeginQuery)(commandBuffer, queryPool, query, flags) },
-        None => seam::reject(row::vkCmdBeginQuery),
-    }
+    forward! { vkCmdBeginQuery(commandBuffer, queryPool, query, flags) }
 }
 
 /// [`vkCmdBeginQueryIndexedEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginQueryIndexedEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBeginQueryIndexedEXT(
     commandBuffer: VkCommandBuffer,
     queryPool: VkQueryPool,
@@ -124,100 +101,82 @@ pub unsafe extern "system" fn vkCmdBeginQueryIndexedEXT(
     flags: VkQueryControlFlags,
     index: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdBeginQueryIndexedEXT)(commandBuffer, queryPool, query, flags, index) },
-        None => seam::reject(row::vkCmdBeginQueryIndexedEXT),
-    }
+    forward! { vkCmdBeginQueryIndexedEXT(commandBuffer, queryPool, query, flags, index) }
 }
 
 /// [`vkCmdBeginRenderPass`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginRenderPass.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdBeginRenderPass(
     commandBuffer: VkCommandBuffer,
     pRenderPassBegin: *const VkRenderPassBeginInfo,
     contents: VkSubpassContents,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdBeginRenderPass)(commandBuffer, pRenderPassBegin, contents) },
-        None => seam::reject(row::vkCmdBeginRenderPass),
-    }
+    forward! { vkCmdBeginRenderPass(commandBuffer, pRenderPassBegin, contents) }
 }
 
 /// [`vkCmdBeginRenderPass2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginRenderPass2.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdBeginRenderPass2(
     commandBuffer: VkCommandBuffer,
     pRenderPassBegin: *const VkRenderPassBeginInfo,
     pSubpassBeginInfo: *const VkSubpassBeginInfo,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdBeginRenderPass2)(commandBuffer, pRenderPassBegin, pSubpassBeginInfo) },
-        None => seam::reject(row::vkCmdBeginRenderPass2),
-    }
+    forward! { vkCmdBeginRenderPass2(commandBuffer, pRenderPassBegin, pSubpassBeginInfo) }
 }
 
 /// [`vkCmdBeginRenderPass2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginRenderPass2KHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBeginRenderPass2KHR(
     commandBuffer: VkCommandBuffer,
     pRenderPassBegin: *const VkRenderPassBeginInfo,
     pSubpassBeginInfo: *const VkSubpassBeginInfo,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdBeginRenderPass2KHR)(commandBuffer, pRenderPassBegin, pSubpassBeginInfo) },
-        None => seam::reject(row::vkCmdBeginRenderPass2KHR),
-    }
+    forward! { vkCmdBeginRenderPass2KHR(commandBuffer, pRenderPassBegin, pSubpassBeginInfo) }
 }
 
 /// [`vkCmdBeginRendering`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginRendering.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdBeginRendering(
     commandBuffer: VkCommandBuffer,
     pRenderingInfo: *const VkRenderingInfo,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdBeginRendering)(commandBuffer, pRenderingInfo) },
-        None => seam::reject(row::vkCmdBeginRendering),
-    }
+    forward! { vkCmdBeginRendering(commandBuffer, pRenderingInfo) }
 }
 
 /// [`vkCmdBeginRenderingKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginRenderingKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBeginRenderingKHR(
     commandBuffer: VkCommandBuffer,
     pRenderingInfo: *const VkRenderingInfo,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdBeginRenderingKHR)(commandBuffer, pRenderingInfo) },
-        None => seam::reject(row::vkCmdBeginRenderingKHR),
-    }
+    forward! { vkCmdBeginRenderingKHR(commandBuffer, pRenderingInfo) }
 }
 
 /// [`vkCmdBeginShaderInstrumentationARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginShaderInstrumentationARM.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBeginShaderInstrumentationARM(
     commandBuffer: VkCommandBuffer,
     instrumentation: VkShaderInstrumentationARM,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdBeginShaderInstrumentationARM)(commandBuffer, instrumentation) },
-        None => seam::reject(row::vkCmdBeginShaderInstrumentationARM),
-    }
+    forward! { vkCmdBeginShaderInstrumentationARM(commandBuffer, instrumentation) }
 }
 
 /// [`vkCmdBeginTransformFeedback2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginTransformFeedback2EXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBeginTransformFeedback2EXT(
     commandBuffer: VkCommandBuffer,
     firstCounterRange: u32,
     counterRangeCount: u32,
     pCounterInfos: *const VkBindTransformFeedbackBuffer2InfoEXT,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdBeginTransformFeedback2EXT)(commandBuffer, firstCounterRange, counterRangeCount, pCounterInfos)
-        },
-        None => seam::reject(row::vkCmdBeginTransformFeedback2EXT),
-    }
+    forward! { vkCmdBeginTransformFeedback2EXT(commandBuffer, firstCounterRange, counterRangeCount, pCounterInfos) }
 }
 
 /// [`vkCmdBeginTransformFeedbackEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginTransformFeedbackEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBeginTransformFeedbackEXT(
     commandBuffer: VkCommandBuffer,
     firstCounterBuffer: u32,
@@ -225,75 +184,53 @@ pub unsafe extern "system" fn vkCmdBeginTransformFeedbackEXT(
     pCounterBuffers: *const VkBuffer,
     pCounterBufferOffsets: *const VkDeviceSize,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdBeginTransformFeedbackEXT)(
-                commandBuffer,
-                firstCounterBuffer,
-                counterBufferCount,
-                pCounterBuffers,
-                pCounterBufferOffsets,
-            )
-        },
-        None => seam::reject(row::vkCmdBeginTransformFeedbackEXT),
+    forward! {
+        vkCmdBeginTransformFeedbackEXT(commandBuffer, firstCounterBuffer, counterBufferCount, pCounterBuffers,
+        pCounterBufferOffsets)
     }
 }
 
 /// [`vkCmdBeginVideoCodingKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginVideoCodingKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBeginVideoCodingKHR(
     commandBuffer: VkCommandBuffer,
     pBeginInfo: *const VkVideoBeginCodingInfoKHR,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdBeginVideoCodingKHR)(commandBuffer, pBeginInfo) },
-        None => seam::reject(row::vkCmdBeginVideoCodingKHR),
-    }
+    forward! { vkCmdBeginVideoCodingKHR(commandBuffer, pBeginInfo) }
 }
 
 /// [`vkCmdBindDescriptorBufferEmbeddedSamplers2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindDescriptorBufferEmbeddedSamplers2EXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindDescriptorBufferEmbeddedSamplers2EXT(
     commandBuffer: VkCommandBuffer,
     pBindDescriptorBufferEmbeddedSamplersInfo: *const VkBindDescriptorBufferEmbeddedSamplersInfoEXT,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdBindDescriptorBufferEmbeddedSamplers2EXT)(
-                commandBuffer,
-                pBindDescriptorBufferEmbeddedSamplersInfo,
-            )
-        },
-        None => seam::reject(row::vkCmdBindDescriptorBufferEmbeddedSamplers2EXT),
-    }
+    forward! { vkCmdBindDescriptorBufferEmbeddedSamplers2EXT(commandBuffer, pBindDescriptorBufferEmbeddedSamplersInfo) }
 }
 
 /// [`vkCmdBindDescriptorBufferEmbeddedSamplersEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindDescriptorBufferEmbeddedSamplersEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindDescriptorBufferEmbeddedSamplersEXT(
     commandBuffer: VkCommandBuffer,
     pipelineBindPoint: VkPipelineBindPoint,
     layout: VkPipelineLayout,
     set: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdBindDescriptorBufferEmbeddedSamplersEXT)(commandBuffer, pipelineBindPoint, layout, set)
-        },
-        None => seam::reject(row::vkCmdBindDescriptorBufferEmbeddedSamplersEXT),
-    }
+    forward! { vkCmdBindDescriptorBufferEmbeddedSamplersEXT(commandBuffer, pipelineBindPoint, layout, set) }
 }
 
 /// [`vkCmdBindDescriptorBuffersEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindDescriptorBuffersEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindDescriptorBuffersEXT(
     commandBuffer: VkCommandBuffer,
     bufferCount: u32,
     pBindingInfos: *const VkDescriptorBufferBindingInfoEXT,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdBindDescriptorBuffersEXT)(commandBuffer, bufferCount, pBindingInfos) },
-        None => seam::reject(row::vkCmdBindDescriptorBuffersEXT),
-    }
+    forward! { vkCmdBindDescriptorBuffersEXT(commandBuffer, bufferCount, pBindingInfos) }
 }
 
 /// [`vkCmdBindDescriptorSets`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindDescriptorSets.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdBindDescriptorSets(
     commandBuffer: VkCommandBuffer,
@@ -305,47 +242,33 @@ pub unsafe extern "system" fn vkCmdBindDescriptorSets(
     dynamicOffsetCount: u32,
     pDynamicOffsets: *const u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdBindDescriptorSets)(
-                commandBuffer,
-                pipelineBindPoint,
-                layout,
-                firstSet,
-                descriptorSetCount,
-                pDescriptorSets,
-                dynamicOffsetCount,
-                pDynamicOffsets,
-            )
-        },
-        None => seam::reject(row::vkCmdBindDescriptorSets),
+    forward! {
+        vkCmdBindDescriptorSets(commandBuffer, pipelineBindPoint, layout, firstSet, descriptorSetCount, pDescriptorSets,
+        dynamicOffsetCount, pDynamicOffsets)
     }
 }
 
 /// [`vkCmdBindDescriptorSets2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindDescriptorSets2.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdBindDescriptorSets2(
     commandBuffer: VkCommandBuffer,
     pBindDescriptorSetsInfo: *const VkBindDescriptorSetsInfo,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdBindDescriptorSets2)(commandBuffer, pBindDescriptorSetsInfo) },
-        None => seam::reject(row::vkCmdBindDescriptorSets2),
-    }
+    forward! { vkCmdBindDescriptorSets2(commandBuffer, pBindDescriptorSetsInfo) }
 }
 
 /// [`vkCmdBindDescriptorSets2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindDescriptorSets2KHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindDescriptorSets2KHR(
     commandBuffer: VkCommandBuffer,
     pBindDescriptorSetsInfo: *const VkBindDescriptorSetsInfo,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdBindDescriptorSets2KHR)(commandBuffer, pBindDescriptorSetsInfo) },
-        None => seam::reject(row::vkCmdBindDescriptorSets2KHR),
-    }
+    forward! { vkCmdBindDescriptorSets2KHR(commandBuffer, pBindDescriptorSetsInfo) }
 }
 
 /// [`vkCmdBindIndexBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindIndexBuffer.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdBindIndexBuffer(
     commandBuffer: VkCommandBuffer,
@@ -353,13 +276,11 @@ pub unsafe extern "system" fn vkCmdBindIndexBuffer(
     offset: VkDeviceSize,
     indexType: VkIndexType,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdBindIndexBuffer)(commandBuffer, buffer, offset, indexType) },
-        None => seam::reject(row::vkCmdBindIndexBuffer),
-    }
+    forward! { vkCmdBindIndexBuffer(commandBuffer, buffer, offset, indexType) }
 }
 
 /// [`vkCmdBindIndexBuffer2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindIndexBuffer2.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdBindIndexBuffer2(
     commandBuffer: VkCommandBuffer,
@@ -368,13 +289,11 @@ pub unsafe extern "system" fn vkCmdBindIndexBuffer2(
     size: VkDeviceSize,
     indexType: VkIndexType,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdBindIndexBuffer2)(commandBuffer, buffer, offset, size, indexType) },
-        None => seam::reject(row::vkCmdBindIndexBuffer2),
-    }
+    forward! { vkCmdBindIndexBuffer2(commandBuffer, buffer, offset, size, indexType) }
 }
 
 /// [`vkCmdBindIndexBuffer2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindIndexBuffer2KHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindIndexBuffer2KHR(
     commandBuffer: VkCommandBuffer,
     buffer: VkBuffer,
@@ -382,137 +301,111 @@ pub unsafe extern "system" fn vkCmdBindIndexBuffer2KHR(
     size: VkDeviceSize,
     indexType: VkIndexType,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdBindIndexBuffer2KHR)(commandBuffer, buffer, offset, size, indexType) },
-        None => seam::reject(row::vkCmdBindIndexBuffer2KHR),
-    }
+    forward! { vkCmdBindIndexBuffer2KHR(commandBuffer, buffer, offset, size, indexType) }
 }
 
 /// [`vkCmdBindIndexBuffer3KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindIndexBuffer3KHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindIndexBuffer3KHR(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkBindIndexBuffer3InfoKHR,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdBindIndexBuffer3KHR)(commandBuffer, pInfo) },
-        None => seam::reject(row::vkCmdBindIndexBuffer3KHR),
-    }
+    forward! { vkCmdBindIndexBuffer3KHR(commandBuffer, pInfo) }
 }
 
 /// [`vkCmdBindInvocationMaskHUAWEI`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindInvocationMaskHUAWEI.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindInvocationMaskHUAWEI(
     commandBuffer: VkCommandBuffer,
     imageView: VkImageView,
     imageLayout: VkImageLayout,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdBindInvocationMaskHUAWEI)(commandBuffer, imageView, imageLayout) },
-        None => seam::reject(row::vkCmdBindInvocationMaskHUAWEI),
-    }
+    forward! { vkCmdBindInvocationMaskHUAWEI(commandBuffer, imageView, imageLayout) }
 }
 
 /// [`vkCmdBindPipeline`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindPipeline.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdBindPipeline(
     commandBuffer: VkCommandBuffer,
     pipelineBindPoint: VkPipelineBindPoint,
     pipeline: VkPipeline,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdBindPipeline)(commandBuffer, pipelineBindPoint, pipeline) },
-        None => seam::reject(row::vkCmdBindPipeline),
-    }
+    forward! { vkCmdBindPipeline(commandBuffer, pipelineBindPoint, pipeline) }
 }
 
 /// [`vkCmdBindPipelineShaderGroupNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindPipelineShaderGroupNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindPipelineShaderGroupNV(
     commandBuffer: VkCommandBuffer,
     pipelineBindPoint: VkPipelineBindPoint,
     pipeline: VkPipeline,
     groupIndex: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdBindPipelineShaderGroupNV)(commandBuffer, pipelineBindPoint, pipeline, groupIndex)
-        },
-        None => seam::reject(row::vkCmdBindPipelineShaderGroupNV),
-    }
+    forward! { vkCmdBindPipelineShaderGroupNV(commandBuffer, pipelineBindPoint, pipeline, groupIndex) }
 }
 
 /// [`vkCmdBindResourceHeapEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindResourceHeapEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindResourceHeapEXT(
     commandBuffer: VkCommandBuffer,
     pBindInfo: *const VkBindHeapInfoEXT,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdBindResourceHeapEXT)(commandBuffer, pBindInfo) },
-        None => seam::reject(row::vkCmdBindResourceHeapEXT),
-    }
+    forward! { vkCmdBindResourceHeapEXT(commandBuffer, pBindInfo) }
 }
 
 /// [`vkCmdBindSamplerHeapEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindSamplerHeapEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindSamplerHeapEXT(
     commandBuffer: VkCommandBuffer,
     pBindInfo: *const VkBindHeapInfoEXT,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdBindSamplerHeapEXT)(commandBuffer, pBindInfo) },
-        None => seam::reject(row::vkCmdBindSamplerHeapEXT),
-    }
+    forward! { vkCmdBindSamplerHeapEXT(commandBuffer, pBindInfo) }
 }
 
 /// [`vkCmdBindShadersEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindShadersEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindShadersEXT(
     commandBuffer: VkCommandBuffer,
     stageCount: u32,
     pStages: *const VkShaderStageFlagBits,
     pShaders: *const VkShaderEXT,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdBindShadersEXT)(commandBuffer, stageCount, pStages, pShaders) },
-        None => seam::reject(row::vkCmdBindShadersEXT),
-    }
+    forward! { vkCmdBindShadersEXT(commandBuffer, stageCount, pStages, pShaders) }
 }
 
 /// [`vkCmdBindShadingRateImageNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindShadingRateImageNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindShadingRateImageNV(
     commandBuffer: VkCommandBuffer,
     imageView: VkImageView,
     imageLayout: VkImageLayout,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdBindShadingRateImageNV)(commandBuffer, imageView, imageLayout) },
-        None => seam::reject(row::vkCmdBindShadingRateImageNV),
-    }
+    forward! { vkCmdBindShadingRateImageNV(commandBuffer, imageView, imageLayout) }
 }
 
 /// [`vkCmdBindTileMemoryQCOM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindTileMemoryQCOM.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindTileMemoryQCOM(
     commandBuffer: VkCommandBuffer,
     pTileMemoryBindInfo: *const VkTileMemoryBindInfoQCOM,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdBindTileMemoryQCOM)(commandBuffer, pTileMemoryBindInfo) },
-        None => seam::reject(row::vkCmdBindTileMemoryQCOM),
-    }
+    forward! { vkCmdBindTileMemoryQCOM(commandBuffer, pTileMemoryBindInfo) }
 }
 
 /// [`vkCmdBindTransformFeedbackBuffers2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindTransformFeedbackBuffers2EXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindTransformFeedbackBuffers2EXT(
     commandBuffer: VkCommandBuffer,
     firstBinding: u32,
     bindingCount: u32,
     pBindingInfos: *const VkBindTransformFeedbackBuffer2InfoEXT,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdBindTransformFeedbackBuffers2EXT)(commandBuffer, firstBinding, bindingCount, pBindingInfos)
-        },
-        None => seam::reject(row::vkCmdBindTransformFeedbackBuffers2EXT),
-    }
+    forward! { vkCmdBindTransformFeedbackBuffers2EXT(commandBuffer, firstBinding, bindingCount, pBindingInfos) }
 }
 
 /// [`vkCmdBindTransformFeedbackBuffersEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindTransformFeedbackBuffersEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindTransformFeedbackBuffersEXT(
     commandBuffer: VkCommandBuffer,
     firstBinding: u32,
@@ -521,22 +414,13 @@ pub unsafe extern "system" fn vkCmdBindTransformFeedbackBuffersEXT(
     pOffsets: *const VkDeviceSize,
     pSizes: *const VkDeviceSize,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdBindTransformFeedbackBuffersEXT)(
-                commandBuffer,
-                firstBinding,
-                bindingCount,
-                pBuffers,
-                pOffsets,
-                pSizes,
-            )
-        },
-        None => seam::reject(row::vkCmdBindTransformFeedbackBuffersEXT),
+    forward! {
+        vkCmdBindTransformFeedbackBuffersEXT(commandBuffer, firstBinding, bindingCount, pBuffers, pOffsets, pSizes)
     }
 }
 
 /// [`vkCmdBindVertexBuffers`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindVertexBuffers.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdBindVertexBuffers(
     commandBuffer: VkCommandBuffer,
@@ -545,15 +429,11 @@ pub unsafe extern "system" fn vkCmdBindVertexBuffers(
     pBuffers: *const VkBuffer,
     pOffsets: *const VkDeviceSize,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdBindVertexBuffers)(commandBuffer, firstBinding, bindingCount, pBuffers, pOffsets)
-        },
-        None => seam::reject(row::vkCmdBindVertexBuffers),
-    }
+    forward! { vkCmdBindVertexBuffers(commandBuffer, firstBinding, bindingCount, pBuffers, pOffsets) }
 }
 
 /// [`vkCmdBindVertexBuffers2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindVertexBuffers2.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdBindVertexBuffers2(
     commandBuffer: VkCommandBuffer,
@@ -564,23 +444,13 @@ pub unsafe extern "system" fn vkCmdBindVertexBuffers2(
     pSizes: *const VkDeviceSize,
     pStrides: *const VkDeviceSize,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdBindVertexBuffers2)(
-                commandBuffer,
-                firstBinding,
-                bindingCount,
-                pBuffers,
-                pOffsets,
-                pSizes,
-                pStrides,
-            )
-        },
-        None => seam::reject(row::vkCmdBindVertexBuffers2),
+    forward! {
+        vkCmdBindVertexBuffers2(commandBuffer, firstBinding, bindingCount, pBuffers, pOffsets, pSizes, pStrides)
     }
 }
 
 /// [`vkCmdBindVertexBuffers2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindVertexBuffers2EXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindVertexBuffers2EXT(
     commandBuffer: VkCommandBuffer,
     firstBinding: u32,
@@ -590,38 +460,24 @@ pub unsafe extern "system" fn vkCmdBindVertexBuffers2EXT(
     pSizes: *const VkDeviceSize,
     pStrides: *const VkDeviceSize,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdBindVertexBuffers2EXT)(
-                commandBuffer,
-                firstBinding,
-                bindingCount,
-                pBuffers,
-                pOffsets,
-                pSizes,
-                pStrides,
-            )
-        },
-        None => seam::reject(row::vkCmdBindVertexBuffers2EXT),
+    forward! {
+        vkCmdBindVertexBuffers2EXT(commandBuffer, firstBinding, bindingCount, pBuffers, pOffsets, pSizes, pStrides)
     }
 }
 
 /// [`vkCmdBindVertexBuffers3KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindVertexBuffers3KHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindVertexBuffers3KHR(
     commandBuffer: VkCommandBuffer,
     firstBinding: u32,
     bindingCount: u32,
     pBindingInfos: *const VkBindVertexBuffer3InfoKHR,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdBindVertexBuffers3KHR)(commandBuffer, firstBinding, bindingCount, pBindingInfos)
-        },
-        None => seam::reject(row::vkCmdBindVertexBuffers3KHR),
-    }
+    forward! { vkCmdBindVertexBuffers3KHR(commandBuffer, firstBinding, bindingCount, pBindingInfos) }
 }
 
 /// [`vkCmdBlitImage`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBlitImage.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdBlitImage(
     commandBuffer: VkCommandBuffer,
@@ -633,44 +489,29 @@ pub unsafe extern "system" fn vkCmdBlitImage(
     pRegions: *const VkImageBlit,
     filter: VkFilter,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdBlitImage)(
-                commandBuffer,
-                srcImage,
-                srcImageLayout,
-                dstImage,
-                dstImageLayout,
-                regionCount,
-                pRegions,
-                filter,
-            )
-        },
-        None => seam::reject(row::vkCmdBlitImage),
+    forward! {
+        vkCmdBlitImage(commandBuffer, srcImage, srcImageLayout, dstImage, dstImageLayout, regionCount, pRegions, filter)
     }
 }
 
 /// [`vkCmdBlitImage2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBlitImage2.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdBlitImage2(commandBuffer: VkCommandBuffer, pBlitImageInfo: *const VkBlitImageInfo2) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdBlitImage2)(commandBuffer, pBlitImageInfo) },
-        None => seam::reject(row::vkCmdBlitImage2),
-    }
+    forward! { vkCmdBlitImage2(commandBuffer, pBlitImageInfo) }
 }
 
 /// [`vkCmdBlitImage2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBlitImage2KHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBlitImage2KHR(
     commandBuffer: VkCommandBuffer,
     pBlitImageInfo: *const VkBlitImageInfo2,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdBlitImage2KHR)(commandBuffer, pBlitImageInfo) },
-        None => seam::reject(row::vkCmdBlitImage2KHR),
-    }
+    forward! { vkCmdBlitImage2KHR(commandBuffer, pBlitImageInfo) }
 }
 
 /// [`vkCmdBuildAccelerationStructureNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBuildAccelerationStructureNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBuildAccelerationStructureNV(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkAccelerationStructureInfoNV,
@@ -682,25 +523,14 @@ pub unsafe extern "system" fn vkCmdBuildAccelerationStructureNV(
     scratch: VkBuffer,
     scratchOffset: VkDeviceSize,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdBuildAccelerationStructureNV)(
-                commandBuffer,
-                pInfo,
-                instanceData,
-                instanceOffset,
-                update,
-                dst,
-                src,
-                scratch,
-                scratchOffset,
-            )
-        },
-        None => seam::reject(row::vkCmdBuildAccelerationStructureNV),
+    forward! {
+        vkCmdBuildAccelerationStructureNV(commandBuffer, pInfo, instanceData, instanceOffset, update, dst, src, scratch,
+        scratchOffset)
     }
 }
 
 /// [`vkCmdBuildAccelerationStructuresIndirectKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBuildAccelerationStructuresIndirectKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBuildAccelerationStructuresIndirectKHR(
     commandBuffer: VkCommandBuffer,
     infoCount: u32,
@@ -709,73 +539,53 @@ pub unsafe extern "system" fn vkCmdBuildAccelerationStructuresIndirectKHR(
     pIndirectStrides: *const u32,
     ppMaxPrimitiveCounts: *const *const u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdBuildAccelerationStructuresIndirectKHR)(
-                commandBuffer,
-                infoCount,
-                pInfos,
-                pIndirectDeviceAddresses,
-                pIndirectStrides,
-                ppMaxPrimitiveCounts,
-            )
-        },
-        None => seam::reject(row::vkCmdBuildAccelerationStructuresIndirectKHR),
+    forward! {
+        vkCmdBuildAccelerationStructuresIndirectKHR(commandBuffer, infoCount, pInfos, pIndirectDeviceAddresses,
+        pIndirectStrides, ppMaxPrimitiveCounts)
     }
 }
 
 /// [`vkCmdBuildAccelerationStructuresKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBuildAccelerationStructuresKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBuildAccelerationStructuresKHR(
     commandBuffer: VkCommandBuffer,
     infoCount: u32,
     pInfos: *const VkAccelerationStructureBuildGeometryInfoKHR,
     ppBuildRangeInfos: *const *const VkAccelerationStructureBuildRangeInfoKHR,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdBuildAccelerationStructuresKHR)(commandBuffer, infoCount, pInfos, ppBuildRangeInfos)
-        },
-        None => seam::reject(row::vkCmdBuildAccelerationStructuresKHR),
-    }
+    forward! { vkCmdBuildAccelerationStructuresKHR(commandBuffer, infoCount, pInfos, ppBuildRangeInfos) }
 }
 
 /// [`vkCmdBuildClusterAccelerationStructureIndirectNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBuildClusterAccelerationStructureIndirectNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBuildClusterAccelerationStructureIndirectNV(
     commandBuffer: VkCommandBuffer,
     pCommandInfos: *const VkClusterAccelerationStructureCommandsInfoNV,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdBuildClusterAccelerationStructureIndirectNV)(commandBuffer, pCommandInfos)
-        },
-        None => seam::reject(row::vkCmdBuildClusterAccelerationStructureIndirectNV),
-    }
+    forward! { vkCmdBuildClusterAccelerationStructureIndirectNV(commandBuffer, pCommandInfos) }
 }
 
 /// [`vkCmdBuildMicromapsEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBuildMicromapsEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBuildMicromapsEXT(
     commandBuffer: VkCommandBuffer,
     infoCount: u32,
     pInfos: *const VkMicromapBuildInfoEXT,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdBuildMicromapsEXT)(commandBuffer, infoCount, pInfos) },
-        None => seam::reject(row::vkCmdBuildMicromapsEXT),
-    }
+    forward! { vkCmdBuildMicromapsEXT(commandBuffer, infoCount, pInfos) }
 }
 
 /// [`vkCmdBuildPartitionedAccelerationStructuresNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBuildPartitionedAccelerationStructuresNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBuildPartitionedAccelerationStructuresNV(
     commandBuffer: VkCommandBuffer,
     pBuildInfo: *const VkBuildPartitionedAccelerationStructureInfoNV,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdBuildPartitionedAccelerationStructuresNV)(commandBuffer, pBuildInfo) },
-        None => seam::reject(row::vkCmdBuildPartitionedAccelerationStructuresNV),
-    }
+    forward! { vkCmdBuildPartitionedAccelerationStructuresNV(commandBuffer, pBuildInfo) }
 }
 
 /// [`vkCmdClearAttachments`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdClearAttachments.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdClearAttachments(
     commandBuffer: VkCommandBuffer,
@@ -784,15 +594,11 @@ pub unsafe extern "system" fn vkCmdClearAttachments(
     rectCount: u32,
     pRects: *const VkClearRect,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdClearAttachments)(commandBuffer, attachmentCount, pAttachments, rectCount, pRects)
-        },
-        None => seam::reject(row::vkCmdClearAttachments),
-    }
+    forward! { vkCmdClearAttachments(commandBuffer, attachmentCount, pAttachments, rectCount, pRects) }
 }
 
 /// [`vkCmdClearColorImage`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdClearColorImage.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdClearColorImage(
     commandBuffer: VkCommandBuffer,
@@ -802,15 +608,11 @@ pub unsafe extern "system" fn vkCmdClearColorImage(
     rangeCount: u32,
     pRanges: *const VkImageSubresourceRange,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdClearColorImage)(commandBuffer, image, imageLayout, pColor, rangeCount, pRanges)
-        },
-        None => seam::reject(row::vkCmdClearColorImage),
-    }
+    forward! { vkCmdClearColorImage(commandBuffer, image, imageLayout, pColor, rangeCount, pRanges) }
 }
 
 /// [`vkCmdClearDepthStencilImage`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdClearDepthStencilImage.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdClearDepthStencilImage(
     commandBuffer: VkCommandBuffer,
@@ -820,73 +622,59 @@ pub unsafe extern "system" fn vkCmdClearDepthStencilImage(
     rangeCount: u32,
     pRanges: *const VkImageSubresourceRange,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdClearDepthStencilImage)(commandBuffer, image, imageLayout, pDepthStencil, rangeCount, pRanges)
-        },
-        None => seam::reject(row::vkCmdClearDepthStencilImage),
-    }
+    forward! { vkCmdClearDepthStencilImage(commandBuffer, image, imageLayout, pDepthStencil, rangeCount, pRanges) }
 }
 
 /// [`vkCmdControlVideoCodingKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdControlVideoCodingKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdControlVideoCodingKHR(
     commandBuffer: VkCommandBuffer,
     pCodingControlInfo: *const VkVideoCodingControlInfoKHR,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdControlVideoCodingKHR)(commandBuffer, pCodingControlInfo) },
-        None => seam::reject(row::vkCmdControlVideoCodingKHR),
-    }
+    forward! { vkCmdControlVideoCodingKHR(commandBuffer, pCodingControlInfo) }
 }
 
 /// [`vkCmdConvertCooperativeVectorMatrixNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdConvertCooperativeVectorMatrixNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdConvertCooperativeVectorMatrixNV(
     commandBuffer: VkCommandBuffer,
     infoCount: u32,
     pInfos: *const VkConvertCooperativeVectorMatrixInfoNV,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdConvertCooperativeVectorMatrixNV)(commandBuffer, infoCount, pInfos) },
-        None => seam::reject(row::vkCmdConvertCooperativeVectorMatrixNV),
-    }
+    forward! { vkCmdConvertCooperativeVectorMatrixNV(commandBuffer, infoCount, pInfos) }
 }
 
 /// [`vkCmdCopyAccelerationStructureKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyAccelerationStructureKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyAccelerationStructureKHR(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkCopyAccelerationStructureInfoKHR,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdCopyAccelerationStructureKHR)(commandBuffer, pInfo) },
-        None => seam::reject(row::vkCmdCopyAccelerationStructureKHR),
-    }
+    forward! { vkCmdCopyAccelerationStructureKHR(commandBuffer, pInfo) }
 }
 
 /// [`vkCmdCopyAccelerationStructureNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyAccelerationStructureNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyAccelerationStructureNV(
     commandBuffer: VkCommandBuffer,
     dst: VkAccelerationStructureNV,
     src: VkAccelerationStructureNV,
     mode: VkCopyAccelerationStructureModeKHR,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdCopyAccelerationStructureNV)(commandBuffer, dst, src, mode) },
-        None => seam::reject(row::vkCmdCopyAccelerationStructureNV),
-    }
+    forward! { vkCmdCopyAccelerationStructureNV(commandBuffer, dst, src, mode) }
 }
 
 /// [`vkCmdCopyAccelerationStructureToMemoryKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyAccelerationStructureToMemoryKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyAccelerationStructureToMemoryKHR(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkCopyAccelerationStructureToMemoryInfoKHR,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdCopyAccelerationStructureToMemoryKHR)(commandBuffer, pInfo) },
-        None => seam::reject(row::vkCmdCopyAccelerationStructureToMemoryKHR),
-    }
+    forward! { vkCmdCopyAccelerationStructureToMemoryKHR(commandBuffer, pInfo) }
 }
 
 /// [`vkCmdCopyBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyBuffer.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdCopyBuffer(
     commandBuffer: VkCommandBuffer,
@@ -895,36 +683,30 @@ pub unsafe extern "system" fn vkCmdCopyBuffer(
     regionCount: u32,
     pRegions: *const VkBufferCopy,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdCopyBuffer)(commandBuffer, srcBuffer, dstBuffer, regionCount, pRegions) },
-        None => seam::reject(row::vkCmdCopyBuffer),
-    }
+    forward! { vkCmdCopyBuffer(commandBuffer, srcBuffer, dstBuffer, regionCount, pRegions) }
 }
 
 /// [`vkCmdCopyBuffer2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyBuffer2.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdCopyBuffer2(
     commandBuffer: VkCommandBuffer,
     pCopyBufferInfo: *const VkCopyBufferInfo2,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdCopyBuffer2)(commandBuffer, pCopyBufferInfo) },
-        None => seam::reject(row::vkCmdCopyBuffer2),
-    }
+    forward! { vkCmdCopyBuffer2(commandBuffer, pCopyBufferInfo) }
 }
 
 /// [`vkCmdCopyBuffer2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyBuffer2KHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyBuffer2KHR(
     commandBuffer: VkCommandBuffer,
     pCopyBufferInfo: *const VkCopyBufferInfo2,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdCopyBuffer2KHR)(commandBuffer, pCopyBufferInfo) },
-        None => seam::reject(row::vkCmdCopyBuffer2KHR),
-    }
+    forward! { vkCmdCopyBuffer2KHR(commandBuffer, pCopyBufferInfo) }
 }
 
 /// [`vkCmdCopyBufferToImage`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyBufferToImage.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdCopyBufferToImage(
     commandBuffer: VkCommandBuffer,
@@ -934,56 +716,39 @@ pub unsafe extern "system" fn vkCmdCopyBufferToImage(
     regionCount: u32,
     pRegions: *const VkBufferImageCopy,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdCopyBufferToImage)(
-                commandBuffer,
-                srcBuffer,
-                dstImage,
-                dstImageLayout,
-                regionCount,
-                pRegions,
-            )
-        },
-        None => seam::reject(row::vkCmdCopyBufferToImage),
-    }
+    forward! { vkCmdCopyBufferToImage(commandBuffer, srcBuffer, dstImage, dstImageLayout, regionCount, pRegions) }
 }
 
 /// [`vkCmdCopyBufferToImage2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyBufferToImage2.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdCopyBufferToImage2(
     commandBuffer: VkCommandBuffer,
     pCopyBufferToImageInfo: *const VkCopyBufferToImageInfo2,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdCopyBufferToImage2)(commandBuffer, pCopyBufferToImageInfo) },
-        None => seam::reject(row::vkCmdCopyBufferToImage2),
-    }
+    forward! { vkCmdCopyBufferToImage2(commandBuffer, pCopyBufferToImageInfo) }
 }
 
 /// [`vkCmdCopyBufferToImage2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyBufferToImage2KHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyBufferToImage2KHR(
     commandBuffer: VkCommandBuffer,
     pCopyBufferToImageInfo: *const VkCopyBufferToImageInfo2,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdCopyBufferToImage2KHR)(commandBuffer, pCopyBufferToImageInfo) },
-        None => seam::reject(row::vkCmdCopyBufferToImage2KHR),
-    }
+    forward! { vkCmdCopyBufferToImage2KHR(commandBuffer, pCopyBufferToImageInfo) }
 }
 
 /// [`vkCmdCopyGpaSessionResultsAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyGpaSessionResultsAMD.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyGpaSessionResultsAMD(
     commandBuffer: VkCommandBuffer,
     gpaSession: VkGpaSessionAMD,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdCopyGpaSessionResultsAMD)(commandBuffer, gpaSession) },
-        None => seam::reject(row::vkCmdCopyGpaSessionResultsAMD),
-    }
+    forward! { vkCmdCopyGpaSessionResultsAMD(commandBuffer, gpaSession) }
 }
 
 /// [`vkCmdCopyImage`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyImage.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdCopyImage(
     commandBuffer: VkCommandBuffer,
@@ -994,43 +759,29 @@ pub unsafe extern "system" fn vkCmdCopyImage(
     regionCount: u32,
     pRegions: *const VkImageCopy,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdCopyImage)(
-                commandBuffer,
-                srcImage,
-                srcImageLayout,
-                dstImage,
-                dstImageLayout,
-                regionCount,
-                pRegions,
-            )
-        },
-        None => seam::reject(row::vkCmdCopyImage),
+    forward! {
+        vkCmdCopyImage(commandBuffer, srcImage, srcImageLayout, dstImage, dstImageLayout, regionCount, pRegions)
     }
 }
 
 /// [`vkCmdCopyImage2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyImage2.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdCopyImage2(commandBuffer: VkCommandBuffer, pCopyImageInfo: *const VkCopyImageInfo2) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdCopyImage2)(commandBuffer, pCopyImageInfo) },
-        None => seam::reject(row::vkCmdCopyImage2),
-    }
+    forward! { vkCmdCopyImage2(commandBuffer, pCopyImageInfo) }
 }
 
 /// [`vkCmdCopyImage2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyImage2KHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyImage2KHR(
     commandBuffer: VkCommandBuffer,
     pCopyImageInfo: *const VkCopyImageInfo2,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdCopyImage2KHR)(commandBuffer, pCopyImageInfo) },
-        None => seam::reject(row::vkCmdCopyImage2KHR),
-    }
+    forward! { vkCmdCopyImage2KHR(commandBuffer, pCopyImageInfo) }
 }
 
 /// [`vkCmdCopyImageToBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyImageToBuffer.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdCopyImageToBuffer(
     commandBuffer: VkCommandBuffer,
@@ -1040,117 +791,86 @@ pub unsafe extern "system" fn vkCmdCopyImageToBuffer(
     regionCount: u32,
     pRegions: *const VkBufferImageCopy,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdCopyImageToBuffer)(
-                commandBuffer,
-                srcImage,
-                srcImageLayout,
-                dstBuffer,
-                regionCount,
-                pRegions,
-            )
-        },
-        None => seam::reject(row::vkCmdCopyImageToBuffer),
-    }
+    forward! { vkCmdCopyImageToBuffer(commandBuffer, srcImage, srcImageLayout, dstBuffer, regionCount, pRegions) }
 }
 
 /// [`vkCmdCopyImageToBuffer2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyImageToBuffer2.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdCopyImageToBuffer2(
     commandBuffer: VkCommandBuffer,
     pCopyImageToBufferInfo: *const VkCopyImageToBufferInfo2,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdCopyImageToBuffer2)(commandBuffer, pCopyImageToBufferInfo) },
-        None => seam::reject(row::vkCmdCopyImageToBuffer2),
-    }
+    forward! { vkCmdCopyImageToBuffer2(commandBuffer, pCopyImageToBufferInfo) }
 }
 
 /// [`vkCmdCopyImageToBuffer2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyImageToBuffer2KHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyImageToBuffer2KHR(
     commandBuffer: VkCommandBuffer,
     pCopyImageToBufferInfo: *const VkCopyImageToBufferInfo2,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdCopyImageToBuffer2KHR)(commandBuffer, pCopyImageToBufferInfo) },
-        None => seam::reject(row::vkCmdCopyImageToBuffer2KHR),
-    }
+    forward! { vkCmdCopyImageToBuffer2KHR(commandBuffer, pCopyImageToBufferInfo) }
 }
 
 /// [`vkCmdCopyImageToMemoryKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyImageToMemoryKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyImageToMemoryKHR(
     commandBuffer: VkCommandBuffer,
     pCopyMemoryInfo: *const VkCopyDeviceMemoryImageInfoKHR,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdCopyImageToMemoryKHR)(commandBuffer, pCopyMemoryInfo) },
-        None => seam::reject(row::vkCmdCopyImageToMemoryKHR),
-    }
+    forward! { vkCmdCopyImageToMemoryKHR(commandBuffer, pCopyMemoryInfo) }
 }
 
 /// [`vkCmdCopyMemoryIndirectKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyMemoryIndirectKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyMemoryIndirectKHR(
     commandBuffer: VkCommandBuffer,
     pCopyMemoryIndirectInfo: *const VkCopyMemoryIndirectInfoKHR,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdCopyMemoryIndirectKHR)(commandBuffer, pCopyMemoryIndirectInfo) },
-        None => seam::reject(row::vkCmdCopyMemoryIndirectKHR),
-    }
+    forward! { vkCmdCopyMemoryIndirectKHR(commandBuffer, pCopyMemoryIndirectInfo) }
 }
 
 /// [`vkCmdCopyMemoryIndirectNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyMemoryIndirectNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyMemoryIndirectNV(
     commandBuffer: VkCommandBuffer,
     copyBufferAddress: VkDeviceAddress,
     copyCount: u32,
     stride: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdCopyMemoryIndirectNV)(commandBuffer, copyBufferAddress, copyCount, stride)
-        },
-        None => seam::reject(row::vkCmdCopyMemoryIndirectNV),
-    }
+    forward! { vkCmdCopyMemoryIndirectNV(commandBuffer, copyBufferAddress, copyCount, stride) }
 }
 
 /// [`vkCmdCopyMemoryKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyMemoryKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyMemoryKHR(
     commandBuffer: VkCommandBuffer,
     pCopyMemoryInfo: *const VkCopyDeviceMemoryInfoKHR,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdCopyMemoryKHR)(commandBuffer, pCopyMemoryInfo) },
-        None => seam::reject(row::vkCmdCopyMemoryKHR),
-    }
+    forward! { vkCmdCopyMemoryKHR(commandBuffer, pCopyMemoryInfo) }
 }
 
 /// [`vkCmdCopyMemoryToAccelerationStructureKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyMemoryToAccelerationStructureKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyMemoryToAccelerationStructureKHR(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkCopyMemoryToAccelerationStructureInfoKHR,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdCopyMemoryToAccelerationStructureKHR)(commandBuffer, pInfo) },
-        None => seam::reject(row::vkCmdCopyMemoryToAccelerationStructureKHR),
-    }
+    forward! { vkCmdCopyMemoryToAccelerationStructureKHR(commandBuffer, pInfo) }
 }
 
 /// [`vkCmdCopyMemoryToImageIndirectKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyMemoryToImageIndirectKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyMemoryToImageIndirectKHR(
     commandBuffer: VkCommandBuffer,
     pCopyMemoryToImageIndirectInfo: *const VkCopyMemoryToImageIndirectInfoKHR,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdCopyMemoryToImageIndirectKHR)(commandBuffer, pCopyMemoryToImageIndirectInfo)
-        },
-        None => seam::reject(row::vkCmdCopyMemoryToImageIndirectKHR),
-    }
+    forward! { vkCmdCopyMemoryToImageIndirectKHR(commandBuffer, pCopyMemoryToImageIndirectInfo) }
 }
 
 /// [`vkCmdCopyMemoryToImageIndirectNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyMemoryToImageIndirectNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyMemoryToImageIndirectNV(
     commandBuffer: VkCommandBuffer,
     copyBufferAddress: VkDeviceAddress,
@@ -1160,67 +880,50 @@ pub unsafe extern "system" fn vkCmdCopyMemoryToImageIndirectNV(
     dstImageLayout: VkImageLayout,
     pImageSubresources: *const VkImageSubresourceLayers,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdCopyMemoryToImageIndirectNV)(
-                commandBuffer,
-                copyBufferAddress,
-                copyCount,
-                stride,
-                dstImage,
-                dstImageLayout,
-                pImageSubresources,
-            )
-        },
-        None => seam::reject(row::vkCmdCopyMemoryToImageIndirectNV),
+    forward! {
+        vkCmdCopyMemoryToImageIndirectNV(commandBuffer, copyBufferAddress, copyCount, stride, dstImage, dstImageLayout,
+        pImageSubresources)
     }
 }
 
 /// [`vkCmdCopyMemoryToImageKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyMemoryToImageKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyMemoryToImageKHR(
     commandBuffer: VkCommandBuffer,
     pCopyMemoryInfo: *const VkCopyDeviceMemoryImageInfoKHR,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdCopyMemoryToImageKHR)(commandBuffer, pCopyMemoryInfo) },
-        None => seam::reject(row::vkCmdCopyMemoryToImageKHR),
-    }
+    forward! { vkCmdCopyMemoryToImageKHR(commandBuffer, pCopyMemoryInfo) }
 }
 
 /// [`vkCmdCopyMemoryToMicromapEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyMemoryToMicromapEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyMemoryToMicromapEXT(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkCopyMemoryToMicromapInfoEXT,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdCopyMemoryToMicromapEXT)(commandBuffer, pInfo) },
-        None => seam::reject(row::vkCmdCopyMemoryToMicromapEXT),
-    }
+    forward! { vkCmdCopyMemoryToMicromapEXT(commandBuffer, pInfo) }
 }
 
 /// [`vkCmdCopyMicromapEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyMicromapEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyMicromapEXT(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkCopyMicromapInfoEXT,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdCopyMicromapEXT)(commandBuffer, pInfo) },
-        None => seam::reject(row::vkCmdCopyMicromapEXT),
-    }
+    forward! { vkCmdCopyMicromapEXT(commandBuffer, pInfo) }
 }
 
 /// [`vkCmdCopyMicromapToMemoryEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyMicromapToMemoryEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyMicromapToMemoryEXT(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkCopyMicromapToMemoryInfoEXT,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdCopyMicromapToMemoryEXT)(commandBuffer, pInfo) },
-        None => seam::reject(row::vkCmdCopyMicromapToMemoryEXT),
-    }
+    forward! { vkCmdCopyMicromapToMemoryEXT(commandBuffer, pInfo) }
 }
 
 /// [`vkCmdCopyQueryPoolResults`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyQueryPoolResults.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdCopyQueryPoolResults(
     commandBuffer: VkCommandBuffer,
@@ -1232,24 +935,13 @@ pub unsafe extern "system" fn vkCmdCopyQueryPoolResults(
     stride: VkDeviceSize,
     flags: VkQueryResultFlags,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdCopyQueryPoolResults)(
-                commandBuffer,
-                queryPool,
-                firstQuery,
-                queryCount,
-                dstBuffer,
-                dstOffset,
-                stride,
-                flags,
-            )
-        },
-        None => seam::reject(row::vkCmdCopyQueryPoolResults),
+    forward! {
+        vkCmdCopyQueryPoolResults(commandBuffer, queryPool, firstQuery, queryCount, dstBuffer, dstOffset, stride, flags)
     }
 }
 
 /// [`vkCmdCopyQueryPoolResultsToMemoryKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyQueryPoolResultsToMemoryKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyQueryPoolResultsToMemoryKHR(
     commandBuffer: VkCommandBuffer,
     queryPool: VkQueryPool,
@@ -1259,108 +951,83 @@ pub unsafe extern "system" fn vkCmdCopyQueryPoolResultsToMemoryKHR(
     dstFlags: VkAddressCommandFlagsKHR,
     queryResultFlags: VkQueryResultFlags,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdCopyQueryPoolResultsToMemoryKHR)(
-                commandBuffer,
-                queryPool,
-                firstQuery,
-                queryCount,
-                pDstRange,
-                dstFlags,
-                queryResultFlags,
-            )
-        },
-        None => seam::reject(row::vkCmdCopyQueryPoolResultsToMemoryKHR),
+    forward! {
+        vkCmdCopyQueryPoolResultsToMemoryKHR(commandBuffer, queryPool, firstQuery, queryCount, pDstRange, dstFlags,
+        queryResultFlags)
     }
 }
 
 /// [`vkCmdCopyTensorARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyTensorARM.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyTensorARM(
     commandBuffer: VkCommandBuffer,
     pCopyTensorInfo: *const VkCopyTensorInfoARM,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdCopyTensorARM)(commandBuffer, pCopyTensorInfo) },
-        None => seam::reject(row::vkCmdCopyTensorARM),
-    }
+    forward! { vkCmdCopyTensorARM(commandBuffer, pCopyTensorInfo) }
 }
 
 /// [`vkCmdCuLaunchKernelNVX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCuLaunchKernelNVX.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCuLaunchKernelNVX(
     commandBuffer: VkCommandBuffer,
     pLaunchInfo: *const VkCuLaunchInfoNVX,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdCuLaunchKernelNVX)(commandBuffer, pLaunchInfo) },
-        None => seam::reject(row::vkCmdCuLaunchKernelNVX),
-    }
+    forward! { vkCmdCuLaunchKernelNVX(commandBuffer, pLaunchInfo) }
 }
 
 /// [`vkCmdCudaLaunchKernelNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCudaLaunchKernelNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCudaLaunchKernelNV(
     commandBuffer: VkCommandBuffer,
     pLaunchInfo: *const VkCudaLaunchInfoNV,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdCudaLaunchKernelNV)(commandBuffer, pLaunchInfo) },
-        None => seam::reject(row::vkCmdCudaLaunchKernelNV),
-    }
+    forward! { vkCmdCudaLaunchKernelNV(commandBuffer, pLaunchInfo) }
 }
 
 /// [`vkCmdDebugMarkerBeginEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDebugMarkerBeginEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDebugMarkerBeginEXT(
     commandBuffer: VkCommandBuffer,
     pMarkerInfo: *const VkDebugMarkerMarkerInfoEXT,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdDebugMarkerBeginEXT)(commandBuffer, pMarkerInfo) },
-        None => seam::reject(row::vkCmdDebugMarkerBeginEXT),
-    }
+    forward! { vkCmdDebugMarkerBeginEXT(commandBuffer, pMarkerInfo) }
 }
 
 /// [`vkCmdDebugMarkerEndEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDebugMarkerEndEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDebugMarkerEndEXT(commandBuffer: VkCommandBuffer) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdDebugMarkerEndEXT)(commandBuffer) },
-        None => seam::reject(row::vkCmdDebugMarkerEndEXT),
-    }
+    forward! { vkCmdDebugMarkerEndEXT(commandBuffer) }
 }
 
 /// [`vkCmdDebugMarkerInsertEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDebugMarkerInsertEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDebugMarkerInsertEXT(
     commandBuffer: VkCommandBuffer,
     pMarkerInfo: *const VkDebugMarkerMarkerInfoEXT,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdDebugMarkerInsertEXT)(commandBuffer, pMarkerInfo) },
-        None => seam::reject(row::vkCmdDebugMarkerInsertEXT),
-    }
+    forward! { vkCmdDebugMarkerInsertEXT(commandBuffer, pMarkerInfo) }
 }
 
 /// [`vkCmdDecodeVideoKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDecodeVideoKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDecodeVideoKHR(
     commandBuffer: VkCommandBuffer,
     pDecodeInfo: *const VkVideoDecodeInfoKHR,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdDecodeVideoKHR)(commandBuffer, pDecodeInfo) },
-        None => seam::reject(row::vkCmdDecodeVideoKHR),
-    }
+    forward! { vkCmdDecodeVideoKHR(commandBuffer, pDecodeInfo) }
 }
 
 /// [`vkCmdDecompressMemoryEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDecompressMemoryEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDecompressMemoryEXT(
     commandBuffer: VkCommandBuffer,
     pDecompressMemoryInfoEXT: *const VkDecompressMemoryInfoEXT,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdDecompressMemoryEXT)(commandBuffer, pDecompressMemoryInfoEXT) },
-        None => seam::reject(row::vkCmdDecompressMemoryEXT),
-    }
+    forward! { vkCmdDecompressMemoryEXT(commandBuffer, pDecompressMemoryInfoEXT) }
 }
 
 /// [`vkCmdDecompressMemoryIndirectCountEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDecompressMemoryIndirectCountEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDecompressMemoryIndirectCountEXT(
     commandBuffer: VkCommandBuffer,
     decompressionMethod: VkMemoryDecompressionMethodFlagsEXT,
@@ -1369,56 +1036,38 @@ pub unsafe extern "system" fn vkCmdDecompressMemoryIndirectCountEXT(
     maxDecompressionCount: u32,
     stride: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdDecompressMemoryIndirectCountEXT)(
-                commandBuffer,
-                decompressionMethod,
-                indirectCommandsAddress,
-                indirectCommandsCountAddress,
-                maxDecompressionCount,
-                stride,
-            )
-        },
-        None => seam::reject(row::vkCmdDecompressMemoryIndirectCountEXT),
+    forward! {
+        vkCmdDecompressMemoryIndirectCountEXT(commandBuffer, decompressionMethod, indirectCommandsAddress,
+        indirectCommandsCountAddress, maxDecompressionCount, stride)
     }
 }
 
 /// [`vkCmdDecompressMemoryIndirectCountNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDecompressMemoryIndirectCountNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDecompressMemoryIndirectCountNV(
     commandBuffer: VkCommandBuffer,
     indirectCommandsAddress: VkDeviceAddress,
     indirectCommandsCountAddress: VkDeviceAddress,
     stride: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdDecompressMemoryIndirectCountNV)(
-                commandBuffer,
-                indirectCommandsAddress,
-                indirectCommandsCountAddress,
-                stride,
-            )
-        },
-        None => seam::reject(row::vkCmdDecompressMemoryIndirectCountNV),
+    forward! {
+        vkCmdDecompressMemoryIndirectCountNV(commandBuffer, indirectCommandsAddress, indirectCommandsCountAddress,
+        stride)
     }
 }
 
 /// [`vkCmdDecompressMemoryNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDecompressMemoryNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDecompressMemoryNV(
     commandBuffer: VkCommandBuffer,
     decompressRegionCount: u32,
     pDecompressMemoryRegions: *const VkDecompressMemoryRegionNV,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdDecompressMemoryNV)(commandBuffer, decompressRegionCount, pDecompressMemoryRegions)
-        },
-        None => seam::reject(row::vkCmdDecompressMemoryNV),
-    }
+    forward! { vkCmdDecompressMemoryNV(commandBuffer, decompressRegionCount, pDecompressMemoryRegions) }
 }
 
 /// [`vkCmdDispatch`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDispatch.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdDispatch(
     commandBuffer: VkCommandBuffer,
@@ -1426,13 +1075,11 @@ pub unsafe extern "system" fn vkCmdDispatch(
     groupCountY: u32,
     groupCountZ: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdDispatch)(commandBuffer, groupCountX, groupCountY, groupCountZ) },
-        None => seam::reject(row::vkCmdDispatch),
-    }
+    forward! { vkCmdDispatch(commandBuffer, groupCountX, groupCountY, groupCountZ) }
 }
 
 /// [`vkCmdDispatchBase`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDispatchBase.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdDispatchBase(
     commandBuffer: VkCommandBuffer,
@@ -1443,23 +1090,13 @@ pub unsafe extern "system" fn vkCmdDispatchBase(
     groupCountY: u32,
     groupCountZ: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdDispatchBase)(
-                commandBuffer,
-                baseGroupX,
-                baseGroupY,
-                baseGroupZ,
-                groupCountX,
-                groupCountY,
-                groupCountZ,
-            )
-        },
-        None => seam::reject(row::vkCmdDispatchBase),
+    forward! {
+        vkCmdDispatchBase(commandBuffer, baseGroupX, baseGroupY, baseGroupZ, groupCountX, groupCountY, groupCountZ)
     }
 }
 
 /// [`vkCmdDispatchBaseKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDispatchBaseKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDispatchBaseKHR(
     commandBuffer: VkCommandBuffer,
     baseGroupX: u32,
@@ -1469,113 +1106,85 @@ pub unsafe extern "system" fn vkCmdDispatchBaseKHR(
     groupCountY: u32,
     groupCountZ: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdDispatchBaseKHR)(
-                commandBuffer,
-                baseGroupX,
-                baseGroupY,
-                baseGroupZ,
-                groupCountX,
-                groupCountY,
-                groupCountZ,
-            )
-        },
-        None => seam::reject(row::vkCmdDispatchBaseKHR),
+    forward! {
+        vkCmdDispatchBaseKHR(commandBuffer, baseGroupX, baseGroupY, baseGroupZ, groupCountX, groupCountY, groupCountZ)
     }
 }
 
 /// [`vkCmdDispatchDataGraphARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDispatchDataGraphARM.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDispatchDataGraphARM(
     commandBuffer: VkCommandBuffer,
     session: VkDataGraphPipelineSessionARM,
     pInfo: *const VkDataGraphPipelineDispatchInfoARM,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdDispatchDataGraphARM)(commandBuffer, session, pInfo) },
-        None => seam::reject(row::vkCmdDispatchDataGraphARM),
-    }
+    forward! { vkCmdDispatchDataGraphARM(commandBuffer, session, pInfo) }
 }
 
 /// [`vkCmdDispatchGraphAMDX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDispatchGraphAMDX.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDispatchGraphAMDX(
     commandBuffer: VkCommandBuffer,
     scratch: VkDeviceAddress,
     scratchSize: VkDeviceSize,
     pCountInfo: *const VkDispatchGraphCountInfoAMDX,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdDispatchGraphAMDX)(commandBuffer, scratch, scratchSize, pCountInfo) },
-        None => seam::reject(row::vkCmdDispatchGraphAMDX),
-    }
+    forward! { vkCmdDispatchGraphAMDX(commandBuffer, scratch, scratchSize, pCountInfo) }
 }
 
 /// [`vkCmdDispatchGraphIndirectAMDX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDispatchGraphIndirectAMDX.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDispatchGraphIndirectAMDX(
     commandBuffer: VkCommandBuffer,
     scratch: VkDeviceAddress,
     scratchSize: VkDeviceSize,
     pCountInfo: *const VkDispatchGraphCountInfoAMDX,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdDispatchGraphIndirectAMDX)(commandBuffer, scratch, scratchSize, pCountInfo)
-        },
-        None => seam::reject(row::vkCmdDispatchGraphIndirectAMDX),
-    }
+    forward! { vkCmdDispatchGraphIndirectAMDX(commandBuffer, scratch, scratchSize, pCountInfo) }
 }
 
 /// [`vkCmdDispatchGraphIndirectCountAMDX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDispatchGraphIndirectCountAMDX.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDispatchGraphIndirectCountAMDX(
     commandBuffer: VkCommandBuffer,
     scratch: VkDeviceAddress,
     scratchSize: VkDeviceSize,
     countInfo: VkDeviceAddress,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdDispatchGraphIndirectCountAMDX)(commandBuffer, scratch, scratchSize, countInfo)
-        },
-        None => seam::reject(row::vkCmdDispatchGraphIndirectCountAMDX),
-    }
+    forward! { vkCmdDispatchGraphIndirectCountAMDX(commandBuffer, scratch, scratchSize, countInfo) }
 }
 
 /// [`vkCmdDispatchIndirect`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDispatchIndirect.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdDispatchIndirect(
     commandBuffer: VkCommandBuffer,
     buffer: VkBuffer,
     offset: VkDeviceSize,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdDispatchIndirect)(commandBuffer, buffer, offset) },
-        None => seam::reject(row::vkCmdDispatchIndirect),
-    }
+    forward! { vkCmdDispatchIndirect(commandBuffer, buffer, offset) }
 }
 
 /// [`vkCmdDispatchIndirect2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDispatchIndirect2KHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDispatchIndirect2KHR(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkDispatchIndirect2InfoKHR,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdDispatchIndirect2KHR)(commandBuffer, pInfo) },
-        None => seam::reject(row::vkCmdDispatchIndirect2KHR),
-    }
+    forward! { vkCmdDispatchIndirect2KHR(commandBuffer, pInfo) }
 }
 
 /// [`vkCmdDispatchTileQCOM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDispatchTileQCOM.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDispatchTileQCOM(
     commandBuffer: VkCommandBuffer,
     pDispatchTileInfo: *const VkDispatchTileInfoQCOM,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdDispatchTileQCOM)(commandBuffer, pDispatchTileInfo) },
-        None => seam::reject(row::vkCmdDispatchTileQCOM),
-    }
+    forward! { vkCmdDispatchTileQCOM(commandBuffer, pDispatchTileInfo) }
 }
 
 /// [`vkCmdDraw`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDraw.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdDraw(
     commandBuffer: VkCommandBuffer,
@@ -1584,40 +1193,32 @@ pub unsafe extern "system" fn vkCmdDraw(
     firstVertex: u32,
     firstInstance: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdDraw)(commandBuffer, vertexCount, instanceCount, firstVertex, firstInstance)
-        },
-        None => seam::reject(row::vkCmdDraw),
-    }
+    forward! { vkCmdDraw(commandBuffer, vertexCount, instanceCount, firstVertex, firstInstance) }
 }
 
 /// [`vkCmdDrawClusterHUAWEI`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawClusterHUAWEI.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawClusterHUAWEI(
     commandBuffer: VkCommandBuffer,
     groupCountX: u32,
     groupCountY: u32,
     groupCountZ: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdDrawClusterHUAWEI)(commandBuffer, groupCountX, groupCountY, groupCountZ) },
-        None => seam::reject(row::vkCmdDrawClusterHUAWEI),
-    }
+    forward! { vkCmdDrawClusterHUAWEI(commandBuffer, groupCountX, groupCountY, groupCountZ) }
 }
 
 /// [`vkCmdDrawClusterIndirectHUAWEI`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawClusterIndirectHUAWEI.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawClusterIndirectHUAWEI(
     commandBuffer: VkCommandBuffer,
     buffer: VkBuffer,
     offset: VkDeviceSize,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdDrawClusterIndirectHUAWEI)(commandBuffer, buffer, offset) },
-        None => seam::reject(row::vkCmdDrawClusterIndirectHUAWEI),
-    }
+    forward! { vkCmdDrawClusterIndirectHUAWEI(commandBuffer, buffer, offset) }
 }
 
 /// [`vkCmdDrawIndexed`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndexed.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdDrawIndexed(
     commandBuffer: VkCommandBuffer,
@@ -1627,22 +1228,11 @@ pub unsafe extern "system" fn vkCmdDrawIndexed(
     vertexOffset: i32,
     firstInstance: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdDrawIndexed)(
-                commandBuffer,
-                indexCount,
-                instanceCount,
-                firstIndex,
-                vertexOffset,
-                firstInstance,
-            )
-        },
-        None => seam::reject(row::vkCmdDrawIndexed),
-    }
+    forward! { vkCmdDrawIndexed(commandBuffer, indexCount, instanceCount, firstIndex, vertexOffset, firstInstance) }
 }
 
 /// [`vkCmdDrawIndexedIndirect`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndexedIndirect.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdDrawIndexedIndirect(
     commandBuffer: VkCommandBuffer,
@@ -1651,24 +1241,20 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirect(
     drawCount: u32,
     stride: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdDrawIndexedIndirect)(commandBuffer, buffer, offset, drawCount, stride) },
-        None => seam::reject(row::vkCmdDrawIndexedIndirect),
-    }
+    forward! { vkCmdDrawIndexedIndirect(commandBuffer, buffer, offset, drawCount, stride) }
 }
 
 /// [`vkCmdDrawIndexedIndirect2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndexedIndirect2KHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawIndexedIndirect2KHR(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkDrawIndirect2InfoKHR,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdDrawIndexedIndirect2KHR)(commandBuffer, pInfo) },
-        None => seam::reject(row::vkCmdDrawIndexedIndirect2KHR),
-    }
+    forward! { vkCmdDrawIndexedIndirect2KHR(commandBuffer, pInfo) }
 }
 
 /// [`vkCmdDrawIndexedIndirectCount`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndexedIndirectCount.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCount(
     commandBuffer: VkCommandBuffer,
@@ -1679,34 +1265,23 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCount(
     maxDrawCount: u32,
     stride: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdDrawIndexedIndirectCount)(
-                commandBuffer,
-                buffer,
-                offset,
-                countBuffer,
-                countBufferOffset,
-                maxDrawCount,
-                stride,
-            )
-        },
-        None => seam::reject(row::vkCmdDrawIndexedIndirectCount),
+    forward! {
+        vkCmdDrawIndexedIndirectCount(commandBuffer, buffer, offset, countBuffer, countBufferOffset, maxDrawCount,
+        stride)
     }
 }
 
 /// [`vkCmdDrawIndexedIndirectCount2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndexedIndirectCount2KHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCount2KHR(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkDrawIndirectCount2InfoKHR,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdDrawIndexedIndirectCount2KHR)(commandBuffer, pInfo) },
-        None => seam::reject(row::vkCmdDrawIndexedIndirectCount2KHR),
-    }
+    forward! { vkCmdDrawIndexedIndirectCount2KHR(commandBuffer, pInfo) }
 }
 
 /// [`vkCmdDrawIndexedIndirectCountAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndexedIndirectCountAMD.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCountAMD(
     commandBuffer: VkCommandBuffer,
     buffer: VkBuffer,
@@ -1716,23 +1291,14 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCountAMD(
     maxDrawCount: u32,
     stride: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdDrawIndexedIndirectCountAMD)(
-                commandBuffer,
-                buffer,
-                offset,
-                countBuffer,
-                countBufferOffset,
-                maxDrawCount,
-                stride,
-            )
-        },
-        None => seam::reject(row::vkCmdDrawIndexedIndirectCountAMD),
+    forward! {
+        vkCmdDrawIndexedIndirectCountAMD(commandBuffer, buffer, offset, countBuffer, countBufferOffset, maxDrawCount,
+        stride)
     }
 }
 
 /// [`vkCmdDrawIndexedIndirectCountKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndexedIndirectCountKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCountKHR(
     commandBuffer: VkCommandBuffer,
     buffer: VkBuffer,
@@ -1742,23 +1308,14 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCountKHR(
     maxDrawCount: u32,
     stride: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdDrawIndexedIndirectCountKHR)(
-                commandBuffer,
-                buffer,
-                offset,
-                countBuffer,
-                countBufferOffset,
-                maxDrawCount,
-                stride,
-            )
-        },
-        None => seam::reject(row::vkCmdDrawIndexedIndirectCountKHR),
+    forward! {
+        vkCmdDrawIndexedIndirectCountKHR(commandBuffer, buffer, offset, countBuffer, countBufferOffset, maxDrawCount,
+        stride)
     }
 }
 
 /// [`vkCmdDrawIndirect`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndirect.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdDrawIndirect(
     commandBuffer: VkCommandBuffer,
@@ -1767,24 +1324,20 @@ pub unsafe extern "system" fn vkCmdDrawIndirect(
     drawCount: u32,
     stride: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdDrawIndirect)(commandBuffer, buffer, offset, drawCount, stride) },
-        None => seam::reject(row::vkCmdDrawIndirect),
-    }
+    forward! { vkCmdDrawIndirect(commandBuffer, buffer, offset, drawCount, stride) }
 }
 
 /// [`vkCmdDrawIndirect2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndirect2KHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawIndirect2KHR(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkDrawIndirect2InfoKHR,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdDrawIndirect2KHR)(commandBuffer, pInfo) },
-        None => seam::reject(row::vkCmdDrawIndirect2KHR),
-    }
+    forward! { vkCmdDrawIndirect2KHR(commandBuffer, pInfo) }
 }
 
 /// [`vkCmdDrawIndirectByteCount2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndirectByteCount2EXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawIndirectByteCount2EXT(
     commandBuffer: VkCommandBuffer,
     instanceCount: u32,
@@ -1793,22 +1346,14 @@ pub unsafe extern "system" fn vkCmdDrawIndirectByteCount2EXT(
     counterOffset: u32,
     vertexStride: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdDrawIndirectByteCount2EXT)(
-                commandBuffer,
-                instanceCount,
-                firstInstance,
-                pCounterInfo,
-                counterOffset,
-                vertexStride,
-            )
-        },
-        None => seam::reject(row::vkCmdDrawIndirectByteCount2EXT),
+    forward! {
+        vkCmdDrawIndirectByteCount2EXT(commandBuffer, instanceCount, firstInstance, pCounterInfo, counterOffset,
+        vertexStride)
     }
 }
 
 /// [`vkCmdDrawIndirectByteCountEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndirectByteCountEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawIndirectByteCountEXT(
     commandBuffer: VkCommandBuffer,
     instanceCount: u32,
@@ -1818,23 +1363,14 @@ pub unsafe extern "system" fn vkCmdDrawIndirectByteCountEXT(
     counterOffset: u32,
     vertexStride: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdDrawIndirectByteCountEXT)(
-                commandBuffer,
-                instanceCount,
-                firstInstance,
-                counterBuffer,
-                counterBufferOffset,
-                counterOffset,
-                vertexStride,
-            )
-        },
-        None => seam::reject(row::vkCmdDrawIndirectByteCountEXT),
+    forward! {
+        vkCmdDrawIndirectByteCountEXT(commandBuffer, instanceCount, firstInstance, counterBuffer, counterBufferOffset,
+        counterOffset, vertexStride)
     }
 }
 
 /// [`vkCmdDrawIndirectCount`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndirectCount.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdDrawIndirectCount(
     commandBuffer: VkCommandBuffer,
@@ -1845,34 +1381,22 @@ pub unsafe extern "system" fn vkCmdDrawIndirectCount(
     maxDrawCount: u32,
     stride: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdDrawIndirectCount)(
-                commandBuffer,
-                buffer,
-                offset,
-                countBuffer,
-                countBufferOffset,
-                maxDrawCount,
-                stride,
-            )
-        },
-        None => seam::reject(row::vkCmdDrawIndirectCount),
+    forward! {
+        vkCmdDrawIndirectCount(commandBuffer, buffer, offset, countBuffer, countBufferOffset, maxDrawCount, stride)
     }
 }
 
 /// [`vkCmdDrawIndirectCount2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndirectCount2KHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawIndirectCount2KHR(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkDrawIndirectCount2InfoKHR,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdDrawIndirectCount2KHR)(commandBuffer, pInfo) },
-        None => seam::reject(row::vkCmdDrawIndirectCount2KHR),
-    }
+    forward! { vkCmdDrawIndirectCount2KHR(commandBuffer, pInfo) }
 }
 
 /// [`vkCmdDrawIndirectCountAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndirectCountAMD.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawIndirectCountAMD(
     commandBuffer: VkCommandBuffer,
     buffer: VkBuffer,
@@ -1882,23 +1406,13 @@ pub unsafe extern "system" fn vkCmdDrawIndirectCountAMD(
     maxDrawCount: u32,
     stride: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdDrawIndirectCountAMD)(
-                commandBuffer,
-                buffer,
-                offset,
-                countBuffer,
-                countBufferOffset,
-                maxDrawCount,
-                stride,
-            )
-        },
-        None => seam::reject(row::vkCmdDrawIndirectCountAMD),
+    forward! {
+        vkCmdDrawIndirectCountAMD(commandBuffer, buffer, offset, countBuffer, countBufferOffset, maxDrawCount, stride)
     }
 }
 
 /// [`vkCmdDrawIndirectCountKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndirectCountKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawIndirectCountKHR(
     commandBuffer: VkCommandBuffer,
     buffer: VkBuffer,
@@ -1908,58 +1422,42 @@ pub unsafe extern "system" fn vkCmdDrawIndirectCountKHR(
     maxDrawCount: u32,
     stride: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdDrawIndirectCountKHR)(
-                commandBuffer,
-                buffer,
-                offset,
-                countBuffer,
-                countBufferOffset,
-                maxDrawCount,
-                stride,
-            )
-        },
-        None => seam::reject(row::vkCmdDrawIndirectCountKHR),
+    forward! {
+        vkCmdDrawIndirectCountKHR(commandBuffer, buffer, offset, countBuffer, countBufferOffset, maxDrawCount, stride)
     }
 }
 
 /// [`vkCmdDrawMeshTasksEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawMeshTasksEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawMeshTasksEXT(
     commandBuffer: VkCommandBuffer,
     groupCountX: u32,
     groupCountY: u32,
     groupCountZ: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdDrawMeshTasksEXT)(commandBuffer, groupCountX, groupCountY, groupCountZ) },
-        None => seam::reject(row::vkCmdDrawMeshTasksEXT),
-    }
+    forward! { vkCmdDrawMeshTasksEXT(commandBuffer, groupCountX, groupCountY, groupCountZ) }
 }
 
 /// [`vkCmdDrawMeshTasksIndirect2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawMeshTasksIndirect2EXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirect2EXT(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkDrawIndirect2InfoKHR,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdDrawMeshTasksIndirect2EXT)(commandBuffer, pInfo) },
-        None => seam::reject(row::vkCmdDrawMeshTasksIndirect2EXT),
-    }
+    forward! { vkCmdDrawMeshTasksIndirect2EXT(commandBuffer, pInfo) }
 }
 
 /// [`vkCmdDrawMeshTasksIndirectCount2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawMeshTasksIndirectCount2EXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectCount2EXT(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkDrawIndirectCount2InfoKHR,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdDrawMeshTasksIndirectCount2EXT)(commandBuffer, pInfo) },
-        None => seam::reject(row::vkCmdDrawMeshTasksIndirectCount2EXT),
-    }
+    forward! { vkCmdDrawMeshTasksIndirectCount2EXT(commandBuffer, pInfo) }
 }
 
 /// [`vkCmdDrawMeshTasksIndirectCountEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawMeshTasksIndirectCountEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectCountEXT(
     commandBuffer: VkCommandBuffer,
     buffer: VkBuffer,
@@ -1969,23 +1467,14 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectCountEXT(
     maxDrawCount: u32,
     stride: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdDrawMeshTasksIndirectCountEXT)(
-                commandBuffer,
-                buffer,
-                offset,
-                countBuffer,
-                countBufferOffset,
-                maxDrawCount,
-                stride,
-            )
-        },
-        None => seam::reject(row::vkCmdDrawMeshTasksIndirectCountEXT),
+    forward! {
+        vkCmdDrawMeshTasksIndirectCountEXT(commandBuffer, buffer, offset, countBuffer, countBufferOffset, maxDrawCount,
+        stride)
     }
 }
 
 /// [`vkCmdDrawMeshTasksIndirectCountNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawMeshTasksIndirectCountNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectCountNV(
     commandBuffer: VkCommandBuffer,
     buffer: VkBuffer,
@@ -1995,23 +1484,14 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectCountNV(
     maxDrawCount: u32,
     stride: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdDrawMeshTasksIndirectCountNV)(
-                commandBuffer,
-                buffer,
-                offset,
-                countBuffer,
-                countBufferOffset,
-                maxDrawCount,
-                stride,
-            )
-        },
-        None => seam::reject(row::vkCmdDrawMeshTasksIndirectCountNV),
+    forward! {
+        vkCmdDrawMeshTasksIndirectCountNV(commandBuffer, buffer, offset, countBuffer, countBufferOffset, maxDrawCount,
+        stride)
     }
 }
 
 /// [`vkCmdDrawMeshTasksIndirectEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawMeshTasksIndirectEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectEXT(
     commandBuffer: VkCommandBuffer,
     buffer: VkBuffer,
@@ -2019,15 +1499,11 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectEXT(
     drawCount: u32,
     stride: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdDrawMeshTasksIndirectEXT)(commandBuffer, buffer, offset, drawCount, stride)
-        },
-        None => seam::reject(row::vkCmdDrawMeshTasksIndirectEXT),
-    }
+    forward! { vkCmdDrawMeshTasksIndirectEXT(commandBuffer, buffer, offset, drawCount, stride) }
 }
 
 /// [`vkCmdDrawMeshTasksIndirectNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawMeshTasksIndirectNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectNV(
     commandBuffer: VkCommandBuffer,
     buffer: VkBuffer,
@@ -2035,23 +1511,17 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectNV(
     drawCount: u32,
     stride: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdDrawMeshTasksIndirectNV)(commandBuffer, buffer, offset, drawCount, stride)
-        },
-        None => seam::reject(row::vkCmdDrawMeshTasksIndirectNV),
-    }
+    forward! { vkCmdDrawMeshTasksIndirectNV(commandBuffer, buffer, offset, drawCount, stride) }
 }
 
 /// [`vkCmdDrawMeshTasksNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawMeshTasksNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawMeshTasksNV(commandBuffer: VkCommandBuffer, taskCount: u32, firstTask: u32) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdDrawMeshTasksNV)(commandBuffer, taskCount, firstTask) },
-        None => seam::reject(row::vkCmdDrawMeshTasksNV),
-    }
+    forward! { vkCmdDrawMeshTasksNV(commandBuffer, taskCount, firstTask) }
 }
 
 /// [`vkCmdDrawMultiEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawMultiEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawMultiEXT(
     commandBuffer: VkCommandBuffer,
     drawCount: u32,
@@ -2060,22 +1530,11 @@ pub unsafe extern "system" fn vkCmdDrawMultiEXT(
     firstInstance: u32,
     stride: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdDrawMultiEXT)(
-                commandBuffer,
-                drawCount,
-                pVertexInfo,
-                instanceCount,
-                firstInstance,
-                stride,
-            )
-        },
-        None => seam::reject(row::vkCmdDrawMultiEXT),
-    }
+    forward! { vkCmdDrawMultiEXT(commandBuffer, drawCount, pVertexInfo, instanceCount, firstInstance, stride) }
 }
 
 /// [`vkCmdDrawMultiIndexedEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawMultiIndexedEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawMultiIndexedEXT(
     commandBuffer: VkCommandBuffer,
     drawCount: u32,
@@ -2085,200 +1544,155 @@ pub unsafe extern "system" fn vkCmdDrawMultiIndexedEXT(
     stride: u32,
     pVertexOffset: *const i32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdDrawMultiIndexedEXT)(
-                commandBuffer,
-                drawCount,
-                pIndexInfo,
-                instanceCount,
-                firstInstance,
-                stride,
-                pVertexOffset,
-            )
-        },
-        None => seam::reject(row::vkCmdDrawMultiIndexedEXT),
+    forward! {
+        vkCmdDrawMultiIndexedEXT(commandBuffer, drawCount, pIndexInfo, instanceCount, firstInstance, stride,
+        pVertexOffset)
     }
 }
 
 /// [`vkCmdEncodeVideoKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEncodeVideoKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdEncodeVideoKHR(
     commandBuffer: VkCommandBuffer,
     pEncodeInfo: *const VkVideoEncodeInfoKHR,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdEncodeVideoKHR)(commandBuffer, pEncodeInfo) },
-        None => seam::reject(row::vkCmdEncodeVideoKHR),
-    }
+    forward! { vkCmdEncodeVideoKHR(commandBuffer, pEncodeInfo) }
 }
 
 /// [`vkCmdEndConditionalRenderingEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndConditionalRenderingEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdEndConditionalRenderingEXT(commandBuffer: VkCommandBuffer) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdEndConditionalRenderingEXT)(commandBuffer) },
-        None => seam::reject(row::vkCmdEndConditionalRenderingEXT),
-    }
+    forward! { vkCmdEndConditionalRenderingEXT(commandBuffer) }
 }
 
 /// [`vkCmdEndDebugUtilsLabelEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndDebugUtilsLabelEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdEndDebugUtilsLabelEXT(commandBuffer: VkCommandBuffer) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdEndDebugUtilsLabelEXT)(commandBuffer) },
-        None => seam::reject(row::vkCmdEndDebugUtilsLabelEXT),
-    }
+    forward! { vkCmdEndDebugUtilsLabelEXT(commandBuffer) }
 }
 
 /// [`vkCmdEndGpaSampleAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndGpaSampleAMD.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdEndGpaSampleAMD(
     commandBuffer: VkCommandBuffer,
     gpaSession: VkGpaSessionAMD,
     sampleID: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdEndGpaSampleAMD)(commandBuffer, gpaSession, sampleID) },
-        None => seam::reject(row::vkCmdEndGpaSampleAMD),
-    }
+    forward! { vkCmdEndGpaSampleAMD(commandBuffer, gpaSession, sampleID) }
 }
 
 /// [`vkCmdEndGpaSessionAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndGpaSessionAMD.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdEndGpaSessionAMD(
     commandBuffer: VkCommandBuffer,
     gpaSession: VkGpaSessionAMD,
 ) -> VkResult {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdEndGpaSessionAMD)(commandBuffer, gpaSession) },
-        None => seam::reject(row::vkCmdEndGpaSessionAMD),
-    }
+    forward! { vkCmdEndGpaSessionAMD(commandBuffer, gpaSession) }
 }
 
 /// [`vkCmdEndPerTileExecutionQCOM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndPerTileExecutionQCOM.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdEndPerTileExecutionQCOM(
     commandBuffer: VkCommandBuffer,
     pPerTileEndInfo: *const VkPerTileEndInfoQCOM,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdEndPerTileExecutionQCOM)(commandBuffer, pPerTileEndInfo) },
-        None => seam::reject(row::vkCmdEndPerTileExecutionQCOM),
-    }
+    forward! { vkCmdEndPerTileExecutionQCOM(commandBuffer, pPerTileEndInfo) }
 }
 
 /// [`vkCmdEndQuery`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndQuery.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdEndQuery(commandBuffer: VkCommandBuffer, queryPool: VkQueryPool, query: u32) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdEndQuery)(commandBuffer, queryPool, query) },
-        None => seam::reject(row::vkCmdEndQuery),
-    }
+    forward! { vkCmdEndQuery(commandBuffer, queryPool, query) }
 }
 
 /// [`vkCmdEndQueryIndexedEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndQueryIndexedEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdEndQueryIndexedEXT(
     commandBuffer: VkCommandBuffer,
     queryPool: VkQueryPool,
     query: u32,
     index: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdEndQueryIndexedEXT)(commandBuffer, queryPool, query, index) },
-        None => seam::reject(row::vkCmdEndQueryIndexedEXT),
-    }
+    forward! { vkCmdEndQueryIndexedEXT(commandBuffer, queryPool, query, index) }
 }
 
 /// [`vkCmdEndRenderPass`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndRenderPass.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdEndRenderPass(commandBuffer: VkCommandBuffer) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdEndRenderPass)(commandBuffer) },
-        None => seam::reject(row::vkCmdEndRenderPass),
-    }
+    forward! { vkCmdEndRenderPass(commandBuffer) }
 }
 
 /// [`vkCmdEndRenderPass2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndRenderPass2.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdEndRenderPass2(
     commandBuffer: VkCommandBuffer,
     pSubpassEndInfo: *const VkSubpassEndInfo,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdEndRenderPass2)(commandBuffer, pSubpassEndInfo) },
-        None => seam::reject(row::vkCmdEndRenderPass2),
-    }
+    forward! { vkCmdEndRenderPass2(commandBuffer, pSubpassEndInfo) }
 }
 
 /// [`vkCmdEndRenderPass2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndRenderPass2KHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdEndRenderPass2KHR(
     commandBuffer: VkCommandBuffer,
     pSubpassEndInfo: *const VkSubpassEndInfo,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdEndRenderPass2KHR)(commandBuffer, pSubpassEndInfo) },
-        None => seam::reject(row::vkCmdEndRenderPass2KHR),
-    }
+    forward! { vkCmdEndRenderPass2KHR(commandBuffer, pSubpassEndInfo) }
 }
 
 /// [`vkCmdEndRendering`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndRendering.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdEndRendering(commandBuffer: VkCommandBuffer) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdEndRendering)(commandBuffer) },
-        None => seam::reject(row::vkCmdEndRendering),
-    }
+    forward! { vkCmdEndRendering(commandBuffer) }
 }
 
 /// [`vkCmdEndRendering2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndRendering2EXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdEndRendering2EXT(
     commandBuffer: VkCommandBuffer,
     pRenderingEndInfo: *const VkRenderingEndInfoKHR,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdEndRendering2EXT)(commandBuffer, pRenderingEndInfo) },
-        None => seam::reject(row::vkCmdEndRendering2EXT),
-    }
+    forward! { vkCmdEndRendering2EXT(commandBuffer, pRenderingEndInfo) }
 }
 
 /// [`vkCmdEndRendering2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndRendering2KHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdEndRendering2KHR(
     commandBuffer: VkCommandBuffer,
     pRenderingEndInfo: *const VkRenderingEndInfoKHR,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdEndRendering2KHR)(commandBuffer, pRenderingEndInfo) },
-        None => seam::reject(row::vkCmdEndRendering2KHR),
-    }
+    forward! { vkCmdEndRendering2KHR(commandBuffer, pRenderingEndInfo) }
 }
 
 /// [`vkCmdEndRenderingKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndRenderingKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdEndRenderingKHR(commandBuffer: VkCommandBuffer) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdEndRenderingKHR)(commandBuffer) },
-        None => seam::reject(row::vkCmdEndRenderingKHR),
-    }
+    forward! { vkCmdEndRenderingKHR(commandBuffer) }
 }
 
 /// [`vkCmdEndShaderInstrumentationARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndShaderInstrumentationARM.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdEndShaderInstrumentationARM(commandBuffer: VkCommandBuffer) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdEndShaderInstrumentationARM)(commandBuffer) },
-        None => seam::reject(row::vkCmdEndShaderInstrumentationARM),
-    }
+    forward! { vkCmdEndShaderInstrumentationARM(commandBuffer) }
 }
 
 /// [`vkCmdEndTransformFeedback2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndTransformFeedback2EXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdEndTransformFeedback2EXT(
     commandBuffer: VkCommandBuffer,
     firstCounterRange: u32,
     counterRangeCount: u32,
     pCounterInfos: *const VkBindTransformFeedbackBuffer2InfoEXT,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdEndTransformFeedback2EXT)(commandBuffer, firstCounterRange, counterRangeCount, pCounterInfos)
-        },
-        None => seam::reject(row::vkCmdEndTransformFeedback2EXT),
-    }
+    forward! { vkCmdEndTransformFeedback2EXT(commandBuffer, firstCounterRange, counterRangeCount, pCounterInfos) }
 }
 
 /// [`vkCmdEndTransformFeedbackEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndTransformFeedbackEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdEndTransformFeedbackEXT(
     commandBuffer: VkCommandBuffer,
     firstCounterBuffer: u32,
@@ -2286,73 +1700,54 @@ pub unsafe extern "system" fn vkCmdEndTransformFeedbackEXT(
     pCounterBuffers: *const VkBuffer,
     pCounterBufferOffsets: *const VkDeviceSize,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdEndTransformFeedbackEXT)(
-                commandBuffer,
-                firstCounterBuffer,
-                counterBufferCount,
-                pCounterBuffers,
-                pCounterBufferOffsets,
-            )
-        },
-        None => seam::reject(row::vkCmdEndTransformFeedbackEXT),
+    forward! {
+        vkCmdEndTransformFeedbackEXT(commandBuffer, firstCounterBuffer, counterBufferCount, pCounterBuffers,
+        pCounterBufferOffsets)
     }
 }
 
 /// [`vkCmdEndVideoCodingKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndVideoCodingKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdEndVideoCodingKHR(
     commandBuffer: VkCommandBuffer,
     pEndCodingInfo: *const VkVideoEndCodingInfoKHR,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdEndVideoCodingKHR)(commandBuffer, pEndCodingInfo) },
-        None => seam::reject(row::vkCmdEndVideoCodingKHR),
-    }
+    forward! { vkCmdEndVideoCodingKHR(commandBuffer, pEndCodingInfo) }
 }
 
 /// [`vkCmdExecuteCommands`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdExecuteCommands.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdExecuteCommands(
     commandBuffer: VkCommandBuffer,
     commandBufferCount: u32,
     pCommandBuffers: *const VkCommandBuffer,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdExecuteCommands)(commandBuffer, commandBufferCount, pCommandBuffers) },
-        None => seam::reject(row::vkCmdExecuteCommands),
-    }
+    forward! { vkCmdExecuteCommands(commandBuffer, commandBufferCount, pCommandBuffers) }
 }
 
 /// [`vkCmdExecuteGeneratedCommandsEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdExecuteGeneratedCommandsEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdExecuteGeneratedCommandsEXT(
     commandBuffer: VkCommandBuffer,
     isPreprocessed: VkBool32,
     pGeneratedCommandsInfo: *const VkGeneratedCommandsInfoEXT,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdExecuteGeneratedCommandsEXT)(commandBuffer, isPreprocessed, pGeneratedCommandsInfo)
-        },
-        None => seam::reject(row::vkCmdExecuteGeneratedCommandsEXT),
-    }
+    forward! { vkCmdExecuteGeneratedCommandsEXT(commandBuffer, isPreprocessed, pGeneratedCommandsInfo) }
 }
 
 /// [`vkCmdExecuteGeneratedCommandsNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdExecuteGeneratedCommandsNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdExecuteGeneratedCommandsNV(
     commandBuffer: VkCommandBuffer,
     isPreprocessed: VkBool32,
     pGeneratedCommandsInfo: *const VkGeneratedCommandsInfoNV,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdExecuteGeneratedCommandsNV)(commandBuffer, isPreprocessed, pGeneratedCommandsInfo)
-        },
-        None => seam::reject(row::vkCmdExecuteGeneratedCommandsNV),
-    }
+    forward! { vkCmdExecuteGeneratedCommandsNV(commandBuffer, isPreprocessed, pGeneratedCommandsInfo) }
 }
 
 /// [`vkCmdFillBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdFillBuffer.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdFillBuffer(
     commandBuffer: VkCommandBuffer,
@@ -2361,98 +1756,80 @@ pub unsafe extern "system" fn vkCmdFillBuffer(
     size: VkDeviceSize,
     data: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdFillBuffer)(commandBuffer, dstBuffer, dstOffset, size, data) },
-        None => seam::reject(row::vkCmdFillBuffer),
-    }
+    forward! { vkCmdFillBuffer(commandBuffer, dstBuffer, dstOffset, size, data) }
 }
 
 /// [`vkCmdFillMemoryKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdFillMemoryKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdFillMemoryKHR(
     commandBuffer: VkCommandBuffer,
     pDstRange: *const VkDeviceAddressRangeKHR,
     dstFlags: VkAddressCommandFlagsKHR,
     data: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdFillMemoryKHR)(commandBuffer, pDstRange, dstFlags, data) },
-        None => seam::reject(row::vkCmdFillMemoryKHR),
-    }
+    forward! { vkCmdFillMemoryKHR(commandBuffer, pDstRange, dstFlags, data) }
 }
 
 /// [`vkCmdInitializeGraphScratchMemoryAMDX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdInitializeGraphScratchMemoryAMDX.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdInitializeGraphScratchMemoryAMDX(
     commandBuffer: VkCommandBuffer,
     executionGraph: VkPipeline,
     scratch: VkDeviceAddress,
     scratchSize: VkDeviceSize,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdInitializeGraphScratchMemoryAMDX)(commandBuffer, executionGraph, scratch, scratchSize)
-        },
-        None => seam::reject(row::vkCmdInitializeGraphScratchMemoryAMDX),
-    }
+    forward! { vkCmdInitializeGraphScratchMemoryAMDX(commandBuffer, executionGraph, scratch, scratchSize) }
 }
 
 /// [`vkCmdInsertDebugUtilsLabelEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdInsertDebugUtilsLabelEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdInsertDebugUtilsLabelEXT(
     commandBuffer: VkCommandBuffer,
     pLabelInfo: *const VkDebugUtilsLabelEXT,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdInsertDebugUtilsLabelEXT)(commandBuffer, pLabelInfo) },
-        None => seam::reject(row::vkCmdInsertDebugUtilsLabelEXT),
-    }
+    forward! { vkCmdInsertDebugUtilsLabelEXT(commandBuffer, pLabelInfo) }
 }
 
 /// [`vkCmdNextSubpass`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdNextSubpass.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdNextSubpass(commandBuffer: VkCommandBuffer, contents: VkSubpassContents) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdNextSubpass)(commandBuffer, contents) },
-        None => seam::reject(row::vkCmdNextSubpass),
-    }
+    forward! { vkCmdNextSubpass(commandBuffer, contents) }
 }
 
 /// [`vkCmdNextSubpass2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdNextSubpass2.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdNextSubpass2(
     commandBuffer: VkCommandBuffer,
     pSubpassBeginInfo: *const VkSubpassBeginInfo,
     pSubpassEndInfo: *const VkSubpassEndInfo,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdNextSubpass2)(commandBuffer, pSubpassBeginInfo, pSubpassEndInfo) },
-        None => seam::reject(row::vkCmdNextSubpass2),
-    }
+    forward! { vkCmdNextSubpass2(commandBuffer, pSubpassBeginInfo, pSubpassEndInfo) }
 }
 
 /// [`vkCmdNextSubpass2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdNextSubpass2KHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdNextSubpass2KHR(
     commandBuffer: VkCommandBuffer,
     pSubpassBeginInfo: *const VkSubpassBeginInfo,
     pSubpassEndInfo: *const VkSubpassEndInfo,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdNextSubpass2KHR)(commandBuffer, pSubpassBeginInfo, pSubpassEndInfo) },
-        None => seam::reject(row::vkCmdNextSubpass2KHR),
-    }
+    forward! { vkCmdNextSubpass2KHR(commandBuffer, pSubpassBeginInfo, pSubpassEndInfo) }
 }
 
 /// [`vkCmdOpticalFlowExecuteNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdOpticalFlowExecuteNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdOpticalFlowExecuteNV(
     commandBuffer: VkCommandBuffer,
     session: VkOpticalFlowSessionNV,
     pExecuteInfo: *const VkOpticalFlowExecuteInfoNV,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdOpticalFlowExecuteNV)(commandBuffer, session, pExecuteInfo) },
-        None => seam::reject(row::vkCmdOpticalFlowExecuteNV),
-    }
+    forward! { vkCmdOpticalFlowExecuteNV(commandBuffer, session, pExecuteInfo) }
 }
 
 /// [`vkCmdPipelineBarrier`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPipelineBarrier.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdPipelineBarrier(
     commandBuffer: VkCommandBuffer,
@@ -2466,74 +1843,52 @@ pub unsafe extern "system" fn vkCmdPipelineBarrier(
     imageMemoryBarrierCount: u32,
     pImageMemoryBarriers: *const VkImageMemoryBarrier,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdPipelineBarrier)(
-                commandBuffer,
-                srcStageMask,
-                dstStageMask,
-                dependencyFlags,
-                memoryBarrierCount,
-                pMemoryBarriers,
-                bufferMemoryBarrierCount,
-                pBufferMemoryBarriers,
-                imageMemoryBarrierCount,
-                pImageMemoryBarriers,
-            )
-        },
-        None => seam::reject(row::vkCmdPipelineBarrier),
+    forward! {
+        vkCmdPipelineBarrier(commandBuffer, srcStageMask, dstStageMask, dependencyFlags, memoryBarrierCount,
+        pMemoryBarriers, bufferMemoryBarrierCount, pBufferMemoryBarriers, imageMemoryBarrierCount, pImageMemoryBarriers)
     }
 }
 
 /// [`vkCmdPipelineBarrier2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPipelineBarrier2.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdPipelineBarrier2(
     commandBuffer: VkCommandBuffer,
     pDependencyInfo: *const VkDependencyInfo,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdPipelineBarrier2)(commandBuffer, pDependencyInfo) },
-        None => seam::reject(row::vkCmdPipelineBarrier2),
-    }
+    forward! { vkCmdPipelineBarrier2(commandBuffer, pDependencyInfo) }
 }
 
 /// [`vkCmdPipelineBarrier2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPipelineBarrier2KHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdPipelineBarrier2KHR(
     commandBuffer: VkCommandBuffer,
     pDependencyInfo: *const VkDependencyInfo,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdPipelineBarrier2KHR)(commandBuffer, pDependencyInfo) },
-        None => seam::reject(row::vkCmdPipelineBarrier2KHR),
-    }
+    forward! { vkCmdPipelineBarrier2KHR(commandBuffer, pDependencyInfo) }
 }
 
 /// [`vkCmdPreprocessGeneratedCommandsEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPreprocessGeneratedCommandsEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdPreprocessGeneratedCommandsEXT(
     commandBuffer: VkCommandBuffer,
     pGeneratedCommandsInfo: *const VkGeneratedCommandsInfoEXT,
     stateCommandBuffer: VkCommandBuffer,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdPreprocessGeneratedCommandsEXT)(commandBuffer, pGeneratedCommandsInfo, stateCommandBuffer)
-        },
-        None => seam::reject(row::vkCmdPreprocessGeneratedCommandsEXT),
-    }
+    forward! { vkCmdPreprocessGeneratedCommandsEXT(commandBuffer, pGeneratedCommandsInfo, stateCommandBuffer) }
 }
 
 /// [`vkCmdPreprocessGeneratedCommandsNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPreprocessGeneratedCommandsNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdPreprocessGeneratedCommandsNV(
     commandBuffer: VkCommandBuffer,
     pGeneratedCommandsInfo: *const VkGeneratedCommandsInfoNV,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdPreprocessGeneratedCommandsNV)(commandBuffer, pGeneratedCommandsInfo) },
-        None => seam::reject(row::vkCmdPreprocessGeneratedCommandsNV),
-    }
+    forward! { vkCmdPreprocessGeneratedCommandsNV(commandBuffer, pGeneratedCommandsInfo) }
 }
 
 /// [`vkCmdPushConstants`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushConstants.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdPushConstants(
     commandBuffer: VkCommandBuffer,
@@ -2543,47 +1898,39 @@ pub unsafe extern "system" fn vkCmdPushConstants(
     size: u32,
     pValues: *const c_void,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdPushConstants)(commandBuffer, layout, stageFlags, offset, size, pValues) },
-        None => seam::reject(row::vkCmdPushConstants),
-    }
+    forward! { vkCmdPushConstants(commandBuffer, layout, stageFlags, offset, size, pValues) }
 }
 
 /// [`vkCmdPushConstants2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushConstants2.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdPushConstants2(
     commandBuffer: VkCommandBuffer,
     pPushConstantsInfo: *const VkPushConstantsInfo,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdPushConstants2)(commandBuffer, pPushConstantsInfo) },
-        None => seam::reject(row::vkCmdPushConstants2),
-    }
+    forward! { vkCmdPushConstants2(commandBuffer, pPushConstantsInfo) }
 }
 
 /// [`vkCmdPushConstants2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushConstants2KHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdPushConstants2KHR(
     commandBuffer: VkCommandBuffer,
     pPushConstantsInfo: *const VkPushConstantsInfo,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdPushConstants2KHR)(commandBuffer, pPushConstantsInfo) },
-        None => seam::reject(row::vkCmdPushConstants2KHR),
-    }
+    forward! { vkCmdPushConstants2KHR(commandBuffer, pPushConstantsInfo) }
 }
 
 /// [`vkCmdPushDataEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushDataEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdPushDataEXT(
     commandBuffer: VkCommandBuffer,
     pPushDataInfo: *const VkPushDataInfoEXT,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdPushDataEXT)(commandBuffer, pPushDataInfo) },
-        None => seam::reject(row::vkCmdPushDataEXT),
-    }
+    forward! { vkCmdPushDataEXT(commandBuffer, pPushDataInfo) }
 }
 
 /// [`vkCmdPushDescriptorSet`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushDescriptorSet.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdPushDescriptorSet(
     commandBuffer: VkCommandBuffer,
@@ -2593,45 +1940,32 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSet(
     descriptorWriteCount: u32,
     pDescriptorWrites: *const VkWriteDescriptorSet,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdPushDescriptorSet)(
-                commandBuffer,
-                pipelineBindPoint,
-                layout,
-                set,
-                descriptorWriteCount,
-                pDescriptorWrites,
-            )
-        },
-        None => seam::reject(row::vkCmdPushDescriptorSet),
+    forward! {
+        vkCmdPushDescriptorSet(commandBuffer, pipelineBindPoint, layout, set, descriptorWriteCount, pDescriptorWrites)
     }
 }
 
 /// [`vkCmdPushDescriptorSet2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushDescriptorSet2.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdPushDescriptorSet2(
     commandBuffer: VkCommandBuffer,
     pPushDescriptorSetInfo: *const VkPushDescriptorSetInfo,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdPushDescriptorSet2)(commandBuffer, pPushDescriptorSetInfo) },
-        None => seam::reject(row::vkCmdPushDescriptorSet2),
-    }
+    forward! { vkCmdPushDescriptorSet2(commandBuffer, pPushDescriptorSetInfo) }
 }
 
 /// [`vkCmdPushDescriptorSet2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushDescriptorSet2KHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdPushDescriptorSet2KHR(
     commandBuffer: VkCommandBuffer,
     pPushDescriptorSetInfo: *const VkPushDescriptorSetInfo,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdPushDescriptorSet2KHR)(commandBuffer, pPushDescriptorSetInfo) },
-        None => seam::reject(row::vkCmdPushDescriptorSet2KHR),
-    }
+    forward! { vkCmdPushDescriptorSet2KHR(commandBuffer, pPushDescriptorSetInfo) }
 }
 
 /// [`vkCmdPushDescriptorSetKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushDescriptorSetKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdPushDescriptorSetKHR(
     commandBuffer: VkCommandBuffer,
     pipelineBindPoint: VkPipelineBindPoint,
@@ -2640,22 +1974,14 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSetKHR(
     descriptorWriteCount: u32,
     pDescriptorWrites: *const VkWriteDescriptorSet,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdPushDescriptorSetKHR)(
-                commandBuffer,
-                pipelineBindPoint,
-                layout,
-                set,
-                descriptorWriteCount,
-                pDescriptorWrites,
-            )
-        },
-        None => seam::reject(row::vkCmdPushDescriptorSetKHR),
+    forward! {
+        vkCmdPushDescriptorSetKHR(commandBuffer, pipelineBindPoint, layout, set, descriptorWriteCount,
+        pDescriptorWrites)
     }
 }
 
 /// [`vkCmdPushDescriptorSetWithTemplate`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushDescriptorSetWithTemplate.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplate(
     commandBuffer: VkCommandBuffer,
@@ -2664,42 +1990,30 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplate(
     set: u32,
     pData: *const c_void,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdPushDescriptorSetWithTemplate)(commandBuffer, descriptorUpdateTemplate, layout, set, pData)
-        },
-        None => seam::reject(row::vkCmdPushDescriptorSetWithTemplate),
-    }
+    forward! { vkCmdPushDescriptorSetWithTemplate(commandBuffer, descriptorUpdateTemplate, layout, set, pData) }
 }
 
 /// [`vkCmdPushDescriptorSetWithTemplate2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushDescriptorSetWithTemplate2.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplate2(
     commandBuffer: VkCommandBuffer,
     pPushDescriptorSetWithTemplateInfo: *const VkPushDescriptorSetWithTemplateInfo,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdPushDescriptorSetWithTemplate2)(commandBuffer, pPushDescriptorSetWithTemplateInfo)
-        },
-        None => seam::reject(row::vkCmdPushDescriptorSetWithTemplate2),
-    }
+    forward! { vkCmdPushDescriptorSetWithTemplate2(commandBuffer, pPushDescriptorSetWithTemplateInfo) }
 }
 
 /// [`vkCmdPushDescriptorSetWithTemplate2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushDescriptorSetWithTemplate2KHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplate2KHR(
     commandBuffer: VkCommandBuffer,
     pPushDescriptorSetWithTemplateInfo: *const VkPushDescriptorSetWithTemplateInfo,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdPushDescriptorSetWithTemplate2KHR)(commandBuffer, pPushDescriptorSetWithTemplateInfo)
-        },
-        None => seam::reject(row::vkCmdPushDescriptorSetWithTemplate2KHR),
-    }
+    forward! { vkCmdPushDescriptorSetWithTemplate2KHR(commandBuffer, pPushDescriptorSetWithTemplateInfo) }
 }
 
 /// [`vkCmdPushDescriptorSetWithTemplateKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushDescriptorSetWithTemplateKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplateKHR(
     commandBuffer: VkCommandBuffer,
     descriptorUpdateTemplate: VkDescriptorUpdateTemplate,
@@ -2707,53 +2021,43 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplateKHR(
     set: u32,
     pData: *const c_void,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdPushDescriptorSetWithTemplateKHR)(commandBuffer, descriptorUpdateTemplate, layout, set, pData)
-        },
-        None => seam::reject(row::vkCmdPushDescriptorSetWithTemplateKHR),
-    }
+    forward! { vkCmdPushDescriptorSetWithTemplateKHR(commandBuffer, descriptorUpdateTemplate, layout, set, pData) }
 }
 
 /// [`vkCmdResetEvent`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdResetEvent.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdResetEvent(
     commandBuffer: VkCommandBuffer,
     event: VkEvent,
     stageMask: VkPipelineStageFlags,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdResetEvent)(commandBuffer, event, stageMask) },
-        None => seam::reject(row::vkCmdResetEvent),
-    }
+    forward! { vkCmdResetEvent(commandBuffer, event, stageMask) }
 }
 
 /// [`vkCmdResetEvent2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdResetEvent2.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdResetEvent2(
     commandBuffer: VkCommandBuffer,
     event: VkEvent,
     stageMask: VkPipelineStageFlags2,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdResetEvent2)(commandBuffer, event, stageMask) },
-        None => seam::reject(row::vkCmdResetEvent2),
-    }
+    forward! { vkCmdResetEvent2(commandBuffer, event, stageMask) }
 }
 
 /// [`vkCmdResetEvent2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdResetEvent2KHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdResetEvent2KHR(
     commandBuffer: VkCommandBuffer,
     event: VkEvent,
     stageMask: VkPipelineStageFlags2,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdResetEvent2KHR)(commandBuffer, event, stageMask) },
-        None => seam::reject(row::vkCmdResetEvent2KHR),
-    }
+    forward! { vkCmdResetEvent2KHR(commandBuffer, event, stageMask) }
 }
 
 /// [`vkCmdResetQueryPool`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdResetQueryPool.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdResetQueryPool(
     commandBuffer: VkCommandBuffer,
@@ -2761,13 +2065,11 @@ pub unsafe extern "system" fn vkCmdResetQueryPool(
     firstQuery: u32,
     queryCount: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdResetQueryPool)(commandBuffer, queryPool, firstQuery, queryCount) },
-        None => seam::reject(row::vkCmdResetQueryPool),
-    }
+    forward! { vkCmdResetQueryPool(commandBuffer, queryPool, firstQuery, queryCount) }
 }
 
 /// [`vkCmdResolveImage`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdResolveImage.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdResolveImage(
     commandBuffer: VkCommandBuffer,
@@ -2778,308 +2080,224 @@ pub unsafe extern "system" fn vkCmdResolveImage(
     regionCount: u32,
     pRegions: *const VkImageResolve,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdResolveImage)(
-                commandBuffer,
-                srcImage,
-                srcImageLayout,
-                dstImage,
-                dstImageLayout,
-                regionCount,
-                pRegions,
-            )
-        },
-        None => seam::reject(row::vkCmdResolveImage),
+    forward! {
+        vkCmdResolveImage(commandBuffer, srcImage, srcImageLayout, dstImage, dstImageLayout, regionCount, pRegions)
     }
 }
 
 /// [`vkCmdResolveImage2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdResolveImage2.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdResolveImage2(
     commandBuffer: VkCommandBuffer,
     pResolveImageInfo: *const VkResolveImageInfo2,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdResolveImage2)(commandBuffer, pResolveImageInfo) },
-        None => seam::reject(row::vkCmdResolveImage2),
-    }
+    forward! { vkCmdResolveImage2(commandBuffer, pResolveImageInfo) }
 }
 
 /// [`vkCmdResolveImage2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdResolveImage2KHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdResolveImage2KHR(
     commandBuffer: VkCommandBuffer,
     pResolveImageInfo: *const VkResolveImageInfo2,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdResolveImage2KHR)(commandBuffer, pResolveImageInfo) },
-        None => seam::reject(row::vkCmdResolveImage2KHR),
-    }
+    forward! { vkCmdResolveImage2KHR(commandBuffer, pResolveImageInfo) }
 }
 
 /// [`vkCmdSetAlphaToCoverageEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetAlphaToCoverageEnableEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetAlphaToCoverageEnableEXT(
     commandBuffer: VkCommandBuffer,
     alphaToCoverageEnable: VkBool32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetAlphaToCoverageEnableEXT)(commandBuffer, alphaToCoverageEnable) },
-        None => seam::reject(row::vkCmdSetAlphaToCoverageEnableEXT),
-    }
+    forward! { vkCmdSetAlphaToCoverageEnableEXT(commandBuffer, alphaToCoverageEnable) }
 }
 
 /// [`vkCmdSetAlphaToOneEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetAlphaToOneEnableEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetAlphaToOneEnableEXT(commandBuffer: VkCommandBuffer, alphaToOneEnable: VkBool32) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetAlphaToOneEnableEXT)(commandBuffer, alphaToOneEnable) },
-        None => seam::reject(row::vkCmdSetAlphaToOneEnableEXT),
-    }
+    forward! { vkCmdSetAlphaToOneEnableEXT(commandBuffer, alphaToOneEnable) }
 }
 
 /// [`vkCmdSetAttachmentFeedbackLoopEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetAttachmentFeedbackLoopEnableEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetAttachmentFeedbackLoopEnableEXT(
     commandBuffer: VkCommandBuffer,
     aspectMask: VkImageAspectFlags,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetAttachmentFeedbackLoopEnableEXT)(commandBuffer, aspectMask) },
-        None => seam::reject(row::vkCmdSetAttachmentFeedbackLoopEnableEXT),
-    }
+    forward! { vkCmdSetAttachmentFeedbackLoopEnableEXT(commandBuffer, aspectMask) }
 }
 
 /// [`vkCmdSetBlendConstants`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetBlendConstants.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetBlendConstants(commandBuffer: VkCommandBuffer, blendConstants: *const f32) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetBlendConstants)(commandBuffer, blendConstants) },
-        None => seam::reject(row::vkCmdSetBlendConstants),
-    }
+    forward! { vkCmdSetBlendConstants(commandBuffer, blendConstants) }
 }
 
 /// [`vkCmdSetCheckpointNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetCheckpointNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetCheckpointNV(commandBuffer: VkCommandBuffer, pCheckpointMarker: *const c_void) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetCheckpointNV)(commandBuffer, pCheckpointMarker) },
-        None => seam::reject(row::vkCmdSetCheckpointNV),
-    }
+    forward! { vkCmdSetCheckpointNV(commandBuffer, pCheckpointMarker) }
 }
 
 /// [`vkCmdSetCoarseSampleOrderNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetCoarseSampleOrderNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetCoarseSampleOrderNV(
     commandBuffer: VkCommandBuffer,
     sampleOrderType: VkCoarseSampleOrderTypeNV,
     customSampleOrderCount: u32,
     pCustomSampleOrders: *const VkCoarseSampleOrderCustomNV,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdSetCoarseSampleOrderNV)(
-                commandBuffer,
-                sampleOrderType,
-                customSampleOrderCount,
-                pCustomSampleOrders,
-            )
-        },
-        None => seam::reject(row::vkCmdSetCoarseSampleOrderNV),
+    forward! {
+        vkCmdSetCoarseSampleOrderNV(commandBuffer, sampleOrderType, customSampleOrderCount, pCustomSampleOrders)
     }
 }
 
 /// [`vkCmdSetColorBlendAdvancedEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetColorBlendAdvancedEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetColorBlendAdvancedEXT(
     commandBuffer: VkCommandBuffer,
     firstAttachment: u32,
     attachmentCount: u32,
     pColorBlendAdvanced: *const VkColorBlendAdvancedEXT,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdSetColorBlendAdvancedEXT)(commandBuffer, firstAttachment, attachmentCount, pColorBlendAdvanced)
-        },
-        None => seam::reject(row::vkCmdSetColorBlendAdvancedEXT),
-    }
+    forward! { vkCmdSetColorBlendAdvancedEXT(commandBuffer, firstAttachment, attachmentCount, pColorBlendAdvanced) }
 }
 
 /// [`vkCmdSetColorBlendEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetColorBlendEnableEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetColorBlendEnableEXT(
     commandBuffer: VkCommandBuffer,
     firstAttachment: u32,
     attachmentCount: u32,
     pColorBlendEnables: *const VkBool32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdSetColorBlendEnableEXT)(commandBuffer, firstAttachment, attachmentCount, pColorBlendEnables)
-        },
-        None => seam::reject(row::vkCmdSetColorBlendEnableEXT),
-    }
+    forward! { vkCmdSetColorBlendEnableEXT(commandBuffer, firstAttachment, attachmentCount, pColorBlendEnables) }
 }
 
 /// [`vkCmdSetColorBlendEquationEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetColorBlendEquationEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetColorBlendEquationEXT(
     commandBuffer: VkCommandBuffer,
     firstAttachment: u32,
     attachmentCount: u32,
     pColorBlendEquations: *const VkColorBlendEquationEXT,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdSetColorBlendEquationEXT)(
-                commandBuffer,
-                firstAttachment,
-                attachmentCount,
-                pColorBlendEquations,
-            )
-        },
-        None => seam::reject(row::vkCmdSetColorBlendEquationEXT),
-    }
+    forward! { vkCmdSetColorBlendEquationEXT(commandBuffer, firstAttachment, attachmentCount, pColorBlendEquations) }
 }
 
 /// [`vkCmdSetColorWriteEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetColorWriteEnableEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetColorWriteEnableEXT(
     commandBuffer: VkCommandBuffer,
     attachmentCount: u32,
     pColorWriteEnables: *const VkBool32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdSetColorWriteEnableEXT)(commandBuffer, attachmentCount, pColorWriteEnables)
-        },
-        None => seam::reject(row::vkCmdSetColorWriteEnableEXT),
-    }
+    forward! { vkCmdSetColorWriteEnableEXT(commandBuffer, attachmentCount, pColorWriteEnables) }
 }
 
 /// [`vkCmdSetColorWriteMaskEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetColorWriteMaskEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetColorWriteMaskEXT(
     commandBuffer: VkCommandBuffer,
     firstAttachment: u32,
     attachmentCount: u32,
     pColorWriteMasks: *const VkColorComponentFlags,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdSetColorWriteMaskEXT)(commandBuffer, firstAttachment, attachmentCount, pColorWriteMasks)
-        },
-        None => seam::reject(row::vkCmdSetColorWriteMaskEXT),
-    }
+    forward! { vkCmdSetColorWriteMaskEXT(commandBuffer, firstAttachment, attachmentCount, pColorWriteMasks) }
 }
 
 /// [`vkCmdSetComputeOccupancyPriorityNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetComputeOccupancyPriorityNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetComputeOccupancyPriorityNV(
     commandBuffer: VkCommandBuffer,
     pParameters: *const VkComputeOccupancyPriorityParametersNV,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetComputeOccupancyPriorityNV)(commandBuffer, pParameters) },
-        None => seam::reject(row::vkCmdSetComputeOccupancyPriorityNV),
-    }
+    forward! { vkCmdSetComputeOccupancyPriorityNV(commandBuffer, pParameters) }
 }
 
 /// [`vkCmdSetConservativeRasterizationModeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetConservativeRasterizationModeEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetConservativeRasterizationModeEXT(
     commandBuffer: VkCommandBuffer,
     conservativeRasterizationMode: VkConservativeRasterizationModeEXT,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdSetConservativeRasterizationModeEXT)(commandBuffer, conservativeRasterizationMode)
-        },
-        None => seam::reject(row::vkCmdSetConservativeRasterizationModeEXT),
-    }
+    forward! { vkCmdSetConservativeRasterizationModeEXT(commandBuffer, conservativeRasterizationMode) }
 }
 
 /// [`vkCmdSetCoverageModulationModeNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetCoverageModulationModeNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetCoverageModulationModeNV(
     commandBuffer: VkCommandBuffer,
     coverageModulationMode: VkCoverageModulationModeNV,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetCoverageModulationModeNV)(commandBuffer, coverageModulationMode) },
-        None => seam::reject(row::vkCmdSetCoverageModulationModeNV),
-    }
+    forward! { vkCmdSetCoverageModulationModeNV(commandBuffer, coverageModulationMode) }
 }
 
 /// [`vkCmdSetCoverageModulationTableEnableNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetCoverageModulationTableEnableNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetCoverageModulationTableEnableNV(
     commandBuffer: VkCommandBuffer,
     coverageModulationTableEnable: VkBool32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdSetCoverageModulationTableEnableNV)(commandBuffer, coverageModulationTableEnable)
-        },
-        None => seam::reject(row::vkCmdSetCoverageModulationTableEnableNV),
-    }
+    forward! { vkCmdSetCoverageModulationTableEnableNV(commandBuffer, coverageModulationTableEnable) }
 }
 
 /// [`vkCmdSetCoverageModulationTableNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetCoverageModulationTableNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetCoverageModulationTableNV(
     commandBuffer: VkCommandBuffer,
     coverageModulationTableCount: u32,
     pCoverageModulationTable: *const f32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdSetCoverageModulationTableNV)(
-                commandBuffer,
-                coverageModulationTableCount,
-                pCoverageModulationTable,
-            )
-        },
-        None => seam::reject(row::vkCmdSetCoverageModulationTableNV),
+    forward! {
+        vkCmdSetCoverageModulationTableNV(commandBuffer, coverageModulationTableCount, pCoverageModulationTable)
     }
 }
 
 /// [`vkCmdSetCoverageReductionModeNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetCoverageReductionModeNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetCoverageReductionModeNV(
     commandBuffer: VkCommandBuffer,
     coverageReductionMode: VkCoverageReductionModeNV,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetCoverageReductionModeNV)(commandBuffer, coverageReductionMode) },
-        None => seam::reject(row::vkCmdSetCoverageReductionModeNV),
-    }
+    forward! { vkCmdSetCoverageReductionModeNV(commandBuffer, coverageReductionMode) }
 }
 
 /// [`vkCmdSetCoverageToColorEnableNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetCoverageToColorEnableNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetCoverageToColorEnableNV(
     commandBuffer: VkCommandBuffer,
     coverageToColorEnable: VkBool32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetCoverageToColorEnableNV)(commandBuffer, coverageToColorEnable) },
-        None => seam::reject(row::vkCmdSetCoverageToColorEnableNV),
-    }
+    forward! { vkCmdSetCoverageToColorEnableNV(commandBuffer, coverageToColorEnable) }
 }
 
 /// [`vkCmdSetCoverageToColorLocationNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetCoverageToColorLocationNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetCoverageToColorLocationNV(
     commandBuffer: VkCommandBuffer,
     coverageToColorLocation: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetCoverageToColorLocationNV)(commandBuffer, coverageToColorLocation) },
-        None => seam::reject(row::vkCmdSetCoverageToColorLocationNV),
-    }
+    forward! { vkCmdSetCoverageToColorLocationNV(commandBuffer, coverageToColorLocation) }
 }
 
 /// [`vkCmdSetCullMode`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetCullMode.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetCullMode(commandBuffer: VkCommandBuffer, cullMode: VkCullModeFlags) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetCullMode)(commandBuffer, cullMode) },
-        None => seam::reject(row::vkCmdSetCullMode),
-    }
+    forward! { vkCmdSetCullMode(commandBuffer, cullMode) }
 }
 
 /// [`vkCmdSetCullModeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetCullModeEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetCullModeEXT(commandBuffer: VkCommandBuffer, cullMode: VkCullModeFlags) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetCullModeEXT)(commandBuffer, cullMode) },
-        None => seam::reject(row::vkCmdSetCullModeEXT),
-    }
+    forward! { vkCmdSetCullModeEXT(commandBuffer, cullMode) }
 }
 
 /// [`vkCmdSetDepthBias`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthBias.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetDepthBias(
     commandBuffer: VkCommandBuffer,
@@ -3087,187 +2305,142 @@ pub unsafe extern "system" fn vkCmdSetDepthBias(
     depthBiasClamp: f32,
     depthBiasSlopeFactor: f32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdSetDepthBias)(
-                commandBuffer,
-                depthBiasConstantFactor,
-                depthBiasClamp,
-                depthBiasSlopeFactor,
-            )
-        },
-        None => seam::reject(row::vkCmdSetDepthBias),
-    }
+    forward! { vkCmdSetDepthBias(commandBuffer, depthBiasConstantFactor, depthBiasClamp, depthBiasSlopeFactor) }
 }
 
 /// [`vkCmdSetDepthBias2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthBias2EXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDepthBias2EXT(
     commandBuffer: VkCommandBuffer,
     pDepthBiasInfo: *const VkDepthBiasInfoEXT,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetDepthBias2EXT)(commandBuffer, pDepthBiasInfo) },
-        None => seam::reject(row::vkCmdSetDepthBias2EXT),
-    }
+    forward! { vkCmdSetDepthBias2EXT(commandBuffer, pDepthBiasInfo) }
 }
 
 /// [`vkCmdSetDepthBiasEnable`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthBiasEnable.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetDepthBiasEnable(commandBuffer: VkCommandBuffer, depthBiasEnable: VkBool32) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetDepthBiasEnable)(commandBuffer, depthBiasEnable) },
-        None => seam::reject(row::vkCmdSetDepthBiasEnable),
-    }
+    forward! { vkCmdSetDepthBiasEnable(commandBuffer, depthBiasEnable) }
 }
 
 /// [`vkCmdSetDepthBiasEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthBiasEnableEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDepthBiasEnableEXT(commandBuffer: VkCommandBuffer, depthBiasEnable: VkBool32) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetDepthBiasEnableEXT)(commandBuffer, depthBiasEnable) },
-        None => seam::reject(row::vkCmdSetDepthBiasEnableEXT),
-    }
+    forward! { vkCmdSetDepthBiasEnableEXT(commandBuffer, depthBiasEnable) }
 }
 
 /// [`vkCmdSetDepthBounds`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthBounds.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetDepthBounds(
     commandBuffer: VkCommandBuffer,
     minDepthBounds: f32,
     maxDepthBounds: f32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetDepthBounds)(commandBuffer, minDepthBounds, maxDepthBounds) },
-        None => seam::reject(row::vkCmdSetDepthBounds),
-    }
+    forward! { vkCmdSetDepthBounds(commandBuffer, minDepthBounds, maxDepthBounds) }
 }
 
 /// [`vkCmdSetDepthBoundsTestEnable`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthBoundsTestEnable.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetDepthBoundsTestEnable(
     commandBuffer: VkCommandBuffer,
     depthBoundsTestEnable: VkBool32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetDepthBoundsTestEnable)(commandBuffer, depthBoundsTestEnable) },
-        None => seam::reject(row::vkCmdSetDepthBoundsTestEnable),
-    }
+    forward! { vkCmdSetDepthBoundsTestEnable(commandBuffer, depthBoundsTestEnable) }
 }
 
 /// [`vkCmdSetDepthBoundsTestEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthBoundsTestEnableEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDepthBoundsTestEnableEXT(
     commandBuffer: VkCommandBuffer,
     depthBoundsTestEnable: VkBool32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetDepthBoundsTestEnableEXT)(commandBuffer, depthBoundsTestEnable) },
-        None => seam::reject(row::vkCmdSetDepthBoundsTestEnableEXT),
-    }
+    forward! { vkCmdSetDepthBoundsTestEnableEXT(commandBuffer, depthBoundsTestEnable) }
 }
 
 /// [`vkCmdSetDepthClampEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthClampEnableEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDepthClampEnableEXT(commandBuffer: VkCommandBuffer, depthClampEnable: VkBool32) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetDepthClampEnableEXT)(commandBuffer, depthClampEnable) },
-        None => seam::reject(row::vkCmdSetDepthClampEnableEXT),
-    }
+    forward! { vkCmdSetDepthClampEnableEXT(commandBuffer, depthClampEnable) }
 }
 
 /// [`vkCmdSetDepthClampRangeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthClampRangeEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDepthClampRangeEXT(
     commandBuffer: VkCommandBuffer,
     depthClampMode: VkDepthClampModeEXT,
     pDepthClampRange: *const VkDepthClampRangeEXT,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetDepthClampRangeEXT)(commandBuffer, depthClampMode, pDepthClampRange) },
-        None => seam::reject(row::vkCmdSetDepthClampRangeEXT),
-    }
+    forward! { vkCmdSetDepthClampRangeEXT(commandBuffer, depthClampMode, pDepthClampRange) }
 }
 
 /// [`vkCmdSetDepthClipEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthClipEnableEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDepthClipEnableEXT(commandBuffer: VkCommandBuffer, depthClipEnable: VkBool32) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetDepthClipEnableEXT)(commandBuffer, depthClipEnable) },
-        None => seam::reject(row::vkCmdSetDepthClipEnableEXT),
-    }
+    forward! { vkCmdSetDepthClipEnableEXT(commandBuffer, depthClipEnable) }
 }
 
 /// [`vkCmdSetDepthClipNegativeOneToOneEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthClipNegativeOneToOneEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDepthClipNegativeOneToOneEXT(
     commandBuffer: VkCommandBuffer,
     negativeOneToOne: VkBool32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetDepthClipNegativeOneToOneEXT)(commandBuffer, negativeOneToOne) },
-        None => seam::reject(row::vkCmdSetDepthClipNegativeOneToOneEXT),
-    }
+    forward! { vkCmdSetDepthClipNegativeOneToOneEXT(commandBuffer, negativeOneToOne) }
 }
 
 /// [`vkCmdSetDepthCompareOp`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthCompareOp.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetDepthCompareOp(commandBuffer: VkCommandBuffer, depthCompareOp: VkCompareOp) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetDepthCompareOp)(commandBuffer, depthCompareOp) },
-        None => seam::reject(row::vkCmdSetDepthCompareOp),
-    }
+    forward! { vkCmdSetDepthCompareOp(commandBuffer, depthCompareOp) }
 }
 
 /// [`vkCmdSetDepthCompareOpEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthCompareOpEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDepthCompareOpEXT(commandBuffer: VkCommandBuffer, depthCompareOp: VkCompareOp) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetDepthCompareOpEXT)(commandBuffer, depthCompareOp) },
-        None => seam::reject(row::vkCmdSetDepthCompareOpEXT),
-    }
+    forward! { vkCmdSetDepthCompareOpEXT(commandBuffer, depthCompareOp) }
 }
 
 /// [`vkCmdSetDepthTestEnable`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthTestEnable.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetDepthTestEnable(commandBuffer: VkCommandBuffer, depthTestEnable: VkBool32) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetDepthTestEnable)(commandBuffer, depthTestEnable) },
-        None => seam::reject(row::vkCmdSetDepthTestEnable),
-    }
+    forward! { vkCmdSetDepthTestEnable(commandBuffer, depthTestEnable) }
 }
 
 /// [`vkCmdSetDepthTestEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthTestEnableEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDepthTestEnableEXT(commandBuffer: VkCommandBuffer, depthTestEnable: VkBool32) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetDepthTestEnableEXT)(commandBuffer, depthTestEnable) },
-        None => seam::reject(row::vkCmdSetDepthTestEnableEXT),
-    }
+    forward! { vkCmdSetDepthTestEnableEXT(commandBuffer, depthTestEnable) }
 }
 
 /// [`vkCmdSetDepthWriteEnable`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthWriteEnable.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetDepthWriteEnable(commandBuffer: VkCommandBuffer, depthWriteEnable: VkBool32) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetDepthWriteEnable)(commandBuffer, depthWriteEnable) },
-        None => seam::reject(row::vkCmdSetDepthWriteEnable),
-    }
+    forward! { vkCmdSetDepthWriteEnable(commandBuffer, depthWriteEnable) }
 }
 
 /// [`vkCmdSetDepthWriteEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthWriteEnableEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDepthWriteEnableEXT(commandBuffer: VkCommandBuffer, depthWriteEnable: VkBool32) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetDepthWriteEnableEXT)(commandBuffer, depthWriteEnable) },
-        None => seam::reject(row::vkCmdSetDepthWriteEnableEXT),
-    }
+    forward! { vkCmdSetDepthWriteEnableEXT(commandBuffer, depthWriteEnable) }
 }
 
 /// [`vkCmdSetDescriptorBufferOffsets2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDescriptorBufferOffsets2EXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDescriptorBufferOffsets2EXT(
     commandBuffer: VkCommandBuffer,
     pSetDescriptorBufferOffsetsInfo: *const VkSetDescriptorBufferOffsetsInfoEXT,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdSetDescriptorBufferOffsets2EXT)(commandBuffer, pSetDescriptorBufferOffsetsInfo)
-        },
-        None => seam::reject(row::vkCmdSetDescriptorBufferOffsets2EXT),
-    }
+    forward! { vkCmdSetDescriptorBufferOffsets2EXT(commandBuffer, pSetDescriptorBufferOffsetsInfo) }
 }
 
 /// [`vkCmdSetDescriptorBufferOffsetsEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDescriptorBufferOffsetsEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDescriptorBufferOffsetsEXT(
     commandBuffer: VkCommandBuffer,
     pipelineBindPoint: VkPipelineBindPoint,
@@ -3277,576 +2450,449 @@ pub unsafe extern "system" fn vkCmdSetDescriptorBufferOffsetsEXT(
     pBufferIndices: *const u32,
     pOffsets: *const VkDeviceSize,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdSetDescriptorBufferOffsetsEXT)(
-                commandBuffer,
-                pipelineBindPoint,
-                layout,
-                firstSet,
-                setCount,
-                pBufferIndices,
-                pOffsets,
-            )
-        },
-        None => seam::reject(row::vkCmdSetDescriptorBufferOffsetsEXT),
+    forward! {
+        vkCmdSetDescriptorBufferOffsetsEXT(commandBuffer, pipelineBindPoint, layout, firstSet, setCount, pBufferIndices,
+        pOffsets)
     }
 }
 
 /// [`vkCmdSetDeviceMask`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDeviceMask.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetDeviceMask(commandBuffer: VkCommandBuffer, deviceMask: u32) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetDeviceMask)(commandBuffer, deviceMask) },
-        None => seam::reject(row::vkCmdSetDeviceMask),
-    }
+    forward! { vkCmdSetDeviceMask(commandBuffer, deviceMask) }
 }
 
 /// [`vkCmdSetDeviceMaskKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDeviceMaskKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDeviceMaskKHR(commandBuffer: VkCommandBuffer, deviceMask: u32) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetDeviceMaskKHR)(commandBuffer, deviceMask) },
-        None => seam::reject(row::vkCmdSetDeviceMaskKHR),
-    }
+    forward! { vkCmdSetDeviceMaskKHR(commandBuffer, deviceMask) }
 }
 
 /// [`vkCmdSetDiscardRectangleEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDiscardRectangleEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDiscardRectangleEXT(
     commandBuffer: VkCommandBuffer,
     firstDiscardRectangle: u32,
     discardRectangleCount: u32,
     pDiscardRectangles: *const VkRect2D,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdSetDiscardRectangleEXT)(
-                commandBuffer,
-                firstDiscardRectangle,
-                discardRectangleCount,
-                pDiscardRectangles,
-            )
-        },
-        None => seam::reject(row::vkCmdSetDiscardRectangleEXT),
+    forward! {
+        vkCmdSetDiscardRectangleEXT(commandBuffer, firstDiscardRectangle, discardRectangleCount, pDiscardRectangles)
     }
 }
 
 /// [`vkCmdSetDiscardRectangleEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDiscardRectangleEnableEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDiscardRectangleEnableEXT(
     commandBuffer: VkCommandBuffer,
     discardRectangleEnable: VkBool32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetDiscardRectangleEnableEXT)(commandBuffer, discardRectangleEnable) },
-        None => seam::reject(row::vkCmdSetDiscardRectangleEnableEXT),
-    }
+    forward! { vkCmdSetDiscardRectangleEnableEXT(commandBuffer, discardRectangleEnable) }
 }
 
 /// [`vkCmdSetDiscardRectangleModeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDiscardRectangleModeEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDiscardRectangleModeEXT(
     commandBuffer: VkCommandBuffer,
     discardRectangleMode: VkDiscardRectangleModeEXT,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetDiscardRectangleModeEXT)(commandBuffer, discardRectangleMode) },
-        None => seam::reject(row::vkCmdSetDiscardRectangleModeEXT),
-    }
+    forward! { vkCmdSetDiscardRectangleModeEXT(commandBuffer, discardRectangleMode) }
 }
 
 /// [`vkCmdSetDispatchParametersARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDispatchParametersARM.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDispatchParametersARM(
     commandBuffer: VkCommandBuffer,
     pDispatchParameters: *const VkDispatchParametersARM,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetDispatchParametersARM)(commandBuffer, pDispatchParameters) },
-        None => seam::reject(row::vkCmdSetDispatchParametersARM),
-    }
+    forward! { vkCmdSetDispatchParametersARM(commandBuffer, pDispatchParameters) }
 }
 
 /// [`vkCmdSetEvent`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetEvent.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetEvent(
     commandBuffer: VkCommandBuffer,
     event: VkEvent,
     stageMask: VkPipelineStageFlags,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetEvent)(commandBuffer, event, stageMask) },
-        None => seam::reject(row::vkCmdSetEvent),
-    }
+    forward! { vkCmdSetEvent(commandBuffer, event, stageMask) }
 }
 
 /// [`vkCmdSetEvent2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetEvent2.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetEvent2(
     commandBuffer: VkCommandBuffer,
     event: VkEvent,
     pDependencyInfo: *const VkDependencyInfo,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetEvent2)(commandBuffer, event, pDependencyInfo) },
-        None => seam::reject(row::vkCmdSetEvent2),
-    }
+    forward! { vkCmdSetEvent2(commandBuffer, event, pDependencyInfo) }
 }
 
 /// [`vkCmdSetEvent2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetEvent2KHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetEvent2KHR(
     commandBuffer: VkCommandBuffer,
     event: VkEvent,
     pDependencyInfo: *const VkDependencyInfo,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetEvent2KHR)(commandBuffer, event, pDependencyInfo) },
-        None => seam::reject(row::vkCmdSetEvent2KHR),
-    }
+    forward! { vkCmdSetEvent2KHR(commandBuffer, event, pDependencyInfo) }
 }
 
 /// [`vkCmdSetExclusiveScissorEnableNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetExclusiveScissorEnableNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetExclusiveScissorEnableNV(
     commandBuffer: VkCommandBuffer,
     firstExclusiveScissor: u32,
     exclusiveScissorCount: u32,
     pExclusiveScissorEnables: *const VkBool32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdSetExclusiveScissorEnableNV)(
-                commandBuffer,
-                firstExclusiveScissor,
-                exclusiveScissorCount,
-                pExclusiveScissorEnables,
-            )
-        },
-        None => seam::reject(row::vkCmdSetExclusiveScissorEnableNV),
+    forward! {
+        vkCmdSetExclusiveScissorEnableNV(commandBuffer, firstExclusiveScissor, exclusiveScissorCount,
+        pExclusiveScissorEnables)
     }
 }
 
 /// [`vkCmdSetExclusiveScissorNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetExclusiveScissorNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetExclusiveScissorNV(
     commandBuffer: VkCommandBuffer,
     firstExclusiveScissor: u32,
     exclusiveScissorCount: u32,
     pExclusiveScissors: *const VkRect2D,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdSetExclusiveScissorNV)(
-                commandBuffer,
-                firstExclusiveScissor,
-                exclusiveScissorCount,
-                pExclusiveScissors,
-            )
-        },
-        None => seam::reject(row::vkCmdSetExclusiveScissorNV),
+    forward! {
+        vkCmdSetExclusiveScissorNV(commandBuffer, firstExclusiveScissor, exclusiveScissorCount, pExclusiveScissors)
     }
 }
 
 /// [`vkCmdSetExtraPrimitiveOverestimationSizeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetExtraPrimitiveOverestimationSizeEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetExtraPrimitiveOverestimationSizeEXT(
     commandBuffer: VkCommandBuffer,
     extraPrimitiveOverestimationSize: f32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdSetExtraPrimitiveOverestimationSizeEXT)(commandBuffer, extraPrimitiveOverestimationSize)
-        },
-        None => seam::reject(row::vkCmdSetExtraPrimitiveOverestimationSizeEXT),
-    }
+    forward! { vkCmdSetExtraPrimitiveOverestimationSizeEXT(commandBuffer, extraPrimitiveOverestimationSize) }
 }
 
 /// [`vkCmdSetFragmentShadingRateEnumNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetFragmentShadingRateEnumNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetFragmentShadingRateEnumNV(
     commandBuffer: VkCommandBuffer,
     shadingRate: VkFragmentShadingRateNV,
     combinerOps: *const VkFragmentShadingRateCombinerOpKHR,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetFragmentShadingRateEnumNV)(commandBuffer, shadingRate, combinerOps) },
-        None => seam::reject(row::vkCmdSetFragmentShadingRateEnumNV),
-    }
+    forward! { vkCmdSetFragmentShadingRateEnumNV(commandBuffer, shadingRate, combinerOps) }
 }
 
 /// [`vkCmdSetFragmentShadingRateKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetFragmentShadingRateKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetFragmentShadingRateKHR(
     commandBuffer: VkCommandBuffer,
     pFragmentSize: *const VkExtent2D,
     combinerOps: *const VkFragmentShadingRateCombinerOpKHR,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetFragmentShadingRateKHR)(commandBuffer, pFragmentSize, combinerOps) },
-        None => seam::reject(row::vkCmdSetFragmentShadingRateKHR),
-    }
+    forward! { vkCmdSetFragmentShadingRateKHR(commandBuffer, pFragmentSize, combinerOps) }
 }
 
 /// [`vkCmdSetFrontFace`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetFrontFace.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetFrontFace(commandBuffer: VkCommandBuffer, frontFace: VkFrontFace) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetFrontFace)(commandBuffer, frontFace) },
-        None => seam::reject(row::vkCmdSetFrontFace),
-    }
+    forward! { vkCmdSetFrontFace(commandBuffer, frontFace) }
 }
 
 /// [`vkCmdSetFrontFaceEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetFrontFaceEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetFrontFaceEXT(commandBuffer: VkCommandBuffer, frontFace: VkFrontFace) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetFrontFaceEXT)(commandBuffer, frontFace) },
-        None => seam::reject(row::vkCmdSetFrontFaceEXT),
-    }
+    forward! { vkCmdSetFrontFaceEXT(commandBuffer, frontFace) }
 }
 
 /// [`vkCmdSetLineRasterizationModeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetLineRasterizationModeEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetLineRasterizationModeEXT(
     commandBuffer: VkCommandBuffer,
     lineRasterizationMode: VkLineRasterizationModeEXT,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetLineRasterizationModeEXT)(commandBuffer, lineRasterizationMode) },
-        None => seam::reject(row::vkCmdSetLineRasterizationModeEXT),
-    }
+    forward! { vkCmdSetLineRasterizationModeEXT(commandBuffer, lineRasterizationMode) }
 }
 
 /// [`vkCmdSetLineStipple`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetLineStipple.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetLineStipple(
     commandBuffer: VkCommandBuffer,
     lineStippleFactor: u32,
     lineStipplePattern: u16,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetLineStipple)(commandBuffer, lineStippleFactor, lineStipplePattern) },
-        None => seam::reject(row::vkCmdSetLineStipple),
-    }
+    forward! { vkCmdSetLineStipple(commandBuffer, lineStippleFactor, lineStipplePattern) }
 }
 
 /// [`vkCmdSetLineStippleEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetLineStippleEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetLineStippleEXT(
     commandBuffer: VkCommandBuffer,
     lineStippleFactor: u32,
     lineStipplePattern: u16,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetLineStippleEXT)(commandBuffer, lineStippleFactor, lineStipplePattern) },
-        None => seam::reject(row::vkCmdSetLineStippleEXT),
-    }
+    forward! { vkCmdSetLineStippleEXT(commandBuffer, lineStippleFactor, lineStipplePattern) }
 }
 
 /// [`vkCmdSetLineStippleEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetLineStippleEnableEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetLineStippleEnableEXT(
     commandBuffer: VkCommandBuffer,
     stippledLineEnable: VkBool32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetLineStippleEnableEXT)(commandBuffer, stippledLineEnable) },
-        None => seam::reject(row::vkCmdSetLineStippleEnableEXT),
-    }
+    forward! { vkCmdSetLineStippleEnableEXT(commandBuffer, stippledLineEnable) }
 }
 
 /// [`vkCmdSetLineStippleKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetLineStippleKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetLineStippleKHR(
     commandBuffer: VkCommandBuffer,
     lineStippleFactor: u32,
     lineStipplePattern: u16,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetLineStippleKHR)(commandBuffer, lineStippleFactor, lineStipplePattern) },
-        None => seam::reject(row::vkCmdSetLineStippleKHR),
-    }
+    forward! { vkCmdSetLineStippleKHR(commandBuffer, lineStippleFactor, lineStipplePattern) }
 }
 
 /// [`vkCmdSetLineWidth`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetLineWidth.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetLineWidth(commandBuffer: VkCommandBuffer, lineWidth: f32) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetLineWidth)(commandBuffer, lineWidth) },
-        None => seam::reject(row::vkCmdSetLineWidth),
-    }
+    forward! { vkCmdSetLineWidth(commandBuffer, lineWidth) }
 }
 
 /// [`vkCmdSetLogicOpEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetLogicOpEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetLogicOpEXT(commandBuffer: VkCommandBuffer, logicOp: VkLogicOp) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetLogicOpEXT)(commandBuffer, logicOp) },
-        None => seam::reject(row::vkCmdSetLogicOpEXT),
-    }
+    forward! { vkCmdSetLogicOpEXT(commandBuffer, logicOp) }
 }
 
 /// [`vkCmdSetLogicOpEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetLogicOpEnableEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetLogicOpEnableEXT(commandBuffer: VkCommandBuffer, logicOpEnable: VkBool32) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetLogicOpEnableEXT)(commandBuffer, logicOpEnable) },
-        None => seam::reject(row::vkCmdSetLogicOpEnableEXT),
-    }
+    forward! { vkCmdSetLogicOpEnableEXT(commandBuffer, logicOpEnable) }
 }
 
 /// [`vkCmdSetPatchControlPointsEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetPatchControlPointsEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetPatchControlPointsEXT(commandBuffer: VkCommandBuffer, patchControlPoints: u32) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetPatchControlPointsEXT)(commandBuffer, patchControlPoints) },
-        None => seam::reject(row::vkCmdSetPatchControlPointsEXT),
-    }
+    forward! { vkCmdSetPatchControlPointsEXT(commandBuffer, patchControlPoints) }
 }
 
 /// [`vkCmdSetPerformanceMarkerINTEL`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetPerformanceMarkerINTEL.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetPerformanceMarkerINTEL(
     commandBuffer: VkCommandBuffer,
     pMarkerInfo: *const VkPerformanceMarkerInfoINTEL,
 ) -> VkResult {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetPerformanceMarkerINTEL)(commandBuffer, pMarkerInfo) },
-        None => seam::reject(row::vkCmdSetPerformanceMarkerINTEL),
-    }
+    forward! { vkCmdSetPerformanceMarkerINTEL(commandBuffer, pMarkerInfo) }
 }
 
 /// [`vkCmdSetPerformanceOverrideINTEL`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetPerformanceOverrideINTEL.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetPerformanceOverrideINTEL(
     commandBuffer: VkCommandBuffer,
     pOverrideInfo: *const VkPerformanceOverrideInfoINTEL,
 ) -> VkResult {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetPerformanceOverrideINTEL)(commandBuffer, pOverrideInfo) },
-        None => seam::reject(row::vkCmdSetPerformanceOverrideINTEL),
-    }
+    forward! { vkCmdSetPerformanceOverrideINTEL(commandBuffer, pOverrideInfo) }
 }
 
 /// [`vkCmdSetPerformanceStreamMarkerINTEL`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetPerformanceStreamMarkerINTEL.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetPerformanceStreamMarkerINTEL(
     commandBuffer: VkCommandBuffer,
     pMarkerInfo: *const VkPerformanceStreamMarkerInfoINTEL,
 ) -> VkResult {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetPerformanceStreamMarkerINTEL)(commandBuffer, pMarkerInfo) },
-        None => seam::reject(row::vkCmdSetPerformanceStreamMarkerINTEL),
-    }
+    forward! { vkCmdSetPerformanceStreamMarkerINTEL(commandBuffer, pMarkerInfo) }
 }
 
 /// [`vkCmdSetPolygonModeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetPolygonModeEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetPolygonModeEXT(commandBuffer: VkCommandBuffer, polygonMode: VkPolygonMode) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetPolygonModeEXT)(commandBuffer, polygonMode) },
-        None => seam::reject(row::vkCmdSetPolygonModeEXT),
-    }
+    forward! { vkCmdSetPolygonModeEXT(commandBuffer, polygonMode) }
 }
 
 /// [`vkCmdSetPrimitiveRestartEnable`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetPrimitiveRestartEnable.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetPrimitiveRestartEnable(
     commandBuffer: VkCommandBuffer,
     primitiveRestartEnable: VkBool32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetPrimitiveRestartEnable)(commandBuffer, primitiveRestartEnable) },
-        None => seam::reject(row::vkCmdSetPrimitiveRestartEnable),
-    }
+    forward! { vkCmdSetPrimitiveRestartEnable(commandBuffer, primitiveRestartEnable) }
 }
 
 /// [`vkCmdSetPrimitiveRestartEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetPrimitiveRestartEnableEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetPrimitiveRestartEnableEXT(
     commandBuffer: VkCommandBuffer,
     primitiveRestartEnable: VkBool32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetPrimitiveRestartEnableEXT)(commandBuffer, primitiveRestartEnable) },
-        None => seam::reject(row::vkCmdSetPrimitiveRestartEnableEXT),
-    }
+    forward! { vkCmdSetPrimitiveRestartEnableEXT(commandBuffer, primitiveRestartEnable) }
 }
 
 /// [`vkCmdSetPrimitiveRestartIndexEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetPrimitiveRestartIndexEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetPrimitiveRestartIndexEXT(
     commandBuffer: VkCommandBuffer,
     primitiveRestartIndex: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetPrimitiveRestartIndexEXT)(commandBuffer, primitiveRestartIndex) },
-        None => seam::reject(row::vkCmdSetPrimitiveRestartIndexEXT),
-    }
+    forward! { vkCmdSetPrimitiveRestartIndexEXT(commandBuffer, primitiveRestartIndex) }
 }
 
 /// [`vkCmdSetPrimitiveTopology`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetPrimitiveTopology.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetPrimitiveTopology(
     commandBuffer: VkCommandBuffer,
     primitiveTopology: VkPrimitiveTopology,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetPrimitiveTopology)(commandBuffer, primitiveTopology) },
-        None => seam::reject(row::vkCmdSetPrimitiveTopology),
-    }
+    forward! { vkCmdSetPrimitiveTopology(commandBuffer, primitiveTopology) }
 }
 
 /// [`vkCmdSetPrimitiveTopologyEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetPrimitiveTopologyEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetPrimitiveTopologyEXT(
     commandBuffer: VkCommandBuffer,
     primitiveTopology: VkPrimitiveTopology,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetPrimitiveTopologyEXT)(commandBuffer, primitiveTopology) },
-        None => seam::reject(row::vkCmdSetPrimitiveTopologyEXT),
-    }
+    forward! { vkCmdSetPrimitiveTopologyEXT(commandBuffer, primitiveTopology) }
 }
 
 /// [`vkCmdSetProvokingVertexModeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetProvokingVertexModeEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetProvokingVertexModeEXT(
     commandBuffer: VkCommandBuffer,
     provokingVertexMode: VkProvokingVertexModeEXT,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetProvokingVertexModeEXT)(commandBuffer, provokingVertexMode) },
-        None => seam::reject(row::vkCmdSetProvokingVertexModeEXT),
-    }
+    forward! { vkCmdSetProvokingVertexModeEXT(commandBuffer, provokingVertexMode) }
 }
 
 /// [`vkCmdSetRasterizationSamplesEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetRasterizationSamplesEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetRasterizationSamplesEXT(
     commandBuffer: VkCommandBuffer,
     rasterizationSamples: VkSampleCountFlagBits,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetRasterizationSamplesEXT)(commandBuffer, rasterizationSamples) },
-        None => seam::reject(row::vkCmdSetRasterizationSamplesEXT),
-    }
+    forward! { vkCmdSetRasterizationSamplesEXT(commandBuffer, rasterizationSamples) }
 }
 
 /// [`vkCmdSetRasterizationStreamEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetRasterizationStreamEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetRasterizationStreamEXT(commandBuffer: VkCommandBuffer, rasterizationStream: u32) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetRasterizationStreamEXT)(commandBuffer, rasterizationStream) },
-        None => seam::reject(row::vkCmdSetRasterizationStreamEXT),
-    }
+    forward! { vkCmdSetRasterizationStreamEXT(commandBuffer, rasterizationStream) }
 }
 
 /// [`vkCmdSetRasterizerDiscardEnable`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetRasterizerDiscardEnable.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetRasterizerDiscardEnable(
     commandBuffer: VkCommandBuffer,
     rasterizerDiscardEnable: VkBool32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetRasterizerDiscardEnable)(commandBuffer, rasterizerDiscardEnable) },
-        None => seam::reject(row::vkCmdSetRasterizerDiscardEnable),
-    }
+    forward! { vkCmdSetRasterizerDiscardEnable(commandBuffer, rasterizerDiscardEnable) }
 }
 
 /// [`vkCmdSetRasterizerDiscardEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetRasterizerDiscardEnableEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetRasterizerDiscardEnableEXT(
     commandBuffer: VkCommandBuffer,
     rasterizerDiscardEnable: VkBool32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetRasterizerDiscardEnableEXT)(commandBuffer, rasterizerDiscardEnable) },
-        None => seam::reject(row::vkCmdSetRasterizerDiscardEnableEXT),
-    }
+    forward! { vkCmdSetRasterizerDiscardEnableEXT(commandBuffer, rasterizerDiscardEnable) }
 }
 
 /// [`vkCmdSetRayTracingPipelineStackSizeKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetRayTracingPipelineStackSizeKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetRayTracingPipelineStackSizeKHR(
     commandBuffer: VkCommandBuffer,
     pipelineStackSize: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetRayTracingPipelineStackSizeKHR)(commandBuffer, pipelineStackSize) },
-        None => seam::reject(row::vkCmdSetRayTracingPipelineStackSizeKHR),
-    }
+    forward! { vkCmdSetRayTracingPipelineStackSizeKHR(commandBuffer, pipelineStackSize) }
 }
 
 /// [`vkCmdSetRenderingAttachmentLocations`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetRenderingAttachmentLocations.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetRenderingAttachmentLocations(
     commandBuffer: VkCommandBuffer,
     pLocationInfo: *const VkRenderingAttachmentLocationInfo,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetRenderingAttachmentLocations)(commandBuffer, pLocationInfo) },
-        None => seam::reject(row::vkCmdSetRenderingAttachmentLocations),
-    }
+    forward! { vkCmdSetRenderingAttachmentLocations(commandBuffer, pLocationInfo) }
 }
 
 /// [`vkCmdSetRenderingAttachmentLocationsKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetRenderingAttachmentLocationsKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetRenderingAttachmentLocationsKHR(
     commandBuffer: VkCommandBuffer,
     pLocationInfo: *const VkRenderingAttachmentLocationInfo,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetRenderingAttachmentLocationsKHR)(commandBuffer, pLocationInfo) },
-        None => seam::reject(row::vkCmdSetRenderingAttachmentLocationsKHR),
-    }
+    forward! { vkCmdSetRenderingAttachmentLocationsKHR(commandBuffer, pLocationInfo) }
 }
 
 /// [`vkCmdSetRenderingInputAttachmentIndices`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetRenderingInputAttachmentIndices.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetRenderingInputAttachmentIndices(
     commandBuffer: VkCommandBuffer,
     pInputAttachmentIndexInfo: *const VkRenderingInputAttachmentIndexInfo,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdSetRenderingInputAttachmentIndices)(commandBuffer, pInputAttachmentIndexInfo)
-        },
-        None => seam::reject(row::vkCmdSetRenderingInputAttachmentIndices),
-    }
+    forward! { vkCmdSetRenderingInputAttachmentIndices(commandBuffer, pInputAttachmentIndexInfo) }
 }
 
 /// [`vkCmdSetRenderingInputAttachmentIndicesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetRenderingInputAttachmentIndicesKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetRenderingInputAttachmentIndicesKHR(
     commandBuffer: VkCommandBuffer,
     pInputAttachmentIndexInfo: *const VkRenderingInputAttachmentIndexInfo,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdSetRenderingInputAttachmentIndicesKHR)(commandBuffer, pInputAttachmentIndexInfo)
-        },
-        None => seam::reject(row::vkCmdSetRenderingInputAttachmentIndicesKHR),
-    }
+    forward! { vkCmdSetRenderingInputAttachmentIndicesKHR(commandBuffer, pInputAttachmentIndexInfo) }
 }
 
 /// [`vkCmdSetRepresentativeFragmentTestEnableNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetRepresentativeFragmentTestEnableNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetRepresentativeFragmentTestEnableNV(
     commandBuffer: VkCommandBuffer,
     representativeFragmentTestEnable: VkBool32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdSetRepresentativeFragmentTestEnableNV)(commandBuffer, representativeFragmentTestEnable)
-        },
-        None => seam::reject(row::vkCmdSetRepresentativeFragmentTestEnableNV),
-    }
+    forward! { vkCmdSetRepresentativeFragmentTestEnableNV(commandBuffer, representativeFragmentTestEnable) }
 }
 
 /// [`vkCmdSetSampleLocationsEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetSampleLocationsEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetSampleLocationsEXT(
     commandBuffer: VkCommandBuffer,
     pSampleLocationsInfo: *const VkSampleLocationsInfoEXT,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetSampleLocationsEXT)(commandBuffer, pSampleLocationsInfo) },
-        None => seam::reject(row::vkCmdSetSampleLocationsEXT),
-    }
+    forward! { vkCmdSetSampleLocationsEXT(commandBuffer, pSampleLocationsInfo) }
 }
 
 /// [`vkCmdSetSampleLocationsEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetSampleLocationsEnableEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetSampleLocationsEnableEXT(
     commandBuffer: VkCommandBuffer,
     sampleLocationsEnable: VkBool32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetSampleLocationsEnableEXT)(commandBuffer, sampleLocationsEnable) },
-        None => seam::reject(row::vkCmdSetSampleLocationsEnableEXT),
-    }
+    forward! { vkCmdSetSampleLocationsEnableEXT(commandBuffer, sampleLocationsEnable) }
 }
 
 /// [`vkCmdSetSampleMaskEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetSampleMaskEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetSampleMaskEXT(
     commandBuffer: VkCommandBuffer,
     samples: VkSampleCountFlagBits,
     pSampleMask: *const VkSampleMask,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetSampleMaskEXT)(commandBuffer, samples, pSampleMask) },
-        None => seam::reject(row::vkCmdSetSampleMaskEXT),
-    }
+    forward! { vkCmdSetSampleMaskEXT(commandBuffer, samples, pSampleMask) }
 }
 
 /// [`vkCmdSetScissor`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetScissor.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetScissor(
     commandBuffer: VkCommandBuffer,
@@ -3854,62 +2900,52 @@ pub unsafe extern "system" fn vkCmdSetScissor(
     scissorCount: u32,
     pScissors: *const VkRect2D,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetScissor)(commandBuffer, firstScissor, scissorCount, pScissors) },
-        None => seam::reject(row::vkCmdSetScissor),
-    }
+    forward! { vkCmdSetScissor(commandBuffer, firstScissor, scissorCount, pScissors) }
 }
 
 /// [`vkCmdSetScissorWithCount`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetScissorWithCount.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetScissorWithCount(
     commandBuffer: VkCommandBuffer,
     scissorCount: u32,
     pScissors: *const VkRect2D,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetScissorWithCount)(commandBuffer, scissorCount, pScissors) },
-        None => seam::reject(row::vkCmdSetScissorWithCount),
-    }
+    forward! { vkCmdSetScissorWithCount(commandBuffer, scissorCount, pScissors) }
 }
 
 /// [`vkCmdSetScissorWithCountEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetScissorWithCountEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetScissorWithCountEXT(
     commandBuffer: VkCommandBuffer,
     scissorCount: u32,
     pScissors: *const VkRect2D,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetScissorWithCountEXT)(commandBuffer, scissorCount, pScissors) },
-        None => seam::reject(row::vkCmdSetScissorWithCountEXT),
-    }
+    forward! { vkCmdSetScissorWithCountEXT(commandBuffer, scissorCount, pScissors) }
 }
 
 /// [`vkCmdSetShadingRateImageEnableNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetShadingRateImageEnableNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetShadingRateImageEnableNV(
     commandBuffer: VkCommandBuffer,
     shadingRateImageEnable: VkBool32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetShadingRateImageEnableNV)(commandBuffer, shadingRateImageEnable) },
-        None => seam::reject(row::vkCmdSetShadingRateImageEnableNV),
-    }
+    forward! { vkCmdSetShadingRateImageEnableNV(commandBuffer, shadingRateImageEnable) }
 }
 
 /// [`vkCmdSetStencilCompareMask`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetStencilCompareMask.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetStencilCompareMask(
     commandBuffer: VkCommandBuffer,
     faceMask: VkStencilFaceFlags,
     compareMask: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetStencilCompareMask)(commandBuffer, faceMask, compareMask) },
-        None => seam::reject(row::vkCmdSetStencilCompareMask),
-    }
+    forward! { vkCmdSetStencilCompareMask(commandBuffer, faceMask, compareMask) }
 }
 
 /// [`vkCmdSetStencilOp`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetStencilOp.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetStencilOp(
     commandBuffer: VkCommandBuffer,
@@ -3919,15 +2955,11 @@ pub unsafe extern "system" fn vkCmdSetStencilOp(
     depthFailOp: VkStencilOp,
     compareOp: VkCompareOp,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdSetStencilOp)(commandBuffer, faceMask, failOp, passOp, depthFailOp, compareOp)
-        },
-        None => seam::reject(row::vkCmdSetStencilOp),
-    }
+    forward! { vkCmdSetStencilOp(commandBuffer, faceMask, failOp, passOp, depthFailOp, compareOp) }
 }
 
 /// [`vkCmdSetStencilOpEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetStencilOpEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetStencilOpEXT(
     commandBuffer: VkCommandBuffer,
     faceMask: VkStencilFaceFlags,
@@ -3936,72 +2968,58 @@ pub unsafe extern "system" fn vkCmdSetStencilOpEXT(
     depthFailOp: VkStencilOp,
     compareOp: VkCompareOp,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdSetStencilOpEXT)(commandBuffer, faceMask, failOp, passOp, depthFailOp, compareOp)
-        },
-        None => seam::reject(row::vkCmdSetStencilOpEXT),
-    }
+    forward! { vkCmdSetStencilOpEXT(commandBuffer, faceMask, failOp, passOp, depthFailOp, compareOp) }
 }
 
 /// [`vkCmdSetStencilReference`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetStencilReference.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetStencilReference(
     commandBuffer: VkCommandBuffer,
     faceMask: VkStencilFaceFlags,
     reference: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetStencilReference)(commandBuffer, faceMask, reference) },
-        None => seam::reject(row::vkCmdSetStencilReference),
-    }
+    forward! { vkCmdSetStencilReference(commandBuffer, faceMask, reference) }
 }
 
 /// [`vkCmdSetStencilTestEnable`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetStencilTestEnable.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetStencilTestEnable(commandBuffer: VkCommandBuffer, stencilTestEnable: VkBool32) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetStencilTestEnable)(commandBuffer, stencilTestEnable) },
-        None => seam::reject(row::vkCmdSetStencilTestEnable),
-    }
+    forward! { vkCmdSetStencilTestEnable(commandBuffer, stencilTestEnable) }
 }
 
 /// [`vkCmdSetStencilTestEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetStencilTestEnableEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetStencilTestEnableEXT(
     commandBuffer: VkCommandBuffer,
     stencilTestEnable: VkBool32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetStencilTestEnableEXT)(commandBuffer, stencilTestEnable) },
-        None => seam::reject(row::vkCmdSetStencilTestEnableEXT),
-    }
+    forward! { vkCmdSetStencilTestEnableEXT(commandBuffer, stencilTestEnable) }
 }
 
 /// [`vkCmdSetStencilWriteMask`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetStencilWriteMask.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetStencilWriteMask(
     commandBuffer: VkCommandBuffer,
     faceMask: VkStencilFaceFlags,
     writeMask: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetStencilWriteMask)(commandBuffer, faceMask, writeMask) },
-        None => seam::reject(row::vkCmdSetStencilWriteMask),
-    }
+    forward! { vkCmdSetStencilWriteMask(commandBuffer, faceMask, writeMask) }
 }
 
 /// [`vkCmdSetTessellationDomainOriginEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetTessellationDomainOriginEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetTessellationDomainOriginEXT(
     commandBuffer: VkCommandBuffer,
     domainOrigin: VkTessellationDomainOrigin,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetTessellationDomainOriginEXT)(commandBuffer, domainOrigin) },
-        None => seam::reject(row::vkCmdSetTessellationDomainOriginEXT),
-    }
+    forward! { vkCmdSetTessellationDomainOriginEXT(commandBuffer, domainOrigin) }
 }
 
 /// [`vkCmdSetVertexInputEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetVertexInputEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetVertexInputEXT(
     commandBuffer: VkCommandBuffer,
     vertexBindingDescriptionCount: u32,
@@ -4009,21 +3027,14 @@ pub unsafe extern "system" fn vkCmdSetVertexInputEXT(
     vertexAttributeDescriptionCount: u32,
     pVertexAttributeDescriptions: *const VkVertexInputAttributeDescription2EXT,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdSetVertexInputEXT)(
-                commandBuffer,
-                vertexBindingDescriptionCount,
-                pVertexBindingDescriptions,
-                vertexAttributeDescriptionCount,
-                pVertexAttributeDescriptions,
-            )
-        },
-        None => seam::reject(row::vkCmdSetVertexInputEXT),
+    forward! {
+        vkCmdSetVertexInputEXT(commandBuffer, vertexBindingDescriptionCount, pVertexBindingDescriptions,
+        vertexAttributeDescriptionCount, pVertexAttributeDescriptions)
     }
 }
 
 /// [`vkCmdSetViewport`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetViewport.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetViewport(
     commandBuffer: VkCommandBuffer,
@@ -4031,118 +3042,89 @@ pub unsafe extern "system" fn vkCmdSetViewport(
     viewportCount: u32,
     pViewports: *const VkViewport,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetViewport)(commandBuffer, firstViewport, viewportCount, pViewports) },
-        None => seam::reject(row::vkCmdSetViewport),
-    }
+    forward! { vkCmdSetViewport(commandBuffer, firstViewport, viewportCount, pViewports) }
 }
 
 /// [`vkCmdSetViewportShadingRatePaletteNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetViewportShadingRatePaletteNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetViewportShadingRatePaletteNV(
     commandBuffer: VkCommandBuffer,
     firstViewport: u32,
     viewportCount: u32,
     pShadingRatePalettes: *const VkShadingRatePaletteNV,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdSetViewportShadingRatePaletteNV)(
-                commandBuffer,
-                firstViewport,
-                viewportCount,
-                pShadingRatePalettes,
-            )
-        },
-        None => seam::reject(row::vkCmdSetViewportShadingRatePaletteNV),
-    }
+    forward! { vkCmdSetViewportShadingRatePaletteNV(commandBuffer, firstViewport, viewportCount, pShadingRatePalettes) }
 }
 
 /// [`vkCmdSetViewportSwizzleNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetViewportSwizzleNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetViewportSwizzleNV(
     commandBuffer: VkCommandBuffer,
     firstViewport: u32,
     viewportCount: u32,
     pViewportSwizzles: *const VkViewportSwizzleNV,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdSetViewportSwizzleNV)(commandBuffer, firstViewport, viewportCount, pViewportSwizzles)
-        },
-        None => seam::reject(row::vkCmdSetViewportSwizzleNV),
-    }
+    forward! { vkCmdSetViewportSwizzleNV(commandBuffer, firstViewport, viewportCount, pViewportSwizzles) }
 }
 
 /// [`vkCmdSetViewportWScalingEnableNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetViewportWScalingEnableNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetViewportWScalingEnableNV(
     commandBuffer: VkCommandBuffer,
     viewportWScalingEnable: VkBool32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetViewportWScalingEnableNV)(commandBuffer, viewportWScalingEnable) },
-        None => seam::reject(row::vkCmdSetViewportWScalingEnableNV),
-    }
+    forward! { vkCmdSetViewportWScalingEnableNV(commandBuffer, viewportWScalingEnable) }
 }
 
 /// [`vkCmdSetViewportWScalingNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetViewportWScalingNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetViewportWScalingNV(
     commandBuffer: VkCommandBuffer,
     firstViewport: u32,
     viewportCount: u32,
     pViewportWScalings: *const VkViewportWScalingNV,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdSetViewportWScalingNV)(commandBuffer, firstViewport, viewportCount, pViewportWScalings)
-        },
-        None => seam::reject(row::vkCmdSetViewportWScalingNV),
-    }
+    forward! { vkCmdSetViewportWScalingNV(commandBuffer, firstViewport, viewportCount, pViewportWScalings) }
 }
 
 /// [`vkCmdSetViewportWithCount`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetViewportWithCount.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetViewportWithCount(
     commandBuffer: VkCommandBuffer,
     viewportCount: u32,
     pViewports: *const VkViewport,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetViewportWithCount)(commandBuffer, viewportCount, pViewports) },
-        None => seam::reject(row::vkCmdSetViewportWithCount),
-    }
+    forward! { vkCmdSetViewportWithCount(commandBuffer, viewportCount, pViewports) }
 }
 
 /// [`vkCmdSetViewportWithCountEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetViewportWithCountEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetViewportWithCountEXT(
     commandBuffer: VkCommandBuffer,
     viewportCount: u32,
     pViewports: *const VkViewport,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetViewportWithCountEXT)(commandBuffer, viewportCount, pViewports) },
-        None => seam::reject(row::vkCmdSetViewportWithCountEXT),
-    }
+    forward! { vkCmdSetViewportWithCountEXT(commandBuffer, viewportCount, pViewports) }
 }
 
 /// [`vkCmdSubpassShadingHUAWEI`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSubpassShadingHUAWEI.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSubpassShadingHUAWEI(commandBuffer: VkCommandBuffer) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSubpassShadingHUAWEI)(commandBuffer) },
-        None => seam::reject(row::vkCmdSubpassShadingHUAWEI),
-    }
+    forward! { vkCmdSubpassShadingHUAWEI(commandBuffer) }
 }
 
 /// [`vkCmdTraceRaysIndirect2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdTraceRaysIndirect2KHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdTraceRaysIndirect2KHR(
     commandBuffer: VkCommandBuffer,
     indirectDeviceAddress: VkDeviceAddress,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdTraceRaysIndirect2KHR)(commandBuffer, indirectDeviceAddress) },
-        None => seam::reject(row::vkCmdTraceRaysIndirect2KHR),
-    }
+    forward! { vkCmdTraceRaysIndirect2KHR(commandBuffer, indirectDeviceAddress) }
 }
 
 /// [`vkCmdTraceRaysIndirectKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdTraceRaysIndirectKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdTraceRaysIndirectKHR(
     commandBuffer: VkCommandBuffer,
     pRaygenShaderBindingTable: *const VkStridedDeviceAddressRegionKHR,
@@ -4151,22 +3133,14 @@ pub unsafe extern "system" fn vkCmdTraceRaysIndirectKHR(
     pCallableShaderBindingTable: *const VkStridedDeviceAddressRegionKHR,
     indirectDeviceAddress: VkDeviceAddress,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdTraceRaysIndirectKHR)(
-                commandBuffer,
-                pRaygenShaderBindingTable,
-                pMissShaderBindingTable,
-                pHitShaderBindingTable,
-                pCallableShaderBindingTable,
-                indirectDeviceAddress,
-            )
-        },
-        None => seam::reject(row::vkCmdTraceRaysIndirectKHR),
+    forward! {
+        vkCmdTraceRaysIndirectKHR(commandBuffer, pRaygenShaderBindingTable, pMissShaderBindingTable,
+        pHitShaderBindingTable, pCallableShaderBindingTable, indirectDeviceAddress)
     }
 }
 
 /// [`vkCmdTraceRaysKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdTraceRaysKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdTraceRaysKHR(
     commandBuffer: VkCommandBuffer,
     pRaygenShaderBindingTable: *const VkStridedDeviceAddressRegionKHR,
@@ -4177,24 +3151,14 @@ pub unsafe extern "system" fn vkCmdTraceRaysKHR(
     height: u32,
     depth: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdTraceRaysKHR)(
-                commandBuffer,
-                pRaygenShaderBindingTable,
-                pMissShaderBindingTable,
-                pHitShaderBindingTable,
-                pCallableShaderBindingTable,
-                width,
-                height,
-                depth,
-            )
-        },
-        None => seam::reject(row::vkCmdTraceRaysKHR),
+    forward! {
+        vkCmdTraceRaysKHR(commandBuffer, pRaygenShaderBindingTable, pMissShaderBindingTable, pHitShaderBindingTable,
+        pCallableShaderBindingTable, width, height, depth)
     }
 }
 
 /// [`vkCmdTraceRaysNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdTraceRaysNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdTraceRaysNV(
     commandBuffer: VkCommandBuffer,
     raygenShaderBindingTableBuffer: VkBuffer,
@@ -4212,31 +3176,16 @@ pub unsafe extern "system" fn vkCmdTraceRaysNV(
     height: u32,
     depth: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdTraceRaysNV)(
-                commandBuffer,
-                raygenShaderBindingTableBuffer,
-                raygenShaderBindingOffset,
-                missShaderBindingTableBuffer,
-                missShaderBindingOffset,
-                missShaderBindingStride,
-                hitShaderBindingTableBuffer,
-                hitShaderBindingOffset,
-                hitShaderBindingStride,
-                callableShaderBindingTableBuffer,
-                callableShaderBindingOffset,
-                callableShaderBindingStride,
-                width,
-                height,
-                depth,
-            )
-        },
-        None => seam::reject(row::vkCmdTraceRaysNV),
+    forward! {
+        vkCmdTraceRaysNV(commandBuffer, raygenShaderBindingTableBuffer, raygenShaderBindingOffset,
+        missShaderBindingTableBuffer, missShaderBindingOffset, missShaderBindingStride, hitShaderBindingTableBuffer,
+        hitShaderBindingOffset, hitShaderBindingStride, callableShaderBindingTableBuffer, callableShaderBindingOffset,
+        callableShaderBindingStride, width, height, depth)
     }
 }
 
 /// [`vkCmdUpdateBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdUpdateBuffer.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdUpdateBuffer(
     commandBuffer: VkCommandBuffer,
@@ -4245,13 +3194,11 @@ pub unsafe extern "system" fn vkCmdUpdateBuffer(
     dataSize: VkDeviceSize,
     pData: *const c_void,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdUpdateBuffer)(commandBuffer, dstBuffer, dstOffset, dataSize, pData) },
-        None => seam::reject(row::vkCmdUpdateBuffer),
-    }
+    forward! { vkCmdUpdateBuffer(commandBuffer, dstBuffer, dstOffset, dataSize, pData) }
 }
 
 /// [`vkCmdUpdateMemoryKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdUpdateMemoryKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdUpdateMemoryKHR(
     commandBuffer: VkCommandBuffer,
     pDstRange: *const VkDeviceAddressRangeKHR,
@@ -4259,27 +3206,21 @@ pub unsafe extern "system" fn vkCmdUpdateMemoryKHR(
     dataSize: VkDeviceSize,
     pData: *const c_void,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdUpdateMemoryKHR)(commandBuffer, pDstRange, dstFlags, dataSize, pData) },
-        None => seam::reject(row::vkCmdUpdateMemoryKHR),
-    }
+    forward! { vkCmdUpdateMemoryKHR(commandBuffer, pDstRange, dstFlags, dataSize, pData) }
 }
 
 /// [`vkCmdUpdatePipelineIndirectBufferNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdUpdatePipelineIndirectBufferNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdUpdatePipelineIndirectBufferNV(
     commandBuffer: VkCommandBuffer,
     pipelineBindPoint: VkPipelineBindPoint,
     pipeline: VkPipeline,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdUpdatePipelineIndirectBufferNV)(commandBuffer, pipelineBindPoint, pipeline)
-        },
-        None => seam::reject(row::vkCmdUpdatePipelineIndirectBufferNV),
-    }
+    forward! { vkCmdUpdatePipelineIndirectBufferNV(commandBuffer, pipelineBindPoint, pipeline) }
 }
 
 /// [`vkCmdWaitEvents`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWaitEvents.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdWaitEvents(
     commandBuffer: VkCommandBuffer,
@@ -4294,27 +3235,14 @@ pub unsafe extern "system" fn vkCmdWaitEvents(
     imageMemoryBarrierCount: u32,
     pImageMemoryBarriers: *const VkImageMemoryBarrier,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdWaitEvents)(
-                commandBuffer,
-                eventCount,
-                pEvents,
-                srcStageMask,
-                dstStageMask,
-                memoryBarrierCount,
-                pMemoryBarriers,
-                bufferMemoryBarrierCount,
-                pBufferMemoryBarriers,
-                imageMemoryBarrierCount,
-                pImageMemoryBarriers,
-            )
-        },
-        None => seam::reject(row::vkCmdWaitEvents),
+    forward! {
+        vkCmdWaitEvents(commandBuffer, eventCount, pEvents, srcStageMask, dstStageMask, memoryBarrierCount,
+        pMemoryBarriers, bufferMemoryBarrierCount, pBufferMemoryBarriers, imageMemoryBarrierCount, pImageMemoryBarriers)
     }
 }
 
 /// [`vkCmdWaitEvents2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWaitEvents2.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdWaitEvents2(
     commandBuffer: VkCommandBuffer,
@@ -4322,26 +3250,22 @@ pub unsafe extern "system" fn vkCmdWaitEvents2(
     pEvents: *const VkEvent,
     pDependencyInfos: *const VkDependencyInfo,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdWaitEvents2)(commandBuffer, eventCount, pEvents, pDependencyInfos) },
-        None => seam::reject(row::vkCmdWaitEvents2),
-    }
+    forward! { vkCmdWaitEvents2(commandBuffer, eventCount, pEvents, pDependencyInfos) }
 }
 
 /// [`vkCmdWaitEvents2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWaitEvents2KHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdWaitEvents2KHR(
     commandBuffer: VkCommandBuffer,
     eventCount: u32,
     pEvents: *const VkEvent,
     pDependencyInfos: *const VkDependencyInfo,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdWaitEvents2KHR)(commandBuffer, eventCount, pEvents, pDependencyInfos) },
-        None => seam::reject(row::vkCmdWaitEvents2KHR),
-    }
+    forward! { vkCmdWaitEvents2KHR(commandBuffer, eventCount, pEvents, pDependencyInfos) }
 }
 
 /// [`vkCmdWriteAccelerationStructuresPropertiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWriteAccelerationStructuresPropertiesKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdWriteAccelerationStructuresPropertiesKHR(
     commandBuffer: VkCommandBuffer,
     accelerationStructureCount: u32,
@@ -4350,22 +3274,14 @@ pub unsafe extern "system" fn vkCmdWriteAccelerationStructuresPropertiesKHR(
     queryPool: VkQueryPool,
     firstQuery: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdWriteAccelerationStructuresPropertiesKHR)(
-                commandBuffer,
-                accelerationStructureCount,
-                pAccelerationStructures,
-                queryType,
-                queryPool,
-                firstQuery,
-            )
-        },
-        None => seam::reject(row::vkCmdWriteAccelerationStructuresPropertiesKHR),
+    forward! {
+        vkCmdWriteAccelerationStructuresPropertiesKHR(commandBuffer, accelerationStructureCount,
+        pAccelerationStructures, queryType, queryPool, firstQuery)
     }
 }
 
 /// [`vkCmdWriteAccelerationStructuresPropertiesNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWriteAccelerationStructuresPropertiesNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdWriteAccelerationStructuresPropertiesNV(
     commandBuffer: VkCommandBuffer,
     accelerationStructureCount: u32,
@@ -4374,22 +3290,14 @@ pub unsafe extern "system" fn vkCmdWriteAccelerationStructuresPropertiesNV(
     queryPool: VkQueryPool,
     firstQuery: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdWriteAccelerationStructuresPropertiesNV)(
-                commandBuffer,
-                accelerationStructureCount,
-                pAccelerationStructures,
-                queryType,
-                queryPool,
-                firstQuery,
-            )
-        },
-        None => seam::reject(row::vkCmdWriteAccelerationStructuresPropertiesNV),
+    forward! {
+        vkCmdWriteAccelerationStructuresPropertiesNV(commandBuffer, accelerationStructureCount, pAccelerationStructures,
+        queryType, queryPool, firstQuery)
     }
 }
 
 /// [`vkCmdWriteBufferMarker2AMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWriteBufferMarker2AMD.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdWriteBufferMarker2AMD(
     commandBuffer: VkCommandBuffer,
     stage: VkPipelineStageFlags2,
@@ -4397,15 +3305,11 @@ pub unsafe extern "system" fn vkCmdWriteBufferMarker2AMD(
     dstOffset: VkDeviceSize,
     marker: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdWriteBufferMarker2AMD)(commandBuffer, stage, dstBuffer, dstOffset, marker)
-        },
-        None => seam::reject(row::vkCmdWriteBufferMarker2AMD),
-    }
+    forward! { vkCmdWriteBufferMarker2AMD(commandBuffer, stage, dstBuffer, dstOffset, marker) }
 }
 
 /// [`vkCmdWriteBufferMarkerAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWriteBufferMarkerAMD.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdWriteBufferMarkerAMD(
     commandBuffer: VkCommandBuffer,
     pipelineStage: VkPipelineStageFlagBits,
@@ -4413,26 +3317,20 @@ pub unsafe extern "system" fn vkCmdWriteBufferMarkerAMD(
     dstOffset: VkDeviceSize,
     marker: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdWriteBufferMarkerAMD)(commandBuffer, pipelineStage, dstBuffer, dstOffset, marker)
-        },
-        None => seam::reject(row::vkCmdWriteBufferMarkerAMD),
-    }
+    forward! { vkCmdWriteBufferMarkerAMD(commandBuffer, pipelineStage, dstBuffer, dstOffset, marker) }
 }
 
 /// [`vkCmdWriteMarkerToMemoryAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWriteMarkerToMemoryAMD.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdWriteMarkerToMemoryAMD(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkMemoryMarkerInfoAMD,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdWriteMarkerToMemoryAMD)(commandBuffer, pInfo) },
-        None => seam::reject(row::vkCmdWriteMarkerToMemoryAMD),
-    }
+    forward! { vkCmdWriteMarkerToMemoryAMD(commandBuffer, pInfo) }
 }
 
 /// [`vkCmdWriteMicromapsPropertiesEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWriteMicromapsPropertiesEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdWriteMicromapsPropertiesEXT(
     commandBuffer: VkCommandBuffer,
     micromapCount: u32,
@@ -4441,22 +3339,13 @@ pub unsafe extern "system" fn vkCmdWriteMicromapsPropertiesEXT(
     queryPool: VkQueryPool,
     firstQuery: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdWriteMicromapsPropertiesEXT)(
-                commandBuffer,
-                micromapCount,
-                pMicromaps,
-                queryType,
-                queryPool,
-                firstQuery,
-            )
-        },
-        None => seam::reject(row::vkCmdWriteMicromapsPropertiesEXT),
+    forward! {
+        vkCmdWriteMicromapsPropertiesEXT(commandBuffer, micromapCount, pMicromaps, queryType, queryPool, firstQuery)
     }
 }
 
 /// [`vkCmdWriteTimestamp`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWriteTimestamp.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdWriteTimestamp(
     commandBuffer: VkCommandBuffer,
@@ -4464,13 +3353,11 @@ pub unsafe extern "system" fn vkCmdWriteTimestamp(
     queryPool: VkQueryPool,
     query: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdWriteTimestamp)(commandBuffer, pipelineStage, queryPool, query) },
-        None => seam::reject(row::vkCmdWriteTimestamp),
-    }
+    forward! { vkCmdWriteTimestamp(commandBuffer, pipelineStage, queryPool, query) }
 }
 
 /// [`vkCmdWriteTimestamp2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWriteTimestamp2.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdWriteTimestamp2(
     commandBuffer: VkCommandBuffer,
@@ -4478,42 +3365,33 @@ pub unsafe extern "system" fn vkCmdWriteTimestamp2(
     queryPool: VkQueryPool,
     query: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdWriteTimestamp2)(commandBuffer, stage, queryPool, query) },
-        None => seam::reject(row::vkCmdWriteTimestamp2),
-    }
+    forward! { vkCmdWriteTimestamp2(commandBuffer, stage, queryPool, query) }
 }
 
 /// [`vkCmdWriteTimestamp2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWriteTimestamp2KHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdWriteTimestamp2KHR(
     commandBuffer: VkCommandBuffer,
     stage: VkPipelineStageFlags2,
     queryPool: VkQueryPool,
     query: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdWriteTimestamp2KHR)(commandBuffer, stage, queryPool, query) },
-        None => seam::reject(row::vkCmdWriteTimestamp2KHR),
-    }
+    forward! { vkCmdWriteTimestamp2KHR(commandBuffer, stage, queryPool, query) }
 }
 
 /// [`vkEndCommandBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkEndCommandBuffer.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkEndCommandBuffer(commandBuffer: VkCommandBuffer) -> VkResult {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkEndCommandBuffer)(commandBuffer) },
-        None => seam::reject(row::vkEndCommandBuffer),
-    }
+    forward! { vkEndCommandBuffer(commandBuffer) }
 }
 
 /// [`vkResetCommandBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkResetCommandBuffer.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkResetCommandBuffer(
     commandBuffer: VkCommandBuffer,
     flags: VkCommandBufferResetFlags,
 ) -> VkResult {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkResetCommandBuffer)(commandBuffer, flags) },
-        None => seam::reject(row::vkResetCommandBuffer),
-    }
+    forward! { vkResetCommandBuffer(commandBuffer, flags) }
 }

@@ -9,30 +9,27 @@ use crate::handle::App;
 use crate::seam;
 
 /// [`vkAcquireFullScreenExclusiveModeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAcquireFullScreenExclusiveModeEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkAcquireFullScreenExclusiveModeEXT(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkAcquireFullScreenExclusiveModeEXT)(device, swapchain) },
-        None => seam::reject(row::vkAcquireFullScreenExclusiveModeEXT),
-    }
+    forward! { vkAcquireFullScreenExclusiveModeEXT(device, swapchain) }
 }
 
 /// [`vkAcquireNextImage2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAcquireNextImage2KHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkAcquireNextImage2KHR(
     device: VkDevice,
     pAcquireInfo: *const VkAcquireNextImageInfoKHR,
     pImageIndex: *mut u32,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkAcquireNextImage2KHR)(device, pAcquireInfo, pImageIndex) },
-        None => seam::reject(row::vkAcquireNextImage2KHR),
-    }
+    forward! { vkAcquireNextImage2KHR(device, pAcquireInfo, pImageIndex) }
 }
 
 /// [`vkAcquireNextImageKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAcquireNextImageKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkAcquireNextImageKHR(
     device: VkDevice,
@@ -42,35 +39,26 @@ pub unsafe extern "system" fn vkAcquireNextImageKHR(
     fence: VkFence,
     pImageIndex: *mut u32,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkAcquireNextImageKHR)(device, swapchain, timeout, semaphore, fence, pImageIndex)
-        },
-        None => seam::reject(row::vkAcquireNextImageKHR),
-    }
+    forward! { vkAcquireNextImageKHR(device, swapchain, timeout, semaphore, fence, pImageIndex) }
 }
 
 /// [`vkAcquirePerformanceConfigurationINTEL`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAcquirePerformanceConfigurationINTEL.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkAcquirePerformanceConfigurationINTEL(
     device: VkDevice,
     pAcquireInfo: *const VkPerformanceConfigurationAcquireInfoINTEL,
     pConfiguration: *mut VkPerformanceConfigurationINTEL,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkAcquirePerformanceConfigurationINTEL)(device, pAcquireInfo, pConfiguration) },
-        None => seam::reject(row::vkAcquirePerformanceConfigurationINTEL),
-    }
+    forward! { vkAcquirePerformanceConfigurationINTEL(device, pAcquireInfo, pConfiguration) }
 }
 
 /// [`vkAcquireProfilingLockKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAcquireProfilingLockKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkAcquireProfilingLockKHR(
     device: VkDevice,
     pInfo: *const VkAcquireProfilingLockInfoKHR,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkAcquireProfilingLockKHR)(device, pInfo) },
-        None => seam::reject(row::vkAcquireProfilingLockKHR),
-    }
+    forward! { vkAcquireProfilingLockKHR(device, pInfo) }
 }
 
 /// [`vkAllocateCommandBuffers`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAllocateCommandBuffers.html)
@@ -93,19 +81,18 @@ pub unsafe extern "system" fn vkAllocateCommandBuffers(
 }
 
 /// [`vkAllocateDescriptorSets`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAllocateDescriptorSets.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkAllocateDescriptorSets(
     device: VkDevice,
     pAllocateInfo: *const VkDescriptorSetAllocateInfo,
     pDescriptorSets: *mut VkDescriptorSet,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkAllocateDescriptorSets)(device, pAllocateInfo, pDescriptorSets) },
-        None => seam::reject(row::vkAllocateDescriptorSets),
-    }
+    forward! { vkAllocateDescriptorSets(device, pAllocateInfo, pDescriptorSets) }
 }
 
 /// [`vkAllocateMemory`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAllocateMemory.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkAllocateMemory(
     device: VkDevice,
@@ -113,33 +100,27 @@ pub unsafe extern "system" fn vkAllocateMemory(
     pAllocator: *const VkAllocationCallbacks,
     pMemory: *mut VkDeviceMemory,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkAllocateMemory)(device, pAllocateInfo, pAllocator, pMemory) },
-        None => seam::reject(row::vkAllocateMemory),
-    }
+    forward! { vkAllocateMemory(device, pAllocateInfo, pAllocator, pMemory) }
 }
 
 /// [`vkAntiLagUpdateAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAntiLagUpdateAMD.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkAntiLagUpdateAMD(device: VkDevice, pData: *const VkAntiLagDataAMD) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkAntiLagUpdateAMD)(device, pData) },
-        None => seam::reject(row::vkAntiLagUpdateAMD),
-    }
+    forward! { vkAntiLagUpdateAMD(device, pData) }
 }
 
 /// [`vkBindAccelerationStructureMemoryNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBindAccelerationStructureMemoryNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkBindAccelerationStructureMemoryNV(
     device: VkDevice,
     bindInfoCount: u32,
     pBindInfos: *const VkBindAccelerationStructureMemoryInfoNV,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkBindAccelerationStructureMemoryNV)(device, bindInfoCount, pBindInfos) },
-        None => seam::reject(row::vkBindAccelerationStructureMemoryNV),
-    }
+    forward! { vkBindAccelerationStructureMemoryNV(device, bindInfoCount, pBindInfos) }
 }
 
 /// [`vkBindBufferMemory`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBindBufferMemory.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkBindBufferMemory(
     device: VkDevice,
@@ -147,50 +128,42 @@ pub unsafe extern "system" fn vkBindBufferMemory(
     memory: VkDeviceMemory,
     memoryOffset: VkDeviceSize,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkBindBufferMemory)(device, buffer, memory, memoryOffset) },
-        None => seam::reject(row::vkBindBufferMemory),
-    }
+    forward! { vkBindBufferMemory(device, buffer, memory, memoryOffset) }
 }
 
 /// [`vkBindBufferMemory2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBindBufferMemory2.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkBindBufferMemory2(
     device: VkDevice,
     bindInfoCount: u32,
     pBindInfos: *const VkBindBufferMemoryInfo,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkBindBufferMemory2)(device, bindInfoCount, pBindInfos) },
-        None => seam::reject(row::vkBindBufferMemory2),
-    }
+    forward! { vkBindBufferMemory2(device, bindInfoCount, pBindInfos) }
 }
 
 /// [`vkBindBufferMemory2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBindBufferMemory2KHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkBindBufferMemory2KHR(
     device: VkDevice,
     bindInfoCount: u32,
     pBindInfos: *const VkBindBufferMemoryInfo,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkBindBufferMemory2KHR)(device, bindInfoCount, pBindInfos) },
-        None => seam::reject(row::vkBindBufferMemory2KHR),
-    }
+    forward! { vkBindBufferMemory2KHR(device, bindInfoCount, pBindInfos) }
 }
 
 /// [`vkBindDataGraphPipelineSessionMemoryARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBindDataGraphPipelineSessionMemoryARM.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkBindDataGraphPipelineSessionMemoryARM(
     device: VkDevice,
     bindInfoCount: u32,
     pBindInfos: *const VkBindDataGraphPipelineSessionMemoryInfoARM,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkBindDataGraphPipelineSessionMemoryARM)(device, bindInfoCount, pBindInfos) },
-        None => seam::reject(row::vkBindDataGraphPipelineSessionMemoryARM),
-    }
+    forward! { vkBindDataGraphPipelineSessionMemoryARM(device, bindInfoCount, pBindInfos) }
 }
 
 /// [`vkBindImageMemory`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBindImageMemory.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkBindImageMemory(
     device: VkDevice,
@@ -198,38 +171,32 @@ pub unsafe extern "system" fn vkBindImageMemory(
     memory: VkDeviceMemory,
     memoryOffset: VkDeviceSize,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkBindImageMemory)(device, image, memory, memoryOffset) },
-        None => seam::reject(row::vkBindImageMemory),
-    }
+    forward! { vkBindImageMemory(device, image, memory, memoryOffset) }
 }
 
 /// [`vkBindImageMemory2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBindImageMemory2.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkBindImageMemory2(
     device: VkDevice,
     bindInfoCount: u32,
     pBindInfos: *const VkBindImageMemoryInfo,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkBindImageMemory2)(device, bindInfoCount, pBindInfos) },
-        None => seam::reject(row::vkBindImageMemory2),
-    }
+    forward! { vkBindImageMemory2(device, bindInfoCount, pBindInfos) }
 }
 
 /// [`vkBindImageMemory2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBindImageMemory2KHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkBindImageMemory2KHR(
     device: VkDevice,
     bindInfoCount: u32,
     pBindInfos: *const VkBindImageMemoryInfo,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkBindImageMemory2KHR)(device, bindInfoCount, pBindInfos) },
-        None => seam::reject(row::vkBindImageMemory2KHR),
-    }
+    forward! { vkBindImageMemory2KHR(device, bindInfoCount, pBindInfos) }
 }
 
 /// [`vkBindOpticalFlowSessionImageNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBindOpticalFlowSessionImageNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkBindOpticalFlowSessionImageNV(
     device: VkDevice,
     session: VkOpticalFlowSessionNV,
@@ -237,45 +204,32 @@ pub unsafe extern "system" fn vkBindOpticalFlowSessionImageNV(
     view: VkImageView,
     layout: VkImageLayout,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkBindOpticalFlowSessionImageNV)(device, session, bindingPoint, view, layout) },
-        None => seam::reject(row::vkBindOpticalFlowSessionImageNV),
-    }
+    forward! { vkBindOpticalFlowSessionImageNV(device, session, bindingPoint, view, layout) }
 }
 
 /// [`vkBindTensorMemoryARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBindTensorMemoryARM.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkBindTensorMemoryARM(
     device: VkDevice,
     bindInfoCount: u32,
     pBindInfos: *const VkBindTensorMemoryInfoARM,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkBindTensorMemoryARM)(device, bindInfoCount, pBindInfos) },
-        None => seam::reject(row::vkBindTensorMemoryARM),
-    }
+    forward! { vkBindTensorMemoryARM(device, bindInfoCount, pBindInfos) }
 }
 
 /// [`vkBindVideoSessionMemoryKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBindVideoSessionMemoryKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkBindVideoSessionMemoryKHR(
     device: VkDevice,
     videoSession: VkVideoSessionKHR,
     bindSessionMemoryInfoCount: u32,
     pBindSessionMemoryInfos: *const VkBindVideoSessionMemoryInfoKHR,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkBindVideoSessionMemoryKHR)(
-                device,
-                videoSession,
-                bindSessionMemoryInfoCount,
-                pBindSessionMemoryInfos,
-            )
-        },
-        None => seam::reject(row::vkBindVideoSessionMemoryKHR),
-    }
+    forward! { vkBindVideoSessionMemoryKHR(device, videoSession, bindSessionMemoryInfoCount, pBindSessionMemoryInfos) }
 }
 
 /// [`vkBuildAccelerationStructuresKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBuildAccelerationStructuresKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkBuildAccelerationStructuresKHR(
     device: VkDevice,
     deferredOperation: VkDeferredOperationKHR,
@@ -283,244 +237,196 @@ pub unsafe extern "system" fn vkBuildAccelerationStructuresKHR(
     pInfos: *const VkAccelerationStructureBuildGeometryInfoKHR,
     ppBuildRangeInfos: *const *const VkAccelerationStructureBuildRangeInfoKHR,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkBuildAccelerationStructuresKHR)(device, deferredOperation, infoCount, pInfos, ppBuildRangeInfos)
-        },
-        None => seam::reject(row::vkBuildAccelerationStructuresKHR),
-    }
+    forward! { vkBuildAccelerationStructuresKHR(device, deferredOperation, infoCount, pInfos, ppBuildRangeInfos) }
 }
 
 /// [`vkBuildMicromapsEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBuildMicromapsEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkBuildMicromapsEXT(
     device: VkDevice,
     deferredOperation: VkDeferredOperationKHR,
     infoCount: u32,
     pInfos: *const VkMicromapBuildInfoEXT,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkBuildMicromapsEXT)(device, deferredOperation, infoCount, pInfos) },
-        None => seam::reject(row::vkBuildMicromapsEXT),
-    }
+    forward! { vkBuildMicromapsEXT(device, deferredOperation, infoCount, pInfos) }
 }
 
 /// [`vkClearShaderInstrumentationMetricsARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkClearShaderInstrumentationMetricsARM.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkClearShaderInstrumentationMetricsARM(
     device: VkDevice,
     instrumentation: VkShaderInstrumentationARM,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkClearShaderInstrumentationMetricsARM)(device, instrumentation) },
-        None => seam::reject(row::vkClearShaderInstrumentationMetricsARM),
-    }
+    forward! { vkClearShaderInstrumentationMetricsARM(device, instrumentation) }
 }
 
 /// [`vkCompileDeferredNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCompileDeferredNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCompileDeferredNV(device: VkDevice, pipeline: VkPipeline, shader: u32) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkCompileDeferredNV)(device, pipeline, shader) },
-        None => seam::reject(row::vkCompileDeferredNV),
-    }
+    forward! { vkCompileDeferredNV(device, pipeline, shader) }
 }
 
 /// [`vkConvertCooperativeVectorMatrixNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkConvertCooperativeVectorMatrixNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkConvertCooperativeVectorMatrixNV(
     device: VkDevice,
     pInfo: *const VkConvertCooperativeVectorMatrixInfoNV,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkConvertCooperativeVectorMatrixNV)(device, pInfo) },
-        None => seam::reject(row::vkConvertCooperativeVectorMatrixNV),
-    }
+    forward! { vkConvertCooperativeVectorMatrixNV(device, pInfo) }
 }
 
 /// [`vkCopyAccelerationStructureKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCopyAccelerationStructureKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCopyAccelerationStructureKHR(
     device: VkDevice,
     deferredOperation: VkDeferredOperationKHR,
     pInfo: *const VkCopyAccelerationStructureInfoKHR,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkCopyAccelerationStructureKHR)(device, deferredOperation, pInfo) },
-        None => seam::reject(row::vkCopyAccelerationStructureKHR),
-    }
+    forward! { vkCopyAccelerationStructureKHR(device, deferredOperation, pInfo) }
 }
 
 /// [`vkCopyAccelerationStructureToMemoryKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCopyAccelerationStructureToMemoryKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCopyAccelerationStructureToMemoryKHR(
     device: VkDevice,
     deferredOperation: VkDeferredOperationKHR,
     pInfo: *const VkCopyAccelerationStructureToMemoryInfoKHR,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkCopyAccelerationStructureToMemoryKHR)(device, deferredOperation, pInfo) },
-        None => seam::reject(row::vkCopyAccelerationStructureToMemoryKHR),
-    }
+    forward! { vkCopyAccelerationStructureToMemoryKHR(device, deferredOperation, pInfo) }
 }
 
 /// [`vkCopyImageToImage`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCopyImageToImage.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCopyImageToImage(
     device: VkDevice,
     pCopyImageToImageInfo: *const VkCopyImageToImageInfo,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkCopyImageToImage)(device, pCopyImageToImageInfo) },
-        None => seam::reject(row::vkCopyImageToImage),
-    }
+    forward! { vkCopyImageToImage(device, pCopyImageToImageInfo) }
 }
 
 /// [`vkCopyImageToImageEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCopyImageToImageEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCopyImageToImageEXT(
     device: VkDevice,
     pCopyImageToImageInfo: *const VkCopyImageToImageInfo,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkCopyImageToImageEXT)(device, pCopyImageToImageInfo) },
-        None => seam::reject(row::vkCopyImageToImageEXT),
-    }
+    forward! { vkCopyImageToImageEXT(device, pCopyImageToImageInfo) }
 }
 
 /// [`vkCopyImageToMemory`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCopyImageToMemory.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCopyImageToMemory(
     device: VkDevice,
     pCopyImageToMemoryInfo: *const VkCopyImageToMemoryInfo,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkCopyImageToMemory)(device, pCopyImageToMemoryInfo) },
-        None => seam::reject(row::vkCopyImageToMemory),
-    }
+    forward! { vkCopyImageToMemory(device, pCopyImageToMemoryInfo) }
 }
 
 /// [`vkCopyImageToMemoryEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCopyImageToMemoryEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCopyImageToMemoryEXT(
     device: VkDevice,
     pCopyImageToMemoryInfo: *const VkCopyImageToMemoryInfo,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkCopyImageToMemoryEXT)(device, pCopyImageToMemoryInfo) },
-        None => seam::reject(row::vkCopyImageToMemoryEXT),
-    }
+    forward! { vkCopyImageToMemoryEXT(device, pCopyImageToMemoryInfo) }
 }
 
 /// [`vkCopyMemoryToAccelerationStructureKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCopyMemoryToAccelerationStructureKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCopyMemoryToAccelerationStructureKHR(
     device: VkDevice,
     deferredOperation: VkDeferredOperationKHR,
     pInfo: *const VkCopyMemoryToAccelerationStructureInfoKHR,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkCopyMemoryToAccelerationStructureKHR)(device, deferredOperation, pInfo) },
-        None => seam::reject(row::vkCopyMemoryToAccelerationStructureKHR),
-    }
+    forward! { vkCopyMemoryToAccelerationStructureKHR(device, deferredOperation, pInfo) }
 }
 
 /// [`vkCopyMemoryToImage`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCopyMemoryToImage.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCopyMemoryToImage(
     device: VkDevice,
     pCopyMemoryToImageInfo: *const VkCopyMemoryToImageInfo,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkCopyMemoryToImage)(device, pCopyMemoryToImageInfo) },
-        None => seam::reject(row::vkCopyMemoryToImage),
-    }
+    forward! { vkCopyMemoryToImage(device, pCopyMemoryToImageInfo) }
 }
 
 /// [`vkCopyMemoryToImageEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCopyMemoryToImageEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCopyMemoryToImageEXT(
     device: VkDevice,
     pCopyMemoryToImageInfo: *const VkCopyMemoryToImageInfo,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkCopyMemoryToImageEXT)(device, pCopyMemoryToImageInfo) },
-        None => seam::reject(row::vkCopyMemoryToImageEXT),
-    }
+    forward! { vkCopyMemoryToImageEXT(device, pCopyMemoryToImageInfo) }
 }
 
 /// [`vkCopyMemoryToMicromapEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCopyMemoryToMicromapEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCopyMemoryToMicromapEXT(
     device: VkDevice,
     deferredOperation: VkDeferredOperationKHR,
     pInfo: *const VkCopyMemoryToMicromapInfoEXT,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkCopyMemoryToMicromapEXT)(device, deferredOperation, pInfo) },
-        None => seam::reject(row::vkCopyMemoryToMicromapEXT),
-    }
+    forward! { vkCopyMemoryToMicromapEXT(device, deferredOperation, pInfo) }
 }
 
 /// [`vkCopyMicromapEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCopyMicromapEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCopyMicromapEXT(
     device: VkDevice,
     deferredOperation: VkDeferredOperationKHR,
     pInfo: *const VkCopyMicromapInfoEXT,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkCopyMicromapEXT)(device, deferredOperation, pInfo) },
-        None => seam::reject(row::vkCopyMicromapEXT),
-    }
+    forward! { vkCopyMicromapEXT(device, deferredOperation, pInfo) }
 }
 
 /// [`vkCopyMicromapToMemoryEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCopyMicromapToMemoryEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCopyMicromapToMemoryEXT(
     device: VkDevice,
     deferredOperation: VkDeferredOperationKHR,
     pInfo: *const VkCopyMicromapToMemoryInfoEXT,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkCopyMicromapToMemoryEXT)(device, deferredOperation, pInfo) },
-        None => seam::reject(row::vkCopyMicromapToMemoryEXT),
-    }
+    forward! { vkCopyMicromapToMemoryEXT(device, deferredOperation, pInfo) }
 }
 
 /// [`vkCreateAccelerationStructure2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateAccelerationStructure2KHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCreateAccelerationStructure2KHR(
     device: VkDevice,
     pCreateInfo: *const VkAccelerationStructureCreateInfo2KHR,
     pAllocator: *const VkAllocationCallbacks,
     pAccelerationStructure: *mut VkAccelerationStructureKHR,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkCreateAccelerationStructure2KHR)(device, pCreateInfo, pAllocator, pAccelerationStructure)
-        },
-        None => seam::reject(row::vkCreateAccelerationStructure2KHR),
-    }
+    forward! { vkCreateAccelerationStructure2KHR(device, pCreateInfo, pAllocator, pAccelerationStructure) }
 }
 
 /// [`vkCreateAccelerationStructureKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateAccelerationStructureKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCreateAccelerationStructureKHR(
     device: VkDevice,
     pCreateInfo: *const VkAccelerationStructureCreateInfoKHR,
     pAllocator: *const VkAllocationCallbacks,
     pAccelerationStructure: *mut VkAccelerationStructureKHR,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkCreateAccelerationStructureKHR)(device, pCreateInfo, pAllocator, pAccelerationStructure)
-        },
-        None => seam::reject(row::vkCreateAccelerationStructureKHR),
-    }
+    forward! { vkCreateAccelerationStructureKHR(device, pCreateInfo, pAllocator, pAccelerationStructure) }
 }
 
 /// [`vkCreateAccelerationStructureNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateAccelerationStructureNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCreateAccelerationStructureNV(
     device: VkDevice,
     pCreateInfo: *const VkAccelerationStructureCreateInfoNV,
     pAllocator: *const VkAllocationCallbacks,
     pAccelerationStructure: *mut VkAccelerationStructureNV,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkCreateAccelerationStructureNV)(device, pCreateInfo, pAllocator, pAccelerationStructure)
-        },
-        None => seam::reject(row::vkCreateAccelerationStructureNV),
-    }
+    forward! { vkCreateAccelerationStructureNV(device, pCreateInfo, pAllocator, pAccelerationStructure) }
 }
 
 /// [`vkCreateBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateBuffer.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreateBuffer(
     device: VkDevice,
@@ -528,28 +434,22 @@ pub unsafe extern "system" fn vkCreateBuffer(
     pAllocator: *const VkAllocationCallbacks,
     pBuffer: *mut VkBuffer,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkCreateBuffer)(device, pCreateInfo, pAllocator, pBuffer) },
-        None => seam::reject(row::vkCreateBuffer),
-    }
+    forward! { vkCreateBuffer(device, pCreateInfo, pAllocator, pBuffer) }
 }
 
 /// [`vkCreateBufferCollectionFUCHSIA`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateBufferCollectionFUCHSIA.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCreateBufferCollectionFUCHSIA(
     device: VkDevice,
     pCreateInfo: *const VkBufferCollectionCreateInfoFUCHSIA,
     pAllocator: *const VkAllocationCallbacks,
     pCollection: *mut VkBufferCollectionFUCHSIA,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkCreateBufferCollectionFUCHSIA)(device, pCreateInfo, pAllocator, pCollection)
-        },
-        None => seam::reject(row::vkCreateBufferCollectionFUCHSIA),
-    }
+    forward! { vkCreateBufferCollectionFUCHSIA(device, pCreateInfo, pAllocator, pCollection) }
 }
 
 /// [`vkCreateBufferView`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateBufferView.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreateBufferView(
     device: VkDevice,
@@ -557,13 +457,11 @@ pub unsafe extern "system" fn vkCreateBufferView(
     pAllocator: *const VkAllocationCallbacks,
     pView: *mut VkBufferView,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkCreateBufferView)(device, pCreateInfo, pAllocator, pView) },
-        None => seam::reject(row::vkCreateBufferView),
-    }
+    forward! { vkCreateBufferView(device, pCreateInfo, pAllocator, pView) }
 }
 
 /// [`vkCreateCommandPool`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateCommandPool.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreateCommandPool(
     device: VkDevice,
@@ -571,13 +469,11 @@ pub unsafe extern "system" fn vkCreateCommandPool(
     pAllocator: *const VkAllocationCallbacks,
     pCommandPool: *mut VkCommandPool,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkCreateCommandPool)(device, pCreateInfo, pAllocator, pCommandPool) },
-        None => seam::reject(row::vkCreateCommandPool),
-    }
+    forward! { vkCreateCommandPool(device, pCreateInfo, pAllocator, pCommandPool) }
 }
 
 /// [`vkCreateComputePipelines`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateComputePipelines.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreateComputePipelines(
     device: VkDevice,
@@ -587,89 +483,66 @@ pub unsafe extern "system" fn vkCreateComputePipelines(
     pAllocator: *const VkAllocationCallbacks,
     pPipelines: *mut VkPipeline,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkCreateComputePipelines)(
-                device,
-                pipelineCache,
-                createInfoCount,
-                pCreateInfos,
-                pAllocator,
-                pPipelines,
-            )
-        },
-        None => seam::reject(row::vkCreateComputePipelines),
-    }
+    forward! { vkCreateComputePipelines(device, pipelineCache, createInfoCount, pCreateInfos, pAllocator, pPipelines) }
 }
 
 /// [`vkCreateCuFunctionNVX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateCuFunctionNVX.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCreateCuFunctionNVX(
     device: VkDevice,
     pCreateInfo: *const VkCuFunctionCreateInfoNVX,
     pAllocator: *const VkAllocationCallbacks,
     pFunction: *mut VkCuFunctionNVX,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkCreateCuFunctionNVX)(device, pCreateInfo, pAllocator, pFunction) },
-        None => seam::reject(row::vkCreateCuFunctionNVX),
-    }
+    forward! { vkCreateCuFunctionNVX(device, pCreateInfo, pAllocator, pFunction) }
 }
 
 /// [`vkCreateCuModuleNVX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateCuModuleNVX.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCreateCuModuleNVX(
     device: VkDevice,
     pCreateInfo: *const VkCuModuleCreateInfoNVX,
     pAllocator: *const VkAllocationCallbacks,
     pModule: *mut VkCuModuleNVX,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkCreateCuModuleNVX)(device, pCreateInfo, pAllocator, pModule) },
-        None => seam::reject(row::vkCreateCuModuleNVX),
-    }
+    forward! { vkCreateCuModuleNVX(device, pCreateInfo, pAllocator, pModule) }
 }
 
 /// [`vkCreateCudaFunctionNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateCudaFunctionNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCreateCudaFunctionNV(
     device: VkDevice,
     pCreateInfo: *const VkCudaFunctionCreateInfoNV,
     pAllocator: *const VkAllocationCallbacks,
     pFunction: *mut VkCudaFunctionNV,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkCreateCudaFunctionNV)(device, pCreateInfo, pAllocator, pFunction) },
-        None => seam::reject(row::vkCreateCudaFunctionNV),
-    }
+    forward! { vkCreateCudaFunctionNV(device, pCreateInfo, pAllocator, pFunction) }
 }
 
 /// [`vkCreateCudaModuleNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateCudaModuleNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCreateCudaModuleNV(
     device: VkDevice,
     pCreateInfo: *const VkCudaModuleCreateInfoNV,
     pAllocator: *const VkAllocationCallbacks,
     pModule: *mut VkCudaModuleNV,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkCreateCudaModuleNV)(device, pCreateInfo, pAllocator, pModule) },
-        None => seam::reject(row::vkCreateCudaModuleNV),
-    }
+    forward! { vkCreateCudaModuleNV(device, pCreateInfo, pAllocator, pModule) }
 }
 
 /// [`vkCreateDataGraphPipelineSessionARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateDataGraphPipelineSessionARM.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCreateDataGraphPipelineSessionARM(
     device: VkDevice,
     pCreateInfo: *const VkDataGraphPipelineSessionCreateInfoARM,
     pAllocator: *const VkAllocationCallbacks,
     pSession: *mut VkDataGraphPipelineSessionARM,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkCreateDataGraphPipelineSessionARM)(device, pCreateInfo, pAllocator, pSession)
-        },
-        None => seam::reject(row::vkCreateDataGraphPipelineSessionARM),
-    }
+    forward! { vkCreateDataGraphPipelineSessionARM(device, pCreateInfo, pAllocator, pSession) }
 }
 
 /// [`vkCreateDataGraphPipelinesARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateDataGraphPipelinesARM.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCreateDataGraphPipelinesARM(
     device: VkDevice,
     deferredOperation: VkDeferredOperationKHR,
@@ -679,35 +552,24 @@ pub unsafe extern "system" fn vkCreateDataGraphPipelinesARM(
     pAllocator: *const VkAllocationCallbacks,
     pPipelines: *mut VkPipeline,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkCreateDataGraphPipelinesARM)(
-                device,
-                deferredOperation,
-                pipelineCache,
-                createInfoCount,
-                pCreateInfos,
-                pAllocator,
-                pPipelines,
-            )
-        },
-        None => seam::reject(row::vkCreateDataGraphPipelinesARM),
+    forward! {
+        vkCreateDataGraphPipelinesARM(device, deferredOperation, pipelineCache, createInfoCount, pCreateInfos,
+        pAllocator, pPipelines)
     }
 }
 
 /// [`vkCreateDeferredOperationKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateDeferredOperationKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCreateDeferredOperationKHR(
     device: VkDevice,
     pAllocator: *const VkAllocationCallbacks,
     pDeferredOperation: *mut VkDeferredOperationKHR,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkCreateDeferredOperationKHR)(device, pAllocator, pDeferredOperation) },
-        None => seam::reject(row::vkCreateDeferredOperationKHR),
-    }
+    forward! { vkCreateDeferredOperationKHR(device, pAllocator, pDeferredOperation) }
 }
 
 /// [`vkCreateDescriptorPool`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateDescriptorPool.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreateDescriptorPool(
     device: VkDevice,
@@ -715,13 +577,11 @@ pub unsafe extern "system" fn vkCreateDescriptorPool(
     pAllocator: *const VkAllocationCallbacks,
     pDescriptorPool: *mut VkDescriptorPool,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkCreateDescriptorPool)(device, pCreateInfo, pAllocator, pDescriptorPool) },
-        None => seam::reject(row::vkCreateDescriptorPool),
-    }
+    forward! { vkCreateDescriptorPool(device, pCreateInfo, pAllocator, pDescriptorPool) }
 }
 
 /// [`vkCreateDescriptorSetLayout`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateDescriptorSetLayout.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreateDescriptorSetLayout(
     device: VkDevice,
@@ -729,13 +589,11 @@ pub unsafe extern "system" fn vkCreateDescriptorSetLayout(
     pAllocator: *const VkAllocationCallbacks,
     pSetLayout: *mut VkDescriptorSetLayout,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkCreateDescriptorSetLayout)(device, pCreateInfo, pAllocator, pSetLayout) },
-        None => seam::reject(row::vkCreateDescriptorSetLayout),
-    }
+    forward! { vkCreateDescriptorSetLayout(device, pCreateInfo, pAllocator, pSetLayout) }
 }
 
 /// [`vkCreateDescriptorUpdateTemplate`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateDescriptorUpdateTemplate.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreateDescriptorUpdateTemplate(
     device: VkDevice,
@@ -743,30 +601,22 @@ pub unsafe extern "system" fn vkCreateDescriptorUpdateTemplate(
     pAllocator: *const VkAllocationCallbacks,
     pDescriptorUpdateTemplate: *mut VkDescriptorUpdateTemplate,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkCreateDescriptorUpdateTemplate)(device, pCreateInfo, pAllocator, pDescriptorUpdateTemplate)
-        },
-        None => seam::reject(row::vkCreateDescriptorUpdateTemplate),
-    }
+    forward! { vkCreateDescriptorUpdateTemplate(device, pCreateInfo, pAllocator, pDescriptorUpdateTemplate) }
 }
 
 /// [`vkCreateDescriptorUpdateTemplateKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateDescriptorUpdateTemplateKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCreateDescriptorUpdateTemplateKHR(
     device: VkDevice,
     pCreateInfo: *const VkDescriptorUpdateTemplateCreateInfo,
     pAllocator: *const VkAllocationCallbacks,
     pDescriptorUpdateTemplate: *mut VkDescriptorUpdateTemplate,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkCreateDescriptorUpdateTemplateKHR)(device, pCreateInfo, pAllocator, pDescriptorUpdateTemplate)
-        },
-        None => seam::reject(row::vkCreateDescriptorUpdateTemplateKHR),
-    }
+    forward! { vkCreateDescriptorUpdateTemplateKHR(device, pCreateInfo, pAllocator, pDescriptorUpdateTemplate) }
 }
 
 /// [`vkCreateEvent`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateEvent.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreateEvent(
     device: VkDevice,
@@ -774,13 +624,11 @@ pub unsafe extern "system" fn vkCreateEvent(
     pAllocator: *const VkAllocationCallbacks,
     pEvent: *mut VkEvent,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkCreateEvent)(device, pCreateInfo, pAllocator, pEvent) },
-        None => seam::reject(row::vkCreateEvent),
-    }
+    forward! { vkCreateEvent(device, pCreateInfo, pAllocator, pEvent) }
 }
 
 /// [`vkCreateExecutionGraphPipelinesAMDX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateExecutionGraphPipelinesAMDX.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCreateExecutionGraphPipelinesAMDX(
     device: VkDevice,
     pipelineCache: VkPipelineCache,
@@ -789,18 +637,9 @@ pub unsafe extern "system" fn vkCreateExecutionGraphPipelinesAMDX(
     pAllocator: *const VkAllocationCallbacks,
     pPipelines: *mut VkPipeline,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkCreateExecutionGraphPipelinesAMDX)(
-                device,
-                pipelineCache,
-                createInfoCount,
-                pCreateInfos,
-                pAllocator,
-                pPipelines,
-            )
-        },
-        None => seam::reject(row::vkCreateExecutionGraphPipelinesAMDX),
+    forward! {
+        vkCreateExecutionGraphPipelinesAMDX(device, pipelineCache, createInfoCount, pCreateInfos, pAllocator,
+        pPipelines)
     }
 }
 
@@ -824,6 +663,7 @@ pub unsafe extern "system" fn vkCreateExternalComputeQueueNV(
 }
 
 /// [`vkCreateFence`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateFence.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreateFence(
     device: VkDevice,
@@ -831,13 +671,11 @@ pub unsafe extern "system" fn vkCreateFence(
     pAllocator: *const VkAllocationCallbacks,
     pFence: *mut VkFence,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkCreateFence)(device, pCreateInfo, pAllocator, pFence) },
-        None => seam::reject(row::vkCreateFence),
-    }
+    forward! { vkCreateFence(device, pCreateInfo, pAllocator, pFence) }
 }
 
 /// [`vkCreateFramebuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateFramebuffer.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreateFramebuffer(
     device: VkDevice,
@@ -845,26 +683,22 @@ pub unsafe extern "system" fn vkCreateFramebuffer(
     pAllocator: *const VkAllocationCallbacks,
     pFramebuffer: *mut VkFramebuffer,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkCreateFramebuffer)(device, pCreateInfo, pAllocator, pFramebuffer) },
-        None => seam::reject(row::vkCreateFramebuffer),
-    }
+    forward! { vkCreateFramebuffer(device, pCreateInfo, pAllocator, pFramebuffer) }
 }
 
 /// [`vkCreateGpaSessionAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateGpaSessionAMD.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCreateGpaSessionAMD(
     device: VkDevice,
     pCreateInfo: *const VkGpaSessionCreateInfoAMD,
     pAllocator: *const VkAllocationCallbacks,
     pGpaSession: *mut VkGpaSessionAMD,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkCreateGpaSessionAMD)(device, pCreateInfo, pAllocator, pGpaSession) },
-        None => seam::reject(row::vkCreateGpaSessionAMD),
-    }
+    forward! { vkCreateGpaSessionAMD(device, pCreateInfo, pAllocator, pGpaSession) }
 }
 
 /// [`vkCreateGraphicsPipelines`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateGraphicsPipelines.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreateGraphicsPipelines(
     device: VkDevice,
@@ -874,22 +708,11 @@ pub unsafe extern "system" fn vkCreateGraphicsPipelines(
     pAllocator: *const VkAllocationCallbacks,
     pPipelines: *mut VkPipeline,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkCreateGraphicsPipelines)(
-                device,
-                pipelineCache,
-                createInfoCount,
-                pCreateInfos,
-                pAllocator,
-                pPipelines,
-            )
-        },
-        None => seam::reject(row::vkCreateGraphicsPipelines),
-    }
+    forward! { vkCreateGraphicsPipelines(device, pipelineCache, createInfoCount, pCreateInfos, pAllocator, pPipelines) }
 }
 
 /// [`vkCreateImage`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateImage.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreateImage(
     device: VkDevice,
@@ -897,13 +720,11 @@ pub unsafe extern "system" fn vkCreateImage(
     pAllocator: *const VkAllocationCallbacks,
     pImage: *mut VkImage,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkCreateImage)(device, pCreateInfo, pAllocator, pImage) },
-        None => seam::reject(row::vkCreateImage),
-    }
+    forward! { vkCreateImage(device, pCreateInfo, pAllocator, pImage) }
 }
 
 /// [`vkCreateImageView`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateImageView.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreateImageView(
     device: VkDevice,
@@ -911,97 +732,77 @@ pub unsafe extern "system" fn vkCreateImageView(
     pAllocator: *const VkAllocationCallbacks,
     pView: *mut VkImageView,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkCreateImageView)(device, pCreateInfo, pAllocator, pView) },
-        None => seam::reject(row::vkCreateImageView),
-    }
+    forward! { vkCreateImageView(device, pCreateInfo, pAllocator, pView) }
 }
 
 /// [`vkCreateIndirectCommandsLayoutEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateIndirectCommandsLayoutEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCreateIndirectCommandsLayoutEXT(
     device: VkDevice,
     pCreateInfo: *const VkIndirectCommandsLayoutCreateInfoEXT,
     pAllocator: *const VkAllocationCallbacks,
     pIndirectCommandsLayout: *mut VkIndirectCommandsLayoutEXT,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkCreateIndirectCommandsLayoutEXT)(device, pCreateInfo, pAllocator, pIndirectCommandsLayout)
-        },
-        None => seam::reject(row::vkCreateIndirectCommandsLayoutEXT),
-    }
+    forward! { vkCreateIndirectCommandsLayoutEXT(device, pCreateInfo, pAllocator, pIndirectCommandsLayout) }
 }
 
 /// [`vkCreateIndirectCommandsLayoutNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateIndirectCommandsLayoutNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCreateIndirectCommandsLayoutNV(
     device: VkDevice,
     pCreateInfo: *const VkIndirectCommandsLayoutCreateInfoNV,
     pAllocator: *const VkAllocationCallbacks,
     pIndirectCommandsLayout: *mut VkIndirectCommandsLayoutNV,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkCreateIndirectCommandsLayoutNV)(device, pCreateInfo, pAllocator, pIndirectCommandsLayout)
-        },
-        None => seam::reject(row::vkCreateIndirectCommandsLayoutNV),
-    }
+    forward! { vkCreateIndirectCommandsLayoutNV(device, pCreateInfo, pAllocator, pIndirectCommandsLayout) }
 }
 
 /// [`vkCreateIndirectExecutionSetEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateIndirectExecutionSetEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCreateIndirectExecutionSetEXT(
     device: VkDevice,
     pCreateInfo: *const VkIndirectExecutionSetCreateInfoEXT,
     pAllocator: *const VkAllocationCallbacks,
     pIndirectExecutionSet: *mut VkIndirectExecutionSetEXT,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkCreateIndirectExecutionSetEXT)(device, pCreateInfo, pAllocator, pIndirectExecutionSet)
-        },
-        None => seam::reject(row::vkCreateIndirectExecutionSetEXT),
-    }
+    forward! { vkCreateIndirectExecutionSetEXT(device, pCreateInfo, pAllocator, pIndirectExecutionSet) }
 }
 
 /// [`vkCreateMicromapEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateMicromapEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCreateMicromapEXT(
     device: VkDevice,
     pCreateInfo: *const VkMicromapCreateInfoEXT,
     pAllocator: *const VkAllocationCallbacks,
     pMicromap: *mut VkMicromapEXT,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkCreateMicromapEXT)(device, pCreateInfo, pAllocator, pMicromap) },
-        None => seam::reject(row::vkCreateMicromapEXT),
-    }
+    forward! { vkCreateMicromapEXT(device, pCreateInfo, pAllocator, pMicromap) }
 }
 
 /// [`vkCreateOpticalFlowSessionNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateOpticalFlowSessionNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCreateOpticalFlowSessionNV(
     device: VkDevice,
     pCreateInfo: *const VkOpticalFlowSessionCreateInfoNV,
     pAllocator: *const VkAllocationCallbacks,
     pSession: *mut VkOpticalFlowSessionNV,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkCreateOpticalFlowSessionNV)(device, pCreateInfo, pAllocator, pSession) },
-        None => seam::reject(row::vkCreateOpticalFlowSessionNV),
-    }
+    forward! { vkCreateOpticalFlowSessionNV(device, pCreateInfo, pAllocator, pSession) }
 }
 
 /// [`vkCreatePipelineBinariesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreatePipelineBinariesKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCreatePipelineBinariesKHR(
     device: VkDevice,
     pCreateInfo: *const VkPipelineBinaryCreateInfoKHR,
     pAllocator: *const VkAllocationCallbacks,
     pBinaries: *mut VkPipelineBinaryHandlesInfoKHR,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkCreatePipelineBinariesKHR)(device, pCreateInfo, pAllocator, pBinaries) },
-        None => seam::reject(row::vkCreatePipelineBinariesKHR),
-    }
+    forward! { vkCreatePipelineBinariesKHR(device, pCreateInfo, pAllocator, pBinaries) }
 }
 
 /// [`vkCreatePipelineCache`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreatePipelineCache.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreatePipelineCache(
     device: VkDevice,
@@ -1009,13 +810,11 @@ pub unsafe extern "system" fn vkCreatePipelineCache(
     pAllocator: *const VkAllocationCallbacks,
     pPipelineCache: *mut VkPipelineCache,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkCreatePipelineCache)(device, pCreateInfo, pAllocator, pPipelineCache) },
-        None => seam::reject(row::vkCreatePipelineCache),
-    }
+    forward! { vkCreatePipelineCache(device, pCreateInfo, pAllocator, pPipelineCache) }
 }
 
 /// [`vkCreatePipelineLayout`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreatePipelineLayout.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreatePipelineLayout(
     device: VkDevice,
@@ -1023,13 +822,11 @@ pub unsafe extern "system" fn vkCreatePipelineLayout(
     pAllocator: *const VkAllocationCallbacks,
     pPipelineLayout: *mut VkPipelineLayout,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkCreatePipelineLayout)(device, pCreateInfo, pAllocator, pPipelineLayout) },
-        None => seam::reject(row::vkCreatePipelineLayout),
-    }
+    forward! { vkCreatePipelineLayout(device, pCreateInfo, pAllocator, pPipelineLayout) }
 }
 
 /// [`vkCreatePrivateDataSlot`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreatePrivateDataSlot.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreatePrivateDataSlot(
     device: VkDevice,
@@ -1037,28 +834,22 @@ pub unsafe extern "system" fn vkCreatePrivateDataSlot(
     pAllocator: *const VkAllocationCallbacks,
     pPrivateDataSlot: *mut VkPrivateDataSlot,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkCreatePrivateDataSlot)(device, pCreateInfo, pAllocator, pPrivateDataSlot) },
-        None => seam::reject(row::vkCreatePrivateDataSlot),
-    }
+    forward! { vkCreatePrivateDataSlot(device, pCreateInfo, pAllocator, pPrivateDataSlot) }
 }
 
 /// [`vkCreatePrivateDataSlotEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreatePrivateDataSlotEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCreatePrivateDataSlotEXT(
     device: VkDevice,
     pCreateInfo: *const VkPrivateDataSlotCreateInfo,
     pAllocator: *const VkAllocationCallbacks,
     pPrivateDataSlot: *mut VkPrivateDataSlot,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkCreatePrivateDataSlotEXT)(device, pCreateInfo, pAllocator, pPrivateDataSlot)
-        },
-        None => seam::reject(row::vkCreatePrivateDataSlotEXT),
-    }
+    forward! { vkCreatePrivateDataSlotEXT(device, pCreateInfo, pAllocator, pPrivateDataSlot) }
 }
 
 /// [`vkCreateQueryPool`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateQueryPool.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreateQueryPool(
     device: VkDevice,
@@ -1066,13 +857,11 @@ pub unsafe extern "system" fn vkCreateQueryPool(
     pAllocator: *const VkAllocationCallbacks,
     pQueryPool: *mut VkQueryPool,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkCreateQueryPool)(device, pCreateInfo, pAllocator, pQueryPool) },
-        None => seam::reject(row::vkCreateQueryPool),
-    }
+    forward! { vkCreateQueryPool(device, pCreateInfo, pAllocator, pQueryPool) }
 }
 
 /// [`vkCreateRayTracingPipelinesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateRayTracingPipelinesKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCreateRayTracingPipelinesKHR(
     device: VkDevice,
     deferredOperation: VkDeferredOperationKHR,
@@ -1082,23 +871,14 @@ pub unsafe extern "system" fn vkCreateRayTracingPipelinesKHR(
     pAllocator: *const VkAllocationCallbacks,
     pPipelines: *mut VkPipeline,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkCreateRayTracingPipelinesKHR)(
-                device,
-                deferredOperation,
-                pipelineCache,
-                createInfoCount,
-                pCreateInfos,
-                pAllocator,
-                pPipelines,
-            )
-        },
-        None => seam::reject(row::vkCreateRayTracingPipelinesKHR),
+    forward! {
+        vkCreateRayTracingPipelinesKHR(device, deferredOperation, pipelineCache, createInfoCount, pCreateInfos,
+        pAllocator, pPipelines)
     }
 }
 
 /// [`vkCreateRayTracingPipelinesNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateRayTracingPipelinesNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCreateRayTracingPipelinesNV(
     device: VkDevice,
     pipelineCache: VkPipelineCache,
@@ -1107,22 +887,13 @@ pub unsafe extern "system" fn vkCreateRayTracingPipelinesNV(
     pAllocator: *const VkAllocationCallbacks,
     pPipelines: *mut VkPipeline,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkCreateRayTracingPipelinesNV)(
-                device,
-                pipelineCache,
-                createInfoCount,
-                pCreateInfos,
-                pAllocator,
-                pPipelines,
-            )
-        },
-        None => seam::reject(row::vkCreateRayTracingPipelinesNV),
+    forward! {
+        vkCreateRayTracingPipelinesNV(device, pipelineCache, createInfoCount, pCreateInfos, pAllocator, pPipelines)
     }
 }
 
 /// [`vkCreateRenderPass`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateRenderPass.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreateRenderPass(
     device: VkDevice,
@@ -1130,13 +901,11 @@ pub unsafe extern "system" fn vkCreateRenderPass(
     pAllocator: *const VkAllocationCallbacks,
     pRenderPass: *mut VkRenderPass,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkCreateRenderPass)(device, pCreateInfo, pAllocator, pRenderPass) },
-        None => seam::reject(row::vkCreateRenderPass),
-    }
+    forward! { vkCreateRenderPass(device, pCreateInfo, pAllocator, pRenderPass) }
 }
 
 /// [`vkCreateRenderPass2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateRenderPass2.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreateRenderPass2(
     device: VkDevice,
@@ -1144,26 +913,22 @@ pub unsafe extern "system" fn vkCreateRenderPass2(
     pAllocator: *const VkAllocationCallbacks,
     pRenderPass: *mut VkRenderPass,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkCreateRenderPass2)(device, pCreateInfo, pAllocator, pRenderPass) },
-        None => seam::reject(row::vkCreateRenderPass2),
-    }
+    forward! { vkCreateRenderPass2(device, pCreateInfo, pAllocator, pRenderPass) }
 }
 
 /// [`vkCreateRenderPass2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateRenderPass2KHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCreateRenderPass2KHR(
     device: VkDevice,
     pCreateInfo: *const VkRenderPassCreateInfo2,
     pAllocator: *const VkAllocationCallbacks,
     pRenderPass: *mut VkRenderPass,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkCreateRenderPass2KHR)(device, pCreateInfo, pAllocator, pRenderPass) },
-        None => seam::reject(row::vkCreateRenderPass2KHR),
-    }
+    forward! { vkCreateRenderPass2KHR(device, pCreateInfo, pAllocator, pRenderPass) }
 }
 
 /// [`vkCreateSampler`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateSampler.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreateSampler(
     device: VkDevice,
@@ -1171,13 +936,11 @@ pub unsafe extern "system" fn vkCreateSampler(
     pAllocator: *const VkAllocationCallbacks,
     pSampler: *mut VkSampler,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkCreateSampler)(device, pCreateInfo, pAllocator, pSampler) },
-        None => seam::reject(row::vkCreateSampler),
-    }
+    forward! { vkCreateSampler(device, pCreateInfo, pAllocator, pSampler) }
 }
 
 /// [`vkCreateSamplerYcbcrConversion`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateSamplerYcbcrConversion.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreateSamplerYcbcrConversion(
     device: VkDevice,
@@ -1185,30 +948,22 @@ pub unsafe extern "system" fn vkCreateSamplerYcbcrConversion(
     pAllocator: *const VkAllocationCallbacks,
     pYcbcrConversion: *mut VkSamplerYcbcrConversion,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkCreateSamplerYcbcrConversion)(device, pCreateInfo, pAllocator, pYcbcrConversion)
-        },
-        None => seam::reject(row::vkCreateSamplerYcbcrConversion),
-    }
+    forward! { vkCreateSamplerYcbcrConversion(device, pCreateInfo, pAllocator, pYcbcrConversion) }
 }
 
 /// [`vkCreateSamplerYcbcrConversionKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateSamplerYcbcrConversionKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCreateSamplerYcbcrConversionKHR(
     device: VkDevice,
     pCreateInfo: *const VkSamplerYcbcrConversionCreateInfo,
     pAllocator: *const VkAllocationCallbacks,
     pYcbcrConversion: *mut VkSamplerYcbcrConversion,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkCreateSamplerYcbcrConversionKHR)(device, pCreateInfo, pAllocator, pYcbcrConversion)
-        },
-        None => seam::reject(row::vkCreateSamplerYcbcrConversionKHR),
-    }
+    forward! { vkCreateSamplerYcbcrConversionKHR(device, pCreateInfo, pAllocator, pYcbcrConversion) }
 }
 
 /// [`vkCreateSemaphore`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateSemaphore.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreateSemaphore(
     device: VkDevice,
@@ -1216,28 +971,22 @@ pub unsafe extern "system" fn vkCreateSemaphore(
     pAllocator: *const VkAllocationCallbacks,
     pSemaphore: *mut VkSemaphore,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkCreateSemaphore)(device, pCreateInfo, pAllocator, pSemaphore) },
-        None => seam::reject(row::vkCreateSemaphore),
-    }
+    forward! { vkCreateSemaphore(device, pCreateInfo, pAllocator, pSemaphore) }
 }
 
 /// [`vkCreateShaderInstrumentationARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateShaderInstrumentationARM.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCreateShaderInstrumentationARM(
     device: VkDevice,
     pCreateInfo: *const VkShaderInstrumentationCreateInfoARM,
     pAllocator: *const VkAllocationCallbacks,
     pInstrumentation: *mut VkShaderInstrumentationARM,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkCreateShaderInstrumentationARM)(device, pCreateInfo, pAllocator, pInstrumentation)
-        },
-        None => seam::reject(row::vkCreateShaderInstrumentationARM),
-    }
+    forward! { vkCreateShaderInstrumentationARM(device, pCreateInfo, pAllocator, pInstrumentation) }
 }
 
 /// [`vkCreateShaderModule`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateShaderModule.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreateShaderModule(
     device: VkDevice,
@@ -1245,13 +994,11 @@ pub unsafe extern "system" fn vkCreateShaderModule(
     pAllocator: *const VkAllocationCallbacks,
     pShaderModule: *mut VkShaderModule,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkCreateShaderModule)(device, pCreateInfo, pAllocator, pShaderModule) },
-        None => seam::reject(row::vkCreateShaderModule),
-    }
+    forward! { vkCreateShaderModule(device, pCreateInfo, pAllocator, pShaderModule) }
 }
 
 /// [`vkCreateShadersEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateShadersEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCreateShadersEXT(
     device: VkDevice,
     createInfoCount: u32,
@@ -1259,12 +1006,7 @@ pub unsafe extern "system" fn vkCreateShadersEXT(
     pAllocator: *const VkAllocationCallbacks,
     pShaders: *mut VkShaderEXT,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkCreateShadersEXT)(device, createInfoCount, pCreateInfos, pAllocator, pShaders)
-        },
-        None => seam::reject(row::vkCreateShadersEXT),
-    }
+    forward! { vkCreateShadersEXT(device, createInfoCount, pCreateInfos, pAllocator, pShaders) }
 }
 
 /// [`vkCreateSharedSwapchainsKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateSharedSwapchainsKHR.html)
@@ -1296,72 +1038,58 @@ pub unsafe extern "system" fn vkCreateSwapchainKHR(
 }
 
 /// [`vkCreateTensorARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateTensorARM.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCreateTensorARM(
     device: VkDevice,
     pCreateInfo: *const VkTensorCreateInfoARM,
     pAllocator: *const VkAllocationCallbacks,
     pTensor: *mut VkTensorARM,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkCreateTensorARM)(device, pCreateInfo, pAllocator, pTensor) },
-        None => seam::reject(row::vkCreateTensorARM),
-    }
+    forward! { vkCreateTensorARM(device, pCreateInfo, pAllocator, pTensor) }
 }
 
 /// [`vkCreateTensorViewARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateTensorViewARM.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCreateTensorViewARM(
     device: VkDevice,
     pCreateInfo: *const VkTensorViewCreateInfoARM,
     pAllocator: *const VkAllocationCallbacks,
     pView: *mut VkTensorViewARM,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkCreateTensorViewARM)(device, pCreateInfo, pAllocator, pView) },
-        None => seam::reject(row::vkCreateTensorViewARM),
-    }
+    forward! { vkCreateTensorViewARM(device, pCreateInfo, pAllocator, pView) }
 }
 
 /// [`vkCreateValidationCacheEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateValidationCacheEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCreateValidationCacheEXT(
     device: VkDevice,
     pCreateInfo: *const VkValidationCacheCreateInfoEXT,
     pAllocator: *const VkAllocationCallbacks,
     pValidationCache: *mut VkValidationCacheEXT,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkCreateValidationCacheEXT)(device, pCreateInfo, pAllocator, pValidationCache)
-        },
-        None => seam::reject(row::vkCreateValidationCacheEXT),
-    }
+    forward! { vkCreateValidationCacheEXT(device, pCreateInfo, pAllocator, pValidationCache) }
 }
 
 /// [`vkCreateVideoSessionKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateVideoSessionKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCreateVideoSessionKHR(
     device: VkDevice,
     pCreateInfo: *const VkVideoSessionCreateInfoKHR,
     pAllocator: *const VkAllocationCallbacks,
     pVideoSession: *mut VkVideoSessionKHR,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkCreateVideoSessionKHR)(device, pCreateInfo, pAllocator, pVideoSession) },
-        None => seam::reject(row::vkCreateVideoSessionKHR),
-    }
+    forward! { vkCreateVideoSessionKHR(device, pCreateInfo, pAllocator, pVideoSession) }
 }
 
 /// [`vkCreateVideoSessionParametersKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateVideoSessionParametersKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCreateVideoSessionParametersKHR(
     device: VkDevice,
     pCreateInfo: *const VkVideoSessionParametersCreateInfoKHR,
     pAllocator: *const VkAllocationCallbacks,
     pVideoSessionParameters: *mut VkVideoSessionParametersKHR,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkCreateVideoSessionParametersKHR)(device, pCreateInfo, pAllocator, pVideoSessionParameters)
-        },
-        None => seam::reject(row::vkCreateVideoSessionParametersKHR),
-    }
+    forward! { vkCreateVideoSessionParametersKHR(device, pCreateInfo, pAllocator, pVideoSessionParameters) }
 }
 
 /// [`vkDebugMarkerSetObjectNameEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDebugMarkerSetObjectNameEXT.html)
@@ -1381,216 +1109,178 @@ pub unsafe extern "system" fn vkDebugMarkerSetObjectTagEXT(
 }
 
 /// [`vkDeferredOperationJoinKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDeferredOperationJoinKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkDeferredOperationJoinKHR(
     device: VkDevice,
     operation: VkDeferredOperationKHR,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkDeferredOperationJoinKHR)(device, operation) },
-        None => seam::reject(row::vkDeferredOperationJoinKHR),
-    }
+    forward! { vkDeferredOperationJoinKHR(device, operation) }
 }
 
 /// [`vkDestroyAccelerationStructureKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyAccelerationStructureKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyAccelerationStructureKHR(
     device: VkDevice,
     accelerationStructure: VkAccelerationStructureKHR,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkDestroyAccelerationStructureKHR)(device, accelerationStructure, pAllocator) },
-        None => seam::reject(row::vkDestroyAccelerationStructureKHR),
-    }
+    forward! { vkDestroyAccelerationStructureKHR(device, accelerationStructure, pAllocator) }
 }
 
 /// [`vkDestroyAccelerationStructureNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyAccelerationStructureNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyAccelerationStructureNV(
     device: VkDevice,
     accelerationStructure: VkAccelerationStructureNV,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkDestroyAccelerationStructureNV)(device, accelerationStructure, pAllocator) },
-        None => seam::reject(row::vkDestroyAccelerationStructureNV),
-    }
+    forward! { vkDestroyAccelerationStructureNV(device, accelerationStructure, pAllocator) }
 }
 
 /// [`vkDestroyBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyBuffer.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkDestroyBuffer(
     device: VkDevice,
     buffer: VkBuffer,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkDestroyBuffer)(device, buffer, pAllocator) },
-        None => seam::reject(row::vkDestroyBuffer),
-    }
+    forward! { vkDestroyBuffer(device, buffer, pAllocator) }
 }
 
 /// [`vkDestroyBufferCollectionFUCHSIA`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyBufferCollectionFUCHSIA.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyBufferCollectionFUCHSIA(
     device: VkDevice,
     collection: VkBufferCollectionFUCHSIA,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkDestroyBufferCollectionFUCHSIA)(device, collection, pAllocator) },
-        None => seam::reject(row::vkDestroyBufferCollectionFUCHSIA),
-    }
+    forward! { vkDestroyBufferCollectionFUCHSIA(device, collection, pAllocator) }
 }
 
 /// [`vkDestroyBufferView`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyBufferView.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkDestroyBufferView(
     device: VkDevice,
     bufferView: VkBufferView,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkDestroyBufferView)(device, bufferView, pAllocator) },
-        None => seam::reject(row::vkDestroyBufferView),
-    }
+    forward! { vkDestroyBufferView(device, bufferView, pAllocator) }
 }
 
 /// [`vkDestroyCommandPool`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyCommandPool.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkDestroyCommandPool(
     device: VkDevice,
     commandPool: VkCommandPool,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkDestroyCommandPool)(device, commandPool, pAllocator) },
-        None => seam::reject(row::vkDestroyCommandPool),
-    }
+    forward! { vkDestroyCommandPool(device, commandPool, pAllocator) }
 }
 
 /// [`vkDestroyCuFunctionNVX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyCuFunctionNVX.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyCuFunctionNVX(
     device: VkDevice,
     function: VkCuFunctionNVX,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkDestroyCuFunctionNVX)(device, function, pAllocator) },
-        None => seam::reject(row::vkDestroyCuFunctionNVX),
-    }
+    forward! { vkDestroyCuFunctionNVX(device, function, pAllocator) }
 }
 
 /// [`vkDestroyCuModuleNVX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyCuModuleNVX.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyCuModuleNVX(
     device: VkDevice,
     module: VkCuModuleNVX,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkDestroyCuModuleNVX)(device, module, pAllocator) },
-        None => seam::reject(row::vkDestroyCuModuleNVX),
-    }
+    forward! { vkDestroyCuModuleNVX(device, module, pAllocator) }
 }
 
 /// [`vkDestroyCudaFunctionNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyCudaFunctionNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyCudaFunctionNV(
     device: VkDevice,
     function: VkCudaFunctionNV,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkDestroyCudaFunctionNV)(device, function, pAllocator) },
-        None => seam::reject(row::vkDestroyCudaFunctionNV),
-    }
+    forward! { vkDestroyCudaFunctionNV(device, function, pAllocator) }
 }
 
 /// [`vkDestroyCudaModuleNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyCudaModuleNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyCudaModuleNV(
     device: VkDevice,
     module: VkCudaModuleNV,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkDestroyCudaModuleNV)(device, module, pAllocator) },
-        None => seam::reject(row::vkDestroyCudaModuleNV),
-    }
+    forward! { vkDestroyCudaModuleNV(device, module, pAllocator) }
 }
 
 /// [`vkDestroyDataGraphPipelineSessionARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyDataGraphPipelineSessionARM.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyDataGraphPipelineSessionARM(
     device: VkDevice,
     session: VkDataGraphPipelineSessionARM,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkDestroyDataGraphPipelineSessionARM)(device, session, pAllocator) },
-        None => seam::reject(row::vkDestroyDataGraphPipelineSessionARM),
-    }
+    forward! { vkDestroyDataGraphPipelineSessionARM(device, session, pAllocator) }
 }
 
 /// [`vkDestroyDeferredOperationKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyDeferredOperationKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyDeferredOperationKHR(
     device: VkDevice,
     operation: VkDeferredOperationKHR,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkDestroyDeferredOperationKHR)(device, operation, pAllocator) },
-        None => seam::reject(row::vkDestroyDeferredOperationKHR),
-    }
+    forward! { vkDestroyDeferredOperationKHR(device, operation, pAllocator) }
 }
 
 /// [`vkDestroyDescriptorPool`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyDescriptorPool.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkDestroyDescriptorPool(
     device: VkDevice,
     descriptorPool: VkDescriptorPool,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkDestroyDescriptorPool)(device, descriptorPool, pAllocator) },
-        None => seam::reject(row::vkDestroyDescriptorPool),
-    }
+    forward! { vkDestroyDescriptorPool(device, descriptorPool, pAllocator) }
 }
 
 /// [`vkDestroyDescriptorSetLayout`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyDescriptorSetLayout.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkDestroyDescriptorSetLayout(
     device: VkDevice,
     descriptorSetLayout: VkDescriptorSetLayout,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkDestroyDescriptorSetLayout)(device, descriptorSetLayout, pAllocator) },
-        None => seam::reject(row::vkDestroyDescriptorSetLayout),
-    }
+    forward! { vkDestroyDescriptorSetLayout(device, descriptorSetLayout, pAllocator) }
 }
 
 /// [`vkDestroyDescriptorUpdateTemplate`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyDescriptorUpdateTemplate.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkDestroyDescriptorUpdateTemplate(
     device: VkDevice,
     descriptorUpdateTemplate: VkDescriptorUpdateTemplate,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkDestroyDescriptorUpdateTemplate)(device, descriptorUpdateTemplate, pAllocator)
-        },
-        None => seam::reject(row::vkDestroyDescriptorUpdateTemplate),
-    }
+    forward! { vkDestroyDescriptorUpdateTemplate(device, descriptorUpdateTemplate, pAllocator) }
 }
 
 /// [`vkDestroyDescriptorUpdateTemplateKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyDescriptorUpdateTemplateKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyDescriptorUpdateTemplateKHR(
     device: VkDevice,
     descriptorUpdateTemplate: VkDescriptorUpdateTemplate,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkDestroyDescriptorUpdateTemplateKHR)(device, descriptorUpdateTemplate, pAllocator)
-        },
-        None => seam::reject(row::vkDestroyDescriptorUpdateTemplateKHR),
-    }
+    forward! { vkDestroyDescriptorUpdateTemplateKHR(device, descriptorUpdateTemplate, pAllocator) }
 }
 
 /// [`vkDestroyDevice`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyDevice.html)
@@ -1600,469 +1290,390 @@ pub unsafe extern "system" fn vkDestroyDevice(device: VkDevice, pAllocator: *con
 }
 
 /// [`vkDestroyEvent`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyEvent.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkDestroyEvent(
     device: VkDevice,
     event: VkEvent,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkDestroyEvent)(device, event, pAllocator) },
-        None => seam::reject(row::vkDestroyEvent),
-    }
+    forward! { vkDestroyEvent(device, event, pAllocator) }
 }
 
 /// [`vkDestroyExternalComputeQueueNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyExternalComputeQueueNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyExternalComputeQueueNV(
     device: VkDevice,
     externalQueue: VkExternalComputeQueueNV,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkDestroyExternalComputeQueueNV)(device, externalQueue, pAllocator) },
-        None => seam::reject(row::vkDestroyExternalComputeQueueNV),
-    }
+    forward! { vkDestroyExternalComputeQueueNV(device, externalQueue, pAllocator) }
 }
 
 /// [`vkDestroyFence`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyFence.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkDestroyFence(
     device: VkDevice,
     fence: VkFence,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkDestroyFence)(device, fence, pAllocator) },
-        None => seam::reject(row::vkDestroyFence),
-    }
+    forward! { vkDestroyFence(device, fence, pAllocator) }
 }
 
 /// [`vkDestroyFramebuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyFramebuffer.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkDestroyFramebuffer(
     device: VkDevice,
     framebuffer: VkFramebuffer,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkDestroyFramebuffer)(device, framebuffer, pAllocator) },
-        None => seam::reject(row::vkDestroyFramebuffer),
-    }
+    forward! { vkDestroyFramebuffer(device, framebuffer, pAllocator) }
 }
 
 /// [`vkDestroyGpaSessionAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyGpaSessionAMD.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyGpaSessionAMD(
     device: VkDevice,
     gpaSession: VkGpaSessionAMD,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkDestroyGpaSessionAMD)(device, gpaSession, pAllocator) },
-        None => seam::reject(row::vkDestroyGpaSessionAMD),
-    }
+    forward! { vkDestroyGpaSessionAMD(device, gpaSession, pAllocator) }
 }
 
 /// [`vkDestroyImage`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyImage.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkDestroyImage(
     device: VkDevice,
     image: VkImage,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkDestroyImage)(device, image, pAllocator) },
-        None => seam::reject(row::vkDestroyImage),
-    }
+    forward! { vkDestroyImage(device, image, pAllocator) }
 }
 
 /// [`vkDestroyImageView`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyImageView.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkDestroyImageView(
     device: VkDevice,
     imageView: VkImageView,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkDestroyImageView)(device, imageView, pAllocator) },
-        None => seam::reject(row::vkDestroyImageView),
-    }
+    forward! { vkDestroyImageView(device, imageView, pAllocator) }
 }
 
 /// [`vkDestroyIndirectCommandsLayoutEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyIndirectCommandsLayoutEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyIndirectCommandsLayoutEXT(
     device: VkDevice,
     indirectCommandsLayout: VkIndirectCommandsLayoutEXT,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkDestroyIndirectCommandsLayoutEXT)(device, indirectCommandsLayout, pAllocator)
-        },
-        None => seam::reject(row::vkDestroyIndirectCommandsLayoutEXT),
-    }
+    forward! { vkDestroyIndirectCommandsLayoutEXT(device, indirectCommandsLayout, pAllocator) }
 }
 
 /// [`vkDestroyIndirectCommandsLayoutNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyIndirectCommandsLayoutNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyIndirectCommandsLayoutNV(
     device: VkDevice,
     indirectCommandsLayout: VkIndirectCommandsLayoutNV,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkDestroyIndirectCommandsLayoutNV)(device, indirectCommandsLayout, pAllocator)
-        },
-        None => seam::reject(row::vkDestroyIndirectCommandsLayoutNV),
-    }
+    forward! { vkDestroyIndirectCommandsLayoutNV(device, indirectCommandsLayout, pAllocator) }
 }
 
 /// [`vkDestroyIndirectExecutionSetEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyIndirectExecutionSetEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyIndirectExecutionSetEXT(
     device: VkDevice,
     indirectExecutionSet: VkIndirectExecutionSetEXT,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkDestroyIndirectExecutionSetEXT)(device, indirectExecutionSet, pAllocator) },
-        None => seam::reject(row::vkDestroyIndirectExecutionSetEXT),
-    }
+    forward! { vkDestroyIndirectExecutionSetEXT(device, indirectExecutionSet, pAllocator) }
 }
 
 /// [`vkDestroyMicromapEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyMicromapEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyMicromapEXT(
     device: VkDevice,
     micromap: VkMicromapEXT,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkDestroyMicromapEXT)(device, micromap, pAllocator) },
-        None => seam::reject(row::vkDestroyMicromapEXT),
-    }
+    forward! { vkDestroyMicromapEXT(device, micromap, pAllocator) }
 }
 
 /// [`vkDestroyOpticalFlowSessionNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyOpticalFlowSessionNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyOpticalFlowSessionNV(
     device: VkDevice,
     session: VkOpticalFlowSessionNV,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkDestroyOpticalFlowSessionNV)(device, session, pAllocator) },
-        None => seam::reject(row::vkDestroyOpticalFlowSessionNV),
-    }
+    forward! { vkDestroyOpticalFlowSessionNV(device, session, pAllocator) }
 }
 
 /// [`vkDestroyPipeline`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyPipeline.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkDestroyPipeline(
     device: VkDevice,
     pipeline: VkPipeline,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkDestroyPipeline)(device, pipeline, pAllocator) },
-        None => seam::reject(row::vkDestroyPipeline),
-    }
+    forward! { vkDestroyPipeline(device, pipeline, pAllocator) }
 }
 
 /// [`vkDestroyPipelineBinaryKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyPipelineBinaryKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyPipelineBinaryKHR(
     device: VkDevice,
     pipelineBinary: VkPipelineBinaryKHR,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkDestroyPipelineBinaryKHR)(device, pipelineBinary, pAllocator) },
-        None => seam::reject(row::vkDestroyPipelineBinaryKHR),
-    }
+    forward! { vkDestroyPipelineBinaryKHR(device, pipelineBinary, pAllocator) }
 }
 
 /// [`vkDestroyPipelineCache`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyPipelineCache.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkDestroyPipelineCache(
     device: VkDevice,
     pipelineCache: VkPipelineCache,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkDestroyPipelineCache)(device, pipelineCache, pAllocator) },
-        None => seam::reject(row::vkDestroyPipelineCache),
-    }
+    forward! { vkDestroyPipelineCache(device, pipelineCache, pAllocator) }
 }
 
 /// [`vkDestroyPipelineLayout`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyPipelineLayout.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkDestroyPipelineLayout(
     device: VkDevice,
     pipelineLayout: VkPipelineLayout,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkDestroyPipelineLayout)(device, pipelineLayout, pAllocator) },
-        None => seam::reject(row::vkDestroyPipelineLayout),
-    }
+    forward! { vkDestroyPipelineLayout(device, pipelineLayout, pAllocator) }
 }
 
 /// [`vkDestroyPrivateDataSlot`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyPrivateDataSlot.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkDestroyPrivateDataSlot(
     device: VkDevice,
     privateDataSlot: VkPrivateDataSlot,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkDestroyPrivateDataSlot)(device, privateDataSlot, pAllocator) },
-        None => seam::reject(row::vkDestroyPrivateDataSlot),
-    }
+    forward! { vkDestroyPrivateDataSlot(device, privateDataSlot, pAllocator) }
 }
 
 /// [`vkDestroyPrivateDataSlotEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyPrivateDataSlotEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyPrivateDataSlotEXT(
     device: VkDevice,
     privateDataSlot: VkPrivateDataSlot,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkDestroyPrivateDataSlotEXT)(device, privateDataSlot, pAllocator) },
-        None => seam::reject(row::vkDestroyPrivateDataSlotEXT),
-    }
+    forward! { vkDestroyPrivateDataSlotEXT(device, privateDataSlot, pAllocator) }
 }
 
 /// [`vkDestroyQueryPool`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyQueryPool.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkDestroyQueryPool(
     device: VkDevice,
     queryPool: VkQueryPool,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkDestroyQueryPool)(device, queryPool, pAllocator) },
-        None => seam::reject(row::vkDestroyQueryPool),
-    }
+    forward! { vkDestroyQueryPool(device, queryPool, pAllocator) }
 }
 
 /// [`vkDestroyRenderPass`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyRenderPass.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkDestroyRenderPass(
     device: VkDevice,
     renderPass: VkRenderPass,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkDestroyRenderPass)(device, renderPass, pAllocator) },
-        None => seam::reject(row::vkDestroyRenderPass),
-    }
+    forward! { vkDestroyRenderPass(device, renderPass, pAllocator) }
 }
 
 /// [`vkDestroySampler`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroySampler.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkDestroySampler(
     device: VkDevice,
     sampler: VkSampler,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkDestroySampler)(device, sampler, pAllocator) },
-        None => seam::reject(row::vkDestroySampler),
-    }
+    forward! { vkDestroySampler(device, sampler, pAllocator) }
 }
 
 /// [`vkDestroySamplerYcbcrConversion`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroySamplerYcbcrConversion.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkDestroySamplerYcbcrConversion(
     device: VkDevice,
     ycbcrConversion: VkSamplerYcbcrConversion,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkDestroySamplerYcbcrConversion)(device, ycbcrConversion, pAllocator) },
-        None => seam::reject(row::vkDestroySamplerYcbcrConversion),
-    }
+    forward! { vkDestroySamplerYcbcrConversion(device, ycbcrConversion, pAllocator) }
 }
 
 /// [`vkDestroySamplerYcbcrConversionKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroySamplerYcbcrConversionKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkDestroySamplerYcbcrConversionKHR(
     device: VkDevice,
     ycbcrConversion: VkSamplerYcbcrConversion,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkDestroySamplerYcbcrConversionKHR)(device, ycbcrConversion, pAllocator) },
-        None => seam::reject(row::vkDestroySamplerYcbcrConversionKHR),
-    }
+    forward! { vkDestroySamplerYcbcrConversionKHR(device, ycbcrConversion, pAllocator) }
 }
 
 /// [`vkDestroySemaphore`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroySemaphore.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkDestroySemaphore(
     device: VkDevice,
     semaphore: VkSemaphore,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkDestroySemaphore)(device, semaphore, pAllocator) },
-        None => seam::reject(row::vkDestroySemaphore),
-    }
+    forward! { vkDestroySemaphore(device, semaphore, pAllocator) }
 }
 
 /// [`vkDestroyShaderEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyShaderEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyShaderEXT(
     device: VkDevice,
     shader: VkShaderEXT,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkDestroyShaderEXT)(device, shader, pAllocator) },
-        None => seam::reject(row::vkDestroyShaderEXT),
-    }
+    forward! { vkDestroyShaderEXT(device, shader, pAllocator) }
 }
 
 /// [`vkDestroyShaderInstrumentationARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyShaderInstrumentationARM.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyShaderInstrumentationARM(
     device: VkDevice,
     instrumentation: VkShaderInstrumentationARM,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkDestroyShaderInstrumentationARM)(device, instrumentation, pAllocator) },
-        None => seam::reject(row::vkDestroyShaderInstrumentationARM),
-    }
+    forward! { vkDestroyShaderInstrumentationARM(device, instrumentation, pAllocator) }
 }
 
 /// [`vkDestroyShaderModule`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyShaderModule.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkDestroyShaderModule(
     device: VkDevice,
     shaderModule: VkShaderModule,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkDestroyShaderModule)(device, shaderModule, pAllocator) },
-        None => seam::reject(row::vkDestroyShaderModule),
-    }
+    forward! { vkDestroyShaderModule(device, shaderModule, pAllocator) }
 }
 
 /// [`vkDestroySwapchainKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroySwapchainKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkDestroySwapchainKHR(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkDestroySwapchainKHR)(device, swapchain, pAllocator) },
-        None => seam::reject(row::vkDestroySwapchainKHR),
-    }
+    forward! { vkDestroySwapchainKHR(device, swapchain, pAllocator) }
 }
 
 /// [`vkDestroyTensorARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyTensorARM.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyTensorARM(
     device: VkDevice,
     tensor: VkTensorARM,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkDestroyTensorARM)(device, tensor, pAllocator) },
-        None => seam::reject(row::vkDestroyTensorARM),
-    }
+    forward! { vkDestroyTensorARM(device, tensor, pAllocator) }
 }
 
 /// [`vkDestroyTensorViewARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyTensorViewARM.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyTensorViewARM(
     device: VkDevice,
     tensorView: VkTensorViewARM,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkDestroyTensorViewARM)(device, tensorView, pAllocator) },
-        None => seam::reject(row::vkDestroyTensorViewARM),
-    }
+    forward! { vkDestroyTensorViewARM(device, tensorView, pAllocator) }
 }
 
 /// [`vkDestroyValidationCacheEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyValidationCacheEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyValidationCacheEXT(
     device: VkDevice,
     validationCache: VkValidationCacheEXT,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkDestroyValidationCacheEXT)(device, validationCache, pAllocator) },
-        None => seam::reject(row::vkDestroyValidationCacheEXT),
-    }
+    forward! { vkDestroyValidationCacheEXT(device, validationCache, pAllocator) }
 }
 
 /// [`vkDestroyVideoSessionKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyVideoSessionKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyVideoSessionKHR(
     device: VkDevice,
     videoSession: VkVideoSessionKHR,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkDestroyVideoSessionKHR)(device, videoSession, pAllocator) },
-        None => seam::reject(row::vkDestroyVideoSessionKHR),
-    }
+    forward! { vkDestroyVideoSessionKHR(device, videoSession, pAllocator) }
 }
 
 /// [`vkDestroyVideoSessionParametersKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyVideoSessionParametersKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyVideoSessionParametersKHR(
     device: VkDevice,
     videoSessionParameters: VkVideoSessionParametersKHR,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkDestroyVideoSessionParametersKHR)(device, videoSessionParameters, pAllocator)
-        },
-        None => seam::reject(row::vkDestroyVideoSessionParametersKHR),
-    }
+    forward! { vkDestroyVideoSessionParametersKHR(device, videoSessionParameters, pAllocator) }
 }
 
 /// [`vkDeviceWaitIdle`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDeviceWaitIdle.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkDeviceWaitIdle(device: VkDevice) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkDeviceWaitIdle)(device) },
-        None => seam::reject(row::vkDeviceWaitIdle),
-    }
+    forward! { vkDeviceWaitIdle(device) }
 }
 
 /// [`vkDisplayPowerControlEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDisplayPowerControlEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkDisplayPowerControlEXT(
     device: VkDevice,
     display: VkDisplayKHR,
     pDisplayPowerInfo: *const VkDisplayPowerInfoEXT,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkDisplayPowerControlEXT)(device, display, pDisplayPowerInfo) },
-        None => seam::reject(row::vkDisplayPowerControlEXT),
-    }
+    forward! { vkDisplayPowerControlEXT(device, display, pDisplayPowerInfo) }
 }
 
 /// [`vkExportMetalObjectsEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkExportMetalObjectsEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkExportMetalObjectsEXT(
     device: VkDevice,
     pMetalObjectsInfo: *mut VkExportMetalObjectsInfoEXT,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkExportMetalObjectsEXT)(device, pMetalObjectsInfo) },
-        None => seam::reject(row::vkExportMetalObjectsEXT),
-    }
+    forward! { vkExportMetalObjectsEXT(device, pMetalObjectsInfo) }
 }
 
 /// [`vkFlushMappedMemoryRanges`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkFlushMappedMemoryRanges.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkFlushMappedMemoryRanges(
     device: VkDevice,
     memoryRangeCount: u32,
     pMemoryRanges: *const VkMappedMemoryRange,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkFlushMappedMemoryRanges)(device, memoryRangeCount, pMemoryRanges) },
-        None => seam::reject(row::vkFlushMappedMemoryRanges),
-    }
+    forward! { vkFlushMappedMemoryRanges(device, memoryRangeCount, pMemoryRanges) }
 }
 
 /// [`vkFreeCommandBuffers`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkFreeCommandBuffers.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkFreeCommandBuffers(
     device: VkDevice,
@@ -2070,15 +1681,11 @@ pub unsafe extern "system" fn vkFreeCommandBuffers(
     commandBufferCount: u32,
     pCommandBuffers: *const VkCommandBuffer,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkFreeCommandBuffers)(device, commandPool, commandBufferCount, pCommandBuffers)
-        },
-        None => seam::reject(row::vkFreeCommandBuffers),
-    }
+    forward! { vkFreeCommandBuffers(device, commandPool, commandBufferCount, pCommandBuffers) }
 }
 
 /// [`vkFreeDescriptorSets`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkFreeDescriptorSets.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkFreeDescriptorSets(
     device: VkDevice,
@@ -2086,28 +1693,22 @@ pub unsafe extern "system" fn vkFreeDescriptorSets(
     descriptorSetCount: u32,
     pDescriptorSets: *const VkDescriptorSet,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkFreeDescriptorSets)(device, descriptorPool, descriptorSetCount, pDescriptorSets)
-        },
-        None => seam::reject(row::vkFreeDescriptorSets),
-    }
+    forward! { vkFreeDescriptorSets(device, descriptorPool, descriptorSetCount, pDescriptorSets) }
 }
 
 /// [`vkFreeMemory`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkFreeMemory.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkFreeMemory(
     device: VkDevice,
     memory: VkDeviceMemory,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkFreeMemory)(device, memory, pAllocator) },
-        None => seam::reject(row::vkFreeMemory),
-    }
+    forward! { vkFreeMemory(device, memory, pAllocator) }
 }
 
 /// [`vkGetAccelerationStructureBuildSizesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetAccelerationStructureBuildSizesKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetAccelerationStructureBuildSizesKHR(
     device: VkDevice,
     buildType: VkAccelerationStructureBuildTypeKHR,
@@ -2115,206 +1716,160 @@ pub unsafe extern "system" fn vkGetAccelerationStructureBuildSizesKHR(
     pMaxPrimitiveCounts: *const u32,
     pSizeInfo: *mut VkAccelerationStructureBuildSizesInfoKHR,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetAccelerationStructureBuildSizesKHR)(
-                device,
-                buildType,
-                pBuildInfo,
-                pMaxPrimitiveCounts,
-                pSizeInfo,
-            )
-        },
-        None => seam::reject(row::vkGetAccelerationStructureBuildSizesKHR),
-    }
+    forward! { vkGetAccelerationStructureBuildSizesKHR(device, buildType, pBuildInfo, pMaxPrimitiveCounts, pSizeInfo) }
 }
 
 /// [`vkGetAccelerationStructureDeviceAddressKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetAccelerationStructureDeviceAddressKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetAccelerationStructureDeviceAddressKHR(
     device: VkDevice,
     pInfo: *const VkAccelerationStructureDeviceAddressInfoKHR,
 ) -> VkDeviceAddress {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetAccelerationStructureDeviceAddressKHR)(device, pInfo) },
-        None => seam::reject(row::vkGetAccelerationStructureDeviceAddressKHR),
-    }
+    forward! { vkGetAccelerationStructureDeviceAddressKHR(device, pInfo) }
 }
 
 /// [`vkGetAccelerationStructureHandleNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetAccelerationStructureHandleNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetAccelerationStructureHandleNV(
     device: VkDevice,
     accelerationStructure: VkAccelerationStructureNV,
     dataSize: usize,
     pData: *mut c_void,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetAccelerationStructureHandleNV)(device, accelerationStructure, dataSize, pData)
-        },
-        None => seam::reject(row::vkGetAccelerationStructureHandleNV),
-    }
+    forward! { vkGetAccelerationStructureHandleNV(device, accelerationStructure, dataSize, pData) }
 }
 
 /// [`vkGetAccelerationStructureMemoryRequirementsNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetAccelerationStructureMemoryRequirementsNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetAccelerationStructureMemoryRequirementsNV(
     device: VkDevice,
     pInfo: *const VkAccelerationStructureMemoryRequirementsInfoNV,
     pMemoryRequirements: *mut VkMemoryRequirements2,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetAccelerationStructureMemoryRequirementsNV)(device, pInfo, pMemoryRequirements)
-        },
-        None => seam::reject(row::vkGetAccelerationStructureMemoryRequirementsNV),
-    }
+    forward! { vkGetAccelerationStructureMemoryRequirementsNV(device, pInfo, pMemoryRequirements) }
 }
 
 /// [`vkGetAccelerationStructureOpaqueCaptureDescriptorDataEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetAccelerationStructureOpaqueCaptureDescriptorDataEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetAccelerationStructureOpaqueCaptureDescriptorDataEXT(
     device: VkDevice,
     pInfo: *const VkAccelerationStructureCaptureDescriptorDataInfoEXT,
     pData: *mut c_void,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetAccelerationStructureOpaqueCaptureDescriptorDataEXT)(device, pInfo, pData)
-        },
-        None => seam::reject(row::vkGetAccelerationStructureOpaqueCaptureDescriptorDataEXT),
-    }
+    forward! { vkGetAccelerationStructureOpaqueCaptureDescriptorDataEXT(device, pInfo, pData) }
 }
 
 /// [`vkGetAndroidHardwareBufferPropertiesANDROID`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetAndroidHardwareBufferPropertiesANDROID.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetAndroidHardwareBufferPropertiesANDROID(
     device: VkDevice,
     buffer: *const AHardwareBuffer,
     pProperties: *mut VkAndroidHardwareBufferPropertiesANDROID,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetAndroidHardwareBufferPropertiesANDROID)(device, buffer, pProperties) },
-        None => seam::reject(row::vkGetAndroidHardwareBufferPropertiesANDROID),
-    }
+    forward! { vkGetAndroidHardwareBufferPropertiesANDROID(device, buffer, pProperties) }
 }
 
 /// [`vkGetBufferCollectionPropertiesFUCHSIA`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetBufferCollectionPropertiesFUCHSIA.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetBufferCollectionPropertiesFUCHSIA(
     device: VkDevice,
     collection: VkBufferCollectionFUCHSIA,
     pProperties: *mut VkBufferCollectionPropertiesFUCHSIA,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetBufferCollectionPropertiesFUCHSIA)(device, collection, pProperties) },
-        None => seam::reject(row::vkGetBufferCollectionPropertiesFUCHSIA),
-    }
+    forward! { vkGetBufferCollectionPropertiesFUCHSIA(device, collection, pProperties) }
 }
 
 /// [`vkGetBufferDeviceAddress`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetBufferDeviceAddress.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetBufferDeviceAddress(
     device: VkDevice,
     pInfo: *const VkBufferDeviceAddressInfo,
 ) -> VkDeviceAddress {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetBufferDeviceAddress)(device, pInfo) },
-        None => seam::reject(row::vkGetBufferDeviceAddress),
-    }
+    forward! { vkGetBufferDeviceAddress(device, pInfo) }
 }
 
 /// [`vkGetBufferDeviceAddressEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetBufferDeviceAddressEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetBufferDeviceAddressEXT(
     device: VkDevice,
     pInfo: *const VkBufferDeviceAddressInfo,
 ) -> VkDeviceAddress {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetBufferDeviceAddressEXT)(device, pInfo) },
-        None => seam::reject(row::vkGetBufferDeviceAddressEXT),
-    }
+    forward! { vkGetBufferDeviceAddressEXT(device, pInfo) }
 }
 
 /// [`vkGetBufferDeviceAddressKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetBufferDeviceAddressKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetBufferDeviceAddressKHR(
     device: VkDevice,
     pInfo: *const VkBufferDeviceAddressInfo,
 ) -> VkDeviceAddress {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetBufferDeviceAddressKHR)(device, pInfo) },
-        None => seam::reject(row::vkGetBufferDeviceAddressKHR),
-    }
+    forward! { vkGetBufferDeviceAddressKHR(device, pInfo) }
 }
 
 /// [`vkGetBufferMemoryRequirements`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetBufferMemoryRequirements.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetBufferMemoryRequirements(
     device: VkDevice,
     buffer: VkBuffer,
     pMemoryRequirements: *mut VkMemoryRequirements,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetBufferMemoryRequirements)(device, buffer, pMemoryRequirements) },
-        None => seam::reject(row::vkGetBufferMemoryRequirements),
-    }
+    forward! { vkGetBufferMemoryRequirements(device, buffer, pMemoryRequirements) }
 }
 
 /// [`vkGetBufferMemoryRequirements2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetBufferMemoryRequirements2.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetBufferMemoryRequirements2(
     device: VkDevice,
     pInfo: *const VkBufferMemoryRequirementsInfo2,
     pMemoryRequirements: *mut VkMemoryRequirements2,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetBufferMemoryRequirements2)(device, pInfo, pMemoryRequirements) },
-        None => seam::reject(row::vkGetBufferMemoryRequirements2),
-    }
+    forward! { vkGetBufferMemoryRequirements2(device, pInfo, pMemoryRequirements) }
 }
 
 /// [`vkGetBufferMemoryRequirements2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetBufferMemoryRequirements2KHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetBufferMemoryRequirements2KHR(
     device: VkDevice,
     pInfo: *const VkBufferMemoryRequirementsInfo2,
     pMemoryRequirements: *mut VkMemoryRequirements2,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetBufferMemoryRequirements2KHR)(device, pInfo, pMemoryRequirements) },
-        None => seam::reject(row::vkGetBufferMemoryRequirements2KHR),
-    }
+    forward! { vkGetBufferMemoryRequirements2KHR(device, pInfo, pMemoryRequirements) }
 }
 
 /// [`vkGetBufferOpaqueCaptureAddress`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetBufferOpaqueCaptureAddress.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetBufferOpaqueCaptureAddress(
     device: VkDevice,
     pInfo: *const VkBufferDeviceAddressInfo,
 ) -> u64 {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetBufferOpaqueCaptureAddress)(device, pInfo) },
-        None => seam::reject(row::vkGetBufferOpaqueCaptureAddress),
-    }
+    forward! { vkGetBufferOpaqueCaptureAddress(device, pInfo) }
 }
 
 /// [`vkGetBufferOpaqueCaptureAddressKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetBufferOpaqueCaptureAddressKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetBufferOpaqueCaptureAddressKHR(
     device: VkDevice,
     pInfo: *const VkBufferDeviceAddressInfo,
 ) -> u64 {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetBufferOpaqueCaptureAddressKHR)(device, pInfo) },
-        None => seam::reject(row::vkGetBufferOpaqueCaptureAddressKHR),
-    }
+    forward! { vkGetBufferOpaqueCaptureAddressKHR(device, pInfo) }
 }
 
 /// [`vkGetBufferOpaqueCaptureDescriptorDataEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetBufferOpaqueCaptureDescriptorDataEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetBufferOpaqueCaptureDescriptorDataEXT(
     device: VkDevice,
     pInfo: *const VkBufferCaptureDescriptorDataInfoEXT,
     pData: *mut c_void,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetBufferOpaqueCaptureDescriptorDataEXT)(device, pInfo, pData) },
-        None => seam::reject(row::vkGetBufferOpaqueCaptureDescriptorDataEXT),
-    }
+    forward! { vkGetBufferOpaqueCaptureDescriptorDataEXT(device, pInfo, pData) }
 }
 
 /// [`vkGetCalibratedTimestampsEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetCalibratedTimestampsEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetCalibratedTimestampsEXT(
     device: VkDevice,
     timestampCount: u32,
@@ -2322,15 +1877,11 @@ pub unsafe extern "system" fn vkGetCalibratedTimestampsEXT(
     pTimestamps: *mut u64,
     pMaxDeviation: *mut u64,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetCalibratedTimestampsEXT)(device, timestampCount, pTimestampInfos, pTimestamps, pMaxDeviation)
-        },
-        None => seam::reject(row::vkGetCalibratedTimestampsEXT),
-    }
+    forward! { vkGetCalibratedTimestampsEXT(device, timestampCount, pTimestampInfos, pTimestamps, pMaxDeviation) }
 }
 
 /// [`vkGetCalibratedTimestampsKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetCalibratedTimestampsKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetCalibratedTimestampsKHR(
     device: VkDevice,
     timestampCount: u32,
@@ -2338,304 +1889,240 @@ pub unsafe extern "system" fn vkGetCalibratedTimestampsKHR(
     pTimestamps: *mut u64,
     pMaxDeviation: *mut u64,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetCalibratedTimestampsKHR)(device, timestampCount, pTimestampInfos, pTimestamps, pMaxDeviation)
-        },
-        None => seam::reject(row::vkGetCalibratedTimestampsKHR),
-    }
+    forward! { vkGetCalibratedTimestampsKHR(device, timestampCount, pTimestampInfos, pTimestamps, pMaxDeviation) }
 }
 
 /// [`vkGetClusterAccelerationStructureBuildSizesNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetClusterAccelerationStructureBuildSizesNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetClusterAccelerationStructureBuildSizesNV(
     device: VkDevice,
     pInfo: *const VkClusterAccelerationStructureInputInfoNV,
     pSizeInfo: *mut VkAccelerationStructureBuildSizesInfoKHR,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetClusterAccelerationStructureBuildSizesNV)(device, pInfo, pSizeInfo) },
-        None => seam::reject(row::vkGetClusterAccelerationStructureBuildSizesNV),
-    }
+    forward! { vkGetClusterAccelerationStructureBuildSizesNV(device, pInfo, pSizeInfo) }
 }
 
 /// [`vkGetCudaModuleCacheNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetCudaModuleCacheNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetCudaModuleCacheNV(
     device: VkDevice,
     module: VkCudaModuleNV,
     pCacheSize: *mut usize,
     pCacheData: *mut c_void,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetCudaModuleCacheNV)(device, module, pCacheSize, pCacheData) },
-        None => seam::reject(row::vkGetCudaModuleCacheNV),
-    }
+    forward! { vkGetCudaModuleCacheNV(device, module, pCacheSize, pCacheData) }
 }
 
 /// [`vkGetDataGraphPipelineAvailablePropertiesARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDataGraphPipelineAvailablePropertiesARM.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetDataGraphPipelineAvailablePropertiesARM(
     device: VkDevice,
     pPipelineInfo: *const VkDataGraphPipelineInfoARM,
     pPropertiesCount: *mut u32,
     pProperties: *mut VkDataGraphPipelinePropertyARM,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetDataGraphPipelineAvailablePropertiesARM)(device, pPipelineInfo, pPropertiesCount, pProperties)
-        },
-        None => seam::reject(row::vkGetDataGraphPipelineAvailablePropertiesARM),
-    }
+    forward! { vkGetDataGraphPipelineAvailablePropertiesARM(device, pPipelineInfo, pPropertiesCount, pProperties) }
 }
 
 /// [`vkGetDataGraphPipelinePropertiesARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDataGraphPipelinePropertiesARM.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetDataGraphPipelinePropertiesARM(
     device: VkDevice,
     pPipelineInfo: *const VkDataGraphPipelineInfoARM,
     propertiesCount: u32,
     pProperties: *mut VkDataGraphPipelinePropertyQueryResultARM,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetDataGraphPipelinePropertiesARM)(device, pPipelineInfo, propertiesCount, pProperties)
-        },
-        None => seam::reject(row::vkGetDataGraphPipelinePropertiesARM),
-    }
+    forward! { vkGetDataGraphPipelinePropertiesARM(device, pPipelineInfo, propertiesCount, pProperties) }
 }
 
 /// [`vkGetDataGraphPipelineSessionBindPointRequirementsARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDataGraphPipelineSessionBindPointRequirementsARM.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetDataGraphPipelineSessionBindPointRequirementsARM(
     device: VkDevice,
     pInfo: *const VkDataGraphPipelineSessionBindPointRequirementsInfoARM,
     pBindPointRequirementCount: *mut u32,
     pBindPointRequirements: *mut VkDataGraphPipelineSessionBindPointRequirementARM,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetDataGraphPipelineSessionBindPointRequirementsARM)(
-                device,
-                pInfo,
-                pBindPointRequirementCount,
-                pBindPointRequirements,
-            )
-        },
-        None => seam::reject(row::vkGetDataGraphPipelineSessionBindPointRequirementsARM),
+    forward! {
+        vkGetDataGraphPipelineSessionBindPointRequirementsARM(device, pInfo, pBindPointRequirementCount,
+        pBindPointRequirements)
     }
 }
 
 /// [`vkGetDataGraphPipelineSessionMemoryRequirementsARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDataGraphPipelineSessionMemoryRequirementsARM.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetDataGraphPipelineSessionMemoryRequirementsARM(
     device: VkDevice,
     pInfo: *const VkDataGraphPipelineSessionMemoryRequirementsInfoARM,
     pMemoryRequirements: *mut VkMemoryRequirements2,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetDataGraphPipelineSessionMemoryRequirementsARM)(device, pInfo, pMemoryRequirements)
-        },
-        None => seam::reject(row::vkGetDataGraphPipelineSessionMemoryRequirementsARM),
-    }
+    forward! { vkGetDataGraphPipelineSessionMemoryRequirementsARM(device, pInfo, pMemoryRequirements) }
 }
 
 /// [`vkGetDeferredOperationMaxConcurrencyKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeferredOperationMaxConcurrencyKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetDeferredOperationMaxConcurrencyKHR(
     device: VkDevice,
     operation: VkDeferredOperationKHR,
 ) -> u32 {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetDeferredOperationMaxConcurrencyKHR)(device, operation) },
-        None => seam::reject(row::vkGetDeferredOperationMaxConcurrencyKHR),
-    }
+    forward! { vkGetDeferredOperationMaxConcurrencyKHR(device, operation) }
 }
 
 /// [`vkGetDeferredOperationResultKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeferredOperationResultKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetDeferredOperationResultKHR(
     device: VkDevice,
     operation: VkDeferredOperationKHR,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetDeferredOperationResultKHR)(device, operation) },
-        None => seam::reject(row::vkGetDeferredOperationResultKHR),
-    }
+    forward! { vkGetDeferredOperationResultKHR(device, operation) }
 }
 
 /// [`vkGetDescriptorEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDescriptorEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetDescriptorEXT(
     device: VkDevice,
     pDescriptorInfo: *const VkDescriptorGetInfoEXT,
     dataSize: usize,
     pDescriptor: *mut c_void,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetDescriptorEXT)(device, pDescriptorInfo, dataSize, pDescriptor) },
-        None => seam::reject(row::vkGetDescriptorEXT),
-    }
+    forward! { vkGetDescriptorEXT(device, pDescriptorInfo, dataSize, pDescriptor) }
 }
 
 /// [`vkGetDescriptorSetHostMappingVALVE`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDescriptorSetHostMappingVALVE.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetDescriptorSetHostMappingVALVE(
     device: VkDevice,
     descriptorSet: VkDescriptorSet,
     ppData: *mut *mut c_void,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetDescriptorSetHostMappingVALVE)(device, descriptorSet, ppData) },
-        None => seam::reject(row::vkGetDescriptorSetHostMappingVALVE),
-    }
+    forward! { vkGetDescriptorSetHostMappingVALVE(device, descriptorSet, ppData) }
 }
 
 /// [`vkGetDescriptorSetLayoutBindingOffsetEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDescriptorSetLayoutBindingOffsetEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetDescriptorSetLayoutBindingOffsetEXT(
     device: VkDevice,
     layout: VkDescriptorSetLayout,
     binding: u32,
     pOffset: *mut VkDeviceSize,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetDescriptorSetLayoutBindingOffsetEXT)(device, layout, binding, pOffset) },
-        None => seam::reject(row::vkGetDescriptorSetLayoutBindingOffsetEXT),
-    }
+    forward! { vkGetDescriptorSetLayoutBindingOffsetEXT(device, layout, binding, pOffset) }
 }
 
 /// [`vkGetDescriptorSetLayoutHostMappingInfoVALVE`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDescriptorSetLayoutHostMappingInfoVALVE.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetDescriptorSetLayoutHostMappingInfoVALVE(
     device: VkDevice,
     pBindingReference: *const VkDescriptorSetBindingReferenceVALVE,
     pHostMapping: *mut VkDescriptorSetLayoutHostMappingInfoVALVE,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetDescriptorSetLayoutHostMappingInfoVALVE)(device, pBindingReference, pHostMapping)
-        },
-        None => seam::reject(row::vkGetDescriptorSetLayoutHostMappingInfoVALVE),
-    }
+    forward! { vkGetDescriptorSetLayoutHostMappingInfoVALVE(device, pBindingReference, pHostMapping) }
 }
 
 /// [`vkGetDescriptorSetLayoutSizeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDescriptorSetLayoutSizeEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetDescriptorSetLayoutSizeEXT(
     device: VkDevice,
     layout: VkDescriptorSetLayout,
     pLayoutSizeInBytes: *mut VkDeviceSize,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetDescriptorSetLayoutSizeEXT)(device, layout, pLayoutSizeInBytes) },
-        None => seam::reject(row::vkGetDescriptorSetLayoutSizeEXT),
-    }
+    forward! { vkGetDescriptorSetLayoutSizeEXT(device, layout, pLayoutSizeInBytes) }
 }
 
 /// [`vkGetDescriptorSetLayoutSupport`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDescriptorSetLayoutSupport.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetDescriptorSetLayoutSupport(
     device: VkDevice,
     pCreateInfo: *const VkDescriptorSetLayoutCreateInfo,
     pSupport: *mut VkDescriptorSetLayoutSupport,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetDescriptorSetLayoutSupport)(device, pCreateInfo, pSupport) },
-        None => seam::reject(row::vkGetDescriptorSetLayoutSupport),
-    }
+    forward! { vkGetDescriptorSetLayoutSupport(device, pCreateInfo, pSupport) }
 }
 
 /// [`vkGetDescriptorSetLayoutSupportKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDescriptorSetLayoutSupportKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetDescriptorSetLayoutSupportKHR(
     device: VkDevice,
     pCreateInfo: *const VkDescriptorSetLayoutCreateInfo,
     pSupport: *mut VkDescriptorSetLayoutSupport,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetDescriptorSetLayoutSupportKHR)(device, pCreateInfo, pSupport) },
-        None => seam::reject(row::vkGetDescriptorSetLayoutSupportKHR),
-    }
+    forward! { vkGetDescriptorSetLayoutSupportKHR(device, pCreateInfo, pSupport) }
 }
 
 /// [`vkGetDeviceAccelerationStructureCompatibilityKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceAccelerationStructureCompatibilityKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetDeviceAccelerationStructureCompatibilityKHR(
     device: VkDevice,
     pVersionInfo: *const VkAccelerationStructureVersionInfoKHR,
     pCompatibility: *mut VkAccelerationStructureCompatibilityKHR,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetDeviceAccelerationStructureCompatibilityKHR)(device, pVersionInfo, pCompatibility)
-        },
-        None => seam::reject(row::vkGetDeviceAccelerationStructureCompatibilityKHR),
-    }
+    forward! { vkGetDeviceAccelerationStructureCompatibilityKHR(device, pVersionInfo, pCompatibility) }
 }
 
 /// [`vkGetDeviceBufferMemoryRequirements`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceBufferMemoryRequirements.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetDeviceBufferMemoryRequirements(
     device: VkDevice,
     pInfo: *const VkDeviceBufferMemoryRequirements,
     pMemoryRequirements: *mut VkMemoryRequirements2,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetDeviceBufferMemoryRequirements)(device, pInfo, pMemoryRequirements) },
-        None => seam::reject(row::vkGetDeviceBufferMemoryRequirements),
-    }
+    forward! { vkGetDeviceBufferMemoryRequirements(device, pInfo, pMemoryRequirements) }
 }
 
 /// [`vkGetDeviceBufferMemoryRequirementsKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceBufferMemoryRequirementsKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetDeviceBufferMemoryRequirementsKHR(
     device: VkDevice,
     pInfo: *const VkDeviceBufferMemoryRequirements,
     pMemoryRequirements: *mut VkMemoryRequirements2,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetDeviceBufferMemoryRequirementsKHR)(device, pInfo, pMemoryRequirements) },
-        None => seam::reject(row::vkGetDeviceBufferMemoryRequirementsKHR),
-    }
+    forward! { vkGetDeviceBufferMemoryRequirementsKHR(device, pInfo, pMemoryRequirements) }
 }
 
 /// [`vkGetDeviceCombinedImageSamplerIndexNVX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceCombinedImageSamplerIndexNVX.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetDeviceCombinedImageSamplerIndexNVX(
     device: VkDevice,
     imageViewIndex: u64,
     samplerIndex: u64,
 ) -> u64 {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetDeviceCombinedImageSamplerIndexNVX)(device, imageViewIndex, samplerIndex)
-        },
-        None => seam::reject(row::vkGetDeviceCombinedImageSamplerIndexNVX),
-    }
+    forward! { vkGetDeviceCombinedImageSamplerIndexNVX(device, imageViewIndex, samplerIndex) }
 }
 
 /// [`vkGetDeviceFaultDebugInfoKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceFaultDebugInfoKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetDeviceFaultDebugInfoKHR(
     device: VkDevice,
     pDebugInfo: *mut VkDeviceFaultDebugInfoKHR,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetDeviceFaultDebugInfoKHR)(device, pDebugInfo) },
-        None => seam::reject(row::vkGetDeviceFaultDebugInfoKHR),
-    }
+    forward! { vkGetDeviceFaultDebugInfoKHR(device, pDebugInfo) }
 }
 
 /// [`vkGetDeviceFaultInfoEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceFaultInfoEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetDeviceFaultInfoEXT(
     device: VkDevice,
     pFaultCounts: *mut VkDeviceFaultCountsEXT,
     pFaultInfo: *mut VkDeviceFaultInfoEXT,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetDeviceFaultInfoEXT)(device, pFaultCounts, pFaultInfo) },
-        None => seam::reject(row::vkGetDeviceFaultInfoEXT),
-    }
+    forward! { vkGetDeviceFaultInfoEXT(device, pFaultCounts, pFaultInfo) }
 }
 
 /// [`vkGetDeviceFaultReportsKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceFaultReportsKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetDeviceFaultReportsKHR(
     device: VkDevice,
     timeout: u64,
     pFaultCounts: *mut u32,
     pFaultInfo: *mut VkDeviceFaultInfoKHR,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetDeviceFaultReportsKHR)(device, timeout, pFaultCounts, pFaultInfo) },
-        None => seam::reject(row::vkGetDeviceFaultReportsKHR),
-    }
+    forward! { vkGetDeviceFaultReportsKHR(device, timeout, pFaultCounts, pFaultInfo) }
 }
 
 /// [`vkGetDeviceGroupPeerMemoryFeatures`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceGroupPeerMemoryFeatures.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetDeviceGroupPeerMemoryFeatures(
     device: VkDevice,
@@ -2644,21 +2131,13 @@ pub unsafe extern "system" fn vkGetDeviceGroupPeerMemoryFeatures(
     remoteDeviceIndex: u32,
     pPeerMemoryFeatures: *mut VkPeerMemoryFeatureFlags,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetDeviceGroupPeerMemoryFeatures)(
-                device,
-                heapIndex,
-                localDeviceIndex,
-                remoteDeviceIndex,
-                pPeerMemoryFeatures,
-            )
-        },
-        None => seam::reject(row::vkGetDeviceGroupPeerMemoryFeatures),
+    forward! {
+        vkGetDeviceGroupPeerMemoryFeatures(device, heapIndex, localDeviceIndex, remoteDeviceIndex, pPeerMemoryFeatures)
     }
 }
 
 /// [`vkGetDeviceGroupPeerMemoryFeaturesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceGroupPeerMemoryFeaturesKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetDeviceGroupPeerMemoryFeaturesKHR(
     device: VkDevice,
     heapIndex: u32,
@@ -2666,32 +2145,20 @@ pub unsafe extern "system" fn vkGetDeviceGroupPeerMemoryFeaturesKHR(
     remoteDeviceIndex: u32,
     pPeerMemoryFeatures: *mut VkPeerMemoryFeatureFlags,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetDeviceGroupPeerMemoryFeaturesKHR)(
-                device,
-                heapIndex,
-                localDeviceIndex,
-                remoteDeviceIndex,
-                pPeerMemoryFeatures,
-            )
-        },
-        None => seam::reject(row::vkGetDeviceGroupPeerMemoryFeaturesKHR),
+    forward! {
+        vkGetDeviceGroupPeerMemoryFeaturesKHR(device, heapIndex, localDeviceIndex, remoteDeviceIndex,
+        pPeerMemoryFeatures)
     }
 }
 
 /// [`vkGetDeviceGroupPresentCapabilitiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceGroupPresentCapabilitiesKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetDeviceGroupPresentCapabilitiesKHR(
     device: VkDevice,
     pDeviceGroupPresentCapabilities: *mut VkDeviceGroupPresentCapabilitiesKHR,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetDeviceGroupPresentCapabilitiesKHR)(device, pDeviceGroupPresentCapabilities)
-        },
-        None => seam::reject(row::vkGetDeviceGroupPresentCapabilitiesKHR),
-    }
+    forward! { vkGetDeviceGroupPresentCapabilitiesKHR(device, pDeviceGroupPresentCapabilities) }
 }
 
 /// [`vkGetDeviceGroupSurfacePresentModes2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceGroupSurfacePresentModes2EXT.html)
@@ -2707,44 +2174,39 @@ pub unsafe extern "system" fn vkGetDeviceGroupSurfacePresentModes2EXT(
 }
 
 /// [`vkGetDeviceGroupSurfacePresentModesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceGroupSurfacePresentModesKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetDeviceGroupSurfacePresentModesKHR(
     device: VkDevice,
     surface: VkSurfaceKHR<App>,
     pModes: *mut VkDeviceGroupPresentModeFlagsKHR,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetDeviceGroupSurfacePresentModesKHR)(device, surface, pModes) },
-        None => seam::reject(row::vkGetDeviceGroupSurfacePresentModesKHR),
-    }
+    forward! { vkGetDeviceGroupSurfacePresentModesKHR(device, surface, pModes) }
 }
 
 /// [`vkGetDeviceImageMemoryRequirements`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceImageMemoryRequirements.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetDeviceImageMemoryRequirements(
     device: VkDevice,
     pInfo: *const VkDeviceImageMemoryRequirements,
     pMemoryRequirements: *mut VkMemoryRequirements2,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetDeviceImageMemoryRequirements)(device, pInfo, pMemoryRequirements) },
-        None => seam::reject(row::vkGetDeviceImageMemoryRequirements),
-    }
+    forward! { vkGetDeviceImageMemoryRequirements(device, pInfo, pMemoryRequirements) }
 }
 
 /// [`vkGetDeviceImageMemoryRequirementsKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceImageMemoryRequirementsKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetDeviceImageMemoryRequirementsKHR(
     device: VkDevice,
     pInfo: *const VkDeviceImageMemoryRequirements,
     pMemoryRequirements: *mut VkMemoryRequirements2,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetDeviceImageMemoryRequirementsKHR)(device, pInfo, pMemoryRequirements) },
-        None => seam::reject(row::vkGetDeviceImageMemoryRequirementsKHR),
-    }
+    forward! { vkGetDeviceImageMemoryRequirementsKHR(device, pInfo, pMemoryRequirements) }
 }
 
 /// [`vkGetDeviceImageSparseMemoryRequirements`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceImageSparseMemoryRequirements.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetDeviceImageSparseMemoryRequirements(
     device: VkDevice,
@@ -2752,110 +2214,85 @@ pub unsafe extern "system" fn vkGetDeviceImageSparseMemoryRequirements(
     pSparseMemoryRequirementCount: *mut u32,
     pSparseMemoryRequirements: *mut VkSparseImageMemoryRequirements2,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetDeviceImageSparseMemoryRequirements)(
-                device,
-                pInfo,
-                pSparseMemoryRequirementCount,
-                pSparseMemoryRequirements,
-            )
-        },
-        None => seam::reject(row::vkGetDeviceImageSparseMemoryRequirements),
+    forward! {
+        vkGetDeviceImageSparseMemoryRequirements(device, pInfo, pSparseMemoryRequirementCount,
+        pSparseMemoryRequirements)
     }
 }
 
 /// [`vkGetDeviceImageSparseMemoryRequirementsKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceImageSparseMemoryRequirementsKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetDeviceImageSparseMemoryRequirementsKHR(
     device: VkDevice,
     pInfo: *const VkDeviceImageMemoryRequirements,
     pSparseMemoryRequirementCount: *mut u32,
     pSparseMemoryRequirements: *mut VkSparseImageMemoryRequirements2,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetDeviceImageSparseMemoryRequirementsKHR)(
-                device,
-                pInfo,
-                pSparseMemoryRequirementCount,
-                pSparseMemoryRequirements,
-            )
-        },
-        None => seam::reject(row::vkGetDeviceImageSparseMemoryRequirementsKHR),
+    forward! {
+        vkGetDeviceImageSparseMemoryRequirementsKHR(device, pInfo, pSparseMemoryRequirementCount,
+        pSparseMemoryRequirements)
     }
 }
 
 /// [`vkGetDeviceImageSubresourceLayout`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceImageSubresourceLayout.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetDeviceImageSubresourceLayout(
     device: VkDevice,
     pInfo: *const VkDeviceImageSubresourceInfo,
     pLayout: *mut VkSubresourceLayout2,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetDeviceImageSubresourceLayout)(device, pInfo, pLayout) },
-        None => seam::reject(row::vkGetDeviceImageSubresourceLayout),
-    }
+    forward! { vkGetDeviceImageSubresourceLayout(device, pInfo, pLayout) }
 }
 
 /// [`vkGetDeviceImageSubresourceLayoutKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceImageSubresourceLayoutKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetDeviceImageSubresourceLayoutKHR(
     device: VkDevice,
     pInfo: *const VkDeviceImageSubresourceInfo,
     pLayout: *mut VkSubresourceLayout2,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetDeviceImageSubresourceLayoutKHR)(device, pInfo, pLayout) },
-        None => seam::reject(row::vkGetDeviceImageSubresourceLayoutKHR),
-    }
+    forward! { vkGetDeviceImageSubresourceLayoutKHR(device, pInfo, pLayout) }
 }
 
 /// [`vkGetDeviceMemoryCommitment`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceMemoryCommitment.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetDeviceMemoryCommitment(
     device: VkDevice,
     memory: VkDeviceMemory,
     pCommittedMemoryInBytes: *mut VkDeviceSize,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetDeviceMemoryCommitment)(device, memory, pCommittedMemoryInBytes) },
-        None => seam::reject(row::vkGetDeviceMemoryCommitment),
-    }
+    forward! { vkGetDeviceMemoryCommitment(device, memory, pCommittedMemoryInBytes) }
 }
 
 /// [`vkGetDeviceMemoryOpaqueCaptureAddress`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceMemoryOpaqueCaptureAddress.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetDeviceMemoryOpaqueCaptureAddress(
     device: VkDevice,
     pInfo: *const VkDeviceMemoryOpaqueCaptureAddressInfo,
 ) -> u64 {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetDeviceMemoryOpaqueCaptureAddress)(device, pInfo) },
-        None => seam::reject(row::vkGetDeviceMemoryOpaqueCaptureAddress),
-    }
+    forward! { vkGetDeviceMemoryOpaqueCaptureAddress(device, pInfo) }
 }
 
 /// [`vkGetDeviceMemoryOpaqueCaptureAddressKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceMemoryOpaqueCaptureAddressKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetDeviceMemoryOpaqueCaptureAddressKHR(
     device: VkDevice,
     pInfo: *const VkDeviceMemoryOpaqueCaptureAddressInfo,
 ) -> u64 {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetDeviceMemoryOpaqueCaptureAddressKHR)(device, pInfo) },
-        None => seam::reject(row::vkGetDeviceMemoryOpaqueCaptureAddressKHR),
-    }
+    forward! { vkGetDeviceMemoryOpaqueCaptureAddressKHR(device, pInfo) }
 }
 
 /// [`vkGetDeviceMicromapCompatibilityEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceMicromapCompatibilityEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetDeviceMicromapCompatibilityEXT(
     device: VkDevice,
     pVersionInfo: *const VkMicromapVersionInfoEXT,
     pCompatibility: *mut VkAccelerationStructureCompatibilityKHR,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetDeviceMicromapCompatibilityEXT)(device, pVersionInfo, pCompatibility) },
-        None => seam::reject(row::vkGetDeviceMicromapCompatibilityEXT),
-    }
+    forward! { vkGetDeviceMicromapCompatibilityEXT(device, pVersionInfo, pCompatibility) }
 }
 
 /// [`vkGetDeviceProcAddr`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceProcAddr.html)
@@ -2898,44 +2335,37 @@ pub unsafe extern "system" fn vkGetDeviceQueue2(
 }
 
 /// [`vkGetDeviceSubpassShadingMaxWorkgroupSizeHUAWEI`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceSubpassShadingMaxWorkgroupSizeHUAWEI.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetDeviceSubpassShadingMaxWorkgroupSizeHUAWEI(
     device: VkDevice,
     renderpass: VkRenderPass,
     pMaxWorkgroupSize: *mut VkExtent2D,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetDeviceSubpassShadingMaxWorkgroupSizeHUAWEI)(device, renderpass, pMaxWorkgroupSize)
-        },
-        None => seam::reject(row::vkGetDeviceSubpassShadingMaxWorkgroupSizeHUAWEI),
-    }
+    forward! { vkGetDeviceSubpassShadingMaxWorkgroupSizeHUAWEI(device, renderpass, pMaxWorkgroupSize) }
 }
 
 /// [`vkGetDeviceTensorMemoryRequirementsARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceTensorMemoryRequirementsARM.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetDeviceTensorMemoryRequirementsARM(
     device: VkDevice,
     pInfo: *const VkDeviceTensorMemoryRequirementsARM,
     pMemoryRequirements: *mut VkMemoryRequirements2,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetDeviceTensorMemoryRequirementsARM)(device, pInfo, pMemoryRequirements) },
-        None => seam::reject(row::vkGetDeviceTensorMemoryRequirementsARM),
-    }
+    forward! { vkGetDeviceTensorMemoryRequirementsARM(device, pInfo, pMemoryRequirements) }
 }
 
 /// [`vkGetDynamicRenderingTilePropertiesQCOM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDynamicRenderingTilePropertiesQCOM.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetDynamicRenderingTilePropertiesQCOM(
     device: VkDevice,
     pRenderingInfo: *const VkRenderingInfo,
     pProperties: *mut VkTilePropertiesQCOM,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetDynamicRenderingTilePropertiesQCOM)(device, pRenderingInfo, pProperties) },
-        None => seam::reject(row::vkGetDynamicRenderingTilePropertiesQCOM),
-    }
+    forward! { vkGetDynamicRenderingTilePropertiesQCOM(device, pRenderingInfo, pProperties) }
 }
 
 /// [`vkGetEncodedVideoSessionParametersKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetEncodedVideoSessionParametersKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetEncodedVideoSessionParametersKHR(
     device: VkDevice,
     pVideoSessionParametersInfo: *const VkVideoEncodeSessionParametersGetInfoKHR,
@@ -2943,146 +2373,108 @@ pub unsafe extern "system" fn vkGetEncodedVideoSessionParametersKHR(
     pDataSize: *mut usize,
     pData: *mut c_void,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetEncodedVideoSessionParametersKHR)(
-                device,
-                pVideoSessionParametersInfo,
-                pFeedbackInfo,
-                pDataSize,
-                pData,
-            )
-        },
-        None => seam::reject(row::vkGetEncodedVideoSessionParametersKHR),
+    forward! {
+        vkGetEncodedVideoSessionParametersKHR(device, pVideoSessionParametersInfo, pFeedbackInfo, pDataSize, pData)
     }
 }
 
 /// [`vkGetEventStatus`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetEventStatus.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetEventStatus(device: VkDevice, event: VkEvent) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetEventStatus)(device, event) },
-        None => seam::reject(row::vkGetEventStatus),
-    }
+    forward! { vkGetEventStatus(device, event) }
 }
 
 /// [`vkGetExecutionGraphPipelineNodeIndexAMDX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetExecutionGraphPipelineNodeIndexAMDX.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetExecutionGraphPipelineNodeIndexAMDX(
     device: VkDevice,
     executionGraph: VkPipeline,
     pNodeInfo: *const VkPipelineShaderStageNodeCreateInfoAMDX,
     pNodeIndex: *mut u32,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetExecutionGraphPipelineNodeIndexAMDX)(device, executionGraph, pNodeInfo, pNodeIndex)
-        },
-        None => seam::reject(row::vkGetExecutionGraphPipelineNodeIndexAMDX),
-    }
+    forward! { vkGetExecutionGraphPipelineNodeIndexAMDX(device, executionGraph, pNodeInfo, pNodeIndex) }
 }
 
 /// [`vkGetExecutionGraphPipelineScratchSizeAMDX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetExecutionGraphPipelineScratchSizeAMDX.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetExecutionGraphPipelineScratchSizeAMDX(
     device: VkDevice,
     executionGraph: VkPipeline,
     pSizeInfo: *mut VkExecutionGraphPipelineScratchSizeAMDX,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetExecutionGraphPipelineScratchSizeAMDX)(device, executionGraph, pSizeInfo)
-        },
-        None => seam::reject(row::vkGetExecutionGraphPipelineScratchSizeAMDX),
-    }
+    forward! { vkGetExecutionGraphPipelineScratchSizeAMDX(device, executionGraph, pSizeInfo) }
 }
 
 /// [`vkGetFenceFdKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetFenceFdKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetFenceFdKHR(
     device: VkDevice,
     pGetFdInfo: *const VkFenceGetFdInfoKHR,
     pFd: *mut c_int,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetFenceFdKHR)(device, pGetFdInfo, pFd) },
-        None => seam::reject(row::vkGetFenceFdKHR),
-    }
+    forward! { vkGetFenceFdKHR(device, pGetFdInfo, pFd) }
 }
 
 /// [`vkGetFenceStatus`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetFenceStatus.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetFenceStatus(device: VkDevice, fence: VkFence) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetFenceStatus)(device, fence) },
-        None => seam::reject(row::vkGetFenceStatus),
-    }
+    forward! { vkGetFenceStatus(device, fence) }
 }
 
 /// [`vkGetFenceWin32HandleKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetFenceWin32HandleKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetFenceWin32HandleKHR(
     device: VkDevice,
     pGetWin32HandleInfo: *const VkFenceGetWin32HandleInfoKHR,
     pHandle: *mut HANDLE,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetFenceWin32HandleKHR)(device, pGetWin32HandleInfo, pHandle) },
-        None => seam::reject(row::vkGetFenceWin32HandleKHR),
-    }
+    forward! { vkGetFenceWin32HandleKHR(device, pGetWin32HandleInfo, pHandle) }
 }
 
 /// [`vkGetFramebufferTilePropertiesQCOM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetFramebufferTilePropertiesQCOM.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetFramebufferTilePropertiesQCOM(
     device: VkDevice,
     framebuffer: VkFramebuffer,
     pPropertiesCount: *mut u32,
     pProperties: *mut VkTilePropertiesQCOM,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetFramebufferTilePropertiesQCOM)(device, framebuffer, pPropertiesCount, pProperties)
-        },
-        None => seam::reject(row::vkGetFramebufferTilePropertiesQCOM),
-    }
+    forward! { vkGetFramebufferTilePropertiesQCOM(device, framebuffer, pPropertiesCount, pProperties) }
 }
 
 /// [`vkGetGeneratedCommandsMemoryRequirementsEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetGeneratedCommandsMemoryRequirementsEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetGeneratedCommandsMemoryRequirementsEXT(
     device: VkDevice,
     pInfo: *const VkGeneratedCommandsMemoryRequirementsInfoEXT,
     pMemoryRequirements: *mut VkMemoryRequirements2,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetGeneratedCommandsMemoryRequirementsEXT)(device, pInfo, pMemoryRequirements)
-        },
-        None => seam::reject(row::vkGetGeneratedCommandsMemoryRequirementsEXT),
-    }
+    forward! { vkGetGeneratedCommandsMemoryRequirementsEXT(device, pInfo, pMemoryRequirements) }
 }
 
 /// [`vkGetGeneratedCommandsMemoryRequirementsNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetGeneratedCommandsMemoryRequirementsNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetGeneratedCommandsMemoryRequirementsNV(
     device: VkDevice,
     pInfo: *const VkGeneratedCommandsMemoryRequirementsInfoNV,
     pMemoryRequirements: *mut VkMemoryRequirements2,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetGeneratedCommandsMemoryRequirementsNV)(device, pInfo, pMemoryRequirements)
-        },
-        None => seam::reject(row::vkGetGeneratedCommandsMemoryRequirementsNV),
-    }
+    forward! { vkGetGeneratedCommandsMemoryRequirementsNV(device, pInfo, pMemoryRequirements) }
 }
 
 /// [`vkGetGpaDeviceClockInfoAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetGpaDeviceClockInfoAMD.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetGpaDeviceClockInfoAMD(
     device: VkDevice,
     pInfo: *mut VkGpaDeviceGetClockInfoAMD,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetGpaDeviceClockInfoAMD)(device, pInfo) },
-        None => seam::reject(row::vkGetGpaDeviceClockInfoAMD),
-    }
+    forward! { vkGetGpaDeviceClockInfoAMD(device, pInfo) }
 }
 
 /// [`vkGetGpaSessionResultsAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetGpaSessionResultsAMD.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetGpaSessionResultsAMD(
     device: VkDevice,
     gpaSession: VkGpaSessionAMD,
@@ -3090,96 +2482,80 @@ pub unsafe extern "system" fn vkGetGpaSessionResultsAMD(
     pSizeInBytes: *mut usize,
     pData: *mut c_void,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetGpaSessionResultsAMD)(device, gpaSession, sampleID, pSizeInBytes, pData) },
-        None => seam::reject(row::vkGetGpaSessionResultsAMD),
-    }
+    forward! { vkGetGpaSessionResultsAMD(device, gpaSession, sampleID, pSizeInBytes, pData) }
 }
 
 /// [`vkGetGpaSessionStatusAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetGpaSessionStatusAMD.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetGpaSessionStatusAMD(device: VkDevice, gpaSession: VkGpaSessionAMD) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetGpaSessionStatusAMD)(device, gpaSession) },
-        None => seam::reject(row::vkGetGpaSessionStatusAMD),
-    }
+    forward! { vkGetGpaSessionStatusAMD(device, gpaSession) }
 }
 
 /// [`vkGetImageDrmFormatModifierPropertiesEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageDrmFormatModifierPropertiesEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetImageDrmFormatModifierPropertiesEXT(
     device: VkDevice,
     image: VkImage,
     pProperties: *mut VkImageDrmFormatModifierPropertiesEXT,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetImageDrmFormatModifierPropertiesEXT)(device, image, pProperties) },
-        None => seam::reject(row::vkGetImageDrmFormatModifierPropertiesEXT),
-    }
+    forward! { vkGetImageDrmFormatModifierPropertiesEXT(device, image, pProperties) }
 }
 
 /// [`vkGetImageMemoryRequirements`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageMemoryRequirements.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetImageMemoryRequirements(
     device: VkDevice,
     image: VkImage,
     pMemoryRequirements: *mut VkMemoryRequirements,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetImageMemoryRequirements)(device, image, pMemoryRequirements) },
-        None => seam::reject(row::vkGetImageMemoryRequirements),
-    }
+    forward! { vkGetImageMemoryRequirements(device, image, pMemoryRequirements) }
 }
 
 /// [`vkGetImageMemoryRequirements2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageMemoryRequirements2.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetImageMemoryRequirements2(
     device: VkDevice,
     pInfo: *const VkImageMemoryRequirementsInfo2,
     pMemoryRequirements: *mut VkMemoryRequirements2,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetImageMemoryRequirements2)(device, pInfo, pMemoryRequirements) },
-        None => seam::reject(row::vkGetImageMemoryRequirements2),
-    }
+    forward! { vkGetImageMemoryRequirements2(device, pInfo, pMemoryRequirements) }
 }
 
 /// [`vkGetImageMemoryRequirements2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageMemoryRequirements2KHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetImageMemoryRequirements2KHR(
     device: VkDevice,
     pInfo: *const VkImageMemoryRequirementsInfo2,
     pMemoryRequirements: *mut VkMemoryRequirements2,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetImageMemoryRequirements2KHR)(device, pInfo, pMemoryRequirements) },
-        None => seam::reject(row::vkGetImageMemoryRequirements2KHR),
-    }
+    forward! { vkGetImageMemoryRequirements2KHR(device, pInfo, pMemoryRequirements) }
 }
 
 /// [`vkGetImageOpaqueCaptureDataEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageOpaqueCaptureDataEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetImageOpaqueCaptureDataEXT(
     device: VkDevice,
     imageCount: u32,
     pImages: *const VkImage,
     pDatas: *mut VkHostAddressRangeEXT,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetImageOpaqueCaptureDataEXT)(device, imageCount, pImages, pDatas) },
-        None => seam::reject(row::vkGetImageOpaqueCaptureDataEXT),
-    }
+    forward! { vkGetImageOpaqueCaptureDataEXT(device, imageCount, pImages, pDatas) }
 }
 
 /// [`vkGetImageOpaqueCaptureDescriptorDataEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageOpaqueCaptureDescriptorDataEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetImageOpaqueCaptureDescriptorDataEXT(
     device: VkDevice,
     pInfo: *const VkImageCaptureDescriptorDataInfoEXT,
     pData: *mut c_void,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetImageOpaqueCaptureDescriptorDataEXT)(device, pInfo, pData) },
-        None => seam::reject(row::vkGetImageOpaqueCaptureDescriptorDataEXT),
-    }
+    forward! { vkGetImageOpaqueCaptureDescriptorDataEXT(device, pInfo, pData) }
 }
 
 /// [`vkGetImageSparseMemoryRequirements`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageSparseMemoryRequirements.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetImageSparseMemoryRequirements(
     device: VkDevice,
@@ -3187,20 +2563,13 @@ pub unsafe extern "system" fn vkGetImageSparseMemoryRequirements(
     pSparseMemoryRequirementCount: *mut u32,
     pSparseMemoryRequirements: *mut VkSparseImageMemoryRequirements,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetImageSparseMemoryRequirements)(
-                device,
-                image,
-                pSparseMemoryRequirementCount,
-                pSparseMemoryRequirements,
-            )
-        },
-        None => seam::reject(row::vkGetImageSparseMemoryRequirements),
+    forward! {
+        vkGetImageSparseMemoryRequirements(device, image, pSparseMemoryRequirementCount, pSparseMemoryRequirements)
     }
 }
 
 /// [`vkGetImageSparseMemoryRequirements2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageSparseMemoryRequirements2.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetImageSparseMemoryRequirements2(
     device: VkDevice,
@@ -3208,40 +2577,26 @@ pub unsafe extern "system" fn vkGetImageSparseMemoryRequirements2(
     pSparseMemoryRequirementCount: *mut u32,
     pSparseMemoryRequirements: *mut VkSparseImageMemoryRequirements2,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetImageSparseMemoryRequirements2)(
-                device,
-                pInfo,
-                pSparseMemoryRequirementCount,
-                pSparseMemoryRequirements,
-            )
-        },
-        None => seam::reject(row::vkGetImageSparseMemoryRequirements2),
+    forward! {
+        vkGetImageSparseMemoryRequirements2(device, pInfo, pSparseMemoryRequirementCount, pSparseMemoryRequirements)
     }
 }
 
 /// [`vkGetImageSparseMemoryRequirements2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageSparseMemoryRequirements2KHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetImageSparseMemoryRequirements2KHR(
     device: VkDevice,
     pInfo: *const VkImageSparseMemoryRequirementsInfo2,
     pSparseMemoryRequirementCount: *mut u32,
     pSparseMemoryRequirements: *mut VkSparseImageMemoryRequirements2,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetImageSparseMemoryRequirements2KHR)(
-                device,
-                pInfo,
-                pSparseMemoryRequirementCount,
-                pSparseMemoryRequirements,
-            )
-        },
-        None => seam::reject(row::vkGetImageSparseMemoryRequirements2KHR),
+    forward! {
+        vkGetImageSparseMemoryRequirements2KHR(device, pInfo, pSparseMemoryRequirementCount, pSparseMemoryRequirements)
     }
 }
 
 /// [`vkGetImageSubresourceLayout`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageSubresourceLayout.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetImageSubresourceLayout(
     device: VkDevice,
@@ -3249,13 +2604,11 @@ pub unsafe extern "system" fn vkGetImageSubresourceLayout(
     pSubresource: *const VkImageSubresource,
     pLayout: *mut VkSubresourceLayout,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetImageSubresourceLayout)(device, image, pSubresource, pLayout) },
-        None => seam::reject(row::vkGetImageSubresourceLayout),
-    }
+    forward! { vkGetImageSubresourceLayout(device, image, pSubresource, pLayout) }
 }
 
 /// [`vkGetImageSubresourceLayout2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageSubresourceLayout2.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetImageSubresourceLayout2(
     device: VkDevice,
@@ -3263,364 +2616,284 @@ pub unsafe extern "system" fn vkGetImageSubresourceLayout2(
     pSubresource: *const VkImageSubresource2,
     pLayout: *mut VkSubresourceLayout2,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetImageSubresourceLayout2)(device, image, pSubresource, pLayout) },
-        None => seam::reject(row::vkGetImageSubresourceLayout2),
-    }
+    forward! { vkGetImageSubresourceLayout2(device, image, pSubresource, pLayout) }
 }
 
 /// [`vkGetImageSubresourceLayout2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageSubresourceLayout2EXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetImageSubresourceLayout2EXT(
     device: VkDevice,
     image: VkImage,
     pSubresource: *const VkImageSubresource2,
     pLayout: *mut VkSubresourceLayout2,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetImageSubresourceLayout2EXT)(device, image, pSubresource, pLayout) },
-        None => seam::reject(row::vkGetImageSubresourceLayout2EXT),
-    }
+    forward! { vkGetImageSubresourceLayout2EXT(device, image, pSubresource, pLayout) }
 }
 
 /// [`vkGetImageSubresourceLayout2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageSubresourceLayout2KHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetImageSubresourceLayout2KHR(
     device: VkDevice,
     image: VkImage,
     pSubresource: *const VkImageSubresource2,
     pLayout: *mut VkSubresourceLayout2,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetImageSubresourceLayout2KHR)(device, image, pSubresource, pLayout) },
-        None => seam::reject(row::vkGetImageSubresourceLayout2KHR),
-    }
+    forward! { vkGetImageSubresourceLayout2KHR(device, image, pSubresource, pLayout) }
 }
 
 /// [`vkGetImageViewAddressNVX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageViewAddressNVX.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetImageViewAddressNVX(
     device: VkDevice,
     imageView: VkImageView,
     pProperties: *mut VkImageViewAddressPropertiesNVX,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetImageViewAddressNVX)(device, imageView, pProperties) },
-        None => seam::reject(row::vkGetImageViewAddressNVX),
-    }
+    forward! { vkGetImageViewAddressNVX(device, imageView, pProperties) }
 }
 
 /// [`vkGetImageViewHandle64NVX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageViewHandle64NVX.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetImageViewHandle64NVX(
     device: VkDevice,
     pInfo: *const VkImageViewHandleInfoNVX,
 ) -> u64 {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetImageViewHandle64NVX)(device, pInfo) },
-        None => seam::reject(row::vkGetImageViewHandle64NVX),
-    }
+    forward! { vkGetImageViewHandle64NVX(device, pInfo) }
 }
 
 /// [`vkGetImageViewHandleNVX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageViewHandleNVX.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetImageViewHandleNVX(device: VkDevice, pInfo: *const VkImageViewHandleInfoNVX) -> u32 {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetImageViewHandleNVX)(device, pInfo) },
-        None => seam::reject(row::vkGetImageViewHandleNVX),
-    }
+    forward! { vkGetImageViewHandleNVX(device, pInfo) }
 }
 
 /// [`vkGetImageViewOpaqueCaptureDescriptorDataEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageViewOpaqueCaptureDescriptorDataEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetImageViewOpaqueCaptureDescriptorDataEXT(
     device: VkDevice,
     pInfo: *const VkImageViewCaptureDescriptorDataInfoEXT,
     pData: *mut c_void,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetImageViewOpaqueCaptureDescriptorDataEXT)(device, pInfo, pData) },
-        None => seam::reject(row::vkGetImageViewOpaqueCaptureDescriptorDataEXT),
-    }
+    forward! { vkGetImageViewOpaqueCaptureDescriptorDataEXT(device, pInfo, pData) }
 }
 
 /// [`vkGetLatencyTimingsLegacyNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetLatencyTimingsLegacyNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetLatencyTimingsLegacyNV(device: VkDevice, pTimings: *mut c_void) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetLatencyTimingsLegacyNV)(device, pTimings) },
-        None => seam::reject(row::vkGetLatencyTimingsLegacyNV),
-    }
+    forward! { vkGetLatencyTimingsLegacyNV(device, pTimings) }
 }
 
 /// [`vkGetLatencyTimingsNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetLatencyTimingsNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetLatencyTimingsNV(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
     pLatencyMarkerInfo: *mut VkGetLatencyMarkerInfoNV,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetLatencyTimingsNV)(device, swapchain, pLatencyMarkerInfo) },
-        None => seam::reject(row::vkGetLatencyTimingsNV),
-    }
+    forward! { vkGetLatencyTimingsNV(device, swapchain, pLatencyMarkerInfo) }
 }
 
 /// [`vkGetMemoryAndroidHardwareBufferANDROID`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetMemoryAndroidHardwareBufferANDROID.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetMemoryAndroidHardwareBufferANDROID(
     device: VkDevice,
     pInfo: *const VkMemoryGetAndroidHardwareBufferInfoANDROID,
     pBuffer: *mut *mut AHardwareBuffer,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetMemoryAndroidHardwareBufferANDROID)(device, pInfo, pBuffer) },
-        None => seam::reject(row::vkGetMemoryAndroidHardwareBufferANDROID),
-    }
+    forward! { vkGetMemoryAndroidHardwareBufferANDROID(device, pInfo, pBuffer) }
 }
 
 /// [`vkGetMemoryFdKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetMemoryFdKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetMemoryFdKHR(
     device: VkDevice,
     pGetFdInfo: *const VkMemoryGetFdInfoKHR,
     pFd: *mut c_int,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetMemoryFdKHR)(device, pGetFdInfo, pFd) },
-        None => seam::reject(row::vkGetMemoryFdKHR),
-    }
+    forward! { vkGetMemoryFdKHR(device, pGetFdInfo, pFd) }
 }
 
 /// [`vkGetMemoryFdPropertiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetMemoryFdPropertiesKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetMemoryFdPropertiesKHR(
     device: VkDevice,
     handleType: VkExternalMemoryHandleTypeFlagBits,
     fd: c_int,
     pMemoryFdProperties: *mut VkMemoryFdPropertiesKHR,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetMemoryFdPropertiesKHR)(device, handleType, fd, pMemoryFdProperties) },
-        None => seam::reject(row::vkGetMemoryFdPropertiesKHR),
-    }
+    forward! { vkGetMemoryFdPropertiesKHR(device, handleType, fd, pMemoryFdProperties) }
 }
 
 /// [`vkGetMemoryHostPointerPropertiesEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetMemoryHostPointerPropertiesEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetMemoryHostPointerPropertiesEXT(
     device: VkDevice,
     handleType: VkExternalMemoryHandleTypeFlagBits,
     pHostPointer: *const c_void,
     pMemoryHostPointerProperties: *mut VkMemoryHostPointerPropertiesEXT,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetMemoryHostPointerPropertiesEXT)(device, handleType, pHostPointer, pMemoryHostPointerProperties)
-        },
-        None => seam::reject(row::vkGetMemoryHostPointerPropertiesEXT),
-    }
+    forward! { vkGetMemoryHostPointerPropertiesEXT(device, handleType, pHostPointer, pMemoryHostPointerProperties) }
 }
 
 /// [`vkGetMemoryMetalHandleEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetMemoryMetalHandleEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetMemoryMetalHandleEXT(
     device: VkDevice,
     pGetMetalHandleInfo: *const VkMemoryGetMetalHandleInfoEXT,
     pHandle: *mut *mut c_void,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetMemoryMetalHandleEXT)(device, pGetMetalHandleInfo, pHandle) },
-        None => seam::reject(row::vkGetMemoryMetalHandleEXT),
-    }
+    forward! { vkGetMemoryMetalHandleEXT(device, pGetMetalHandleInfo, pHandle) }
 }
 
 /// [`vkGetMemoryMetalHandlePropertiesEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetMemoryMetalHandlePropertiesEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetMemoryMetalHandlePropertiesEXT(
     device: VkDevice,
     handleType: VkExternalMemoryHandleTypeFlagBits,
     pHandle: *const c_void,
     pMemoryMetalHandleProperties: *mut VkMemoryMetalHandlePropertiesEXT,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetMemoryMetalHandlePropertiesEXT)(device, handleType, pHandle, pMemoryMetalHandleProperties)
-        },
-        None => seam::reject(row::vkGetMemoryMetalHandlePropertiesEXT),
-    }
+    forward! { vkGetMemoryMetalHandlePropertiesEXT(device, handleType, pHandle, pMemoryMetalHandleProperties) }
 }
 
 /// [`vkGetMemoryNativeBufferOHOS`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetMemoryNativeBufferOHOS.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetMemoryNativeBufferOHOS(
     device: VkDevice,
     pInfo: *const VkMemoryGetNativeBufferInfoOHOS,
     pBuffer: *mut *mut OH_NativeBuffer,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetMemoryNativeBufferOHOS)(device, pInfo, pBuffer) },
-        None => seam::reject(row::vkGetMemoryNativeBufferOHOS),
-    }
+    forward! { vkGetMemoryNativeBufferOHOS(device, pInfo, pBuffer) }
 }
 
 /// [`vkGetMemoryRemoteAddressNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetMemoryRemoteAddressNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetMemoryRemoteAddressNV(
     device: VkDevice,
     pMemoryGetRemoteAddressInfo: *const VkMemoryGetRemoteAddressInfoNV,
     pAddress: *mut VkRemoteAddressNV,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetMemoryRemoteAddressNV)(device, pMemoryGetRemoteAddressInfo, pAddress) },
-        None => seam::reject(row::vkGetMemoryRemoteAddressNV),
-    }
+    forward! { vkGetMemoryRemoteAddressNV(device, pMemoryGetRemoteAddressInfo, pAddress) }
 }
 
 /// [`vkGetMemoryWin32HandleKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetMemoryWin32HandleKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetMemoryWin32HandleKHR(
     device: VkDevice,
     pGetWin32HandleInfo: *const VkMemoryGetWin32HandleInfoKHR,
     pHandle: *mut HANDLE,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetMemoryWin32HandleKHR)(device, pGetWin32HandleInfo, pHandle) },
-        None => seam::reject(row::vkGetMemoryWin32HandleKHR),
-    }
+    forward! { vkGetMemoryWin32HandleKHR(device, pGetWin32HandleInfo, pHandle) }
 }
 
 /// [`vkGetMemoryWin32HandleNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetMemoryWin32HandleNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetMemoryWin32HandleNV(
     device: VkDevice,
     memory: VkDeviceMemory,
     handleType: VkExternalMemoryHandleTypeFlagsNV,
     pHandle: *mut HANDLE,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetMemoryWin32HandleNV)(device, memory, handleType, pHandle) },
-        None => seam::reject(row::vkGetMemoryWin32HandleNV),
-    }
+    forward! { vkGetMemoryWin32HandleNV(device, memory, handleType, pHandle) }
 }
 
 /// [`vkGetMemoryWin32HandlePropertiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetMemoryWin32HandlePropertiesKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetMemoryWin32HandlePropertiesKHR(
     device: VkDevice,
     handleType: VkExternalMemoryHandleTypeFlagBits,
     handle: HANDLE,
     pMemoryWin32HandleProperties: *mut VkMemoryWin32HandlePropertiesKHR,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetMemoryWin32HandlePropertiesKHR)(device, handleType, handle, pMemoryWin32HandleProperties)
-        },
-        None => seam::reject(row::vkGetMemoryWin32HandlePropertiesKHR),
-    }
+    forward! { vkGetMemoryWin32HandlePropertiesKHR(device, handleType, handle, pMemoryWin32HandleProperties) }
 }
 
 /// [`vkGetMemoryZirconHandleFUCHSIA`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetMemoryZirconHandleFUCHSIA.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetMemoryZirconHandleFUCHSIA(
     device: VkDevice,
     pGetZirconHandleInfo: *const VkMemoryGetZirconHandleInfoFUCHSIA,
     pZirconHandle: *mut zx_handle_t,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetMemoryZirconHandleFUCHSIA)(device, pGetZirconHandleInfo, pZirconHandle) },
-        None => seam::reject(row::vkGetMemoryZirconHandleFUCHSIA),
-    }
+    forward! { vkGetMemoryZirconHandleFUCHSIA(device, pGetZirconHandleInfo, pZirconHandle) }
 }
 
 /// [`vkGetMemoryZirconHandlePropertiesFUCHSIA`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetMemoryZirconHandlePropertiesFUCHSIA.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetMemoryZirconHandlePropertiesFUCHSIA(
     device: VkDevice,
     handleType: VkExternalMemoryHandleTypeFlagBits,
     zirconHandle: zx_handle_t,
     pMemoryZirconHandleProperties: *mut VkMemoryZirconHandlePropertiesFUCHSIA,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetMemoryZirconHandlePropertiesFUCHSIA)(
-                device,
-                handleType,
-                zirconHandle,
-                pMemoryZirconHandleProperties,
-            )
-        },
-        None => seam::reject(row::vkGetMemoryZirconHandlePropertiesFUCHSIA),
+    forward! {
+        vkGetMemoryZirconHandlePropertiesFUCHSIA(device, handleType, zirconHandle, pMemoryZirconHandleProperties)
     }
 }
 
 /// [`vkGetMicromapBuildSizesEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetMicromapBuildSizesEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetMicromapBuildSizesEXT(
     device: VkDevice,
     buildType: VkAccelerationStructureBuildTypeKHR,
     pBuildInfo: *const VkMicromapBuildInfoEXT,
     pSizeInfo: *mut VkMicromapBuildSizesInfoEXT,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetMicromapBuildSizesEXT)(device, buildType, pBuildInfo, pSizeInfo) },
-        None => seam::reject(row::vkGetMicromapBuildSizesEXT),
-    }
+    forward! { vkGetMicromapBuildSizesEXT(device, buildType, pBuildInfo, pSizeInfo) }
 }
 
 /// [`vkGetNativeBufferPropertiesOHOS`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetNativeBufferPropertiesOHOS.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetNativeBufferPropertiesOHOS(
     device: VkDevice,
     buffer: *const OH_NativeBuffer,
     pProperties: *mut VkNativeBufferPropertiesOHOS,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetNativeBufferPropertiesOHOS)(device, buffer, pProperties) },
-        None => seam::reject(row::vkGetNativeBufferPropertiesOHOS),
-    }
+    forward! { vkGetNativeBufferPropertiesOHOS(device, buffer, pProperties) }
 }
 
 /// [`vkGetPartitionedAccelerationStructuresBuildSizesNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPartitionedAccelerationStructuresBuildSizesNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetPartitionedAccelerationStructuresBuildSizesNV(
     device: VkDevice,
     pInfo: *const VkPartitionedAccelerationStructureInstancesInputNV,
     pSizeInfo: *mut VkAccelerationStructureBuildSizesInfoKHR,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetPartitionedAccelerationStructuresBuildSizesNV)(device, pInfo, pSizeInfo) },
-        None => seam::reject(row::vkGetPartitionedAccelerationStructuresBuildSizesNV),
-    }
+    forward! { vkGetPartitionedAccelerationStructuresBuildSizesNV(device, pInfo, pSizeInfo) }
 }
 
 /// [`vkGetPastPresentationTimingEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPastPresentationTimingEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetPastPresentationTimingEXT(
     device: VkDevice,
     pPastPresentationTimingInfo: *const VkPastPresentationTimingInfoEXT,
     pPastPresentationTimingProperties: *mut VkPastPresentationTimingPropertiesEXT,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetPastPresentationTimingEXT)(
-                device,
-                pPastPresentationTimingInfo,
-                pPastPresentationTimingProperties,
-            )
-        },
-        None => seam::reject(row::vkGetPastPresentationTimingEXT),
-    }
+    forward! { vkGetPastPresentationTimingEXT(device, pPastPresentationTimingInfo, pPastPresentationTimingProperties) }
 }
 
 /// [`vkGetPastPresentationTimingGOOGLE`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPastPresentationTimingGOOGLE.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetPastPresentationTimingGOOGLE(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
     pPresentationTimingCount: *mut u32,
     pPresentationTimings: *mut VkPastPresentationTimingGOOGLE,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetPastPresentationTimingGOOGLE)(
-                device,
-                swapchain,
-                pPresentationTimingCount,
-                pPresentationTimings,
-            )
-        },
-        None => seam::reject(row::vkGetPastPresentationTimingGOOGLE),
-    }
+    forward! { vkGetPastPresentationTimingGOOGLE(device, swapchain, pPresentationTimingCount, pPresentationTimings) }
 }
 
 /// [`vkGetPerformanceParameterINTEL`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPerformanceParameterINTEL.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetPerformanceParameterINTEL(
     device: VkDevice,
     parameter: VkPerformanceParameterTypeINTEL,
     pValue: *mut VkPerformanceValueINTEL,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetPerformanceParameterINTEL)(device, parameter, pValue) },
-        None => seam::reject(row::vkGetPerformanceParameterINTEL),
-    }
+    forward! { vkGetPerformanceParameterINTEL(device, parameter, pValue) }
 }
 
 /// [`vkGetPipelineBinaryDataKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPipelineBinaryDataKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetPipelineBinaryDataKHR(
     device: VkDevice,
     pInfo: *const VkPipelineBinaryDataInfoKHR,
@@ -3628,21 +2901,13 @@ pub unsafe extern "system" fn vkGetPipelineBinaryDataKHR(
     pPipelineBinaryDataSize: *mut usize,
     pPipelineBinaryData: *mut c_void,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetPipelineBinaryDataKHR)(
-                device,
-                pInfo,
-                pPipelineBinaryKey,
-                pPipelineBinaryDataSize,
-                pPipelineBinaryData,
-            )
-        },
-        None => seam::reject(row::vkGetPipelineBinaryDataKHR),
+    forward! {
+        vkGetPipelineBinaryDataKHR(device, pInfo, pPipelineBinaryKey, pPipelineBinaryDataSize, pPipelineBinaryData)
     }
 }
 
 /// [`vkGetPipelineCacheData`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPipelineCacheData.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPipelineCacheData(
     device: VkDevice,
@@ -3650,112 +2915,86 @@ pub unsafe extern "system" fn vkGetPipelineCacheData(
     pDataSize: *mut usize,
     pData: *mut c_void,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetPipelineCacheData)(device, pipelineCache, pDataSize, pData) },
-        None => seam::reject(row::vkGetPipelineCacheData),
-    }
+    forward! { vkGetPipelineCacheData(device, pipelineCache, pDataSize, pData) }
 }
 
 /// [`vkGetPipelineExecutableInternalRepresentationsKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPipelineExecutableInternalRepresentationsKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetPipelineExecutableInternalRepresentationsKHR(
     device: VkDevice,
     pExecutableInfo: *const VkPipelineExecutableInfoKHR,
     pInternalRepresentationCount: *mut u32,
     pInternalRepresentations: *mut VkPipelineExecutableInternalRepresentationKHR,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetPipelineExecutableInternalRepresentationsKHR)(
-                device,
-                pExecutableInfo,
-                pInternalRepresentationCount,
-                pInternalRepresentations,
-            )
-        },
-        None => seam::reject(row::vkGetPipelineExecutableInternalRepresentationsKHR),
+    forward! {
+        vkGetPipelineExecutableInternalRepresentationsKHR(device, pExecutableInfo, pInternalRepresentationCount,
+        pInternalRepresentations)
     }
 }
 
 /// [`vkGetPipelineExecutablePropertiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPipelineExecutablePropertiesKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetPipelineExecutablePropertiesKHR(
     device: VkDevice,
     pPipelineInfo: *const VkPipelineInfoKHR,
     pExecutableCount: *mut u32,
     pProperties: *mut VkPipelineExecutablePropertiesKHR,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetPipelineExecutablePropertiesKHR)(device, pPipelineInfo, pExecutableCount, pProperties)
-        },
-        None => seam::reject(row::vkGetPipelineExecutablePropertiesKHR),
-    }
+    forward! { vkGetPipelineExecutablePropertiesKHR(device, pPipelineInfo, pExecutableCount, pProperties) }
 }
 
 /// [`vkGetPipelineExecutableStatisticsKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPipelineExecutableStatisticsKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetPipelineExecutableStatisticsKHR(
     device: VkDevice,
     pExecutableInfo: *const VkPipelineExecutableInfoKHR,
     pStatisticCount: *mut u32,
     pStatistics: *mut VkPipelineExecutableStatisticKHR,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetPipelineExecutableStatisticsKHR)(device, pExecutableInfo, pStatisticCount, pStatistics)
-        },
-        None => seam::reject(row::vkGetPipelineExecutableStatisticsKHR),
-    }
+    forward! { vkGetPipelineExecutableStatisticsKHR(device, pExecutableInfo, pStatisticCount, pStatistics) }
 }
 
 /// [`vkGetPipelineIndirectDeviceAddressNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPipelineIndirectDeviceAddressNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetPipelineIndirectDeviceAddressNV(
     device: VkDevice,
     pInfo: *const VkPipelineIndirectDeviceAddressInfoNV,
 ) -> VkDeviceAddress {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetPipelineIndirectDeviceAddressNV)(device, pInfo) },
-        None => seam::reject(row::vkGetPipelineIndirectDeviceAddressNV),
-    }
+    forward! { vkGetPipelineIndirectDeviceAddressNV(device, pInfo) }
 }
 
 /// [`vkGetPipelineIndirectMemoryRequirementsNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPipelineIndirectMemoryRequirementsNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetPipelineIndirectMemoryRequirementsNV(
     device: VkDevice,
     pCreateInfo: *const VkComputePipelineCreateInfo,
     pMemoryRequirements: *mut VkMemoryRequirements2,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetPipelineIndirectMemoryRequirementsNV)(device, pCreateInfo, pMemoryRequirements)
-        },
-        None => seam::reject(row::vkGetPipelineIndirectMemoryRequirementsNV),
-    }
+    forward! { vkGetPipelineIndirectMemoryRequirementsNV(device, pCreateInfo, pMemoryRequirements) }
 }
 
 /// [`vkGetPipelineKeyKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPipelineKeyKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetPipelineKeyKHR(
     device: VkDevice,
     pPipelineCreateInfo: *const VkPipelineCreateInfoKHR,
     pPipelineKey: *mut VkPipelineBinaryKeyKHR,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetPipelineKeyKHR)(device, pPipelineCreateInfo, pPipelineKey) },
-        None => seam::reject(row::vkGetPipelineKeyKHR),
-    }
+    forward! { vkGetPipelineKeyKHR(device, pPipelineCreateInfo, pPipelineKey) }
 }
 
 /// [`vkGetPipelinePropertiesEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPipelinePropertiesEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetPipelinePropertiesEXT(
     device: VkDevice,
     pPipelineInfo: *const VkPipelineInfoKHR,
     pPipelineProperties: *mut VkBaseOutStructure,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetPipelinePropertiesEXT)(device, pPipelineInfo, pPipelineProperties) },
-        None => seam::reject(row::vkGetPipelinePropertiesEXT),
-    }
+    forward! { vkGetPipelinePropertiesEXT(device, pPipelineInfo, pPipelineProperties) }
 }
 
 /// [`vkGetPrivateData`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPrivateData.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPrivateData(
     device: VkDevice,
@@ -3764,13 +3003,11 @@ pub unsafe extern "system" fn vkGetPrivateData(
     privateDataSlot: VkPrivateDataSlot,
     pData: *mut u64,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetPrivateData)(device, objectType, objectHandle, privateDataSlot, pData) },
-        None => seam::reject(row::vkGetPrivateData),
-    }
+    forward! { vkGetPrivateData(device, objectType, objectHandle, privateDataSlot, pData) }
 }
 
 /// [`vkGetPrivateDataEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPrivateDataEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetPrivateDataEXT(
     device: VkDevice,
     objectType: VkObjectType,
@@ -3778,15 +3015,11 @@ pub unsafe extern "system" fn vkGetPrivateDataEXT(
     privateDataSlot: VkPrivateDataSlot,
     pData: *mut u64,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetPrivateDataEXT)(device, objectType, objectHandle, privateDataSlot, pData)
-        },
-        None => seam::reject(row::vkGetPrivateDataEXT),
-    }
+    forward! { vkGetPrivateDataEXT(device, objectType, objectHandle, privateDataSlot, pData) }
 }
 
 /// [`vkGetQueryPoolResults`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetQueryPoolResults.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetQueryPoolResults(
     device: VkDevice,
@@ -3798,17 +3031,11 @@ pub unsafe extern "system" fn vkGetQueryPoolResults(
     stride: VkDeviceSize,
     flags: VkQueryResultFlags,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetQueryPoolResults)(
-                device, queryPool, firstQuery, queryCount, dataSize, pData, stride, flags,
-            )
-        },
-        None => seam::reject(row::vkGetQueryPoolResults),
-    }
+    forward! { vkGetQueryPoolResults(device, queryPool, firstQuery, queryCount, dataSize, pData, stride, flags) }
 }
 
 /// [`vkGetRayTracingCaptureReplayShaderGroupHandlesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetRayTracingCaptureReplayShaderGroupHandlesKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetRayTracingCaptureReplayShaderGroupHandlesKHR(
     device: VkDevice,
     pipeline: VkPipeline,
@@ -3817,17 +3044,13 @@ pub unsafe extern "system" fn vkGetRayTracingCaptureReplayShaderGroupHandlesKHR(
     dataSize: usize,
     pData: *mut c_void,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetRayTracingCaptureReplayShaderGroupHandlesKHR)(
-                device, pipeline, firstGroup, groupCount, dataSize, pData,
-            )
-        },
-        None => seam::reject(row::vkGetRayTracingCaptureReplayShaderGroupHandlesKHR),
+    forward! {
+        vkGetRayTracingCaptureReplayShaderGroupHandlesKHR(device, pipeline, firstGroup, groupCount, dataSize, pData)
     }
 }
 
 /// [`vkGetRayTracingShaderGroupHandlesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetRayTracingShaderGroupHandlesKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetRayTracingShaderGroupHandlesKHR(
     device: VkDevice,
     pipeline: VkPipeline,
@@ -3836,15 +3059,11 @@ pub unsafe extern "system" fn vkGetRayTracingShaderGroupHandlesKHR(
     dataSize: usize,
     pData: *mut c_void,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetRayTracingShaderGroupHandlesKHR)(device, pipeline, firstGroup, groupCount, dataSize, pData)
-        },
-        None => seam::reject(row::vkGetRayTracingShaderGroupHandlesKHR),
-    }
+    forward! { vkGetRayTracingShaderGroupHandlesKHR(device, pipeline, firstGroup, groupCount, dataSize, pData) }
 }
 
 /// [`vkGetRayTracingShaderGroupHandlesNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetRayTracingShaderGroupHandlesNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetRayTracingShaderGroupHandlesNV(
     device: VkDevice,
     pipeline: VkPipeline,
@@ -3853,178 +3072,146 @@ pub unsafe extern "system" fn vkGetRayTracingShaderGroupHandlesNV(
     dataSize: usize,
     pData: *mut c_void,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetRayTracingShaderGroupHandlesNV)(device, pipeline, firstGroup, groupCount, dataSize, pData)
-        },
-        None => seam::reject(row::vkGetRayTracingShaderGroupHandlesNV),
-    }
+    forward! { vkGetRayTracingShaderGroupHandlesNV(device, pipeline, firstGroup, groupCount, dataSize, pData) }
 }
 
 /// [`vkGetRayTracingShaderGroupStackSizeKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetRayTracingShaderGroupStackSizeKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetRayTracingShaderGroupStackSizeKHR(
     device: VkDevice,
     pipeline: VkPipeline,
     group: u32,
     groupShader: VkShaderGroupShaderKHR,
 ) -> VkDeviceSize {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetRayTracingShaderGroupStackSizeKHR)(device, pipeline, group, groupShader) },
-        None => seam::reject(row::vkGetRayTracingShaderGroupStackSizeKHR),
-    }
+    forward! { vkGetRayTracingShaderGroupStackSizeKHR(device, pipeline, group, groupShader) }
 }
 
 /// [`vkGetRefreshCycleDurationGOOGLE`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetRefreshCycleDurationGOOGLE.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetRefreshCycleDurationGOOGLE(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
     pDisplayTimingProperties: *mut VkRefreshCycleDurationGOOGLE,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetRefreshCycleDurationGOOGLE)(device, swapchain, pDisplayTimingProperties) },
-        None => seam::reject(row::vkGetRefreshCycleDurationGOOGLE),
-    }
+    forward! { vkGetRefreshCycleDurationGOOGLE(device, swapchain, pDisplayTimingProperties) }
 }
 
 /// [`vkGetRenderAreaGranularity`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetRenderAreaGranularity.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetRenderAreaGranularity(
     device: VkDevice,
     renderPass: VkRenderPass,
     pGranularity: *mut VkExtent2D,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetRenderAreaGranularity)(device, renderPass, pGranularity) },
-        None => seam::reject(row::vkGetRenderAreaGranularity),
-    }
+    forward! { vkGetRenderAreaGranularity(device, renderPass, pGranularity) }
 }
 
 /// [`vkGetRenderingAreaGranularity`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetRenderingAreaGranularity.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetRenderingAreaGranularity(
     device: VkDevice,
     pRenderingAreaInfo: *const VkRenderingAreaInfo,
     pGranularity: *mut VkExtent2D,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetRenderingAreaGranularity)(device, pRenderingAreaInfo, pGranularity) },
-        None => seam::reject(row::vkGetRenderingAreaGranularity),
-    }
+    forward! { vkGetRenderingAreaGranularity(device, pRenderingAreaInfo, pGranularity) }
 }
 
 /// [`vkGetRenderingAreaGranularityKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetRenderingAreaGranularityKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetRenderingAreaGranularityKHR(
     device: VkDevice,
     pRenderingAreaInfo: *const VkRenderingAreaInfo,
     pGranularity: *mut VkExtent2D,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetRenderingAreaGranularityKHR)(device, pRenderingAreaInfo, pGranularity) },
-        None => seam::reject(row::vkGetRenderingAreaGranularityKHR),
-    }
+    forward! { vkGetRenderingAreaGranularityKHR(device, pRenderingAreaInfo, pGranularity) }
 }
 
 /// [`vkGetSamplerOpaqueCaptureDescriptorDataEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetSamplerOpaqueCaptureDescriptorDataEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetSamplerOpaqueCaptureDescriptorDataEXT(
     device: VkDevice,
     pInfo: *const VkSamplerCaptureDescriptorDataInfoEXT,
     pData: *mut c_void,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetSamplerOpaqueCaptureDescriptorDataEXT)(device, pInfo, pData) },
-        None => seam::reject(row::vkGetSamplerOpaqueCaptureDescriptorDataEXT),
-    }
+    forward! { vkGetSamplerOpaqueCaptureDescriptorDataEXT(device, pInfo, pData) }
 }
 
 /// [`vkGetScreenBufferPropertiesQNX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetScreenBufferPropertiesQNX.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetScreenBufferPropertiesQNX(
     device: VkDevice,
     buffer: *const _screen_buffer,
     pProperties: *mut VkScreenBufferPropertiesQNX,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetScreenBufferPropertiesQNX)(device, buffer, pProperties) },
-        None => seam::reject(row::vkGetScreenBufferPropertiesQNX),
-    }
+    forward! { vkGetScreenBufferPropertiesQNX(device, buffer, pProperties) }
 }
 
 /// [`vkGetSemaphoreCounterValue`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetSemaphoreCounterValue.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetSemaphoreCounterValue(
     device: VkDevice,
     semaphore: VkSemaphore,
     pValue: *mut u64,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetSemaphoreCounterValue)(device, semaphore, pValue) },
-        None => seam::reject(row::vkGetSemaphoreCounterValue),
-    }
+    forward! { vkGetSemaphoreCounterValue(device, semaphore, pValue) }
 }
 
 /// [`vkGetSemaphoreCounterValueKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetSemaphoreCounterValueKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetSemaphoreCounterValueKHR(
     device: VkDevice,
     semaphore: VkSemaphore,
     pValue: *mut u64,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetSemaphoreCounterValueKHR)(device, semaphore, pValue) },
-        None => seam::reject(row::vkGetSemaphoreCounterValueKHR),
-    }
+    forward! { vkGetSemaphoreCounterValueKHR(device, semaphore, pValue) }
 }
 
 /// [`vkGetSemaphoreFdKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetSemaphoreFdKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetSemaphoreFdKHR(
     device: VkDevice,
     pGetFdInfo: *const VkSemaphoreGetFdInfoKHR,
     pFd: *mut c_int,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetSemaphoreFdKHR)(device, pGetFdInfo, pFd) },
-        None => seam::reject(row::vkGetSemaphoreFdKHR),
-    }
+    forward! { vkGetSemaphoreFdKHR(device, pGetFdInfo, pFd) }
 }
 
 /// [`vkGetSemaphoreWin32HandleKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetSemaphoreWin32HandleKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetSemaphoreWin32HandleKHR(
     device: VkDevice,
     pGetWin32HandleInfo: *const VkSemaphoreGetWin32HandleInfoKHR,
     pHandle: *mut HANDLE,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetSemaphoreWin32HandleKHR)(device, pGetWin32HandleInfo, pHandle) },
-        None => seam::reject(row::vkGetSemaphoreWin32HandleKHR),
-    }
+    forward! { vkGetSemaphoreWin32HandleKHR(device, pGetWin32HandleInfo, pHandle) }
 }
 
 /// [`vkGetSemaphoreZirconHandleFUCHSIA`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetSemaphoreZirconHandleFUCHSIA.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetSemaphoreZirconHandleFUCHSIA(
     device: VkDevice,
     pGetZirconHandleInfo: *const VkSemaphoreGetZirconHandleInfoFUCHSIA,
     pZirconHandle: *mut zx_handle_t,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetSemaphoreZirconHandleFUCHSIA)(device, pGetZirconHandleInfo, pZirconHandle)
-        },
-        None => seam::reject(row::vkGetSemaphoreZirconHandleFUCHSIA),
-    }
+    forward! { vkGetSemaphoreZirconHandleFUCHSIA(device, pGetZirconHandleInfo, pZirconHandle) }
 }
 
 /// [`vkGetShaderBinaryDataEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetShaderBinaryDataEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetShaderBinaryDataEXT(
     device: VkDevice,
     shader: VkShaderEXT,
     pDataSize: *mut usize,
     pData: *mut c_void,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetShaderBinaryDataEXT)(device, shader, pDataSize, pData) },
-        None => seam::reject(row::vkGetShaderBinaryDataEXT),
-    }
+    forward! { vkGetShaderBinaryDataEXT(device, shader, pDataSize, pData) }
 }
 
 /// [`vkGetShaderInfoAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetShaderInfoAMD.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetShaderInfoAMD(
     device: VkDevice,
     pipeline: VkPipeline,
@@ -4033,15 +3220,11 @@ pub unsafe extern "system" fn vkGetShaderInfoAMD(
     pInfoSize: *mut usize,
     pInfo: *mut c_void,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetShaderInfoAMD)(device, pipeline, shaderStage, infoType, pInfoSize, pInfo)
-        },
-        None => seam::reject(row::vkGetShaderInfoAMD),
-    }
+    forward! { vkGetShaderInfoAMD(device, pipeline, shaderStage, infoType, pInfoSize, pInfo) }
 }
 
 /// [`vkGetShaderInstrumentationValuesARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetShaderInstrumentationValuesARM.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetShaderInstrumentationValuesARM(
     device: VkDevice,
     instrumentation: VkShaderInstrumentationARM,
@@ -4049,66 +3232,48 @@ pub unsafe extern "system" fn vkGetShaderInstrumentationValuesARM(
     pMetricValues: *mut c_void,
     flags: VkShaderInstrumentationValuesFlagsARM,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetShaderInstrumentationValuesARM)(
-                device,
-                instrumentation,
-                pMetricBlockCount,
-                pMetricValues,
-                flags,
-            )
-        },
-        None => seam::reject(row::vkGetShaderInstrumentationValuesARM),
-    }
+    forward! { vkGetShaderInstrumentationValuesARM(device, instrumentation, pMetricBlockCount, pMetricValues, flags) }
 }
 
 /// [`vkGetShaderModuleCreateInfoIdentifierEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetShaderModuleCreateInfoIdentifierEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetShaderModuleCreateInfoIdentifierEXT(
     device: VkDevice,
     pCreateInfo: *const VkShaderModuleCreateInfo,
     pIdentifier: *mut VkShaderModuleIdentifierEXT,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetShaderModuleCreateInfoIdentifierEXT)(device, pCreateInfo, pIdentifier) },
-        None => seam::reject(row::vkGetShaderModuleCreateInfoIdentifierEXT),
-    }
+    forward! { vkGetShaderModuleCreateInfoIdentifierEXT(device, pCreateInfo, pIdentifier) }
 }
 
 /// [`vkGetShaderModuleIdentifierEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetShaderModuleIdentifierEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetShaderModuleIdentifierEXT(
     device: VkDevice,
     shaderModule: VkShaderModule,
     pIdentifier: *mut VkShaderModuleIdentifierEXT,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetShaderModuleIdentifierEXT)(device, shaderModule, pIdentifier) },
-        None => seam::reject(row::vkGetShaderModuleIdentifierEXT),
-    }
+    forward! { vkGetShaderModuleIdentifierEXT(device, shaderModule, pIdentifier) }
 }
 
 /// [`vkGetSleepStatusLegacyNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetSleepStatusLegacyNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetSleepStatusLegacyNV(device: VkDevice, pLowLatencyMode: *mut VkBool32) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetSleepStatusLegacyNV)(device, pLowLatencyMode) },
-        None => seam::reject(row::vkGetSleepStatusLegacyNV),
-    }
+    forward! { vkGetSleepStatusLegacyNV(device, pLowLatencyMode) }
 }
 
 /// [`vkGetSwapchainCounterEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetSwapchainCounterEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetSwapchainCounterEXT(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
     counter: VkSurfaceCounterFlagBitsEXT,
     pCounterValue: *mut u64,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetSwapchainCounterEXT)(device, swapchain, counter, pCounterValue) },
-        None => seam::reject(row::vkGetSwapchainCounterEXT),
-    }
+    forward! { vkGetSwapchainCounterEXT(device, swapchain, counter, pCounterValue) }
 }
 
 /// [`vkGetSwapchainImagesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetSwapchainImagesKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetSwapchainImagesKHR(
     device: VkDevice,
@@ -4116,246 +3281,190 @@ pub unsafe extern "system" fn vkGetSwapchainImagesKHR(
     pSwapchainImageCount: *mut u32,
     pSwapchainImages: *mut VkImage,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetSwapchainImagesKHR)(device, swapchain, pSwapchainImageCount, pSwapchainImages)
-        },
-        None => seam::reject(row::vkGetSwapchainImagesKHR),
-    }
+    forward! { vkGetSwapchainImagesKHR(device, swapchain, pSwapchainImageCount, pSwapchainImages) }
 }
 
 /// [`vkGetSwapchainStatusKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetSwapchainStatusKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetSwapchainStatusKHR(device: VkDevice, swapchain: VkSwapchainKHR) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetSwapchainStatusKHR)(device, swapchain) },
-        None => seam::reject(row::vkGetSwapchainStatusKHR),
-    }
+    forward! { vkGetSwapchainStatusKHR(device, swapchain) }
 }
 
 /// [`vkGetSwapchainTimeDomainPropertiesEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetSwapchainTimeDomainPropertiesEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetSwapchainTimeDomainPropertiesEXT(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
     pSwapchainTimeDomainProperties: *mut VkSwapchainTimeDomainPropertiesEXT,
     pTimeDomainsCounter: *mut u64,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetSwapchainTimeDomainPropertiesEXT)(
-                device,
-                swapchain,
-                pSwapchainTimeDomainProperties,
-                pTimeDomainsCounter,
-            )
-        },
-        None => seam::reject(row::vkGetSwapchainTimeDomainPropertiesEXT),
+    forward! {
+        vkGetSwapchainTimeDomainPropertiesEXT(device, swapchain, pSwapchainTimeDomainProperties, pTimeDomainsCounter)
     }
 }
 
 /// [`vkGetSwapchainTimingPropertiesEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetSwapchainTimingPropertiesEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetSwapchainTimingPropertiesEXT(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
     pSwapchainTimingProperties: *mut VkSwapchainTimingPropertiesEXT,
     pSwapchainTimingPropertiesCounter: *mut u64,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetSwapchainTimingPropertiesEXT)(
-                device,
-                swapchain,
-                pSwapchainTimingProperties,
-                pSwapchainTimingPropertiesCounter,
-            )
-        },
-        None => seam::reject(row::vkGetSwapchainTimingPropertiesEXT),
+    forward! {
+        vkGetSwapchainTimingPropertiesEXT(device, swapchain, pSwapchainTimingProperties,
+        pSwapchainTimingPropertiesCounter)
     }
 }
 
 /// [`vkGetTensorMemoryRequirementsARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetTensorMemoryRequirementsARM.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetTensorMemoryRequirementsARM(
     device: VkDevice,
     pInfo: *const VkTensorMemoryRequirementsInfoARM,
     pMemoryRequirements: *mut VkMemoryRequirements2,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetTensorMemoryRequirementsARM)(device, pInfo, pMemoryRequirements) },
-        None => seam::reject(row::vkGetTensorMemoryRequirementsARM),
-    }
+    forward! { vkGetTensorMemoryRequirementsARM(device, pInfo, pMemoryRequirements) }
 }
 
 /// [`vkGetTensorOpaqueCaptureDataARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetTensorOpaqueCaptureDataARM.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetTensorOpaqueCaptureDataARM(
     device: VkDevice,
     tensorCount: u32,
     pTensors: *const VkTensorARM,
     pDatas: *mut VkHostAddressRangeEXT,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetTensorOpaqueCaptureDataARM)(device, tensorCount, pTensors, pDatas) },
-        None => seam::reject(row::vkGetTensorOpaqueCaptureDataARM),
-    }
+    forward! { vkGetTensorOpaqueCaptureDataARM(device, tensorCount, pTensors, pDatas) }
 }
 
 /// [`vkGetTensorOpaqueCaptureDescriptorDataARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetTensorOpaqueCaptureDescriptorDataARM.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetTensorOpaqueCaptureDescriptorDataARM(
     device: VkDevice,
     pInfo: *const VkTensorCaptureDescriptorDataInfoARM,
     pData: *mut c_void,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetTensorOpaqueCaptureDescriptorDataARM)(device, pInfo, pData) },
-        None => seam::reject(row::vkGetTensorOpaqueCaptureDescriptorDataARM),
-    }
+    forward! { vkGetTensorOpaqueCaptureDescriptorDataARM(device, pInfo, pData) }
 }
 
 /// [`vkGetTensorViewOpaqueCaptureDescriptorDataARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetTensorViewOpaqueCaptureDescriptorDataARM.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetTensorViewOpaqueCaptureDescriptorDataARM(
     device: VkDevice,
     pInfo: *const VkTensorViewCaptureDescriptorDataInfoARM,
     pData: *mut c_void,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetTensorViewOpaqueCaptureDescriptorDataARM)(device, pInfo, pData) },
-        None => seam::reject(row::vkGetTensorViewOpaqueCaptureDescriptorDataARM),
-    }
+    forward! { vkGetTensorViewOpaqueCaptureDescriptorDataARM(device, pInfo, pData) }
 }
 
 /// [`vkGetValidationCacheDataEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetValidationCacheDataEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetValidationCacheDataEXT(
     device: VkDevice,
     validationCache: VkValidationCacheEXT,
     pDataSize: *mut usize,
     pData: *mut c_void,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetValidationCacheDataEXT)(device, validationCache, pDataSize, pData) },
-        None => seam::reject(row::vkGetValidationCacheDataEXT),
-    }
+    forward! { vkGetValidationCacheDataEXT(device, validationCache, pDataSize, pData) }
 }
 
 /// [`vkGetVideoSessionMemoryRequirementsKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetVideoSessionMemoryRequirementsKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetVideoSessionMemoryRequirementsKHR(
     device: VkDevice,
     videoSession: VkVideoSessionKHR,
     pMemoryRequirementsCount: *mut u32,
     pMemoryRequirements: *mut VkVideoSessionMemoryRequirementsKHR,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetVideoSessionMemoryRequirementsKHR)(
-                device,
-                videoSession,
-                pMemoryRequirementsCount,
-                pMemoryRequirements,
-            )
-        },
-        None => seam::reject(row::vkGetVideoSessionMemoryRequirementsKHR),
+    forward! {
+        vkGetVideoSessionMemoryRequirementsKHR(device, videoSession, pMemoryRequirementsCount, pMemoryRequirements)
     }
 }
 
 /// [`vkImportFenceFdKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkImportFenceFdKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkImportFenceFdKHR(
     device: VkDevice,
     pImportFenceFdInfo: *const VkImportFenceFdInfoKHR,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkImportFenceFdKHR)(device, pImportFenceFdInfo) },
-        None => seam::reject(row::vkImportFenceFdKHR),
-    }
+    forward! { vkImportFenceFdKHR(device, pImportFenceFdInfo) }
 }
 
 /// [`vkImportFenceWin32HandleKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkImportFenceWin32HandleKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkImportFenceWin32HandleKHR(
     device: VkDevice,
     pImportFenceWin32HandleInfo: *const VkImportFenceWin32HandleInfoKHR,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkImportFenceWin32HandleKHR)(device, pImportFenceWin32HandleInfo) },
-        None => seam::reject(row::vkImportFenceWin32HandleKHR),
-    }
+    forward! { vkImportFenceWin32HandleKHR(device, pImportFenceWin32HandleInfo) }
 }
 
 /// [`vkImportSemaphoreFdKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkImportSemaphoreFdKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkImportSemaphoreFdKHR(
     device: VkDevice,
     pImportSemaphoreFdInfo: *const VkImportSemaphoreFdInfoKHR,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkImportSemaphoreFdKHR)(device, pImportSemaphoreFdInfo) },
-        None => seam::reject(row::vkImportSemaphoreFdKHR),
-    }
+    forward! { vkImportSemaphoreFdKHR(device, pImportSemaphoreFdInfo) }
 }
 
 /// [`vkImportSemaphoreWin32HandleKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkImportSemaphoreWin32HandleKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkImportSemaphoreWin32HandleKHR(
     device: VkDevice,
     pImportSemaphoreWin32HandleInfo: *const VkImportSemaphoreWin32HandleInfoKHR,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkImportSemaphoreWin32HandleKHR)(device, pImportSemaphoreWin32HandleInfo) },
-        None => seam::reject(row::vkImportSemaphoreWin32HandleKHR),
-    }
+    forward! { vkImportSemaphoreWin32HandleKHR(device, pImportSemaphoreWin32HandleInfo) }
 }
 
 /// [`vkImportSemaphoreZirconHandleFUCHSIA`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkImportSemaphoreZirconHandleFUCHSIA.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkImportSemaphoreZirconHandleFUCHSIA(
     device: VkDevice,
     pImportSemaphoreZirconHandleInfo: *const VkImportSemaphoreZirconHandleInfoFUCHSIA,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkImportSemaphoreZirconHandleFUCHSIA)(device, pImportSemaphoreZirconHandleInfo)
-        },
-        None => seam::reject(row::vkImportSemaphoreZirconHandleFUCHSIA),
-    }
+    forward! { vkImportSemaphoreZirconHandleFUCHSIA(device, pImportSemaphoreZirconHandleInfo) }
 }
 
 /// [`vkInitializePerformanceApiINTEL`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkInitializePerformanceApiINTEL.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkInitializePerformanceApiINTEL(
     device: VkDevice,
     pInitializeInfo: *const VkInitializePerformanceApiInfoINTEL,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkInitializePerformanceApiINTEL)(device, pInitializeInfo) },
-        None => seam::reject(row::vkInitializePerformanceApiINTEL),
-    }
+    forward! { vkInitializePerformanceApiINTEL(device, pInitializeInfo) }
 }
 
 /// [`vkInvalidateMappedMemoryRanges`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkInvalidateMappedMemoryRanges.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkInvalidateMappedMemoryRanges(
     device: VkDevice,
     memoryRangeCount: u32,
     pMemoryRanges: *const VkMappedMemoryRange,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkInvalidateMappedMemoryRanges)(device, memoryRangeCount, pMemoryRanges) },
-        None => seam::reject(row::vkInvalidateMappedMemoryRanges),
-    }
+    forward! { vkInvalidateMappedMemoryRanges(device, memoryRangeCount, pMemoryRanges) }
 }
 
 /// [`vkLatencySleepLegacyNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkLatencySleepLegacyNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkLatencySleepLegacyNV(device: VkDevice, signalSemaphore: VkSemaphore, value: u64) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkLatencySleepLegacyNV)(device, signalSemaphore, value) },
-        None => seam::reject(row::vkLatencySleepLegacyNV),
-    }
+    forward! { vkLatencySleepLegacyNV(device, signalSemaphore, value) }
 }
 
 /// [`vkLatencySleepNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkLatencySleepNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkLatencySleepNV(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
     pSleepInfo: *const VkLatencySleepInfoNV,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkLatencySleepNV)(device, swapchain, pSleepInfo) },
-        None => seam::reject(row::vkLatencySleepNV),
-    }
+    forward! { vkLatencySleepNV(device, swapchain, pSleepInfo) }
 }
 
 /// [`vkMapMemory`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkMapMemory.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkMapMemory(
     device: VkDevice,
@@ -4365,38 +3474,32 @@ pub unsafe extern "system" fn vkMapMemory(
     flags: VkMemoryMapFlags,
     ppData: *mut *mut c_void,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkMapMemory)(device, memory, offset, size, flags, ppData) },
-        None => seam::reject(row::vkMapMemory),
-    }
+    forward! { vkMapMemory(device, memory, offset, size, flags, ppData) }
 }
 
 /// [`vkMapMemory2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkMapMemory2.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkMapMemory2(
     device: VkDevice,
     pMemoryMapInfo: *const VkMemoryMapInfo,
     ppData: *mut *mut c_void,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkMapMemory2)(device, pMemoryMapInfo, ppData) },
-        None => seam::reject(row::vkMapMemory2),
-    }
+    forward! { vkMapMemory2(device, pMemoryMapInfo, ppData) }
 }
 
 /// [`vkMapMemory2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkMapMemory2KHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkMapMemory2KHR(
     device: VkDevice,
     pMemoryMapInfo: *const VkMemoryMapInfo,
     ppData: *mut *mut c_void,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkMapMemory2KHR)(device, pMemoryMapInfo, ppData) },
-        None => seam::reject(row::vkMapMemory2KHR),
-    }
+    forward! { vkMapMemory2KHR(device, pMemoryMapInfo, ppData) }
 }
 
 /// [`vkMergePipelineCaches`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkMergePipelineCaches.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkMergePipelineCaches(
     device: VkDevice,
@@ -4404,52 +3507,44 @@ pub unsafe extern "system" fn vkMergePipelineCaches(
     srcCacheCount: u32,
     pSrcCaches: *const VkPipelineCache,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkMergePipelineCaches)(device, dstCache, srcCacheCount, pSrcCaches) },
-        None => seam::reject(row::vkMergePipelineCaches),
-    }
+    forward! { vkMergePipelineCaches(device, dstCache, srcCacheCount, pSrcCaches) }
 }
 
 /// [`vkMergeValidationCachesEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkMergeValidationCachesEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkMergeValidationCachesEXT(
     device: VkDevice,
     dstCache: VkValidationCacheEXT,
     srcCacheCount: u32,
     pSrcCaches: *const VkValidationCacheEXT,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkMergeValidationCachesEXT)(device, dstCache, srcCacheCount, pSrcCaches) },
-        None => seam::reject(row::vkMergeValidationCachesEXT),
-    }
+    forward! { vkMergeValidationCachesEXT(device, dstCache, srcCacheCount, pSrcCaches) }
 }
 
 /// [`vkRegisterCustomBorderColorEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkRegisterCustomBorderColorEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkRegisterCustomBorderColorEXT(
     device: VkDevice,
     pBorderColor: *const VkSamplerCustomBorderColorCreateInfoEXT,
     requestIndex: VkBool32,
     pIndex: *mut u32,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkRegisterCustomBorderColorEXT)(device, pBorderColor, requestIndex, pIndex) },
-        None => seam::reject(row::vkRegisterCustomBorderColorEXT),
-    }
+    forward! { vkRegisterCustomBorderColorEXT(device, pBorderColor, requestIndex, pIndex) }
 }
 
 /// [`vkRegisterDeviceEventEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkRegisterDeviceEventEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkRegisterDeviceEventEXT(
     device: VkDevice,
     pDeviceEventInfo: *const VkDeviceEventInfoEXT,
     pAllocator: *const VkAllocationCallbacks,
     pFence: *mut VkFence,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkRegisterDeviceEventEXT)(device, pDeviceEventInfo, pAllocator, pFence) },
-        None => seam::reject(row::vkRegisterDeviceEventEXT),
-    }
+    forward! { vkRegisterDeviceEventEXT(device, pDeviceEventInfo, pAllocator, pFence) }
 }
 
 /// [`vkRegisterDisplayEventEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkRegisterDisplayEventEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkRegisterDisplayEventEXT(
     device: VkDevice,
     display: VkDisplayKHR,
@@ -4457,131 +3552,105 @@ pub unsafe extern "system" fn vkRegisterDisplayEventEXT(
     pAllocator: *const VkAllocationCallbacks,
     pFence: *mut VkFence,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkRegisterDisplayEventEXT)(device, display, pDisplayEventInfo, pAllocator, pFence)
-        },
-        None => seam::reject(row::vkRegisterDisplayEventEXT),
-    }
+    forward! { vkRegisterDisplayEventEXT(device, display, pDisplayEventInfo, pAllocator, pFence) }
 }
 
 /// [`vkReleaseCapturedPipelineDataKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkReleaseCapturedPipelineDataKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkReleaseCapturedPipelineDataKHR(
     device: VkDevice,
     pInfo: *const VkReleaseCapturedPipelineDataInfoKHR,
     pAllocator: *const VkAllocationCallbacks,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkReleaseCapturedPipelineDataKHR)(device, pInfo, pAllocator) },
-        None => seam::reject(row::vkReleaseCapturedPipelineDataKHR),
-    }
+    forward! { vkReleaseCapturedPipelineDataKHR(device, pInfo, pAllocator) }
 }
 
 /// [`vkReleaseFullScreenExclusiveModeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkReleaseFullScreenExclusiveModeEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkReleaseFullScreenExclusiveModeEXT(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkReleaseFullScreenExclusiveModeEXT)(device, swapchain) },
-        None => seam::reject(row::vkReleaseFullScreenExclusiveModeEXT),
-    }
+    forward! { vkReleaseFullScreenExclusiveModeEXT(device, swapchain) }
 }
 
 /// [`vkReleasePerformanceConfigurationINTEL`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkReleasePerformanceConfigurationINTEL.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkReleasePerformanceConfigurationINTEL(
     device: VkDevice,
     configuration: VkPerformanceConfigurationINTEL,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkReleasePerformanceConfigurationINTEL)(device, configuration) },
-        None => seam::reject(row::vkReleasePerformanceConfigurationINTEL),
-    }
+    forward! { vkReleasePerformanceConfigurationINTEL(device, configuration) }
 }
 
 /// [`vkReleaseProfilingLockKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkReleaseProfilingLockKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkReleaseProfilingLockKHR(device: VkDevice) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkReleaseProfilingLockKHR)(device) },
-        None => seam::reject(row::vkReleaseProfilingLockKHR),
-    }
+    forward! { vkReleaseProfilingLockKHR(device) }
 }
 
 /// [`vkReleaseSwapchainImagesEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkReleaseSwapchainImagesEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkReleaseSwapchainImagesEXT(
     device: VkDevice,
     pReleaseInfo: *const VkReleaseSwapchainImagesInfoKHR,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkReleaseSwapchainImagesEXT)(device, pReleaseInfo) },
-        None => seam::reject(row::vkReleaseSwapchainImagesEXT),
-    }
+    forward! { vkReleaseSwapchainImagesEXT(device, pReleaseInfo) }
 }
 
 /// [`vkReleaseSwapchainImagesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkReleaseSwapchainImagesKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkReleaseSwapchainImagesKHR(
     device: VkDevice,
     pReleaseInfo: *const VkReleaseSwapchainImagesInfoKHR,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkReleaseSwapchainImagesKHR)(device, pReleaseInfo) },
-        None => seam::reject(row::vkReleaseSwapchainImagesKHR),
-    }
+    forward! { vkReleaseSwapchainImagesKHR(device, pReleaseInfo) }
 }
 
 /// [`vkResetCommandPool`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkResetCommandPool.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkResetCommandPool(
     device: VkDevice,
     commandPool: VkCommandPool,
     flags: VkCommandPoolResetFlags,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkResetCommandPool)(device, commandPool, flags) },
-        None => seam::reject(row::vkResetCommandPool),
-    }
+    forward! { vkResetCommandPool(device, commandPool, flags) }
 }
 
 /// [`vkResetDescriptorPool`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkResetDescriptorPool.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkResetDescriptorPool(
     device: VkDevice,
     descriptorPool: VkDescriptorPool,
     flags: VkDescriptorPoolResetFlags,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkResetDescriptorPool)(device, descriptorPool, flags) },
-        None => seam::reject(row::vkResetDescriptorPool),
-    }
+    forward! { vkResetDescriptorPool(device, descriptorPool, flags) }
 }
 
 /// [`vkResetEvent`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkResetEvent.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkResetEvent(device: VkDevice, event: VkEvent) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkResetEvent)(device, event) },
-        None => seam::reject(row::vkResetEvent),
-    }
+    forward! { vkResetEvent(device, event) }
 }
 
 /// [`vkResetFences`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkResetFences.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkResetFences(device: VkDevice, fenceCount: u32, pFences: *const VkFence) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkResetFences)(device, fenceCount, pFences) },
-        None => seam::reject(row::vkResetFences),
-    }
+    forward! { vkResetFences(device, fenceCount, pFences) }
 }
 
 /// [`vkResetGpaSessionAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkResetGpaSessionAMD.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkResetGpaSessionAMD(device: VkDevice, gpaSession: VkGpaSessionAMD) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkResetGpaSessionAMD)(device, gpaSession) },
-        None => seam::reject(row::vkResetGpaSessionAMD),
-    }
+    forward! { vkResetGpaSessionAMD(device, gpaSession) }
 }
 
 /// [`vkResetQueryPool`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkResetQueryPool.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkResetQueryPool(
     device: VkDevice,
@@ -4589,51 +3658,38 @@ pub unsafe extern "system" fn vkResetQueryPool(
     firstQuery: u32,
     queryCount: u32,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkResetQueryPool)(device, queryPool, firstQuery, queryCount) },
-        None => seam::reject(row::vkResetQueryPool),
-    }
+    forward! { vkResetQueryPool(device, queryPool, firstQuery, queryCount) }
 }
 
 /// [`vkResetQueryPoolEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkResetQueryPoolEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkResetQueryPoolEXT(
     device: VkDevice,
     queryPool: VkQueryPool,
     firstQuery: u32,
     queryCount: u32,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkResetQueryPoolEXT)(device, queryPool, firstQuery, queryCount) },
-        None => seam::reject(row::vkResetQueryPoolEXT),
-    }
+    forward! { vkResetQueryPoolEXT(device, queryPool, firstQuery, queryCount) }
 }
 
 /// [`vkSetBufferCollectionBufferConstraintsFUCHSIA`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSetBufferCollectionBufferConstraintsFUCHSIA.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkSetBufferCollectionBufferConstraintsFUCHSIA(
     device: VkDevice,
     collection: VkBufferCollectionFUCHSIA,
     pBufferConstraintsInfo: *const VkBufferConstraintsInfoFUCHSIA,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkSetBufferCollectionBufferConstraintsFUCHSIA)(device, collection, pBufferConstraintsInfo)
-        },
-        None => seam::reject(row::vkSetBufferCollectionBufferConstraintsFUCHSIA),
-    }
+    forward! { vkSetBufferCollectionBufferConstraintsFUCHSIA(device, collection, pBufferConstraintsInfo) }
 }
 
 /// [`vkSetBufferCollectionImageConstraintsFUCHSIA`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSetBufferCollectionImageConstraintsFUCHSIA.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkSetBufferCollectionImageConstraintsFUCHSIA(
     device: VkDevice,
     collection: VkBufferCollectionFUCHSIA,
     pImageConstraintsInfo: *const VkImageConstraintsInfoFUCHSIA,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkSetBufferCollectionImageConstraintsFUCHSIA)(device, collection, pImageConstraintsInfo)
-        },
-        None => seam::reject(row::vkSetBufferCollectionImageConstraintsFUCHSIA),
-    }
+    forward! { vkSetBufferCollectionImageConstraintsFUCHSIA(device, collection, pImageConstraintsInfo) }
 }
 
 /// [`vkSetDebugUtilsObjectNameEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSetDebugUtilsObjectNameEXT.html)
@@ -4653,106 +3709,87 @@ pub unsafe extern "system" fn vkSetDebugUtilsObjectTagEXT(
 }
 
 /// [`vkSetDeviceMemoryPriorityEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSetDeviceMemoryPriorityEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkSetDeviceMemoryPriorityEXT(device: VkDevice, memory: VkDeviceMemory, priority: f32) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkSetDeviceMemoryPriorityEXT)(device, memory, priority) },
-        None => seam::reject(row::vkSetDeviceMemoryPriorityEXT),
-    }
+    forward! { vkSetDeviceMemoryPriorityEXT(device, memory, priority) }
 }
 
 /// [`vkSetEvent`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSetEvent.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkSetEvent(device: VkDevice, event: VkEvent) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkSetEvent)(device, event) },
-        None => seam::reject(row::vkSetEvent),
-    }
+    forward! { vkSetEvent(device, event) }
 }
 
 /// [`vkSetGpaDeviceClockModeAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSetGpaDeviceClockModeAMD.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkSetGpaDeviceClockModeAMD(
     device: VkDevice,
     pInfo: *mut VkGpaDeviceClockModeInfoAMD,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkSetGpaDeviceClockModeAMD)(device, pInfo) },
-        None => seam::reject(row::vkSetGpaDeviceClockModeAMD),
-    }
+    forward! { vkSetGpaDeviceClockModeAMD(device, pInfo) }
 }
 
 /// [`vkSetHdrMetadataEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSetHdrMetadataEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkSetHdrMetadataEXT(
     device: VkDevice,
     swapchainCount: u32,
     pSwapchains: *const VkSwapchainKHR,
     pMetadata: *const VkHdrMetadataEXT,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkSetHdrMetadataEXT)(device, swapchainCount, pSwapchains, pMetadata) },
-        None => seam::reject(row::vkSetHdrMetadataEXT),
-    }
+    forward! { vkSetHdrMetadataEXT(device, swapchainCount, pSwapchains, pMetadata) }
 }
 
 /// [`vkSetLatencyMarkerLegacyNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSetLatencyMarkerLegacyNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkSetLatencyMarkerLegacyNV(device: VkDevice, frameID: u64, marker: u32) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkSetLatencyMarkerLegacyNV)(device, frameID, marker) },
-        None => seam::reject(row::vkSetLatencyMarkerLegacyNV),
-    }
+    forward! { vkSetLatencyMarkerLegacyNV(device, frameID, marker) }
 }
 
 /// [`vkSetLatencyMarkerNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSetLatencyMarkerNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkSetLatencyMarkerNV(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
     pLatencyMarkerInfo: *const VkSetLatencyMarkerInfoNV,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkSetLatencyMarkerNV)(device, swapchain, pLatencyMarkerInfo) },
-        None => seam::reject(row::vkSetLatencyMarkerNV),
-    }
+    forward! { vkSetLatencyMarkerNV(device, swapchain, pLatencyMarkerInfo) }
 }
 
 /// [`vkSetLatencySleepModeLegacyNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSetLatencySleepModeLegacyNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkSetLatencySleepModeLegacyNV(
     device: VkDevice,
     lowLatencyMode: VkBool32,
     lowLatencyBoost: VkBool32,
     minimumIntervalUs: u32,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkSetLatencySleepModeLegacyNV)(device, lowLatencyMode, lowLatencyBoost, minimumIntervalUs)
-        },
-        None => seam::reject(row::vkSetLatencySleepModeLegacyNV),
-    }
+    forward! { vkSetLatencySleepModeLegacyNV(device, lowLatencyMode, lowLatencyBoost, minimumIntervalUs) }
 }
 
 /// [`vkSetLatencySleepModeNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSetLatencySleepModeNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkSetLatencySleepModeNV(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
     pSleepModeInfo: *const VkLatencySleepModeInfoNV,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkSetLatencySleepModeNV)(device, swapchain, pSleepModeInfo) },
-        None => seam::reject(row::vkSetLatencySleepModeNV),
-    }
+    forward! { vkSetLatencySleepModeNV(device, swapchain, pSleepModeInfo) }
 }
 
 /// [`vkSetLocalDimmingAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSetLocalDimmingAMD.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkSetLocalDimmingAMD(
     device: VkDevice,
     swapChain: VkSwapchainKHR,
     localDimmingEnable: VkBool32,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkSetLocalDimmingAMD)(device, swapChain, localDimmingEnable) },
-        None => seam::reject(row::vkSetLocalDimmingAMD),
-    }
+    forward! { vkSetLocalDimmingAMD(device, swapChain, localDimmingEnable) }
 }
 
 /// [`vkSetPrivateData`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSetPrivateData.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkSetPrivateData(
     device: VkDevice,
@@ -4761,13 +3798,11 @@ pub unsafe extern "system" fn vkSetPrivateData(
     privateDataSlot: VkPrivateDataSlot,
     data: u64,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkSetPrivateData)(device, objectType, objectHandle, privateDataSlot, data) },
-        None => seam::reject(row::vkSetPrivateData),
-    }
+    forward! { vkSetPrivateData(device, objectType, objectHandle, privateDataSlot, data) }
 }
 
 /// [`vkSetPrivateDataEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSetPrivateDataEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkSetPrivateDataEXT(
     device: VkDevice,
     objectType: VkObjectType,
@@ -4775,151 +3810,123 @@ pub unsafe extern "system" fn vkSetPrivateDataEXT(
     privateDataSlot: VkPrivateDataSlot,
     data: u64,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkSetPrivateDataEXT)(device, objectType, objectHandle, privateDataSlot, data) },
-        None => seam::reject(row::vkSetPrivateDataEXT),
-    }
+    forward! { vkSetPrivateDataEXT(device, objectType, objectHandle, privateDataSlot, data) }
 }
 
 /// [`vkSetSwapchainPresentTimingQueueSizeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSetSwapchainPresentTimingQueueSizeEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkSetSwapchainPresentTimingQueueSizeEXT(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
     size: u32,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkSetSwapchainPresentTimingQueueSizeEXT)(device, swapchain, size) },
-        None => seam::reject(row::vkSetSwapchainPresentTimingQueueSizeEXT),
-    }
+    forward! { vkSetSwapchainPresentTimingQueueSizeEXT(device, swapchain, size) }
 }
 
 /// [`vkShutdownLatencyDeviceLegacyNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkShutdownLatencyDeviceLegacyNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkShutdownLatencyDeviceLegacyNV(device: VkDevice) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkShutdownLatencyDeviceLegacyNV)(device) },
-        None => seam::reject(row::vkShutdownLatencyDeviceLegacyNV),
-    }
+    forward! { vkShutdownLatencyDeviceLegacyNV(device) }
 }
 
 /// [`vkSignalSemaphore`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSignalSemaphore.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkSignalSemaphore(
     device: VkDevice,
     pSignalInfo: *const VkSemaphoreSignalInfo,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkSignalSemaphore)(device, pSignalInfo) },
-        None => seam::reject(row::vkSignalSemaphore),
-    }
+    forward! { vkSignalSemaphore(device, pSignalInfo) }
 }
 
 /// [`vkSignalSemaphoreKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSignalSemaphoreKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkSignalSemaphoreKHR(
     device: VkDevice,
     pSignalInfo: *const VkSemaphoreSignalInfo,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkSignalSemaphoreKHR)(device, pSignalInfo) },
-        None => seam::reject(row::vkSignalSemaphoreKHR),
-    }
+    forward! { vkSignalSemaphoreKHR(device, pSignalInfo) }
 }
 
 /// [`vkTransitionImageLayout`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkTransitionImageLayout.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkTransitionImageLayout(
     device: VkDevice,
     transitionCount: u32,
     pTransitions: *const VkHostImageLayoutTransitionInfo,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkTransitionImageLayout)(device, transitionCount, pTransitions) },
-        None => seam::reject(row::vkTransitionImageLayout),
-    }
+    forward! { vkTransitionImageLayout(device, transitionCount, pTransitions) }
 }
 
 /// [`vkTransitionImageLayoutEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkTransitionImageLayoutEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkTransitionImageLayoutEXT(
     device: VkDevice,
     transitionCount: u32,
     pTransitions: *const VkHostImageLayoutTransitionInfo,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkTransitionImageLayoutEXT)(device, transitionCount, pTransitions) },
-        None => seam::reject(row::vkTransitionImageLayoutEXT),
-    }
+    forward! { vkTransitionImageLayoutEXT(device, transitionCount, pTransitions) }
 }
 
 /// [`vkTrimCommandPool`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkTrimCommandPool.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkTrimCommandPool(
     device: VkDevice,
     commandPool: VkCommandPool,
     flags: VkCommandPoolTrimFlags,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkTrimCommandPool)(device, commandPool, flags) },
-        None => seam::reject(row::vkTrimCommandPool),
-    }
+    forward! { vkTrimCommandPool(device, commandPool, flags) }
 }
 
 /// [`vkTrimCommandPoolKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkTrimCommandPoolKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkTrimCommandPoolKHR(
     device: VkDevice,
     commandPool: VkCommandPool,
     flags: VkCommandPoolTrimFlags,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkTrimCommandPoolKHR)(device, commandPool, flags) },
-        None => seam::reject(row::vkTrimCommandPoolKHR),
-    }
+    forward! { vkTrimCommandPoolKHR(device, commandPool, flags) }
 }
 
 /// [`vkUninitializePerformanceApiINTEL`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkUninitializePerformanceApiINTEL.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkUninitializePerformanceApiINTEL(device: VkDevice) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkUninitializePerformanceApiINTEL)(device) },
-        None => seam::reject(row::vkUninitializePerformanceApiINTEL),
-    }
+    forward! { vkUninitializePerformanceApiINTEL(device) }
 }
 
 /// [`vkUnmapMemory`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkUnmapMemory.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkUnmapMemory(device: VkDevice, memory: VkDeviceMemory) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkUnmapMemory)(device, memory) },
-        None => seam::reject(row::vkUnmapMemory),
-    }
+    forward! { vkUnmapMemory(device, memory) }
 }
 
 /// [`vkUnmapMemory2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkUnmapMemory2.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkUnmapMemory2(device: VkDevice, pMemoryUnmapInfo: *const VkMemoryUnmapInfo) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkUnmapMemory2)(device, pMemoryUnmapInfo) },
-        None => seam::reject(row::vkUnmapMemory2),
-    }
+    forward! { vkUnmapMemory2(device, pMemoryUnmapInfo) }
 }
 
 /// [`vkUnmapMemory2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkUnmapMemory2KHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkUnmapMemory2KHR(
     device: VkDevice,
     pMemoryUnmapInfo: *const VkMemoryUnmapInfo,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkUnmapMemory2KHR)(device, pMemoryUnmapInfo) },
-        None => seam::reject(row::vkUnmapMemory2KHR),
-    }
+    forward! { vkUnmapMemory2KHR(device, pMemoryUnmapInfo) }
 }
 
 /// [`vkUnregisterCustomBorderColorEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkUnregisterCustomBorderColorEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkUnregisterCustomBorderColorEXT(device: VkDevice, index: u32) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkUnregisterCustomBorderColorEXT)(device, index) },
-        None => seam::reject(row::vkUnregisterCustomBorderColorEXT),
-    }
+    forward! { vkUnregisterCustomBorderColorEXT(device, index) }
 }
 
 /// [`vkUpdateDescriptorSetWithTemplate`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkUpdateDescriptorSetWithTemplate.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkUpdateDescriptorSetWithTemplate(
     device: VkDevice,
@@ -4927,30 +3934,22 @@ pub unsafe extern "system" fn vkUpdateDescriptorSetWithTemplate(
     descriptorUpdateTemplate: VkDescriptorUpdateTemplate,
     pData: *const c_void,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkUpdateDescriptorSetWithTemplate)(device, descriptorSet, descriptorUpdateTemplate, pData)
-        },
-        None => seam::reject(row::vkUpdateDescriptorSetWithTemplate),
-    }
+    forward! { vkUpdateDescriptorSetWithTemplate(device, descriptorSet, descriptorUpdateTemplate, pData) }
 }
 
 /// [`vkUpdateDescriptorSetWithTemplateKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkUpdateDescriptorSetWithTemplateKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkUpdateDescriptorSetWithTemplateKHR(
     device: VkDevice,
     descriptorSet: VkDescriptorSet,
     descriptorUpdateTemplate: VkDescriptorUpdateTemplate,
     pData: *const c_void,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkUpdateDescriptorSetWithTemplateKHR)(device, descriptorSet, descriptorUpdateTemplate, pData)
-        },
-        None => seam::reject(row::vkUpdateDescriptorSetWithTemplateKHR),
-    }
+    forward! { vkUpdateDescriptorSetWithTemplateKHR(device, descriptorSet, descriptorUpdateTemplate, pData) }
 }
 
 /// [`vkUpdateDescriptorSets`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkUpdateDescriptorSets.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkUpdateDescriptorSets(
     device: VkDevice,
@@ -4959,75 +3958,50 @@ pub unsafe extern "system" fn vkUpdateDescriptorSets(
     descriptorCopyCount: u32,
     pDescriptorCopies: *const VkCopyDescriptorSet,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkUpdateDescriptorSets)(
-                device,
-                descriptorWriteCount,
-                pDescriptorWrites,
-                descriptorCopyCount,
-                pDescriptorCopies,
-            )
-        },
-        None => seam::reject(row::vkUpdateDescriptorSets),
+    forward! {
+        vkUpdateDescriptorSets(device, descriptorWriteCount, pDescriptorWrites, descriptorCopyCount, pDescriptorCopies)
     }
 }
 
 /// [`vkUpdateIndirectExecutionSetPipelineEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkUpdateIndirectExecutionSetPipelineEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkUpdateIndirectExecutionSetPipelineEXT(
     device: VkDevice,
     indirectExecutionSet: VkIndirectExecutionSetEXT,
     executionSetWriteCount: u32,
     pExecutionSetWrites: *const VkWriteIndirectExecutionSetPipelineEXT,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkUpdateIndirectExecutionSetPipelineEXT)(
-                device,
-                indirectExecutionSet,
-                executionSetWriteCount,
-                pExecutionSetWrites,
-            )
-        },
-        None => seam::reject(row::vkUpdateIndirectExecutionSetPipelineEXT),
+    forward! {
+        vkUpdateIndirectExecutionSetPipelineEXT(device, indirectExecutionSet, executionSetWriteCount,
+        pExecutionSetWrites)
     }
 }
 
 /// [`vkUpdateIndirectExecutionSetShaderEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkUpdateIndirectExecutionSetShaderEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkUpdateIndirectExecutionSetShaderEXT(
     device: VkDevice,
     indirectExecutionSet: VkIndirectExecutionSetEXT,
     executionSetWriteCount: u32,
     pExecutionSetWrites: *const VkWriteIndirectExecutionSetShaderEXT,
 ) {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkUpdateIndirectExecutionSetShaderEXT)(
-                device,
-                indirectExecutionSet,
-                executionSetWriteCount,
-                pExecutionSetWrites,
-            )
-        },
-        None => seam::reject(row::vkUpdateIndirectExecutionSetShaderEXT),
+    forward! {
+        vkUpdateIndirectExecutionSetShaderEXT(device, indirectExecutionSet, executionSetWriteCount, pExecutionSetWrites)
     }
 }
 
 /// [`vkUpdateVideoSessionParametersKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkUpdateVideoSessionParametersKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkUpdateVideoSessionParametersKHR(
     device: VkDevice,
     videoSessionParameters: VkVideoSessionParametersKHR,
     pUpdateInfo: *const VkVideoSessionParametersUpdateInfoKHR,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkUpdateVideoSessionParametersKHR)(device, videoSessionParameters, pUpdateInfo)
-        },
-        None => seam::reject(row::vkUpdateVideoSessionParametersKHR),
-    }
+    forward! { vkUpdateVideoSessionParametersKHR(device, videoSessionParameters, pUpdateInfo) }
 }
 
 /// [`vkWaitForFences`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkWaitForFences.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkWaitForFences(
     device: VkDevice,
@@ -5036,63 +4010,53 @@ pub unsafe extern "system" fn vkWaitForFences(
     waitAll: VkBool32,
     timeout: u64,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkWaitForFences)(device, fenceCount, pFences, waitAll, timeout) },
-        None => seam::reject(row::vkWaitForFences),
-    }
+    forward! { vkWaitForFences(device, fenceCount, pFences, waitAll, timeout) }
 }
 
 /// [`vkWaitForPresent2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkWaitForPresent2KHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkWaitForPresent2KHR(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
     pPresentWait2Info: *const VkPresentWait2InfoKHR,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkWaitForPresent2KHR)(device, swapchain, pPresentWait2Info) },
-        None => seam::reject(row::vkWaitForPresent2KHR),
-    }
+    forward! { vkWaitForPresent2KHR(device, swapchain, pPresentWait2Info) }
 }
 
 /// [`vkWaitForPresentKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkWaitForPresentKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkWaitForPresentKHR(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
     presentId: u64,
     timeout: u64,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkWaitForPresentKHR)(device, swapchain, presentId, timeout) },
-        None => seam::reject(row::vkWaitForPresentKHR),
-    }
+    forward! { vkWaitForPresentKHR(device, swapchain, presentId, timeout) }
 }
 
 /// [`vkWaitSemaphores`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkWaitSemaphores.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkWaitSemaphores(
     device: VkDevice,
     pWaitInfo: *const VkSemaphoreWaitInfo,
     timeout: u64,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkWaitSemaphores)(device, pWaitInfo, timeout) },
-        None => seam::reject(row::vkWaitSemaphores),
-    }
+    forward! { vkWaitSemaphores(device, pWaitInfo, timeout) }
 }
 
 /// [`vkWaitSemaphoresKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkWaitSemaphoresKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkWaitSemaphoresKHR(
     device: VkDevice,
     pWaitInfo: *const VkSemaphoreWaitInfo,
     timeout: u64,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkWaitSemaphoresKHR)(device, pWaitInfo, timeout) },
-        None => seam::reject(row::vkWaitSemaphoresKHR),
-    }
+    forward! { vkWaitSemaphoresKHR(device, pWaitInfo, timeout) }
 }
 
 /// [`vkWriteAccelerationStructuresPropertiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkWriteAccelerationStructuresPropertiesKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkWriteAccelerationStructuresPropertiesKHR(
     device: VkDevice,
     accelerationStructureCount: u32,
@@ -5102,23 +4066,14 @@ pub unsafe extern "system" fn vkWriteAccelerationStructuresPropertiesKHR(
     pData: *mut c_void,
     stride: usize,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkWriteAccelerationStructuresPropertiesKHR)(
-                device,
-                accelerationStructureCount,
-                pAccelerationStructures,
-                queryType,
-                dataSize,
-                pData,
-                stride,
-            )
-        },
-        None => seam::reject(row::vkWriteAccelerationStructuresPropertiesKHR),
+    forward! {
+        vkWriteAccelerationStructuresPropertiesKHR(device, accelerationStructureCount, pAccelerationStructures,
+        queryType, dataSize, pData, stride)
     }
 }
 
 /// [`vkWriteMicromapsPropertiesEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkWriteMicromapsPropertiesEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkWriteMicromapsPropertiesEXT(
     device: VkDevice,
     micromapCount: u32,
@@ -5128,46 +4083,27 @@ pub unsafe extern "system" fn vkWriteMicromapsPropertiesEXT(
     pData: *mut c_void,
     stride: usize,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkWriteMicromapsPropertiesEXT)(
-                device,
-                micromapCount,
-                pMicromaps,
-                queryType,
-                dataSize,
-                pData,
-                stride,
-            )
-        },
-        None => seam::reject(row::vkWriteMicromapsPropertiesEXT),
-    }
+    forward! { vkWriteMicromapsPropertiesEXT(device, micromapCount, pMicromaps, queryType, dataSize, pData, stride) }
 }
 
 /// [`vkWriteResourceDescriptorsEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkWriteResourceDescriptorsEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkWriteResourceDescriptorsEXT(
     device: VkDevice,
     resourceCount: u32,
     pResources: *const VkResourceDescriptorInfoEXT,
     pDescriptors: *const VkHostAddressRangeEXT,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkWriteResourceDescriptorsEXT)(device, resourceCount, pResources, pDescriptors)
-        },
-        None => seam::reject(row::vkWriteResourceDescriptorsEXT),
-    }
+    forward! { vkWriteResourceDescriptorsEXT(device, resourceCount, pResources, pDescriptors) }
 }
 
 /// [`vkWriteSamplerDescriptorsEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkWriteSamplerDescriptorsEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkWriteSamplerDescriptorsEXT(
     device: VkDevice,
     samplerCount: u32,
     pSamplers: *const VkSamplerCreateInfo,
     pDescriptors: *const VkHostAddressRangeEXT,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkWriteSamplerDescriptorsEXT)(device, samplerCount, pSamplers, pDescriptors) },
-        None => seam::reject(row::vkWriteSamplerDescriptorsEXT),
-    }
+    forward! { vkWriteSamplerDescriptorsEXT(device, samplerCount, pSamplers, pDescriptors) }
 }

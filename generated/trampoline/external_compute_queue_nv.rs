@@ -3,18 +3,14 @@
 
 //! Trampolines of commands whose first parameter is an external compute queue nv.
 
-use super::super::lookup::row;
 use super::super::types::*;
-use crate::seam;
 
 /// [`vkGetExternalComputeQueueDataNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetExternalComputeQueueDataNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetExternalComputeQueueDataNV(
     externalQueue: VkExternalComputeQueueNV,
     params: *mut VkExternalComputeQueueDataParamsNV,
     pData: *mut c_void,
 ) {
-    match unsafe { seam::device_table(externalQueue) } {
-        Some(table) => unsafe { (*table.vkGetExternalComputeQueueDataNV)(externalQueue, params, pData) },
-        None => seam::reject(row::vkGetExternalComputeQueueDataNV),
-    }
+    forward! { vkGetExternalComputeQueueDataNV(externalQueue, params, pData) }
 }

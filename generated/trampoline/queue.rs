@@ -3,43 +3,36 @@
 
 //! Trampolines of commands whose first parameter is a queue.
 
-use super::super::lookup::row;
 use super::super::types::*;
-use crate::seam;
 
 /// [`vkGetQueueCheckpointData2NV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetQueueCheckpointData2NV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetQueueCheckpointData2NV(
     queue: VkQueue,
     pCheckpointDataCount: *mut u32,
     pCheckpointData: *mut VkCheckpointData2NV,
 ) {
-    match unsafe { seam::device_table(queue) } {
-        Some(table) => unsafe { (*table.vkGetQueueCheckpointData2NV)(queue, pCheckpointDataCount, pCheckpointData) },
-        None => seam::reject(row::vkGetQueueCheckpointData2NV),
-    }
+    forward! { vkGetQueueCheckpointData2NV(queue, pCheckpointDataCount, pCheckpointData) }
 }
 
 /// [`vkGetQueueCheckpointDataNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetQueueCheckpointDataNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkGetQueueCheckpointDataNV(
     queue: VkQueue,
     pCheckpointDataCount: *mut u32,
     pCheckpointData: *mut VkCheckpointDataNV,
 ) {
-    match unsafe { seam::device_table(queue) } {
-        Some(table) => unsafe { (*table.vkGetQueueCheckpointDataNV)(queue, pCheckpointDataCount, pCheckpointData) },
-        None => seam::reject(row::vkGetQueueCheckpointDataNV),
-    }
+    forward! { vkGetQueueCheckpointDataNV(queue, pCheckpointDataCount, pCheckpointData) }
 }
 
 /// [`vkQueueBeginDebugUtilsLabelEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkQueueBeginDebugUtilsLabelEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkQueueBeginDebugUtilsLabelEXT(queue: VkQueue, pLabelInfo: *const VkDebugUtilsLabelEXT) {
-    match unsafe { seam::device_table(queue) } {
-        Some(table) => unsafe { (*table.vkQueueBeginDebugUtilsLabelEXT)(queue, pLabelInfo) },
-        None => seam::reject(row::vkQueueBeginDebugUtilsLabelEXT),
-    }
+    forward! { vkQueueBeginDebugUtilsLabelEXT(queue, pLabelInfo) }
 }
 
 /// [`vkQueueBindSparse`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkQueueBindSparse.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkQueueBindSparse(
     queue: VkQueue,
@@ -47,79 +40,63 @@ pub unsafe extern "system" fn vkQueueBindSparse(
     pBindInfo: *const VkBindSparseInfo,
     fence: VkFence,
 ) -> VkResult {
-    match unsafe { seam::device_table(queue) } {
-        Some(table) => unsafe { (*table.vkQueueBindSparse)(queue, bindInfoCount, pBindInfo, fence) },
-        None => seam::reject(row::vkQueueBindSparse),
-    }
+    forward! { vkQueueBindSparse(queue, bindInfoCount, pBindInfo, fence) }
 }
 
 /// [`vkQueueEndDebugUtilsLabelEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkQueueEndDebugUtilsLabelEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkQueueEndDebugUtilsLabelEXT(queue: VkQueue) {
-    match unsafe { seam::device_table(queue) } {
-        Some(table) => unsafe { (*table.vkQueueEndDebugUtilsLabelEXT)(queue) },
-        None => seam::reject(row::vkQueueEndDebugUtilsLabelEXT),
-    }
+    forward! { vkQueueEndDebugUtilsLabelEXT(queue) }
 }
 
 /// [`vkQueueInsertDebugUtilsLabelEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkQueueInsertDebugUtilsLabelEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkQueueInsertDebugUtilsLabelEXT(queue: VkQueue, pLabelInfo: *const VkDebugUtilsLabelEXT) {
-    match unsafe { seam::device_table(queue) } {
-        Some(table) => unsafe { (*table.vkQueueInsertDebugUtilsLabelEXT)(queue, pLabelInfo) },
-        None => seam::reject(row::vkQueueInsertDebugUtilsLabelEXT),
-    }
+    forward! { vkQueueInsertDebugUtilsLabelEXT(queue, pLabelInfo) }
 }
 
 /// [`vkQueueNotifyOutOfBandLegacyNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkQueueNotifyOutOfBandLegacyNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkQueueNotifyOutOfBandLegacyNV(queue: VkQueue, queueType: u32) {
-    match unsafe { seam::device_table(queue) } {
-        Some(table) => unsafe { (*table.vkQueueNotifyOutOfBandLegacyNV)(queue, queueType) },
-        None => seam::reject(row::vkQueueNotifyOutOfBandLegacyNV),
-    }
+    forward! { vkQueueNotifyOutOfBandLegacyNV(queue, queueType) }
 }
 
 /// [`vkQueueNotifyOutOfBandNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkQueueNotifyOutOfBandNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkQueueNotifyOutOfBandNV(
     queue: VkQueue,
     pQueueTypeInfo: *const VkOutOfBandQueueTypeInfoNV,
 ) {
-    match unsafe { seam::device_table(queue) } {
-        Some(table) => unsafe { (*table.vkQueueNotifyOutOfBandNV)(queue, pQueueTypeInfo) },
-        None => seam::reject(row::vkQueueNotifyOutOfBandNV),
-    }
+    forward! { vkQueueNotifyOutOfBandNV(queue, pQueueTypeInfo) }
 }
 
 /// [`vkQueuePresentKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkQueuePresentKHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkQueuePresentKHR(queue: VkQueue, pPresentInfo: *const VkPresentInfoKHR) -> VkResult {
-    match unsafe { seam::device_table(queue) } {
-        Some(table) => unsafe { (*table.vkQueuePresentKHR)(queue, pPresentInfo) },
-        None => seam::reject(row::vkQueuePresentKHR),
-    }
+    forward! { vkQueuePresentKHR(queue, pPresentInfo) }
 }
 
 /// [`vkQueueSetPerfHintQCOM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkQueueSetPerfHintQCOM.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkQueueSetPerfHintQCOM(
     queue: VkQueue,
     pPerfHintInfo: *const VkPerfHintInfoQCOM,
 ) -> VkResult {
-    match unsafe { seam::device_table(queue) } {
-        Some(table) => unsafe { (*table.vkQueueSetPerfHintQCOM)(queue, pPerfHintInfo) },
-        None => seam::reject(row::vkQueueSetPerfHintQCOM),
-    }
+    forward! { vkQueueSetPerfHintQCOM(queue, pPerfHintInfo) }
 }
 
 /// [`vkQueueSetPerformanceConfigurationINTEL`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkQueueSetPerformanceConfigurationINTEL.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkQueueSetPerformanceConfigurationINTEL(
     queue: VkQueue,
     configuration: VkPerformanceConfigurationINTEL,
 ) -> VkResult {
-    match unsafe { seam::device_table(queue) } {
-        Some(table) => unsafe { (*table.vkQueueSetPerformanceConfigurationINTEL)(queue, configuration) },
-        None => seam::reject(row::vkQueueSetPerformanceConfigurationINTEL),
-    }
+    forward! { vkQueueSetPerformanceConfigurationINTEL(queue, configuration) }
 }
 
 /// [`vkQueueSubmit`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkQueueSubmit.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkQueueSubmit(
     queue: VkQueue,
@@ -127,13 +104,11 @@ pub unsafe extern "system" fn vkQueueSubmit(
     pSubmits: *const VkSubmitInfo,
     fence: VkFence,
 ) -> VkResult {
-    match unsafe { seam::device_table(queue) } {
-        Some(table) => unsafe { (*table.vkQueueSubmit)(queue, submitCount, pSubmits, fence) },
-        None => seam::reject(row::vkQueueSubmit),
-    }
+    forward! { vkQueueSubmit(queue, submitCount, pSubmits, fence) }
 }
 
 /// [`vkQueueSubmit2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkQueueSubmit2.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkQueueSubmit2(
     queue: VkQueue,
@@ -141,30 +116,23 @@ pub unsafe extern "system" fn vkQueueSubmit2(
     pSubmits: *const VkSubmitInfo2,
     fence: VkFence,
 ) -> VkResult {
-    match unsafe { seam::device_table(queue) } {
-        Some(table) => unsafe { (*table.vkQueueSubmit2)(queue, submitCount, pSubmits, fence) },
-        None => seam::reject(row::vkQueueSubmit2),
-    }
+    forward! { vkQueueSubmit2(queue, submitCount, pSubmits, fence) }
 }
 
 /// [`vkQueueSubmit2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkQueueSubmit2KHR.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkQueueSubmit2KHR(
     queue: VkQueue,
     submitCount: u32,
     pSubmits: *const VkSubmitInfo2,
     fence: VkFence,
 ) -> VkResult {
-    match unsafe { seam::device_table(queue) } {
-        Some(table) => unsafe { (*table.vkQueueSubmit2KHR)(queue, submitCount, pSubmits, fence) },
-        None => seam::reject(row::vkQueueSubmit2KHR),
-    }
+    forward! { vkQueueSubmit2KHR(queue, submitCount, pSubmits, fence) }
 }
 
 /// [`vkQueueWaitIdle`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkQueueWaitIdle.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkQueueWaitIdle(queue: VkQueue) -> VkResult {
-    match unsafe { seam::device_table(queue) } {
-        Some(table) => unsafe { (*table.vkQueueWaitIdle)(queue) },
-        None => seam::reject(row::vkQueueWaitIdle),
-    }
+    forward! { vkQueueWaitIdle(queue) }
 }

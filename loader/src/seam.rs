@@ -34,6 +34,13 @@ pub unsafe fn device_table<H: Dispatchable>(handle: H) -> Option<&'static Device
     }
     // SAFETY: the caller promises that a non-null handle is readable.
     let table = unsafe { *object };
+    // The newest device, nearly always the only one, is known without a look at its memory: it has the magic, since its
+    // record is alive. The table is the first member of the record.
+    let newest = state::DEVICES.newest();
+    if std::ptr::eq(table, newest.as_ptr().cast()) {
+        // SAFETY: the list holds live records only, and no object holds what stands for an empty list.
+        return Some(unsafe { newest.cast().as_ref() });
+    }
     if table.is_null() {
         return None;
     }
@@ -269,13 +276,17 @@ pub unsafe extern "C" fn missing_unknown_function(driver: *const c_void, index: 
     unsafe { crate::proc_addr::missing_physical_device_function(driver.cast(), index) }
 }
 
-/// Byte offsets that the machine-code thunks use (DRV-229).
+/// Byte offsets that machine code uses (DRV-229).
 pub mod offsets {
+    use crate::device::Device;
     use crate::generated::dispatch::{DeviceTable, InstanceTable};
     use crate::instance::InstanceDriver;
     use crate::physical_device::{AppPhysicalDevice, ChainPhysicalDevice};
+    use crate::state::List;
     use std::mem::offset_of;
 
+    /// The newest member in a list of devices.
+    pub const NEWEST: usize = List::<Device>::NEWEST;
     /// Unknown slots of a device table.
     pub const DEVICE_UNKNOWN: usize = offset_of!(DeviceTable, unknown);
     /// Unknown slots of an instance table.

@@ -75,39 +75,38 @@ pub trait Linked: Sync + Sized + 'static {
 
 /// A list threaded through its members, so that adding one needs no memory.
 pub struct List<T> {
-    head: Mutex<Head<T>>,
+    /// Held while links are followed or changed.
+    lock: Mutex<()>,
+    /// The newest member, or [`List::END`]. Written under the lock.
+    head: AtomicPtr<T>,
     /// The member that [`List::at`] found last.
     recent: AtomicPtr<T>,
 }
 
-struct Head<T>(*mut T);
-
-// SAFETY: the pointers are only followed under the list's lock, members stay valid until they are removed, and any thread
-// may use them.
-unsafe impl<T: Sync> Send for Head<T> {}
-
-impl<T: Linked> Head<T> {
-    /// The newest member that `wanted` accepts.
-    fn find(&self, mut wanted: impl FnMut(&T) -> bool) -> Option<&'static T> {
-        let mut at = self.0;
-        // SAFETY: members are valid while they are in the list, which is locked while its head is borrowed.
-        while let Some(current) = unsafe { at.cast_const().as_ref() } {
-            if wanted(current) {
-                return Some(current);
-            }
-            at = current.next().load(Ordering::Relaxed);
-        }
-        None
-    }
-}
+/// Its address ends every list.
+static END: u8 = 0;
 
 impl<T: Linked> List<T> {
+    /// Stands where no member follows. Not null, so that [`List::newest`] never equals what an object may hold.
+    const END: *mut T = (&raw const END).cast_mut().cast();
+
     /// An empty list.
     pub const fn new() -> Self {
         Self {
-            head: Mutex::new(Head(std::ptr::null_mut())),
+            lock: Mutex::new(()),
+            head: AtomicPtr::new(Self::END),
             recent: AtomicPtr::new(std::ptr::null_mut()),
         }
+    }
+
+    /// Where [`List::newest`] stands in a list.
+    pub const NEWEST: usize = std::mem::offset_of!(Self, head);
+
+    /// The address of the newest member, or one that no object outside this library holds.
+    #[inline(always)]
+    pub fn newest(&self) -> NonNull<T> {
+        // SAFETY: members and the end of the list have addresses.
+        unsafe { NonNull::new_unchecked(self.head.load(Ordering::Relaxed)) }
     }
 
     /// Adds a member.
@@ -117,10 +116,11 @@ impl<T: Linked> List<T> {
     /// that [`List::find`] or [`List::at`] gave: what removes an object must not run beside a command that uses it, which is
     /// what Vulkan's external synchronisation demands of the application.
     pub unsafe fn insert(&self, member: NonNull<T>) {
-        let mut head = lock(&self.head);
+        let _locked = lock(&self.lock);
+        let older = self.head.load(Ordering::Relaxed);
         // SAFETY: valid by this function's contract.
-        unsafe { member.as_ref() }.next().store(head.0, Ordering::Relaxed);
-        head.0 = member.as_ptr();
+        unsafe { member.as_ref() }.next().store(older, Ordering::Relaxed);
+        self.head.store(member.as_ptr(), Ordering::Relaxed);
     }
 
     /// Removes a member. Returns whether it was in the list.
@@ -131,36 +131,55 @@ impl<T: Linked> List<T> {
             Ordering::AcqRel,
             Ordering::Relaxed,
         );
-        let mut head = lock(&self.head);
-        let mut previous: Option<&T> = None;
-        let mut at = head.0;
-        // SAFETY: members are valid while they are in the list, and the list is locked.
-        while let Some(current) = unsafe { at.cast_const().as_ref() } {
-            let after = current.next().load(Ordering::Relaxed);
-            if std::ptr::eq(at, member) {
-                match previous {
-                    Some(previous) => previous.next().store(after, Ordering::Relaxed),
-                    None => head.0 = after,
-                }
+        let _locked = lock(&self.lock);
+        let mut link = &self.head;
+        // SAFETY: the list is locked.
+        while let Some(current) = unsafe { Self::member(link) } {
+            if std::ptr::eq(current, member) {
+                link.store(current.next().load(Ordering::Relaxed), Ordering::Relaxed);
                 return true;
             }
-            previous = Some(current);
-            at = after;
+            link = current.next();
         }
         false
     }
 
     /// The newest member that `wanted` accepts. The reference outlives the lock, by the contract of [`List::insert`].
     pub fn find(&self, wanted: impl FnMut(&T) -> bool) -> Option<&'static T> {
-        lock(&self.head).find(wanted)
+        let _locked = lock(&self.lock);
+        // SAFETY: the list is locked.
+        unsafe { self.search(wanted) }
     }
-}
 
-impl<T: Linked> List<T> {
     /// Does something while the list stays as it is, unless it has a member that `wanted` accepts.
     pub fn unless_any<R>(&self, wanted: impl FnMut(&T) -> bool, action: impl FnOnce() -> R) -> Option<R> {
-        let head = lock(&self.head);
-        head.find(wanted).is_none().then(action)
+        let _locked = lock(&self.lock);
+        // SAFETY: the list is locked.
+        unsafe { self.search(wanted) }.is_none().then(action)
+    }
+
+    /// # Safety
+    /// The list is locked.
+    unsafe fn search(&self, mut wanted: impl FnMut(&T) -> bool) -> Option<&'static T> {
+        let mut link = &self.head;
+        // SAFETY: by this function's contract.
+        while let Some(current) = unsafe { Self::member(link) } {
+            if wanted(current) {
+                return Some(current);
+            }
+            link = current.next();
+        }
+        None
+    }
+
+    /// The member that a link leads to.
+    ///
+    /// # Safety
+    /// The list is locked, and `link` is its head or that of a member.
+    unsafe fn member<'a>(link: &AtomicPtr<T>) -> Option<&'a T> {
+        let at = link.load(Ordering::Relaxed).cast_const();
+        // SAFETY: members are valid while they are in the list, and the list is locked.
+        (!std::ptr::eq(at, Self::END)).then(|| unsafe { &*at })
     }
 
     /// The member at `address`, without the lock if it is the one that was asked for last.
@@ -179,5 +198,37 @@ impl<T: Linked> List<T> {
 impl<T: Linked> Default for List<T> {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Member(AtomicPtr<Self>);
+
+    impl Linked for Member {
+        fn next(&self) -> &AtomicPtr<Self> {
+            &self.0
+        }
+    }
+
+    #[test]
+    fn app_182_the_newest_member_is_alive_and_never_null() {
+        let members = [const { Member(AtomicPtr::new(std::ptr::null_mut())) }; 3];
+        let list = List::new();
+        let empty = list.newest();
+        for member in &members {
+            // SAFETY: the members outlive the list's use of them.
+            unsafe { list.insert(NonNull::from(member)) };
+            assert_eq!(list.newest(), NonNull::from(member));
+        }
+        assert!(list.remove(&raw const members[1]) && !list.remove(&raw const members[1]));
+        assert_eq!(list.newest(), NonNull::from(&members[2]));
+        assert!(list.remove(&raw const members[2]));
+        assert_eq!(list.newest(), NonNull::from(&members[0]));
+        assert!(list.find(|_| false).is_none());
+        assert!(list.remove(&raw const members[0]));
+        assert_eq!(list.newest(), empty);
     }
 }

@@ -11,6 +11,9 @@ use quote::quote;
 use std::collections::BTreeMap;
 use vk_registry::model::{Level, Param};
 
+/// What stands before the modules: the body that most trampolines share.
+const SHARED: &str = include_str!("templates/trampoline.rs");
+
 /// Commands by the module they are emitted into: one for each kind of first parameter.
 pub(super) fn by_first_parameter<'p, 'a>(
     commands: impl Iterator<Item = &'p CommandPlan<'a>>,
@@ -38,7 +41,7 @@ pub(super) fn files(plan: &Plan<'_>) -> Vec<File> {
     let modules: Vec<Ident> = groups.keys().map(|module| ident(module)).collect();
     let mut files = vec![
         File::rust(plan, "trampoline/mod.rs")
-            .doc("The functions that the application calls, by first parameter.")
+            .text(SHARED)
             .items(quote!(#(mod #modules;)*))
             .items(quote!(#(pub use #modules::*;)*)),
     ];
@@ -50,7 +53,7 @@ pub(super) fn files(plan: &Plan<'_>) -> Vec<File> {
                     "Trampolines of commands whose first parameter is {}.",
                     described(module)
                 ))
-                .items(uses(commands))
+                .items(uses(plan, commands))
                 .items(quote!(#(#functions)*)),
         );
     }
@@ -67,19 +70,22 @@ pub(super) fn described(module: &str) -> String {
     }
 }
 
-fn uses(commands: &[&CommandPlan<'_>]) -> TokenStream {
+fn uses(plan: &Plan<'_>, commands: &[&CommandPlan<'_>]) -> TokenStream {
     let any = |wanted: fn(&CommandPlan<'_>) -> bool| commands.iter().any(|command| wanted(command));
     let app = any(|command| command.generic).then(|| {
         quote!(
             use crate::handle::App;
         )
     });
-    let checked = any(|command| command.entry != Entry::Handwritten).then(|| {
+    let is_checked = commands
+        .iter()
+        .any(|command| command.entry != Entry::Handwritten && !is_forwarded(plan, command));
+    let checked = is_checked.then(|| {
         quote! {
             use crate::seam;
         }
     });
-    let row = any(|command| command.entry != Entry::Handwritten).then(|| {
+    let row = is_checked.then(|| {
         quote!(
             use super::super::lookup::row;
         )
@@ -101,10 +107,13 @@ fn function(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {
     let body = match command.entry {
         Entry::Handwritten => handwritten(command),
         Entry::OutputHandles => output_handles(plan, command),
-        Entry::Generated | Entry::Shared => pass_through(plan, command),
+        Entry::Generated | Entry::Shared if is_forwarded(plan, command) => forward(command),
+        Entry::Generated | Entry::Shared => check(command, call(plan, command)),
     };
+    let naked = is_forwarded(plan, command).then(|| quote!(#[cfg_attr(vkl_naked, unsafe(naked))]));
     quote! {
         #doc
+        #naked
         #export
         pub unsafe extern "system" fn #name(#(#params),*) #returned { #body }
     }
@@ -147,8 +156,21 @@ pub(super) fn first_parameter<'c>(command: &'c CommandPlan<'_>) -> &'c str {
     command.command.params.first().map_or("", |param| &param.name)
 }
 
-fn pass_through(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {
-    check(command, call(plan, command))
+/// Whether a trampoline only jumps on: the handle's table is all that it looks at.
+fn is_forwarded(plan: &Plan<'_>, command: &CommandPlan<'_>) -> bool {
+    let as_they_are = || {
+        let (given, lowered) = (arguments(command), lowered_arguments(plan, command));
+        given
+            .iter()
+            .map(TokenStream::to_string)
+            .eq(lowered.iter().map(TokenStream::to_string))
+    };
+    matches!(command.entry, Entry::Generated | Entry::Shared) && command.command.level == Level::Device && as_they_are()
+}
+
+fn forward(command: &CommandPlan<'_>) -> TokenStream {
+    let (name, arguments) = (ident(&command.command.name), arguments(command));
+    quote!(forward! { #name(#(#arguments),*) })
 }
 
 fn call(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {

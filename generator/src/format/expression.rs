@@ -52,9 +52,32 @@ fn print(tokens: &[Token], depth: usize, column: usize, suffix: &str, out: &mut 
             out.push('}');
         }
         [head @ .., Token::Group('(', arguments)] => call(head, arguments, depth, out),
+        [name, bang, Token::Group('{', content)] if bang.is_punct("!") => {
+            out.push_str(&format!("{}! {{\n", flat::print(std::slice::from_ref(name))));
+            wrapped(&flat::print(content), depth + INDENT, out);
+            pad(out, depth);
+            out.push('}');
+        }
         _ => out.push_str(&flat::print(tokens)),
     }
     out.push_str(suffix);
+}
+
+/// Prints a line, continued where a space allows; the formatter leaves what stands in braces of a macro alone.
+fn wrapped(line: &str, depth: usize, out: &mut String) {
+    let mut rest = line;
+    while depth + rest.len() > MAX_WIDTH {
+        let Some(cut) = rest[..=MAX_WIDTH - depth].rfind(' ') else {
+            break;
+        };
+        pad(out, depth);
+        out.push_str(&rest[..cut]);
+        out.push('\n');
+        rest = &rest[cut + 1..];
+    }
+    pad(out, depth);
+    out.push_str(rest);
+    out.push('\n');
 }
 
 /// Whether a brace behind these words opens a block rather than a literal.
@@ -127,6 +150,7 @@ fn narrow(tokens: &[Token]) -> bool {
             Token::Group('{', content) if before.is_some_and(|token| token.is_word("unsafe")) => {
                 !content.iter().any(|token| token.is_punct(";")) && narrow(content)
             }
+            Token::Group('{', _) if before.is_some_and(|token| token.is_punct("!")) => true,
             Token::Group('{', content) => flat::print(content).len() <= LITERAL_WIDTH,
             _ => true,
         }

@@ -148,6 +148,43 @@ fn app_183_foreign_devices_queues_and_command_buffers() {
     });
 }
 
+/// APP-182: each of several devices is valid, whichever is the newest, and other objects are not.
+#[test]
+fn app_182_every_device_of_several_is_valid() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        scene.env("VK_LOADER_DEBUG", "").limit(120);
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance();
+            let physical = instance.named("one");
+            let wait = |device: vk::Device| call!(vk, PFN_vkDeviceWaitIdle(device));
+            let refuses_others = || {
+                let address = instance.address("vkDeviceWaitIdle");
+                let table = [0x1234_u64; 64];
+                for foreign in [[0_u64; 4], [table.as_ptr() as u64; 4]] {
+                    let text = abort_text(address, foreign.as_ptr() as u64);
+                    assert!(text.contains("vkDeviceWaitIdle: Invalid device"), "{text}");
+                }
+            };
+            let older = instance.device(physical, &[]);
+            let newer = instance.device(physical, &[]);
+            assert_eq!(
+                (wait(older.raw), wait(newer.raw)),
+                (vk::Result::SUCCESS, vk::Result::SUCCESS)
+            );
+            refuses_others();
+            drop(newer);
+            assert_eq!(wait(older.raw), vk::Result::SUCCESS);
+            let newest = instance.device(physical, &[]);
+            drop(older);
+            assert_eq!(wait(newest.raw), vk::Result::SUCCESS);
+            drop(newest);
+            refuses_others();
+        });
+        assert_eq!(outcome.ok().calls("a", "vkDeviceWaitIdle").len(), 4);
+    });
+}
+
 /// APP-180, APP-233: the exported functions do the same, and print without being asked to.
 #[test]
 fn app_180_exported_functions_check_too() {

@@ -30,6 +30,8 @@ mod code;
 mod code;
 
 pub use code::{SUPPORTED, vkl_reject};
+#[cfg(vkl_naked)]
+pub(crate) use code::{first, first_half};
 
 /// Stubs of one size, one after the other.
 struct Stubs {
@@ -96,6 +98,12 @@ pub fn return_zero() -> Slot {
 /// Whether the function stands for a device command that nothing answers.
 pub fn is_missing_device(function: Slot) -> bool {
     crate::table::to_word(function) == crate::table::to_word(return_zero()) || code::is_missing_device(function)
+}
+
+/// Whether the function is the missing stub of a device command. Those that tolerate a missing target have another one.
+#[inline(always)]
+pub fn is_missing_stub(function: Slot) -> bool {
+    code::is_missing_device(function)
 }
 
 /// Whether the function stands for an instance or physical-device command that nothing answers.

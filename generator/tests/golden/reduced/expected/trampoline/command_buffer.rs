@@ -3,46 +3,34 @@
 
 //! Trampolines of commands whose first parameter is a command buffer.
 
-use super::super::lookup::row;
 use super::super::types::*;
-use crate::seam;
 
 /// [`vkCmdBeginDebugUtilsLabelEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginDebugUtilsLabelEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBeginDebugUtilsLabelEXT(
     commandBuffer: VkCommandBuffer,
     pLabelInfo: *const VkDebugUtilsLabelEXT,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdBeginDebugUtilsLabelEXT)(commandBuffer, pLabelInfo) },
-        None => seam::reject(row::vkCmdBeginDebugUtilsLabelEXT),
-    }
+    forward! { vkCmdBeginDebugUtilsLabelEXT(commandBuffer, pLabelInfo) }
 }
 
 /// [`vkCmdDecompressMemoryIndirectCountNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDecompressMemoryIndirectCountNV.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDecompressMemoryIndirectCountNV(
     commandBuffer: VkCommandBuffer,
     indirectCommandsAddress: VkDeviceAddress,
     indirectCommandsCountAddress: VkDeviceAddress,
     stride: u32,
 ) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe {
-            (*table.vkCmdDecompressMemoryIndirectCountNV)(
-                commandBuffer,
-                indirectCommandsAddress,
-                indirectCommandsCountAddress,
-                stride,
-            )
-        },
-        None => seam::reject(row::vkCmdDecompressMemoryIndirectCountNV),
+    forward! {
+        vkCmdDecompressMemoryIndirectCountNV(commandBuffer, indirectCommandsAddress, indirectCommandsCountAddress,
+        stride)
     }
 }
 
 /// [`vkCmdSetBlendConstants`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetBlendConstants.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetBlendConstants(commandBuffer: VkCommandBuffer, blendConstants: *const f32) {
-    match unsafe { seam::device_table(commandBuffer) } {
-        Some(table) => unsafe { (*table.vkCmdSetBlendConstants)(commandBuffer, blendConstants) },
-        None => seam::reject(row::vkCmdSetBlendConstants),
-    }
+    forward! { vkCmdSetBlendConstants(commandBuffer, blendConstants) }
 }

@@ -9,14 +9,12 @@ use crate::handle::App;
 use crate::seam;
 
 /// [`vkAcquireFullScreenExclusiveModeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAcquireFullScreenExclusiveModeEXT.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 pub unsafe extern "system" fn vkAcquireFullScreenExclusiveModeEXT(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkAcquireFullScreenExclusiveModeEXT)(device, swapchain) },
-        None => seam::reject(row::vkAcquireFullScreenExclusiveModeEXT),
-    }
+    forward! { vkAcquireFullScreenExclusiveModeEXT(device, swapchain) }
 }
 
 /// [`vkAllocateCommandBuffers`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAllocateCommandBuffers.html)
@@ -50,12 +48,10 @@ pub unsafe extern "system" fn vkCreateSwapchainKHR(
 }
 
 /// [`vkGetDeviceProcAddr`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceProcAddr.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetDeviceProcAddr(device: VkDevice, pName: *const c_char) -> PFN_vkVoidFunction {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetDeviceProcAddr)(device, pName) },
-        None => seam::reject(row::vkGetDeviceProcAddr),
-    }
+    forward! { vkGetDeviceProcAddr(device, pName) }
 }
 
 /// [`vkGetDeviceQueue`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceQueue.html)
@@ -76,6 +72,7 @@ pub unsafe extern "system" fn vkGetDeviceQueue(
 }
 
 /// [`vkGetQueryPoolResults`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetQueryPoolResults.html)
+#[cfg_attr(vkl_naked, unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetQueryPoolResults(
     device: VkDevice,
@@ -87,12 +84,5 @@ pub unsafe extern "system" fn vkGetQueryPoolResults(
     stride: VkDeviceSize,
     flags: VkQueryResultFlags,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetQueryPoolResults)(
-                device, queryPool, firstQuery, queryCount, dataSize, pData, stride, flags,
-            )
-        },
-        None => seam::reject(row::vkGetQueryPoolResults),
-    }
+    forward! { vkGetQueryPoolResults(device, queryPool, firstQuery, queryCount, dataSize, pData, stride, flags) }
 }

@@ -3,6 +3,80 @@
 
 //! The functions that the application calls, by first parameter.
 
+/// The body of a device-level command's trampoline: a check of the handle and a jump through its table (APP-159).
+///
+/// Where the build script found a compiler for it, the body is machine code: a compiler would load the function into a
+/// register before it jumps.
+#[cfg(not(vkl_naked))]
+macro_rules! forward {
+    ($name:ident($handle:ident $(, $argument:ident)*)) => {
+        match unsafe { crate::seam::device_table($handle) } {
+            Some(table) => unsafe { (*table.$name)($handle $(, $argument)*) },
+            None => crate::seam::reject(crate::generated::lookup::row::$name),
+        }
+    };
+}
+
+// The steps are those of `seam::device_table`. Nothing but rax and r11 changes before the jump.
+#[cfg(vkl_naked)]
+macro_rules! forward {
+    ($name:ident $arguments:tt) => {
+        std::arch::naked_asm!(
+            frame_begins!(),
+            concat!("test ", crate::generated::slots::first!(), ", ", crate::generated::slots::first!()),
+            "je 3f",
+            concat!("mov rax, [", crate::generated::slots::first!(), "]"),
+            "cmp rax, [rip + {devices} + {newest}]",
+            "jne 2f",
+            "1:",
+            "jmp qword ptr [rax + {slot}]",
+            "2:",
+            "test rax, rax",
+            "je 3f",
+            "mov r11, {magic}",
+            "cmp [rax], r11",
+            "je 1b",
+            "3:",
+            concat!("mov ", crate::generated::slots::first_half!(), ", {row}"),
+            "jmp {reject}",
+            frame_ends!(),
+            devices = sym crate::state::DEVICES,
+            newest = const crate::seam::offsets::NEWEST,
+            slot = const std::mem::offset_of!(crate::generated::dispatch::DeviceTable, $name),
+            magic = const crate::seam::DEVICE_MAGIC,
+            row = const crate::generated::lookup::row::$name,
+            reject = sym crate::seam::rejected_handle,
+        )
+    };
+}
+
+/// Tells debuggers and profilers that the stack is as the caller left it. The gap keeps functions apart.
+#[cfg(all(vkl_naked, not(windows)))]
+macro_rules! frame_begins {
+    () => {
+        ".cfi_startproc"
+    };
+}
+#[cfg(all(vkl_naked, not(windows)))]
+macro_rules! frame_ends {
+    () => {
+        ".cfi_endproc\n.p2align 4, 0xCC"
+    };
+}
+/// On Windows a function without an entry in the unwind table is known to be that simple.
+#[cfg(all(vkl_naked, windows))]
+macro_rules! frame_begins {
+    () => {
+        ""
+    };
+}
+#[cfg(all(vkl_naked, windows))]
+macro_rules! frame_ends {
+    () => {
+        ".p2align 4, 0xCC"
+    };
+}
+
 mod command_buffer;
 mod device;
 mod global;
