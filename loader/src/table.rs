@@ -100,11 +100,21 @@ pub unsafe trait Slots: Sized {
 
     /// The function at `index`; `None` also past the last slot.
     fn get(&self, index: usize) -> Slot {
+        // SAFETY: the index is checked.
+        (index < Self::COUNT)
+            .then(|| unsafe { self.get_unchecked(index) })
+            .flatten()
+    }
+
+    /// The function at `index`.
+    ///
+    /// # Safety
+    /// There is a slot with this index.
+    #[inline(always)]
+    unsafe fn get_unchecked(&self, index: usize) -> Slot {
         let first = std::ptr::from_ref(self).cast::<u8>();
         // SAFETY: by the trait's contract slot `index` is a word at this place, and a function pointer or null.
-        (index < Self::COUNT)
-            .then(|| unsafe { *first.add(Self::FIRST).cast::<Slot>().add(index) })
-            .flatten()
+        unsafe { *first.add(Self::FIRST).cast::<Slot>().add(index) }
     }
 }
 

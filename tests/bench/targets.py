@@ -66,10 +66,13 @@ def _look_ups(results):
         for side, of, hit, which in results.costs:
             if side == OURS and of == visit and which == LATER and hit.startswith(f"{label}-hit:"):
                 row = Row(f"{title}, a hit", visit, hit)
-                points.append((int(hit.partition(":")[2]), results.cost(OURS, row).total()))
+                parts = results.cost(OURS, row).parts()
+                reading = sum(cost for (_, function), cost in parts.items() if "strlen" in function)
+                points.append((int(hit.partition(":")[2]), sum(parts.values()) - reading, reading))
         if points:
-            slope, base, _ = line(points)
-            note = f"a hit costs {base:.0f} + {slope:.1f} for each character of the name"
+            slope, base, _ = line([(length, rest) for length, rest, _ in points])
+            reading = sum(reading for *_, reading in points) / len(points)
+            note = f"a hit costs {base:.0f} + {slope:.1f} for each character of the name, and {reading:.0f} in strlen"
             yield Verdict(f"{title}, a hit beyond reading the name", base, 40, "instructions", row, note=note)
 
 

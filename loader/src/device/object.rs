@@ -5,13 +5,15 @@ use crate::alloc::{HostAllocator, HostBox, Latest, OutOfMemory};
 use crate::ffi::layer_interface::GetDeviceProcAddr;
 use crate::generated::dispatch::{DeviceTable, DeviceTerminatorTable};
 use crate::generated::extensions::{DeviceExtension, DeviceExtensionSet};
+use crate::generated::lookup;
+use crate::generated::terminator;
 use crate::generated::types::{PFN_vkVoidFunction, VkDevice};
 use crate::instance::{Instance, InstanceDriver};
 use crate::proc_addr;
 use crate::state::{self, Linked};
 use std::ffi::{CStr, c_void};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 
 /// A device. The dispatch pointer in the device, its queues and its command buffers is the address of this record.
 ///
@@ -19,6 +21,8 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 #[repr(C)]
 pub struct Device {
     table: DeviceTable,
+    /// [`Device::highest_rank`].
+    highest_rank: AtomicU8,
     next: AtomicPtr<Self>,
     allocator: HostAllocator,
     instance: &'static Instance,
@@ -43,8 +47,6 @@ pub(super) struct Bottom {
     pub get_device_proc_addr: GetDeviceProcAddr,
     /// Relevant extensions enabled on the driver (DRV-197).
     pub enabled: DeviceExtensionSet,
-    /// Core commands newer than the application's API version are hidden (DRV-198).
-    pub hides_newer_commands: bool,
     /// The driver's functions behind the loader's device terminators; absent where the extension is not enabled.
     pub terminators: DeviceTerminatorTable,
 }
@@ -64,6 +66,7 @@ impl Device {
         HostBox::try_new(
             Self {
                 table: proc_addr::empty_device_table(),
+                highest_rank: AtomicU8::new(lookup::ALL_RANKS),
                 next: AtomicPtr::new(std::ptr::null_mut()),
                 allocator,
                 instance,
@@ -133,9 +136,20 @@ impl Device {
         self.requested.contains(extension)
     }
 
-    /// Whether core commands newer than the application's API version are hidden (APP-46).
-    pub fn hides_newer_commands(&self) -> bool {
-        self.bottom.get().is_some_and(|bottom| bottom.hides_newer_commands)
+    /// The rank of the newest core version whose commands the look-up shows (APP-46).
+    #[inline(always)]
+    pub fn highest_rank(&self) -> u8 {
+        self.highest_rank.load(Ordering::Relaxed)
+    }
+
+    /// Records whether the look-up hides core commands newer than the application's API version.
+    pub(super) fn hide_newer_commands(&self, hides: bool) {
+        let highest = if hides {
+            lookup::rank(self.instance.api_version().0)
+        } else {
+            lookup::ALL_RANKS
+        };
+        self.highest_rank.store(highest, Ordering::Relaxed);
     }
 
     /// Records the handle that the application gets, and the lookup that belongs to it. From now on other threads ask the
@@ -150,9 +164,13 @@ impl Device {
         VkDevice(self.handle.load(Ordering::Acquire))
     }
 
-    /// Asks the top of the chain for a function.
+    /// Asks the top of the chain for a function that the registry does not know.
     pub fn ask_chain(&self, name: &CStr) -> PFN_vkVoidFunction {
-        let lookup = self.lookup.get()?;
+        let lookup = *self.lookup.get()?;
+        if std::ptr::fn_addr_eq(lookup, terminator::vkGetDeviceProcAddr as GetDeviceProcAddr) {
+            // Without layers the driver is the chain.
+            return self.ask_driver(name);
+        }
         // SAFETY: the topmost entity's lookup function with the handle that it returned.
         unsafe { lookup(self.handle(), name.as_ptr()) }
     }

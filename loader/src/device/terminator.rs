@@ -135,11 +135,11 @@ impl Creation<'_> {
             handle,
             get_device_proc_addr,
             enabled,
-            hides_newer_commands: maintenance5,
             terminators: self.terminators(get_device_proc_addr, handle, enabled),
         };
         let first = self.device.bottom.get().is_none();
         self.device.bottom.add(room, bottom);
+        self.device.hide_newer_commands(maintenance5);
         if first {
             publish(self.device);
         }

@@ -3,7 +3,8 @@
 use super::tables::absent_to_null;
 use crate::device::Device;
 use crate::generated::extensions::{DeviceExtension, InstanceExtension};
-use crate::generated::lookup::{self, Level, ROWS, Row, row};
+use crate::generated::lookup::{self, Level, Place, ROWS, row};
+use crate::generated::slots;
 use crate::generated::types::{PFN_vkVoidFunction, VkDevice};
 use crate::seam;
 use crate::table::Slots;
@@ -24,7 +25,7 @@ enum Answer {
 }
 
 /// Everything that is not in APP-41, APP-42 or APP-44 is the slot.
-fn answer(number: u16) -> Answer {
+const fn answer(number: u16) -> Answer {
     match number {
         row::vkGetDeviceProcAddr | row::vkDestroyDevice | row::vkGetDeviceQueue | row::vkAllocateCommandBuffers => {
             Answer::Loader
@@ -36,20 +37,50 @@ fn answer(number: u16) -> Answer {
     }
 }
 
+/// Whether the look-up of a device may answer a command with something else than its slot.
+pub const fn is_loaders(number: u16) -> bool {
+    !matches!(answer(number), Answer::Slot)
+}
+
 /// Looks a device command up.
 ///
 /// # Safety
 /// `name` is NULL or terminated; `handle` is NULL or readable as [`seam::device_table`] demands.
+#[inline(always)]
 pub unsafe fn get_device_proc_addr(handle: VkDevice, name: *const c_char) -> PFN_vkVoidFunction {
     if name.is_null() {
         return None;
     }
     // SAFETY: terminated by this function's contract.
     let name = unsafe { CStr::from_ptr(name) };
+    let place = lookup::place(name.to_bytes());
+    if place.is_none_or(|place| !place.is_ranked()) {
+        // SAFETY: passed on.
+        return unsafe { decide(handle, name, place) };
+    }
+    // SAFETY: passed on.
+    let (Some(place), Some(table)) = (place, unsafe { seam::device_table(handle) }) else {
+        return None;
+    };
+    // SAFETY: `device_table` gave it.
+    if !place.is_shown(unsafe { Device::of_table(table) }.highest_rank()) {
+        return None;
+    }
+    // SAFETY: a command with a rank has a slot.
+    let function = unsafe { table.get_unchecked(usize::from(place.slot)) };
+    function.filter(|&function| !slots::is_missing_stub(Some(function)))
+}
+
+/// The answer to a name that needs more than a look into the table.
+///
+/// # Safety
+/// As for [`get_device_proc_addr`].
+#[inline(never)]
+unsafe fn decide(handle: VkDevice, name: &CStr, place: Option<&Place>) -> PFN_vkVoidFunction {
     if !name.to_bytes().starts_with(b"vk") {
         return None;
     }
-    let found = lookup::find_number(name.to_bytes()).map(|number| (&ROWS[usize::from(number)], answer(number)));
+    let found = place.map(|place| (&ROWS[usize::from(place.row)], answer(place.row)));
     if let Some((row, Answer::Loader)) = found {
         return Some(row.trampoline);
     }
@@ -60,7 +91,7 @@ pub unsafe fn get_device_proc_addr(handle: VkDevice, name: *const c_char) -> PFN
     let Some((row, answer)) = found else {
         return device.ask_chain(name);
     };
-    if row.level != Level::Device || is_suppressed(device, row) {
+    if row.level != Level::Device || lookup::rank(row.core) > device.highest_rank() {
         return None;
     }
     match answer {
@@ -77,9 +108,4 @@ pub unsafe fn get_device_proc_addr(handle: VkDevice, name: *const c_char) -> PFN
             Some(row.trampoline).filter(|_| enabled)
         }
     }
-}
-
-/// Core commands above the application's version are hidden once maintenance5 is enabled in full (APP-46).
-fn is_suppressed(device: &Device, row: &Row) -> bool {
-    row.core != 0 && device.hides_newer_commands() && row.core > device.instance().api_version().0
 }

@@ -1,7 +1,7 @@
 //! `vkGetInstanceProcAddr` as the application calls it (APP-20 to APP-35, DRV-212).
 
 use super::unknown;
-use crate::generated::lookup::{self, Gate, Level, is, row};
+use crate::generated::lookup::{self, Gate, Level, Place, ROWS, is, row};
 use crate::generated::types::PFN_vkVoidFunction;
 use crate::handle::{App, InstanceHandle};
 use crate::seam;
@@ -13,13 +13,31 @@ use std::ffi::{CStr, c_char};
 /// # Safety
 /// `name` is NULL or terminated. `handle` is NULL or readable as [`seam::instance_object`] demands, unless `name` is
 /// `vkGetInstanceProcAddr`.
+#[inline(always)]
 pub unsafe fn get_instance_proc_addr(handle: InstanceHandle<App>, name: *const c_char) -> PFN_vkVoidFunction {
     if name.is_null() {
         return None;
     }
     // SAFETY: terminated by this function's contract.
     let name = unsafe { CStr::from_ptr(name) };
-    let row = lookup::find(name.to_bytes());
+    let place = lookup::place(name.to_bytes());
+    if let Some(place) = place.filter(|place| place.is_ranked()) {
+        // SAFETY: passed on.
+        if unsafe { seam::instance_object(handle) }.is_some() {
+            return Some(ROWS[usize::from(place.row)].trampoline);
+        }
+    }
+    // SAFETY: passed on.
+    unsafe { decide(handle, name, place) }
+}
+
+/// The answer to a name that not every valid instance has, or to a handle that may be none.
+///
+/// # Safety
+/// As for [`get_instance_proc_addr`].
+#[inline(never)]
+unsafe fn decide(handle: InstanceHandle<App>, name: &CStr, place: Option<&Place>) -> PFN_vkVoidFunction {
+    let row = place.map(|place| &ROWS[usize::from(place.row)]);
     if let Some(row) = row {
         if is(row, row::vkGetInstanceProcAddr) {
             return Some(row.trampoline);

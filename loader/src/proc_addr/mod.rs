@@ -12,7 +12,7 @@ mod tables;
 mod unknown;
 
 pub use bottom::{bottom_get_device_proc_addr, bottom_get_instance_proc_addr, bottom_get_physical_device_proc_addr};
-pub use device::get_device_proc_addr;
+pub use device::{get_device_proc_addr, is_loaders};
 pub use instance::get_instance_proc_addr;
 pub use tables::{
     absent_to_null, empty_device_table, empty_instance_table, fill_device_table, fill_instance_table,

@@ -129,12 +129,14 @@ struct Name {
 impl Name {
     /// The name with its terminator.
     const fn bytes(self) -> &'static [u8] {
-        let (_, rest) = NAMES.as_bytes().split_at(self.start as usize);
-        rest.split_at(self.len as usize + 1).0
+        // SAFETY: `named` takes the place of every name from the text itself.
+        unsafe { std::slice::from_raw_parts(NAMES.as_ptr().add(self.start as usize), self.len as usize + 1) }
     }
 
+    #[inline(always)]
     const fn text(self) -> &'static [u8] {
-        self.bytes().split_at(self.len as usize).0
+        // SAFETY: as for `bytes`.
+        unsafe { std::slice::from_raw_parts(NAMES.as_ptr().add(self.start as usize), self.len as usize) }
     }
 }
 
@@ -146,17 +148,93 @@ impl Row {
     }
 }
 
-/// The row of a command; any bytes may be asked for.
-pub fn find(name: &[u8]) -> Option<&'static Row> {
-    find_number(name).map(|number| &ROWS[usize::from(number)])
+/// What a look-up wants to know of a command first, in one word.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Place {
+    start: u16,
+    len: u8,
+    /// What [`Place::is_shown`] goes by.
+    rank: u8,
+    /// The number of its row.
+    pub row: u16,
+    /// Its slot, as in the row.
+    pub slot: u16,
 }
 
-/// The number of a command's row; any bytes may be asked for.
-pub fn find_number(name: &[u8]) -> Option<u16> {
-    let number = position(name);
-    ROWS.get(usize::from(number))
-        .is_some_and(|row| row.name.text() == name)
-        .then_some(number)
+/// The rank up to which a device shows commands that hides none.
+pub const ALL_RANKS: u8 = u8::MAX - 1;
+/// The rank of what a device's look-up does not simply take from the device's table.
+const UNRANKED: u8 = u8::MAX;
+/// Minor versions of Vulkan 1 that have ranks.
+const MINORS: u32 = 16;
+
+impl Place {
+    const fn of(number: usize) -> Self {
+        let row = &ALL[number];
+        let is_open = matches!(row.level, Level::Device) && matches!(row.gate, Gate::Always);
+        let is_slot = is_open && !is_special(number as u16);
+        assert!(row.core < version(1, MINORS), "a core version needs a rank");
+        assert!(row.name.len as usize >= hash::WORD, "a name is shorter than a word");
+        Self {
+            start: row.name.start,
+            len: row.name.len,
+            rank: if is_slot { rank(row.core) } else { UNRANKED },
+            row: number as u16,
+            slot: row.slot,
+        }
+    }
+
+    /// Whether the command is a device's, is found through any instance, and is nothing special to a device either.
+    #[inline(always)]
+    pub fn is_ranked(&self) -> bool {
+        self.rank != UNRANKED
+    }
+
+    /// Whether a device that shows commands up to a rank answers with what is in its table's slot.
+    #[inline(always)]
+    pub fn is_shown(&self, highest: u8) -> bool {
+        self.rank <= highest
+    }
+}
+
+/// The rank of a packed core version: how many versions there were until then. 0 for what is in none.
+pub const fn rank(core: u32) -> u8 {
+    let mut rank = 0;
+    while rank < MINORS && version(1, rank) <= core {
+        rank += 1;
+    }
+    rank as u8
+}
+
+/// Whether a device command has an answer of its own (APP-41 to APP-44), or may be missing without harm (GEN-51).
+const fn is_special(number: u16) -> bool {
+    let row = &ALL[number as usize];
+    let mut index = 0;
+    while index < super::dispatch::device::NULL_TOLERANT.len() {
+        if super::dispatch::device::NULL_TOLERANT[index] == row.slot as usize {
+            return true;
+        }
+        index += 1;
+    }
+    crate::proc_addr::is_loaders(number)
+}
+
+/// The place of a command; any bytes may be asked for.
+#[inline(always)]
+pub fn place(name: &[u8]) -> Option<&'static Place> {
+    if name.len() < hash::WORD {
+        return None;
+    }
+    let place = &PLACES[position(name)];
+    let (start, len) = (place.start, place.len);
+    let text = Name { start, len }.text();
+    (text.len() == name.len() && hash::same(text, name)).then_some(place)
+}
+
+/// The row of a command; any bytes may be asked for.
+pub fn find(name: &[u8]) -> Option<&'static Row> {
+    place(name).map(|place| &ROWS[usize::from(place.row)])
 }
 
 /// Whether this is the row with a number of [`row`].
@@ -166,34 +244,46 @@ pub fn is(it: &Row, number: u16) -> bool {
 
 /// The number of a command's row. For constants: a name that is no command does not compile.
 pub const fn number(name: &str) -> u16 {
-    let row = position(name.as_bytes());
-    assert!(
-        same(ROWS_AS_CONSTANT[row as usize].name.text(), name.as_bytes()),
-        "no such command"
-    );
+    let row = ROW_AT[position(name.as_bytes())];
+    assert!(same(ALL[row as usize].name.text(), name.as_bytes()), "no such command");
     row
 }
 
-/// The number of the row that a name has, if it is a command.
-const fn position(name: &[u8]) -> u16 {
+/// The position of a name if it is a command.
+#[inline(always)]
+const fn position(name: &[u8]) -> usize {
     let hash = hash::hash(name);
-    INDEX[hash::position(hash, DISPLACEMENTS[hash::bucket(hash)])]
+    hash::position(hash, DISPLACEMENTS[hash::bucket(hash)])
 }
 
-/// The row at each position of the hash; a number past the end where there is none.
-static INDEX: [u16; hash::POSITIONS] = index();
+/// What is at each position. Where no command is, it is the first one, whose name has another position.
+static PLACES: [Place; hash::POSITIONS] = places();
 
-const fn index() -> [u16; hash::POSITIONS] {
-    let mut index = [u16::MAX; hash::POSITIONS];
+const fn places() -> [Place; hash::POSITIONS] {
+    let mut places = [Place::of(0); hash::POSITIONS];
+    let mut position = 0;
+    while position < hash::POSITIONS {
+        places[position] = Place::of(ROW_AT[position] as usize);
+        position += 1;
+    }
+    places
+}
+
+/// The number of the row at each position.
+const ROW_AT: [u16; hash::POSITIONS] = rows_at();
+
+const fn rows_at() -> [u16; hash::POSITIONS] {
+    let mut rows = [0; hash::POSITIONS];
+    let mut taken = [false; hash::POSITIONS];
     let mut row = 0;
     while row < ROW_COUNT {
-        let hash = hash::hash(ROWS_AS_CONSTANT[row].name.text());
-        let position = hash::position(hash, DISPLACEMENTS[hash::bucket(hash)]);
-        assert!(index[position] == u16::MAX, "two names share a position");
-        index[position] = row as u16;
+        let position = position(ALL[row].name.text());
+        assert!(!taken[position], "two names share a position");
+        taken[position] = true;
+        rows[position] = row as u16;
         row += 1;
     }
-    index
+    rows
 }
 
 const fn version(major: u32, minor: u32) -> u32 {
@@ -287,6 +377,9 @@ macro_rules! rows {
             $(pub const $name: u16 = super::number(stringify!($name));)*
         }
 
+        /// The rows for constants, which may not look into a static.
+        const ALL: &[Row; ROW_COUNT] = &ROWS_AS_CONSTANT;
+
         const ROWS_AS_CONSTANT: [Row; ROW_COUNT] = named([$(Row {
             name: Name { start: 0, len: 0 },
             level: Level::$level,
@@ -304,13 +397,13 @@ macro_rules! rows {
 
 /// For each bucket the displacement that keeps its names apart from all others.
 static DISPLACEMENTS: [u8; hash::BUCKETS] = [
+    0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0,
+    1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 0, 0,
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0,
+    0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
     0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    0, 0, 0, 1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1,
 ];
 
 rows! {
