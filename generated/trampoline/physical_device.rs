@@ -15,7 +15,9 @@ pub unsafe extern "system" fn vkAcquireDrmDisplayEXT(
     display: VkDisplayKHR,
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe { (*table.vkAcquireDrmDisplayEXT)(physicalDevice, drmFd, display) },
+        Some((table, physicalDevice)) => unsafe {
+            (table.vkAcquireDrmDisplayEXT.get())(physicalDevice, drmFd, display)
+        },
         None => seam::reject(row::vkAcquireDrmDisplayEXT),
     }
 }
@@ -26,7 +28,7 @@ pub unsafe extern "system" fn vkAcquireWinrtDisplayNV(
     display: VkDisplayKHR,
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe { (*table.vkAcquireWinrtDisplayNV)(physicalDevice, display) },
+        Some((table, physicalDevice)) => unsafe { (table.vkAcquireWinrtDisplayNV.get())(physicalDevice, display) },
         None => seam::reject(row::vkAcquireWinrtDisplayNV),
     }
 }
@@ -38,7 +40,7 @@ pub unsafe extern "system" fn vkAcquireXlibDisplayEXT(
     display: VkDisplayKHR,
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe { (*table.vkAcquireXlibDisplayEXT)(physicalDevice, dpy, display) },
+        Some((table, physicalDevice)) => unsafe { (table.vkAcquireXlibDisplayEXT.get())(physicalDevice, dpy, display) },
         None => seam::reject(row::vkAcquireXlibDisplayEXT),
     }
 }
@@ -65,7 +67,7 @@ pub unsafe extern "system" fn vkCreateDisplayModeKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkCreateDisplayModeKHR)(physicalDevice, display, pCreateInfo, pAllocator, pMode)
+            (table.vkCreateDisplayModeKHR.get())(physicalDevice, display, pCreateInfo, pAllocator, pMode)
         },
         None => seam::reject(row::vkCreateDisplayModeKHR),
     }
@@ -81,7 +83,7 @@ pub unsafe extern "system" fn vkEnumerateDeviceExtensionProperties(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkEnumerateDeviceExtensionProperties)(physicalDevice, pLayerName, pPropertyCount, pProperties)
+            (table.vkEnumerateDeviceExtensionProperties.get())(physicalDevice, pLayerName, pPropertyCount, pProperties)
         },
         None => seam::reject(row::vkEnumerateDeviceExtensionProperties),
     }
@@ -107,7 +109,9 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceQueueFamilyPerformanceCou
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM)(
+            (table
+                .vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM
+                .get())(
                 physicalDevice,
                 queueFamilyIndex,
                 pCounterCount,
@@ -129,7 +133,9 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceQueueFamilyPerformanceQue
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR)(
+            (table
+                .vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR
+                .get())(
                 physicalDevice,
                 queueFamilyIndex,
                 pCounterCount,
@@ -149,7 +155,7 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceShaderInstrumentationMetr
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM)(
+            (table.vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM.get())(
                 physicalDevice,
                 pDescriptionCount,
                 pDescriptions,
@@ -169,7 +175,7 @@ pub unsafe extern "system" fn vkGetDisplayModeProperties2KHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetDisplayModeProperties2KHR)(physicalDevice, display, pPropertyCount, pProperties)
+            (table.vkGetDisplayModeProperties2KHR.get())(physicalDevice, display, pPropertyCount, pProperties)
         },
         None => seam::reject(row::vkGetDisplayModeProperties2KHR),
     }
@@ -185,7 +191,7 @@ pub unsafe extern "system" fn vkGetDisplayModePropertiesKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetDisplayModePropertiesKHR)(physicalDevice, display, pPropertyCount, pProperties)
+            (table.vkGetDisplayModePropertiesKHR.get())(physicalDevice, display, pPropertyCount, pProperties)
         },
         None => seam::reject(row::vkGetDisplayModePropertiesKHR),
     }
@@ -200,7 +206,7 @@ pub unsafe extern "system" fn vkGetDisplayPlaneCapabilities2KHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetDisplayPlaneCapabilities2KHR)(physicalDevice, pDisplayPlaneInfo, pCapabilities)
+            (table.vkGetDisplayPlaneCapabilities2KHR.get())(physicalDevice, pDisplayPlaneInfo, pCapabilities)
         },
         None => seam::reject(row::vkGetDisplayPlaneCapabilities2KHR),
     }
@@ -216,7 +222,7 @@ pub unsafe extern "system" fn vkGetDisplayPlaneCapabilitiesKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetDisplayPlaneCapabilitiesKHR)(physicalDevice, mode, planeIndex, pCapabilities)
+            (table.vkGetDisplayPlaneCapabilitiesKHR.get())(physicalDevice, mode, planeIndex, pCapabilities)
         },
         None => seam::reject(row::vkGetDisplayPlaneCapabilitiesKHR),
     }
@@ -232,7 +238,7 @@ pub unsafe extern "system" fn vkGetDisplayPlaneSupportedDisplaysKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetDisplayPlaneSupportedDisplaysKHR)(physicalDevice, planeIndex, pDisplayCount, pDisplays)
+            (table.vkGetDisplayPlaneSupportedDisplaysKHR.get())(physicalDevice, planeIndex, pDisplayCount, pDisplays)
         },
         None => seam::reject(row::vkGetDisplayPlaneSupportedDisplaysKHR),
     }
@@ -247,7 +253,7 @@ pub unsafe extern "system" fn vkGetDrmDisplayEXT(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetDrmDisplayEXT)(physicalDevice, drmFd, connectorId, display)
+            (table.vkGetDrmDisplayEXT.get())(physicalDevice, drmFd, connectorId, display)
         },
         None => seam::reject(row::vkGetDrmDisplayEXT),
     }
@@ -261,7 +267,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCalibrateableTimeDomainsEXT(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceCalibrateableTimeDomainsEXT)(physicalDevice, pTimeDomainCount, pTimeDomains)
+            (table.vkGetPhysicalDeviceCalibrateableTimeDomainsEXT.get())(physicalDevice, pTimeDomainCount, pTimeDomains)
         },
         None => seam::reject(row::vkGetPhysicalDeviceCalibrateableTimeDomainsEXT),
     }
@@ -275,7 +281,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCalibrateableTimeDomainsKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceCalibrateableTimeDomainsKHR)(physicalDevice, pTimeDomainCount, pTimeDomains)
+            (table.vkGetPhysicalDeviceCalibrateableTimeDomainsKHR.get())(physicalDevice, pTimeDomainCount, pTimeDomains)
         },
         None => seam::reject(row::vkGetPhysicalDeviceCalibrateableTimeDomainsKHR),
     }
@@ -289,11 +295,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixFlexibleDimens
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV)(
-                physicalDevice,
-                pPropertyCount,
-                pProperties,
-            )
+            (table
+                .vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV
+                .get())(physicalDevice, pPropertyCount, pProperties)
         },
         None => seam::reject(row::vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV),
     }
@@ -308,7 +312,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixProperties2EXT
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceCooperativeMatrixProperties2EXT)(
+            (table.vkGetPhysicalDeviceCooperativeMatrixProperties2EXT.get())(
                 physicalDevice,
                 pCooperativeMatrixInfo,
                 pPropertyCount,
@@ -327,7 +331,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR)(physicalDevice, pPropertyCount, pProperties)
+            (table.vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR.get())(physicalDevice, pPropertyCount, pProperties)
         },
         None => seam::reject(row::vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR),
     }
@@ -341,7 +345,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixPropertiesNV(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceCooperativeMatrixPropertiesNV)(physicalDevice, pPropertyCount, pProperties)
+            (table.vkGetPhysicalDeviceCooperativeMatrixPropertiesNV.get())(physicalDevice, pPropertyCount, pProperties)
         },
         None => seam::reject(row::vkGetPhysicalDeviceCooperativeMatrixPropertiesNV),
     }
@@ -355,7 +359,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeVectorPropertiesNV(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceCooperativeVectorPropertiesNV)(physicalDevice, pPropertyCount, pProperties)
+            (table.vkGetPhysicalDeviceCooperativeVectorPropertiesNV.get())(physicalDevice, pPropertyCount, pProperties)
         },
         None => seam::reject(row::vkGetPhysicalDeviceCooperativeVectorPropertiesNV),
     }
@@ -368,7 +372,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDescriptorSizeEXT(
 ) -> VkDeviceSize {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceDescriptorSizeEXT)(physicalDevice, descriptorType)
+            (table.vkGetPhysicalDeviceDescriptorSizeEXT.get())(physicalDevice, descriptorType)
         },
         None => seam::reject(row::vkGetPhysicalDeviceDescriptorSizeEXT),
     }
@@ -382,7 +386,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDirectFBPresentationSupportEXT(
 ) -> VkBool32 {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceDirectFBPresentationSupportEXT)(physicalDevice, queueFamilyIndex, dfb)
+            (table.vkGetPhysicalDeviceDirectFBPresentationSupportEXT.get())(physicalDevice, queueFamilyIndex, dfb)
         },
         None => seam::reject(row::vkGetPhysicalDeviceDirectFBPresentationSupportEXT),
     }
@@ -397,7 +401,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDisplayPlaneProperties2KHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceDisplayPlaneProperties2KHR)(physicalDevice, pPropertyCount, pProperties)
+            (table.vkGetPhysicalDeviceDisplayPlaneProperties2KHR.get())(physicalDevice, pPropertyCount, pProperties)
         },
         None => seam::reject(row::vkGetPhysicalDeviceDisplayPlaneProperties2KHR),
     }
@@ -412,7 +416,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDisplayPlanePropertiesKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceDisplayPlanePropertiesKHR)(physicalDevice, pPropertyCount, pProperties)
+            (table.vkGetPhysicalDeviceDisplayPlanePropertiesKHR.get())(physicalDevice, pPropertyCount, pProperties)
         },
         None => seam::reject(row::vkGetPhysicalDeviceDisplayPlanePropertiesKHR),
     }
@@ -427,7 +431,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDisplayProperties2KHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceDisplayProperties2KHR)(physicalDevice, pPropertyCount, pProperties)
+            (table.vkGetPhysicalDeviceDisplayProperties2KHR.get())(physicalDevice, pPropertyCount, pProperties)
         },
         None => seam::reject(row::vkGetPhysicalDeviceDisplayProperties2KHR),
     }
@@ -442,7 +446,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDisplayPropertiesKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceDisplayPropertiesKHR)(physicalDevice, pPropertyCount, pProperties)
+            (table.vkGetPhysicalDeviceDisplayPropertiesKHR.get())(physicalDevice, pPropertyCount, pProperties)
         },
         None => seam::reject(row::vkGetPhysicalDeviceDisplayPropertiesKHR),
     }
@@ -457,7 +461,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceExternalBufferProperties(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceExternalBufferProperties)(
+            (table.vkGetPhysicalDeviceExternalBufferProperties.get())(
                 physicalDevice,
                 pExternalBufferInfo,
                 pExternalBufferProperties,
@@ -476,7 +480,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceExternalFenceProperties(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceExternalFenceProperties)(
+            (table.vkGetPhysicalDeviceExternalFenceProperties.get())(
                 physicalDevice,
                 pExternalFenceInfo,
                 pExternalFenceProperties,
@@ -499,7 +503,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceExternalImageFormatPropertiesNV
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceExternalImageFormatPropertiesNV)(
+            (table.vkGetPhysicalDeviceExternalImageFormatPropertiesNV.get())(
                 physicalDevice,
                 format,
                 r#type,
@@ -523,7 +527,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceExternalSemaphoreProperties(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceExternalSemaphoreProperties)(
+            (table.vkGetPhysicalDeviceExternalSemaphoreProperties.get())(
                 physicalDevice,
                 pExternalSemaphoreInfo,
                 pExternalSemaphoreProperties,
@@ -541,7 +545,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceExternalTensorPropertiesARM(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceExternalTensorPropertiesARM)(
+            (table.vkGetPhysicalDeviceExternalTensorPropertiesARM.get())(
                 physicalDevice,
                 pExternalTensorInfo,
                 pExternalTensorProperties,
@@ -558,7 +562,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFeatures(
     pFeatures: *mut VkPhysicalDeviceFeatures,
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe { (*table.vkGetPhysicalDeviceFeatures)(physicalDevice, pFeatures) },
+        Some((table, physicalDevice)) => unsafe {
+            (table.vkGetPhysicalDeviceFeatures.get())(physicalDevice, pFeatures)
+        },
         None => seam::reject(row::vkGetPhysicalDeviceFeatures),
     }
 }
@@ -570,7 +576,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFeatures2(
     pFeatures: *mut VkPhysicalDeviceFeatures2,
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe { (*table.vkGetPhysicalDeviceFeatures2)(physicalDevice, pFeatures) },
+        Some((table, physicalDevice)) => unsafe {
+            (table.vkGetPhysicalDeviceFeatures2.get())(physicalDevice, pFeatures)
+        },
         None => seam::reject(row::vkGetPhysicalDeviceFeatures2),
     }
 }
@@ -584,7 +592,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFormatProperties(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceFormatProperties)(physicalDevice, format, pFormatProperties)
+            (table.vkGetPhysicalDeviceFormatProperties.get())(physicalDevice, format, pFormatProperties)
         },
         None => seam::reject(row::vkGetPhysicalDeviceFormatProperties),
     }
@@ -599,7 +607,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFormatProperties2(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceFormatProperties2)(physicalDevice, format, pFormatProperties)
+            (table.vkGetPhysicalDeviceFormatProperties2.get())(physicalDevice, format, pFormatProperties)
         },
         None => seam::reject(row::vkGetPhysicalDeviceFormatProperties2),
     }
@@ -613,7 +621,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFragmentShadingRatesKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceFragmentShadingRatesKHR)(
+            (table.vkGetPhysicalDeviceFragmentShadingRatesKHR.get())(
                 physicalDevice,
                 pFragmentShadingRateCount,
                 pFragmentShadingRates,
@@ -636,7 +644,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceImageFormatProperties(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceImageFormatProperties)(
+            (table.vkGetPhysicalDeviceImageFormatProperties.get())(
                 physicalDevice,
                 format,
                 r#type,
@@ -659,7 +667,11 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceImageFormatProperties2(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceImageFormatProperties2)(physicalDevice, pImageFormatInfo, pImageFormatProperties)
+            (table.vkGetPhysicalDeviceImageFormatProperties2.get())(
+                physicalDevice,
+                pImageFormatInfo,
+                pImageFormatProperties,
+            )
         },
         None => seam::reject(row::vkGetPhysicalDeviceImageFormatProperties2),
     }
@@ -673,7 +685,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceMemoryProperties(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceMemoryProperties)(physicalDevice, pMemoryProperties)
+            (table.vkGetPhysicalDeviceMemoryProperties.get())(physicalDevice, pMemoryProperties)
         },
         None => seam::reject(row::vkGetPhysicalDeviceMemoryProperties),
     }
@@ -687,7 +699,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceMemoryProperties2(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceMemoryProperties2)(physicalDevice, pMemoryProperties)
+            (table.vkGetPhysicalDeviceMemoryProperties2.get())(physicalDevice, pMemoryProperties)
         },
         None => seam::reject(row::vkGetPhysicalDeviceMemoryProperties2),
     }
@@ -701,7 +713,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceMultisamplePropertiesEXT(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceMultisamplePropertiesEXT)(physicalDevice, samples, pMultisampleProperties)
+            (table.vkGetPhysicalDeviceMultisamplePropertiesEXT.get())(physicalDevice, samples, pMultisampleProperties)
         },
         None => seam::reject(row::vkGetPhysicalDeviceMultisamplePropertiesEXT),
     }
@@ -716,7 +728,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceOpticalFlowImageFormatsNV(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceOpticalFlowImageFormatsNV)(
+            (table.vkGetPhysicalDeviceOpticalFlowImageFormatsNV.get())(
                 physicalDevice,
                 pOpticalFlowImageFormatInfo,
                 pFormatCount,
@@ -737,7 +749,7 @@ pub unsafe extern "system" fn vkGetPhysicalDevicePresentRectanglesKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDevicePresentRectanglesKHR)(physicalDevice, surface, pRectCount, pRects)
+            (table.vkGetPhysicalDevicePresentRectanglesKHR.get())(physicalDevice, surface, pRectCount, pRects)
         },
         None => seam::reject(row::vkGetPhysicalDevicePresentRectanglesKHR),
     }
@@ -750,7 +762,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceProperties(
     pProperties: *mut VkPhysicalDeviceProperties,
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe { (*table.vkGetPhysicalDeviceProperties)(physicalDevice, pProperties) },
+        Some((table, physicalDevice)) => unsafe {
+            (table.vkGetPhysicalDeviceProperties.get())(physicalDevice, pProperties)
+        },
         None => seam::reject(row::vkGetPhysicalDeviceProperties),
     }
 }
@@ -763,7 +777,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceProperties2(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceProperties2)(physicalDevice, pProperties)
+            (table.vkGetPhysicalDeviceProperties2.get())(physicalDevice, pProperties)
         },
         None => seam::reject(row::vkGetPhysicalDeviceProperties2),
     }
@@ -778,7 +792,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphEngineOpera
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM)(
+            (table
+                .vkGetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM
+                .get())(
                 physicalDevice,
                 queueFamilyIndex,
                 pQueueFamilyDataGraphProperties,
@@ -800,7 +816,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlow
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM)(
+            (table
+                .vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM
+                .get())(
                 physicalDevice,
                 queueFamilyIndex,
                 pQueueFamilyDataGraphProperties,
@@ -821,7 +839,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphProcessingE
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM)(
+            (table
+                .vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM
+                .get())(
                 physicalDevice,
                 pQueueFamilyDataGraphProcessingEngineInfo,
                 pQueueFamilyDataGraphProcessingEngineProperties,
@@ -840,7 +860,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesA
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesARM)(
+            (table.vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesARM.get())(
                 physicalDevice,
                 queueFamilyIndex,
                 pQueueFamilyDataGraphPropertyCount,
@@ -859,7 +879,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyPerformanceQueryPass
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR)(
+            (table.vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR.get())(
                 physicalDevice,
                 pPerformanceQueryCreateInfo,
                 pNumPasses,
@@ -878,7 +898,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyProperties(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceQueueFamilyProperties)(
+            (table.vkGetPhysicalDeviceQueueFamilyProperties.get())(
                 physicalDevice,
                 pQueueFamilyPropertyCount,
                 pQueueFamilyProperties,
@@ -897,7 +917,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyProperties2(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceQueueFamilyProperties2)(
+            (table.vkGetPhysicalDeviceQueueFamilyProperties2.get())(
                 physicalDevice,
                 pQueueFamilyPropertyCount,
                 pQueueFamilyProperties,
@@ -916,7 +936,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceScreenPresentationSupportQNX(
 ) -> VkBool32 {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceScreenPresentationSupportQNX)(physicalDevice, queueFamilyIndex, window)
+            (table.vkGetPhysicalDeviceScreenPresentationSupportQNX.get())(physicalDevice, queueFamilyIndex, window)
         },
         None => seam::reject(row::vkGetPhysicalDeviceScreenPresentationSupportQNX),
     }
@@ -936,7 +956,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceSparseImageFormatProperties)(
+            (table.vkGetPhysicalDeviceSparseImageFormatProperties.get())(
                 physicalDevice,
                 format,
                 r#type,
@@ -961,7 +981,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties2(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceSparseImageFormatProperties2)(
+            (table.vkGetPhysicalDeviceSparseImageFormatProperties2.get())(
                 physicalDevice,
                 pFormatInfo,
                 pPropertyCount,
@@ -980,11 +1000,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSupportedFramebufferMixedSample
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceSupportedFramebufferMixedSamplesCombinationsNV)(
-                physicalDevice,
-                pCombinationCount,
-                pCombinations,
-            )
+            (table
+                .vkGetPhysicalDeviceSupportedFramebufferMixedSamplesCombinationsNV
+                .get())(physicalDevice, pCombinationCount, pCombinations)
         },
         None => seam::reject(row::vkGetPhysicalDeviceSupportedFramebufferMixedSamplesCombinationsNV),
     }
@@ -998,7 +1016,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceCapabilities2EXT(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceSurfaceCapabilities2EXT)(physicalDevice, surface, pSurfaceCapabilities)
+            (table.vkGetPhysicalDeviceSurfaceCapabilities2EXT.get())(physicalDevice, surface, pSurfaceCapabilities)
         },
         None => seam::reject(row::vkGetPhysicalDeviceSurfaceCapabilities2EXT),
     }
@@ -1013,7 +1031,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceCapabilities2KHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceSurfaceCapabilities2KHR)(
+            (table.vkGetPhysicalDeviceSurfaceCapabilities2KHR.get())(
                 physicalDevice,
                 pSurfaceInfo.cast(),
                 pSurfaceCapabilities,
@@ -1032,7 +1050,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceCapabilitiesKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceSurfaceCapabilitiesKHR)(physicalDevice, surface, pSurfaceCapabilities)
+            (table.vkGetPhysicalDeviceSurfaceCapabilitiesKHR.get())(physicalDevice, surface, pSurfaceCapabilities)
         },
         None => seam::reject(row::vkGetPhysicalDeviceSurfaceCapabilitiesKHR),
     }
@@ -1048,7 +1066,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceFormats2KHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceSurfaceFormats2KHR)(
+            (table.vkGetPhysicalDeviceSurfaceFormats2KHR.get())(
                 physicalDevice,
                 pSurfaceInfo.cast(),
                 pSurfaceFormatCount,
@@ -1069,7 +1087,12 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceFormatsKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceSurfaceFormatsKHR)(physicalDevice, surface, pSurfaceFormatCount, pSurfaceFormats)
+            (table.vkGetPhysicalDeviceSurfaceFormatsKHR.get())(
+                physicalDevice,
+                surface,
+                pSurfaceFormatCount,
+                pSurfaceFormats,
+            )
         },
         None => seam::reject(row::vkGetPhysicalDeviceSurfaceFormatsKHR),
     }
@@ -1084,7 +1107,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfacePresentModes2EXT(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceSurfacePresentModes2EXT)(
+            (table.vkGetPhysicalDeviceSurfacePresentModes2EXT.get())(
                 physicalDevice,
                 pSurfaceInfo.cast(),
                 pPresentModeCount,
@@ -1105,7 +1128,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfacePresentModesKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceSurfacePresentModesKHR)(
+            (table.vkGetPhysicalDeviceSurfacePresentModesKHR.get())(
                 physicalDevice,
                 surface,
                 pPresentModeCount,
@@ -1126,7 +1149,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceSupportKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceSurfaceSupportKHR)(physicalDevice, queueFamilyIndex, surface, pSupported)
+            (table.vkGetPhysicalDeviceSurfaceSupportKHR.get())(physicalDevice, queueFamilyIndex, surface, pSupported)
         },
         None => seam::reject(row::vkGetPhysicalDeviceSurfaceSupportKHR),
     }
@@ -1141,7 +1164,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceToolProperties(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceToolProperties)(physicalDevice, pToolCount, pToolProperties)
+            (table.vkGetPhysicalDeviceToolProperties.get())(physicalDevice, pToolCount, pToolProperties)
         },
         None => seam::reject(row::vkGetPhysicalDeviceToolProperties),
     }
@@ -1155,7 +1178,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceToolPropertiesEXT(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceToolPropertiesEXT)(physicalDevice, pToolCount, pToolProperties)
+            (table.vkGetPhysicalDeviceToolPropertiesEXT.get())(physicalDevice, pToolCount, pToolProperties)
         },
         None => seam::reject(row::vkGetPhysicalDeviceToolPropertiesEXT),
     }
@@ -1169,7 +1192,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceUbmPresentationSupportSEC(
 ) -> VkBool32 {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceUbmPresentationSupportSEC)(physicalDevice, queueFamilyIndex, device)
+            (table.vkGetPhysicalDeviceUbmPresentationSupportSEC.get())(physicalDevice, queueFamilyIndex, device)
         },
         None => seam::reject(row::vkGetPhysicalDeviceUbmPresentationSupportSEC),
     }
@@ -1183,7 +1206,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceVideoCapabilitiesKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceVideoCapabilitiesKHR)(physicalDevice, pVideoProfile, pCapabilities)
+            (table.vkGetPhysicalDeviceVideoCapabilitiesKHR.get())(physicalDevice, pVideoProfile, pCapabilities)
         },
         None => seam::reject(row::vkGetPhysicalDeviceVideoCapabilitiesKHR),
     }
@@ -1197,7 +1220,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceVideoEncodeQualityLevelProperti
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceVideoEncodeQualityLevelPropertiesKHR)(
+            (table.vkGetPhysicalDeviceVideoEncodeQualityLevelPropertiesKHR.get())(
                 physicalDevice,
                 pQualityLevelInfo,
                 pQualityLevelProperties,
@@ -1216,7 +1239,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceVideoFormatPropertiesKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceVideoFormatPropertiesKHR)(
+            (table.vkGetPhysicalDeviceVideoFormatPropertiesKHR.get())(
                 physicalDevice,
                 pVideoFormatInfo,
                 pVideoFormatPropertyCount,
@@ -1236,7 +1259,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceWaylandPresentationSupportKHR(
 ) -> VkBool32 {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceWaylandPresentationSupportKHR)(physicalDevice, queueFamilyIndex, display)
+            (table.vkGetPhysicalDeviceWaylandPresentationSupportKHR.get())(physicalDevice, queueFamilyIndex, display)
         },
         None => seam::reject(row::vkGetPhysicalDeviceWaylandPresentationSupportKHR),
     }
@@ -1250,7 +1273,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceWin32PresentationSupportKHR(
 ) -> VkBool32 {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceWin32PresentationSupportKHR)(physicalDevice, queueFamilyIndex)
+            (table.vkGetPhysicalDeviceWin32PresentationSupportKHR.get())(physicalDevice, queueFamilyIndex)
         },
         None => seam::reject(row::vkGetPhysicalDeviceWin32PresentationSupportKHR),
     }
@@ -1266,7 +1289,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceXcbPresentationSupportKHR(
 ) -> VkBool32 {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceXcbPresentationSupportKHR)(
+            (table.vkGetPhysicalDeviceXcbPresentationSupportKHR.get())(
                 physicalDevice,
                 queueFamilyIndex,
                 connection,
@@ -1287,7 +1310,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceXlibPresentationSupportKHR(
 ) -> VkBool32 {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceXlibPresentationSupportKHR)(physicalDevice, queueFamilyIndex, dpy, visualID)
+            (table.vkGetPhysicalDeviceXlibPresentationSupportKHR.get())(physicalDevice, queueFamilyIndex, dpy, visualID)
         },
         None => seam::reject(row::vkGetPhysicalDeviceXlibPresentationSupportKHR),
     }
@@ -1302,7 +1325,7 @@ pub unsafe extern "system" fn vkGetRandROutputDisplayEXT(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetRandROutputDisplayEXT)(physicalDevice, dpy, rrOutput, pDisplay)
+            (table.vkGetRandROutputDisplayEXT.get())(physicalDevice, dpy, rrOutput, pDisplay)
         },
         None => seam::reject(row::vkGetRandROutputDisplayEXT),
     }
@@ -1316,7 +1339,7 @@ pub unsafe extern "system" fn vkGetWinrtDisplayNV(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetWinrtDisplayNV)(physicalDevice, deviceRelativeId, pDisplay)
+            (table.vkGetWinrtDisplayNV.get())(physicalDevice, deviceRelativeId, pDisplay)
         },
         None => seam::reject(row::vkGetWinrtDisplayNV),
     }
@@ -1328,7 +1351,7 @@ pub unsafe extern "system" fn vkReleaseDisplayEXT(
     display: VkDisplayKHR,
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe { (*table.vkReleaseDisplayEXT)(physicalDevice, display) },
+        Some((table, physicalDevice)) => unsafe { (table.vkReleaseDisplayEXT.get())(physicalDevice, display) },
         None => seam::reject(row::vkReleaseDisplayEXT),
     }
 }

@@ -14,6 +14,7 @@ use crate::physical_device::{AppPhysicalDevice, ChainPhysicalDevice};
 use crate::state;
 use crate::table::Slots;
 use std::ffi::{CStr, c_void};
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// What marks a valid instance object, behind its dispatch pointer (APP-100).
 pub const INSTANCE_MAGIC: u64 = 0x10AD_ED01_0110_ADED;
@@ -28,12 +29,14 @@ pub const DEVICE_MAGIC: u64 = 0x10AD_ED04_0410_ADED;
 /// A non-null handle points to a readable word, and that word is null or points to a readable word (APP-183).
 #[inline(always)]
 pub unsafe fn device_table<H: Dispatchable>(handle: H) -> Option<&'static DeviceTable> {
-    let object = handle.word().cast::<*const DeviceTable>();
+    let object = handle.word().cast::<*mut DeviceTable>();
     if object.is_null() {
         return None;
     }
-    // SAFETY: the caller promises that a non-null handle is readable.
-    let table = unsafe { *object };
+    // SAFETY: the caller promises that a non-null handle is readable. Another thread may get the same queue meanwhile.
+    let table = unsafe { AtomicPtr::from_ptr(object) }
+        .load(Ordering::Relaxed)
+        .cast_const();
     // The newest device, nearly always the only one, is known without a look at its memory: it has the magic, since its
     // record is alive. The table is the first member of the record.
     let newest = state::DEVICES.newest();
@@ -159,10 +162,12 @@ pub unsafe fn device_by_word<H: Dispatchable>(handle: H) -> Option<&'static Devi
 /// A non-null object starts with a writable word.
 #[inline]
 pub unsafe fn adopt<H: Dispatchable>(table: &'static DeviceTable, object: H) {
-    let word = object.word().cast::<*const DeviceTable>();
+    let word = object.word().cast::<*mut DeviceTable>();
     if !word.is_null() {
-        // SAFETY: the first word of a dispatchable object is the loader's to write (DRV-208).
-        unsafe { *word = table };
+        // SAFETY: the first word of a dispatchable object is the loader's to write (DRV-208). Threads that get one queue
+        // all write the same.
+        let word = unsafe { AtomicPtr::from_ptr(word) };
+        word.store(std::ptr::from_ref(table).cast_mut(), Ordering::Relaxed);
     }
 }
 

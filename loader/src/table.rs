@@ -29,28 +29,26 @@ impl<F: Copy> Entry<F> {
     /// The function.
     #[inline(always)]
     pub fn get(&self) -> F {
-        // SAFETY: entries are written before the handle that leads to them is handed out, or as whole words.
-        unsafe { *self.0.get() }
+        const { assert!(size_of::<F>() == size_of::<*mut ()>()) };
+        let function = self.word().load(Ordering::Relaxed);
+        // SAFETY: the word was made of an `F`, or of a `Slot` that stands for one.
+        unsafe { std::mem::transmute_copy(&function) }
     }
 }
 
-/// So that a trampoline reads as a call; the function is copied at once.
-impl<F: Copy> std::ops::Deref for Entry<F> {
-    type Target = F;
-
+impl<F> Entry<F> {
+    /// The entry as a word that threads may read and write at once.
     #[inline(always)]
-    fn deref(&self) -> &F {
-        // SAFETY: as for `get`.
-        unsafe { &*self.0.get() }
+    fn word(&self) -> &AtomicPtr<()> {
+        // SAFETY: the entry is one aligned machine word, is only reached through here, and outlives the borrow.
+        unsafe { AtomicPtr::from_ptr(self.0.get().cast()) }
     }
 }
 
 impl Entry<Slot> {
     /// Writes the function.
     pub fn set(&self, function: Slot) {
-        // SAFETY: the entry is one aligned machine word and outlives the borrow.
-        let word = unsafe { AtomicPtr::from_ptr(self.0.get().cast::<*mut ()>()) };
-        word.store(to_word(function), Ordering::Release);
+        self.word().store(to_word(function), Ordering::Release);
     }
 }
 

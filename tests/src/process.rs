@@ -1,7 +1,7 @@
 //! Running a child process with a time limit and collecting what it prints.
 
-use std::io::Read;
-use std::process::{Command, ExitStatus, Stdio};
+use std::io::{self, Read};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -15,12 +15,11 @@ pub(crate) struct Ended {
 
 /// Runs the command; after `limit` the child is killed.
 pub(crate) fn run(command: &mut Command, limit: Duration) -> Ended {
-    let mut child = command
+    command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap_or_else(|error| panic!("cannot start {command:?}: {error}"));
+        .stderr(Stdio::piped());
+    let mut child = start(command).unwrap_or_else(|error| panic!("cannot start {command:?}: {error}"));
     let stdout = collect(child.stdout.take());
     let stderr = collect(child.stderr.take());
     let deadline = Instant::now() + limit;
@@ -41,6 +40,18 @@ pub(crate) fn run(command: &mut Command, limit: Duration) -> Ended {
         stdout: text(stdout),
         stderr: text(stderr),
     }
+}
+
+/// Starts the command. A program that was just copied may be busy for a moment: a child that another thread started while
+/// the copy was written holds it open until it runs a program itself.
+fn start(command: &mut Command) -> io::Result<Child> {
+    for _ in 0..200 {
+        match command.spawn() {
+            Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => thread::sleep(Duration::from_millis(10)),
+            started => return started,
+        }
+    }
+    command.spawn()
 }
 
 fn collect(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<String> {

@@ -18,7 +18,7 @@ pub unsafe extern "system" fn vkCreateXcbSurfaceKHR(
 ) -> VkResult {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe {
-            (*table.vkCreateXcbSurfaceKHR)(instance, pCreateInfo, pAllocator, pSurface.cast())
+            (table.vkCreateXcbSurfaceKHR.get())(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
         None => seam::reject(row::vkCreateXcbSurfaceKHR),
     }
@@ -39,7 +39,7 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceGroups(
 ) -> VkResult {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe {
-            (*table.vkEnumeratePhysicalDeviceGroups)(
+            (table.vkEnumeratePhysicalDeviceGroups.get())(
                 instance,
                 pPhysicalDeviceGroupCount,
                 pPhysicalDeviceGroupProperties.cast(),

@@ -18,7 +18,7 @@ pub unsafe extern "system" fn vkCreateDevice(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkCreateDevice)(physicalDevice, pCreateInfo, pAllocator, pDevice)
+            (table.vkCreateDevice.get())(physicalDevice, pCreateInfo, pAllocator, pDevice)
         },
         None => seam::reject(row::vkCreateDevice),
     }
@@ -31,7 +31,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFeatures2(
     pFeatures: *mut VkPhysicalDeviceFeatures2,
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe { (*table.vkGetPhysicalDeviceFeatures2)(physicalDevice, pFeatures) },
+        Some((table, physicalDevice)) => unsafe {
+            (table.vkGetPhysicalDeviceFeatures2.get())(physicalDevice, pFeatures)
+        },
         None => seam::reject(row::vkGetPhysicalDeviceFeatures2),
     }
 }
@@ -44,7 +46,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceMultisamplePropertiesEXT(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceMultisamplePropertiesEXT)(physicalDevice, samples, pMultisampleProperties)
+            (table.vkGetPhysicalDeviceMultisamplePropertiesEXT.get())(physicalDevice, samples, pMultisampleProperties)
         },
         None => seam::reject(row::vkGetPhysicalDeviceMultisamplePropertiesEXT),
     }
@@ -64,7 +66,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceSparseImageFormatProperties)(
+            (table.vkGetPhysicalDeviceSparseImageFormatProperties.get())(
                 physicalDevice,
                 format,
                 r#type,
@@ -89,7 +91,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceXcbPresentationSupportKHR(
 ) -> VkBool32 {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceXcbPresentationSupportKHR)(
+            (table.vkGetPhysicalDeviceXcbPresentationSupportKHR.get())(
                 physicalDevice,
                 queueFamilyIndex,
                 connection,
