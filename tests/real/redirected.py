@@ -1,4 +1,5 @@
-"""A preloaded library that redirects paths, as sandboxes use, shows the loader drivers and layers that it cannot stat."""
+"""A preloaded library that redirects paths, as sandboxes use, shows the loader drivers and layers that it cannot stat
+(APP-217, APP-218)."""
 
 import json
 import shutil

@@ -96,7 +96,7 @@ fn rich_driver(scene: &mut loader_tests::Scene) {
     scene.env("VK_LOADER_DEBUG", "").limit(120);
 }
 
-/// APP-180 to APP-184: NULL for an instance or a physical device.
+/// APP-180 to APP-184, APP-140: NULL for an instance or a physical device.
 #[test]
 fn app_184_null_instances_and_physical_devices() {
     case(|scene| {
@@ -106,7 +106,7 @@ fn app_184_null_instances_and_physical_devices() {
     });
 }
 
-/// APP-182, APP-183: a readable object that is none.
+/// APP-182, APP-183, APP-140: a readable object that is none.
 #[test]
 fn app_183_foreign_instances_and_physical_devices() {
     case(|scene| {

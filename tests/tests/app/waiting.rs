@@ -1,4 +1,4 @@
-//! Allocation callbacks that wait for another thread (APP-196). A program whose allocator has a lock, and which calls Vulkan
+//! Allocation callbacks that wait for another thread (APP-196, APP-272). A program whose allocator has a lock, and which calls Vulkan
 //! with that lock held, is such a program.
 
 use std::ptr;
@@ -6,7 +6,7 @@ use std::sync::mpsc::channel;
 use std::thread;
 
 use loader_tests::ash::vk;
-use loader_tests::vk::{Allocator, Instance, Messages, Reports, Shared};
+use loader_tests::vk::{Allocator, Device, Instance, Messages, Reports, Shared};
 use loader_tests::{call, case};
 
 const EXTENSIONS: [&str; 4] = [
@@ -165,6 +165,67 @@ fn app_196_other_threads_get_on_while_memory_is_asked_for() {
                     std::mem::forget(instance);
                 },
             );
+            assert_eq!(allocator.live(), 0);
+        });
+        outcome.ok();
+    });
+}
+
+/// Uses a device from the outside in: queries of its physical device, then its queue and a command buffer.
+fn use_device(instance: &Instance<'_>, physical: vk::PhysicalDevice, device: &Device<'_>, queue: vk::Queue) {
+    assert!(!instance.name_of(physical).is_empty());
+    let mut features = vk::PhysicalDeviceFeatures2::default();
+    call!(instance, PFN_vkGetPhysicalDeviceFeatures2(physical, &mut features));
+    let mut count = 0;
+    call!(
+        instance,
+        PFN_vkGetPhysicalDeviceQueueFamilyProperties(physical, &mut count, ptr::null_mut())
+    );
+    let pool = device.pool();
+    let buffers = device.command_buffers(pool, 1).expect("vkAllocateCommandBuffers");
+    let begin = vk::CommandBufferBeginInfo::default();
+    assert_eq!(
+        call!(device, PFN_vkBeginCommandBuffer(buffers[0], &begin)),
+        vk::Result::SUCCESS
+    );
+    call!(device, PFN_vkCmdDraw(buffers[0], 3, 1, 0, 0));
+    assert_eq!(call!(device, PFN_vkEndCommandBuffer(buffers[0])), vk::Result::SUCCESS);
+    let submit = vk::SubmitInfo::default().command_buffers(&buffers);
+    assert_eq!(
+        call!(device, PFN_vkQueueSubmit(queue, 1, &submit, vk::Fence::null())),
+        vk::Result::SUCCESS
+    );
+    assert_eq!(call!(device, PFN_vkDeviceWaitIdle(device.raw)), vk::Result::SUCCESS);
+    device.free_command_buffers(pool, &buffers);
+    device.destroy_pool(pool);
+}
+
+/// APP-272: whatever another thread makes or unmakes, and stops in the middle of, a device and its queries go on.
+#[test]
+fn app_272_a_device_works_while_another_thread_stands_still() {
+    case(|scene| {
+        scene.usual_driver("a");
+        scene.env("VK_LOADER_DEBUG", "").limit(60);
+        let outcome = scene.run(|vk| {
+            let allocator = Allocator::default();
+            let instance = vk.instance_with("1.1", &EXTENSIONS);
+            let device = instance.device(instance.first(), &[]);
+            let shared = Shared((&instance, instance.first(), &device, device.queue(0, 0)));
+            let mut times = 0;
+            let other = || {
+                let (instance, physical, device, queue) = shared.get();
+                use_device(instance, *physical, device, *queue);
+                times += 1;
+            };
+            let body = || {
+                let spec = vk.spec().api("1.1").extensions(&EXTENSIONS).allocator(&allocator);
+                let second = spec.create().expect("vkCreateInstance");
+                let made = second.device_spec(second.first()).allocator(&allocator).create();
+                drop(made.expect("vkCreateDevice"));
+                second.destroy();
+            };
+            waiting(&allocator, |_| true, other, body);
+            assert!(times > 5, "{times} requests for memory");
             assert_eq!(allocator.live(), 0);
         });
         outcome.ok();

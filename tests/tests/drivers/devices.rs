@@ -412,7 +412,7 @@ fn app_122_objects_in_a_released_driver_are_destroyed_first() {
     });
 }
 
-/// DRV-135, APP-131: the driver's list; DRV-136: a short array.
+/// DRV-135, APP-131, APP-130: the driver's list; DRV-136: a short array.
 #[test]
 fn drv_135_the_extensions_of_a_device() {
     case(|scene| {

@@ -201,7 +201,7 @@ fn drv_013_links_are_followed() {
     });
 }
 
-/// DRV-6a: a folder is used under exactly the text that the variable holds.
+/// DRV-6a, APP-218: a folder is used under exactly the text that the variable holds.
 #[test]
 fn drv_006a_paths_are_used_as_given() {
     case(|scene| {

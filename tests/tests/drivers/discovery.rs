@@ -8,7 +8,7 @@ fn names(vk: &Vk) -> Vec<String> {
     vk.instance().device_names()
 }
 
-/// DRV-143, DRV-10
+/// DRV-143, DRV-10, APP-119
 #[test]
 fn drv_143_devices_come_in_reverse_scan_order() {
     case(|scene| {

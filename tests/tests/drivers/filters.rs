@@ -38,7 +38,7 @@ fn remain(scene: &mut Scene, select: &str, disable: &str, expected: &[&str]) -> 
     outcome
 }
 
-/// DRV-25, APP-220
+/// DRV-25, APP-220, APP-222
 #[test]
 fn drv_025_globs() {
     case(|scene| {

@@ -30,7 +30,7 @@ fn types(scene: &mut Scene) {
 const SORTED: &[&str] = &["discrete", "integrated", "virtual", "other", "cpu", "strange"];
 const UNSORTED: &[&str] = &["cpu", "other", "virtual", "strange", "integrated", "discrete"];
 
-/// DRV-139 criterion 2
+/// DRV-139 criterion 2, APP-119
 #[test]
 fn drv_139_types() {
     case(|scene| {
@@ -39,7 +39,7 @@ fn drv_139_types() {
     });
 }
 
-/// DRV-137, DRV-117: when sorting happens.
+/// DRV-137, DRV-117, APP-119: when sorting happens.
 #[test]
 fn drv_137_when_devices_are_sorted() {
     case(|scene| {
@@ -54,7 +54,7 @@ fn drv_137_when_devices_are_sorted() {
     });
 }
 
-/// DRV-137, DRV-143: without the extension anywhere a 1.0 application gets the drivers' order.
+/// DRV-137, DRV-143, APP-119: without the extension anywhere a 1.0 application gets the drivers' order.
 #[test]
 fn drv_137_without_properties2_devices_are_not_sorted() {
     case(|scene| {
@@ -67,7 +67,7 @@ fn drv_137_without_properties2_devices_are_not_sorted() {
     });
 }
 
-/// DRV-139 criteria 3 and 4
+/// DRV-139 criteria 3 and 4, APP-119
 #[test]
 fn drv_139_places_on_the_bus() {
     case(|scene| {
@@ -137,7 +137,7 @@ fn drv_138_without_the_function_there_is_no_place() {
     });
 }
 
-/// DRV-139 criteria 5 and 6
+/// DRV-139 criteria 5 and 6, APP-119
 #[test]
 fn drv_139_numbers_and_a_stable_rest() {
     case(|scene| {
@@ -173,7 +173,7 @@ fn drv_139_several_drivers() {
     });
 }
 
-/// DRV-140, DRV-139 criterion 1
+/// DRV-140, DRV-139 criterion 1, APP-119
 #[test]
 fn drv_140_a_device_may_be_chosen() {
     case(|scene| {

@@ -7,7 +7,7 @@ use loader_tests::{call, case};
 
 use crate::kit::{Layer, chain, place};
 
-/// LAY-140, LAY-145
+/// LAY-140, LAY-145, APP-226
 #[test]
 fn lay_140_the_application_s_layers_come_last_in_their_order() {
     case(|scene| {
@@ -18,9 +18,12 @@ fn lay_140_the_application_s_layers_come_last_in_their_order() {
                 Layer::explicit("a"),
                 Layer::explicit("b"),
                 Layer::explicit("c"),
+                Layer::explicit("d"),
             ],
         );
-        scene.env("VK_INSTANCE_LAYERS", "VK_LAYER_c");
+        scene
+            .env("VK_INSTANCE_LAYERS", "VK_LAYER_c")
+            .env("VK_LOADER_LAYERS_ENABLE", "VK_LAYER_d");
         let outcome = scene.run(|vk| {
             let spec = vk
                 .spec()
@@ -32,7 +35,7 @@ fn lay_140_the_application_s_layers_come_last_in_their_order() {
         });
         assert_eq!(
             chain(outcome.ok()),
-            ["VK_LAYER_i", "VK_LAYER_c", "VK_LAYER_b", "VK_LAYER_a"]
+            ["VK_LAYER_i", "VK_LAYER_c", "VK_LAYER_d", "VK_LAYER_b", "VK_LAYER_a"]
         );
     });
 }

@@ -192,7 +192,7 @@ fn lay_289_an_extension_that_nobody_has_is_refused() {
     });
 }
 
-/// LAY-289, LAY-324
+/// LAY-289, LAY-324, APP-130
 #[test]
 fn lay_289_an_extension_that_the_chain_reports_may_be_asked_for() {
     case(|scene| {
@@ -336,7 +336,7 @@ fn lay_291_terminators_of_disabled_extensions_are_not_answered() {
     });
 }
 
-/// LAY-292, LAY-293
+/// LAY-292, LAY-293, APP-150
 #[test]
 fn lay_292_a_layer_makes_devices_on_the_layers_below_it() {
     case(|scene| {
@@ -365,7 +365,7 @@ fn lay_292_a_layer_makes_devices_on_the_layers_below_it() {
     });
 }
 
-/// LAY-292, LAY-293
+/// LAY-292, LAY-293, APP-150
 #[test]
 fn lay_292_the_lowest_layer_may_make_devices_too() {
     case(|scene| {
@@ -379,7 +379,7 @@ fn lay_292_the_lowest_layer_may_make_devices_too() {
     });
 }
 
-/// LAY-292
+/// LAY-292, APP-150
 #[test]
 fn lay_292_a_layer_makes_a_device_while_its_instance_is_made() {
     case(|scene| {

@@ -295,7 +295,7 @@ fn lay_18_manifests_of_a_folder_come_sorted_by_name() {
     });
 }
 
-/// LAY-19
+/// LAY-19, APP-218
 #[test]
 fn lay_19_missing_folders_are_skipped_silently() {
     case(|scene| {
@@ -307,7 +307,7 @@ fn lay_19_missing_folders_are_skipped_silently() {
     });
 }
 
-/// LAY-19
+/// LAY-19, APP-218
 #[test]
 fn lay_19_a_file_in_the_place_of_a_folder_is_skipped_silently() {
     case(|scene| {

@@ -52,7 +52,7 @@ filters! {
     /// LAY-120, LAY-140, LAY-143
     lay_120_enable_adds_explicit_layers: VK_LOADER_LAYERS_ENABLE = "VK_LAYER_two_explicit"
         => ["one_implicit", "two_implicit", "two_explicit"];
-    /// LAY-120
+    /// LAY-120, APP-226
     lay_120_items_are_separated_by_commas: VK_LOADER_LAYERS_ENABLE = ",VK_LAYER_two_explicit,,VK_LAYER_one_explicit,"
         => ["one_implicit", "two_implicit", "one_explicit", "two_explicit"];
     /// LAY-120
@@ -85,14 +85,14 @@ filters! {
     /// LAY-122
     lay_122_all_enables_everything: VK_LOADER_LAYERS_ENABLE = "~all~"
         => ["one_implicit", "two_implicit", "one_explicit", "two_explicit"];
-    /// LAY-122
+    /// LAY-122, APP-222
     lay_122_implicit_disables_implicit_layers:
         VK_LOADER_LAYERS_DISABLE = "~implicit~", VK_INSTANCE_LAYERS = "VK_LAYER_one_explicit" => ["one_explicit"];
-    /// LAY-122
+    /// LAY-122, APP-222
     lay_122_explicit_disables_explicit_layers:
         VK_LOADER_LAYERS_DISABLE = "~explicit~", VK_INSTANCE_LAYERS = "VK_LAYER_one_explicit"
         => ["one_implicit", "two_implicit"];
-    /// LAY-122
+    /// LAY-122, APP-222
     lay_122_implicit_means_nothing_to_enable: VK_LOADER_LAYERS_ENABLE = "~implicit~,~explicit~"
         => ["one_implicit", "two_implicit"];
     /// LAY-122, BI-41
@@ -103,14 +103,14 @@ filters! {
     /// LAY-122
     lay_122_all_words_allow_everything: VK_LOADER_LAYERS_DISABLE = "~implicit~", VK_LOADER_LAYERS_ALLOW = "~all~"
         => ["one_implicit", "two_implicit"];
-    /// LAY-122
+    /// LAY-122, APP-222
     lay_122_implicit_means_nothing_to_allow: VK_LOADER_LAYERS_DISABLE = "*", VK_LOADER_LAYERS_ALLOW = "~implicit~" => [];
-    /// LAY-123, LAY-124
+    /// LAY-123, LAY-124, APP-223
     lay_124_allow_shields_from_disable: VK_LOADER_LAYERS_DISABLE = "*", VK_LOADER_LAYERS_ALLOW = "*two_implicit"
         => ["two_implicit"];
-    /// LAY-124
+    /// LAY-124, APP-223
     lay_124_allow_enables_nothing: VK_LOADER_LAYERS_ALLOW = "*" => ["one_implicit", "two_implicit"];
-    /// LAY-124
+    /// LAY-124, APP-223
     lay_124_enable_beats_disable:
         VK_LOADER_LAYERS_DISABLE = "*", VK_LOADER_LAYERS_ENABLE = "VK_LAYER_one_explicit,VK_LAYER_two_implicit"
         => ["two_implicit", "one_explicit"];
@@ -118,11 +118,11 @@ filters! {
     lay_126_disable_beats_instance_layers:
         VK_LOADER_LAYERS_DISABLE = "*one*", VK_INSTANCE_LAYERS = "VK_LAYER_one_explicit:VK_LAYER_two_explicit"
         => ["two_implicit", "two_explicit"];
-    /// LAY-130
+    /// LAY-130, APP-224
     lay_130_a_disable_variable_turns_a_layer_off: DISABLE_one_implicit = "1" => ["two_implicit"];
     /// LAY-130
     lay_130_an_empty_disable_variable_counts: DISABLE_one_implicit = "" => ["two_implicit"];
-    /// LAY-130
+    /// LAY-130, APP-224
     lay_130_a_disable_variable_beats_the_enable_filter:
         DISABLE_one_implicit = "1", VK_LOADER_LAYERS_ENABLE = "VK_LAYER_one_implicit" => ["two_implicit"];
     /// LAY-140, LAY-141
@@ -135,13 +135,13 @@ filters! {
     /// LAY-141
     lay_141_instance_layers_enable_an_implicit_layer_whatever_its_variables_say:
         VK_INSTANCE_LAYERS = "VK_LAYER_one_implicit", DISABLE_one_implicit = "1" => ["two_implicit", "one_implicit"];
-    /// LAY-141
+    /// LAY-141, APP-228
     lay_141_a_part_of_a_listed_name_is_not_listed: VK_INSTANCE_LAYERS = "VK_LAYER_one_implicit_and_more"
         => ["one_implicit", "two_implicit"];
     /// LAY-142, BI-42
     bi_42_repeated_and_empty_names_are_ignored:
         VK_INSTANCE_LAYERS = "::VK_LAYER_one_explicit::VK_LAYER_one_explicit:" => ["one_implicit", "two_implicit", "one_explicit"];
-    /// LAY-140
+    /// LAY-140, APP-226
     lay_140_the_enable_filter_comes_below_instance_layers:
         VK_INSTANCE_LAYERS = "VK_LAYER_two_explicit", VK_LOADER_LAYERS_ENABLE = "*explicit"
         => ["one_implicit", "two_implicit", "two_explicit", "one_explicit"];
@@ -162,7 +162,7 @@ fn bi_41_a_filter_of_a_megabyte_is_survived() {
     });
 }
 
-/// LAY-125, LAY-127, LAY-320
+/// LAY-125, LAY-127, LAY-320, APP-224, APP-225
 #[test]
 fn lay_125_a_disabled_layer_is_gone_from_every_list() {
     case(|scene| {
@@ -183,7 +183,8 @@ fn lay_125_a_disabled_layer_is_gone_from_every_list() {
         let text = "forced disabled because name matches filter of env var 'VK_LOADER_LAYERS_DISABLE'.";
         outcome
             .ok()
-            .logged("WARNING | LAYER", &format!("Layer \"VK_LAYER_one_explicit\" {text}"));
+            .logged("WARNING | LAYER", &format!("Layer \"VK_LAYER_one_explicit\" {text}"))
+            .logged("WARNING | LAYER", &format!("Layer \"VK_LAYER_one_implicit\" {text}"));
     });
 }
 
@@ -207,7 +208,7 @@ fn lay_126_a_disabled_layer_of_instance_layers_is_reported_missing() {
     });
 }
 
-/// LAY-130, LAY-108
+/// LAY-130, LAY-108, APP-224
 #[test]
 fn lay_130_the_enable_variable_must_have_exactly_the_manifest_s_text() {
     case(|scene| {
@@ -229,7 +230,7 @@ fn lay_130_the_disable_variable_beats_the_enable_variable() {
     });
 }
 
-/// LAY-130, LAY-127
+/// LAY-130, LAY-127, APP-223, APP-224
 #[test]
 fn lay_130_the_enable_filter_takes_the_place_of_the_enable_variable() {
     case(|scene| {
@@ -251,7 +252,7 @@ fn lay_130_the_enable_filter_takes_the_place_of_the_enable_variable() {
     });
 }
 
-/// LAY-143
+/// LAY-143, APP-225
 #[test]
 fn lay_143_an_explicit_layer_of_the_enable_filter_is_told() {
     case(|scene| {

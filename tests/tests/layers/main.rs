@@ -16,6 +16,7 @@ mod hostile;
 mod instance_chain;
 mod kit;
 mod libraries;
+mod listed;
 mod manifest_fields;
 mod manifest_text;
 mod meta;

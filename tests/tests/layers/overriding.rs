@@ -58,7 +58,7 @@ fn lay_146_the_override_layer_stands_where_it_was_found() {
     });
 }
 
-/// LAY-130, LAY-167
+/// LAY-130, LAY-167, APP-224
 #[test]
 fn lay_130_the_override_layer_turns_its_implicit_components_on() {
     case(|scene| {
@@ -333,7 +333,7 @@ fn lay_179_an_override_layer_that_is_off_has_no_effect() {
     });
 }
 
-/// LAY-179, LAY-130, LAY-127
+/// LAY-179, LAY-130, LAY-127, APP-224
 #[test]
 fn lay_179_an_override_layer_that_the_filter_disables_has_no_effect() {
     case(|scene| {

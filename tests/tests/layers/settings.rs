@@ -10,27 +10,27 @@ use crate::meta::active;
 const MARKER: &str = r#"{"control": "unordered_layer_location"}"#;
 
 /// An entry for a layer that [`listed`] made.
-fn entry(short: &str, control: &str) -> String {
+pub(crate) fn entry(short: &str, control: &str) -> String {
     format!(r#"{{"name": "VK_LAYER_{short}", "path": "@ROOT@/listed/{short}.json", "control": "{control}"}}"#)
 }
 
 /// The same, to be read as an implicit manifest.
-fn implicit_entry(short: &str, control: &str) -> String {
+pub(crate) fn implicit_entry(short: &str, control: &str) -> String {
     entry(short, control).replace('}', ", \"treat_as_implicit_manifest\": true}")
 }
 
 /// A layer where only the settings file finds it.
-fn listed(short: &str) -> Layer {
+pub(crate) fn listed(short: &str) -> Layer {
     Layer::explicit(short).folder("listed")
 }
 
 /// The same with a disable variable.
-fn listed_implicit(short: &str) -> Layer {
+pub(crate) fn listed_implicit(short: &str) -> Layer {
     Layer::implicit(short).folder("listed")
 }
 
 /// Writes the settings file with these entries.
-fn settings(scene: &Scene, entries: &[String]) {
+pub(crate) fn settings(scene: &Scene, entries: &[String]) {
     let text = format!(
         r#"{{"file_format_version": "1.0.0", "settings": {{"layers": [{}]}}}}"#,
         entries.join(", ")
@@ -43,7 +43,7 @@ fn settings(scene: &Scene, entries: &[String]) {
 }
 
 /// Runs an instance without requests; says the enumerated and the active layers.
-fn plain(scene: &mut Scene) -> Outcome {
+pub(crate) fn plain(scene: &mut Scene) -> Outcome {
     let outcome = scene.run(|vk| {
         vk.layers()
             .expect("layers")
@@ -55,7 +55,7 @@ fn plain(scene: &mut Scene) -> Outcome {
     outcome
 }
 
-/// LAY-150, LAY-154, LAY-262
+/// LAY-150, LAY-154, LAY-262, APP-256
 #[test]
 fn lay_150_a_layer_that_is_on_works() {
     case(|scene| {
@@ -103,7 +103,7 @@ fn lay_150_an_unknown_control_is_auto() {
     });
 }
 
-/// LAY-150
+/// LAY-150, APP-253
 #[test]
 fn lay_150_a_path_that_does_not_end_in_json_contributes_nothing() {
     case(|scene| {
@@ -249,7 +249,7 @@ fn lay_152_the_marker_is_the_place_of_the_layers_found() {
     });
 }
 
-/// LAY-153
+/// LAY-153, APP-253
 #[test]
 fn lay_153_a_manifest_of_another_name_is_dropped() {
     case(|scene| {
@@ -261,7 +261,7 @@ fn lay_153_a_manifest_of_another_name_is_dropped() {
     });
 }
 
-/// LAY-153, LAY-157
+/// LAY-153, LAY-157, APP-253
 #[test]
 fn lay_157_the_one_nearest_the_driver_of_two_equal_names_is_used() {
     case(|scene| {
@@ -297,9 +297,9 @@ macro_rules! controls {
 }
 
 controls! {
-    /// LAY-154
+    /// LAY-154, APP-254
     lay_154_an_implicit_entry_works_by_itself: => ["implicit", "on"];
-    /// LAY-154
+    /// LAY-154, APP-254
     lay_154_its_disable_variable_counts: DISABLE_implicit = "1" => ["on"];
     /// LAY-154, LAY-155
     lay_155_on_beats_the_disable_filter: VK_LOADER_LAYERS_DISABLE = "*" => ["on"];
@@ -375,7 +375,7 @@ fn lay_155_an_application_that_names_a_layer_that_is_off_fails() {
     });
 }
 
-/// LAY-156, BI-35
+/// LAY-156, BI-35, APP-255
 #[test]
 fn bi_35_meta_layers_that_contain_each_other_are_cut() {
     case(|scene| {
@@ -398,7 +398,7 @@ fn bi_35_meta_layers_that_contain_each_other_are_cut() {
     });
 }
 
-/// LAY-166
+/// LAY-166, APP-255
 #[test]
 fn lay_166_a_component_hit_by_the_filter_leaves_its_meta_layer_in() {
     case(|scene| {
@@ -420,7 +420,7 @@ fn lay_166_a_component_hit_by_the_filter_leaves_its_meta_layer_in() {
     });
 }
 
-/// LAY-276
+/// LAY-276, APP-256
 #[test]
 fn lay_276_pre_instance_functions_of_listed_layers_follow_their_own_rules() {
     case(|scene| {

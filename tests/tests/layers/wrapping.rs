@@ -2,8 +2,8 @@
 
 use std::ptr;
 
-use loader_tests::ash::vk;
-use loader_tests::vk::Device;
+use loader_tests::ash::vk::{self, Handle};
+use loader_tests::vk::{Device, Instance};
 use loader_tests::{call, case};
 
 use crate::kit::{EXPLICIT, Layer, place};
@@ -64,6 +64,28 @@ fn lay_252_a_layer_may_wrap_every_dispatchable_object() {
             assert_eq!(outcome.calls(name, "vkCmdDraw").len(), 2, "{}", outcome.all());
         }
         assert_eq!(outcome.calls("VK_LAYER_b", "vkQueueWaitIdle").len(), 1);
+    });
+}
+
+/// APP-148: the application has the wrapper of the topmost layer, and the driver's own handle where no layer wraps.
+#[test]
+fn app_148_the_device_is_what_the_topmost_layer_returned() {
+    case(|scene| {
+        let wrapping = Layer::explicit("w").conf("wrap", "");
+        place(scene, &[wrapping, Layer::explicit("b")]);
+        let outcome = scene.run(|vk| {
+            for (name, wrapped) in [("VK_LAYER_w", true), ("VK_LAYER_b", false)] {
+                let instance = vk.spec().layer(name).create().expect("vkCreateInstance");
+                let device = instance.device(instance.first(), &[]);
+                // A wrapper is its dispatch word and what it stands for; the driver's object goes on with its parent, which
+                // has another first word.
+                let words = Instance::words(device.raw.as_raw(), 2);
+                assert_eq!(Instance::words(words[1], 1)[0] == words[0], wrapped, "{name}");
+                // The driver takes none but its own objects.
+                assert_eq!(call!(device, PFN_vkDeviceWaitIdle(device.raw)), vk::Result::SUCCESS);
+            }
+        });
+        assert_eq!(outcome.ok().calls("driver", "vkDeviceWaitIdle").len(), 2);
     });
 }
 
@@ -241,7 +263,6 @@ fn lay_250_dispatch_words_are_the_same_above_and_unique_for_each_object() {
                 // SAFETY: a live dispatchable handle starts with a pointer.
                 unsafe { *(handle as *const usize) }
             };
-            use vk::Handle;
             let (first, second) = (word(one.raw.as_raw()), word(two.raw.as_raw()));
             assert_ne!(first, second);
             let device = one.device(one.first(), &[]);

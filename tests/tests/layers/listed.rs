@@ -1,0 +1,173 @@
+//! The settings file beside what an application sees of layers (application reference, section 13).
+
+use loader_tests::case;
+
+use crate::enumeration::extensions;
+use crate::kit::{Layer, chain, place, put_manifest, put_text};
+use crate::meta::active;
+use crate::settings::{entry, implicit_entry, listed, listed_implicit, plain, settings};
+
+const FILE: &str = "xdg/data-home/vulkan/loader_settings.d/vk_loader_settings.json";
+
+/// A `device_configurations` element of a mock device: sixteen times each number.
+fn configuration(device: u8, driver: u8) -> String {
+    let uuid = |number: u8| format!("[{}]", vec![number.to_string(); 16].join(", "));
+    format!(
+        r#"{{"deviceUUID": {}, "driverUUID": {}, "driverVersion": 1}}"#,
+        uuid(device),
+        uuid(driver)
+    )
+}
+
+/// APP-121: a layer gets the list in the file's order, and what it makes of the list reaches the application.
+#[test]
+fn app_121_devices_are_chosen_below_the_layers() {
+    case(|scene| {
+        Layer::implicit("turning")
+            .folder(crate::kit::IMPLICIT)
+            .conf("devices", "reverse")
+            .put(scene);
+        scene.unset("VK_DRIVER_FILES");
+        let driver = scene.driver("driver").folder("xdg/data-home/vulkan/icd.d");
+        for (number, name) in (1..).zip(["one", "two", "three"]) {
+            driver.device_with(name, |device| device.uuids(number, 9));
+        }
+        let text = format!(
+            r#"{{"file_format_version": "1.0.0", "settings": {{"device_configurations": [{}, {}]}}}}"#,
+            configuration(3, 9),
+            configuration(1, 9)
+        );
+        put_text(scene, FILE, &text);
+        let outcome = scene.run(|vk| assert_eq!(vk.instance().device_names(), ["one", "three"]));
+        assert_eq!(chain(outcome.ok()), ["VK_LAYER_turning"]);
+        scene.env("DISABLE_turning", "1");
+        let outcome = scene.run(|vk| assert_eq!(vk.instance().device_names(), ["three", "one"]));
+        outcome.ok();
+    });
+}
+
+/// APP-253: of a manifest of many layers an entry brings the one of its name only.
+#[test]
+fn app_253_other_layers_of_the_manifest_are_ignored() {
+    case(|scene| {
+        place(scene, &[]);
+        let layers = ["a", "b", "c"].map(listed);
+        for layer in &layers {
+            layer.put_library(scene);
+        }
+        let objects = layers.map(|layer| layer.object());
+        let objects: Vec<&str> = objects.iter().map(String::as_str).collect();
+        put_manifest(scene, "listed/b.json", "1.0.1", &objects);
+        settings(scene, &[entry("b", "on")]);
+        let outcome = plain(scene);
+        assert_eq!(outcome.said("layer"), ["VK_LAYER_b"]);
+        assert_eq!(chain(&outcome), ["VK_LAYER_b"]);
+    });
+}
+
+/// APP-253: equal names of different libraries are both listed as active, though one of them is in the chain.
+#[test]
+fn app_253_equal_names_are_both_listed_for_a_device() {
+    case(|scene| {
+        let twin = |short: &str| listed(short).member("name", "\"VK_LAYER_same\"");
+        place(scene, &[twin("one"), listed("middle"), twin("two")]);
+        let named = |short: &str| entry(short, "on").replace(&format!("VK_LAYER_{short}"), "VK_LAYER_same");
+        settings(scene, &[named("one"), entry("middle", "on"), named("two")]);
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance();
+            assert_eq!(active(&instance), ["VK_LAYER_same", "VK_LAYER_middle", "VK_LAYER_same"]);
+        });
+        assert_eq!(chain(outcome.ok()), ["VK_LAYER_middle", "VK_LAYER_two"]);
+    });
+}
+
+/// APP-254: without the member the layer is explicit, whatever variables its manifest names.
+#[test]
+fn app_254_variables_of_a_manifest_make_no_implicit_layer() {
+    case(|scene| {
+        place(scene, &[listed_implicit("auto"), listed_implicit("on")]);
+        settings(scene, &[entry("auto", "auto"), entry("on", "on")]);
+        assert_eq!(
+            chain(&plain(scene)),
+            ["VK_LAYER_on"],
+            "an explicit layer needs a request"
+        );
+        scene.env("DISABLE_on", "1");
+        assert_eq!(
+            chain(&plain(scene)),
+            ["VK_LAYER_on"],
+            "an explicit layer has no variable"
+        );
+    });
+}
+
+/// APP-254: the variables of an entry that is to be read as implicit count while it is `auto`.
+#[test]
+fn app_254_the_enable_variable_counts() {
+    case(|scene| {
+        place(scene, &[listed_implicit("a").enabled_by("ON", "1")]);
+        settings(scene, &[implicit_entry("a", "auto")]);
+        assert!(chain(&plain(scene)).is_empty());
+        scene.env("ON", "1");
+        assert_eq!(chain(&plain(scene)), ["VK_LAYER_a"]);
+        scene.env("DISABLE_a", "1");
+        assert!(chain(&plain(scene)).is_empty());
+    });
+}
+
+/// APP-255: the components of a listed meta-layer come before it.
+#[test]
+fn app_255_a_listed_meta_layer_brings_its_components() {
+    case(|scene| {
+        let meta = Layer::meta("m", &["VK_LAYER_b", "VK_LAYER_a"]).folder("listed");
+        place(scene, &[listed("a"), listed("b"), listed("c"), meta]);
+        settings(
+            scene,
+            &[
+                entry("m", "on"),
+                entry("a", "auto"),
+                entry("b", "auto"),
+                entry("c", "auto"),
+            ],
+        );
+        assert_eq!(chain(&plain(scene)), ["VK_LAYER_b", "VK_LAYER_a"]);
+    });
+}
+
+/// APP-256: only implicit entries that are not off and that their own variables leave on add to the global list.
+#[test]
+fn app_256_extensions_of_listed_layers_follow_their_own_rules() {
+    case(|scene| {
+        let with = |layer: Layer, name: &str| layer.member("instance_extensions", extensions(&[name]));
+        place(
+            scene,
+            &[
+                with(listed_implicit("auto"), "VK_EXT_auto"),
+                with(listed_implicit("forced"), "VK_EXT_forced").enabled_by("NEVER", "1"),
+                with(listed_implicit("off"), "VK_EXT_off"),
+                with(listed_implicit("disabled"), "VK_EXT_disabled"),
+                with(listed("explicit"), "VK_EXT_explicit"),
+                with(Layer::implicit("unlisted"), "VK_EXT_unlisted"),
+            ],
+        );
+        scene.env("VK_LOADER_LAYERS_DISABLE", "*disabled");
+        settings(
+            scene,
+            &[
+                implicit_entry("auto", "auto"),
+                implicit_entry("forced", "on"),
+                implicit_entry("off", "off"),
+                implicit_entry("disabled", "auto"),
+                entry("explicit", "on"),
+            ],
+        );
+        let outcome = scene.run(|vk| {
+            let names = vk.extensions().expect("extensions");
+            let ours =
+                ["auto", "forced", "off", "disabled", "explicit", "unlisted"].map(|short| format!("VK_EXT_{short}"));
+            let found: Vec<_> = names.iter().filter(|name| ours.contains(name)).collect();
+            assert_eq!(found, ["VK_EXT_auto"], "{names:?}");
+        });
+        outcome.ok();
+    });
+}
