@@ -35,7 +35,7 @@ fn until_success<T>(allocator: &Allocator, mut step: impl FnMut(usize) -> Result
     panic!("no success in 5000 attempts");
 }
 
-fn creation(vk: &Vk, extensions: &[&str], expected: usize) {
+pub(crate) fn creation(vk: &Vk, extensions: &[&str], expected: usize) {
     let allocator = Allocator::default();
     let messages = Messages::default();
     let info = messages.create_info();

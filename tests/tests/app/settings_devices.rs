@@ -222,3 +222,14 @@ fn app_260_id_filters_apply_on_top() {
             .ok();
     });
 }
+
+/// APP-174: every allocation of an instance whose devices are configured.
+#[test]
+fn app_174_every_allocation_with_configured_devices() {
+    case(|scene| {
+        devices(scene);
+        scene.limit(60).env("VK_LOADER_DEBUG", "");
+        configure(scene, &[configuration(3, 11, 7), configuration(2, 10, 1)]);
+        scene.run(|vk| crate::allocation::creation(vk, &[], 2)).ok();
+    });
+}

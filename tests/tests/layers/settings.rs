@@ -7,7 +7,7 @@ use crate::kit::{Layer, chain, list, place, put_text};
 use crate::meta::active;
 
 /// The entry that stands for all layers found by the normal search.
-const MARKER: &str = r#"{"control": "unordered_layer_location"}"#;
+pub(crate) const MARKER: &str = r#"{"control": "unordered_layer_location"}"#;
 
 /// An entry for a layer that [`listed`] made.
 pub(crate) fn entry(short: &str, control: &str) -> String {

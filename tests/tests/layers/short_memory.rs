@@ -5,6 +5,7 @@ use loader_tests::vk::{Allocator, Messages};
 use loader_tests::{Scene, Vk, case};
 
 use crate::kit::{Layer, place};
+use crate::settings::{MARKER, entry, listed, settings};
 
 const OOM: vk::Result = vk::Result::ERROR_OUT_OF_HOST_MEMORY;
 
@@ -32,7 +33,7 @@ fn use_up(vk: &Vk, names: &[&str]) {
         assert_eq!(allocator.live(), 0, "allocation {number} left blocks behind");
         match result {
             Ok(()) if allocator.count() < number => return,
-            Ok(()) => {}
+            Ok(()) => panic!("allocation {number} was refused, and nobody minded"),
             Err(error) => assert_eq!(error, OOM, "allocation {number}"),
         }
     }
@@ -78,5 +79,19 @@ fn app_174_every_allocation_with_several_layers() {
         scene.run(|vk| use_up(vk, &["VK_LAYER_m"])).ok();
         scene.env("VK_INSTANCE_LAYERS", "VK_LAYER_c");
         scene.run(|vk| use_up(vk, &["VK_LAYER_b"])).ok();
+    });
+}
+
+/// APP-174: layers that a settings file turns on.
+#[test]
+fn app_174_every_allocation_with_layers_of_a_settings_file() {
+    case(|scene| {
+        drivers(scene);
+        place(
+            scene,
+            &[quiet(Layer::implicit("a")), quiet(listed("s")), quiet(listed("t"))],
+        );
+        settings(scene, &[entry("s", "on"), MARKER.into(), entry("t", "on")]);
+        scene.run(|vk| use_up(vk, &[])).ok();
     });
 }
