@@ -70,7 +70,7 @@ pub unsafe extern "system" fn vkAllocateCommandBuffers(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            let result = (table.vkAllocateCommandBuffers.get())(device, pAllocateInfo, pCommandBuffers);
+            let result = (*table.vkAllocateCommandBuffers)(device, pAllocateInfo, pCommandBuffers);
             if result == VkResult::VK_SUCCESS {
                 seam::adopt_all(table, pCommandBuffers, (*pAllocateInfo).commandBufferCount);
             }
@@ -652,7 +652,7 @@ pub unsafe extern "system" fn vkCreateExternalComputeQueueNV(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            let result = (table.vkCreateExternalComputeQueueNV.get())(device, pCreateInfo, pAllocator, pExternalQueue);
+            let result = (*table.vkCreateExternalComputeQueueNV)(device, pCreateInfo, pAllocator, pExternalQueue);
             if result == VkResult::VK_SUCCESS {
                 seam::adopt_all(table, pExternalQueue, 1);
             }
@@ -1020,13 +1020,7 @@ pub unsafe extern "system" fn vkCreateSharedSwapchainsKHR(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkCreateSharedSwapchainsKHR.get())(
-                device,
-                swapchainCount,
-                pCreateInfos.cast(),
-                pAllocator,
-                pSwapchains,
-            )
+            (*table.vkCreateSharedSwapchainsKHR)(device, swapchainCount, pCreateInfos.cast(), pAllocator, pSwapchains)
         },
         None => seam::reject(row::vkCreateSharedSwapchainsKHR),
     }
@@ -2174,9 +2168,7 @@ pub unsafe extern "system" fn vkGetDeviceGroupSurfacePresentModes2EXT(
     pModes: *mut VkDeviceGroupPresentModeFlagsKHR,
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
-        Some(table) => unsafe {
-            (table.vkGetDeviceGroupSurfacePresentModes2EXT.get())(device, pSurfaceInfo.cast(), pModes)
-        },
+        Some(table) => unsafe { (*table.vkGetDeviceGroupSurfacePresentModes2EXT)(device, pSurfaceInfo.cast(), pModes) },
         None => seam::reject(row::vkGetDeviceGroupSurfacePresentModes2EXT),
     }
 }
@@ -2319,7 +2311,7 @@ pub unsafe extern "system" fn vkGetDeviceQueue(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetDeviceQueue.get())(device, queueFamilyIndex, queueIndex, pQueue);
+            (*table.vkGetDeviceQueue)(device, queueFamilyIndex, queueIndex, pQueue);
             seam::adopt_all(table, pQueue, 1);
         },
         None => seam::reject(row::vkGetDeviceQueue),
@@ -2335,7 +2327,7 @@ pub unsafe extern "system" fn vkGetDeviceQueue2(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetDeviceQueue2.get())(device, pQueueInfo, pQueue);
+            (*table.vkGetDeviceQueue2)(device, pQueueInfo, pQueue);
             seam::adopt_all(table, pQueue, 1);
         },
         None => seam::reject(row::vkGetDeviceQueue2),

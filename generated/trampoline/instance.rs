@@ -18,7 +18,7 @@ pub unsafe extern "system" fn vkCreateAndroidSurfaceKHR(
 ) -> VkResult {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe {
-            (table.vkCreateAndroidSurfaceKHR.get())(instance, pCreateInfo, pAllocator, pSurface.cast())
+            (*table.vkCreateAndroidSurfaceKHR)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
         None => seam::reject(row::vkCreateAndroidSurfaceKHR),
     }
@@ -33,7 +33,7 @@ pub unsafe extern "system" fn vkCreateDebugReportCallbackEXT(
 ) -> VkResult {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe {
-            (table.vkCreateDebugReportCallbackEXT.get())(instance, pCreateInfo, pAllocator, pCallback.cast())
+            (*table.vkCreateDebugReportCallbackEXT)(instance, pCreateInfo, pAllocator, pCallback.cast())
         },
         None => seam::reject(row::vkCreateDebugReportCallbackEXT),
     }
@@ -48,7 +48,7 @@ pub unsafe extern "system" fn vkCreateDebugUtilsMessengerEXT(
 ) -> VkResult {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe {
-            (table.vkCreateDebugUtilsMessengerEXT.get())(instance, pCreateInfo, pAllocator, pMessenger.cast())
+            (*table.vkCreateDebugUtilsMessengerEXT)(instance, pCreateInfo, pAllocator, pMessenger.cast())
         },
         None => seam::reject(row::vkCreateDebugUtilsMessengerEXT),
     }
@@ -63,7 +63,7 @@ pub unsafe extern "system" fn vkCreateDirectFBSurfaceEXT(
 ) -> VkResult {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe {
-            (table.vkCreateDirectFBSurfaceEXT.get())(instance, pCreateInfo, pAllocator, pSurface.cast())
+            (*table.vkCreateDirectFBSurfaceEXT)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
         None => seam::reject(row::vkCreateDirectFBSurfaceEXT),
     }
@@ -79,7 +79,7 @@ pub unsafe extern "system" fn vkCreateDisplayPlaneSurfaceKHR(
 ) -> VkResult {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe {
-            (table.vkCreateDisplayPlaneSurfaceKHR.get())(instance, pCreateInfo, pAllocator, pSurface.cast())
+            (*table.vkCreateDisplayPlaneSurfaceKHR)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
         None => seam::reject(row::vkCreateDisplayPlaneSurfaceKHR),
     }
@@ -95,7 +95,7 @@ pub unsafe extern "system" fn vkCreateHeadlessSurfaceEXT(
 ) -> VkResult {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe {
-            (table.vkCreateHeadlessSurfaceEXT.get())(instance, pCreateInfo, pAllocator, pSurface.cast())
+            (*table.vkCreateHeadlessSurfaceEXT)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
         None => seam::reject(row::vkCreateHeadlessSurfaceEXT),
     }
@@ -111,7 +111,7 @@ pub unsafe extern "system" fn vkCreateIOSSurfaceMVK(
 ) -> VkResult {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe {
-            (table.vkCreateIOSSurfaceMVK.get())(instance, pCreateInfo, pAllocator, pSurface.cast())
+            (*table.vkCreateIOSSurfaceMVK)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
         None => seam::reject(row::vkCreateIOSSurfaceMVK),
     }
@@ -127,7 +127,7 @@ pub unsafe extern "system" fn vkCreateImagePipeSurfaceFUCHSIA(
 ) -> VkResult {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe {
-            (table.vkCreateImagePipeSurfaceFUCHSIA.get())(instance, pCreateInfo, pAllocator, pSurface.cast())
+            (*table.vkCreateImagePipeSurfaceFUCHSIA)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
         None => seam::reject(row::vkCreateImagePipeSurfaceFUCHSIA),
     }
@@ -143,7 +143,7 @@ pub unsafe extern "system" fn vkCreateMacOSSurfaceMVK(
 ) -> VkResult {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe {
-            (table.vkCreateMacOSSurfaceMVK.get())(instance, pCreateInfo, pAllocator, pSurface.cast())
+            (*table.vkCreateMacOSSurfaceMVK)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
         None => seam::reject(row::vkCreateMacOSSurfaceMVK),
     }
@@ -159,7 +159,7 @@ pub unsafe extern "system" fn vkCreateMetalSurfaceEXT(
 ) -> VkResult {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe {
-            (table.vkCreateMetalSurfaceEXT.get())(instance, pCreateInfo, pAllocator, pSurface.cast())
+            (*table.vkCreateMetalSurfaceEXT)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
         None => seam::reject(row::vkCreateMetalSurfaceEXT),
     }
@@ -175,7 +175,7 @@ pub unsafe extern "system" fn vkCreateScreenSurfaceQNX(
 ) -> VkResult {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe {
-            (table.vkCreateScreenSurfaceQNX.get())(instance, pCreateInfo, pAllocator, pSurface.cast())
+            (*table.vkCreateScreenSurfaceQNX)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
         None => seam::reject(row::vkCreateScreenSurfaceQNX),
     }
@@ -190,7 +190,7 @@ pub unsafe extern "system" fn vkCreateStreamDescriptorSurfaceGGP(
 ) -> VkResult {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe {
-            (table.vkCreateStreamDescriptorSurfaceGGP.get())(instance, pCreateInfo, pAllocator, pSurface.cast())
+            (*table.vkCreateStreamDescriptorSurfaceGGP)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
         None => seam::reject(row::vkCreateStreamDescriptorSurfaceGGP),
     }
@@ -205,7 +205,7 @@ pub unsafe extern "system" fn vkCreateSurfaceOHOS(
 ) -> VkResult {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe {
-            (table.vkCreateSurfaceOHOS.get())(instance, pCreateInfo, pAllocator, pSurface.cast())
+            (*table.vkCreateSurfaceOHOS)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
         None => seam::reject(row::vkCreateSurfaceOHOS),
     }
@@ -220,7 +220,7 @@ pub unsafe extern "system" fn vkCreateUbmSurfaceSEC(
 ) -> VkResult {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe {
-            (table.vkCreateUbmSurfaceSEC.get())(instance, pCreateInfo, pAllocator, pSurface.cast())
+            (*table.vkCreateUbmSurfaceSEC)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
         None => seam::reject(row::vkCreateUbmSurfaceSEC),
     }
@@ -235,7 +235,7 @@ pub unsafe extern "system" fn vkCreateViSurfaceNN(
 ) -> VkResult {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe {
-            (table.vkCreateViSurfaceNN.get())(instance, pCreateInfo, pAllocator, pSurface.cast())
+            (*table.vkCreateViSurfaceNN)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
         None => seam::reject(row::vkCreateViSurfaceNN),
     }
@@ -251,7 +251,7 @@ pub unsafe extern "system" fn vkCreateWaylandSurfaceKHR(
 ) -> VkResult {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe {
-            (table.vkCreateWaylandSurfaceKHR.get())(instance, pCreateInfo, pAllocator, pSurface.cast())
+            (*table.vkCreateWaylandSurfaceKHR)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
         None => seam::reject(row::vkCreateWaylandSurfaceKHR),
     }
@@ -267,7 +267,7 @@ pub unsafe extern "system" fn vkCreateWin32SurfaceKHR(
 ) -> VkResult {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe {
-            (table.vkCreateWin32SurfaceKHR.get())(instance, pCreateInfo, pAllocator, pSurface.cast())
+            (*table.vkCreateWin32SurfaceKHR)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
         None => seam::reject(row::vkCreateWin32SurfaceKHR),
     }
@@ -283,7 +283,7 @@ pub unsafe extern "system" fn vkCreateXcbSurfaceKHR(
 ) -> VkResult {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe {
-            (table.vkCreateXcbSurfaceKHR.get())(instance, pCreateInfo, pAllocator, pSurface.cast())
+            (*table.vkCreateXcbSurfaceKHR)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
         None => seam::reject(row::vkCreateXcbSurfaceKHR),
     }
@@ -299,7 +299,7 @@ pub unsafe extern "system" fn vkCreateXlibSurfaceKHR(
 ) -> VkResult {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe {
-            (table.vkCreateXlibSurfaceKHR.get())(instance, pCreateInfo, pAllocator, pSurface.cast())
+            (*table.vkCreateXlibSurfaceKHR)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
         None => seam::reject(row::vkCreateXlibSurfaceKHR),
     }
@@ -318,7 +318,7 @@ pub unsafe extern "system" fn vkDebugReportMessageEXT(
 ) {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe {
-            (table.vkDebugReportMessageEXT.get())(
+            (*table.vkDebugReportMessageEXT)(
                 instance,
                 flags,
                 objectType,
@@ -340,9 +340,7 @@ pub unsafe extern "system" fn vkDestroyDebugReportCallbackEXT(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::instance(instance) } {
-        Some((table, instance)) => unsafe {
-            (table.vkDestroyDebugReportCallbackEXT.get())(instance, callback, pAllocator)
-        },
+        Some((table, instance)) => unsafe { (*table.vkDestroyDebugReportCallbackEXT)(instance, callback, pAllocator) },
         None => seam::reject(row::vkDestroyDebugReportCallbackEXT),
     }
 }
@@ -354,9 +352,7 @@ pub unsafe extern "system" fn vkDestroyDebugUtilsMessengerEXT(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::instance(instance) } {
-        Some((table, instance)) => unsafe {
-            (table.vkDestroyDebugUtilsMessengerEXT.get())(instance, messenger, pAllocator)
-        },
+        Some((table, instance)) => unsafe { (*table.vkDestroyDebugUtilsMessengerEXT)(instance, messenger, pAllocator) },
         None => seam::reject(row::vkDestroyDebugUtilsMessengerEXT),
     }
 }
@@ -375,7 +371,7 @@ pub unsafe extern "system" fn vkDestroySurfaceKHR(
     pAllocator: *const VkAllocationCallbacks,
 ) {
     match unsafe { seam::instance(instance) } {
-        Some((table, instance)) => unsafe { (table.vkDestroySurfaceKHR.get())(instance, surface, pAllocator) },
+        Some((table, instance)) => unsafe { (*table.vkDestroySurfaceKHR)(instance, surface, pAllocator) },
         None => seam::reject(row::vkDestroySurfaceKHR),
     }
 }
@@ -424,7 +420,7 @@ pub unsafe extern "system" fn vkSubmitDebugUtilsMessageEXT(
 ) {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe {
-            (table.vkSubmitDebugUtilsMessageEXT.get())(instance, messageSeverity, messageTypes, pCallbackData)
+            (*table.vkSubmitDebugUtilsMessageEXT)(instance, messageSeverity, messageTypes, pCallbackData)
         },
         None => seam::reject(row::vkSubmitDebugUtilsMessageEXT),
     }

@@ -11,7 +11,7 @@
 macro_rules! forward {
     ($name:ident($handle:ident $(, $argument:ident)*)) => {
         match unsafe { crate::seam::device_table($handle) } {
-            Some(table) => unsafe { (table.$name.get())($handle $(, $argument)*) },
+            Some(table) => unsafe { (*table.$name)($handle $(, $argument)*) },
             None => crate::seam::reject(crate::generated::lookup::row::$name),
         }
     };

@@ -15,9 +15,7 @@ pub unsafe extern "system" fn vkAcquireDrmDisplayEXT(
     display: VkDisplayKHR,
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (table.vkAcquireDrmDisplayEXT.get())(physicalDevice, drmFd, display)
-        },
+        Some((table, physicalDevice)) => unsafe { (*table.vkAcquireDrmDisplayEXT)(physicalDevice, drmFd, display) },
         None => seam::reject(row::vkAcquireDrmDisplayEXT),
     }
 }
@@ -28,7 +26,7 @@ pub unsafe extern "system" fn vkAcquireWinrtDisplayNV(
     display: VkDisplayKHR,
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe { (table.vkAcquireWinrtDisplayNV.get())(physicalDevice, display) },
+        Some((table, physicalDevice)) => unsafe { (*table.vkAcquireWinrtDisplayNV)(physicalDevice, display) },
         None => seam::reject(row::vkAcquireWinrtDisplayNV),
     }
 }
@@ -40,7 +38,7 @@ pub unsafe extern "system" fn vkAcquireXlibDisplayEXT(
     display: VkDisplayKHR,
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe { (table.vkAcquireXlibDisplayEXT.get())(physicalDevice, dpy, display) },
+        Some((table, physicalDevice)) => unsafe { (*table.vkAcquireXlibDisplayEXT)(physicalDevice, dpy, display) },
         None => seam::reject(row::vkAcquireXlibDisplayEXT),
     }
 }
@@ -67,7 +65,7 @@ pub unsafe extern "system" fn vkCreateDisplayModeKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkCreateDisplayModeKHR.get())(physicalDevice, display, pCreateInfo, pAllocator, pMode)
+            (*table.vkCreateDisplayModeKHR)(physicalDevice, display, pCreateInfo, pAllocator, pMode)
         },
         None => seam::reject(row::vkCreateDisplayModeKHR),
     }
@@ -83,7 +81,7 @@ pub unsafe extern "system" fn vkEnumerateDeviceExtensionProperties(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkEnumerateDeviceExtensionProperties.get())(physicalDevice, pLayerName, pPropertyCount, pProperties)
+            (*table.vkEnumerateDeviceExtensionProperties)(physicalDevice, pLayerName, pPropertyCount, pProperties)
         },
         None => seam::reject(row::vkEnumerateDeviceExtensionProperties),
     }
@@ -109,9 +107,7 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceQueueFamilyPerformanceCou
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table
-                .vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM
-                .get())(
+            (*table.vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM)(
                 physicalDevice,
                 queueFamilyIndex,
                 pCounterCount,
@@ -133,9 +129,7 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceQueueFamilyPerformanceQue
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table
-                .vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR
-                .get())(
+            (*table.vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR)(
                 physicalDevice,
                 queueFamilyIndex,
                 pCounterCount,
@@ -155,7 +149,7 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceShaderInstrumentationMetr
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM.get())(
+            (*table.vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM)(
                 physicalDevice,
                 pDescriptionCount,
                 pDescriptions,
@@ -175,7 +169,7 @@ pub unsafe extern "system" fn vkGetDisplayModeProperties2KHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetDisplayModeProperties2KHR.get())(physicalDevice, display, pPropertyCount, pProperties)
+            (*table.vkGetDisplayModeProperties2KHR)(physicalDevice, display, pPropertyCount, pProperties)
         },
         None => seam::reject(row::vkGetDisplayModeProperties2KHR),
     }
@@ -191,7 +185,7 @@ pub unsafe extern "system" fn vkGetDisplayModePropertiesKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetDisplayModePropertiesKHR.get())(physicalDevice, display, pPropertyCount, pProperties)
+            (*table.vkGetDisplayModePropertiesKHR)(physicalDevice, display, pPropertyCount, pProperties)
         },
         None => seam::reject(row::vkGetDisplayModePropertiesKHR),
     }
@@ -206,7 +200,7 @@ pub unsafe extern "system" fn vkGetDisplayPlaneCapabilities2KHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetDisplayPlaneCapabilities2KHR.get())(physicalDevice, pDisplayPlaneInfo, pCapabilities)
+            (*table.vkGetDisplayPlaneCapabilities2KHR)(physicalDevice, pDisplayPlaneInfo, pCapabilities)
         },
         None => seam::reject(row::vkGetDisplayPlaneCapabilities2KHR),
     }
@@ -222,7 +216,7 @@ pub unsafe extern "system" fn vkGetDisplayPlaneCapabilitiesKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetDisplayPlaneCapabilitiesKHR.get())(physicalDevice, mode, planeIndex, pCapabilities)
+            (*table.vkGetDisplayPlaneCapabilitiesKHR)(physicalDevice, mode, planeIndex, pCapabilities)
         },
         None => seam::reject(row::vkGetDisplayPlaneCapabilitiesKHR),
     }
@@ -238,7 +232,7 @@ pub unsafe extern "system" fn vkGetDisplayPlaneSupportedDisplaysKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetDisplayPlaneSupportedDisplaysKHR.get())(physicalDevice, planeIndex, pDisplayCount, pDisplays)
+            (*table.vkGetDisplayPlaneSupportedDisplaysKHR)(physicalDevice, planeIndex, pDisplayCount, pDisplays)
         },
         None => seam::reject(row::vkGetDisplayPlaneSupportedDisplaysKHR),
     }
@@ -253,7 +247,7 @@ pub unsafe extern "system" fn vkGetDrmDisplayEXT(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetDrmDisplayEXT.get())(physicalDevice, drmFd, connectorId, display)
+            (*table.vkGetDrmDisplayEXT)(physicalDevice, drmFd, connectorId, display)
         },
         None => seam::reject(row::vkGetDrmDisplayEXT),
     }
@@ -267,7 +261,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCalibrateableTimeDomainsEXT(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceCalibrateableTimeDomainsEXT.get())(physicalDevice, pTimeDomainCount, pTimeDomains)
+            (*table.vkGetPhysicalDeviceCalibrateableTimeDomainsEXT)(physicalDevice, pTimeDomainCount, pTimeDomains)
         },
         None => seam::reject(row::vkGetPhysicalDeviceCalibrateableTimeDomainsEXT),
     }
@@ -281,7 +275,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCalibrateableTimeDomainsKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceCalibrateableTimeDomainsKHR.get())(physicalDevice, pTimeDomainCount, pTimeDomains)
+            (*table.vkGetPhysicalDeviceCalibrateableTimeDomainsKHR)(physicalDevice, pTimeDomainCount, pTimeDomains)
         },
         None => seam::reject(row::vkGetPhysicalDeviceCalibrateableTimeDomainsKHR),
     }
@@ -295,9 +289,11 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixFlexibleDimens
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table
-                .vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV
-                .get())(physicalDevice, pPropertyCount, pProperties)
+            (*table.vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV)(
+                physicalDevice,
+                pPropertyCount,
+                pProperties,
+            )
         },
         None => seam::reject(row::vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV),
     }
@@ -312,7 +308,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixProperties2EXT
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceCooperativeMatrixProperties2EXT.get())(
+            (*table.vkGetPhysicalDeviceCooperativeMatrixProperties2EXT)(
                 physicalDevice,
                 pCooperativeMatrixInfo,
                 pPropertyCount,
@@ -331,7 +327,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR.get())(physicalDevice, pPropertyCount, pProperties)
+            (*table.vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR)(physicalDevice, pPropertyCount, pProperties)
         },
         None => seam::reject(row::vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR),
     }
@@ -345,7 +341,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixPropertiesNV(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceCooperativeMatrixPropertiesNV.get())(physicalDevice, pPropertyCount, pProperties)
+            (*table.vkGetPhysicalDeviceCooperativeMatrixPropertiesNV)(physicalDevice, pPropertyCount, pProperties)
         },
         None => seam::reject(row::vkGetPhysicalDeviceCooperativeMatrixPropertiesNV),
     }
@@ -359,7 +355,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeVectorPropertiesNV(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceCooperativeVectorPropertiesNV.get())(physicalDevice, pPropertyCount, pProperties)
+            (*table.vkGetPhysicalDeviceCooperativeVectorPropertiesNV)(physicalDevice, pPropertyCount, pProperties)
         },
         None => seam::reject(row::vkGetPhysicalDeviceCooperativeVectorPropertiesNV),
     }
@@ -372,7 +368,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDescriptorSizeEXT(
 ) -> VkDeviceSize {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceDescriptorSizeEXT.get())(physicalDevice, descriptorType)
+            (*table.vkGetPhysicalDeviceDescriptorSizeEXT)(physicalDevice, descriptorType)
         },
         None => seam::reject(row::vkGetPhysicalDeviceDescriptorSizeEXT),
     }
@@ -386,7 +382,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDirectFBPresentationSupportEXT(
 ) -> VkBool32 {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceDirectFBPresentationSupportEXT.get())(physicalDevice, queueFamilyIndex, dfb)
+            (*table.vkGetPhysicalDeviceDirectFBPresentationSupportEXT)(physicalDevice, queueFamilyIndex, dfb)
         },
         None => seam::reject(row::vkGetPhysicalDeviceDirectFBPresentationSupportEXT),
     }
@@ -401,7 +397,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDisplayPlaneProperties2KHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceDisplayPlaneProperties2KHR.get())(physicalDevice, pPropertyCount, pProperties)
+            (*table.vkGetPhysicalDeviceDisplayPlaneProperties2KHR)(physicalDevice, pPropertyCount, pProperties)
         },
         None => seam::reject(row::vkGetPhysicalDeviceDisplayPlaneProperties2KHR),
     }
@@ -416,7 +412,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDisplayPlanePropertiesKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceDisplayPlanePropertiesKHR.get())(physicalDevice, pPropertyCount, pProperties)
+            (*table.vkGetPhysicalDeviceDisplayPlanePropertiesKHR)(physicalDevice, pPropertyCount, pProperties)
         },
         None => seam::reject(row::vkGetPhysicalDeviceDisplayPlanePropertiesKHR),
     }
@@ -431,7 +427,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDisplayProperties2KHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceDisplayProperties2KHR.get())(physicalDevice, pPropertyCount, pProperties)
+            (*table.vkGetPhysicalDeviceDisplayProperties2KHR)(physicalDevice, pPropertyCount, pProperties)
         },
         None => seam::reject(row::vkGetPhysicalDeviceDisplayProperties2KHR),
     }
@@ -446,7 +442,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDisplayPropertiesKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceDisplayPropertiesKHR.get())(physicalDevice, pPropertyCount, pProperties)
+            (*table.vkGetPhysicalDeviceDisplayPropertiesKHR)(physicalDevice, pPropertyCount, pProperties)
         },
         None => seam::reject(row::vkGetPhysicalDeviceDisplayPropertiesKHR),
     }
@@ -461,7 +457,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceExternalBufferProperties(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceExternalBufferProperties.get())(
+            (*table.vkGetPhysicalDeviceExternalBufferProperties)(
                 physicalDevice,
                 pExternalBufferInfo,
                 pExternalBufferProperties,
@@ -480,7 +476,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceExternalFenceProperties(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceExternalFenceProperties.get())(
+            (*table.vkGetPhysicalDeviceExternalFenceProperties)(
                 physicalDevice,
                 pExternalFenceInfo,
                 pExternalFenceProperties,
@@ -503,7 +499,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceExternalImageFormatPropertiesNV
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceExternalImageFormatPropertiesNV.get())(
+            (*table.vkGetPhysicalDeviceExternalImageFormatPropertiesNV)(
                 physicalDevice,
                 format,
                 r#type,
@@ -527,7 +523,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceExternalSemaphoreProperties(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceExternalSemaphoreProperties.get())(
+            (*table.vkGetPhysicalDeviceExternalSemaphoreProperties)(
                 physicalDevice,
                 pExternalSemaphoreInfo,
                 pExternalSemaphoreProperties,
@@ -545,7 +541,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceExternalTensorPropertiesARM(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceExternalTensorPropertiesARM.get())(
+            (*table.vkGetPhysicalDeviceExternalTensorPropertiesARM)(
                 physicalDevice,
                 pExternalTensorInfo,
                 pExternalTensorProperties,
@@ -562,9 +558,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFeatures(
     pFeatures: *mut VkPhysicalDeviceFeatures,
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceFeatures.get())(physicalDevice, pFeatures)
-        },
+        Some((table, physicalDevice)) => unsafe { (*table.vkGetPhysicalDeviceFeatures)(physicalDevice, pFeatures) },
         None => seam::reject(row::vkGetPhysicalDeviceFeatures),
     }
 }
@@ -576,9 +570,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFeatures2(
     pFeatures: *mut VkPhysicalDeviceFeatures2,
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceFeatures2.get())(physicalDevice, pFeatures)
-        },
+        Some((table, physicalDevice)) => unsafe { (*table.vkGetPhysicalDeviceFeatures2)(physicalDevice, pFeatures) },
         None => seam::reject(row::vkGetPhysicalDeviceFeatures2),
     }
 }
@@ -592,7 +584,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFormatProperties(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceFormatProperties.get())(physicalDevice, format, pFormatProperties)
+            (*table.vkGetPhysicalDeviceFormatProperties)(physicalDevice, format, pFormatProperties)
         },
         None => seam::reject(row::vkGetPhysicalDeviceFormatProperties),
     }
@@ -607,7 +599,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFormatProperties2(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceFormatProperties2.get())(physicalDevice, format, pFormatProperties)
+            (*table.vkGetPhysicalDeviceFormatProperties2)(physicalDevice, format, pFormatProperties)
         },
         None => seam::reject(row::vkGetPhysicalDeviceFormatProperties2),
     }
@@ -621,7 +613,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFragmentShadingRatesKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceFragmentShadingRatesKHR.get())(
+            (*table.vkGetPhysicalDeviceFragmentShadingRatesKHR)(
                 physicalDevice,
                 pFragmentShadingRateCount,
                 pFragmentShadingRates,
@@ -644,7 +636,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceImageFormatProperties(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceImageFormatProperties.get())(
+            (*table.vkGetPhysicalDeviceImageFormatProperties)(
                 physicalDevice,
                 format,
                 r#type,
@@ -667,11 +659,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceImageFormatProperties2(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceImageFormatProperties2.get())(
-                physicalDevice,
-                pImageFormatInfo,
-                pImageFormatProperties,
-            )
+            (*table.vkGetPhysicalDeviceImageFormatProperties2)(physicalDevice, pImageFormatInfo, pImageFormatProperties)
         },
         None => seam::reject(row::vkGetPhysicalDeviceImageFormatProperties2),
     }
@@ -685,7 +673,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceMemoryProperties(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceMemoryProperties.get())(physicalDevice, pMemoryProperties)
+            (*table.vkGetPhysicalDeviceMemoryProperties)(physicalDevice, pMemoryProperties)
         },
         None => seam::reject(row::vkGetPhysicalDeviceMemoryProperties),
     }
@@ -699,7 +687,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceMemoryProperties2(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceMemoryProperties2.get())(physicalDevice, pMemoryProperties)
+            (*table.vkGetPhysicalDeviceMemoryProperties2)(physicalDevice, pMemoryProperties)
         },
         None => seam::reject(row::vkGetPhysicalDeviceMemoryProperties2),
     }
@@ -713,7 +701,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceMultisamplePropertiesEXT(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceMultisamplePropertiesEXT.get())(physicalDevice, samples, pMultisampleProperties)
+            (*table.vkGetPhysicalDeviceMultisamplePropertiesEXT)(physicalDevice, samples, pMultisampleProperties)
         },
         None => seam::reject(row::vkGetPhysicalDeviceMultisamplePropertiesEXT),
     }
@@ -728,7 +716,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceOpticalFlowImageFormatsNV(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceOpticalFlowImageFormatsNV.get())(
+            (*table.vkGetPhysicalDeviceOpticalFlowImageFormatsNV)(
                 physicalDevice,
                 pOpticalFlowImageFormatInfo,
                 pFormatCount,
@@ -749,7 +737,7 @@ pub unsafe extern "system" fn vkGetPhysicalDevicePresentRectanglesKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDevicePresentRectanglesKHR.get())(physicalDevice, surface, pRectCount, pRects)
+            (*table.vkGetPhysicalDevicePresentRectanglesKHR)(physicalDevice, surface, pRectCount, pRects)
         },
         None => seam::reject(row::vkGetPhysicalDevicePresentRectanglesKHR),
     }
@@ -762,9 +750,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceProperties(
     pProperties: *mut VkPhysicalDeviceProperties,
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceProperties.get())(physicalDevice, pProperties)
-        },
+        Some((table, physicalDevice)) => unsafe { (*table.vkGetPhysicalDeviceProperties)(physicalDevice, pProperties) },
         None => seam::reject(row::vkGetPhysicalDeviceProperties),
     }
 }
@@ -777,7 +763,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceProperties2(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceProperties2.get())(physicalDevice, pProperties)
+            (*table.vkGetPhysicalDeviceProperties2)(physicalDevice, pProperties)
         },
         None => seam::reject(row::vkGetPhysicalDeviceProperties2),
     }
@@ -792,9 +778,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphEngineOpera
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table
-                .vkGetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM
-                .get())(
+            (*table.vkGetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM)(
                 physicalDevice,
                 queueFamilyIndex,
                 pQueueFamilyDataGraphProperties,
@@ -816,9 +800,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlow
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table
-                .vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM
-                .get())(
+            (*table.vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM)(
                 physicalDevice,
                 queueFamilyIndex,
                 pQueueFamilyDataGraphProperties,
@@ -839,9 +821,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphProcessingE
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table
-                .vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM
-                .get())(
+            (*table.vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM)(
                 physicalDevice,
                 pQueueFamilyDataGraphProcessingEngineInfo,
                 pQueueFamilyDataGraphProcessingEngineProperties,
@@ -860,7 +840,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesA
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesARM.get())(
+            (*table.vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesARM)(
                 physicalDevice,
                 queueFamilyIndex,
                 pQueueFamilyDataGraphPropertyCount,
@@ -879,7 +859,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyPerformanceQueryPass
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR.get())(
+            (*table.vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR)(
                 physicalDevice,
                 pPerformanceQueryCreateInfo,
                 pNumPasses,
@@ -898,7 +878,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyProperties(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceQueueFamilyProperties.get())(
+            (*table.vkGetPhysicalDeviceQueueFamilyProperties)(
                 physicalDevice,
                 pQueueFamilyPropertyCount,
                 pQueueFamilyProperties,
@@ -917,7 +897,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyProperties2(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceQueueFamilyProperties2.get())(
+            (*table.vkGetPhysicalDeviceQueueFamilyProperties2)(
                 physicalDevice,
                 pQueueFamilyPropertyCount,
                 pQueueFamilyProperties,
@@ -936,7 +916,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceScreenPresentationSupportQNX(
 ) -> VkBool32 {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceScreenPresentationSupportQNX.get())(physicalDevice, queueFamilyIndex, window)
+            (*table.vkGetPhysicalDeviceScreenPresentationSupportQNX)(physicalDevice, queueFamilyIndex, window)
         },
         None => seam::reject(row::vkGetPhysicalDeviceScreenPresentationSupportQNX),
     }
@@ -956,7 +936,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceSparseImageFormatProperties.get())(
+            (*table.vkGetPhysicalDeviceSparseImageFormatProperties)(
                 physicalDevice,
                 format,
                 r#type,
@@ -981,7 +961,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties2(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceSparseImageFormatProperties2.get())(
+            (*table.vkGetPhysicalDeviceSparseImageFormatProperties2)(
                 physicalDevice,
                 pFormatInfo,
                 pPropertyCount,
@@ -1000,9 +980,11 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSupportedFramebufferMixedSample
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table
-                .vkGetPhysicalDeviceSupportedFramebufferMixedSamplesCombinationsNV
-                .get())(physicalDevice, pCombinationCount, pCombinations)
+            (*table.vkGetPhysicalDeviceSupportedFramebufferMixedSamplesCombinationsNV)(
+                physicalDevice,
+                pCombinationCount,
+                pCombinations,
+            )
         },
         None => seam::reject(row::vkGetPhysicalDeviceSupportedFramebufferMixedSamplesCombinationsNV),
     }
@@ -1016,7 +998,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceCapabilities2EXT(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceSurfaceCapabilities2EXT.get())(physicalDevice, surface, pSurfaceCapabilities)
+            (*table.vkGetPhysicalDeviceSurfaceCapabilities2EXT)(physicalDevice, surface, pSurfaceCapabilities)
         },
         None => seam::reject(row::vkGetPhysicalDeviceSurfaceCapabilities2EXT),
     }
@@ -1031,7 +1013,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceCapabilities2KHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceSurfaceCapabilities2KHR.get())(
+            (*table.vkGetPhysicalDeviceSurfaceCapabilities2KHR)(
                 physicalDevice,
                 pSurfaceInfo.cast(),
                 pSurfaceCapabilities,
@@ -1050,7 +1032,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceCapabilitiesKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceSurfaceCapabilitiesKHR.get())(physicalDevice, surface, pSurfaceCapabilities)
+            (*table.vkGetPhysicalDeviceSurfaceCapabilitiesKHR)(physicalDevice, surface, pSurfaceCapabilities)
         },
         None => seam::reject(row::vkGetPhysicalDeviceSurfaceCapabilitiesKHR),
     }
@@ -1066,7 +1048,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceFormats2KHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceSurfaceFormats2KHR.get())(
+            (*table.vkGetPhysicalDeviceSurfaceFormats2KHR)(
                 physicalDevice,
                 pSurfaceInfo.cast(),
                 pSurfaceFormatCount,
@@ -1087,12 +1069,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceFormatsKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceSurfaceFormatsKHR.get())(
-                physicalDevice,
-                surface,
-                pSurfaceFormatCount,
-                pSurfaceFormats,
-            )
+            (*table.vkGetPhysicalDeviceSurfaceFormatsKHR)(physicalDevice, surface, pSurfaceFormatCount, pSurfaceFormats)
         },
         None => seam::reject(row::vkGetPhysicalDeviceSurfaceFormatsKHR),
     }
@@ -1107,7 +1084,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfacePresentModes2EXT(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceSurfacePresentModes2EXT.get())(
+            (*table.vkGetPhysicalDeviceSurfacePresentModes2EXT)(
                 physicalDevice,
                 pSurfaceInfo.cast(),
                 pPresentModeCount,
@@ -1128,7 +1105,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfacePresentModesKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceSurfacePresentModesKHR.get())(
+            (*table.vkGetPhysicalDeviceSurfacePresentModesKHR)(
                 physicalDevice,
                 surface,
                 pPresentModeCount,
@@ -1149,7 +1126,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceSupportKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceSurfaceSupportKHR.get())(physicalDevice, queueFamilyIndex, surface, pSupported)
+            (*table.vkGetPhysicalDeviceSurfaceSupportKHR)(physicalDevice, queueFamilyIndex, surface, pSupported)
         },
         None => seam::reject(row::vkGetPhysicalDeviceSurfaceSupportKHR),
     }
@@ -1164,7 +1141,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceToolProperties(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceToolProperties.get())(physicalDevice, pToolCount, pToolProperties)
+            (*table.vkGetPhysicalDeviceToolProperties)(physicalDevice, pToolCount, pToolProperties)
         },
         None => seam::reject(row::vkGetPhysicalDeviceToolProperties),
     }
@@ -1178,7 +1155,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceToolPropertiesEXT(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceToolPropertiesEXT.get())(physicalDevice, pToolCount, pToolProperties)
+            (*table.vkGetPhysicalDeviceToolPropertiesEXT)(physicalDevice, pToolCount, pToolProperties)
         },
         None => seam::reject(row::vkGetPhysicalDeviceToolPropertiesEXT),
     }
@@ -1192,7 +1169,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceUbmPresentationSupportSEC(
 ) -> VkBool32 {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceUbmPresentationSupportSEC.get())(physicalDevice, queueFamilyIndex, device)
+            (*table.vkGetPhysicalDeviceUbmPresentationSupportSEC)(physicalDevice, queueFamilyIndex, device)
         },
         None => seam::reject(row::vkGetPhysicalDeviceUbmPresentationSupportSEC),
     }
@@ -1206,7 +1183,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceVideoCapabilitiesKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceVideoCapabilitiesKHR.get())(physicalDevice, pVideoProfile, pCapabilities)
+            (*table.vkGetPhysicalDeviceVideoCapabilitiesKHR)(physicalDevice, pVideoProfile, pCapabilities)
         },
         None => seam::reject(row::vkGetPhysicalDeviceVideoCapabilitiesKHR),
     }
@@ -1220,7 +1197,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceVideoEncodeQualityLevelProperti
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceVideoEncodeQualityLevelPropertiesKHR.get())(
+            (*table.vkGetPhysicalDeviceVideoEncodeQualityLevelPropertiesKHR)(
                 physicalDevice,
                 pQualityLevelInfo,
                 pQualityLevelProperties,
@@ -1239,7 +1216,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceVideoFormatPropertiesKHR(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceVideoFormatPropertiesKHR.get())(
+            (*table.vkGetPhysicalDeviceVideoFormatPropertiesKHR)(
                 physicalDevice,
                 pVideoFormatInfo,
                 pVideoFormatPropertyCount,
@@ -1259,7 +1236,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceWaylandPresentationSupportKHR(
 ) -> VkBool32 {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceWaylandPresentationSupportKHR.get())(physicalDevice, queueFamilyIndex, display)
+            (*table.vkGetPhysicalDeviceWaylandPresentationSupportKHR)(physicalDevice, queueFamilyIndex, display)
         },
         None => seam::reject(row::vkGetPhysicalDeviceWaylandPresentationSupportKHR),
     }
@@ -1273,7 +1250,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceWin32PresentationSupportKHR(
 ) -> VkBool32 {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceWin32PresentationSupportKHR.get())(physicalDevice, queueFamilyIndex)
+            (*table.vkGetPhysicalDeviceWin32PresentationSupportKHR)(physicalDevice, queueFamilyIndex)
         },
         None => seam::reject(row::vkGetPhysicalDeviceWin32PresentationSupportKHR),
     }
@@ -1289,7 +1266,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceXcbPresentationSupportKHR(
 ) -> VkBool32 {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceXcbPresentationSupportKHR.get())(
+            (*table.vkGetPhysicalDeviceXcbPresentationSupportKHR)(
                 physicalDevice,
                 queueFamilyIndex,
                 connection,
@@ -1310,7 +1287,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceXlibPresentationSupportKHR(
 ) -> VkBool32 {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceXlibPresentationSupportKHR.get())(physicalDevice, queueFamilyIndex, dpy, visualID)
+            (*table.vkGetPhysicalDeviceXlibPresentationSupportKHR)(physicalDevice, queueFamilyIndex, dpy, visualID)
         },
         None => seam::reject(row::vkGetPhysicalDeviceXlibPresentationSupportKHR),
     }
@@ -1325,7 +1302,7 @@ pub unsafe extern "system" fn vkGetRandROutputDisplayEXT(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetRandROutputDisplayEXT.get())(physicalDevice, dpy, rrOutput, pDisplay)
+            (*table.vkGetRandROutputDisplayEXT)(physicalDevice, dpy, rrOutput, pDisplay)
         },
         None => seam::reject(row::vkGetRandROutputDisplayEXT),
     }
@@ -1339,7 +1316,7 @@ pub unsafe extern "system" fn vkGetWinrtDisplayNV(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetWinrtDisplayNV.get())(physicalDevice, deviceRelativeId, pDisplay)
+            (*table.vkGetWinrtDisplayNV)(physicalDevice, deviceRelativeId, pDisplay)
         },
         None => seam::reject(row::vkGetWinrtDisplayNV),
     }
@@ -1351,7 +1328,7 @@ pub unsafe extern "system" fn vkReleaseDisplayEXT(
     display: VkDisplayKHR,
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe { (table.vkReleaseDisplayEXT.get())(physicalDevice, display) },
+        Some((table, physicalDevice)) => unsafe { (*table.vkReleaseDisplayEXT)(physicalDevice, display) },
         None => seam::reject(row::vkReleaseDisplayEXT),
     }
 }

@@ -36,6 +36,18 @@ impl<F: Copy> Entry<F> {
     }
 }
 
+/// So that an emitted trampoline reads as a call of its own command; the function is copied at once.
+impl<F: Copy> std::ops::Deref for Entry<F> {
+    type Target = F;
+
+    #[inline(always)]
+    fn deref(&self) -> &F {
+        // SAFETY: emitted code names known commands, whose entries are only written while the object is being made, before
+        // its handle is handed out. The entries that change later, of unknown functions, have no names.
+        unsafe { &*self.0.get() }
+    }
+}
+
 impl<F> Entry<F> {
     /// The entry as a word that threads may read and write at once.
     #[inline(always)]

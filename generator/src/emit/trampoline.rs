@@ -176,7 +176,7 @@ fn forward(command: &CommandPlan<'_>) -> TokenStream {
 fn call(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {
     let name = ident(&command.command.name);
     let arguments = lowered_arguments(plan, command);
-    quote!((table.#name.get())(#(#arguments),*))
+    quote!((*table.#name)(#(#arguments),*))
 }
 
 /// After the call the returned objects get the dispatch pointer of their device (DRV-201).

@@ -26,7 +26,7 @@ pub unsafe extern "system" fn vkAllocateCommandBuffers(
 ) -> VkResult {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            let result = (table.vkAllocateCommandBuffers.get())(device, pAllocateInfo, pCommandBuffers);
+            let result = (*table.vkAllocateCommandBuffers)(device, pAllocateInfo, pCommandBuffers);
             if result == VkResult::VK_SUCCESS {
                 seam::adopt_all(table, pCommandBuffers, (*pAllocateInfo).commandBufferCount);
             }
@@ -64,7 +64,7 @@ pub unsafe extern "system" fn vkGetDeviceQueue(
 ) {
     match unsafe { seam::device_table(device) } {
         Some(table) => unsafe {
-            (table.vkGetDeviceQueue.get())(device, queueFamilyIndex, queueIndex, pQueue);
+            (*table.vkGetDeviceQueue)(device, queueFamilyIndex, queueIndex, pQueue);
             seam::adopt_all(table, pQueue, 1);
         },
         None => seam::reject(row::vkGetDeviceQueue),

@@ -18,7 +18,7 @@ pub unsafe extern "system" fn vkCreateXcbSurfaceKHR(
 ) -> VkResult {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe {
-            (table.vkCreateXcbSurfaceKHR.get())(instance, pCreateInfo, pAllocator, pSurface.cast())
+            (*table.vkCreateXcbSurfaceKHR)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
         None => seam::reject(row::vkCreateXcbSurfaceKHR),
     }
@@ -39,7 +39,7 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceGroups(
 ) -> VkResult {
     match unsafe { seam::instance(instance) } {
         Some((table, instance)) => unsafe {
-            (table.vkEnumeratePhysicalDeviceGroups.get())(
+            (*table.vkEnumeratePhysicalDeviceGroups)(
                 instance,
                 pPhysicalDeviceGroupCount,
                 pPhysicalDeviceGroupProperties.cast(),

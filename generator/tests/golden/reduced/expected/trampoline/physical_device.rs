@@ -18,7 +18,7 @@ pub unsafe extern "system" fn vkCreateDevice(
 ) -> VkResult {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkCreateDevice.get())(physicalDevice, pCreateInfo, pAllocator, pDevice)
+            (*table.vkCreateDevice)(physicalDevice, pCreateInfo, pAllocator, pDevice)
         },
         None => seam::reject(row::vkCreateDevice),
     }
@@ -31,9 +31,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFeatures2(
     pFeatures: *mut VkPhysicalDeviceFeatures2,
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceFeatures2.get())(physicalDevice, pFeatures)
-        },
+        Some((table, physicalDevice)) => unsafe { (*table.vkGetPhysicalDeviceFeatures2)(physicalDevice, pFeatures) },
         None => seam::reject(row::vkGetPhysicalDeviceFeatures2),
     }
 }
@@ -46,7 +44,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceMultisamplePropertiesEXT(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceMultisamplePropertiesEXT.get())(physicalDevice, samples, pMultisampleProperties)
+            (*table.vkGetPhysicalDeviceMultisamplePropertiesEXT)(physicalDevice, samples, pMultisampleProperties)
         },
         None => seam::reject(row::vkGetPhysicalDeviceMultisamplePropertiesEXT),
     }
@@ -66,7 +64,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties(
 ) {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceSparseImageFormatProperties.get())(
+            (*table.vkGetPhysicalDeviceSparseImageFormatProperties)(
                 physicalDevice,
                 format,
                 r#type,
@@ -91,7 +89,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceXcbPresentationSupportKHR(
 ) -> VkBool32 {
     match unsafe { seam::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
-            (table.vkGetPhysicalDeviceXcbPresentationSupportKHR.get())(
+            (*table.vkGetPhysicalDeviceXcbPresentationSupportKHR)(
                 physicalDevice,
                 queueFamilyIndex,
                 connection,
