@@ -6,13 +6,13 @@
 //!
 //! An offset is split: a load reaches 4095 bytes, an addition takes the rest.
 
-use super::super::dispatch::{DeviceTable, InstanceTable, Slot, UNKNOWN_SLOTS};
-use super::Stubs;
+use super::super::dispatch::{DeviceTable, InstanceTable, UNKNOWN_SLOTS};
 use crate::seam::{self, offsets};
 use std::arch::global_asm;
 
-/// Whether unknown functions can be forwarded.
-pub const SUPPORTED: bool = true;
+#[path = "blocks.rs"]
+mod blocks;
+pub use blocks::*;
 
 const DEVICE_THUNK: usize = 16;
 const PHYSICAL_DEVICE_THUNK: usize = 16;
@@ -149,60 +149,3 @@ missing!(
 );
 
 global_asm!(local_symbol!("vkl_reject"), "b {rejected}", rejected = sym seam::rejected_handle);
-
-pub(super) fn device_thunks() -> Option<Stubs> {
-    Some(Stubs {
-        first: &raw const vkl_device_thunks,
-        size: DEVICE_THUNK,
-        count: UNKNOWN_SLOTS,
-    })
-}
-
-pub(super) fn physical_device_thunks() -> Option<Stubs> {
-    Some(Stubs {
-        first: &raw const vkl_physical_device_thunks,
-        size: PHYSICAL_DEVICE_THUNK,
-        count: UNKNOWN_SLOTS,
-    })
-}
-
-pub(super) fn physical_device_terminators() -> Option<Stubs> {
-    let first = &raw const vkl_physical_device_terminators;
-    Some(Stubs {
-        first,
-        size: PHYSICAL_DEVICE_TERMINATOR,
-        count: UNKNOWN_SLOTS,
-    })
-}
-
-fn missing_devices() -> Stubs {
-    Stubs {
-        first: &raw const vkl_missing_device,
-        size: MISSING,
-        count: DeviceTable::SLOT_COUNT,
-    }
-}
-
-fn missing_instances() -> Stubs {
-    Stubs {
-        first: &raw const vkl_missing_instance,
-        size: MISSING,
-        count: InstanceTable::SLOT_COUNT,
-    }
-}
-
-pub(super) fn missing_device(index: usize) -> Slot {
-    missing_devices().at(index)
-}
-
-pub(super) fn missing_instance(index: usize) -> Slot {
-    missing_instances().at(index)
-}
-
-pub(super) fn is_missing_device(function: Slot) -> bool {
-    missing_devices().holds(crate::table::to_word(function))
-}
-
-pub(super) fn is_missing_instance(function: Slot) -> bool {
-    missing_instances().holds(crate::table::to_word(function))
-}

@@ -4,12 +4,13 @@ use super::file::File;
 use crate::plan::Plan;
 
 /// Path and text of each file; nothing in them depends on the registry.
-const FILES: [(&str, &str); 6] = [
+const FILES: [(&str, &str); 7] = [
     ("slots/mod.rs", include_str!("templates/slots.rs")),
     ("slots/x86_64.rs", include_str!("templates/slots_x86_64.rs")),
     ("slots/x86.rs", include_str!("templates/slots_x86.rs")),
     ("slots/aarch64.rs", include_str!("templates/slots_aarch64.rs")),
     ("slots/arm.rs", include_str!("templates/slots_arm.rs")),
+    ("slots/blocks.rs", include_str!("templates/slots_blocks.rs")),
     ("slots/fallback.rs", include_str!("templates/slots_fallback.rs")),
 ];
 

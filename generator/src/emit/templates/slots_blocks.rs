@@ -1,0 +1,68 @@
+//! The stubs of a processor that has them in machine code: a part of the module with the code, the same for all of them.
+
+use super::super::super::dispatch::{DeviceTable, InstanceTable, Slot, UNKNOWN_SLOTS};
+use super::super::Stubs;
+use super::{
+    DEVICE_THUNK, MISSING, PHYSICAL_DEVICE_TERMINATOR, PHYSICAL_DEVICE_THUNK, vkl_device_thunks, vkl_missing_device,
+    vkl_missing_instance, vkl_physical_device_terminators, vkl_physical_device_thunks,
+};
+
+/// Whether unknown functions can be forwarded.
+pub const SUPPORTED: bool = true;
+
+pub(in super::super) fn device_thunks() -> Option<Stubs> {
+    Some(Stubs {
+        first: &raw const vkl_device_thunks,
+        size: DEVICE_THUNK,
+        count: UNKNOWN_SLOTS,
+    })
+}
+
+pub(in super::super) fn physical_device_thunks() -> Option<Stubs> {
+    Some(Stubs {
+        first: &raw const vkl_physical_device_thunks,
+        size: PHYSICAL_DEVICE_THUNK,
+        count: UNKNOWN_SLOTS,
+    })
+}
+
+pub(in super::super) fn physical_device_terminators() -> Option<Stubs> {
+    let first = &raw const vkl_physical_device_terminators;
+    Some(Stubs {
+        first,
+        size: PHYSICAL_DEVICE_TERMINATOR,
+        count: UNKNOWN_SLOTS,
+    })
+}
+
+fn missing_devices() -> Stubs {
+    Stubs {
+        first: &raw const vkl_missing_device,
+        size: MISSING,
+        count: DeviceTable::SLOT_COUNT,
+    }
+}
+
+fn missing_instances() -> Stubs {
+    Stubs {
+        first: &raw const vkl_missing_instance,
+        size: MISSING,
+        count: InstanceTable::SLOT_COUNT,
+    }
+}
+
+pub(in super::super) fn missing_device(index: usize) -> Slot {
+    missing_devices().at(index)
+}
+
+pub(in super::super) fn missing_instance(index: usize) -> Slot {
+    missing_instances().at(index)
+}
+
+pub(in super::super) fn is_missing_device(function: Slot) -> bool {
+    missing_devices().holds(crate::table::to_word(function))
+}
+
+pub(in super::super) fn is_missing_instance(function: Slot) -> bool {
+    missing_instances().holds(crate::table::to_word(function))
+}
