@@ -40,5 +40,7 @@ pub mod slots;
 pub mod state;
 pub mod table;
 pub mod terminator;
+pub mod turns;
 pub mod version;
+pub mod walks;
 pub mod wsi;

@@ -4,13 +4,14 @@
 //! driver or an application callback. A lock protects a list for the length of a look-up or an insertion.
 
 use crate::alloc::reserve::Reserve;
-use crate::device::{Device, WalkEnds};
+use crate::device::Device;
 use crate::discovery::layers::Extent;
 use crate::driver::{DriverList, PreloadedDrivers};
 use crate::instance::{Found, Instance};
 use crate::recall::{Kept, Slot};
 use crate::settings::Settings;
-use crate::wsi::Making;
+use crate::turns::Turns;
+use crate::walks::WalkEnds;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -34,7 +35,7 @@ pub static INSTANCES: List<Instance> = List::new();
 pub static DEVICES: List<Device> = List::new();
 
 /// Which thread has put a stand-in into an application's chain of structures (APP-144).
-pub static REGROUPING: Making = Making::new();
+pub static REGROUPING: Turns = Turns::new();
 
 /// Where the destruction of a device waits for walks over the devices.
 pub static WALKS: WalkEnds = WalkEnds::new();

@@ -5,7 +5,7 @@ use crate::ffi;
 use crate::generated::types::{VkBaseInStructure, VkDeviceGroupDeviceCreateInfo};
 use crate::handle::{App, Level};
 use crate::state;
-use crate::wsi::Asking;
+use crate::turns::Turn;
 use std::ffi::c_void;
 use std::ptr::NonNull;
 
@@ -13,7 +13,7 @@ use std::ptr::NonNull;
 pub(super) struct Found<'a> {
     /// The structure; it names at least one device.
     pub group: &'a VkDeviceGroupDeviceCreateInfo<App>,
-    turn: Option<Asking<'static>>,
+    turn: Option<Turn<'static>>,
 }
 
 /// A chain in which one structure stands in for another. Dropping it restores the chain.
@@ -28,7 +28,7 @@ pub(super) struct Regrouped<L: Level> {
     link: NonNull<*const c_void>,
     original: *const c_void,
     /// Ends after the chain is restored.
-    _turn: Option<Asking<'static>>,
+    _turn: Option<Turn<'static>>,
 }
 
 /// The group structure of a chain, if it names devices.

@@ -10,10 +10,8 @@ mod destroy;
 mod group;
 mod object;
 mod terminator;
-mod walks;
 
 pub use create::{create_device, layer_create_device};
 pub use destroy::{destroy_device, layer_destroy_device, release_forgotten};
 pub use object::{Device, Pinned};
 pub use terminator::create_device_terminator;
-pub use walks::WalkEnds;

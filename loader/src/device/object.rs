@@ -1,6 +1,5 @@
 //! The record that the loader keeps of a device (APP-146, DRV-199).
 
-use super::walks::Walks;
 use crate::alloc::{HostAllocator, HostBox, Latest, OutOfMemory};
 use crate::ffi::layer_interface::GetDeviceProcAddr;
 use crate::generated::dispatch::{DeviceTable, DeviceTerminatorTable};
@@ -11,6 +10,7 @@ use crate::generated::types::{PFN_vkVoidFunction, VkDevice};
 use crate::instance::{Instance, InstanceDriver};
 use crate::proc_addr;
 use crate::state::{self, Linked};
+use crate::walks::Walks;
 use std::ffi::{CStr, c_void};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering};

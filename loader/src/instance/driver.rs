@@ -11,10 +11,11 @@ use crate::library::{Library, RealPath};
 use crate::slots::HandleTable;
 use crate::state::lock;
 use crate::table::{Entry, Slot};
-use crate::wsi::Making;
+use crate::turns::Turns;
+use crate::walks::Walks;
 use std::ffi::CStr;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::AtomicU32;
 
 /// What an instance made of a driver: the driver's own instance and its functions.
 ///
@@ -42,20 +43,17 @@ pub struct InstanceDriver {
     pub enabled: InstanceExtensionSet,
     /// How many physical devices the last walk over the drivers found; `u32::MAX` before the first.
     pub device_count: AtomicU32,
-    /// How many walks use the driver right now, and [`RETIRED`].
-    walks: AtomicU32,
+    /// How many walks use the driver right now, and whether it is retired.
+    walks: Walks,
     /// The driver's surfaces by slot.
     pub surfaces: Mutex<HandleTable>,
     /// Which thread asks the driver for a surface (DRV-177).
-    pub making: Making,
+    pub making: Turns,
     /// The driver's messengers by slot.
     pub messengers: Mutex<HandleTable>,
     /// The driver's report callbacks by slot.
     pub report_callbacks: Mutex<HandleTable>,
 }
-
-/// Set in [`InstanceDriver::walks`] once the driver is gone; it never goes away again.
-const RETIRED: u32 = 1 << 31;
 
 // SAFETY: the raw pointer is the owning instance, which outlives the driver; everything mutable is atomic or locked.
 unsafe impl Send for InstanceDriver {}
@@ -90,9 +88,9 @@ impl InstanceDriver {
             handle,
             enabled,
             device_count: AtomicU32::new(u32::MAX),
-            walks: AtomicU32::new(0),
+            walks: Walks::default(),
             surfaces: Mutex::new(HandleTable::new(allocator)),
-            making: Making::new(),
+            making: Turns::default(),
             messengers: Mutex::new(HandleTable::new(allocator)),
             report_callbacks: Mutex::new(HandleTable::new(allocator)),
         }
@@ -132,24 +130,18 @@ impl InstanceDriver {
 
     /// Keeps the driver from being retired while the guard lives; `None` if it already is.
     pub fn pin(&self) -> Option<Pin<'_>> {
-        // A refused attempt leaves no count behind: enough of them would carry into the mark.
-        let counted = self.walks.fetch_update(Ordering::AcqRel, Ordering::Acquire, |walks| {
-            (walks & RETIRED == 0).then_some(walks + 1)
-        });
-        counted.ok().map(|_| Pin(self))
+        self.walks.enter().then(|| Pin(self))
     }
 
     /// Whether the driver was released for having no devices.
     pub fn is_retired(&self) -> bool {
-        self.walks.load(Ordering::Acquire) & RETIRED != 0
+        self.walks.is_closed()
     }
 
     /// Marks the driver as retired, unless some walk is using it right now or somebody did that before. Whoever gets
     /// `true` destroys what is in the driver and then its instance.
     pub fn claim(&self) -> bool {
-        self.walks
-            .compare_exchange(0, RETIRED, Ordering::AcqRel, Ordering::Acquire)
-            .is_ok()
+        self.walks.claim()
     }
 
     /// Destroys the driver's instance.
@@ -191,7 +183,7 @@ impl std::ops::Deref for Pin<'_> {
 
 impl Drop for Pin<'_> {
     fn drop(&mut self) {
-        self.0.walks.fetch_sub(1, Ordering::AcqRel);
+        self.0.walks.leave();
     }
 }
 

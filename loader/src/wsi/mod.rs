@@ -8,7 +8,7 @@
 //! |---|---|
 //! | [`layout`] | what old drivers read |
 //! | [`platform`] | one row a platform: everything else about it follows |
-//! | `surface`, `create`, `unwrap`, `making` | the object, its life, and the way to a driver's surface |
+//! | `surface`, `create`, `unwrap` | the object, its life, and the way to a driver's surface |
 //! | `surface_query`, `capabilities` | queries of surfaces |
 //! | `display`, `display2` | queries of displays |
 //! | `swapchain`, [`entry`] | device commands |
@@ -19,7 +19,6 @@ mod display;
 mod display2;
 pub mod entry;
 pub mod layout;
-mod making;
 pub mod platform;
 mod query;
 mod surface;
@@ -28,7 +27,6 @@ mod swapchain;
 mod unwrap;
 
 pub use create::{free_forgotten, release_all};
-pub use making::{Asking, Making};
 pub use platform::{lacks_window_system, makes_surfaces};
 pub use surface::Surface;
 pub use unwrap::{has_own_surfaces, surface_for, surface_info_for, swapchain_info_for};

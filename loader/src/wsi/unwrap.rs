@@ -40,7 +40,7 @@ pub unsafe fn surface_for(
     match stored(driver, object) {
         None => Ok(unchanged),
         Some(0) => {
-            let _asking = driver.making.enter();
+            let _turn = driver.making.enter();
             // Another thread may have asked meanwhile.
             match stored(driver, object) {
                 None | Some(0) => make(driver, object),

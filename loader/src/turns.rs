@@ -1,15 +1,16 @@
-//! One thread at a time asks a driver for surfaces.
+//! One thread at a time does something that calls out, without a lock held meanwhile.
 //!
-//! Queries of a surface may run on several threads, and the first one on each driver makes the driver's surface. A
-//! second surface for the same window can fail, so whoever comes second waits and finds the first one's. No lock is held
-//! meanwhile: a thread that comes back here while it asks, from a callback, passes.
+//! Whoever comes second waits: queries of a surface may run on several threads, and the first one on each driver makes
+//! the driver's surface, since a second surface for the same window can fail (DRV-177); and threads may make devices of
+//! one chain of structures, in which one is replaced for the length of the call (APP-144). A thread that comes back here
+//! in its own turn, from a callback or a layer, passes.
 
 use crate::state::lock;
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// Which thread asks the driver right now.
+/// Whose turn it is.
 #[derive(Default)]
-pub struct Making {
+pub struct Turns {
     owner: Mutex<Option<Thread>>,
     free: Condvar,
 }
@@ -26,8 +27,8 @@ impl Thread {
     }
 }
 
-impl Making {
-    /// Nobody asks yet.
+impl Turns {
+    /// Nobody's turn yet.
     pub const fn new() -> Self {
         Self {
             owner: Mutex::new(None),
@@ -35,8 +36,8 @@ impl Making {
         }
     }
 
-    /// Waits until no other thread asks. `None` when this thread is the one.
-    pub fn enter(&self) -> Option<Asking<'_>> {
+    /// Waits until it is no other thread's turn. `None` when it is this one's already.
+    pub fn enter(&self) -> Option<Turn<'_>> {
         let thread = Thread::current();
         let mut owner = lock(&self.owner);
         while let Some(other) = *owner {
@@ -46,14 +47,14 @@ impl Making {
             owner = self.free.wait(owner).unwrap_or_else(PoisonError::into_inner);
         }
         *owner = Some(thread);
-        Some(Asking(self))
+        Some(Turn(self))
     }
 }
 
-/// Proof that this thread is the one that asks.
-pub struct Asking<'a>(&'a Making);
+/// A thread's turn; it ends when this is dropped.
+pub struct Turn<'a>(&'a Turns);
 
-impl Drop for Asking<'_> {
+impl Drop for Turn<'_> {
     fn drop(&mut self) {
         *lock(&self.0.owner) = None;
         self.0.free.notify_one();
@@ -67,16 +68,16 @@ mod tests {
 
     #[test]
     fn drv_177_one_thread_at_a_time_and_itself_again() {
-        let making = Making::new();
+        let turns = Turns::new();
         let (inside, entered) = (AtomicU32::new(0), AtomicU32::new(0));
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..100 {
-                        let asking = making.enter();
-                        assert!(asking.is_some());
+                        let turn = turns.enter();
+                        assert!(turn.is_some());
                         assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0);
-                        assert!(making.enter().is_none());
+                        assert!(turns.enter().is_none());
                         entered.fetch_add(1, Ordering::SeqCst);
                         inside.fetch_sub(1, Ordering::SeqCst);
                     }

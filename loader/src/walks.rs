@@ -1,17 +1,17 @@
-//! Walks over the devices of an instance hold the one they look at; its destruction waits for them.
+//! Walks over devices or drivers hold the one they look at; it goes only when nobody holds it.
 
 use crate::state::{WALKS, lock};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// How many walks hold a device, and [`CLOSED`].
+/// How many walks hold an object, and [`CLOSED`].
 #[derive(Default)]
-pub(super) struct Walks(AtomicU32);
+pub struct Walks(AtomicU32);
 
-/// Set once the device is about to go: nobody may hold it anew.
+/// Set once the object is about to go, and for good: nobody may hold it anew.
 const CLOSED: u32 = 1 << 31;
 
-/// Wakes threads that wait for a walk to let its device go. One for the process: the device may be freed as soon as its
+/// Wakes threads that wait for a walk to let its object go. One for the process: the object may be freed as soon as its
 /// last walk has gone, so nothing of it can be used to say so.
 #[derive(Default)]
 pub struct WalkEnds {
@@ -41,26 +41,39 @@ impl WalkEnds {
 }
 
 impl Walks {
-    /// A new hold, unless the device is about to go.
-    pub(super) fn enter(&self) -> bool {
+    /// A new hold, unless the object is about to go. A refused one leaves no count behind: enough of them would carry into
+    /// the mark.
+    pub fn enter(&self) -> bool {
         let open = |walks| (walks & CLOSED == 0).then_some(walks + 1);
         self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, open).is_ok()
     }
 
     /// One hold more for somebody who has one.
-    pub(super) fn again(&self) {
+    pub fn again(&self) {
         self.0.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Gives a hold back. The device may be gone when this returns.
-    pub(super) fn leave(&self) {
+    /// Gives a hold back. The object may be gone when this returns.
+    pub fn leave(&self) {
         if self.0.fetch_sub(1, Ordering::AcqRel) == CLOSED | 1 {
             WALKS.announce();
         }
     }
 
+    /// Refuses new holds from now on, unless somebody has one or they were refused before.
+    pub fn claim(&self) -> bool {
+        self.0
+            .compare_exchange(0, CLOSED, Ordering::AcqRel, Ordering::Acquire)
+            .is_ok()
+    }
+
+    /// Whether new holds are refused.
+    pub fn is_closed(&self) -> bool {
+        self.0.load(Ordering::Acquire) & CLOSED != 0
+    }
+
     /// Refuses new holds, and waits until nobody has one.
-    pub(super) fn close(&self) {
+    pub fn close(&self) {
         if self.0.fetch_or(CLOSED, Ordering::AcqRel) & !CLOSED != 0 {
             WALKS.wait_while(|| self.0.load(Ordering::Acquire) != CLOSED);
         }
