@@ -3,7 +3,7 @@
 
 //! Extensions of the registry.
 
-use std::ffi::CStr;
+use core::ffi::CStr;
 
 /// Whether an extension is enabled on an instance or on a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

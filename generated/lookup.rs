@@ -12,7 +12,7 @@ use super::pfn::*;
 use super::{terminator, trampoline};
 use crate::handle::{App, Chain};
 use crate::proc_addr::hash;
-use std::ffi::CStr;
+use core::ffi::CStr;
 
 /// A function of any type.
 pub type Function = unsafe extern "system" fn();
@@ -130,13 +130,13 @@ impl Name {
     /// The name with its terminator.
     const fn bytes(self) -> &'static [u8] {
         // SAFETY: `named` takes the place of every name from the text itself.
-        unsafe { std::slice::from_raw_parts(NAMES.as_ptr().add(self.start as usize), self.len as usize + 1) }
+        unsafe { core::slice::from_raw_parts(NAMES.as_ptr().add(self.start as usize), self.len as usize + 1) }
     }
 
     #[inline(always)]
     const fn text(self) -> &'static [u8] {
         // SAFETY: as for `bytes`.
-        unsafe { std::slice::from_raw_parts(NAMES.as_ptr().add(self.start as usize), self.len as usize) }
+        unsafe { core::slice::from_raw_parts(NAMES.as_ptr().add(self.start as usize), self.len as usize) }
     }
 }
 
@@ -239,7 +239,7 @@ pub fn find(name: &[u8]) -> Option<&'static Row> {
 
 /// Whether this is the row with a number of [`row`].
 pub fn is(it: &Row, number: u16) -> bool {
-    std::ptr::eq(it, &ROWS[usize::from(number)])
+    core::ptr::eq(it, &ROWS[usize::from(number)])
 }
 
 /// The number of a command's row. For constants: a name that is no command does not compile.
@@ -294,7 +294,7 @@ const fn version(major: u32, minor: u32) -> u32 {
 const fn erase<F: Copy>(function: F) -> Function {
     assert!(size_of::<F>() == size_of::<Function>());
     // SAFETY: every `F` in the rows is a pointer to a function, and so is the result.
-    unsafe { std::mem::transmute_copy(&function) }
+    unsafe { core::mem::transmute_copy(&function) }
 }
 
 macro_rules! optional {

@@ -23,7 +23,7 @@ macro_rules! table_slots {
         /// The number of each command's slot.
         pub mod slot {
             use super::$table;
-            use std::mem::{offset_of, size_of};
+            use core::mem::{offset_of, size_of};
 
             const FIRST: usize = offset_of!($table, $first);
 
@@ -33,7 +33,7 @@ macro_rules! table_slots {
         // SAFETY: the structure is `repr(C)` and its slots are single pointers in the order of the names.
         unsafe impl crate::table::Slots for $table {
             const COUNT: usize = Self::SLOT_COUNT;
-            const FIRST: usize = std::mem::offset_of!($table, $first);
+            const FIRST: usize = core::mem::offset_of!($table, $first);
 
             fn rows() -> &'static [u16] {
                 &ROWS

@@ -21,7 +21,7 @@ macro_rules! forward {
 #[cfg(vkl_naked)]
 macro_rules! forward {
     ($name:ident $arguments:tt) => {
-        std::arch::naked_asm!(
+        core::arch::naked_asm!(
             frame_begins!(),
             concat!("test ", crate::generated::slots::first!(), ", ", crate::generated::slots::first!()),
             "je 3f",
@@ -42,7 +42,7 @@ macro_rules! forward {
             frame_ends!(),
             devices = sym crate::state::DEVICES,
             newest = const crate::seam::offsets::NEWEST,
-            slot = const std::mem::offset_of!(crate::generated::dispatch::DeviceTable, $name),
+            slot = const core::mem::offset_of!(crate::generated::dispatch::DeviceTable, $name),
             magic = const crate::seam::DEVICE_MAGIC,
             row = const crate::generated::lookup::row::$name,
             reject = sym crate::seam::rejected_handle,

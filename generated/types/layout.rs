@@ -6,7 +6,7 @@
 
 use super::*;
 use crate::handle::Driver;
-use std::mem::offset_of;
+use core::mem::offset_of;
 
 /// A row: structure, size, alignment, offset of each member.
 macro_rules! layouts {

@@ -4,8 +4,8 @@
 //! between loader and layers, and inside a driver; mixing them up is the classic loader bug. [`Level`] gives each place
 //! its own types, and only [`crate::seam`] converts between them.
 
-use std::ffi::c_void;
-use std::marker::PhantomData;
+use core::ffi::c_void;
+use core::marker::PhantomData;
 
 /// A place in the call path, which decides what a wrapped handle means there.
 pub trait Level: Copy + 'static {
@@ -73,7 +73,7 @@ macro_rules! dispatchable {
 
         impl<L: Copy> $name<L> {
             /// The handle that points at nothing.
-            pub const NULL: Self = Self(std::ptr::null_mut(), PhantomData);
+            pub const NULL: Self = Self(core::ptr::null_mut(), PhantomData);
 
             /// Takes a pointer for a handle of this level.
             pub const fn from_raw(raw: *mut c_void) -> Self {

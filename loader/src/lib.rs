@@ -7,10 +7,22 @@
 //! The crate is built as a shared library for Vulkan programs and as a Rust library for this project's own tests. The
 //! Rust items are no stable interface.
 
+#![cfg_attr(not(test), no_std)]
+#![deny(
+    clippy::std_instead_of_core,
+    clippy::std_instead_of_alloc,
+    clippy::alloc_instead_of_core
+)]
 #![allow(
     non_snake_case,
     reason = "structures of the C interface keep the member names of its headers"
 )]
+
+// Under a name of its own: `alloc` is the module for memory that belongs to Vulkan objects.
+#[macro_use]
+extern crate alloc as rust_alloc;
+#[cfg(not(test))]
+extern crate std;
 
 pub mod alloc;
 pub mod debug;

@@ -5,12 +5,16 @@ use crate::journal::{Journal, LogBits, Raw};
 use crate::manifest::Text;
 use crate::state;
 use crate::table;
+use core::ffi::CStr;
+use core::fmt;
+use core::mem::ManuallyDrop;
+use core::sync::atomic::Ordering;
 use libloading::os::unix;
-use std::ffi::{CStr, OsStr};
-use std::fmt;
-use std::mem::ManuallyDrop;
+use rust_alloc::string::String;
+use rust_alloc::string::ToString;
+use rust_alloc::vec::Vec;
+use std::ffi::OsStr;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::sync::atomic::Ordering;
 
 /// An open library; closed when dropped, unless `VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING` asks otherwise (DRV-236).
 pub struct Library(ManuallyDrop<unix::Library>);
@@ -88,7 +92,7 @@ pub unsafe fn typed<F: Copy>(function: PFN_vkVoidFunction) -> Option<F> {
     const { assert!(size_of::<F>() == size_of::<*mut ()>()) };
     let function = function?;
     // SAFETY: both are function pointers, and the caller vouches for the signature.
-    Some(unsafe { std::mem::transmute_copy::<unsafe extern "system" fn(), F>(&function) })
+    Some(unsafe { core::mem::transmute_copy::<unsafe extern "system" fn(), F>(&function) })
 }
 
 /// The path of the library that holds `function`, as the system reports it, and a warning of the given kind when it is not
@@ -117,7 +121,7 @@ pub fn loaded_path(given: &Text, function: *const (), kind: LogBits, journal: &J
 
 /// The file that holds `function`, as the system reports it. Not canonicalised.
 fn file_of(function: *const ()) -> Option<Vec<u8>> {
-    let mut info = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
+    let mut info = core::mem::MaybeUninit::<libc::Dl_info>::zeroed();
     // SAFETY: `dladdr` accepts any address and fills the structure when it returns non-zero.
     let found = unsafe { libc::dladdr(function.cast(), info.as_mut_ptr()) };
     if found == 0 {

@@ -10,7 +10,7 @@ use crate::generated::types::VK_HEADER_VERSION_COMPLETE;
 use crate::journal::LogBits;
 use crate::version::ApiVersion;
 use crate::{log, state};
-use std::sync::atomic::Ordering;
+use core::sync::atomic::Ordering;
 
 /// Keywords of `VK_LOADER_DEBUG` in the order in which prefixes are tried (APP-230).
 const KEYWORDS: [(&str, LogBits); 10] = [

@@ -16,8 +16,9 @@ use crate::alloc::{OutOfMemory, reserve};
 use crate::disk::Sights;
 use crate::env::{Environment, Recorder, Values};
 use crate::journal::Journal;
-use std::ops::Deref;
-use std::sync::{Arc, Mutex};
+use core::ops::Deref;
+use rust_alloc::sync::Arc;
+use std::sync::Mutex;
 
 /// A result, and what it rests on.
 #[derive(Debug)]
@@ -106,7 +107,7 @@ impl<T> Slot<T> {
 
     fn replace(&self, next: Option<Arc<T>>) {
         let previous = match self.0.try_lock() {
-            Ok(mut slot) => std::mem::replace(&mut *slot, next),
+            Ok(mut slot) => core::mem::replace(&mut *slot, next),
             Err(_) => next,
         };
         // Freed after the lock is released.

@@ -13,8 +13,8 @@ use crate::journal::LogBits;
 use crate::physical_device::{AppPhysicalDevice, ChainPhysicalDevice};
 use crate::state;
 use crate::table::Slots;
-use std::ffi::{CStr, c_void};
-use std::sync::atomic::{AtomicPtr, Ordering};
+use core::ffi::{CStr, c_void};
+use core::sync::atomic::{AtomicPtr, Ordering};
 
 /// What marks a valid instance object, behind its dispatch pointer (APP-100).
 pub const INSTANCE_MAGIC: u64 = 0x10AD_ED01_0110_ADED;
@@ -40,7 +40,7 @@ pub unsafe fn device_table<H: Dispatchable>(handle: H) -> Option<&'static Device
     // The newest device, nearly always the only one, is known without a look at its memory: it has the magic, since its
     // record is alive. The table is the first member of the record.
     let newest = state::DEVICES.newest();
-    if std::ptr::eq(table, newest.as_ptr().cast()) {
+    if core::ptr::eq(table, newest.as_ptr().cast()) {
         // SAFETY: the list holds live records only, and no object holds what stands for an empty list.
         return Some(unsafe { newest.cast().as_ref() });
     }
@@ -142,7 +142,7 @@ pub unsafe fn chain_instance(handle: InstanceHandle<Chain>) -> Option<&'static I
 pub unsafe fn instance_by_word(object: *const c_void) -> Option<&'static Instance> {
     // SAFETY: by this function's contract.
     let word = unsafe { object.cast::<*const InstanceTable>().as_ref() }.copied()?;
-    state::INSTANCES.find(|instance| std::ptr::eq(instance.table(), word))
+    state::INSTANCES.find(|instance| core::ptr::eq(instance.table(), word))
 }
 
 /// The device whose dispatch pointer is the first word of `handle` (DRV-203).
@@ -167,7 +167,7 @@ pub unsafe fn adopt<H: Dispatchable>(table: &'static DeviceTable, object: H) {
         // SAFETY: the first word of a dispatchable object is the loader's to write (DRV-208). Threads that get one queue
         // all write the same.
         let word = unsafe { AtomicPtr::from_ptr(word) };
-        word.store(std::ptr::from_ref(table).cast_mut(), Ordering::Relaxed);
+        word.store(core::ptr::from_ref(table).cast_mut(), Ordering::Relaxed);
     }
 }
 
@@ -192,7 +192,7 @@ pub unsafe fn adopt_all<H: Dispatchable>(table: &'static DeviceTable, objects: *
 pub fn reject<R>(row: u16) -> R {
     // SAFETY: `vkl_reject` never returns, so its return type is free to choose.
     unsafe {
-        let jump = std::mem::transmute::<unsafe extern "C" fn(u32), unsafe extern "C" fn(u32) -> R>(
+        let jump = core::mem::transmute::<unsafe extern "C" fn(u32), unsafe extern "C" fn(u32) -> R>(
             crate::generated::slots::vkl_reject,
         );
         jump(u32::from(row))
@@ -288,7 +288,7 @@ pub mod offsets {
     use crate::instance::InstanceDriver;
     use crate::physical_device::{AppPhysicalDevice, ChainPhysicalDevice};
     use crate::state::List;
-    use std::mem::offset_of;
+    use core::mem::offset_of;
 
     /// The newest member in a list of devices.
     pub const NEWEST: usize = List::<Device>::NEWEST;

@@ -9,7 +9,7 @@
 
 use crate::alloc::{HostAllocator, HostVec, OutOfMemory};
 use crate::state::lock;
-use std::ptr::NonNull;
+use core::ptr::NonNull;
 use std::sync::Mutex;
 
 /// Entries of a new table.
@@ -39,7 +39,7 @@ fn lengthen<S, E: Copy>(
             return shared.try_fill_to(len, empty);
         }
         let stand_in = HostVec::try_from_slice(shared, HostAllocator::system())?;
-        std::mem::replace(shared, stand_in)
+        core::mem::replace(shared, stand_in)
     };
     let mut wanted = len;
     loop {
@@ -49,7 +49,7 @@ fn lengthen<S, E: Copy>(
         wanted = shared.len();
         if wanted <= block.len() {
             block[..wanted].copy_from_slice(shared);
-            std::mem::swap(shared, &mut block);
+            core::mem::swap(shared, &mut block);
             return grown;
         }
         // Another thread lengthened the copy. If the block cannot follow, the copy is the array from now on.
@@ -109,7 +109,7 @@ impl<T> SlotTable<T> {
     pub fn index_of(&self, object: *const T) -> Option<usize> {
         self.0
             .iter()
-            .position(|entry| entry.is_some_and(|held| std::ptr::eq(held.as_ptr(), object)))
+            .position(|entry| entry.is_some_and(|held| core::ptr::eq(held.as_ptr(), object)))
     }
 
     /// The first index in use that is not below `index`, and its object.
@@ -162,7 +162,7 @@ impl HandleTable {
 
     /// Takes the handle at `index` out, leaving zero.
     pub fn take(&mut self, index: usize) -> u64 {
-        self.0.get_mut(index).map_or(0, std::mem::take)
+        self.0.get_mut(index).map_or(0, core::mem::take)
     }
 }
 

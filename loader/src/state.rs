@@ -12,9 +12,10 @@ use crate::recall::{Kept, Slot};
 use crate::settings::Settings;
 use crate::turns::Turns;
 use crate::walks::WalkEnds;
-use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use core::ptr::NonNull;
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
+use rust_alloc::sync::Arc;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What `VK_LOADER_DEBUG` asked for when the library was loaded (APP-230).
 pub static LOG_MASK: AtomicU32 = AtomicU32::new(0);
@@ -96,12 +97,12 @@ impl<T: Linked> List<T> {
         Self {
             lock: Mutex::new(()),
             head: AtomicPtr::new(Self::END),
-            recent: AtomicPtr::new(std::ptr::null_mut()),
+            recent: AtomicPtr::new(core::ptr::null_mut()),
         }
     }
 
     /// Where [`List::newest`] stands in a list.
-    pub const NEWEST: usize = std::mem::offset_of!(Self, head);
+    pub const NEWEST: usize = core::mem::offset_of!(Self, head);
 
     /// The address of the newest member, or one that no object outside this library holds.
     #[inline(always)]
@@ -128,7 +129,7 @@ impl<T: Linked> List<T> {
     pub fn remove(&self, member: *const T) -> bool {
         let _ = self.recent.compare_exchange(
             member.cast_mut(),
-            std::ptr::null_mut(),
+            core::ptr::null_mut(),
             Ordering::AcqRel,
             Ordering::Relaxed,
         );
@@ -136,7 +137,7 @@ impl<T: Linked> List<T> {
         let mut link = &self.head;
         // SAFETY: the list is locked.
         while let Some(current) = unsafe { Self::member(link) } {
-            if std::ptr::eq(current, member) {
+            if core::ptr::eq(current, member) {
                 link.store(current.next().load(Ordering::Relaxed), Ordering::Relaxed);
                 return true;
             }
@@ -180,17 +181,17 @@ impl<T: Linked> List<T> {
     unsafe fn member<'a>(link: &AtomicPtr<T>) -> Option<&'a T> {
         let at = link.load(Ordering::Relaxed).cast_const();
         // SAFETY: members are valid while they are in the list, and the list is locked.
-        (!std::ptr::eq(at, Self::END)).then(|| unsafe { &*at })
+        (!core::ptr::eq(at, Self::END)).then(|| unsafe { &*at })
     }
 
     /// The member at `address`, without the lock if it is the one that was asked for last.
     pub fn at(&self, address: *const T) -> Option<&'static T> {
         let recent = self.recent.load(Ordering::Acquire).cast_const();
-        if std::ptr::eq(recent, address) {
+        if core::ptr::eq(recent, address) {
             // SAFETY: `remove` forgets a member before it may be freed; the rest is the contract of `insert`.
             return unsafe { recent.as_ref() };
         }
-        let found = self.find(|member| std::ptr::eq(member, address))?;
+        let found = self.find(|member| core::ptr::eq(member, address))?;
         self.recent.store(address.cast_mut(), Ordering::Release);
         Some(found)
     }
@@ -216,7 +217,7 @@ mod tests {
 
     #[test]
     fn app_182_the_newest_member_is_alive_and_never_null() {
-        let members = [const { Member(AtomicPtr::new(std::ptr::null_mut())) }; 3];
+        let members = [const { Member(AtomicPtr::new(core::ptr::null_mut())) }; 3];
         let list = List::new();
         let empty = list.newest();
         for member in &members {

@@ -5,10 +5,10 @@
 
 use crate::generated::lookup::{ROWS, Row};
 use crate::generated::types::PFN_vkVoidFunction;
-use std::cell::UnsafeCell;
-use std::ffi::CStr;
-use std::mem::MaybeUninit;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use core::cell::UnsafeCell;
+use core::ffi::CStr;
+use core::mem::MaybeUninit;
+use core::sync::atomic::{AtomicPtr, Ordering};
 
 /// One function pointer of a table, as an untyped machine word; null means absent.
 pub type Slot = PFN_vkVoidFunction;
@@ -32,12 +32,12 @@ impl<F: Copy> Entry<F> {
         const { assert!(size_of::<F>() == size_of::<*mut ()>()) };
         let function = self.word().load(Ordering::Relaxed);
         // SAFETY: the word was made of an `F`, or of a `Slot` that stands for one.
-        unsafe { std::mem::transmute_copy(&function) }
+        unsafe { core::mem::transmute_copy(&function) }
     }
 }
 
 /// So that an emitted trampoline reads as a call of its own command; the function is copied at once.
-impl<F: Copy> std::ops::Deref for Entry<F> {
+impl<F: Copy> core::ops::Deref for Entry<F> {
     type Target = F;
 
     #[inline(always)]
@@ -122,7 +122,7 @@ pub unsafe trait Slots: Sized {
     /// There is a slot with this index.
     #[inline(always)]
     unsafe fn get_unchecked(&self, index: usize) -> Slot {
-        let first = std::ptr::from_ref(self).cast::<u8>();
+        let first = core::ptr::from_ref(self).cast::<u8>();
         // SAFETY: by the trait's contract slot `index` is a word at this place, and a function pointer or null.
         unsafe { *first.add(Self::FIRST).cast::<Slot>().add(index) }
     }
@@ -135,15 +135,15 @@ pub unsafe trait Slots: Sized {
 pub unsafe trait SharedSlots: Slots {
     /// The slots.
     fn entries(&self) -> &[Entry<Slot>] {
-        let first = std::ptr::from_ref(self).cast::<u8>();
+        let first = core::ptr::from_ref(self).cast::<u8>();
         // SAFETY: by the contracts of both traits COUNT entries lie at FIRST.
-        unsafe { std::slice::from_raw_parts(first.add(Self::FIRST).cast::<Entry<Slot>>(), Self::COUNT) }
+        unsafe { core::slice::from_raw_parts(first.add(Self::FIRST).cast::<Entry<Slot>>(), Self::COUNT) }
     }
 }
 
 /// A function pointer as a word.
 pub fn to_word(function: Slot) -> *mut () {
-    function.map_or(std::ptr::null_mut(), |f| f as *mut ())
+    function.map_or(core::ptr::null_mut(), |f| f as *mut ())
 }
 
 /// A word as a function pointer.
@@ -152,5 +152,5 @@ pub fn to_word(function: Slot) -> *mut () {
 /// `word` is null or the address of a function.
 pub unsafe fn from_word(word: *mut ()) -> Slot {
     // SAFETY: `Option` of a function pointer is a nullable word; the caller promises it is one.
-    unsafe { std::mem::transmute::<*mut (), Slot>(word) }
+    unsafe { core::mem::transmute::<*mut (), Slot>(word) }
 }

@@ -22,8 +22,8 @@ struct Thread(usize);
 impl Thread {
     /// The address of a variable that each thread has its own of; it has no destructor, so the library can be unloaded.
     fn current() -> Self {
-        thread_local! { static MARK: u8 = const { 0 } }
-        Self(MARK.with(|mark| std::ptr::from_ref(mark).addr()))
+        std::thread_local! { static MARK: u8 = const { 0 } }
+        Self(MARK.with(|mark| core::ptr::from_ref(mark).addr()))
     }
 }
 
@@ -64,7 +64,7 @@ impl Drop for Turn<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::{AtomicU32, Ordering};
+    use core::sync::atomic::{AtomicU32, Ordering};
 
     #[test]
     fn drv_177_one_thread_at_a_time_and_itself_again() {

@@ -1,7 +1,7 @@
 //! Walks over devices or drivers hold the one they look at; it goes only when nobody holds it.
 
 use crate::state::{WALKS, lock};
-use std::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
 /// How many walks hold an object, and [`CLOSED`].
@@ -83,7 +83,7 @@ impl Walks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::AtomicBool;
+    use core::sync::atomic::AtomicBool;
 
     #[test]
     fn app_270_closing_waits_for_every_hold() {

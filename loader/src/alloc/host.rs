@@ -2,7 +2,7 @@
 
 use crate::generated::types::{VkAllocationCallbacks, VkSystemAllocationScope};
 use allocator_api2::alloc::{AllocError, Allocator, Global, Layout};
-use std::ptr::NonNull;
+use core::ptr::NonNull;
 
 /// Smallest alignment asked of the callbacks (APP-171).
 const MINIMUM_ALIGNMENT: usize = 8;
@@ -81,7 +81,7 @@ impl HostAllocator {
 
     /// The callbacks as a pointer for a driver; NULL when the application gave none (DRV-109).
     pub fn as_ptr(&self) -> *const VkAllocationCallbacks {
-        self.callbacks.as_ref().map_or(std::ptr::null(), std::ptr::from_ref)
+        self.callbacks.as_ref().map_or(core::ptr::null(), core::ptr::from_ref)
     }
 }
 
@@ -98,7 +98,7 @@ unsafe impl Allocator for HostAllocator {
         };
         if layout.size() == 0 {
             // A well-aligned address that is never dereferenced.
-            let dangling = NonNull::new(std::ptr::without_provenance_mut::<u8>(layout.align())).ok_or(AllocError)?;
+            let dangling = NonNull::new(core::ptr::without_provenance_mut::<u8>(layout.align())).ok_or(AllocError)?;
             return Ok(NonNull::slice_from_raw_parts(dangling, 0));
         }
         let allocate = callbacks.pfnAllocation.ok_or(AllocError)?;
@@ -150,7 +150,7 @@ impl HostAllocator {
         let kept = old.size().min(new.size());
         // SAFETY: both blocks hold at least `kept` bytes and are distinct; the old one is given back after the copy.
         unsafe {
-            std::ptr::copy_nonoverlapping(block.as_ptr(), moved.cast::<u8>().as_ptr(), kept);
+            core::ptr::copy_nonoverlapping(block.as_ptr(), moved.cast::<u8>().as_ptr(), kept);
             self.deallocate(block, old);
         }
         Ok(moved)

@@ -4,7 +4,7 @@
 //! destroyed what the first run made. What counts then is what the last run made, but objects may refer to the others.
 
 use super::{HostAllocator, HostBox, OutOfMemory};
-use std::sync::atomic::{AtomicPtr, Ordering};
+use core::sync::atomic::{AtomicPtr, Ordering};
 
 /// Values that live as long as this, the latest of which counts. Any thread may read; one at a time adds.
 pub struct Latest<T> {
@@ -24,7 +24,7 @@ impl<T> Latest<T> {
     /// No value yet; all of them will lie in memory from `allocator`.
     pub const fn new(allocator: HostAllocator) -> Self {
         Self {
-            node: AtomicPtr::new(std::ptr::null_mut()),
+            node: AtomicPtr::new(core::ptr::null_mut()),
             allocator,
         }
     }
@@ -58,7 +58,7 @@ impl<T> Latest<T> {
 
     /// All values, the latest first.
     pub fn all(&self) -> impl Iterator<Item = &T> {
-        std::iter::successors(self.first(), |node| node.earlier.as_deref()).filter_map(|node| node.value.as_ref())
+        core::iter::successors(self.first(), |node| node.earlier.as_deref()).filter_map(|node| node.value.as_ref())
     }
 
     fn first(&self) -> Option<&Node<T>> {

@@ -1,7 +1,7 @@
 //! A list for values that keep their address.
 
 use super::{HostAllocator, HostBox, OutOfMemory};
-use std::ops::{Deref, DerefMut};
+use core::ops::{Deref, DerefMut};
 
 /// Values threaded through themselves, newest first. Memory for a value is taken before the list is touched, so the lock of
 /// a list need not be held while the application's callbacks run.
@@ -56,7 +56,7 @@ impl<T> HostList<T> {
     }
 
     fn nodes(&self) -> impl Iterator<Item = &HostBox<Node<T>>> {
-        std::iter::successors(self.newest.as_ref(), |node| node.older.as_ref())
+        core::iter::successors(self.newest.as_ref(), |node| node.older.as_ref())
     }
 
     /// The values, the newest first.

@@ -28,8 +28,8 @@ impl From<OutOfMemory> for VkResult {
     }
 }
 
-impl From<std::collections::TryReserveError> for OutOfMemory {
-    fn from(_: std::collections::TryReserveError) -> Self {
+impl From<rust_alloc::collections::TryReserveError> for OutOfMemory {
+    fn from(_: rust_alloc::collections::TryReserveError) -> Self {
         Self
     }
 }

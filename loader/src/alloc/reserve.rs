@@ -8,9 +8,10 @@
 
 use super::OutOfMemory;
 use crate::state::RESERVE;
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::{Cell, UnsafeCell};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use core::alloc::{GlobalAlloc, Layout};
+use core::cell::{Cell, UnsafeCell};
+use core::sync::atomic::{AtomicUsize, Ordering};
+use std::alloc::System;
 
 /// Bytes of one unit; also the alignment of every block.
 const UNIT: usize = 16;
@@ -61,7 +62,7 @@ impl Reserve {
             (used <= UNITS && layout.align() <= UNIT).then_some(((state >> HALF) + 1) << HALF | used)
         });
         let Ok(before) = taken else {
-            return std::ptr::null_mut();
+            return core::ptr::null_mut();
         };
         self.taken.fetch_add(1, Ordering::Relaxed);
         // SAFETY: the range from here lies within the block and belongs to nobody else.
@@ -85,7 +86,7 @@ impl Reserve {
     }
 }
 
-thread_local! {
+std::thread_local! {
     /// How many blocks had been taken when the call of this thread began; nothing outside of one. Without a destructor,
     /// so the library can be unloaded.
     static BEGAN: Cell<Option<usize>> = const { Cell::new(None) };
@@ -165,7 +166,7 @@ unsafe impl GlobalAlloc for Reserved {
             }
         }
         let Ok(wanted) = Layout::from_size_align(size, layout.align()) else {
-            return std::ptr::null_mut();
+            return core::ptr::null_mut();
         };
         // SAFETY: by the contract of `realloc` the size is not zero.
         let moved = unsafe { self.alloc(wanted) };

@@ -2,8 +2,8 @@
 
 use super::{HostAllocator, OutOfMemory};
 use allocator_api2::{boxed, vec};
-use std::ffi::CStr;
-use std::ops::{Deref, DerefMut};
+use core::ffi::CStr;
+use core::ops::{Deref, DerefMut};
 
 /// A growable array in host memory. Every operation that may allocate says so by its result.
 pub struct HostVec<T>(vec::Vec<T, HostAllocator>);
@@ -123,7 +123,7 @@ impl<T> IntoIterator for HostVec<T> {
 
 impl<'a, T> IntoIterator for &'a HostVec<T> {
     type Item = &'a T;
-    type IntoIter = std::slice::Iter<'a, T>;
+    type IntoIter = core::slice::Iter<'a, T>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.0.iter()
@@ -157,7 +157,7 @@ impl<T> HostBox<T> {
 
     /// The address of the value.
     pub fn as_ptr(&self) -> *mut T {
-        std::ptr::from_ref::<T>(&self.0).cast_mut()
+        core::ptr::from_ref::<T>(&self.0).cast_mut()
     }
 }
 

@@ -6,7 +6,7 @@ use crate::generated::types::{
     VkDebugReportFlagsEXT, VkDebugUtilsMessageSeverityFlagsEXT, VkDebugUtilsMessageTypeFlagsEXT,
     VkDebugUtilsMessengerCreateInfoEXT,
 };
-use std::ffi::c_void;
+use core::ffi::c_void;
 
 /// The function and what it wants to hear. Copied from the create info, which need not outlive its call (APP-197).
 #[derive(Clone, Copy)]

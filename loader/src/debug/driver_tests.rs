@@ -5,8 +5,8 @@ use crate::alloc::HostAllocator;
 use crate::generated::trampoline as vk;
 use crate::generated::types::*;
 use crate::handle::ReportCallbackHandle;
-use std::cell::Cell;
-use std::ptr::{null, null_mut};
+use core::cell::Cell;
+use core::ptr::{null, null_mut};
 
 fn program() -> Program {
     Program::new(0, &[], HostAllocator::system())

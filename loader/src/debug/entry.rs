@@ -14,7 +14,7 @@ use crate::seam;
 /// # Safety
 /// A non-null handle of a wrapped kind is readable as [`seam`] demands.
 unsafe fn chain_handle(kind: Option<Wrapped>, handle: u64) -> u64 {
-    let pointer = handle as usize as *mut std::ffi::c_void;
+    let pointer = handle as usize as *mut core::ffi::c_void;
     match kind {
         Some(Wrapped::Instance) => {
             // SAFETY: by this function's contract.

@@ -9,7 +9,7 @@ use crate::generated::types::{
 };
 use crate::handle::{App, InstanceHandle};
 use crate::journal::LogBits;
-use std::ffi::{CStr, c_char};
+use core::ffi::{CStr, c_char};
 
 /// What the loader's own messages carry as their identifier (APP-194).
 const LOADER_MESSAGE: &CStr = c"Loader Message";
@@ -121,10 +121,10 @@ pub fn loader_data(text: &CStr, object: &VkDebugUtilsObjectNameInfoEXT) -> VkDeb
 fn object_info(kind: VkObjectType, handle: u64) -> VkDebugUtilsObjectNameInfoEXT {
     VkDebugUtilsObjectNameInfoEXT {
         sType: VkDebugUtilsObjectNameInfoEXT::STRUCTURE_TYPE,
-        pNext: std::ptr::null(),
+        pNext: core::ptr::null(),
         objectType: kind,
         objectHandle: handle,
-        pObjectName: std::ptr::null(),
+        pObjectName: core::ptr::null(),
     }
 }
 
@@ -136,15 +136,15 @@ fn data(
 ) -> VkDebugUtilsMessengerCallbackDataEXT {
     VkDebugUtilsMessengerCallbackDataEXT {
         sType: VkDebugUtilsMessengerCallbackDataEXT::STRUCTURE_TYPE,
-        pNext: std::ptr::null(),
+        pNext: core::ptr::null(),
         flags: VkDebugUtilsMessengerCallbackDataFlagsEXT(0),
         pMessageIdName: id_name,
         messageIdNumber: id_number,
         pMessage: text,
         queueLabelCount: 0,
-        pQueueLabels: std::ptr::null(),
+        pQueueLabels: core::ptr::null(),
         cmdBufLabelCount: 0,
-        pCmdBufLabels: std::ptr::null(),
+        pCmdBufLabels: core::ptr::null(),
         objectCount: 1,
         pObjects: object,
     }

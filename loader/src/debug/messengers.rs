@@ -10,8 +10,8 @@ use crate::generated::types::{
 };
 use crate::slots::SlotTable;
 use crate::state::lock;
-use std::ffi::c_void;
-use std::ptr::NonNull;
+use core::ffi::c_void;
+use core::ptr::NonNull;
 use std::sync::Mutex;
 
 /// The messengers and report callbacks of an instance, and who of them hears messages right now.
@@ -63,7 +63,7 @@ impl Messengers {
         let allocator = lock(&self.0).create_time.allocator();
         let mut installed = HostVec::try_with_capacity(found().count(), allocator)?;
         found().try_for_each(|callback| installed.try_push(callback))?;
-        let replaced = std::mem::replace(&mut lock(&self.0).create_time, installed);
+        let replaced = core::mem::replace(&mut lock(&self.0).create_time, installed);
         drop(replaced);
         Ok(())
     }

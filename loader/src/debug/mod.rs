@@ -28,7 +28,7 @@ pub use messengers::Messengers;
 
 use crate::instance::Instance;
 use crate::journal::LogBits;
-use std::ffi::CStr;
+use core::ffi::CStr;
 
 /// Gives a log line of the loader to the callbacks of an instance (APP-194).
 pub fn deliver_loader_message(instance: &Instance, bits: LogBits, text: &CStr) {

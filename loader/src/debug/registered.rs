@@ -5,7 +5,7 @@ use crate::alloc::{HostAllocator, HostBox, OutOfMemory};
 use crate::generated::types::{VkAllocationCallbacks, VkSystemAllocationScope};
 use crate::instance::InstanceDriver;
 use crate::slots::HandleTable;
-use std::ptr::NonNull;
+use core::ptr::NonNull;
 use std::sync::Mutex;
 
 /// Which of the two extensions an object belongs to. Each has slots and driver tables of its own (APP-178).

@@ -14,8 +14,8 @@ use crate::instance::Instance;
 use crate::slots::HandleTable;
 use crate::state::lock;
 use crate::terminator::require_instance;
-use std::ffi::c_char;
-use std::ptr::NonNull;
+use core::ffi::c_char;
+use core::ptr::NonNull;
 
 pub use super::labels::*;
 pub use super::names::{

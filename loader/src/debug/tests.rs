@@ -10,9 +10,9 @@ use crate::generated::types::{
     VkDebugUtilsMessageSeverityFlagBitsEXT, VkDebugUtilsMessageSeverityFlagsEXT, VkDebugUtilsMessageTypeFlagsEXT,
     VkDebugUtilsMessengerCallbackDataEXT, VkDebugUtilsMessengerCreateFlagsEXT, VkDebugUtilsMessengerCreateInfoEXT,
 };
-use std::cell::RefCell;
-use std::ffi::{c_char, c_void};
-use std::ptr::NonNull;
+use core::cell::RefCell;
+use core::ffi::{c_char, c_void};
+use core::ptr::NonNull;
 
 const ERROR: u32 = 4096;
 const WARNING: u32 = 256;
@@ -31,7 +31,7 @@ impl<'a> Listener<'a> {
     }
 
     fn user_data(&self) -> *mut c_void {
-        std::ptr::from_ref(self).cast_mut().cast()
+        core::ptr::from_ref(self).cast_mut().cast()
     }
 
     fn messenger(&self, severities: u32) -> Callback {
@@ -41,7 +41,7 @@ impl<'a> Listener<'a> {
     fn messenger_info(&self, severities: u32) -> VkDebugUtilsMessengerCreateInfoEXT {
         VkDebugUtilsMessengerCreateInfoEXT {
             sType: VkDebugUtilsMessengerCreateInfoEXT::STRUCTURE_TYPE,
-            pNext: std::ptr::null(),
+            pNext: core::ptr::null(),
             flags: VkDebugUtilsMessengerCreateFlagsEXT(0),
             messageSeverity: VkDebugUtilsMessageSeverityFlagsEXT(severities),
             messageType: VkDebugUtilsMessageTypeFlagsEXT(GENERAL),
@@ -57,7 +57,7 @@ impl<'a> Listener<'a> {
     fn report_info(&self, flags: u32) -> VkDebugReportCallbackCreateInfoEXT {
         VkDebugReportCallbackCreateInfoEXT {
             sType: VkDebugReportCallbackCreateInfoEXT::STRUCTURE_TYPE,
-            pNext: std::ptr::null(),
+            pNext: core::ptr::null(),
             flags: VkDebugReportFlagsEXT(flags),
             pfnCallback: Some(report_function),
             pUserData: self.user_data(),
@@ -110,7 +110,7 @@ fn created() -> Messengers {
 
 fn add(messengers: &Messengers, kind: Kind, callback: Callback) -> (usize, NonNull<Registered>) {
     // SAFETY: no callbacks are given.
-    let object = unsafe { Registered::allocate(callback, std::ptr::null(), HostAllocator::system()) };
+    let object = unsafe { Registered::allocate(callback, core::ptr::null(), HostAllocator::system()) };
     let object = object.expect("memory");
     let slot = messengers.reserve(kind, object).expect("memory");
     messengers.activate(kind, slot);
@@ -187,14 +187,14 @@ fn app_197_create_time_callbacks_hear_alone_and_only_in_their_calls() {
     let [a, b, ordinary] = ["a", "b", "ordinary"].map(|name| Listener::new(name, &heard));
     let second = b.report_info(8);
     let mut first = a.messenger_info(ERROR);
-    first.pNext = std::ptr::from_ref(&second).cast();
+    first.pNext = core::ptr::from_ref(&second).cast();
     let messengers = Messengers::new(HostAllocator::system());
     // SAFETY: a valid chain of two structures.
-    let installed = unsafe { messengers.install_create_time(std::ptr::from_ref(&first).cast()) };
+    let installed = unsafe { messengers.install_create_time(core::ptr::from_ref(&first).cast()) };
     assert_eq!(installed, Ok(()));
     deliver(&messengers);
     assert_eq!(
-        std::mem::take(&mut *heard.borrow_mut()),
+        core::mem::take(&mut *heard.borrow_mut()),
         ["b", "a"],
         "the last of the chain is the youngest"
     );
@@ -202,10 +202,10 @@ fn app_197_create_time_callbacks_hear_alone_and_only_in_their_calls() {
     assert!(!messengers.any());
     add(&messengers, Kind::Messenger, ordinary.messenger(ERROR));
     deliver(&messengers);
-    assert_eq!(std::mem::take(&mut *heard.borrow_mut()), ["ordinary"]);
+    assert_eq!(core::mem::take(&mut *heard.borrow_mut()), ["ordinary"]);
     messengers.forget_ordinary();
     deliver(&messengers);
-    assert_eq!(std::mem::take(&mut *heard.borrow_mut()), [""; 0]);
+    assert_eq!(core::mem::take(&mut *heard.borrow_mut()), [""; 0]);
     messengers.resume_create_time();
     deliver(&messengers);
     assert_eq!(*heard.borrow(), ["b", "a"]);

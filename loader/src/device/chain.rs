@@ -14,7 +14,7 @@ use crate::layer::{self, ActiveLayer};
 use crate::library::RealPath;
 use crate::log::{self, Bytes};
 use crate::{proc_addr, seam};
-use std::ffi::c_void;
+use core::ffi::c_void;
 
 type CreateDevice = unsafe extern "system" fn(
     PhysicalDeviceHandle<Chain>,
@@ -87,7 +87,7 @@ impl DeviceChain<'_> {
         for index in 0..self.layers.len() {
             let (instance, device) = self.functions(index + 1);
             links.try_push(VkLayerDeviceLink {
-                pNext: std::ptr::null_mut(),
+                pNext: core::ptr::null_mut(),
                 pfnNextGetInstanceProcAddr: Some(instance),
                 pfnNextGetDeviceProcAddr: Some(device),
             })?;
@@ -130,7 +130,7 @@ impl DeviceChain<'_> {
             VkLayerFunction::VK_LAYER_LINK_INFO,
             DeviceNode {
                 pLayerInfo: if links.is_empty() {
-                    std::ptr::null_mut()
+                    core::ptr::null_mut()
                 } else {
                     links.as_mut_ptr()
                 },
@@ -138,7 +138,7 @@ impl DeviceChain<'_> {
             info.pNext,
         );
         let after_callback = if self.with_link_node {
-            std::ptr::from_mut(&mut link_node).cast_const().cast()
+            core::ptr::from_mut(&mut link_node).cast_const().cast()
         } else {
             info.pNext
         };
@@ -150,7 +150,7 @@ impl DeviceChain<'_> {
             after_callback,
         );
         let mut passed = *info;
-        passed.pNext = std::ptr::from_mut(&mut callback_node).cast_const().cast();
+        passed.pNext = core::ptr::from_mut(&mut callback_node).cast_const().cast();
         layer::log_device_stack(self.instance, self.layers.iter().copied());
 
         // SAFETY: the topmost entity's lookup function with an instance handle of its level.
@@ -163,9 +163,9 @@ impl DeviceChain<'_> {
             return Err(VkResult::VK_ERROR_INITIALIZATION_FAILED);
         };
         // SAFETY: the function of that name has this signature.
-        let create = unsafe { std::mem::transmute::<unsafe extern "system" fn(), CreateDevice>(create) };
+        let create = unsafe { core::mem::transmute::<unsafe extern "system" fn(), CreateDevice>(create) };
         // The record is in place already: the terminator finds it there (LAY-286).
-        let mut handle = VkDevice(std::ptr::from_ref(device).cast_mut().cast());
+        let mut handle = VkDevice(core::ptr::from_ref(device).cast_mut().cast());
         // SAFETY: nodes and links are writable and live until the call returns (LAY-232).
         let result = unsafe { create(physical_device, &passed, callbacks, &mut handle) };
         // What is no error is no device either: the handle is then still the record.
@@ -197,6 +197,6 @@ unsafe extern "system" fn set_device_loader_data(device: VkDevice, object: *mut 
         return VkResult::VK_ERROR_INITIALIZATION_FAILED;
     }
     // SAFETY: the first word of a dispatchable object is the loader's to write.
-    unsafe { *object.cast::<*const c_void>() = std::ptr::from_ref(device.table()).cast() };
+    unsafe { *object.cast::<*const c_void>() = core::ptr::from_ref(device.table()).cast() };
     VkResult::VK_SUCCESS
 }

@@ -136,7 +136,7 @@ pub unsafe extern "system" fn layer_create_device(
     let enumerate = match layer_gipa {
         // SAFETY: the layer's own lookup function with the handle it gave; the function of that name has this signature.
         Some(gipa) => unsafe {
-            std::mem::transmute::<PFN_vkVoidFunction, Option<PFN_vkEnumerateDeviceExtensionProperties<Chain>>>(gipa(
+            core::mem::transmute::<PFN_vkVoidFunction, Option<PFN_vkEnumerateDeviceExtensionProperties<Chain>>>(gipa(
                 caller,
                 c"vkEnumerateDeviceExtensionProperties".as_ptr(),
             ))
@@ -256,7 +256,7 @@ impl Request<'_> {
         Ok(requested)
     }
 
-    fn refuse(&self, text: std::fmt::Arguments<'_>) {
+    fn refuse(&self, text: core::fmt::Arguments<'_>) {
         log::emit(Some(self.instance), LogBits::ERROR, text);
     }
 
@@ -279,7 +279,7 @@ impl Request<'_> {
         };
         // SAFETY: the first entity's function with a handle of its level, and room for what it counted.
         crate::driver::all_extensions(scratch, |count, array| unsafe {
-            enumerate(self.physical_device, std::ptr::null(), count, array)
+            enumerate(self.physical_device, core::ptr::null(), count, array)
         })
     }
 }
@@ -288,5 +288,5 @@ impl Request<'_> {
 pub(super) fn publish(device: &'static Device) {
     // SAFETY: the record is valid until `destroy::forget` removes it, which the application allows when no command uses it
     // any more, and for which walks are waited.
-    unsafe { state::DEVICES.insert(std::ptr::NonNull::from(device)) };
+    unsafe { state::DEVICES.insert(core::ptr::NonNull::from(device)) };
 }

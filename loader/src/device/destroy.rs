@@ -71,7 +71,7 @@ unsafe fn destroy(
 /// # Safety
 /// `allocator` made the record; nothing refers to it any more.
 pub(super) unsafe fn forget(device: &'static Device, allocator: HostAllocator) {
-    let raw = std::ptr::from_ref(device).cast_mut();
+    let raw = core::ptr::from_ref(device).cast_mut();
     state::DEVICES.remove(raw);
     // SAFETY: by this function's contract; the record came from `HostBox::into_raw`.
     drop(unsafe { HostBox::from_raw(raw, allocator) });
@@ -79,7 +79,7 @@ pub(super) unsafe fn forget(device: &'static Device, allocator: HostAllocator) {
 
 /// Frees the records of devices that the application left behind (APP-111). The driver destroys the devices themselves.
 pub fn release_forgotten(instance: &Instance) {
-    while let Some(device) = state::DEVICES.find(|device| std::ptr::eq(device.instance(), instance)) {
+    while let Some(device) = state::DEVICES.find(|device| core::ptr::eq(device.instance(), instance)) {
         let allocator = device.allocator();
         // SAFETY: the instance is being destroyed, so no device of it may be in use.
         unsafe { forget(device, allocator) };

@@ -6,8 +6,8 @@ use crate::generated::types::{VkBaseInStructure, VkDeviceGroupDeviceCreateInfo};
 use crate::handle::{App, Level};
 use crate::state;
 use crate::turns::Turn;
-use std::ffi::c_void;
-use std::ptr::NonNull;
+use core::ffi::c_void;
+use core::ptr::NonNull;
 
 /// A group structure in a chain, with handles of whatever level the caller works at.
 pub(super) struct Found<'a> {
@@ -69,7 +69,7 @@ impl<L: Level> Regrouped<L> {
             pPhysicalDevices: devices.as_ptr(),
         };
         let info = HostBox::try_new(copy, allocator)?;
-        let original = std::ptr::from_ref(group).cast::<c_void>();
+        let original = core::ptr::from_ref(group).cast::<c_void>();
         let mut link = NonNull::from(head);
         // SAFETY: every link of the chain is null or valid, and `group` is in it.
         unsafe {

@@ -11,9 +11,9 @@ use crate::instance::{Instance, InstanceDriver};
 use crate::proc_addr;
 use crate::state::{self, Linked};
 use crate::walks::Walks;
-use std::ffi::{CStr, c_void};
+use core::ffi::{CStr, c_void};
+use core::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 
 /// A device. The dispatch pointer in the device, its queues and its command buffers is the address of this record.
 ///
@@ -67,10 +67,10 @@ impl Device {
             Self {
                 table: proc_addr::empty_device_table(),
                 highest_rank: AtomicU8::new(lookup::ALL_RANKS),
-                next: AtomicPtr::new(std::ptr::null_mut()),
+                next: AtomicPtr::new(core::ptr::null_mut()),
                 allocator,
                 instance,
-                handle: AtomicPtr::new(std::ptr::null_mut()),
+                handle: AtomicPtr::new(core::ptr::null_mut()),
                 lookup: OnceLock::new(),
                 requested,
                 bottom: Latest::new(allocator),
@@ -87,7 +87,7 @@ impl Device {
     #[inline(always)]
     pub unsafe fn of_table(table: &'static DeviceTable) -> &'static Self {
         // SAFETY: by this function's contract; the table is the record's first member, and `repr(C)` puts it first.
-        unsafe { &*std::ptr::from_ref(table).cast::<Self>() }
+        unsafe { &*core::ptr::from_ref(table).cast::<Self>() }
     }
 
     /// The table that trampolines call through.
@@ -116,7 +116,7 @@ impl Device {
     pub fn driver_handle(&self) -> VkDevice {
         self.bottom
             .get()
-            .map_or(VkDevice(std::ptr::null_mut()), |bottom| bottom.handle)
+            .map_or(VkDevice(core::ptr::null_mut()), |bottom| bottom.handle)
     }
 
     /// The driver's functions behind the loader's device terminators (DRV-199).
@@ -167,7 +167,7 @@ impl Device {
     /// Asks the top of the chain for a function that the registry does not know.
     pub fn ask_chain(&self, name: &CStr) -> PFN_vkVoidFunction {
         let lookup = *self.lookup.get()?;
-        if std::ptr::fn_addr_eq(lookup, terminator::vkGetDeviceProcAddr as GetDeviceProcAddr) {
+        if core::ptr::fn_addr_eq(lookup, terminator::vkGetDeviceProcAddr as GetDeviceProcAddr) {
             // Without layers the driver is the chain.
             return self.ask_driver(name);
         }
@@ -212,7 +212,7 @@ impl Pinned {
     /// The finished devices of an instance, one at a time and without a lock between them.
     pub fn all_of(instance: &Instance) -> impl Iterator<Item = Self> {
         let mut previous: Option<Self> = None;
-        std::iter::from_fn(move || {
+        core::iter::from_fn(move || {
             let next = Self::after(instance, previous.as_ref());
             previous = next.as_ref().map(|pinned| Self::again(pinned.0));
             next
@@ -222,8 +222,8 @@ impl Pinned {
     fn after(instance: &Instance, previous: Option<&Self>) -> Option<Self> {
         let mut reached = previous.is_none();
         let found = state::DEVICES.find(|device| {
-            let wanted = reached && std::ptr::eq(device.instance, instance) && !device.handle().0.is_null();
-            reached |= previous.is_some_and(|previous| std::ptr::eq(previous.0, device));
+            let wanted = reached && core::ptr::eq(device.instance, instance) && !device.handle().0.is_null();
+            reached |= previous.is_some_and(|previous| core::ptr::eq(previous.0, device));
             wanted && device.walks.enter()
         });
         found.map(Self)
@@ -236,7 +236,7 @@ impl Pinned {
     }
 }
 
-impl std::ops::Deref for Pinned {
+impl core::ops::Deref for Pinned {
     type Target = Device;
 
     fn deref(&self) -> &Device {
@@ -250,4 +250,4 @@ impl Drop for Pinned {
     }
 }
 
-const _: () = assert!(std::mem::offset_of!(Device, table) == 0);
+const _: () = assert!(core::mem::offset_of!(Device, table) == 0);

@@ -21,8 +21,8 @@ use crate::log::{self, Bytes, InstanceSink};
 use crate::physical_device::ChainPhysicalDevice;
 use crate::seam::{self, DEVICE_MAGIC};
 use crate::table::Slots;
-use std::ffi::{c_char, c_void};
-use std::mem::MaybeUninit;
+use core::ffi::{c_char, c_void};
+use core::mem::MaybeUninit;
 
 /// Creates the driver's device.
 ///
@@ -35,7 +35,7 @@ pub unsafe fn create_device_terminator(
     out: *mut VkDevice,
 ) -> VkResult {
     // SAFETY: null or valid, as layers pass it on.
-    let device = unsafe { own_record(out.as_ref().map_or(std::ptr::null_mut(), |handle| handle.0)) };
+    let device = unsafe { own_record(out.as_ref().map_or(core::ptr::null_mut(), |handle| handle.0)) };
     // SAFETY: layers pass valid structures on.
     let Some(info) = (unsafe { create_info.as_ref() }) else {
         return VkResult::VK_ERROR_INITIALIZATION_FAILED;
@@ -94,10 +94,10 @@ impl Creation<'_> {
         let mut info = *given;
         let (names, enabled) = self.extensions(given)?;
         info.enabledLayerCount = 0;
-        info.ppEnabledLayerNames = std::ptr::null();
+        info.ppEnabledLayerNames = core::ptr::null();
         info.enabledExtensionCount = u32::try_from(names.len()).unwrap_or(u32::MAX);
         info.ppEnabledExtensionNames = if names.is_empty() {
-            std::ptr::null()
+            core::ptr::null()
         } else {
             names.as_ptr()
         };
@@ -106,7 +106,7 @@ impl Creation<'_> {
         // SAFETY: the chain may be written to for the length of the call; the head is ours.
         let regrouped = unsafe { self.regroup(&mut info) }?;
         self.log_use();
-        let mut handle = VkDevice(std::ptr::null_mut());
+        let mut handle = VkDevice(core::ptr::null_mut());
         let missing = VkResult::VK_ERROR_INITIALIZATION_FAILED;
         let create = self.driver.table.vkCreateDevice.ok_or(missing)?;
         let get_device_proc_addr = self.driver.table.vkGetDeviceProcAddr.ok_or(missing)?;
@@ -128,7 +128,7 @@ impl Creation<'_> {
             });
         }
         // SAFETY: the first word of a dispatchable object is the loader's to write (DRV-208).
-        unsafe { *handle.0.cast::<*const c_void>() = std::ptr::from_ref(self.device.table()).cast() };
+        unsafe { *handle.0.cast::<*const c_void>() = core::ptr::from_ref(self.device.table()).cast() };
         let maintenance5 = enabled.contains(DeviceExtension::VK_KHR_maintenance5) && wants_maintenance5(given);
         let bottom = Bottom {
             driver: self.physical_device.driver(),
@@ -146,7 +146,7 @@ impl Creation<'_> {
         Ok(handle)
     }
 
-    fn log(&self, bits: LogBits, text: std::fmt::Arguments<'_>) {
+    fn log(&self, bits: LogBits, text: core::fmt::Arguments<'_>) {
         log::emit(Some(self.device.instance()), bits, text);
     }
 

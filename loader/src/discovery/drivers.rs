@@ -9,6 +9,7 @@ use crate::journal::{Decision, Journal, Reason, Source, Subject, Verdict};
 use crate::manifest::driver::{DriverOutcome, read_driver_manifest};
 use crate::manifest::{DriverManifest, Text, file_name, has_json_name};
 use crate::settings::Settings;
+use rust_alloc::vec::Vec;
 
 /// What decides which drivers are found.
 #[derive(Clone, Copy, Debug)]

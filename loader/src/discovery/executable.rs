@@ -1,6 +1,7 @@
 //! The running executable, by which override layers and settings choose (LAY-171, APP-246).
 
-use std::cell::OnceCell;
+use core::cell::OnceCell;
+use rust_alloc::vec::Vec;
 
 use crate::env::bytes_of;
 use crate::journal::Journal;

@@ -4,8 +4,9 @@ use super::folder::Folder;
 use super::stamp::{self, Stamp};
 use crate::alloc::OutOfMemory;
 use crate::manifest::Text;
-use std::cell::{Cell, RefCell};
-use std::ffi::CString;
+use core::cell::{Cell, RefCell};
+use rust_alloc::ffi::CString;
+use rust_alloc::vec::Vec;
 use std::fs::{File, Metadata};
 use std::time::SystemTime;
 

@@ -40,9 +40,10 @@ impl Folder {
 mod system {
     use super::{OutOfMemory, Stamp, Text};
     use crate::disk::stamp::is_local;
-    use std::ffi::{CStr, CString, c_int};
+    use core::ffi::{CStr, c_int};
+    use core::ptr::NonNull;
+    use rust_alloc::ffi::CString;
     use std::io;
-    use std::ptr::NonNull;
 
     #[cfg(not(target_env = "gnu"))]
     use libc::readdir as readdir64;

@@ -1,7 +1,7 @@
 //! Systems for which nobody has said how a change shows: nothing is ever taken for unchanged.
 
 use super::evidence::Sight;
-use std::ffi::CStr;
+use core::ffi::CStr;
 use std::fs::{File, Metadata};
 
 /// The state of a file or folder. Cannot be made here.

@@ -1,9 +1,9 @@
 //! How a change of a file or folder shows on Linux.
 
 use super::evidence::Sight;
-use std::ffi::{CStr, c_int};
+use core::ffi::{CStr, c_int};
+use core::mem::MaybeUninit;
 use std::fs::{File, Metadata};
-use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 

@@ -12,6 +12,7 @@ use crate::journal::reason::DriverLibraryReason;
 use crate::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
 use crate::manifest::Text;
 use crate::version::ApiVersion;
+use rust_alloc::vec::Vec;
 
 const HERE: &str = "loader_scan_for_direct_drivers:";
 const WARN: LogBits = LogBits::WARN.with(LogBits::DRIVER);

@@ -25,7 +25,7 @@ pub fn instance_extensions(
     let enumerate = driver.interface.enumerate_instance_extensions;
     // SAFETY: the driver's function, with no layer name, a writable number and room for as many elements as it says.
     all_extensions(allocator, |count, array| unsafe {
-        enumerate(std::ptr::null(), count, array)
+        enumerate(core::ptr::null(), count, array)
     })
 }
 
@@ -43,7 +43,7 @@ pub fn device_extensions(
     };
     // SAFETY: the driver's function with its own device, otherwise as above.
     all_extensions(allocator, |count, array| unsafe {
-        enumerate(device, std::ptr::null(), count, array)
+        enumerate(device, core::ptr::null(), count, array)
     })
 }
 
@@ -57,7 +57,7 @@ pub fn all_extensions(
     mut call: impl FnMut(*mut u32, *mut VkExtensionProperties) -> VkResult,
 ) -> Result<HostVec<VkExtensionProperties>, VkResult> {
     let mut count = 0;
-    let result = call(&mut count, std::ptr::null_mut());
+    let result = call(&mut count, core::ptr::null_mut());
     if result != VkResult::VK_SUCCESS {
         return Err(result);
     }

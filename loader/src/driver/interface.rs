@@ -4,7 +4,7 @@ use crate::generated::types::VkAllocationCallbacks;
 use crate::generated::types::{PFN_vkVoidFunction, VkExtensionProperties, VkInstanceCreateInfo, VkResult};
 use crate::handle::{Driver, InstanceHandle};
 use crate::library::typed;
-use std::ffi::{CStr, c_char};
+use core::ffi::{CStr, c_char};
 
 /// `vk_icdGetInstanceProcAddr`, `vk_icdGetPhysicalDeviceProcAddr` and a driver's `vkGetInstanceProcAddr`.
 pub type GetProcAddr = unsafe extern "system" fn(InstanceHandle<Driver>, *const c_char) -> PFN_vkVoidFunction;

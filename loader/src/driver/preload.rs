@@ -7,6 +7,7 @@ use crate::alloc::reserve;
 use crate::library::Library;
 use crate::manifest::Text;
 use crate::state;
+use rust_alloc::vec::Vec;
 
 /// Libraries that are kept open, with the names of their drivers.
 pub struct PreloadedDrivers(Vec<(Text, Library)>);

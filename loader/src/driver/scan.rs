@@ -13,7 +13,8 @@ use crate::manifest::driver::DriverOutcome;
 use crate::recall::{Kept, record};
 use crate::settings::Settings;
 use crate::state;
-use std::sync::Arc;
+use rust_alloc::sync::Arc;
+use rust_alloc::vec::Vec;
 
 /// What a scan depends on besides the environment and the disk.
 #[derive(Clone, Copy)]

@@ -3,10 +3,11 @@
 //! This is the only place that decides it. An elevated process ignores every variable that could name a file to load
 //! (APP-211, DRV-5).
 
-use std::ffi::{CStr, OsString};
+use core::ffi::CStr;
+use std::ffi::OsString;
 
 #[cfg(all(target_os = "linux", any(target_env = "gnu", target_env = "musl")))]
-use std::ffi::c_char;
+use core::ffi::c_char;
 
 #[cfg(all(target_os = "linux", any(target_env = "gnu", target_env = "musl")))]
 unsafe extern "C" {

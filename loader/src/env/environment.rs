@@ -1,7 +1,9 @@
 //! Access to the environment under the trust rule.
 
-use std::ffi::{CStr, OsStr, OsString};
-use std::fmt;
+use core::ffi::CStr;
+use core::fmt;
+use rust_alloc::vec::Vec;
+use std::ffi::{OsStr, OsString};
 
 use super::elevated::{plain_value, secure_value};
 use super::variable::{PATH_SEPARATOR, Separator, Trust, Variable};
@@ -136,7 +138,7 @@ fn os_str_of(bytes: &[u8]) -> Option<&OsStr> {
 
 #[cfg(not(unix))]
 fn os_str_of(bytes: &[u8]) -> Option<&OsStr> {
-    std::str::from_utf8(bytes).ok().map(OsStr::new)
+    core::str::from_utf8(bytes).ok().map(OsStr::new)
 }
 
 /// A table of values that stands in for the process environment in tests.

@@ -2,6 +2,7 @@
 
 use super::environment::split;
 use super::variable::Separator;
+use rust_alloc::vec::Vec;
 
 /// Patterns of one variable that are used; later ones are dropped.
 const MAX_PATTERNS: usize = 16;

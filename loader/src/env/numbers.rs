@@ -2,6 +2,7 @@
 
 use super::environment::split;
 use super::variable::Separator;
+use rust_alloc::vec::Vec;
 
 /// Items of one ID filter that are used; later ones are dropped with a warning.
 pub const MAX_ID_ITEMS: usize = 16;

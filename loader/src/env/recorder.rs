@@ -3,8 +3,12 @@
 use super::elevated::{has_secure_value, has_value};
 use super::environment::{Process, Source, bytes_of};
 use super::variable::Trust;
-use std::cell::RefCell;
-use std::ffi::{CStr, CString, OsStr, OsString};
+use core::cell::RefCell;
+use core::ffi::CStr;
+use rust_alloc::borrow::ToOwned;
+use rust_alloc::ffi::CString;
+use rust_alloc::vec::Vec;
+use std::ffi::{OsStr, OsString};
 
 /// One variable that was read.
 #[derive(Debug)]

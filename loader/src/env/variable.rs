@@ -1,6 +1,6 @@
 //! Every environment variable the project reads, in one table.
 
-use std::ffi::CStr;
+use core::ffi::CStr;
 
 /// Whether an elevated process still honours a variable (APP-211).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

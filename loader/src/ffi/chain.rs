@@ -1,7 +1,7 @@
 //! Walking `pNext` chains.
 
 use crate::generated::types::{VkBaseInStructure, VkBaseOutStructure, VkStructureType};
-use std::ffi::c_void;
+use core::ffi::c_void;
 
 /// The structures of a chain, front to back.
 ///
@@ -10,7 +10,7 @@ use std::ffi::c_void;
 pub unsafe fn chain(first: *const c_void) -> impl Iterator<Item = *const VkBaseInStructure> {
     let first = first.cast::<VkBaseInStructure>();
     let head = (!first.is_null()).then_some(first);
-    std::iter::successors(head, |&at| {
+    core::iter::successors(head, |&at| {
         // SAFETY: by this function's contract every link is null or valid.
         let next = unsafe { (*at).pNext }.cast::<VkBaseInStructure>();
         (!next.is_null()).then_some(next)

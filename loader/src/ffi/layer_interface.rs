@@ -5,8 +5,8 @@ use crate::generated::types::{
     VkResult, VkStructureType,
 };
 use crate::handle::{Chain, InstanceHandle, PhysicalDeviceHandle};
-use std::ffi::{c_char, c_void};
-use std::mem::offset_of;
+use core::ffi::{c_char, c_void};
+use core::mem::offset_of;
 
 /// `vkGetInstanceProcAddr` and `vk_layerGetPhysicalDeviceProcAddr` as layers know them.
 pub type GetInstanceProcAddr = unsafe extern "system" fn(InstanceHandle<Chain>, *const c_char) -> PFN_vkVoidFunction;

@@ -1,6 +1,6 @@
 //! C strings of callers, and the fixed arrays that Vulkan keeps names in.
 
-use std::ffi::{CStr, c_char};
+use core::ffi::{CStr, c_char};
 
 /// Longest layer or extension name in bytes before its terminator (APP-70).
 const LONGEST_NAME: usize = 256;
@@ -30,7 +30,7 @@ pub unsafe fn c_name<'a>(name: *const c_char) -> &'a [u8] {
     let ends = |index: &usize| unsafe { *name.add(*index) } == 0;
     let len = (0..LONGEST_NAME).find(ends).unwrap_or(LONGEST_NAME);
     // SAFETY: this many bytes were just read.
-    unsafe { std::slice::from_raw_parts(name.cast::<u8>(), len) }
+    unsafe { core::slice::from_raw_parts(name.cast::<u8>(), len) }
 }
 
 /// A caller's array; NULL or a zero count is the empty one.
@@ -42,20 +42,20 @@ pub unsafe fn c_array<'a, T>(array: *const T, count: u32) -> &'a [T] {
         return &[];
     }
     // SAFETY: by this function's contract.
-    unsafe { std::slice::from_raw_parts(array, count as usize) }
+    unsafe { core::slice::from_raw_parts(array, count as usize) }
 }
 
 /// The text in a fixed array, which a careless driver may have left without a terminator.
 pub fn fixed_text(array: &[c_char]) -> &[u8] {
     // SAFETY: `c_char` and `u8` have the same size, alignment and valid values.
-    let bytes = unsafe { std::slice::from_raw_parts(array.as_ptr().cast::<u8>(), array.len()) };
+    let bytes = unsafe { core::slice::from_raw_parts(array.as_ptr().cast::<u8>(), array.len()) };
     bytes.split(|&byte| byte == 0).next().unwrap_or_default()
 }
 
 /// Copies `text` into a fixed array, cut so that a terminator fits, and zeroes the rest.
 pub fn set_fixed_text(array: &mut [c_char], text: &[u8]) {
     // SAFETY: `c_char` and `u8` have the same size, alignment and valid values, and the array is borrowed for writing.
-    let bytes = unsafe { std::slice::from_raw_parts_mut(array.as_mut_ptr().cast::<u8>(), array.len()) };
+    let bytes = unsafe { core::slice::from_raw_parts_mut(array.as_mut_ptr().cast::<u8>(), array.len()) };
     let text = &text[..text.len().min(bytes.len().saturating_sub(1))];
     let (start, end) = bytes.split_at_mut(text.len());
     start.copy_from_slice(text);
@@ -147,7 +147,7 @@ mod tests {
             assert_eq!(valid(text), *expected, "{text:?}");
         }
         // SAFETY: a null name is allowed.
-        assert!(unsafe { is_valid_name(std::ptr::null()) }.is_none());
+        assert!(unsafe { is_valid_name(core::ptr::null()) }.is_none());
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::layer::{self, InstanceLayers};
 use crate::library::RealPath;
 use crate::log::{self, Bytes};
 use crate::proc_addr;
-use std::ffi::c_void;
+use core::ffi::c_void;
 
 type CreateInstance = unsafe extern "system" fn(
     *const VkInstanceCreateInfo,
@@ -43,7 +43,7 @@ pub(super) unsafe fn create(
     let used = if layers.wanted { 4 } else { 3 };
     chain_up(&mut nodes[..used], create_info.pNext);
     let mut info = *create_info;
-    info.pNext = std::ptr::from_mut(&mut nodes[0]).cast::<c_void>();
+    info.pNext = core::ptr::from_mut(&mut nodes[0]).cast::<c_void>();
     layer::log_instance_stack(instance, &layers.chain);
 
     let mut handle = instance.bottom_handle();
@@ -59,7 +59,7 @@ pub(super) unsafe fn create(
         return Err(VkResult::VK_ERROR_INITIALIZATION_FAILED);
     };
     // SAFETY: the function of that name has this signature.
-    let create = unsafe { std::mem::transmute::<unsafe extern "system" fn(), CreateInstance>(create) };
+    let create = unsafe { core::mem::transmute::<unsafe extern "system" fn(), CreateInstance>(create) };
     // SAFETY: the nodes and links are writable and live until the call returns (LAY-232).
     let result = unsafe { create(&info, callbacks, &mut handle) };
     if result != VkResult::VK_SUCCESS {
@@ -96,7 +96,7 @@ fn links(instance: &Instance, layers: &InstanceLayers) -> Result<HostVec<VkLayer
             .find_map(|next| next.functions.get_physical_device_proc_addr)
             .unwrap_or(proc_addr::bottom_get_physical_device_proc_addr);
         links.try_push(VkLayerInstanceLink {
-            pNext: std::ptr::null_mut(),
+            pNext: core::ptr::null_mut(),
             pfnNextGetInstanceProcAddr: Some(next_gipa),
             pfnNextGetPhysicalDeviceProcAddr: Some(next_gpdpa),
         })?;
@@ -126,7 +126,7 @@ fn links(instance: &Instance, layers: &InstanceLayers) -> Result<HostVec<VkLayer
 fn nodes(links: &mut [VkLayerInstanceLink]) -> [VkLayerInstanceCreateInfo; 4] {
     let node = |function, u| VkLayerInstanceCreateInfo {
         sType: VkStructureType::VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO,
-        pNext: std::ptr::null(),
+        pNext: core::ptr::null(),
         function,
         u,
     };
@@ -151,7 +151,7 @@ fn nodes(links: &mut [VkLayerInstanceLink]) -> [VkLayerInstanceCreateInfo; 4] {
         node(
             VkLayerFunction::VK_LAYER_LINK_INFO,
             InstanceNode {
-                pLayerInfo: links.first_mut().map_or(std::ptr::null_mut(), std::ptr::from_mut),
+                pLayerInfo: links.first_mut().map_or(core::ptr::null_mut(), core::ptr::from_mut),
             },
         ),
     ]
@@ -162,7 +162,7 @@ fn chain_up(nodes: &mut [VkLayerInstanceCreateInfo], next: *const c_void) {
     let mut next = next;
     for node in nodes.iter_mut().rev() {
         node.pNext = next;
-        next = std::ptr::from_mut(node).cast_const().cast();
+        next = core::ptr::from_mut(node).cast_const().cast();
     }
 }
 
@@ -176,6 +176,6 @@ unsafe extern "system" fn set_instance_loader_data(instance: InstanceHandle<Chai
         return VkResult::VK_ERROR_INITIALIZATION_FAILED;
     }
     // SAFETY: the first word of a dispatchable object is the loader's to write.
-    unsafe { *object.cast::<*const c_void>() = std::ptr::from_ref(instance.table()).cast() };
+    unsafe { *object.cast::<*const c_void>() = core::ptr::from_ref(instance.table()).cast() };
     VkResult::VK_SUCCESS
 }

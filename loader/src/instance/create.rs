@@ -18,8 +18,9 @@ use crate::log::{self, InstanceSink};
 use crate::recall::Kept;
 use crate::settings::{self, Settings};
 use crate::state;
-use std::ptr::NonNull;
-use std::sync::Arc;
+use core::ptr::NonNull;
+use rust_alloc::sync::Arc;
+use rust_alloc::vec::Vec;
 
 /// Creates an instance.
 ///
@@ -82,7 +83,7 @@ unsafe fn build(
     match result {
         Ok(()) => {
             instance.messengers.suspend_create_time();
-            let unused = std::mem::take(&mut *state::lock(&instance.found_drivers));
+            let unused = core::mem::take(&mut *state::lock(&instance.found_drivers));
             drop(unused);
             Ok(instance)
         }

@@ -31,7 +31,7 @@ pub unsafe fn destroy_instance(handle: InstanceHandle<App>, callbacks: *const Vk
     unsafe { destroy(instance.chain_handle(), callbacks) };
     let allocator = instance.allocator;
     // SAFETY: the chain is gone and the application may no longer use the handle.
-    unsafe { free(std::ptr::from_ref(instance).cast_mut(), allocator) };
+    unsafe { free(core::ptr::from_ref(instance).cast_mut(), allocator) };
     PreloadedDrivers::release();
 }
 

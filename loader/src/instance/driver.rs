@@ -13,9 +13,9 @@ use crate::state::lock;
 use crate::table::{Entry, Slot};
 use crate::turns::Turns;
 use crate::walks::Walks;
-use std::ffi::CStr;
+use core::ffi::CStr;
+use core::sync::atomic::AtomicU32;
 use std::sync::Mutex;
-use std::sync::atomic::AtomicU32;
 
 /// What an instance made of a driver: the driver's own instance and its functions.
 ///
@@ -99,7 +99,7 @@ impl InstanceDriver {
     /// The driver that a table belongs to.
     pub fn of_table(table: &'static DriverTable) -> &'static Self {
         // SAFETY: such tables live nowhere but at the beginning of a driver, which outlives whoever calls through them.
-        unsafe { &*std::ptr::from_ref(table).cast::<Self>() }
+        unsafe { &*core::ptr::from_ref(table).cast::<Self>() }
     }
 
     /// The path of its library as the system reports it, or a stand-in.
@@ -163,7 +163,7 @@ impl InstanceDriver {
         }
         let library = lock(&self.library).take();
         let unused = match lock(&self.instance().found_drivers).get_mut(self.index) {
-            Some(found) => std::mem::replace(&mut found.library, library),
+            Some(found) => core::mem::replace(&mut found.library, library),
             None => library,
         };
         drop(unused);
@@ -173,7 +173,7 @@ impl InstanceDriver {
 /// Proof that a driver is in use. See [`InstanceDriver::pin`].
 pub struct Pin<'a>(&'a InstanceDriver);
 
-impl std::ops::Deref for Pin<'_> {
+impl core::ops::Deref for Pin<'_> {
     type Target = InstanceDriver;
 
     fn deref(&self) -> &InstanceDriver {
@@ -187,4 +187,4 @@ impl Drop for Pin<'_> {
     }
 }
 
-const _: () = assert!(std::mem::offset_of!(InstanceDriver, table) == 0);
+const _: () = assert!(core::mem::offset_of!(InstanceDriver, table) == 0);

@@ -13,8 +13,8 @@ use crate::generated::extensions::{InstanceExtension, InstanceExtensionSet};
 use crate::generated::types::{VkExtensionProperties, VkResult, VkSystemAllocationScope};
 use crate::journal::LogBits;
 use crate::log::{self, Bytes};
+use core::sync::atomic::{AtomicU32, Ordering};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The extensions the application enabled, united with those that reached the terminator (APP-28).
 ///
@@ -84,7 +84,7 @@ impl Offer<'_> {
     /// # Errors
     /// `VK_ERROR_EXTENSION_NOT_PRESENT`, after a message that names the extension; or out of host memory.
     pub(super) fn check(&self, instance: &Instance, requests: &Requests<'_>) -> Result<(), VkResult> {
-        let refuse = |what: std::fmt::Arguments<'_>| {
+        let refuse = |what: core::fmt::Arguments<'_>| {
             log::emit(Some(instance), LogBits::ERROR, what);
             Err(VkResult::VK_ERROR_EXTENSION_NOT_PRESENT)
         };

@@ -7,8 +7,9 @@ use crate::journal::Journal;
 use crate::recall::{Kept, record};
 use crate::settings::{self, Settings};
 use crate::state;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use core::sync::atomic::Ordering;
+use rust_alloc::sync::Arc;
+use rust_alloc::vec::Vec;
 
 /// The settings in force, and the layers that were found under them.
 #[derive(Debug)]
@@ -74,5 +75,5 @@ fn refresh_settings(
 fn put_in_force(settings: Option<&Arc<Settings>>) -> Option<Arc<Settings>> {
     let mask = settings.map_or(0, |settings| settings.log_mask.word());
     state::SETTINGS_LOG_MASK.store(mask, Ordering::Relaxed);
-    std::mem::replace(&mut *state::lock(&state::SETTINGS), settings.cloned())
+    core::mem::replace(&mut *state::lock(&state::SETTINGS), settings.cloned())
 }

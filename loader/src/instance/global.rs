@@ -21,8 +21,9 @@ use crate::manifest::{PreInstanceFunction, Text};
 use crate::recall::Kept;
 use crate::state;
 use crate::wsi;
-use std::ffi::c_char;
-use std::sync::Arc;
+use core::ffi::c_char;
+use rust_alloc::sync::Arc;
+use rust_alloc::vec::Vec;
 
 const OUT_OF_MEMORY: VkResult = VkResult::VK_ERROR_OUT_OF_HOST_MEMORY;
 

@@ -15,8 +15,9 @@ use crate::slots::SlotTable;
 use crate::state::Linked;
 use crate::version::ApiVersion;
 use crate::wsi::Surface;
-use std::ffi::c_void;
-use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use core::ffi::c_void;
+use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use rust_alloc::vec::Vec;
 use std::sync::{Mutex, OnceLock};
 
 /// Bytes behind the handle that a careless layer may overwrite (DRV-115). Only what the check itself reads lies there.
@@ -83,13 +84,13 @@ impl Instance {
         let instance = HostBox::try_new(
             Self {
                 header: Header {
-                    dispatch: AtomicPtr::new(std::ptr::null_mut()),
+                    dispatch: AtomicPtr::new(core::ptr::null_mut()),
                     magic: INSTANCE_MAGIC,
-                    chain: AtomicPtr::new(std::ptr::null_mut()),
+                    chain: AtomicPtr::new(core::ptr::null_mut()),
                     unused: [0; UNUSED],
                 },
                 table: crate::proc_addr::empty_instance_table(),
-                next: AtomicPtr::new(std::ptr::null_mut()),
+                next: AtomicPtr::new(core::ptr::null_mut()),
                 allocator,
                 api_version: AtomicU32::new(api_version.0),
                 enabled: EnabledExtensions::default(),
@@ -110,7 +111,7 @@ impl Instance {
         instance
             .header
             .dispatch
-            .store(std::ptr::from_ref(&instance.table).cast_mut(), Ordering::Relaxed);
+            .store(core::ptr::from_ref(&instance.table).cast_mut(), Ordering::Relaxed);
         instance.header.chain.store(instance.as_ptr().cast(), Ordering::Relaxed);
         Ok(instance)
     }
@@ -133,12 +134,12 @@ impl Instance {
 
     /// What the application holds.
     pub fn handle(&self) -> InstanceHandle<App> {
-        InstanceHandle::from_raw(std::ptr::from_ref(self).cast_mut().cast())
+        InstanceHandle::from_raw(core::ptr::from_ref(self).cast_mut().cast())
     }
 
     /// What the bottom of the chain hands out: the loader's own object.
     pub fn bottom_handle(&self) -> InstanceHandle<Chain> {
-        InstanceHandle::from_raw(std::ptr::from_ref(self).cast_mut().cast())
+        InstanceHandle::from_raw(core::ptr::from_ref(self).cast_mut().cast())
     }
 
     /// What the topmost layer calls this instance.
@@ -205,4 +206,4 @@ impl Linked for Instance {
     }
 }
 
-const _: () = assert!(std::mem::offset_of!(Instance, table) >= EXPOSED);
+const _: () = assert!(core::mem::offset_of!(Instance, table) >= EXPOSED);

@@ -10,7 +10,9 @@ use crate::layer::open_library;
 use crate::library::Library;
 use crate::manifest::{LayerManifest, PreInstanceFunction};
 use crate::table;
-use std::ffi::{CStr, CString, c_char};
+use core::ffi::{CStr, c_char};
+use rust_alloc::ffi::CString;
+use rust_alloc::vec::Vec;
 
 /// Which query a chain is for.
 #[derive(Clone, Copy)]
@@ -106,11 +108,11 @@ impl Interceptors {
         nodes.push(PreInstanceNode {
             header,
             pfnNextLayer: bottom,
-            pNextLink: std::ptr::null(),
+            pNextLink: core::ptr::null(),
         });
         for word in &self.functions {
             // SAFETY: by this function's contract the word is a function of type `F`.
-            let function = unsafe { std::mem::transmute_copy::<*mut (), F>(word) };
+            let function = unsafe { core::mem::transmute_copy::<*mut (), F>(word) };
             let next: *const PreInstanceNode<F> = &raw const nodes[nodes.len() - 1];
             nodes.push(PreInstanceNode {
                 header,
@@ -151,12 +153,12 @@ pub fn bottom_of_global(name: &CStr) -> PFN_vkVoidFunction {
 
 unsafe extern "system" fn version(version: *mut u32) -> VkResult {
     // SAFETY: passed on to the caller; the node is not used.
-    unsafe { global::version_bottom(std::ptr::null(), version) }
+    unsafe { global::version_bottom(core::ptr::null(), version) }
 }
 
 unsafe extern "system" fn layers(count: *mut u32, properties: *mut VkLayerProperties) -> VkResult {
     // SAFETY: passed on to the caller; the node is not used.
-    unsafe { global::layers_bottom(std::ptr::null(), count, properties) }
+    unsafe { global::layers_bottom(core::ptr::null(), count, properties) }
 }
 
 unsafe extern "system" fn extensions(
@@ -165,5 +167,5 @@ unsafe extern "system" fn extensions(
     properties: *mut VkExtensionProperties,
 ) -> VkResult {
     // SAFETY: passed on to the caller; the node is not used.
-    unsafe { global::extensions_bottom(std::ptr::null(), layer, count, properties) }
+    unsafe { global::extensions_bottom(core::ptr::null(), layer, count, properties) }
 }

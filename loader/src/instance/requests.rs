@@ -8,7 +8,7 @@ use crate::generated::types::{VkInstanceCreateFlagBits, VkInstanceCreateInfo, Vk
 use crate::journal::{Journal, LogBits};
 use crate::log::{self, Bytes};
 use crate::version::ApiVersion;
-use std::ffi::{CStr, c_char};
+use core::ffi::{CStr, c_char};
 
 /// The readable parts of a `VkInstanceCreateInfo`.
 #[derive(Clone, Copy)]
@@ -93,7 +93,7 @@ impl<'a> Requests<'a> {
     /// Prints what was asked for (APP-83).
     pub(super) fn log(&self, instance: &Instance) {
         const NONE: &CStr = c"";
-        let info = |text: std::fmt::Arguments<'_>| log::emit(Some(instance), LogBits::INFO, text);
+        let info = |text: core::fmt::Arguments<'_>| log::emit(Some(instance), LogBits::INFO, text);
         // SAFETY: by the contract of `new` the pointer is null or valid.
         let app = unsafe { self.info.pApplicationInfo.as_ref() };
         // SAFETY: by the contract of `new` the strings are null or terminated.
@@ -203,7 +203,7 @@ impl<'a> Requests<'a> {
 
     /// Checks the requested layers against what was discovered (APP-88, LAY-144).
     pub(super) fn check_layers(&self, instance: &Instance, discovered: &DiscoveredLayers) -> Result<(), VkResult> {
-        let refuse = |what: std::fmt::Arguments<'_>| {
+        let refuse = |what: core::fmt::Arguments<'_>| {
             log::emit(Some(instance), LogBits::ERROR, what);
             Err(VkResult::VK_ERROR_LAYER_NOT_PRESENT)
         };

@@ -25,8 +25,8 @@ use crate::seam::INSTANCE_MAGIC;
 use crate::state::lock;
 use crate::table::Slots;
 use crate::version::ApiVersion;
-use std::ffi::c_char;
-use std::sync::atomic::Ordering;
+use core::ffi::c_char;
+use core::sync::atomic::Ordering;
 
 /// Creates an instance on every driver that the scan found.
 ///
@@ -57,7 +57,7 @@ pub unsafe fn create_instance_terminator(
         callbacks,
     };
     // The list is not locked while drivers run. It goes back, since a layer may call once more.
-    let mut found = std::mem::take(&mut *lock(&instance.found_drivers));
+    let mut found = core::mem::take(&mut *lock(&instance.found_drivers));
     // SAFETY: the create info came from the lowest layer.
     let made = unsafe { creation.run(&mut found, &mut journal) };
     *lock(&instance.found_drivers) = found;
@@ -203,10 +203,10 @@ impl Creation<'_> {
     ) -> VkInstanceCreateInfo {
         let mut info = *self.create_info;
         info.enabledLayerCount = 0;
-        info.ppEnabledLayerNames = std::ptr::null();
+        info.ppEnabledLayerNames = core::ptr::null();
         info.enabledExtensionCount = u32::try_from(names.len()).unwrap_or(u32::MAX);
         info.ppEnabledExtensionNames = if names.is_empty() {
-            std::ptr::null()
+            core::ptr::null()
         } else {
             names.as_ptr()
         };
@@ -331,10 +331,10 @@ impl Creation<'_> {
 
 const EMPTY_APPLICATION_INFO: VkApplicationInfo = VkApplicationInfo {
     sType: crate::generated::types::VkStructureType(0),
-    pNext: std::ptr::null(),
-    pApplicationName: std::ptr::null(),
+    pNext: core::ptr::null(),
+    pApplicationName: core::ptr::null(),
     applicationVersion: 0,
-    pEngineName: std::ptr::null(),
+    pEngineName: core::ptr::null(),
     engineVersion: 0,
     apiVersion: 0,
 };

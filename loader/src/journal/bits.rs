@@ -1,7 +1,7 @@
 //! What kind of message a line of the log is.
 
-use std::fmt;
-use std::ops::BitOr;
+use core::fmt;
+use core::ops::BitOr;
 
 /// A set of levels and categories. A message carries at most one level and any number of categories (APP-231).
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]

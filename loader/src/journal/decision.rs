@@ -5,6 +5,7 @@ use super::reason::Reason;
 use super::render::render;
 use crate::env::Variable;
 use crate::manifest::Text;
+use rust_alloc::vec::Vec;
 
 /// What kind of thing was decided about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

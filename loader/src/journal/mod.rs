@@ -15,9 +15,10 @@ pub use bits::LogBits;
 pub use decision::{Decision, Source, Subject, Verdict};
 pub use reason::Reason;
 pub use render::{Raw, decode, render};
+use rust_alloc::vec::Vec;
 
 use crate::disk::{Evidence, Sights};
-use std::fmt;
+use core::fmt;
 
 /// Receives log lines, without header and line end.
 pub trait Sink {

@@ -4,7 +4,8 @@
 //! as characters of a private block, and [`render`] turns that block back into the bytes. Text that holds such
 //! characters itself takes the same way byte by byte, so the result is always exactly what went in.
 
-use std::fmt::{self, Write};
+use core::fmt::{self, Write};
+use rust_alloc::vec::Vec;
 
 /// First character of the block that stands for the bytes 0x00 to 0xFF, at the very end of the last private-use plane.
 const BLOCK: u32 = 0x10_FE00;

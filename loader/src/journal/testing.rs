@@ -1,6 +1,6 @@
 //! A sink that keeps lines for tests to look at.
 
-use std::cell::RefCell;
+use core::cell::RefCell;
 
 use super::{LogBits, Sink};
 

@@ -39,7 +39,7 @@ fn top(line: &impl Fn(&str)) {
 }
 
 fn log_layer(instance: &Instance, layer: &ActiveLayer, with_enable_variable: bool) {
-    let line = |text: std::fmt::Arguments<'_>| log::emit(Some(instance), FRAME, text);
+    let line = |text: core::fmt::Arguments<'_>| log::emit(Some(instance), FRAME, text);
     line(format_args!("   {}", Bytes(layer.name.bytes())));
     line(format_args!(
         "           Type: {}",

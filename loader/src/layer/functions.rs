@@ -7,7 +7,7 @@ use crate::ffi::layer_interface::{
 use crate::generated::types::{PFN_vkVoidFunction, VkResult};
 use crate::library::{Library, typed};
 use crate::manifest::Text;
-use std::ffi::CString;
+use rust_alloc::ffi::CString;
 
 /// The newest layer interface this loader speaks.
 const LATEST_INTERFACE: u32 = 2;
@@ -90,7 +90,7 @@ fn negotiate(library: &Library, renames: Renames<'_>) -> Option<VkNegotiateLayer
     let function: NegotiateLayerInterface = unsafe { typed(function) }?;
     let mut interface = VkNegotiateLayerInterface {
         sType: LAYER_NEGOTIATE_INTERFACE_STRUCT,
-        pNext: std::ptr::null_mut(),
+        pNext: core::ptr::null_mut(),
         loaderLayerInterfaceVersion: LATEST_INTERFACE,
         pfnGetInstanceProcAddr: None,
         pfnGetDeviceProcAddr: None,

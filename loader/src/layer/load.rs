@@ -12,7 +12,8 @@ use crate::journal::{Decision, Journal, LogBits, Raw, Reason, Subject, Verdict};
 use crate::library::{Library, OpenError, RealPath, loaded_path};
 use crate::manifest::layer::EnvironmentPair;
 use crate::manifest::{LayerManifest, Text};
-use std::fmt::Display;
+use core::fmt::Display;
+use rust_alloc::vec::Vec;
 
 /// Opens the libraries of the chain, driver-most first, and describes what the instance keeps about layers.
 ///

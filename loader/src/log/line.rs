@@ -1,8 +1,8 @@
 //! One line of output, built without allocating (APP-232).
 
 use crate::journal::{LogBits, decode};
-use std::ffi::CStr;
-use std::fmt::{Arguments, Write};
+use core::ffi::CStr;
+use core::fmt::{Arguments, Write};
 use std::io::ErrorKind;
 
 /// Longest message text in bytes (APP-194, APP-232).
@@ -113,13 +113,13 @@ struct Cut<'a> {
 }
 
 impl Write for Cut<'_> {
-    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+    fn write_str(&mut self, text: &str) -> core::fmt::Result {
         let Self { line, limit } = self;
         decode(text, |bytes| {
             if line.push(bytes, *limit) {
                 Ok(())
             } else {
-                Err(std::fmt::Error)
+                Err(core::fmt::Error)
             }
         })
     }

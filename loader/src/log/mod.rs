@@ -11,9 +11,9 @@ pub use crate::journal::Raw as Bytes;
 use crate::instance::Instance;
 use crate::journal::{LogBits, Sink};
 use crate::state;
+use core::fmt::Arguments;
+use core::sync::atomic::Ordering;
 use line::Line;
-use std::fmt::Arguments;
-use std::sync::atomic::Ordering;
 
 /// Reports a message about no particular instance.
 pub fn message(bits: LogBits, text: Arguments<'_>) {

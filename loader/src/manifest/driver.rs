@@ -141,7 +141,7 @@ fn library_path(icd: &Object<'_>, manifest: &Text, journal: &Journal<'_>) -> Res
     );
     let resolved = resolve(manifest, value);
     // A cut or unprintable path could name another file than the manifest means.
-    let usable = !value.contains(&0) && std::str::from_utf8(value).is_ok() && resolved.len() <= MAX_LIBRARY_PATH;
+    let usable = !value.contains(&0) && core::str::from_utf8(value).is_ok() && resolved.len() <= MAX_LIBRARY_PATH;
     usable
         .then_some(resolved)
         .ok_or(DriverManifestReason::UnusableLibraryPath)

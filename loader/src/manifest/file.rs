@@ -1,5 +1,6 @@
 //! Reading a JSON file, once and without ever waiting for it.
 
+use rust_alloc::vec::Vec;
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;

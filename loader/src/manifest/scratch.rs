@@ -1,8 +1,8 @@
 //! A folder for the files of one test.
 
+use core::sync::atomic::{AtomicU32, Ordering};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::{Text, join};
 

@@ -1,9 +1,10 @@
 //! Byte strings from manifests, the environment and the file system.
 
-use std::borrow::Borrow;
+use core::borrow::Borrow;
+use core::fmt;
+use core::ops::Deref;
+use rust_alloc::vec::Vec;
 use std::ffi::OsStr;
-use std::fmt;
-use std::ops::Deref;
 use std::path::Path;
 
 use crate::alloc::OutOfMemory;
@@ -41,7 +42,7 @@ fn os_str(bytes: &[u8]) -> &OsStr {
 
 #[cfg(not(unix))]
 fn os_str(bytes: &[u8]) -> &OsStr {
-    OsStr::new(std::str::from_utf8(bytes).unwrap_or_default())
+    OsStr::new(core::str::from_utf8(bytes).unwrap_or_default())
 }
 
 impl Deref for Text {

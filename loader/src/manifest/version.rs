@@ -1,6 +1,6 @@
 //! Version texts. None is ever refused: whatever is missing or unreadable counts as 0 (DRV-48, LAY-95, BI-12).
 
-use std::fmt;
+use core::fmt;
 
 use crate::version::ApiVersion;
 
@@ -24,7 +24,7 @@ fn parts(text: &[u8]) -> [u32; 4] {
         .split(|byte| matches!(byte, b'.' | b'"' | b'\n' | b'\r'))
         .map(number)
         .take(4);
-    let [first, second, third] = std::array::from_fn(|_| parts.next().unwrap_or(0));
+    let [first, second, third] = core::array::from_fn(|_| parts.next().unwrap_or(0));
     match parts.next() {
         Some(fourth) => [first, second, third, fourth],
         None => [0, first, second, third],
@@ -60,7 +60,7 @@ impl FormatVersion {
     /// Reads up to three parts.
     pub fn parse(text: &[u8]) -> Self {
         let mut parts = text.split(|&byte| byte == b'.').map(number);
-        let [major, minor, patch] = std::array::from_fn(|_| parts.next().unwrap_or(0));
+        let [major, minor, patch] = core::array::from_fn(|_| parts.next().unwrap_or(0));
         Self { major, minor, patch }
     }
 }

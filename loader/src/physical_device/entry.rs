@@ -127,7 +127,7 @@ fn whole_list(instance: &Instance) -> Result<HostVec<PhysicalDeviceHandle<Chain>
     for _ in 0..ATTEMPTS {
         let mut count = 0;
         // SAFETY: the topmost entity's function with its own handle and a writable number.
-        let result = unsafe { enumerate(instance.chain_handle(), &mut count, std::ptr::null_mut()) };
+        let result = unsafe { enumerate(instance.chain_handle(), &mut count, core::ptr::null_mut()) };
         if !answered(result) {
             return Err(result);
         }

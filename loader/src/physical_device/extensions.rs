@@ -12,7 +12,7 @@ use crate::instance::Instance;
 use crate::journal::LogBits;
 use crate::log;
 use crate::seam;
-use std::ffi::c_char;
+use core::ffi::c_char;
 
 /// `vkEnumerateDeviceLayerProperties`: the layers active on the instance. Never goes down the chain.
 ///

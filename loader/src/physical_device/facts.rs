@@ -11,7 +11,7 @@ use crate::generated::types::{
 use crate::instance::Instance;
 use crate::manifest::Text;
 use crate::version::ApiVersion;
-use std::ffi::c_void;
+use core::ffi::c_void;
 
 /// The device extension that tells where on the PCI bus a device is.
 const PCI_BUS_INFO: &[u8] = b"VK_EXT_pci_bus_info";
@@ -24,7 +24,7 @@ macro_rules! zeroed {
     ($type:ty) => {
         // SAFETY: the structure consists of integers, floats, arrays of them and nullable pointers, for all of which
         // zero is a value.
-        unsafe { std::mem::MaybeUninit::<$type>::zeroed().assume_init() }
+        unsafe { core::mem::MaybeUninit::<$type>::zeroed().assume_init() }
     };
 }
 pub(super) use zeroed;

@@ -59,7 +59,7 @@ pub(super) fn chain_handle(
 ) -> Result<PhysicalDeviceHandle<Chain>, OutOfMemory> {
     let instance = driver.instance();
     let same =
-        |object: &ChainPhysicalDevice| object.handle.raw() == handle.raw() && std::ptr::eq(object.driver, driver);
+        |object: &ChainPhysicalDevice| object.handle.raw() == handle.raw() && core::ptr::eq(object.driver, driver);
     let (found, allocator) = {
         let devices = lock(&instance.physical_devices);
         (devices.chain.find(same), devices.allocator)

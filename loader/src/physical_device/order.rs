@@ -9,7 +9,8 @@ use crate::generated::types::{VkPhysicalDeviceType, VkResult};
 use crate::instance::Instance;
 use crate::journal::{Journal, LogBits, Raw};
 use crate::manifest::Text;
-use std::sync::atomic::Ordering;
+use core::sync::atomic::Ordering;
+use rust_alloc::vec::Vec;
 
 /// Whether devices are sorted by what they tell about themselves on this system.
 pub const SORTS_BY_PROPERTIES: bool = cfg!(any(

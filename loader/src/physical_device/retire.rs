@@ -7,7 +7,7 @@ use crate::journal::reason::DriverLibraryReason;
 use crate::journal::{Decision, Journal, Reason, Source, Subject, Verdict};
 use crate::manifest::Text;
 use crate::state;
-use std::sync::atomic::Ordering;
+use core::sync::atomic::Ordering;
 
 /// Destroys the instances of drivers whose last enumeration found nothing, and closes their libraries, unless that
 /// would leave no driver at all.
@@ -33,7 +33,7 @@ fn count_of(driver: &InstanceDriver) -> u32 {
 /// Claims a driver without a device. One that is being made keeps the driver pinned until it is in the list of devices,
 /// which no other thread can enter between the look and the claim.
 fn claim_without_devices(driver: &InstanceDriver) -> bool {
-    let owns = |device: &Device| device.driver().is_some_and(|owner| std::ptr::eq(owner, driver));
+    let owns = |device: &Device| device.driver().is_some_and(|owner| core::ptr::eq(owner, driver));
     state::DEVICES.unless_any(owns, || driver.claim()).unwrap_or(false)
 }
 

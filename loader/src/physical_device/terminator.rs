@@ -10,7 +10,7 @@ use crate::instance::{Instance, InstanceDriver};
 use crate::journal::{Journal, LogBits};
 use crate::log::{self, InstanceSink};
 use crate::seam;
-use std::ffi::c_char;
+use core::ffi::c_char;
 
 /// Lists the devices of all drivers (DRV-118 to DRV-123).
 ///

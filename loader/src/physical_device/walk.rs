@@ -8,7 +8,7 @@ use crate::instance::{Instance, InstanceDriver};
 use crate::journal::reason::DeviceReason;
 use crate::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
 use crate::manifest::Text;
-use std::sync::atomic::Ordering;
+use core::sync::atomic::Ordering;
 
 /// Most devices or groups accepted from one driver. A driver that claims more is not believed.
 pub(super) const MOST_OF_ONE_DRIVER: u32 = 65_536;
@@ -113,7 +113,7 @@ fn two_calls(
     mut call: impl FnMut(*mut u32, *mut PhysicalDeviceHandle<Driver>) -> VkResult,
 ) -> Result<HostVec<PhysicalDeviceHandle<Driver>>, VkResult> {
     let mut count = 0;
-    succeeds(call(&mut count, std::ptr::null_mut()))?;
+    succeeds(call(&mut count, core::ptr::null_mut()))?;
     let room = count.min(MOST_OF_ONE_DRIVER);
     let mut handles = HostVec::new(allocator);
     if room == 0 {
@@ -166,7 +166,7 @@ mod tests {
             }
             for (index, &number) in written.iter().enumerate() {
                 assert!(index < offered as usize);
-                let handle = Handle::from_raw(std::ptr::without_provenance_mut(number));
+                let handle = Handle::from_raw(core::ptr::without_provenance_mut(number));
                 // SAFETY: below the room that was offered.
                 unsafe { array.add(index).write(handle) };
             }

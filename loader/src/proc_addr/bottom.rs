@@ -9,7 +9,7 @@ use crate::instance::{Instance, bottom_of_global};
 use crate::journal::LogBits;
 use crate::log::{self, Bytes};
 use crate::seam;
-use std::ffi::{CStr, c_char};
+use core::ffi::{CStr, c_char};
 
 /// Terminators that the end of the chain gives with any instance, NULL included: old layers ask even for
 /// `vkCreateDevice` that way (LAY-240).

@@ -8,7 +8,7 @@ use crate::generated::slots;
 use crate::generated::types::{PFN_vkVoidFunction, VkDevice};
 use crate::seam;
 use crate::table::Slots;
-use std::ffi::{CStr, c_char};
+use core::ffi::{CStr, c_char};
 
 /// How a command is answered.
 enum Answer {

@@ -6,7 +6,7 @@ use crate::generated::types::PFN_vkVoidFunction;
 use crate::handle::{App, InstanceHandle};
 use crate::seam;
 use crate::version::ApiVersion;
-use std::ffi::{CStr, c_char};
+use core::ffi::{CStr, c_char};
 
 /// Looks a command up.
 ///

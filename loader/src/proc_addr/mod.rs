@@ -24,7 +24,7 @@ pub use unknown::{
 };
 
 use crate::generated::lookup;
-use std::ffi::CStr;
+use core::ffi::CStr;
 
 /// Whether an address that a driver or layer gave for `name` is the loader's own function, which would never come back
 /// (LAY-215).
@@ -33,6 +33,6 @@ pub fn is_own_entry_point(name: &CStr, address: *const ()) -> bool {
         [Some(row.trampoline), row.terminator]
             .into_iter()
             .flatten()
-            .any(|own| std::ptr::eq(own as *const (), address))
+            .any(|own| core::ptr::eq(own as *const (), address))
     })
 }

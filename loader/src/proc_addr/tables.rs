@@ -55,7 +55,7 @@ pub fn fill_with_terminators(instance: &Instance) {
 
 /// Fills the table from the topmost entity (LAY-238).
 pub fn fill_instance_table(instance: &Instance, gipa: GetInstanceProcAddr, handle: InstanceHandle<Chain>) {
-    if std::ptr::fn_addr_eq(gipa, terminator::vkGetInstanceProcAddr as GetInstanceProcAddr) {
+    if core::ptr::fn_addr_eq(gipa, terminator::vkGetInstanceProcAddr as GetInstanceProcAddr) {
         // Without layers the terminators, which are there already, are the chain.
         return;
     }
@@ -98,7 +98,7 @@ fn share_entries(instance: &Instance) {
 pub fn fill_device_table(device: &Device, gdpa: GetDeviceProcAddr, handle: VkDevice) {
     let table = device.table();
     // The loader's own end of the chain need not find the row by its name again.
-    let without_layers = std::ptr::fn_addr_eq(gdpa, terminator::vkGetDeviceProcAddr as GetDeviceProcAddr);
+    let without_layers = core::ptr::fn_addr_eq(gdpa, terminator::vkGetDeviceProcAddr as GetDeviceProcAddr);
     for (index, (slot, row)) in table.entries().iter().zip(DeviceTable::commands()).enumerate() {
         let answer = if is(row, row::vkGetDeviceProcAddr) {
             // SAFETY: only the type is erased.

@@ -14,7 +14,7 @@ use crate::journal::LogBits;
 use crate::log::{self, Bytes};
 use crate::state::lock;
 use crate::table;
-use std::ffi::CStr;
+use core::ffi::CStr;
 
 /// The names with a slot.
 pub struct UnknownFunctions {

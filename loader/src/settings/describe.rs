@@ -1,6 +1,8 @@
 //! Active settings as log lines (APP-262).
 
-use std::fmt;
+use core::fmt;
+use rust_alloc::string::String;
+use rust_alloc::vec::Vec;
 
 use super::{Control, DeviceConfiguration, LayerEntry, Settings};
 use crate::journal::bits::NAMES;

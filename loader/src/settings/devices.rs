@@ -3,6 +3,7 @@
 use super::{DeviceConfiguration, ShortName};
 use crate::alloc::OutOfMemory;
 use crate::manifest::json::{Object, Value};
+use rust_alloc::vec::Vec;
 
 /// The usable elements of `device_configurations`; `None` if it is missing, or holds something that is no object.
 pub(super) fn configurations(object: &Object<'_>) -> Result<Option<Vec<DeviceConfiguration>>, OutOfMemory> {

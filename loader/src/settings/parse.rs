@@ -7,6 +7,7 @@ use crate::journal::reason::{FileReason, SettingsReason};
 use crate::journal::{LogBits, Reason};
 use crate::manifest::Text;
 use crate::manifest::json::{Object, Value};
+use rust_alloc::vec::Vec;
 
 /// The words of `stderr_log`.
 const LOG_WORDS: &[(&[u8], LogBits)] = &[
@@ -63,7 +64,7 @@ fn choose<'a>(root: &'a Value<'a>, executable: &Executable) -> Result<&'a Object
         .ok_or(SettingsReason::NoFormatVersion)?;
     let candidates = match (root.array("settings_array"), root.get("settings")) {
         (Some(array), _) => array,
-        (None, Some(single @ Value::Object(_))) => std::slice::from_ref(single),
+        (None, Some(single @ Value::Object(_))) => core::slice::from_ref(single),
         (None, _) => return Err(SettingsReason::NoSettings.into()),
     };
     let mut for_all = None;

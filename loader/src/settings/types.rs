@@ -2,7 +2,8 @@
 
 use crate::journal::{LogBits, Raw};
 use crate::manifest::Text;
-use std::fmt;
+use core::fmt;
+use rust_alloc::vec::Vec;
 
 /// Active settings: at least one of them has an effect (APP-247).
 #[derive(Clone, Debug, Default, PartialEq)]

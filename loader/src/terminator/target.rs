@@ -9,9 +9,9 @@ use crate::journal::LogBits;
 use crate::log;
 use crate::version::ApiVersion;
 use crate::{ffi, seam};
-use std::ffi::c_void;
-use std::fmt::{Arguments, Display};
-use std::mem::MaybeUninit;
+use core::ffi::c_void;
+use core::fmt::{Arguments, Display};
+use core::mem::MaybeUninit;
 
 /// A physical device as its driver knows it, and the command that asks.
 pub struct Target {
@@ -114,10 +114,10 @@ impl Target {
     ) -> Result<VkResult, VkResult> {
         let succeeded = |result: VkResult| if result.0 < 0 { Err(result) } else { Ok(result) };
         if array.is_null() {
-            return succeeded(ask(count, std::ptr::null_mut()));
+            return succeeded(ask(count, core::ptr::null_mut()));
         }
         let mut available = 0;
-        succeeded(ask(&mut available, std::ptr::null_mut()))?;
+        succeeded(ask(&mut available, core::ptr::null_mut()))?;
         // SAFETY: by this function's contract.
         let mut written = available.min(unsafe { *count });
         let mut answers = self.temporary::<Old>(written as usize)?;

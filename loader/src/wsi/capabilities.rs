@@ -8,7 +8,7 @@ use crate::generated::extensions::{InstanceExtension, InstanceExtensionSet};
 use crate::generated::types::*;
 use crate::handle::{Chain, PhysicalDeviceHandle, SurfaceHandle};
 use crate::terminator::{Target, none};
-use std::ffi::c_void;
+use core::ffi::c_void;
 
 /// Terminator of `vkGetPhysicalDeviceSurfaceCapabilities2KHR`.
 ///
@@ -246,7 +246,7 @@ mod tests {
     fn compatibility(count: u32, modes: *mut VkPresentModeKHR) -> VkSurfacePresentModeCompatibilityKHR {
         VkSurfacePresentModeCompatibilityKHR {
             sType: VkSurfacePresentModeCompatibilityKHR::STRUCTURE_TYPE,
-            pNext: std::ptr::null_mut(),
+            pNext: core::ptr::null_mut(),
             presentModeCount: count,
             pPresentModes: modes,
         }
@@ -268,7 +268,7 @@ mod tests {
     fn drv_162_a_mode_is_compatible_with_itself_only() {
         let mut modes = [MAILBOX, MAILBOX];
         let array = modes.as_mut_ptr();
-        for (count, array, expected) in [(7, std::ptr::null_mut(), 1), (2, array, 1), (0, array, 0)] {
+        for (count, array, expected) in [(7, core::ptr::null_mut(), 1), (2, array, 1), (0, array, 0)] {
             let mut structure = compatibility(count, array);
             // SAFETY: the array has room for what the structure says.
             unsafe { only_itself(&mut structure, FIFO) };
@@ -281,7 +281,7 @@ mod tests {
     fn drv_162_scaling_is_described_by_the_image_extents() {
         let mut structure = VkSurfacePresentScalingCapabilitiesKHR {
             sType: VkSurfacePresentScalingCapabilitiesKHR::STRUCTURE_TYPE,
-            pNext: std::ptr::null_mut(),
+            pNext: core::ptr::null_mut(),
             supportedPresentScaling: VkPresentScalingFlagsKHR(7),
             supportedPresentGravityX: VkPresentGravityFlagsKHR(7),
             supportedPresentGravityY: VkPresentGravityFlagsKHR(7),
@@ -290,17 +290,17 @@ mod tests {
         };
         let mode = VkSurfacePresentModeKHR {
             sType: VkSurfacePresentModeKHR::STRUCTURE_TYPE,
-            pNext: std::ptr::null_mut(),
+            pNext: core::ptr::null_mut(),
             presentMode: FIFO,
         };
         let chain: *mut c_void = (&raw mut structure).cast();
         // SAFETY: valid chains; without the mode nothing is asked.
-        unsafe { emulate_maintenance(std::ptr::null(), &mut answer(chain)) };
+        unsafe { emulate_maintenance(core::ptr::null(), &mut answer(chain)) };
         // SAFETY: the structure is live.
         let seen = unsafe { &*chain.cast::<VkSurfacePresentScalingCapabilitiesKHR>() };
         assert_eq!(seen.supportedPresentScaling.0, 7);
         // SAFETY: valid chains.
-        unsafe { emulate_maintenance(std::ptr::from_ref(&mode).cast(), &mut answer(chain)) };
+        unsafe { emulate_maintenance(core::ptr::from_ref(&mode).cast(), &mut answer(chain)) };
         let VkSurfacePresentScalingCapabilitiesKHR {
             minScaledImageExtent: min,
             maxScaledImageExtent: max,
@@ -333,10 +333,10 @@ mod tests {
     fn drv_163_every_protected_structure_starts_as_not_protected() {
         let mut second = VkSurfaceProtectedCapabilitiesKHR {
             sType: VkSurfaceProtectedCapabilitiesKHR::STRUCTURE_TYPE,
-            pNext: std::ptr::null_mut(),
+            pNext: core::ptr::null_mut(),
             supportsProtected: 5,
         };
-        let mut modes = compatibility(3, std::ptr::null_mut());
+        let mut modes = compatibility(3, core::ptr::null_mut());
         modes.pNext = (&raw mut second).cast();
         let mut first = VkSurfaceProtectedCapabilitiesKHR {
             pNext: (&raw mut modes).cast(),
@@ -358,7 +358,7 @@ mod tests {
     fn drv_161_the_counters_form_keeps_its_own_chain() {
         let mut to: VkSurfaceCapabilities2EXT =
             // SAFETY: a structure of numbers and a pointer, for which all zeros is a value.
-            unsafe { std::mem::zeroed() };
+            unsafe { core::mem::zeroed() };
         let mut next = 0_u32;
         to.pNext = (&raw mut next).cast();
         to.supportedSurfaceCounters = VkSurfaceCounterFlagsEXT(1);

@@ -17,8 +17,8 @@ use crate::log;
 use crate::slots::{HandleTable, SlotTable};
 use crate::state::lock;
 use crate::terminator::require_instance;
-use std::ffi::c_void;
-use std::ptr::NonNull;
+use core::ffi::c_void;
+use core::ptr::NonNull;
 
 /// Why a create info was refused: its chain holds a structure that nobody could copy.
 #[derive(Debug, PartialEq, Eq)]
@@ -190,7 +190,7 @@ pub fn release_all(instance: &Instance, driver: &InstanceDriver) {
         destroy_own(
             driver,
             index,
-            callbacks.as_ref().map_or(std::ptr::null(), std::ptr::from_ref),
+            callbacks.as_ref().map_or(core::ptr::null(), core::ptr::from_ref),
         );
         next = index + 1;
     }
@@ -222,14 +222,14 @@ mod tests {
     fn drv_175_only_display_surfaces_may_be_extended_and_only_by_stereo() {
         let foreign = VkHeadlessSurfaceCreateInfoEXT {
             sType: VkStructureType(1_000_999_000),
-            pNext: std::ptr::null(),
+            pNext: core::ptr::null(),
             flags: VkHeadlessSurfaceCreateFlagsEXT::default(),
         };
-        let foreign: *const c_void = std::ptr::from_ref(&foreign).cast();
-        let alone = stereo(std::ptr::null());
-        let alone: *const c_void = std::ptr::from_ref(&alone).cast();
+        let foreign: *const c_void = core::ptr::from_ref(&foreign).cast();
+        let alone = stereo(core::ptr::null());
+        let alone: *const c_void = core::ptr::from_ref(&alone).cast();
         let with_foreign = stereo(foreign);
-        let with_foreign: *const c_void = std::ptr::from_ref(&with_foreign).cast();
+        let with_foreign: *const c_void = core::ptr::from_ref(&with_foreign).cast();
         for platform in ALL {
             // SAFETY: chains of valid structures.
             let known = |chain| unsafe { known_extension(platform, chain) }.map(|found| found.map(|s| s.stereoType));
@@ -239,7 +239,7 @@ mod tests {
             } else {
                 Err(UnknownStructure)
             };
-            assert_eq!(known(std::ptr::null()), Ok(None), "{}", platform.command);
+            assert_eq!(known(core::ptr::null()), Ok(None), "{}", platform.command);
             assert_eq!(known(foreign), Err(UnknownStructure), "{}", platform.command);
             assert_eq!(known(with_foreign), Err(UnknownStructure), "{}", platform.command);
             assert_eq!(known(alone), expected, "{}", platform.command);
@@ -250,14 +250,14 @@ mod tests {
     fn drv_171_numbers_describe_the_object() {
         let info = VkXcbSurfaceCreateInfoKHR {
             sType: VkXcbSurfaceCreateInfoKHR::STRUCTURE_TYPE,
-            pNext: std::ptr::null(),
+            pNext: core::ptr::null(),
             flags: VkXcbSurfaceCreateFlagsKHR::default(),
-            connection: std::ptr::null_mut(),
+            connection: core::ptr::null_mut(),
             window: 77,
         };
         let platform = const { &<VkXcbSurfaceCreateInfoKHR as PlatformInfo>::PLATFORM };
         let surface = Surface::new(platform, info.part(), info.into(), None, None);
-        let words = std::ptr::from_ref(&surface).cast::<u32>();
+        let words = core::ptr::from_ref(&surface).cast::<u32>();
         // SAFETY: the words lie within the object and were initialised.
         let word = |byte: usize| unsafe { *words.add(byte / 4) };
         assert_eq!(word(0), 3);
@@ -275,11 +275,11 @@ mod tests {
             _: usize,
             _: VkSystemAllocationScope,
         ) -> *mut c_void {
-            std::ptr::null_mut()
+            core::ptr::null_mut()
         }
         unsafe extern "system" fn release(_: *mut c_void, _: *mut c_void) {}
         let callbacks = VkAllocationCallbacks {
-            pUserData: std::ptr::null_mut(),
+            pUserData: core::ptr::null_mut(),
             pfnAllocation: Some(allocate),
             pfnReallocation: None,
             pfnFree: Some(release),
@@ -288,7 +288,7 @@ mod tests {
         };
         let info = VkHeadlessSurfaceCreateInfoEXT {
             sType: VkHeadlessSurfaceCreateInfoEXT::STRUCTURE_TYPE,
-            pNext: std::ptr::null(),
+            pNext: core::ptr::null(),
             flags: VkHeadlessSurfaceCreateFlagsEXT::default(),
         };
         let platform = const { &<VkHeadlessSurfaceCreateInfoEXT as PlatformInfo>::PLATFORM };

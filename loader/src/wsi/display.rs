@@ -176,7 +176,7 @@ pub unsafe fn get_display_plane_capabilities_khr(
 /// The capabilities of a plane that no driver knows.
 pub(super) fn no_plane_capabilities() -> VkDisplayPlaneCapabilitiesKHR {
     // SAFETY: a structure of numbers, for which all zeros is a value.
-    unsafe { std::mem::zeroed() }
+    unsafe { core::mem::zeroed() }
 }
 
 /// Terminator of `vkGetRandROutputDisplayEXT`: without the driver's function the output has no display.

@@ -5,7 +5,7 @@
 //! their own.
 
 use crate::generated::types::*;
-use std::ffi::c_void;
+use core::ffi::c_void;
 
 /// Declares a platform's structure with its enumerant, and its size and offsets where a pointer has 64 bits.
 macro_rules! platform_layouts {
@@ -36,7 +36,7 @@ macro_rules! platform_layouts {
         const _: () = {
             $(
                 assert!(size_of::<$name>() == $size);
-                $(assert!(std::mem::offset_of!($name, $member) == $offset);)*
+                $(assert!(core::mem::offset_of!($name, $member) == $offset);)*
             )*
         };
 

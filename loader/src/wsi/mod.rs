@@ -71,8 +71,8 @@ struct MissingFunction {
     extension: &'static str,
 }
 
-impl std::fmt::Display for MissingFunction {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl core::fmt::Display for MissingFunction {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let Self { command, extension } = self;
         write!(
             f,

@@ -8,7 +8,7 @@ use crate::generated::extensions::InstanceExtension;
 use crate::generated::types::*;
 use crate::handle::{Chain, Driver, InstanceHandle, SurfaceHandle};
 use crate::instance::InstanceDriver;
-use std::ffi::c_void;
+use core::ffi::c_void;
 
 /// How surfaces of one platform are made.
 pub struct Platform {

@@ -5,9 +5,9 @@ use super::platform::{CreateInfo, Platform};
 use crate::alloc::HostAllocator;
 use crate::generated::types::{VkAllocationCallbacks, VkDisplaySurfaceStereoCreateInfoNV};
 use crate::handle::{Chain, SurfaceHandle};
-use std::ffi::c_void;
-use std::mem::offset_of;
-use std::ptr::NonNull;
+use core::ffi::c_void;
+use core::mem::offset_of;
+use core::ptr::NonNull;
 
 /// A surface: what an old driver reads, and what a new driver's own surface is made from (DRV-170, DRV-174).
 ///
@@ -55,7 +55,7 @@ impl Surface {
         callbacks: Option<VkAllocationCallbacks>,
     ) -> Self {
         let stereo = stereo.map(|stereo| VkDisplaySurfaceStereoCreateInfoNV {
-            pNext: std::ptr::null(),
+            pNext: core::ptr::null(),
             ..stereo
         });
         Self {
@@ -75,7 +75,7 @@ impl Surface {
     /// The object behind a handle; `None` for `VK_NULL_HANDLE`.
     pub fn from_handle(handle: SurfaceHandle<Chain>) -> Option<NonNull<Self>> {
         let address = usize::try_from(handle.raw()).ok()?;
-        NonNull::new(std::ptr::with_exposed_provenance_mut(address))
+        NonNull::new(core::ptr::with_exposed_provenance_mut(address))
     }
 
     /// What the application and the layers hold.
@@ -92,12 +92,12 @@ impl Surface {
     pub fn extensions(&self) -> *const c_void {
         self.stereo
             .as_ref()
-            .map_or(std::ptr::null(), |stereo| std::ptr::from_ref(stereo).cast())
+            .map_or(core::ptr::null(), |stereo| core::ptr::from_ref(stereo).cast())
     }
 
     /// The allocator given to the surface's creation; drivers get it when they make theirs (DRV-177).
     pub fn callbacks(&self) -> *const VkAllocationCallbacks {
-        self.callbacks.as_ref().map_or(std::ptr::null(), std::ptr::from_ref)
+        self.callbacks.as_ref().map_or(core::ptr::null(), core::ptr::from_ref)
     }
 
     /// The allocator for a surface that the application forgot: used only if it is complete (DRV-188).

@@ -72,7 +72,7 @@ pub unsafe fn get_physical_device_surface_capabilities_khr(
 /// The capabilities of a driver that knows no surfaces.
 pub(super) fn no_capabilities() -> VkSurfaceCapabilitiesKHR {
     // SAFETY: a structure of numbers, for which all zeros is a value.
-    unsafe { std::mem::zeroed() }
+    unsafe { core::mem::zeroed() }
 }
 
 /// Terminator of `vkGetPhysicalDeviceSurfaceFormatsKHR`.

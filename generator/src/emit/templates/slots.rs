@@ -92,7 +92,7 @@ pub fn return_zero() -> Slot {
     let function: unsafe extern "system" fn() -> usize = zero;
     // SAFETY: a function that ignores its arguments may be called with any, and callers of commands without result
     // ignore the returned register.
-    unsafe { std::mem::transmute::<unsafe extern "system" fn() -> usize, Slot>(function) }
+    unsafe { core::mem::transmute::<unsafe extern "system" fn() -> usize, Slot>(function) }
 }
 
 /// Whether the function stands for a device command that nothing answers.

@@ -2,7 +2,7 @@
 
 use super::super::dispatch::{DeviceTable, InstanceTable, UNKNOWN_SLOTS};
 use crate::seam::{self, offsets};
-use std::arch::global_asm;
+use core::arch::global_asm;
 
 #[path = "blocks.rs"]
 mod blocks;

@@ -16,12 +16,12 @@ mod structs;
 pub use aliases::*;
 pub use base::*;
 pub use constants::*;
+pub use core::ffi::{c_char, c_int, c_ulong, c_void};
 pub use enums::*;
 pub use flags::*;
 pub use function_pointers::*;
 pub use handles::*;
 pub use opaque::*;
-pub use std::ffi::{c_char, c_int, c_ulong, c_void};
 pub use structs::*;
 
 use crate::handle::{Dispatchable, Level};

@@ -2,10 +2,10 @@
 
 use crate::generated::types::*;
 use crate::handle::{Driver, InstanceHandle, MessengerHandle, PhysicalDeviceHandle, ReportCallbackHandle};
-use std::cell::RefCell;
-use std::ffi::CStr;
-use std::mem::transmute;
-use std::ptr::{from_ref, null};
+use core::cell::RefCell;
+use core::ffi::CStr;
+use core::mem::transmute;
+use core::ptr::{from_ref, null};
 
 /// How many drivers there can be.
 pub(crate) const DRIVERS: usize = 2;

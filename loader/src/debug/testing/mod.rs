@@ -10,10 +10,10 @@ use crate::alloc::HostAllocator;
 use crate::generated::trampoline as vk;
 use crate::generated::types::*;
 use crate::handle::{App, Driver, InstanceHandle, MessengerHandle, PhysicalDeviceHandle};
+use core::cell::RefCell;
+use core::ffi::CStr;
+use core::ptr::{from_mut, from_ref, null, null_mut};
 use fake_driver::gipa;
-use std::cell::RefCell;
-use std::ffi::CStr;
-use std::ptr::{from_mut, from_ref, null, null_mut};
 
 thread_local! {
     static HEARD: RefCell<Vec<(u32, String)>> = const { RefCell::new(Vec::new()) };

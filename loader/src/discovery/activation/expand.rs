@@ -1,6 +1,7 @@
 //! Adding layers to both lists, meta-layers with their components (LAY-156, LAY-160, LAY-165 to LAY-167).
 
-use std::collections::BTreeSet;
+use rust_alloc::collections::BTreeSet;
+use rust_alloc::vec::Vec;
 
 use super::{Activation, ActiveLayer, EnabledBy};
 use crate::alloc::OutOfMemory;

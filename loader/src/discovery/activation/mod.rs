@@ -14,6 +14,7 @@ use crate::discovery::layers::DiscoveredLayers;
 use crate::env::Environment;
 use crate::journal::{Journal, LogBits};
 use crate::version::ApiVersion;
+use rust_alloc::vec::Vec;
 
 /// What made a layer active.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! The order of a settings file (LAY-154 to LAY-157, APP-252).
 
-use std::collections::BTreeSet;
+use rust_alloc::collections::BTreeSet;
+use rust_alloc::vec::Vec;
 
 use super::expand::Expansion;
 use super::{Activation, EnabledBy, Request};

@@ -1,6 +1,7 @@
 //! The order without a settings file (LAY-140 to LAY-145, APP-91).
 
-use std::collections::BTreeSet;
+use rust_alloc::collections::BTreeSet;
+use rust_alloc::vec::Vec;
 
 use super::expand::Expansion;
 use super::{Activation, EnabledBy, Request};

@@ -1,6 +1,7 @@
 //! Layers that the settings file lists (LAY-150 to LAY-153, APP-250 to APP-254).
 
-use std::collections::BTreeSet;
+use rust_alloc::collections::BTreeSet;
+use rust_alloc::vec::Vec;
 
 use super::{DiscoveredLayers, Layer, decide, drop_where};
 use crate::alloc::OutOfMemory;

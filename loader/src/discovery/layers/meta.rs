@@ -8,6 +8,7 @@ use crate::journal::reason::LayerListReason;
 use crate::journal::{Journal, LogBits, Verdict};
 use crate::manifest::layer::{DeviceExtension, InstanceExtension};
 use crate::manifest::{LayerManifest, Text};
+use rust_alloc::vec::Vec;
 
 /// What is known about a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,6 +15,7 @@ use crate::env::layer_filters::LayerFilters;
 use crate::journal::{Decision, Journal, Reason, Subject, Verdict};
 use crate::manifest::{LayerManifest, Text};
 use crate::settings::{Control, Settings};
+use rust_alloc::vec::Vec;
 
 /// What decides which layers are found.
 #[derive(Clone, Copy, Debug)]

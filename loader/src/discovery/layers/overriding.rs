@@ -6,6 +6,7 @@ use crate::env::{Environment, Variable};
 use crate::journal::reason::LayerListReason;
 use crate::journal::{Journal, LogBits};
 use crate::manifest::{LayerManifest, Text};
+use rust_alloc::vec::Vec;
 
 const INFO: LogBits = LogBits::INFO.with(LogBits::LAYER);
 
@@ -38,7 +39,7 @@ pub(super) fn choose_override(layers: &mut Vec<LayerManifest>, executable: &Exec
             let executable = executable.clone();
             return Some(LayerListReason::OtherExecutable { executable }.into());
         }
-        let repeated = std::mem::replace(&mut used, true);
+        let repeated = core::mem::replace(&mut used, true);
         repeated.then_some(LayerListReason::SecondGlobalOverride.into())
     });
     if used {

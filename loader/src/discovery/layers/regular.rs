@@ -1,6 +1,7 @@
 //! The usual scan: implicit layers, the override layer among them, explicit layers, and what is then removed.
 
-use std::collections::BTreeMap;
+use rust_alloc::collections::BTreeMap;
+use rust_alloc::vec::Vec;
 
 use super::overriding::{choose_override, note_displaced_layer_path};
 use super::{DiscoveredLayers, Extent, Layer, LayerScan, drop_where, meta};

@@ -310,7 +310,7 @@ fn lay_130_lay_152_a_listed_override_layer_makes_nothing_active() {
     let marker = entry(Control::Unordered, "", &Text::default());
     let off = entry(Control::Off, OVERRIDE, &"/none.json".into());
     let overriding = |entries: &[LayerEntry]| world.scan_with(Some(&settings(entries))).overriding;
-    assert_eq!(overriding(std::slice::from_ref(&marker)), ["VK_LAYER_a"]);
+    assert_eq!(overriding(core::slice::from_ref(&marker)), ["VK_LAYER_a"]);
     assert!(overriding(&[marker, off]).is_empty());
 }
 
@@ -328,7 +328,7 @@ fn lay_152_app_251_the_place_of_unlisted_layers() {
     let cases: &[(&[LayerEntry], &[&str])] = &[
         (&[], &[]),
         (
-            std::slice::from_ref(&marker),
+            core::slice::from_ref(&marker),
             &["VK_LAYER_i", "VK_LAYER_e0", "VK_LAYER_e1", "VK_LAYER_e2"],
         ),
         (

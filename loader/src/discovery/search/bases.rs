@@ -5,7 +5,8 @@ use crate::env::variable::Separator;
 use crate::env::{Environment, Variable, split};
 use crate::journal::Source;
 use crate::manifest::{Text, join};
-use std::ops::Range;
+use core::ops::Range;
+use rust_alloc::vec::Vec;
 
 /// A base folder, below which each kind of file has a folder of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]

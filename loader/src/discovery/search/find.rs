@@ -1,5 +1,6 @@
 //! The manifest files in a list of places (DRV-12 to DRV-14, LAY-17 to LAY-21).
 
+use rust_alloc::vec::Vec;
 use std::io::{self, ErrorKind};
 
 use super::{ManifestKind, Place};

@@ -1,6 +1,7 @@
 //! Places, in the order in which they are searched (APP-213, DRV-15 to DRV-23, LAY-10 to LAY-16, LAY-60 to LAY-64).
 
-use std::collections::BTreeSet;
+use rust_alloc::collections::BTreeSet;
+use rust_alloc::vec::Vec;
 
 use super::ManifestKind;
 use super::bases::{Base, BaseFolders};

@@ -1,6 +1,6 @@
 //! Physical devices that are hidden from the application, or left out of a call (APP-259, DRV-120, DRV-133, DRV-150).
 
-use std::fmt;
+use core::fmt;
 
 use super::LogBits;
 use crate::env::Variable;

@@ -1,6 +1,6 @@
 //! Driver libraries and drivers that are given up (DRV-58 to DRV-68, DRV-83, DRV-84, DRV-107, DRV-111, DRV-112, DRV-131).
 
-use std::fmt;
+use core::fmt;
 
 use super::{DRIVER_ERROR, DRIVER_INFO, LogBits};
 use crate::manifest::Text;

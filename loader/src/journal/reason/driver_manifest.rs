@@ -1,6 +1,6 @@
 //! Driver manifests that are skipped (DRV-26, DRV-27, DRV-49, DRV-51, DRV-98).
 
-use std::fmt;
+use core::fmt;
 
 use super::{DRIVER_INFO, DRIVER_WARN, LogBits};
 use crate::manifest::{Text, file_name};

@@ -1,6 +1,6 @@
 //! A JSON file that could not be turned into a value (DRV-19, DRV-51, LAY-75, APP-248).
 
-use std::fmt;
+use core::fmt;
 
 use super::LogBits;
 use crate::manifest::Text;

@@ -1,6 +1,6 @@
 //! Active layers whose library does not join the chain (LAY-204, LAY-275, LAY-281).
 
-use std::fmt;
+use core::fmt;
 
 use super::{LAYER_ERROR, LAYER_INFO, LAYER_WARN, LogBits};
 use crate::manifest::Text;

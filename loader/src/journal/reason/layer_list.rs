@@ -1,6 +1,6 @@
 //! Well-formed layers that do not stay in the list (LAY-31, LAY-125, LAY-153, LAY-161, LAY-162, LAY-172, LAY-177).
 
-use std::fmt;
+use core::fmt;
 
 use super::{LAYER_INFO, LAYER_WARN, LogBits};
 use crate::manifest::Text;

@@ -1,6 +1,6 @@
 //! Layer manifests, and single layers in them, that are skipped (LAY-80 to LAY-107).
 
-use std::fmt;
+use core::fmt;
 
 use super::{LAYER_ERROR, LAYER_INFO, LAYER_WARN, LogBits};
 use crate::manifest::Text;

@@ -21,7 +21,7 @@ pub use layer_list::LayerListReason;
 pub use layer_manifest::{LayerManifestReason, LayerReason};
 pub use settings::SettingsReason;
 
-use std::fmt;
+use core::fmt;
 
 use super::bits::LogBits;
 use crate::manifest::Text;

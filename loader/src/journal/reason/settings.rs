@@ -1,6 +1,6 @@
 //! Loader settings that have no effect (APP-246 to APP-248).
 
-use std::fmt;
+use core::fmt;
 
 use super::LogBits;
 use crate::manifest::Text;

@@ -8,6 +8,7 @@
 mod normalize;
 mod value;
 
+use rust_alloc::vec::Vec;
 pub use value::{Object, Value};
 
 use crate::alloc::OutOfMemory;

@@ -1,6 +1,7 @@
 //! From the text of a file to plain, strict JSON.
 
-use std::ops::Range;
+use core::ops::Range;
+use rust_alloc::vec::Vec;
 
 use super::JsonError;
 use crate::alloc::OutOfMemory;

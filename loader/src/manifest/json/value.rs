@@ -1,8 +1,9 @@
 //! The tree of a JSON text.
 
-use std::borrow::Cow;
-use std::cell::Cell;
-use std::fmt;
+use core::cell::Cell;
+use core::fmt;
+use rust_alloc::borrow::Cow;
+use rust_alloc::vec::Vec;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 

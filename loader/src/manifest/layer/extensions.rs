@@ -1,6 +1,7 @@
 //! The extensions a layer adds (LAY-104 to LAY-106).
 
-use std::collections::BTreeSet;
+use rust_alloc::collections::BTreeSet;
+use rust_alloc::vec::Vec;
 
 use super::one::MAX_NAME;
 use super::{DeviceExtension, InstanceExtension, leading_texts};

@@ -8,6 +8,7 @@ use crate::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdic
 use crate::manifest::file::{Buffer, FileError, read_json};
 use crate::manifest::json::{Object, Value};
 use crate::manifest::{FormatVersion, Text};
+use rust_alloc::vec::Vec;
 
 /// The versions of the format that this loader knows (LAY-80).
 const KNOWN_FORMATS: &[FormatVersion] = &[

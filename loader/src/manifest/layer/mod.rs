@@ -10,6 +10,7 @@ mod one;
 mod types;
 
 pub use file::read_layer_manifest;
+use rust_alloc::vec::Vec;
 pub use types::{
     DeviceExtension, EnvironmentPair, InstanceExtension, LayerBody, LayerFunctions, LayerManifest, OVERRIDE_LAYER,
     OverrideFields, PreInstanceFunction, PreInstanceFunctions,

@@ -10,6 +10,7 @@ use crate::manifest::json::{Object, Value};
 use crate::manifest::library::{Architecture, resolve};
 use crate::manifest::version::{layer_version, number};
 use crate::manifest::{FormatVersion, Text};
+use rust_alloc::vec::Vec;
 
 /// Bytes of a name or a description that fit their place in the API beside the final NUL.
 pub(super) const MAX_NAME: usize = 255;

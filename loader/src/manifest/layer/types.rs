@@ -3,6 +3,7 @@
 use crate::journal::Source;
 use crate::manifest::Text;
 use crate::version::ApiVersion;
+use rust_alloc::vec::Vec;
 
 /// The name that makes an implicit meta-layer the override layer (LAY-4).
 pub const OVERRIDE_LAYER: &str = "VK_LAYER_LUNARG_override";

@@ -106,7 +106,7 @@ fn sources<'a>(
         if let Some(function) = function {
             count = 0;
             // SAFETY: the driver's function with its own instance and a writable number.
-            match succeeds(unsafe { function(driver.handle, &mut count, std::ptr::null_mut()) }) {
+            match succeeds(unsafe { function(driver.handle, &mut count, core::ptr::null_mut()) }) {
                 Ok(()) => count = count.min(MOST_OF_ONE_DRIVER),
                 Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY) => return Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY),
                 Err(result) => {
@@ -125,7 +125,9 @@ fn sources<'a>(
 }
 
 fn of_driver<'d, 'a>(devices: &'d [Device<'a>], driver: &'d InstanceDriver) -> impl Iterator<Item = &'d Device<'a>> {
-    devices.iter().filter(move |device| std::ptr::eq(device.driver, driver))
+    devices
+        .iter()
+        .filter(move |device| core::ptr::eq(device.driver, driver))
 }
 
 /// The fill pass. The caller's chains go to the drivers in the order of the walk (DRV-152).

@@ -174,7 +174,7 @@ unsafe fn attempt(
     let enumerate = function(instance);
     let mut total = 0;
     // SAFETY: the topmost entity's function with its own handle and a writable number.
-    let result = unsafe { enumerate(instance.chain_handle(), &mut total, std::ptr::null_mut()) };
+    let result = unsafe { enumerate(instance.chain_handle(), &mut total, core::ptr::null_mut()) };
     if !answered(result) {
         return Err(result);
     }

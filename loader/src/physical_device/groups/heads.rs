@@ -7,7 +7,7 @@ use super::{Group, MOST_MEMBERS};
 use crate::alloc::{HostAllocator, HostVec, OutOfMemory};
 use crate::generated::types::{VkPhysicalDeviceGroupProperties, VkResult, VkStructureType};
 use crate::handle::{Level, PhysicalDeviceHandle};
-use std::ffi::c_void;
+use core::ffi::c_void;
 
 /// The first two members of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ impl Head {
     /// Of an element that the application did not give.
     pub(super) const INTERNAL: Self = Self {
         s_type: VkStructureType::VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_GROUP_PROPERTIES,
-        next: std::ptr::null_mut(),
+        next: core::ptr::null_mut(),
     };
 
     /// An element with nothing but this.
@@ -140,7 +140,7 @@ mod tests {
     fn head(number: usize) -> Head {
         Head {
             s_type: VkStructureType(7),
-            next: std::ptr::without_provenance_mut(number),
+            next: core::ptr::without_provenance_mut(number),
         }
     }
 

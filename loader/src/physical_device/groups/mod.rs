@@ -69,7 +69,7 @@ mod tests {
         let mut made = heads::Head::INTERNAL.group::<Driver>();
         made.physicalDeviceCount = count;
         for (index, device) in made.physicalDevices.iter_mut().enumerate() {
-            *device = PhysicalDeviceHandle::from_raw(std::ptr::without_provenance_mut(index + 1));
+            *device = PhysicalDeviceHandle::from_raw(core::ptr::without_provenance_mut(index + 1));
         }
         made
     }
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn drv_154_devices_are_replaced_and_the_rest_is_null() {
         let twice = |device: PhysicalDeviceHandle<Driver>| {
-            let raw = std::ptr::without_provenance_mut(device.raw().addr() * 2);
+            let raw = core::ptr::without_provenance_mut(device.raw().addr() * 2);
             Ok::<_, ()>(PhysicalDeviceHandle::<Chain>::from_raw(raw))
         };
         let Ok(translated) = translated(&properties(2), twice) else {

@@ -122,7 +122,7 @@ mod tests {
     use crate::journal::testing::Lines;
 
     fn device(number: usize) -> PhysicalDeviceHandle<Chain> {
-        PhysicalDeviceHandle::from_raw(std::ptr::without_provenance_mut(number))
+        PhysicalDeviceHandle::from_raw(core::ptr::without_provenance_mut(number))
     }
 
     /// Device 1 is a CPU, 2 and 3 are integrated, 4 and 5 discrete; the device number is 0x30 for 1 and 3.

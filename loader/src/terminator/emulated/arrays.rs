@@ -119,7 +119,7 @@ unsafe fn fill<Old: Copy, New>(
 ) {
     // SAFETY: by this function's contract; without an array the number may not even be initialised.
     let counts_only = array.is_null() || unsafe { *count } == 0;
-    let array = if counts_only { std::ptr::null_mut() } else { array };
+    let array = if counts_only { core::ptr::null_mut() } else { array };
     let ask = |count: *mut u32, array: *mut Old| {
         ask(count, array);
         VkResult::VK_SUCCESS

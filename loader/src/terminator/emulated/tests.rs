@@ -5,10 +5,10 @@ use crate::debug::testing::{FAMILIES, Program, driver, heard, link};
 use crate::generated::trampoline as vk;
 use crate::generated::types::*;
 use crate::handle::App;
-use std::cell::Cell;
-use std::ffi::CStr;
-use std::mem::zeroed;
-use std::ptr::null_mut;
+use core::cell::Cell;
+use core::ffi::CStr;
+use core::mem::zeroed;
+use core::ptr::null_mut;
 
 const INFO: u32 = 16;
 const WARNING: u32 = 256;
@@ -44,7 +44,7 @@ fn expected(command: &str, older: Option<&str>, ignored: &[&str]) -> Vec<(u32, S
             format!("{command}: {text} {parameter}pNext - this struct will be ignored"),
         )
     });
-    std::iter::once((INFO, announcement)).chain(warnings).collect()
+    core::iter::once((INFO, announcement)).chain(warnings).collect()
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::generated::types::{
 use crate::handle::Chain;
 use crate::journal::LogBits;
 use crate::version::ApiVersion;
-use std::mem::MaybeUninit;
+use core::mem::MaybeUninit;
 
 /// `vkGetPhysicalDeviceToolProperties` at the end of the chain: for devices of Vulkan 1.3, whatever the application
 /// speaks.
