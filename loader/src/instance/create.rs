@@ -2,11 +2,12 @@
 
 use super::destroy;
 use super::extensions::Offer;
+use super::found::{Found, widened};
 use super::requests::Requests;
 use super::{Instance, chain};
 use crate::alloc::{HostAllocator, HostText, HostVec, OutOfMemory, reserve};
 use crate::discovery::activation;
-use crate::discovery::layers::{Extent, discover};
+use crate::discovery::layers::discover;
 use crate::driver::{self, Driver, ScanOptions};
 use crate::env::Environment;
 use crate::generated::extensions::InstanceExtension;
@@ -15,7 +16,6 @@ use crate::handle::{App, InstanceHandle};
 use crate::journal::{Journal, LogBits};
 use crate::layer;
 use crate::log::{self, InstanceSink};
-use crate::recall::Kept;
 use crate::settings::{self, Settings};
 use crate::state;
 use core::ptr::NonNull;
@@ -114,7 +114,8 @@ unsafe fn prepare(
     let sink = InstanceSink(Some(instance));
     let mut journal = Journal::of_call(&sink);
     let environment = Environment::process();
-    let recalled = state::found(Extent::All).recall(&journal, Kept::holds);
+    let extent = activation::extent(requests.has_layers(), &environment);
+    let recalled = Found::recalled(extent, &journal);
     let settings = match &recalled {
         Some(found) => found.settings.clone(),
         None => settings::load(&environment, &mut journal)?.map(Arc::new),
@@ -130,7 +131,9 @@ unsafe fn prepare(
     let discovered = match &recalled {
         Some(found) => &found.layers,
         None => {
-            scanned = discover(Extent::All, &environment, settings.map(Arc::as_ref), &mut journal)?;
+            let settings = settings.map(Arc::as_ref);
+            let extent = widened(extent, settings, &journal);
+            scanned = discover(extent, &environment, settings, &mut journal)?;
             &scanned
         }
     };

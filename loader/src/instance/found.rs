@@ -43,6 +43,18 @@ impl Found {
         Ok(found)
     }
 
+    /// What an earlier query found, where it says enough for a creation that needs layers of this extent, and still holds.
+    pub fn recalled(extent: Extent, journal: &Journal<'_>) -> Option<Arc<Kept<Self>>> {
+        let recalled = state::found(Extent::All).recall(journal, Kept::holds);
+        match extent {
+            Extent::Implicit if recalled.is_none() => {
+                let enough = |found: &Self| widened(extent, found.settings.as_deref(), journal) == extent;
+                state::found(extent).recall(journal, |found| enough(found) && found.holds())
+            }
+            _ => recalled,
+        }
+    }
+
     fn look(extent: Extent, environment: &Environment<'_>, journal: &mut Journal<'_>) -> Result<Self, OutOfMemory> {
         let settings = refresh_settings(environment, journal)?;
         reserve::check()?;
@@ -53,6 +65,15 @@ impl Found {
             layers,
             active,
         })
+    }
+}
+
+/// The extent of the layers to look for when an instance needs `extent`. Whoever listens, which settings may say too, is
+/// told of all of them. What was not looked for may be looked for later, and then without settings.
+pub(super) fn widened(extent: Extent, settings: Option<&Settings>, journal: &Journal<'_>) -> Extent {
+    match journal.is_heard() || settings.is_some_and(|settings| settings.layers.is_some()) {
+        true => Extent::All,
+        false => extent,
     }
 }
 

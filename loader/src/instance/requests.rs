@@ -90,6 +90,11 @@ impl<'a> Requests<'a> {
                 .contains(InstanceExtension::VK_KHR_portability_enumeration)
     }
 
+    /// Whether layers are requested, by names or by a count alone.
+    pub(super) fn has_layers(&self) -> bool {
+        self.info.enabledLayerCount > 0
+    }
+
     /// Prints what was asked for (APP-83).
     pub(super) fn log(&self, instance: &Instance) {
         const NONE: &CStr = c"";

@@ -32,6 +32,18 @@ pub trait Sink {
     }
 }
 
+/// Takes no line.
+#[derive(Clone, Copy, Debug)]
+pub struct Silence;
+
+impl Sink for Silence {
+    fn log(&self, _: LogBits, _: &[u8]) {}
+
+    fn wants(&self, _: LogBits) -> bool {
+        false
+    }
+}
+
 /// Decisions that one journal remembers.
 const MAX_DECISIONS: usize = 4096;
 

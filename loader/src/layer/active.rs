@@ -1,6 +1,6 @@
 //! The layers that an instance made active.
 
-use super::LayerFunctions;
+use super::{KnownExtensions, LayerFunctions};
 use crate::alloc::{HostText, HostVec};
 use crate::discovery::activation::EnabledBy;
 use crate::generated::types::{VkExtensionProperties, VkLayerProperties};
@@ -14,12 +14,9 @@ pub struct InstanceLayers {
     pub wanted: bool,
     /// What `vkEnumerateDeviceLayerProperties` answers: active layers with meta-layers under their own names (APP-133).
     pub active: HostVec<VkLayerProperties>,
-    /// Device extensions of every discovered layer, active or not, by layer name (LAY-324).
-    pub device_extensions: HostVec<NamedExtensions>,
+    /// Device extensions of every discovered layer, active or not (LAY-324).
+    pub device_extensions: KnownExtensions,
 }
-
-/// The name of a layer with its device extensions.
-pub type NamedExtensions = (HostText, HostVec<VkExtensionProperties>);
 
 /// A device extension that a layer adds.
 pub struct LayerDeviceExtension {

@@ -1,7 +1,9 @@
 //! Opening the libraries of active layers (LAY-200 to LAY-206).
 
 use super::functions::{LayerFunctions, Renames};
-use super::{ActiveLayer, InstanceLayers, LayerDeviceExtension, device_extension_properties, properties_of};
+use super::{
+    ActiveLayer, InstanceLayers, KnownExtensions, LayerDeviceExtension, device_extension_properties, properties_of,
+};
 use crate::alloc::{HostAllocator, HostText, HostVec, OutOfMemory};
 use crate::discovery::activation::{self, Activation};
 use crate::discovery::layers::DiscoveredLayers;
@@ -64,7 +66,7 @@ pub fn load_layers(
         chain,
         wanted: !activation.chain.is_empty(),
         active,
-        device_extensions: device_extensions(discovered, allocator)?,
+        device_extensions: KnownExtensions::of(discovered, allocator)?,
     })
 }
 
@@ -173,23 +175,4 @@ fn describe(
         functions: opened.functions,
         library: opened.library,
     })
-}
-
-/// Device extensions of every layer there is, active or not (LAY-324).
-fn device_extensions(
-    discovered: &DiscoveredLayers,
-    allocator: HostAllocator,
-) -> Result<HostVec<super::NamedExtensions>, OutOfMemory> {
-    let mut all = HostVec::new(allocator);
-    for layer in discovered
-        .reported()
-        .filter(|layer| !layer.device_extensions.is_empty())
-    {
-        let list = layer.device_extensions.iter().map(device_extension_properties);
-        all.try_push((
-            HostText::try_new(&layer.name, allocator)?,
-            HostVec::try_from_iter(list, allocator)?,
-        ))?;
-    }
-    Ok(all)
 }

@@ -102,11 +102,14 @@ unsafe fn enumerate_of_layer(
         );
         return VkResult::VK_ERROR_EXTENSION_NOT_PRESENT;
     };
-    let known = instance.layers().map_or(&[][..], |layers| &layers.device_extensions);
-    let found = known.iter().find(|(layer, _)| layer.bytes() == name.to_bytes());
-    let list = found.map_or(&[][..], |(_, extensions)| extensions);
-    // SAFETY: by this function's contract.
-    unsafe { ffi::write_all(count, array, list) }
+    let list = instance.layers().map_or(Ok(&[][..]), |layers| {
+        layers.device_extensions.of_layer(name.to_bytes(), instance.allocator)
+    });
+    match list {
+        // SAFETY: by this function's contract.
+        Ok(list) => unsafe { ffi::write_all(count, array, list) },
+        Err(OutOfMemory) => VkResult::VK_ERROR_OUT_OF_HOST_MEMORY,
+    }
 }
 
 #[cfg(test)]

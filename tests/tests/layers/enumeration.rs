@@ -19,7 +19,7 @@ pub(crate) fn extensions(names: &[&str]) -> String {
 }
 
 /// The device extensions that the chain reports for a layer's name, or for NULL.
-fn of_device(instance: &Instance<'_>, layer: Option<&CStr>) -> Result<Vec<String>, vk::Result> {
+pub(crate) fn of_device(instance: &Instance<'_>, layer: Option<&CStr>) -> Result<Vec<String>, vk::Result> {
     let device = instance.first();
     let layer = layer.map_or(ptr::null(), CStr::as_ptr);
     let query = |count: &mut u32, out| {

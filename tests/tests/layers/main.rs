@@ -32,5 +32,6 @@ mod sample;
 mod settings;
 mod short_memory;
 mod steps;
+mod unasked;
 mod unknown;
 mod wrapping;

@@ -17,7 +17,7 @@ use crate::kit::{EXPLICIT, IMPLICIT, Layer, place};
 const SETTINGS: &str = "xdg/data-home/vulkan/loader_settings.d/vk_loader_settings.json";
 
 /// Waits until the files of the scene are old enough to be remembered.
-fn settle() {
+pub(crate) fn settle() {
     thread::sleep(Duration::from_millis(2100));
 }
 
@@ -29,7 +29,7 @@ fn reads() -> u64 {
 }
 
 /// The number of calls to read files that `work` makes.
-fn reads_of(mut work: impl FnMut()) -> u64 {
+pub(crate) fn reads_of(mut work: impl FnMut()) -> u64 {
     let counted = |work: &mut dyn FnMut()| {
         let before = reads();
         work();

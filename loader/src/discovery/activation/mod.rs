@@ -10,8 +10,8 @@ mod usual;
 
 use crate::alloc::OutOfMemory;
 use crate::discovery::implicit::ImplicitState;
-use crate::discovery::layers::DiscoveredLayers;
-use crate::env::Environment;
+use crate::discovery::layers::{DiscoveredLayers, Extent};
+use crate::env::{Environment, Variable};
 use crate::journal::{Journal, LogBits};
 use crate::version::ApiVersion;
 use rust_alloc::vec::Vec;
@@ -82,6 +82,21 @@ pub fn activate(request: &Request<'_>, journal: &Journal<'_>) -> Result<Activati
     match request.list.ordered_by_settings {
         true => ordered::activate(request, journal),
         false => usual::activate(request, journal),
+    }
+}
+
+/// The layers that must be looked for before [`activate`] can say which are active. An explicit layer becomes active only
+/// when the application names one, as `named` says, when a variable may name it (LAY-140), or through a meta-layer or a
+/// settings file, which the scan itself takes account of.
+pub fn extent(named: bool, environment: &Environment<'_>) -> Extent {
+    let asking = [Variable::InstanceLayers, Variable::LayersEnable];
+    match named
+        || asking
+            .into_iter()
+            .any(|asking| environment.get_non_empty(asking).is_some())
+    {
+        true => Extent::All,
+        false => Extent::Implicit,
     }
 }
 

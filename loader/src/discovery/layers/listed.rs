@@ -18,6 +18,13 @@ pub(super) struct Listed {
     unordered_at: Option<usize>,
 }
 
+impl Listed {
+    /// Whether any of them may have layers as components that are not listed (LAY-152).
+    pub(super) fn has_meta(&self) -> bool {
+        self.layers.iter().any(|layer| layer.manifest.components().is_some())
+    }
+}
+
 /// Reads the manifests of all entries that are not off.
 pub(super) fn read(entries: &[LayerEntry], journal: &mut Journal<'_>) -> Result<Listed, OutOfMemory> {
     let mut listed = Listed::default();
@@ -101,6 +108,7 @@ pub(super) fn combine(
     DiscoveredLayers {
         layers,
         ordered_by_settings: true,
+        without_explicit: regular.without_explicit,
         off: off.map(|entry| entry.name.clone()).collect(),
         overriding,
         filters: regular.filters,

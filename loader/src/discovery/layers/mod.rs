@@ -65,6 +65,8 @@ pub struct DiscoveredLayers {
     pub layers: Vec<Layer>,
     /// Whether that order is also the order of the chain (LAY-154).
     pub ordered_by_settings: bool,
+    /// Explicit layers may be there that were not looked for ([`Extent::Implicit`]).
+    pub without_explicit: bool,
     /// Names of layers that the settings file switches off (APP-68). They are not among the layers.
     pub off: Vec<Text>,
     /// The components of the active override layer, empty when there is none (LAY-130 step 5).
@@ -129,8 +131,8 @@ impl DiscoveredLayers {
 pub enum Extent {
     /// All of them.
     All,
-    /// Those that matter to commands without an instance: implicit ones, and explicit ones only if an implicit meta-layer
-    /// may have them as components (LAY-274, LAY-322).
+    /// Those that matter where nobody asks for a layer by name: implicit ones, and explicit ones only if a meta-layer may
+    /// have them as components (LAY-274, LAY-322).
     Implicit,
 }
 
@@ -140,8 +142,7 @@ impl LayerScan<'_> {
         self.scan(Extent::All, journal)
     }
 
-    /// The layers that matter to commands without an instance: explicit ones are only searched when an implicit
-    /// meta-layer may have them as components (LAY-274, LAY-322).
+    /// The layers that matter where nobody asks for one by name; see [`Extent::Implicit`].
     pub fn run_implicit(&self, journal: &mut Journal<'_>) -> Result<DiscoveredLayers, OutOfMemory> {
         self.scan(Extent::Implicit, journal)
     }
@@ -153,6 +154,7 @@ impl LayerScan<'_> {
             None => self.regular(extent, filters, journal)?,
             Some(entries) => {
                 let listed = listed::read(entries, journal)?;
+                let extent = if listed.has_meta() { Extent::All } else { extent };
                 let regular = match entries.iter().any(|entry| entry.control == Control::Unordered) {
                     true => self.regular(extent, filters, journal)?,
                     false => DiscoveredLayers {

@@ -26,7 +26,8 @@ impl LayerScan<'_> {
         let mut layers = read(ManifestKind::ImplicitLayer, &implicit, journal)?;
         choose_override(&mut layers, self.executable, journal);
         let overrides = self.active_override(&layers, &filters, journal);
-        if extent == Extent::All || layers.iter().any(|layer| layer.components().is_some()) {
+        let with_explicit = extent == Extent::All || layers.iter().any(|layer| layer.components().is_some());
+        if with_explicit {
             let explicit = self.explicit_places(overrides.as_ref(), journal);
             layers.append(&mut read(ManifestKind::ExplicitLayer, &explicit, journal)?);
         }
@@ -54,6 +55,7 @@ impl LayerScan<'_> {
                 })
                 .collect(),
             ordered_by_settings: false,
+            without_explicit: !with_explicit,
             off: Vec::new(),
             overriding,
             filters,

@@ -1,0 +1,86 @@
+//! What the manifests of all layers say of device extensions, for queries that name a layer (APP-132, LAY-324).
+
+use super::device_extension_properties;
+use crate::alloc::{HostAllocator, HostText, HostVec, OutOfMemory, reserve};
+use crate::discovery::layers::{DiscoveredLayers, Extent, discover};
+use crate::env::Environment;
+use crate::generated::types::VkExtensionProperties;
+use crate::journal::{Journal, Silence};
+use std::sync::OnceLock;
+
+/// The name of a layer with its device extensions.
+type NamedExtensions = (HostText, HostVec<VkExtensionProperties>);
+
+/// Device extensions by layer name.
+pub struct KnownExtensions {
+    found: HostVec<NamedExtensions>,
+    /// Those of all layers, where the instance was made without a look at the explicit ones and somebody asked later.
+    all: OnceLock<HostVec<NamedExtensions>>,
+    without_explicit: bool,
+}
+
+impl KnownExtensions {
+    /// Those of the layers that were found.
+    ///
+    /// # Errors
+    /// Only when memory runs out.
+    pub fn of(discovered: &DiscoveredLayers, allocator: HostAllocator) -> Result<Self, OutOfMemory> {
+        Ok(Self {
+            found: by_name(discovered, allocator)?,
+            all: OnceLock::new(),
+            without_explicit: discovered.without_explicit,
+        })
+    }
+
+    /// Those of one layer; none when there is no such layer.
+    ///
+    /// # Errors
+    /// Only when memory runs out.
+    pub fn of_layer(&self, name: &[u8], allocator: HostAllocator) -> Result<&[VkExtensionProperties], OutOfMemory> {
+        if let Some(extensions) = find(&self.found, name) {
+            return Ok(extensions);
+        }
+        if !self.without_explicit {
+            return Ok(&[]);
+        }
+        let all = match self.all.get() {
+            Some(all) => all,
+            None => {
+                let all = look(allocator)?;
+                // Of two threads that look at once, the first one's list counts.
+                self.all.get_or_init(|| all)
+            }
+        };
+        Ok(find(all, name).unwrap_or_default())
+    }
+}
+
+fn find<'a>(list: &'a [NamedExtensions], name: &[u8]) -> Option<&'a [VkExtensionProperties]> {
+    let found = list.iter().find(|(layer, _)| layer.bytes() == name);
+    found.map(|(_, extensions)| &**extensions)
+}
+
+/// Looks for the explicit layers that nobody needed when the instance was made. Nobody was told of them then, nor is now.
+fn look(allocator: HostAllocator) -> Result<HostVec<NamedExtensions>, OutOfMemory> {
+    let _watch = reserve::begin();
+    let mut journal = Journal::of_call(&Silence);
+    let layers = discover(Extent::All, &Environment::process(), None, &mut journal)?;
+    let all = by_name(&layers, allocator)?;
+    reserve::check()?;
+    Ok(all)
+}
+
+fn by_name(discovered: &DiscoveredLayers, allocator: HostAllocator) -> Result<HostVec<NamedExtensions>, OutOfMemory> {
+    let mut all = HostVec::new(allocator);
+    for layer in discovered
+        .reported()
+        .filter(|layer| !layer.device_extensions.is_empty())
+    {
+        let list = layer.device_extensions.iter().map(device_extension_properties);
+        all.try_push((
+            HostText::try_new(&layer.name, allocator)?,
+            HostVec::try_from_iter(list, allocator)?,
+        ))?;
+    }
+    Ok(all)
+}
