@@ -125,6 +125,8 @@ fn app_200_naming_beside_device_creation() {
             );
             let instance = Shared(&instance);
             let physical = Shared(instance.get().devices().expect("devices"));
+            // A message that another thread is delivering may still arrive after its messenger has gone.
+            let messages = Shared(Messages::default());
             on_threads(vk, |_, number| {
                 let (instance, physical) = (*instance.get(), physical.get()[number % 2]);
                 for _ in 0..15 {
@@ -140,8 +142,7 @@ fn app_200_naming_beside_device_creation() {
                         let result = call!(device, PFN_vkSetDebugUtilsObjectNameEXT(device.raw, &info));
                         assert_eq!(result, vk::Result::SUCCESS);
                     } else {
-                        let messages = Messages::default();
-                        let messenger = instance.messenger(&messages);
+                        let messenger = instance.messenger(messages.get());
                         let surface = instance.headless_surface();
                         assert_eq!(instance.surface_support(physical, surface), Ok(true));
                         instance.destroy_surface(surface);
