@@ -1,6 +1,6 @@
 //! The drivers of a scan, up to the point where their libraries are opened (DRV-7 to DRV-28, DRV-44, DRV-45, APP-227).
 
-use super::search::{self, Found, ManifestKind, places};
+use super::search::{self, Found, ManifestKind, Search};
 use crate::alloc::OutOfMemory;
 use crate::env::glob::Globs;
 use crate::env::{Environment, Variable};
@@ -15,7 +15,7 @@ use rust_alloc::vec::Vec;
 #[derive(Clone, Copy, Debug)]
 pub struct DriverScan<'a> {
     /// Names places and filters.
-    pub environment: &'a Environment<'a>,
+    pub search: &'a Search<'a>,
     /// Adds drivers, or replaces all others.
     pub settings: Option<&'a Settings>,
     /// Whether portability drivers are wanted. Outside instance creation they always are (DRV-98).
@@ -66,10 +66,10 @@ impl DriverScan<'_> {
             .settings
             .is_none_or(|settings| settings.device_configurations.is_none());
         let filters = match with_variables {
-            true => DriverFilters::read(self.environment),
+            true => DriverFilters::read(self.search.environment()),
             false => DriverFilters::default(),
         };
-        let places = places(ManifestKind::Driver, self.environment, with_variables);
+        let places = self.search.places(ManifestKind::Driver, with_variables);
         let files = self.with_settings(search::find(ManifestKind::Driver, &places, journal)?, journal)?;
         Ok(Listing { files, filters })
     }

@@ -30,7 +30,7 @@ fn scan(variables: &[(&str, String)], settings: Option<&Settings>) -> Scan {
     let lines = Lines::default();
     let mut journal = Journal::new(&lines);
     let scan = DriverScan {
-        environment: &environment,
+        search: &search::Search::new(&environment),
         settings,
         with_portability: false,
     };

@@ -4,6 +4,7 @@
 use super::activation::{self, Request};
 use super::drivers::DriverScan;
 use super::layers::LayerScan;
+use super::search::Search;
 use crate::env::{Environment, Fixed};
 use crate::journal::Journal;
 use crate::journal::testing::Lines;
@@ -57,11 +58,12 @@ impl World {
             scratch.file(&format!("{place}.json"), text);
         }
         let environment = Environment::new(&self.variables);
+        let search = Search::new(&environment);
         let lines = Lines::default();
         let mut journal = Journal::new(&lines);
-        let settings = load_for(&environment, &None.into(), &mut journal).unwrap();
+        let settings = load_for(&search, &None.into(), &mut journal).unwrap();
         let drivers = DriverScan {
-            environment: &environment,
+            search: &search,
             settings: None,
             with_portability: true,
         };
@@ -74,7 +76,7 @@ impl World {
         assert!(good);
         for settings in [None, settings.as_ref()] {
             let scan = LayerScan {
-                environment: &environment,
+                search: &search,
                 settings,
                 executable: &None.into(),
             };

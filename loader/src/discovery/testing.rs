@@ -1,6 +1,7 @@
 //! Folders of layer manifests for the tests of discovery and activation.
 
 use super::layers::{DiscoveredLayers, LayerScan};
+use super::search::Search;
 use crate::env::{Environment, Fixed};
 use crate::journal::Journal;
 use crate::journal::testing::Lines;
@@ -94,7 +95,7 @@ impl World {
         let variables = self.variables();
         let environment = Environment::new(&variables);
         let scan = LayerScan {
-            environment: &environment,
+            search: &Search::new(&environment),
             settings,
             executable: &Some(EXECUTABLE.into()).into(),
         };

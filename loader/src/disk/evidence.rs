@@ -3,7 +3,6 @@
 use super::folder::Folder;
 use super::stamp::{self, Stamp};
 use crate::alloc::OutOfMemory;
-use crate::manifest::Text;
 use core::cell::{Cell, RefCell};
 use rust_alloc::ffi::CString;
 use rust_alloc::vec::Vec;
@@ -83,26 +82,26 @@ impl Evidence {
     }
 
     /// A path did not lead to a file.
-    pub fn no_file(&self, path: &Text) {
+    pub fn no_file(&self, path: &[u8]) {
         self.add(path, Sight::NoFile);
     }
 
     /// A path did not lead to a folder.
-    pub fn no_folder(&self, path: &Text) {
+    pub fn no_folder(&self, path: &[u8]) {
         self.add(path, Sight::NoFolder);
     }
 
     /// A path led to a regular file that is read after this.
-    pub fn file(&self, path: &Text, file: &File, found: &Metadata) {
+    pub fn file(&self, path: &[u8], file: &File, found: &Metadata) {
         self.stamped(path, Stamp::of_file(found), || stamp::has_local(file), Sight::File);
     }
 
     /// A path led to a folder that is read after this.
-    pub fn folder(&self, path: &Text, folder: &Folder) {
+    pub fn folder(&self, path: &[u8], folder: &Folder) {
         self.stamped(path, folder.stamp(), || folder.is_local(), Sight::Folder);
     }
 
-    fn stamped(&self, path: &Text, found: Option<Stamp>, is_local: impl FnOnce() -> bool, sight: fn(Stamp) -> Sight) {
+    fn stamped(&self, path: &[u8], found: Option<Stamp>, is_local: impl FnOnce() -> bool, sight: fn(Stamp) -> Sight) {
         let Some(stamp) = found.filter(|stamp| stamp.is_settled(self.begun)) else {
             return self.spoil();
         };
@@ -118,7 +117,7 @@ impl Evidence {
         self.add(path, sight(stamp));
     }
 
-    fn add(&self, path: &Text, sight: Sight) {
+    fn add(&self, path: &[u8], sight: Sight) {
         let mut sights = self.sights.borrow_mut();
         let added = sights.as_mut().is_some_and(|sights| {
             let room = sights.seen.len() < MOST_SIGHTS && sights.bytes <= MOST_BYTES;
@@ -137,7 +136,7 @@ impl Evidence {
 }
 
 /// The path for the C library; `None` when it has a NUL inside.
-fn terminated(path: &Text) -> Result<Option<CString>, OutOfMemory> {
+fn terminated(path: &[u8]) -> Result<Option<CString>, OutOfMemory> {
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(path.len() + 1)?;
     bytes.extend_from_slice(path);
@@ -182,12 +181,12 @@ mod tests {
     #[test]
     fn more_than_is_kept_leaves_nothing() {
         let evidence = Evidence::begin();
-        (0..MOST_SIGHTS).for_each(|_| evidence.no_file(&"/nowhere/x.json".into()));
-        evidence.no_file(&"/nowhere/y.json".into());
+        (0..MOST_SIGHTS).for_each(|_| evidence.no_file(b"/nowhere/x.json"));
+        evidence.no_file(b"/nowhere/y.json");
         assert!(evidence.end().is_none());
         let evidence = Evidence::begin();
-        evidence.no_file(&b"/nowhere\0.json"[..].into());
-        evidence.no_file(&"/nowhere/y.json".into());
+        evidence.no_file(b"/nowhere\0.json");
+        evidence.no_file(b"/nowhere/y.json");
         assert!(evidence.end().is_none());
     }
 }

@@ -2,7 +2,6 @@
 
 use super::stamp::Stamp;
 use crate::alloc::OutOfMemory;
-use crate::manifest::Text;
 use std::io;
 
 /// A folder that is being read.
@@ -13,7 +12,7 @@ impl Folder {
     ///
     /// # Errors
     /// The system's.
-    pub fn open(path: &Text) -> io::Result<Self> {
+    pub fn open(path: &[u8]) -> io::Result<Self> {
         system::Handle::open(path).map(Self)
     }
 
@@ -38,7 +37,7 @@ impl Folder {
 
 #[cfg(target_os = "linux")]
 mod system {
-    use super::{OutOfMemory, Stamp, Text};
+    use super::{OutOfMemory, Stamp};
     use crate::disk::stamp::is_local;
     use core::ffi::{CStr, c_int};
     use core::ptr::NonNull;
@@ -56,14 +55,14 @@ mod system {
     pub(super) struct Handle(NonNull<libc::DIR>);
 
     impl Handle {
-        pub(super) fn open(path: &Text) -> io::Result<Self> {
+        pub(super) fn open(path: &[u8]) -> io::Result<Self> {
             let mut room = [0_u8; USUAL_PATH];
             let long;
             let path = if path.len() < room.len() && !path.contains(&0) {
                 room[..path.len()].copy_from_slice(path);
                 room.as_ptr().cast()
             } else {
-                long = CString::new(path.as_bytes())?;
+                long = CString::new(path)?;
                 long.as_ptr()
             };
             // SAFETY: a path that ends at its only NUL; the room was full of them and is longer than the path.
@@ -119,16 +118,17 @@ mod system {
 
 #[cfg(not(target_os = "linux"))]
 mod system {
-    use super::{OutOfMemory, Stamp, Text};
+    use super::{OutOfMemory, Stamp};
     use crate::env::bytes_of;
+    use crate::manifest::path_of;
     use std::fs::ReadDir;
     use std::io;
 
     pub(super) struct Handle(ReadDir);
 
     impl Handle {
-        pub(super) fn open(path: &Text) -> io::Result<Self> {
-            std::fs::read_dir(path.as_path()).map(Self)
+        pub(super) fn open(path: &[u8]) -> io::Result<Self> {
+            std::fs::read_dir(path_of(path)).map(Self)
         }
 
         pub(super) fn stamp(&self) -> Option<Stamp> {

@@ -4,9 +4,8 @@ use super::direct::DirectDrivers;
 use super::open::Driver;
 use crate::alloc::OutOfMemory;
 use crate::discovery::drivers::{DriverScan, Listing};
-use crate::discovery::search::Found;
+use crate::discovery::search::{Found, Search};
 use crate::disk;
-use crate::env::Environment;
 use crate::journal::Journal;
 use crate::manifest::DriverManifest;
 use crate::manifest::driver::DriverOutcome;
@@ -29,9 +28,9 @@ pub struct ScanOptions<'a> {
 }
 
 impl ScanOptions<'_> {
-    fn scan<'a>(&'a self, environment: &'a Environment<'a>) -> DriverScan<'a> {
+    fn scan<'a>(&'a self, search: &'a Search<'a>) -> DriverScan<'a> {
         DriverScan {
-            environment,
+            search,
             settings: self.settings.map(Arc::as_ref),
             with_portability: self.portability,
         }
@@ -69,7 +68,12 @@ pub struct DriverList {
 ///
 /// # Errors
 /// Only when memory runs out: whatever is wrong with one driver costs that driver and is recorded.
-pub fn scan(options: &ScanOptions<'_>, direct: DirectDrivers, journal: &mut Journal<'_>) -> Result<Scan, OutOfMemory> {
+pub fn scan(
+    options: &ScanOptions<'_>,
+    search: &Search<'_>,
+    direct: DirectDrivers,
+    journal: &mut Journal<'_>,
+) -> Result<Scan, OutOfMemory> {
     let mut found = Scan {
         drivers: direct.drivers,
         skipped_portability: false,
@@ -79,13 +83,12 @@ pub fn scan(options: &ScanOptions<'_>, direct: DirectDrivers, journal: &mut Jour
     }
     let recalled = state::DRIVER_LIST.recall(journal, |list| list.is_for(options) && list.listing.holds());
     if let Some(list) = recalled {
-        list.open(options, &mut found, journal)?;
+        list.open(options, search, &mut found, journal)?;
     } else if options.remember && options.portability {
         remember(options, &mut found, journal)?;
     } else {
-        let environment = Environment::process();
         let left_out = options
-            .scan(&environment)
+            .scan(search)
             .run(journal, |manifest, journal| found.open(&manifest, journal))?;
         found.skipped_portability = left_out.portability;
     }
@@ -94,7 +97,9 @@ pub fn scan(options: &ScanOptions<'_>, direct: DirectDrivers, journal: &mut Jour
 
 /// Looks for drivers afresh, and keeps what their manifests say.
 fn remember(options: &ScanOptions<'_>, found: &mut Scan, journal: &mut Journal<'_>) -> Result<(), OutOfMemory> {
-    let listing = record(journal, |environment, journal| options.scan(environment).list(journal))?;
+    let listing = record(journal, |environment, journal| {
+        options.scan(&Search::new(environment)).list(journal)
+    })?;
     let mut list = DriverList {
         settings: options.settings.cloned(),
         listing,
@@ -103,7 +108,7 @@ fn remember(options: &ScanOptions<'_>, found: &mut Scan, journal: &mut Journal<'
     list.outcomes.try_reserve_exact(list.listing.files.len())?;
     for file in &list.listing.files {
         let outcome = record(journal, |environment, journal| {
-            options.scan(environment).read(file, journal)
+            options.scan(&Search::new(environment)).read(file, journal)
         })?;
         list.follow(file, &outcome, options, found, journal)?;
         list.outcomes.push(outcome);
@@ -122,14 +127,20 @@ impl DriverList {
     }
 
     /// Opens the drivers, each before the next manifest is looked at (DRV-8). Manifests that changed are read.
-    fn open(&self, options: &ScanOptions<'_>, found: &mut Scan, journal: &mut Journal<'_>) -> Result<(), OutOfMemory> {
+    fn open(
+        &self,
+        options: &ScanOptions<'_>,
+        search: &Search<'_>,
+        found: &mut Scan,
+        journal: &mut Journal<'_>,
+    ) -> Result<(), OutOfMemory> {
         let mut changed = false;
         for (file, outcome) in self.listing.files.iter().zip(&self.outcomes) {
             if outcome.holds() {
                 self.follow(file, outcome, options, found, journal)?;
             } else {
                 changed = true;
-                let outcome = options.scan(&Environment::process()).read(file, journal)?;
+                let outcome = options.scan(search).read(file, journal)?;
                 self.follow(file, &outcome, options, found, journal)?;
             }
         }

@@ -8,6 +8,7 @@ use super::{Instance, chain};
 use crate::alloc::{HostAllocator, HostText, HostVec, OutOfMemory, reserve};
 use crate::discovery::activation;
 use crate::discovery::layers::discover;
+use crate::discovery::search::Search;
 use crate::driver::{self, Driver, ScanOptions};
 use crate::env::Environment;
 use crate::generated::extensions::InstanceExtension;
@@ -114,11 +115,12 @@ unsafe fn prepare(
     let sink = InstanceSink(Some(instance));
     let mut journal = Journal::of_call(&sink);
     let environment = Environment::process();
+    let search = Search::new(&environment);
     let extent = activation::extent(requests.has_layers(), &environment);
     let recalled = Found::recalled(extent, &journal);
     let settings = match &recalled {
         Some(found) => found.settings.clone(),
-        None => settings::load(&environment, &mut journal)?.map(Arc::new),
+        None => settings::load(&search, &mut journal)?.map(Arc::new),
     };
     if let Some(settings) = &settings {
         instance.use_settings(settings)?;
@@ -133,7 +135,7 @@ unsafe fn prepare(
         None => {
             let settings = settings.map(Arc::as_ref);
             let extent = widened(extent, settings, &journal);
-            scanned = discover(extent, &environment, settings, &mut journal)?;
+            scanned = discover(extent, &search, settings, &mut journal)?;
             &scanned
         }
     };
@@ -147,7 +149,7 @@ unsafe fn prepare(
     };
     let chosen = activation::activate(&request, &journal)?;
     // SAFETY: a valid create info.
-    let drivers = unsafe { find_drivers(create_info, requests, settings, &mut journal) }?;
+    let drivers = unsafe { find_drivers(create_info, requests, &search, settings, &mut journal) }?;
     reserve::check()?;
     let offer = Offer {
         drivers: &drivers,
@@ -176,6 +178,7 @@ unsafe fn prepare(
 unsafe fn find_drivers(
     create_info: &VkInstanceCreateInfo,
     requests: &Requests<'_>,
+    search: &Search<'_>,
     settings: Option<&Arc<Settings>>,
     journal: &mut Journal<'_>,
 ) -> Result<Vec<Driver>, VkResult> {
@@ -188,7 +191,7 @@ unsafe fn find_drivers(
         portability: requests.portability(),
         remember: false,
     };
-    let found = driver::scan(&options, direct, journal)?;
+    let found = driver::scan(&options, search, direct, journal)?;
     if !found.drivers.is_empty() {
         return Ok(found.drivers);
     }

@@ -2,6 +2,7 @@
 
 use crate::alloc::{OutOfMemory, reserve};
 use crate::discovery::layers::{DiscoveredLayers, Extent, discover};
+use crate::discovery::search::Search;
 use crate::env::Environment;
 use crate::journal::Journal;
 use crate::recall::{Kept, record};
@@ -56,9 +57,10 @@ impl Found {
     }
 
     fn look(extent: Extent, environment: &Environment<'_>, journal: &mut Journal<'_>) -> Result<Self, OutOfMemory> {
-        let settings = refresh_settings(environment, journal)?;
+        let search = Search::new(environment);
+        let settings = refresh_settings(&search, journal)?;
         reserve::check()?;
-        let layers = discover(extent, environment, settings.as_deref(), journal)?;
+        let layers = discover(extent, &search, settings.as_deref(), journal)?;
         let active = layers.active_implicit(environment, journal);
         Ok(Self {
             settings,
@@ -78,11 +80,8 @@ pub(super) fn widened(extent: Extent, settings: Option<&Settings>, journal: &Jou
 }
 
 /// Reads the settings file into the process-wide copy, and tells about it when it is another than before (APP-243).
-fn refresh_settings(
-    environment: &Environment<'_>,
-    journal: &mut Journal<'_>,
-) -> Result<Option<Arc<Settings>>, OutOfMemory> {
-    let loaded = settings::load(environment, journal)?.map(Arc::new);
+fn refresh_settings(search: &Search<'_>, journal: &mut Journal<'_>) -> Result<Option<Arc<Settings>>, OutOfMemory> {
+    let loaded = settings::load(search, journal)?.map(Arc::new);
     // What is kept beyond the call must not come from the reserve, which would never be whole again.
     reserve::check()?;
     let previous = put_in_force(loaded.as_ref());

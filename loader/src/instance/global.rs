@@ -5,12 +5,13 @@ use super::preinstance::{Interceptors, Query};
 use crate::alloc::reserve::{self, Watch};
 use crate::alloc::{HostAllocator, OutOfMemory};
 use crate::discovery::layers::{DiscoveredLayers, Extent, discover};
+use crate::discovery::search::Search;
 use crate::driver::{self, DirectDrivers, PreloadedDrivers, ScanOptions};
 use crate::env::{Environment, Variable};
-use crate::ffi;
 use crate::ffi::layer_interface::{
     ExtensionPropertiesFunction, LayerPropertiesFunction, PreInstanceNode, VersionFunction,
 };
+use crate::ffi::{self, TwoCall};
 use crate::generated::extensions::{InstanceExtension, InstanceExtensionSet};
 use crate::generated::types::{VK_HEADER_VERSION_COMPLETE, VkExtensionProperties, VkLayerProperties, VkResult};
 use crate::journal::Journal;
@@ -124,7 +125,12 @@ pub(super) unsafe extern "system" fn layers_bottom(
     let sink = InstanceSink(None);
     let mut journal = Journal::of_call(&sink);
     let settings = state::lock(&state::SETTINGS).clone();
-    match discover(Extent::All, &Environment::process(), settings.as_deref(), &mut journal) {
+    match discover(
+        Extent::All,
+        &Search::new(&Environment::process()),
+        settings.as_deref(),
+        &mut journal,
+    ) {
         // SAFETY: the caller's count and array.
         Ok(layers) => unsafe { write_layers(&layers, count, properties) },
         Err(OutOfMemory) => OUT_OF_MEMORY,
@@ -134,18 +140,11 @@ pub(super) unsafe extern "system" fn layers_bottom(
 /// # Safety
 /// `count` and `properties` are the caller's count and array.
 unsafe fn write_layers(layers: &DiscoveredLayers, count: *mut u32, properties: *mut VkLayerProperties) -> VkResult {
-    let mut list = Vec::new();
-    for layer in layers.reported() {
-        if list.try_reserve(1).is_err() {
-            return OUT_OF_MEMORY;
-        }
-        list.push(crate::layer::properties_of(layer));
-    }
     if reserve::check().is_err() {
         return OUT_OF_MEMORY;
     }
     // SAFETY: the caller's count and array.
-    unsafe { ffi::write_all(count, properties, &list) }
+    unsafe { TwoCall::new(count, properties) }.answer(layers.reported().map(crate::layer::properties_of))
 }
 
 /// `vkEnumerateInstanceExtensionProperties`.
@@ -214,7 +213,12 @@ pub(super) unsafe extern "system" fn extensions_bottom(
     let settings = state::lock(&state::SETTINGS).clone();
     // SAFETY: null or the caller's string.
     let extent = unsafe { extent_for(layer_name) };
-    match discover(extent, &Environment::process(), settings.as_deref(), &mut journal) {
+    match discover(
+        extent,
+        &Search::new(&Environment::process()),
+        settings.as_deref(),
+        &mut journal,
+    ) {
         Ok(layers) => {
             let found = Found {
                 settings,
@@ -287,7 +291,7 @@ fn all_extensions(found: &Found, journal: &mut Journal<'_>) -> Result<Vec<VkExte
         portability: true,
         remember: true,
     };
-    let scan = driver::scan(&options, DirectDrivers::default(), journal)?;
+    let scan = driver::scan(&options, &Search::new(&environment), DirectDrivers::default(), journal)?;
     if !PreloadedDrivers::is_filled() {
         PreloadedDrivers::fill(
             scan.drivers

@@ -3,6 +3,7 @@
 use super::device_extension_properties;
 use crate::alloc::{HostAllocator, HostText, HostVec, OutOfMemory, reserve};
 use crate::discovery::layers::{DiscoveredLayers, Extent, discover};
+use crate::discovery::search::Search;
 use crate::env::Environment;
 use crate::generated::types::VkExtensionProperties;
 use crate::journal::{Journal, Silence};
@@ -64,7 +65,7 @@ fn find<'a>(list: &'a [NamedExtensions], name: &[u8]) -> Option<&'a [VkExtension
 fn look(allocator: HostAllocator) -> Result<HostVec<NamedExtensions>, OutOfMemory> {
     let _watch = reserve::begin();
     let mut journal = Journal::of_call(&Silence);
-    let layers = discover(Extent::All, &Environment::process(), None, &mut journal)?;
+    let layers = discover(Extent::All, &Search::new(&Environment::process()), None, &mut journal)?;
     let all = by_name(&layers, allocator)?;
     reserve::check()?;
     Ok(all)

@@ -1,6 +1,8 @@
 //! Paths as byte strings: assembled, never canonicalised (DRV-6a, APP-218).
 
 use super::Text;
+use crate::alloc::OutOfMemory;
+use rust_alloc::vec::Vec;
 
 /// Separates the parts of a path.
 pub(super) const SEPARATOR: u8 = if cfg!(windows) { b'\\' } else { b'/' };
@@ -22,12 +24,29 @@ pub fn folder_of(path: &Text) -> Option<&[u8]> {
 
 /// A path below a folder, with exactly one separator between the two.
 pub fn join(folder: &[u8], rest: &[u8]) -> Text {
-    let separator: &[u8] = if folder.ends_with(&[SEPARATOR]) {
-        b""
-    } else {
-        &[SEPARATOR]
-    };
-    [folder, separator, rest].concat().into()
+    let mut path = Vec::with_capacity(folder.len() + 1 + rest.len());
+    append_joined(&mut path, folder, rest);
+    path.into()
+}
+
+/// [`join`] for paths of which there may be many.
+///
+/// # Errors
+/// Only when memory runs out.
+pub fn try_join(folder: &[u8], rest: &[u8]) -> Result<Text, OutOfMemory> {
+    let mut path = Vec::new();
+    path.try_reserve_exact(folder.len() + 1 + rest.len())?;
+    append_joined(&mut path, folder, rest);
+    Ok(path.into())
+}
+
+/// Writes a path below a folder behind `text`.
+pub fn append_joined(text: &mut Vec<u8>, folder: &[u8], rest: &[u8]) {
+    text.extend_from_slice(folder);
+    if folder.last() != Some(&SEPARATOR) {
+        text.push(SEPARATOR);
+    }
+    text.extend_from_slice(rest);
 }
 
 /// Whether a name is that of a JSON file: its last five bytes are `.json` (DRV-13, LAY-17).

@@ -7,6 +7,7 @@ use rust_alloc::vec::Vec;
 use std::ffi::OsStr;
 use std::path::Path;
 
+use super::append_joined;
 use crate::alloc::OutOfMemory;
 use crate::journal::Raw;
 
@@ -24,6 +25,12 @@ impl Text {
         Ok(Self(copy))
     }
 
+    /// Becomes the path below a folder, in the same memory where that suffices.
+    pub fn set_joined(&mut self, folder: &[u8], rest: &[u8]) {
+        self.0.clear();
+        append_joined(&mut self.0, folder, rest);
+    }
+
     /// The bytes.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
@@ -31,8 +38,13 @@ impl Text {
 
     /// The text as a path. On Unix that is the same bytes; elsewhere a text that is not UTF-8 names no file.
     pub fn as_path(&self) -> &Path {
-        Path::new(os_str(&self.0))
+        path_of(&self.0)
     }
+}
+
+/// These bytes as a path; see [`Text::as_path`].
+pub fn path_of(bytes: &[u8]) -> &Path {
+    Path::new(os_str(bytes))
 }
 
 #[cfg(unix)]

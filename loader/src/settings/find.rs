@@ -3,12 +3,11 @@
 use super::{Settings, parse};
 use crate::alloc::OutOfMemory;
 use crate::discovery::Executable;
-use crate::discovery::search::BaseFolders;
-use crate::env::Environment;
+use crate::discovery::search::Search;
 use crate::journal::reason::FileReason;
 use crate::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
+use crate::manifest::Text;
 use crate::manifest::file::{Buffer, FileError, read_json};
-use crate::manifest::{Text, join};
 
 /// The file below a base folder.
 const FILE: &[u8] = b"vulkan/loader_settings.d/vk_loader_settings.json";
@@ -17,21 +16,22 @@ const FILE: &[u8] = b"vulkan/loader_settings.d/vk_loader_settings.json";
 ///
 /// # Errors
 /// Only when memory runs out; whatever is wrong with the file is in the journal.
-pub fn load(environment: &Environment<'_>, journal: &mut Journal<'_>) -> Result<Option<Settings>, OutOfMemory> {
+pub fn load(search: &Search<'_>, journal: &mut Journal<'_>) -> Result<Option<Settings>, OutOfMemory> {
     let executable = Executable::running();
-    let loaded = load_for(environment, &executable, journal);
+    let loaded = load_for(search, &executable, journal);
     executable.note(journal);
     loaded
 }
 
 /// The active settings for an executable, if there are any. The first file that exists decides.
 pub fn load_for(
-    environment: &Environment<'_>,
+    search: &Search<'_>,
     executable: &Executable,
     journal: &mut Journal<'_>,
 ) -> Result<Option<Settings>, OutOfMemory> {
-    for base in BaseFolders::of(environment).for_settings() {
-        let path = join(&base.path, FILE);
+    let mut path = Text::default();
+    for base in search.bases().for_settings() {
+        path.set_joined(base.path, FILE);
         let outcome = match read_json(&path, &mut Buffer::default(), journal.evidence()) {
             Err(FileError::Unusable(FileReason::NotFound)) => continue,
             Err(FileError::OutOfMemory) => return Err(OutOfMemory),
@@ -64,13 +64,14 @@ fn conclude(path: Text, outcome: Result<Settings, Reason>, journal: &mut Journal
 
 #[cfg(all(test, unix))]
 mod tests {
-    use super::*;
-    use crate::env::Fixed;
+    use crate::discovery::search::BaseFolders;
+    use crate::env::{Environment, Fixed};
 
     fn found(source: &Fixed) -> Vec<String> {
-        let folders = BaseFolders::of(&Environment::new(source)).for_settings();
+        let folders = BaseFolders::of(&Environment::new(source));
+        let folders = folders.for_settings();
         folders
-            .map(|base| String::from_utf8_lossy(&base.path).into_owned())
+            .map(|base| String::from_utf8_lossy(base.path).into_owned())
             .collect()
     }
 

@@ -1,6 +1,7 @@
 //! Tables of settings files.
 
 use super::*;
+use crate::discovery::search::Search;
 use crate::env::{Environment, Fixed};
 use crate::journal::testing::Lines;
 use crate::journal::{Journal, LogBits};
@@ -30,7 +31,11 @@ fn read_in(folders: &str, path: Text) -> Outcome {
     ]);
     let lines = Lines::default();
     let executable = Some(Text::from(EXECUTABLE)).into();
-    let settings = load_for(&Environment::new(&source), &executable, &mut Journal::new(&lines));
+    let settings = load_for(
+        &Search::new(&Environment::new(&source)),
+        &executable,
+        &mut Journal::new(&lines),
+    );
     Outcome {
         settings: settings.unwrap(),
         lines,

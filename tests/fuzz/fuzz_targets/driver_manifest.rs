@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use libfuzzer_sys::fuzz_target;
 use loader_fuzz::{Files, Lines, Variables, check_json, twice};
 use vulkan::discovery::drivers::{DriverScan, LeftOut};
+use vulkan::discovery::search::Search;
 use vulkan::env::Environment;
 use vulkan::journal::{Decision, Journal, LogBits};
 use vulkan::manifest::DriverManifest;
@@ -33,7 +34,7 @@ fn scan(with_portability: bool) -> Scan {
     let lines = Lines::default();
     let mut journal = Journal::new(&lines);
     let drivers = DriverScan {
-        environment: &environment,
+        search: &Search::new(&environment),
         settings: None,
         with_portability,
     };

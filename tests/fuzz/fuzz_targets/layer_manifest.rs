@@ -9,6 +9,7 @@ use libfuzzer_sys::fuzz_target;
 use loader_fuzz::{Files, Lines, Variables, check_json, twice};
 use vulkan::discovery::activation::{self, Request};
 use vulkan::discovery::layers::LayerScan;
+use vulkan::discovery::search::Search;
 use vulkan::discovery::{Activation, DiscoveredLayers, Executable};
 use vulkan::env::Environment;
 use vulkan::journal::{Decision, Journal, LogBits};
@@ -35,7 +36,7 @@ fn scan() -> Scan {
     let lines = Lines::default();
     let mut journal = Journal::new(&lines);
     let scan = LayerScan {
-        environment: &environment,
+        search: &Search::new(&environment),
         settings: None,
         executable: &Executable::running(),
     };

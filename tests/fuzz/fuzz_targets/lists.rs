@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use loader_fuzz::{Files, Lines, Variables, twice};
-use vulkan::discovery::search::{ManifestKind, find, places};
+use vulkan::discovery::search::{ManifestKind, Search, find};
 use vulkan::env::variable::{Separator, TABLE};
 use vulkan::env::{Environment, Variable, split};
 use vulkan::journal::Journal;
@@ -62,8 +62,8 @@ fn value_of(text: &[u8]) -> Vec<u8> {
 }
 
 fn check_kind(kind: ManifestKind, environment: &Environment<'_>, with_variables: bool) {
-    let places = twice(|| places(kind, environment, with_variables));
-    let distinct: BTreeSet<&[u8]> = places.iter().map(|place| place.path.as_bytes()).collect();
+    let places = twice(|| Search::new(environment).places(kind, with_variables));
+    let distinct: BTreeSet<&[u8]> = places.iter().map(|place| place.path).collect();
     assert_eq!(distinct.len(), places.len(), "each place once");
     assert!(places.iter().all(|place| !place.path.is_empty()));
     let lines = Lines::default();
@@ -76,8 +76,8 @@ fn check_kind(kind: ManifestKind, environment: &Environment<'_>, with_variables:
     }
     // Every place is told, as assembled.
     let told = lines.take();
-    for place in &places {
-        let line = [b"      ", place.path.as_bytes()].concat();
+    for place in places.iter() {
+        let line = [b"      ", place.path].concat();
         assert!(told.iter().any(|(_, text)| text.ends_with(&line) || line.len() > 400));
     }
 }

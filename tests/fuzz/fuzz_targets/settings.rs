@@ -9,6 +9,7 @@ use loader_fuzz::{Files, Lines, Variables, check_json, twice};
 use vulkan::discovery::Executable;
 use vulkan::discovery::drivers::DriverScan;
 use vulkan::discovery::layers::LayerScan;
+use vulkan::discovery::search::Search;
 use vulkan::env::Environment;
 use vulkan::journal::{Journal, LogBits};
 use vulkan::settings::{Control, Settings, load};
@@ -47,7 +48,7 @@ fn variables() -> Variables {
 fn read(environment: &Environment<'_>) -> (Option<Settings>, Vec<(LogBits, Vec<u8>)>) {
     let lines = Lines::default();
     let mut journal = Journal::new(&lines);
-    let settings = load(environment, &mut journal).expect("memory suffices");
+    let settings = load(&Search::new(environment), &mut journal).expect("memory suffices");
     if let Some(settings) = &settings {
         settings.describe(&journal);
     }
@@ -58,7 +59,7 @@ fn read(environment: &Environment<'_>) -> (Option<Settings>, Vec<(LogBits, Vec<u
 fn check_layers(environment: &Environment<'_>, settings: Option<&Settings>) {
     let lines = Lines::default();
     let scan = LayerScan {
-        environment,
+        search: &Search::new(environment),
         settings,
         executable: &Executable::running(),
     };
@@ -85,7 +86,7 @@ fn check_layers(environment: &Environment<'_>, settings: Option<&Settings>) {
 fn check_drivers(environment: &Environment<'_>, settings: Option<&Settings>) {
     let lines = Lines::default();
     let scan = DriverScan {
-        environment,
+        search: &Search::new(environment),
         settings,
         with_portability: true,
     };

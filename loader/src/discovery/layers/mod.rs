@@ -8,6 +8,7 @@ mod meta;
 mod overriding;
 mod regular;
 
+use super::search::Search;
 use super::{Executable, activation};
 use crate::alloc::OutOfMemory;
 use crate::env::Environment;
@@ -21,7 +22,7 @@ use rust_alloc::vec::Vec;
 #[derive(Clone, Copy, Debug)]
 pub struct LayerScan<'a> {
     /// Names places and filters.
-    pub environment: &'a Environment<'a>,
+    pub search: &'a Search<'a>,
     /// May list layers, and thereby replace the search.
     pub settings: Option<&'a Settings>,
     /// The running executable, for which an override layer may be meant.
@@ -34,13 +35,13 @@ pub struct LayerScan<'a> {
 /// Only when memory runs out.
 pub fn discover(
     extent: Extent,
-    environment: &Environment<'_>,
+    search: &Search<'_>,
     settings: Option<&Settings>,
     journal: &mut Journal<'_>,
 ) -> Result<DiscoveredLayers, OutOfMemory> {
     let executable = Executable::running();
     let scan = LayerScan {
-        environment,
+        search,
         settings,
         executable: &executable,
     };
@@ -82,7 +83,7 @@ impl DiscoveredLayers {
     }
 
     /// The layers in the order in which they are enumerated (LAY-320).
-    pub fn reported(&self) -> impl Iterator<Item = &LayerManifest> {
+    pub fn reported(&self) -> impl ExactSizeIterator<Item = &LayerManifest> {
         self.layers.iter().map(|layer| &layer.manifest)
     }
 
@@ -148,7 +149,7 @@ impl LayerScan<'_> {
     }
 
     fn scan(&self, extent: Extent, journal: &mut Journal<'_>) -> Result<DiscoveredLayers, OutOfMemory> {
-        let filters = LayerFilters::read(self.environment);
+        let filters = LayerFilters::read(self.search.environment());
         let entries = self.settings.and_then(|settings| settings.layers.as_deref());
         let list = match entries {
             None => self.regular(extent, filters, journal)?,

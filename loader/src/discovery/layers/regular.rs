@@ -7,7 +7,7 @@ use super::overriding::{choose_override, note_displaced_layer_path};
 use super::{DiscoveredLayers, Extent, Layer, LayerScan, drop_where, meta};
 use crate::alloc::OutOfMemory;
 use crate::discovery::implicit::ImplicitState;
-use crate::discovery::search::{ManifestKind, Place, find, override_places, places};
+use crate::discovery::search::{ManifestKind, Paths, find, override_places};
 use crate::env::layer_filters::LayerFilters;
 use crate::journal::reason::LayerListReason;
 use crate::journal::{Journal, LogBits};
@@ -22,7 +22,7 @@ impl LayerScan<'_> {
         filters: LayerFilters,
         journal: &mut Journal<'_>,
     ) -> Result<DiscoveredLayers, OutOfMemory> {
-        let implicit = places(ManifestKind::ImplicitLayer, self.environment, true);
+        let implicit = self.search.places(ManifestKind::ImplicitLayer, true);
         let mut layers = read(ManifestKind::ImplicitLayer, &implicit, journal)?;
         choose_override(&mut layers, self.executable, journal);
         let overrides = self.active_override(&layers, &filters, journal);
@@ -70,17 +70,17 @@ impl LayerScan<'_> {
         journal: &Journal<'_>,
     ) -> Option<OverrideFields> {
         let layer = layers.iter().find(|layer| layer.is_override())?;
-        let state = ImplicitState::of(layer, self.environment, filters, &[]);
+        let state = ImplicitState::of(layer, self.search.environment(), filters, &[]);
         state.note(layer, journal);
         state.active.then(|| layer.overrides.clone())
     }
 
-    fn explicit_places(&self, overrides: Option<&OverrideFields>, journal: &Journal<'_>) -> Vec<Place> {
+    fn explicit_places(&self, overrides: Option<&OverrideFields>, journal: &Journal<'_>) -> Paths {
         let paths = overrides
             .map(|overrides| overrides.paths.as_slice())
             .unwrap_or_default();
         if paths.is_empty() {
-            return places(ManifestKind::ExplicitLayer, self.environment, true);
+            return self.search.places(ManifestKind::ExplicitLayer, true);
         }
         for path in paths {
             journal.note(
@@ -88,13 +88,13 @@ impl LayerScan<'_> {
                 format_args!("Override layer has override path {path}"),
             );
         }
-        note_displaced_layer_path(self.environment, paths, journal);
+        note_displaced_layer_path(self.search.environment(), paths, journal);
         override_places(paths)
     }
 }
 
 /// The layers of all manifests in `places`.
-fn read(kind: ManifestKind, places: &[Place], journal: &mut Journal<'_>) -> Result<Vec<LayerManifest>, OutOfMemory> {
+fn read(kind: ManifestKind, places: &Paths, journal: &mut Journal<'_>) -> Result<Vec<LayerManifest>, OutOfMemory> {
     let implicit = kind == ManifestKind::ImplicitLayer;
     let mut layers = Vec::new();
     for file in find(kind, places, journal)? {

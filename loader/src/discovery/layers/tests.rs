@@ -1,6 +1,7 @@
 //! Scans: order, duplicates, filters, the override layer, meta-layers and settings.
 
 use super::*;
+use crate::discovery::search::Search;
 use crate::discovery::testing::{EXECUTABLE, World, components, entry, names, settings};
 use crate::journal::LogBits;
 use crate::journal::testing::Lines;
@@ -368,7 +369,7 @@ fn lay_274_commands_without_an_instance_search_explicit_layers_only_for_meta_lay
     let scan = || {
         let lines = Lines::default();
         let scan = LayerScan {
-            environment: &environment,
+            search: &Search::new(&environment),
             settings: None,
             executable: &None.into(),
         };

@@ -3,11 +3,11 @@
 use rust_alloc::vec::Vec;
 use std::io::{self, ErrorKind};
 
-use super::{ManifestKind, Place};
+use super::{ManifestKind, Paths, Place};
 use crate::alloc::OutOfMemory;
 use crate::disk::{Evidence, Folder};
-use crate::journal::{Journal, LogBits, Source};
-use crate::manifest::{Text, has_json_name, join};
+use crate::journal::{Journal, LogBits, Raw, Source};
+use crate::manifest::{Text, has_json_name, try_join};
 
 /// A manifest file that was found, or that somebody named.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,66 +20,87 @@ pub struct Found {
 
 /// The manifests in `places`, in order; inside one folder sorted by file name, bytewise. A named file is taken without
 /// looking whether it exists. Logs what was searched and found.
-pub fn find(kind: ManifestKind, places: &[Place], journal: &Journal<'_>) -> Result<Vec<Found>, OutOfMemory> {
+pub fn find(kind: ManifestKind, places: &Paths, journal: &Journal<'_>) -> Result<Vec<Found>, OutOfMemory> {
     let category = kind.category();
-    journal.note(category, format_args!("Searching for {} manifest files", kind.label()));
-    journal.note(category, format_args!("   In following locations:"));
-    for place in places {
-        journal.note(category, format_args!("      {}", place.path));
+    let is_told = journal.wants(category);
+    if is_told {
+        journal.note(category, format_args!("Searching for {} manifest files", kind.label()));
+        journal.note(category, format_args!("   In following locations:"));
+        for place in places.iter() {
+            journal.note(category, format_args!("      {}", Raw(place.path)));
+        }
     }
     let mut found = Vec::new();
-    for place in places {
-        let source = place.source;
-        if place.is_file() {
-            found.push(Found {
-                path: place.path.clone(),
-                source,
-            });
-            continue;
+    for place in places.iter() {
+        match place.is_file() {
+            true => {
+                found.try_reserve(1)?;
+                let path = Text::try_new(place.path)?;
+                let source = place.source;
+                found.push(Found { path, source });
+            }
+            false => add_files_in(place, category, &mut found, journal)?,
         }
-        let names = names_in(&place.path, category, journal)?;
-        found.try_reserve(names.len())?;
-        found.extend(names.iter().map(|name| Found {
-            path: join(&place.path, name),
-            source,
-        }));
     }
-    if found.is_empty() {
-        journal.note(category, format_args!("   Found no files"));
-        return Ok(found);
-    }
-    journal.note(category, format_args!("   Found the following files:"));
-    for file in &found {
-        journal.note(category, format_args!("      {}", file.path));
+    if is_told {
+        journal.note(
+            category,
+            match found.is_empty() {
+                true => format_args!("   Found no files"),
+                false => format_args!("   Found the following files:"),
+            },
+        );
+        for file in &found {
+            journal.note(category, format_args!("      {}", file.path));
+        }
     }
     Ok(found)
 }
 
-/// The sorted names of the manifests in a folder; none when the folder cannot be opened (LAY-19).
-fn names_in(folder: &Text, category: LogBits, journal: &Journal<'_>) -> Result<Vec<Vec<u8>>, OutOfMemory> {
+/// Adds the manifests in a folder, sorted; none when the folder cannot be opened (LAY-19).
+fn add_files_in(
+    folder: Place<'_>,
+    category: LogBits,
+    found: &mut Vec<Found>,
+    journal: &Journal<'_>,
+) -> Result<(), OutOfMemory> {
     let evidence = journal.evidence();
-    let entries = match Folder::open(folder) {
+    let entries = match Folder::open(folder.path) {
         Ok(entries) => entries,
-        Err(error) => return no_names(folder, &error, evidence),
+        Err(error) => return note_unopened(folder.path, &error, evidence),
     };
     if let Some(evidence) = evidence {
-        evidence.folder(folder, &entries);
+        evidence.folder(folder.path, &entries);
     }
-    let mut names = Vec::new();
-    if let Err(error) = collect(entries, &mut names)? {
+    let known = found.len();
+    let read = entries.names(|name| {
+        if has_json_name(name) {
+            found.try_reserve(1)?;
+            let path = try_join(folder.path, name)?;
+            let source = folder.source;
+            found.push(Found { path, source });
+        }
+        Ok(())
+    })?;
+    if let Err(error) = read {
+        if error.kind() == ErrorKind::OutOfMemory {
+            return Err(OutOfMemory);
+        }
         if let Some(evidence) = evidence {
             evidence.spoil();
         }
         journal.note(
             LogBits::ERROR | category,
-            format_args!("Failed to read folder {folder} to its end: {error}"),
+            format_args!("Failed to read folder {} to its end: {error}", Raw(folder.path)),
         );
     }
-    names.sort_unstable();
-    Ok(names)
+    // What precedes the names is the same in all.
+    found[known..].sort_unstable_by(|one, other| one.path.cmp(&other.path));
+    Ok(())
 }
 
-fn no_names(folder: &Text, error: &io::Error, evidence: Option<&Evidence>) -> Result<Vec<Vec<u8>>, OutOfMemory> {
+/// Notes why a folder was not opened.
+fn note_unopened(folder: &[u8], error: &io::Error, evidence: Option<&Evidence>) -> Result<(), OutOfMemory> {
     let missing = match error.kind() {
         ErrorKind::OutOfMemory => return Err(OutOfMemory),
         kind => matches!(kind, ErrorKind::NotFound | ErrorKind::NotADirectory),
@@ -89,20 +110,5 @@ fn no_names(folder: &Text, error: &io::Error, evidence: Option<&Evidence>) -> Re
         Some(evidence) => evidence.spoil(),
         None => {}
     }
-    Ok(Vec::new())
-}
-
-/// Adds the names that count to `names`. The inner error is one of the folder, and leaves what was read before.
-fn collect(folder: Folder, names: &mut Vec<Vec<u8>>) -> Result<io::Result<()>, OutOfMemory> {
-    let read = folder.names(|name| {
-        if has_json_name(name) {
-            names.try_reserve(1)?;
-            names.push(Text::try_new(name)?.into());
-        }
-        Ok(())
-    })?;
-    match read {
-        Err(error) if error.kind() == ErrorKind::OutOfMemory => Err(OutOfMemory),
-        read => Ok(read),
-    }
+    Ok(())
 }

@@ -7,12 +7,14 @@
 mod bases;
 mod find;
 mod kind;
+mod paths;
 mod places;
 
 pub use bases::BaseFolders;
 pub use find::{Found, find};
 pub use kind::ManifestKind;
-pub use places::{Place, override_places, places};
+pub use paths::{Paths, Place};
+pub use places::{Search, override_places};
 
 #[cfg(all(test, unix))]
 mod tests;

@@ -3,14 +3,17 @@
 use super::*;
 use crate::env::{Environment, Fixed};
 use crate::journal::testing::Lines;
-use crate::journal::{Journal, LogBits};
+use crate::journal::{Journal, LogBits, Raw};
 use crate::manifest::Text;
 use crate::manifest::scratch::Scratch;
 
 fn paths(kind: ManifestKind, variables: &[(&str, &str)]) -> Vec<String> {
     let source = Fixed::new(variables);
-    let places = places(kind, &Environment::new(&source), true);
-    places.iter().map(|place| place.path.to_string()).collect()
+    texts(&Search::new(&Environment::new(&source)).places(kind, true))
+}
+
+fn texts(places: &Paths) -> Vec<String> {
+    places.iter().map(|place| Raw(place.path).to_string()).collect()
 }
 
 const SYSTEM: [&str; 5] = [
@@ -113,23 +116,23 @@ fn drv_29_lay_12_elevated_processes_search_fixed_folders_only() {
     .map(|name| (name, "/evil"))
     .into();
     let source = Fixed::new(&all).elevated();
-    let found = places(ManifestKind::Driver, &Environment::new(&source), true);
-    let found: Vec<String> = found.iter().map(|place| place.path.to_string()).collect();
-    assert_eq!(found, SYSTEM);
+    let found = Search::new(&Environment::new(&source)).places(ManifestKind::Driver, true);
+    assert_eq!(texts(&found), SYSTEM);
 }
 
 #[test]
 fn app_215_variables_of_the_kind_can_be_left_out() {
     let source = Fixed::new(&[("VK_DRIVER_FILES", "/a"), ("VK_ADD_DRIVER_FILES", "/b")]);
-    let found = places(ManifestKind::Driver, &Environment::new(&source), false);
+    let found = Search::new(&Environment::new(&source)).places(ManifestKind::Driver, false);
     assert_eq!(found.len(), SYSTEM.len());
 }
 
-fn place(path: &Text) -> Place {
-    Place {
-        path: path.clone(),
-        source: crate::journal::Source::BuildTime,
-    }
+fn of(places: &[&Text]) -> Paths {
+    let mut paths = Paths::with_usual_room();
+    places
+        .iter()
+        .for_each(|place| paths.push(place, crate::journal::Source::BuildTime));
+    paths
 }
 
 #[test]
@@ -152,7 +155,7 @@ fn drv_12_to_drv_14_sorted_files_and_log_lines() {
     let lines = Lines::default();
     let found = find(
         ManifestKind::Driver,
-        &[place(&folder), place(&missing), place(&file)],
+        &of(&[&folder, &missing, &file]),
         &Journal::new(&lines),
     );
     let files = [".json", "B.json", "a.json", "b.json"].map(|name| format!("{folder}/{name}"));
@@ -176,7 +179,7 @@ fn drv_12_to_drv_14_sorted_files_and_log_lines() {
 fn lay_21_nothing_found() {
     let lines = Lines::default();
     assert_eq!(
-        find(ManifestKind::ImplicitLayer, &[], &Journal::new(&lines)),
+        find(ManifestKind::ImplicitLayer, &of(&[]), &Journal::new(&lines)),
         Ok(Vec::new())
     );
     let expected = [
