@@ -295,15 +295,15 @@ LIMITS = [
     ("a manifest or settings file", "manifest/file.rs", "MAX_FILE_BYTES", "bytes", "refused, without reading it"),
     (
         "arrays and objects inside each other in JSON",
-        "manifest/json/parser.rs", "MAX_DEPTH",
+        "manifest/json/normalize.rs", "MAX_DEPTH",
         "levels", "the file is invalid",
     ),
     (
         "levels of JSON that are looked at",
-        "manifest/json/parser.rs", "KEPT_LEVELS",
+        "manifest/json/value.rs", "KEPT_LEVELS",
         "levels", "checked for grammar, and dropped",
     ),
-    ("exponents of numbers in JSON", "manifest/json/number.rs", "MAX_EXPONENT", "up or down", "taken as that"),
+    ("exponents of numbers in JSON", "manifest/json/normalize.rs", "MAX_EXPONENT_DIGITS", "digits", "taken as 99"),
     (
         "names and descriptions of layers, names of their extensions",
         "manifest/layer/one.rs", "MAX_NAME",

@@ -33,13 +33,14 @@ impl From<OutOfMemory> for FileError {
 #[derive(Debug, Default)]
 pub struct Buffer {
     text: Vec<u8>,
+    normalized: Vec<u8>,
 }
 
 /// The JSON value in a file, whose text `buffer` holds from then on.
 /// What was seen of the file is noted as evidence.
 pub fn read_json<'b>(path: &Text, buffer: &'b mut Buffer, evidence: Option<&Evidence>) -> Result<Value<'b>, FileError> {
     buffer.text = read(path, evidence)?;
-    json::parse(&buffer.text).map_err(|error| match error {
+    json::parse(&buffer.text, &mut buffer.normalized).map_err(|error| match error {
         JsonError::Invalid => FileError::Unusable(FileReason::InvalidJson),
         JsonError::OutOfMemory => FileError::OutOfMemory,
     })

@@ -1,15 +1,14 @@
 //! Reading JSON the way existing manifests need it (LAY-70 to LAY-74, DRV-46, DRV-55, APP-249).
 //!
-//! [`parser`] goes over the text once and checks its grammar to the end of the first value. It builds the tree of [`value`]
-//! down to the level that files of the loader reach, and passes over what lies deeper without recursion. Strings point
-//! into the text; those with an escape or a NUL in them are written out by [`string`]. A string may hold any byte, and no
-//! text is looked at for UTF-8.
+//! Most files are plain: strict JSON in UTF-8 without escapes. [`value`] builds their tree at once, with strings that point
+//! into the text. All others take two steps. [`normalize`] walks the text once, without recursion: it checks the nesting, decodes every string, and
+//! writes the whole again as plain JSON that any strict parser takes. serde_json then checks the grammar and [`value`]
+//! builds the tree of that. Strings cross the step between the two in a code of one character a byte, so they may hold any byte.
 
-mod number;
-mod parser;
-mod string;
+mod normalize;
 mod value;
 
+use rust_alloc::vec::Vec;
 pub use value::{Object, Value};
 
 use crate::alloc::OutOfMemory;
@@ -29,12 +28,16 @@ impl From<OutOfMemory> for JsonError {
     }
 }
 
-/// The value a text starts with. What follows the first complete value is ignored (LAY-72).
-///
-/// # Errors
-/// See [`JsonError`].
-pub fn parse(text: &[u8]) -> Result<Value<'_>, JsonError> {
-    parser::parse(text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text))
+/// The value a text starts with. What follows the first complete value is ignored (LAY-72). `normalized` is room for the
+/// text of the second step.
+pub fn parse<'t>(text: &'t [u8], normalized: &'t mut Vec<u8>) -> Result<Value<'t>, JsonError> {
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+    match value::build_plain(text) {
+        Err(JsonError::Invalid) => {}
+        decided => return decided,
+    }
+    *normalized = normalize::normalize(text)?;
+    value::build_normalized(normalized)
 }
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
