@@ -120,7 +120,7 @@ impl Rules {
 /// All files of the output, the manifest included.
 fn generate(options: &Options, registry: &Registry, mut inputs: Vec<Input>) -> Result<Vec<File>, Error> {
     let rules = Rules::read(options)?;
-    let mut files = emit::all(&rules.plan(registry)?)?;
+    let mut files = emit::all(&rules.plan(registry)?);
     let names = std::iter::once("generator/policy.toml".to_owned()).chain(rules.files.iter().skip(1).map(overlay_name));
     let named = names.zip(&rules.files).map(|(name, file)| Input {
         name,

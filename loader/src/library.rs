@@ -1,8 +1,10 @@
 //! Shared libraries of drivers and layers.
 
+use crate::generated::lookup;
 use crate::generated::types::PFN_vkVoidFunction;
 use crate::journal::{Journal, LogBits, Raw};
 use crate::manifest::Text;
+use crate::proc_addr::is_own_entry_point;
 use crate::state;
 use crate::table;
 use core::ffi::CStr;
@@ -67,7 +69,8 @@ impl Library {
         // SAFETY: the address is only kept as an untyped word here; the caller of the function states its type.
         let symbol = unsafe { self.0.get::<*mut ()>(name.to_bytes_with_nul()) }.ok()?;
         let address = symbol.into_raw().cast::<()>();
-        if crate::proc_addr::is_own_entry_point(name, address) {
+        let known = lookup::find(name.to_bytes());
+        if known.is_some_and(|row| is_own_entry_point(row, address)) {
             return None;
         }
         // SAFETY: a non-null symbol of a function name is the address of a function.

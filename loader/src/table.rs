@@ -87,22 +87,17 @@ pub unsafe trait Slots: Sized {
         ROWS[usize::from(Self::rows()[index])].name()
     }
 
-    /// A table whose slots hold what `fill` gives for each index, and that is zero elsewhere.
+    /// A table whose slots hold what `fill` gives for each command, and that is zero elsewhere.
     ///
     /// # Safety
     /// `fill` never gives `None` if the slots are pointers that cannot be null.
-    unsafe fn build(mut fill: impl FnMut(usize) -> Slot) -> Self {
+    unsafe fn build(mut fill: impl FnMut(&'static Row) -> Slot) -> Self {
         let mut table = MaybeUninit::<Self>::zeroed();
-        for index in 0..Self::COUNT {
-            // SAFETY: by the trait's contract slot `index` is a word at this place inside the value.
-            unsafe {
-                table
-                    .as_mut_ptr()
-                    .byte_add(Self::FIRST)
-                    .cast::<Slot>()
-                    .add(index)
-                    .write(fill(index))
-            };
+        // SAFETY: by the trait's contract the slots lie at this place inside the value.
+        let first = unsafe { table.as_mut_ptr().byte_add(Self::FIRST).cast::<Slot>() };
+        for (index, row) in Self::commands().enumerate() {
+            // SAFETY: there is a slot for each command.
+            unsafe { first.add(index).write(fill(row)) };
         }
         // SAFETY: every slot is written, by this function's contract with a valid value, and the rest may be zero.
         unsafe { table.assume_init() }
@@ -110,21 +105,12 @@ pub unsafe trait Slots: Sized {
 
     /// The function at `index`; `None` also past the last slot.
     fn get(&self, index: usize) -> Slot {
-        // SAFETY: the index is checked.
-        (index < Self::COUNT)
-            .then(|| unsafe { self.get_unchecked(index) })
-            .flatten()
-    }
-
-    /// The function at `index`.
-    ///
-    /// # Safety
-    /// There is a slot with this index.
-    #[inline(always)]
-    unsafe fn get_unchecked(&self, index: usize) -> Slot {
         let first = core::ptr::from_ref(self).cast::<u8>();
-        // SAFETY: by the trait's contract slot `index` is a word at this place, and a function pointer or null.
-        unsafe { *first.add(Self::FIRST).cast::<Slot>().add(index) }
+        // SAFETY: the index is checked, and by the trait's contract slot `index` is a word at this place, and a function
+        // pointer or null.
+        (index < Self::COUNT)
+            .then(|| unsafe { *first.add(Self::FIRST).cast::<Slot>().add(index) })
+            .flatten()
     }
 }
 

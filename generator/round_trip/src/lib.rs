@@ -31,15 +31,16 @@ fn command(row: &Row) -> Value {
         Level::PhysicalDevice => "physical_device",
         Level::Device => "device",
     };
-    let core = (row.core != 0).then(|| format!("{}.{}", row.core >> 22, row.core >> 12 & 0x3ff));
-    let lookup = match row.gate {
+    // A rank counts the versions, the first of which is 1.0.
+    let core = row.rank.checked_sub(1).map(|minor| format!("1.{minor}"));
+    let lookup = match row.gate() {
         Gate::Instance(set) => any(instance_names(set)),
         Gate::Always => match &core {
             Some(version) if row.level != Level::Global => json!({"rule": "core", "version": version}),
             _ => json!({"rule": "always"}),
         },
     };
-    let device_lookup = match row.device_gate {
+    let device_lookup = match row.device_gate() {
         DeviceGate::Always => json!({"rule": "always"}),
         DeviceGate::Instance(set) => any(instance_names(set)),
         DeviceGate::Device(set) => any(set.iter().map(|it| text(it.name())).collect()),

@@ -76,11 +76,18 @@ fn names_share_a_function_where_the_dump_says_so_and_nowhere_else() {
         let name = command["name"].as_str().expect("a name");
         let row = rows[name];
         let trampoline = command["trampoline"].as_str().expect("a trampoline");
-        assert_eq!(row.trampoline as usize, rows[trampoline].trampoline as usize, "{name}");
+        assert_eq!(
+            row.trampoline() as usize,
+            rows[trampoline].trampoline() as usize,
+            "{name}"
+        );
         match command["terminator"].as_str() {
-            None => assert!(row.terminator.is_none(), "{name}"),
+            None => assert!(row.terminator().is_none(), "{name}"),
             Some(terminator) => {
-                let (own, other) = (row.terminator.expect(name), rows[terminator].terminator.expect(name));
+                let (own, other) = (
+                    row.terminator().expect(name),
+                    rows[terminator].terminator().expect(name),
+                );
                 assert_eq!(own as usize, other as usize, "{name}");
             }
         }
@@ -90,7 +97,7 @@ fn names_share_a_function_where_the_dump_says_so_and_nowhere_else() {
         .expect("commands")
         .iter()
         .filter(|it| it["trampoline"] == it["name"]);
-    let functions: BTreeSet<usize> = ROWS.iter().map(|row| row.trampoline as usize).collect();
+    let functions: BTreeSet<usize> = ROWS.iter().map(|row| row.trampoline() as usize).collect();
     assert_eq!(
         functions.len(),
         own.count(),

@@ -1,10 +1,8 @@
-//! `lookup.rs`: a row for each command, and the displacements of a perfect hash over their names (GEN-64).
+//! `lookup.rs`: a row for each command, and the search for a name (GEN-64).
 
 use super::file::File;
 use super::signature::pfn;
 use super::trampoline::first_parameter;
-use crate::error::Error;
-use crate::hash;
 use crate::names::ident;
 use crate::plan::{CommandPlan, DeviceGate, Gate, Place, Plan};
 use proc_macro2::{Literal, TokenStream};
@@ -14,61 +12,15 @@ use vk_registry::model::Level;
 /// Row types, the search, and the macro that makes rows.
 const SEARCH: &str = include_str!("templates/lookup.rs");
 
-pub(super) fn file(plan: &Plan<'_>) -> Result<File, Error> {
-    let names: Vec<&str> = plan
-        .commands
-        .iter()
-        .map(|command| command.command.name.as_str())
-        .collect();
-    let displacements = displacements(&names)?;
-    let displacements = displacements
-        .iter()
-        .map(|&displacement| Literal::u8_unsuffixed(displacement));
+/// The macro that makes a table of functions.
+const FUNCTIONS: &str = include_str!("templates/functions.rs");
+
+pub(super) fn files(plan: &Plan<'_>) -> [File; 2] {
     let rows = plan.commands.iter().map(|command| row(plan, command));
-    Ok(File::rust(plan, "lookup.rs")
-        .text(SEARCH)
-        .items(quote! {
-            #[doc = " For each bucket the displacement that keeps its names apart from all others."]
-            static DISPLACEMENTS: [u8; hash::BUCKETS] = [#(#displacements),*];
-        })
-        .rows("rows", rows))
-}
-
-/// A displacement for each bucket such that no two names share a position; fails when there is none.
-fn displacements(names: &[&str]) -> Result<Vec<u8>, Error> {
-    let mut buckets: Vec<(usize, Vec<u64>)> = (0..hash::BUCKETS).map(|bucket| (bucket, Vec::new())).collect();
-    for name in names {
-        let hash = hash::hash(name.as_bytes());
-        buckets[hash::bucket(hash)].1.push(hash);
-    }
-    // Full buckets first, while there is most room; the index keeps the order stable.
-    buckets.sort_by_key(|(bucket, hashes)| (std::cmp::Reverse(hashes.len()), *bucket));
-    let mut taken = vec![false; hash::POSITIONS];
-    let mut displacements = vec![0; hash::BUCKETS];
-    for (bucket, hashes) in buckets {
-        let found = (0..=u8::MAX).find_map(|displacement| Some((displacement, free(&hashes, displacement, &taken)?)));
-        let Some((displacement, positions)) = found else {
-            return Err(Error::Registry(vec![
-                "lookup: no perfect hash; enlarge its table".to_owned(),
-            ]));
-        };
-        displacements[bucket] = displacement;
-        positions.into_iter().for_each(|position| taken[position] = true);
-    }
-    Ok(displacements)
-}
-
-/// The positions of the hashes, if all of them are free and distinct.
-fn free(hashes: &[u64], displacement: u8, taken: &[bool]) -> Option<Vec<usize>> {
-    let mut positions = Vec::with_capacity(hashes.len());
-    for &hash in hashes {
-        let position = hash::position(hash, displacement);
-        if taken[position] || positions.contains(&position) {
-            return None;
-        }
-        positions.push(position);
-    }
-    Some(positions)
+    [
+        File::rust(plan, "functions.rs").text(FUNCTIONS),
+        File::rust(plan, "lookup.rs").text(SEARCH).rows("rows", rows),
+    ]
 }
 
 fn row(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {

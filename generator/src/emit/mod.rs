@@ -17,25 +17,24 @@ mod types;
 pub use file::File;
 pub use manifest::{Input, manifest};
 
-use crate::error::Error;
 use crate::plan::Plan;
 
 /// The text of the module that declares all others.
 const ROOT: &str = include_str!("templates/root.rs");
 
 /// All emitted files except the manifest, sorted by path.
-pub fn all(plan: &Plan<'_>) -> Result<Vec<File>, Error> {
+pub fn all(plan: &Plan<'_>) -> Vec<File> {
     let mut files = vec![File::rust(plan, "mod.rs").text(ROOT)];
     files.extend(types::files(plan));
     files.push(pfn::file(plan));
     files.extend(dispatch::files(plan));
     files.extend(trampoline::files(plan));
     files.extend(terminator::files(plan));
-    files.push(lookup::file(plan)?);
+    files.extend(lookup::files(plan));
     files.push(extensions::file(plan));
     files.push(object_types::file(plan));
     files.extend(slots::files(plan));
     files.extend(exports::files(plan));
     files.sort_by(|a, b| a.path.cmp(&b.path));
-    Ok(files)
+    files
 }

@@ -33,7 +33,7 @@ impl<'a> Places<'a> {
         Ok(Self {
             options,
             policy,
-            emitted: emit::all(plan)?,
+            emitted: emit::all(plan),
             xml,
         })
     }

@@ -53,7 +53,7 @@ pub(crate) fn policy(text: &str) -> Policy {
 /// All files that the registry and the policy give.
 pub(crate) fn generate(registry: &Registry, policy: &Policy) -> Vec<File> {
     let plan = Plan::new(registry, policy).unwrap_or_else(|problems| panic!("{problems:#?}"));
-    emit::all(&plan).expect("a lookup table")
+    emit::all(&plan)
 }
 
 /// The misfits between a registry and a policy's text, as printed.

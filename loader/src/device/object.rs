@@ -1,17 +1,19 @@
 //! The record that the loader keeps of a device (APP-146, DRV-199).
 
 use crate::alloc::{HostAllocator, HostBox, Latest, OutOfMemory};
+use crate::ffi::Uncounted;
 use crate::ffi::layer_interface::GetDeviceProcAddr;
 use crate::generated::dispatch::{DeviceTable, DeviceTerminatorTable};
 use crate::generated::extensions::{DeviceExtension, DeviceExtensionSet};
-use crate::generated::lookup;
+use crate::generated::lookup::{self, NO_ANSWER, Row};
 use crate::generated::terminator;
 use crate::generated::types::{PFN_vkVoidFunction, VkDevice};
 use crate::instance::{Instance, InstanceDriver};
 use crate::proc_addr;
 use crate::state::{self, Linked};
+use crate::table::{Entry, Slot};
 use crate::walks::Walks;
-use core::ffi::{CStr, c_void};
+use core::ffi::c_void;
 use core::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 use std::sync::OnceLock;
 
@@ -21,6 +23,7 @@ use std::sync::OnceLock;
 #[repr(C)]
 pub struct Device {
     table: DeviceTable,
+    answers: Answers,
     /// [`Device::highest_rank`].
     highest_rank: AtomicU8,
     next: AtomicPtr<Self>,
@@ -36,6 +39,9 @@ pub struct Device {
     pub(super) bottom: Latest<Bottom>,
     walks: Walks,
 }
+
+/// What a device's look-up answers without a thought, by slot.
+type Answers = [Entry<Slot>; NO_ANSWER + 1];
 
 /// What the end of the chain learned when the driver made its device.
 pub(super) struct Bottom {
@@ -66,6 +72,7 @@ impl Device {
         HostBox::try_new(
             Self {
                 table: proc_addr::empty_device_table(),
+                answers: [const { Entry::new(None) }; NO_ANSWER + 1],
                 highest_rank: AtomicU8::new(lookup::ALL_RANKS),
                 next: AtomicPtr::new(core::ptr::null_mut()),
                 allocator,
@@ -94,6 +101,13 @@ impl Device {
     #[inline(always)]
     pub fn table(&self) -> &DeviceTable {
         &self.table
+    }
+
+    /// What the look-up gives for each slot of the table: NULL for what nobody answers or the device hides, and until the
+    /// chain has made the device. One more is always NULL.
+    #[inline(always)]
+    pub fn answers(&self) -> &Answers {
+        &self.answers
     }
 
     /// The instance it belongs to.
@@ -137,7 +151,6 @@ impl Device {
     }
 
     /// The rank of the newest core version whose commands the look-up shows (APP-46).
-    #[inline(always)]
     pub fn highest_rank(&self) -> u8 {
         self.highest_rank.load(Ordering::Relaxed)
     }
@@ -165,21 +178,21 @@ impl Device {
     }
 
     /// Asks the top of the chain for a function that the registry does not know.
-    pub fn ask_chain(&self, name: &CStr) -> PFN_vkVoidFunction {
+    pub fn ask_chain(&self, name: Uncounted<'_>) -> PFN_vkVoidFunction {
         let lookup = *self.lookup.get()?;
         if core::ptr::fn_addr_eq(lookup, terminator::vkGetDeviceProcAddr as GetDeviceProcAddr) {
             // Without layers the driver is the chain.
-            return self.ask_driver(name);
+            return self.ask_driver(name, None);
         }
         // SAFETY: the topmost entity's lookup function with the handle that it returned.
         unsafe { lookup(self.handle(), name.as_ptr()) }
     }
 
-    /// Asks the driver for a function.
-    pub fn ask_driver(&self, name: &CStr) -> PFN_vkVoidFunction {
+    /// Asks the driver for a function; `row` is that of the command unless the registry does not know it.
+    pub fn ask_driver(&self, name: Uncounted<'_>, row: Option<&Row>) -> PFN_vkVoidFunction {
         let bottom = self.bottom.get()?;
         // SAFETY: the driver's lookup function with its own device.
-        unsafe { driver_function(bottom.get_device_proc_addr, bottom.handle, name) }
+        unsafe { driver_function(bottom.get_device_proc_addr, bottom.handle, name, row) }
     }
 
     /// Makes sure that no walk over the devices holds this one or will, before it is destroyed.
@@ -193,10 +206,15 @@ impl Device {
 ///
 /// # Safety
 /// `lookup` is the driver's, `handle` one of its devices.
-pub(super) unsafe fn driver_function(lookup: GetDeviceProcAddr, handle: VkDevice, name: &CStr) -> PFN_vkVoidFunction {
+pub(super) unsafe fn driver_function(
+    lookup: GetDeviceProcAddr,
+    handle: VkDevice,
+    name: Uncounted<'_>,
+    row: Option<&Row>,
+) -> PFN_vkVoidFunction {
     // SAFETY: by this function's contract.
     let found = unsafe { lookup(handle, name.as_ptr()) };
-    found.filter(|&function| !proc_addr::is_own_entry_point(name, function as *const ()))
+    found.filter(|&function| row.is_none_or(|row| !proc_addr::is_own_entry_point(row, function as *const ())))
 }
 
 impl Linked for Device {

@@ -9,7 +9,7 @@ use crate::ffi;
 use crate::ffi::layer_interface::GetDeviceProcAddr;
 use crate::generated::dispatch::DeviceTerminatorTable;
 use crate::generated::extensions::{DeviceExtension, DeviceExtensionSet, InstanceExtension};
-use crate::generated::lookup::{DeviceGate, ROWS};
+use crate::generated::lookup::{DeviceGate, Row};
 use crate::generated::types::{
     VkAllocationCallbacks, VkDevice, VkDeviceCreateInfo, VkPhysicalDeviceFeatures2,
     VkPhysicalDeviceMaintenance5Features, VkPhysicalDeviceProperties, VkResult, VkSystemAllocationScope,
@@ -275,9 +275,8 @@ impl Creation<'_> {
         handle: VkDevice,
         enabled: DeviceExtensionSet,
     ) -> DeviceTerminatorTable {
-        let function = |index: usize| {
-            let row = &ROWS[usize::from(DeviceTerminatorTable::rows()[index])];
-            let reachable = match row.device_gate {
+        let function = |row: &'static Row| {
+            let reachable = match row.device_gate() {
                 DeviceGate::Always => true,
                 DeviceGate::Device(any) => enabled.intersects(any),
                 DeviceGate::Instance(any) => self.device.instance().enabled.get().intersects(any),
@@ -286,7 +285,7 @@ impl Creation<'_> {
                 return None;
             }
             // SAFETY: the driver's lookup function with its own device.
-            unsafe { driver_function(gdpa, handle, row.name()) }
+            unsafe { driver_function(gdpa, handle, row.name().into(), Some(row)) }
         };
         // SAFETY: the slots may be null.
         unsafe { DeviceTerminatorTable::build(function) }

@@ -1,9 +1,12 @@
 //! Negotiating the driver interface and finding its first functions (DRV-62 to DRV-71).
 
+use crate::ffi::Uncounted;
+use crate::generated::lookup::{self as commands, Function, Row};
 use crate::generated::types::VkAllocationCallbacks;
 use crate::generated::types::{PFN_vkVoidFunction, VkExtensionProperties, VkInstanceCreateInfo, VkResult};
 use crate::handle::{Driver, InstanceHandle};
 use crate::library::typed;
+use crate::proc_addr::is_own_entry_point;
 use core::ffi::{CStr, c_char};
 
 /// `vk_icdGetInstanceProcAddr`, `vk_icdGetPhysicalDeviceProcAddr` and a driver's `vkGetInstanceProcAddr`.
@@ -56,10 +59,26 @@ const CREATE_INSTANCE: &CStr = c"vkCreateInstance";
 const ENUMERATE_EXTENSIONS: &CStr = c"vkEnumerateInstanceExtensionProperties";
 
 /// Asks a driver for a function. One of the loader's own functions counts as absent (DRV section 23).
-pub fn lookup(gpa: GetProcAddr, instance: InstanceHandle<Driver>, name: &CStr) -> PFN_vkVoidFunction {
+pub fn lookup(gpa: GetProcAddr, instance: InstanceHandle<Driver>, name: Uncounted<'_>) -> PFN_vkVoidFunction {
+    let found = ask(gpa, instance, name)?;
+    match commands::find(name.count().to_bytes()) {
+        Some(row) => not_own(row, found),
+        None => Some(found),
+    }
+}
+
+/// [`lookup`] for a command whose row is known.
+pub fn lookup_known(gpa: GetProcAddr, instance: InstanceHandle<Driver>, row: &Row) -> PFN_vkVoidFunction {
+    not_own(row, ask(gpa, instance, row.name().into())?)
+}
+
+fn ask(gpa: GetProcAddr, instance: InstanceHandle<Driver>, name: Uncounted<'_>) -> PFN_vkVoidFunction {
     // SAFETY: `gpa` is the driver's lookup function, called with its own instance or NULL and a terminated name.
-    let found = unsafe { gpa(instance, name.as_ptr()) };
-    found.filter(|&function| !crate::proc_addr::is_own_entry_point(name, function as *const ()))
+    unsafe { gpa(instance, name.as_ptr()) }
+}
+
+fn not_own(row: &Row, function: Function) -> PFN_vkVoidFunction {
+    (!is_own_entry_point(row, function as *const ())).then_some(function)
 }
 
 fn negotiated(negotiate: Negotiate) -> Result<u32, NegotiationError> {
@@ -84,7 +103,7 @@ impl Interface {
         // SAFETY: see above.
         let negotiate = unsafe { typed::<Negotiate>(export(NEGOTIATE)) }.or_else(|| {
             // SAFETY: see above.
-            unsafe { typed::<Negotiate>(lookup(gpa?, InstanceHandle::NULL, NEGOTIATE)) }
+            unsafe { typed::<Negotiate>(lookup(gpa?, InstanceHandle::NULL, NEGOTIATE.into())) }
         });
         let mut version = match negotiate {
             Some(negotiate) => negotiated(negotiate)?,
@@ -99,12 +118,12 @@ impl Interface {
         };
         version = version.max(1);
         // SAFETY: see above.
-        let create = unsafe { typed(lookup(gpa, InstanceHandle::NULL, CREATE_INSTANCE)) };
+        let create = unsafe { typed(lookup(gpa, InstanceHandle::NULL, CREATE_INSTANCE.into())) };
         // SAFETY: see above.
-        let extensions = unsafe { typed(lookup(gpa, InstanceHandle::NULL, ENUMERATE_EXTENSIONS)) };
+        let extensions = unsafe { typed(lookup(gpa, InstanceHandle::NULL, ENUMERATE_EXTENSIONS.into())) };
         let queried = || {
             if version >= 7 {
-                lookup(gpa, InstanceHandle::NULL, GET_PHYSICAL_DEVICE_PROC_ADDR)
+                lookup(gpa, InstanceHandle::NULL, GET_PHYSICAL_DEVICE_PROC_ADDR.into())
             } else {
                 None
             }
@@ -148,7 +167,7 @@ impl Interface {
     /// Negotiates with a driver the application gave directly (DRV-83). It must speak version 7.
     pub fn of_direct_driver(gpa: GetProcAddr) -> Result<Self, NegotiationError> {
         let find = |name: &'static CStr| {
-            lookup(gpa, InstanceHandle::NULL, name)
+            lookup(gpa, InstanceHandle::NULL, name.into())
                 .ok_or(NegotiationError::Missing(name))
                 .map(Some)
         };
@@ -159,7 +178,7 @@ impl Interface {
         if version < 7 {
             return Err(NegotiationError::Refused(version));
         }
-        let physical_device = lookup(gpa, InstanceHandle::NULL, GET_PHYSICAL_DEVICE_PROC_ADDR);
+        let physical_device = lookup(gpa, InstanceHandle::NULL, GET_PHYSICAL_DEVICE_PROC_ADDR.into());
         Ok(Self {
             version,
             get_instance_proc_addr: gpa,
@@ -177,7 +196,7 @@ impl Interface {
         let function = lookup(
             self.get_instance_proc_addr,
             InstanceHandle::NULL,
-            c"vkEnumerateInstanceVersion",
+            c"vkEnumerateInstanceVersion".into(),
         );
         // SAFETY: the name is paired with its documented signature.
         let function: EnumerateInstanceVersion = unsafe { typed(function) }?;

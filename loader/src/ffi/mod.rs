@@ -7,4 +7,4 @@ mod text;
 
 pub use array::{TwoCall, write_all};
 pub use chain::{chain, chain_mut, find};
-pub use text::{c_array, c_name, c_text, fixed_text, is_valid_name, requested_name, set_fixed_text};
+pub use text::{Uncounted, c_array, c_name, c_text, fixed_text, is_valid_name, requested_name, set_fixed_text};

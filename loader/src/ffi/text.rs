@@ -1,9 +1,42 @@
 //! C strings of callers, and the fixed arrays that Vulkan keeps names in.
 
 use core::ffi::{CStr, c_char};
+use core::marker::PhantomData;
+use core::ptr::NonNull;
 
 /// Longest layer or extension name in bytes before its terminator (APP-70).
 const LONGEST_NAME: usize = 256;
+
+/// A C string whose length nobody has counted: one word instead of two, for names that are mostly passed on.
+#[derive(Clone, Copy)]
+pub struct Uncounted<'a>(NonNull<c_char>, PhantomData<&'a CStr>);
+
+impl<'a> Uncounted<'a> {
+    /// The address, never null.
+    pub fn as_ptr(self) -> *const c_char {
+        self.0.as_ptr()
+    }
+
+    /// Whether the string begins with `vk`, as every command does.
+    pub fn is_vulkan(self) -> bool {
+        let first = self.as_ptr().cast::<u8>();
+        // SAFETY: the string is terminated, so a byte follows one that is not zero.
+        unsafe { *first == b'v' && *first.add(1) == b'k' }
+    }
+
+    /// The string with its length.
+    pub fn count(self) -> &'a CStr {
+        // SAFETY: made of a terminated string that lives as long.
+        unsafe { CStr::from_ptr(self.as_ptr()) }
+    }
+}
+
+impl<'a> From<&'a CStr> for Uncounted<'a> {
+    fn from(text: &'a CStr) -> Self {
+        // SAFETY: the address of a reference is not null.
+        Self(unsafe { NonNull::new_unchecked(text.as_ptr().cast_mut()) }, PhantomData)
+    }
+}
 
 /// A C string; NULL is the empty one.
 ///

@@ -3,6 +3,7 @@
 use super::Instance;
 use crate::alloc::{HostAllocator, HostText};
 use crate::driver::{Driver, GetProcAddr};
+use crate::ffi::Uncounted;
 use crate::generated::dispatch::{DriverTable, UNKNOWN_SLOTS};
 use crate::generated::extensions::InstanceExtensionSet;
 use crate::generated::types::{PFN_vkVoidFunction, VkAllocationCallbacks};
@@ -13,7 +14,6 @@ use crate::state::lock;
 use crate::table::{Entry, Slot};
 use crate::turns::Turns;
 use crate::walks::Walks;
-use core::ffi::CStr;
 use core::sync::atomic::AtomicU32;
 use std::sync::Mutex;
 
@@ -124,7 +124,7 @@ impl InstanceDriver {
     }
 
     /// Asks the driver for one of its instance-level functions.
-    pub fn lookup(&self, name: &CStr) -> PFN_vkVoidFunction {
+    pub fn lookup(&self, name: Uncounted<'_>) -> PFN_vkVoidFunction {
         crate::driver::lookup(self.get_instance_proc_addr, self.handle, name)
     }
 

@@ -291,7 +291,7 @@ impl Creation<'_> {
     ) -> Result<Option<HostBox<InstanceDriver>>, OutOfMemory> {
         let gipa = driver.interface.get_instance_proc_addr;
         // SAFETY: the slots may be null.
-        let functions = unsafe { DriverTable::build(|index| driver::lookup(gipa, handle, DriverTable::name(index))) };
+        let functions = unsafe { DriverTable::build(|row| driver::lookup_known(gipa, handle, row)) };
         let destroy = functions.vkDestroyInstance;
         let missing = MANDATORY.iter().find(|&&slot| functions.get(slot).is_none());
         if let Some(&slot) = missing {

@@ -34,18 +34,18 @@ pub unsafe fn bottom_get_instance_proc_addr(handle: InstanceHandle<Chain>, name:
     }
     let row = lookup::find(name.to_bytes());
     if let Some(row) = row.filter(|_| WITHOUT_INSTANCE.contains(&name)) {
-        return row.terminator;
+        return row.terminator();
     }
     // SAFETY: by this function's contract.
     let instance = unsafe { seam::chain_instance(handle) }?;
     match row {
         Some(row) if row.level != Level::Device => known(instance, row),
-        Some(row) if matches!(row.device_gate, DeviceGate::Instance(any) if instance.enabled.get().intersects(any)) => {
-            row.terminator
+        Some(row) if matches!(row.device_gate(), DeviceGate::Instance(any) if instance.enabled.get().intersects(any)) => {
+            row.terminator()
         }
         Some(_) => unrecognized(instance, name),
-        None => unknown::for_layer_physical_device(instance, name)
-            .or_else(|| unknown::for_layer_device(instance, name))
+        None => unknown::for_layer_physical_device(instance, name.into())
+            .or_else(|| unknown::for_layer_device(instance, name.into()))
             .or_else(|| unrecognized(instance, name)),
     }
 }
@@ -81,14 +81,14 @@ pub unsafe extern "system" fn bottom_get_physical_device_proc_addr(
     match lookup::find(name.to_bytes()) {
         Some(row) if matches!(row.level, Level::Instance | Level::PhysicalDevice) => known(instance, row),
         Some(_) => None,
-        None => unknown::for_layer_physical_device(instance, name),
+        None => unknown::for_layer_physical_device(instance, name.into()),
     }
 }
 
 fn known(instance: &Instance, row: &Row) -> PFN_vkVoidFunction {
-    match row.gate {
-        Gate::Always => row.terminator,
-        Gate::Instance(any) => row.terminator.filter(|_| instance.enabled.get().intersects(any)),
+    match row.gate() {
+        Gate::Always => row.terminator(),
+        Gate::Instance(any) => row.terminator().filter(|_| instance.enabled.get().intersects(any)),
     }
 }
 
@@ -106,19 +106,19 @@ pub unsafe fn bottom_get_device_proc_addr(handle: VkDevice, name: *const c_char)
     let device = unsafe { seam::device_by_word(handle) }?;
     match lookup::find(name.to_bytes()) {
         Some(row) => known_to_device(device, row),
-        None => device.ask_driver(name),
+        None => device.ask_driver(name.into(), None),
     }
 }
 
 /// What the end of the device chain has for a known command.
 pub(super) fn known_to_device(device: &Device, row: &Row) -> PFN_vkVoidFunction {
-    let enabled = match row.device_gate {
-        DeviceGate::Always if is(row, row::vkGetDeviceProcAddr) => return row.terminator,
+    let enabled = match row.device_gate() {
+        DeviceGate::Always if is(row, row::vkGetDeviceProcAddr) => return row.terminator(),
         DeviceGate::Always if row.level != Level::Device => return None,
-        DeviceGate::Always => return device.ask_driver(row.name()),
+        DeviceGate::Always => return device.ask_driver(row.name().into(), Some(row)),
         DeviceGate::Device(any) => device.enabled().intersects(any),
         DeviceGate::Instance(any) => device.instance().enabled.get().intersects(any),
     };
     // The driver is not asked for what the loader must see first (DRV-204).
-    row.terminator.filter(|_| enabled)
+    row.terminator().filter(|_| enabled)
 }

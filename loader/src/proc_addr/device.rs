@@ -2,9 +2,9 @@
 
 use super::tables::absent_to_null;
 use crate::device::Device;
+use crate::ffi::Uncounted;
 use crate::generated::extensions::{DeviceExtension, InstanceExtension};
-use crate::generated::lookup::{self, Level, Place, ROWS, row};
-use crate::generated::slots;
+use crate::generated::lookup::{Command, Level, row};
 use crate::generated::types::{PFN_vkVoidFunction, VkDevice};
 use crate::seam;
 use crate::table::Slots;
@@ -38,7 +38,7 @@ const fn answer(number: u16) -> Answer {
 }
 
 /// Whether the look-up of a device may answer a command with something else than its slot.
-pub const fn is_loaders(number: u16) -> bool {
+pub(super) const fn is_loaders(number: u16) -> bool {
     !matches!(answer(number), Answer::Slot)
 }
 
@@ -49,26 +49,23 @@ pub const fn is_loaders(number: u16) -> bool {
 #[inline(always)]
 pub unsafe fn get_device_proc_addr(handle: VkDevice, name: *const c_char) -> PFN_vkVoidFunction {
     if name.is_null() {
-        return None;
+        // SAFETY: passed on. Where every other way out is a jump, that of a hit needs none.
+        return unsafe { decide(handle, c"".into(), None) };
     }
     // SAFETY: terminated by this function's contract.
     let name = unsafe { CStr::from_ptr(name) };
-    let place = lookup::place(name.to_bytes());
-    if place.is_none_or(|place| !place.is_ranked()) {
+    let command = Command::find(name.to_bytes());
+    let Some(plain) = command.filter(|command| command.is_plain()) else {
         // SAFETY: passed on.
-        return unsafe { decide(handle, name, place) };
-    }
-    // SAFETY: passed on.
-    let (Some(place), Some(table)) = (place, unsafe { seam::device_table(handle) }) else {
-        return None;
+        return unsafe { decide(handle, name.into(), command) };
     };
-    // SAFETY: `device_table` gave it.
-    if !place.is_shown(unsafe { Device::of_table(table) }.highest_rank()) {
-        return None;
-    }
-    // SAFETY: a command with a rank has a slot.
-    let function = unsafe { table.get_unchecked(usize::from(place.slot)) };
-    function.filter(|&function| !slots::is_missing_stub(Some(function)))
+    // SAFETY: passed on.
+    let Some(table) = (unsafe { seam::device_table(handle) }) else {
+        // SAFETY: passed on.
+        return unsafe { decide(handle, name.into(), command) };
+    };
+    // SAFETY: `device_table` gave the table, and a command's number is that of an answer.
+    unsafe { Device::of_table(table).answers().get_unchecked(plain.answer()) }.get()
 }
 
 /// The answer to a name that needs more than a look into the table.
@@ -76,13 +73,13 @@ pub unsafe fn get_device_proc_addr(handle: VkDevice, name: *const c_char) -> PFN
 /// # Safety
 /// As for [`get_device_proc_addr`].
 #[inline(never)]
-unsafe fn decide(handle: VkDevice, name: &CStr, place: Option<&Place>) -> PFN_vkVoidFunction {
-    if !name.to_bytes().starts_with(b"vk") {
+unsafe fn decide(handle: VkDevice, name: Uncounted<'_>, command: Option<Command>) -> PFN_vkVoidFunction {
+    if !name.is_vulkan() {
         return None;
     }
-    let found = place.map(|place| (&ROWS[usize::from(place.row)], answer(place.row)));
+    let found = command.map(|command| (command.row(), answer(command.number())));
     if let Some((row, Answer::Loader)) = found {
-        return Some(row.trampoline);
+        return Some(row.trampoline());
     }
     // SAFETY: passed on.
     let table = unsafe { seam::device_table(handle) }?;
@@ -91,21 +88,21 @@ unsafe fn decide(handle: VkDevice, name: &CStr, place: Option<&Place>) -> PFN_vk
     let Some((row, answer)) = found else {
         return device.ask_chain(name);
     };
-    if row.level != Level::Device || lookup::rank(row.core) > device.highest_rank() {
+    if row.level != Level::Device || row.rank > device.highest_rank() {
         return None;
     }
     match answer {
         Answer::Slot => absent_to_null(Slots::get(table, usize::from(row.slot))),
-        Answer::Loader | Answer::LoaderForDevice => Some(row.trampoline),
+        Answer::Loader | Answer::LoaderForDevice => Some(row.trampoline()),
         Answer::DebugMarker => {
-            Some(row.trampoline).filter(|_| device.names_objects(DeviceExtension::VK_EXT_debug_marker))
+            Some(row.trampoline()).filter(|_| device.names_objects(DeviceExtension::VK_EXT_debug_marker))
         }
         Answer::DebugUtils => {
             let enabled = device
                 .instance()
                 .enabled
                 .contains(InstanceExtension::VK_EXT_debug_utils);
-            Some(row.trampoline).filter(|_| enabled)
+            Some(row.trampoline()).filter(|_| enabled)
         }
     }
 }

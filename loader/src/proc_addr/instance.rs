@@ -1,10 +1,12 @@
 //! `vkGetInstanceProcAddr` as the application calls it (APP-20 to APP-35, DRV-212).
 
 use super::unknown;
-use crate::generated::lookup::{self, Gate, Level, Place, ROWS, is, row};
+use crate::ffi::Uncounted;
+use crate::generated::lookup::{Command, Gate, Level, is, row};
 use crate::generated::types::PFN_vkVoidFunction;
 use crate::handle::{App, InstanceHandle};
 use crate::seam;
+use crate::state;
 use crate::version::ApiVersion;
 use core::ffi::{CStr, c_char};
 
@@ -16,19 +18,26 @@ use core::ffi::{CStr, c_char};
 #[inline(always)]
 pub unsafe fn get_instance_proc_addr(handle: InstanceHandle<App>, name: *const c_char) -> PFN_vkVoidFunction {
     if name.is_null() {
-        return None;
+        // Where every other way out is a jump, that of a hit needs none.
+        return no_name();
     }
     // SAFETY: terminated by this function's contract.
     let name = unsafe { CStr::from_ptr(name) };
-    let place = lookup::place(name.to_bytes());
-    if let Some(place) = place.filter(|place| place.is_ranked()) {
-        // SAFETY: passed on.
-        if unsafe { seam::instance_object(handle) }.is_some() {
-            return Some(ROWS[usize::from(place.row)].trampoline);
+    let command = Command::find(name.to_bytes());
+    if let Some(command) = command.filter(|command| command.is_plain()) {
+        // The newest instance, nearly always the only one, is valid since it is alive.
+        if core::ptr::eq(handle.raw().cast(), state::INSTANCES.newest().as_ptr()) {
+            return Some(command.trampoline());
         }
     }
     // SAFETY: passed on.
-    unsafe { decide(handle, name, place) }
+    unsafe { decide(handle, name.into(), command) }
+}
+
+#[cold]
+#[inline(never)]
+fn no_name() -> PFN_vkVoidFunction {
+    None
 }
 
 /// The answer to a name that not every valid instance has, or to a handle that may be none.
@@ -36,17 +45,17 @@ pub unsafe fn get_instance_proc_addr(handle: InstanceHandle<App>, name: *const c
 /// # Safety
 /// As for [`get_instance_proc_addr`].
 #[inline(never)]
-unsafe fn decide(handle: InstanceHandle<App>, name: &CStr, place: Option<&Place>) -> PFN_vkVoidFunction {
-    let row = place.map(|place| &ROWS[usize::from(place.row)]);
+unsafe fn decide(handle: InstanceHandle<App>, name: Uncounted<'_>, command: Option<Command>) -> PFN_vkVoidFunction {
+    let row = command.map(Command::row);
     if let Some(row) = row {
         if is(row, row::vkGetInstanceProcAddr) {
-            return Some(row.trampoline);
+            return Some(row.trampoline());
         }
         if row.level == Level::Global {
             // SAFETY: passed on.
             let instance = unsafe { seam::instance_object(handle) };
             let hidden = instance.is_some_and(|instance| instance.api_version() >= ApiVersion::V1_3);
-            return Some(row.trampoline).filter(|_| !hidden);
+            return Some(row.trampoline()).filter(|_| !hidden);
         }
     }
     if handle.is_null() {
@@ -57,9 +66,9 @@ unsafe fn decide(handle: InstanceHandle<App>, name: &CStr, place: Option<&Place>
         return seam::reject(row::vkGetInstanceProcAddr);
     };
     match row {
-        Some(row) => match row.gate {
-            Gate::Always => Some(row.trampoline),
-            Gate::Instance(any) => Some(row.trampoline).filter(|_| instance.enabled.get().intersects(any)),
+        Some(row) => match row.gate() {
+            Gate::Always => Some(row.trampoline()),
+            Gate::Instance(any) => Some(row.trampoline()).filter(|_| instance.enabled.get().intersects(any)),
         },
         None => unknown::for_application(instance, name),
     }

@@ -1,6 +1,6 @@
 //! From a name to a function: the two look-ups of the application and the two at the end of the chains.
 //!
-//! All of them start from [`crate::generated::lookup::find`], which knows every command of the registry with its level,
+//! All of them start from [`crate::generated::lookup::Command::find`], which knows every command of the registry with its level,
 //! its gate and its slots; what is left to decide here is which answer a caller may get (APP-20 to APP-49, LAY-240,
 //! LAY-291). Names the registry does not know are the business of [`unknown`].
 
@@ -9,10 +9,12 @@ mod device;
 pub mod hash;
 mod instance;
 mod tables;
+#[cfg(test)]
+mod tests;
 mod unknown;
 
 pub use bottom::{bottom_get_device_proc_addr, bottom_get_instance_proc_addr, bottom_get_physical_device_proc_addr};
-pub use device::{get_device_proc_addr, is_loaders};
+pub use device::get_device_proc_addr;
 pub use instance::get_instance_proc_addr;
 pub use tables::{
     absent_to_null, empty_device_table, empty_instance_table, fill_device_table, fill_instance_table,
@@ -23,16 +25,18 @@ pub use unknown::{
     missing_physical_device_function,
 };
 
-use crate::generated::lookup;
-use core::ffi::CStr;
+use crate::generated::lookup::{Row, row};
 
-/// Whether an address that a driver or layer gave for `name` is the loader's own function, which would never come back
+/// Whether an address that a driver or layer gave for a command is the loader's own function, which would never come back
 /// (LAY-215).
-pub fn is_own_entry_point(name: &CStr, address: *const ()) -> bool {
-    lookup::find(name.to_bytes()).is_some_and(|row| {
-        [Some(row.trampoline), row.terminator]
-            .into_iter()
-            .flatten()
-            .any(|own| core::ptr::eq(own as *const (), address))
-    })
+pub fn is_own_entry_point(row: &Row, address: *const ()) -> bool {
+    core::ptr::eq(row.trampoline() as *const (), address)
+        || row
+            .terminator()
+            .is_some_and(|terminator| core::ptr::eq(terminator as *const (), address))
+}
+
+/// Whether one of the application's look-ups does more for a command than look at its gate and at the handle.
+pub const fn is_special(number: u16) -> bool {
+    number == row::vkGetInstanceProcAddr || device::is_loaders(number)
 }

@@ -18,25 +18,20 @@ use crate::table::{self, SharedSlots, Slot, Slots};
 /// A table in which every command is missing.
 pub fn empty_instance_table() -> InstanceTable {
     // SAFETY: every slot has a stub.
-    unsafe { InstanceTable::build(slots::missing_instance) }
+    unsafe { InstanceTable::build(|row| slots::missing_instance(usize::from(row.slot))) }
 }
 
 /// A table in which every command is missing and every unknown function reports that it is not there.
 pub fn empty_device_table() -> DeviceTable {
     // SAFETY: every slot has a stub.
-    let mut table = unsafe { DeviceTable::build(missing_device) };
+    let mut table = unsafe { DeviceTable::build(|row| slots::missing_device(usize::from(row.slot))) };
     table.magic = DEVICE_MAGIC;
+    // A few commands tolerate that nobody answers, all others end the process (GEN-51).
+    for &index in &generated_device::NULL_TOLERANT {
+        table.entries()[index].set(slots::return_zero());
+    }
     super::clear_unknown_of_device(&table);
     table
-}
-
-/// What stands in a slot that nobody fills: a few commands tolerate that, all others end the process (GEN-51).
-fn missing_device(index: usize) -> Slot {
-    if generated_device::NULL_TOLERANT.contains(&index) {
-        slots::return_zero()
-    } else {
-        slots::missing_device(index)
-    }
 }
 
 /// A slot's function, or NULL when it is the stub for a missing one.
@@ -48,7 +43,7 @@ pub fn absent_to_null(function: Slot) -> Slot {
 pub fn fill_with_terminators(instance: &Instance) {
     let table = instance.table();
     for (index, (slot, row)) in table.entries().iter().zip(InstanceTable::commands()).enumerate() {
-        slot.set(row.terminator.or(slots::missing_instance(index)));
+        slot.set(row.terminator().or_else(|| slots::missing_instance(index)));
     }
     share_entries(instance);
 }
@@ -69,7 +64,7 @@ pub fn fill_instance_table(instance: &Instance, gipa: GetInstanceProcAddr, handl
             unsafe { gipa(handle, row.name().as_ptr()) }
         };
         let answer = answer.or_else(|| closed_gate(instance, row));
-        slot.set(answer.or(slots::missing_instance(index)));
+        slot.set(answer.or_else(|| slots::missing_instance(index)));
     }
     share_entries(instance);
 }
@@ -77,8 +72,8 @@ pub fn fill_instance_table(instance: &Instance, gipa: GetInstanceProcAddr, handl
 /// The terminator of a command whose extension is not enabled: it says so and does nothing (APP-161), while the chain
 /// rightly answers NULL.
 fn closed_gate(instance: &Instance, row: &Row) -> PFN_vkVoidFunction {
-    match row.gate {
-        Gate::Instance(any) if !instance.enabled.get().intersects(any) => row.terminator,
+    match row.gate() {
+        Gate::Instance(any) if !instance.enabled.get().intersects(any) => row.terminator(),
         _ => None,
     }
 }
@@ -99,7 +94,9 @@ pub fn fill_device_table(device: &Device, gdpa: GetDeviceProcAddr, handle: VkDev
     let table = device.table();
     // The loader's own end of the chain need not find the row by its name again.
     let without_layers = core::ptr::fn_addr_eq(gdpa, terminator::vkGetDeviceProcAddr as GetDeviceProcAddr);
-    for (index, (slot, row)) in table.entries().iter().zip(DeviceTable::commands()).enumerate() {
+    let highest = device.highest_rank();
+    let places = table.entries().iter().zip(device.answers());
+    for ((slot, shown), row) in places.zip(DeviceTable::commands()) {
         let answer = if is(row, row::vkGetDeviceProcAddr) {
             // SAFETY: only the type is erased.
             unsafe { table::from_word(gdpa as *mut ()) }
@@ -109,7 +106,10 @@ pub fn fill_device_table(device: &Device, gdpa: GetDeviceProcAddr, handle: VkDev
             // SAFETY: the topmost entity's function with the handle it returned.
             unsafe { gdpa(handle, row.name().as_ptr()) }
         };
-        slot.set(answer.or(missing_device(index)));
+        if answer.is_some() {
+            slot.set(answer);
+            shown.set(answer.filter(|_| row.rank <= highest));
+        }
     }
     super::fill_unknown_of_device(device, gdpa, handle);
 }

@@ -5,6 +5,7 @@
 
 use crate::alloc::{HostAllocator, HostList, HostText, Made, OutOfMemory};
 use crate::device::Device;
+use crate::ffi::Uncounted;
 use crate::ffi::layer_interface::GetDeviceProcAddr;
 use crate::generated::dispatch::{DeviceTable, UNKNOWN_SLOTS};
 use crate::generated::slots;
@@ -151,18 +152,18 @@ fn take_slot(instance: &Instance, kind: Kind, name: &CStr) -> Option<(usize, boo
     }
 }
 
-fn driver_physical_device_function(driver: &InstanceDriver, name: &CStr) -> PFN_vkVoidFunction {
+fn driver_physical_device_function(driver: &InstanceDriver, name: Uncounted<'_>) -> PFN_vkVoidFunction {
     let driver = driver.pin()?;
     let lookup = driver.get_physical_device_proc_addr?;
     crate::driver::lookup(lookup, driver.handle, name)
 }
 
-fn driver_has_function(driver: &InstanceDriver, name: &CStr) -> bool {
+fn driver_has_function(driver: &InstanceDriver, name: Uncounted<'_>) -> bool {
     driver.pin().is_some_and(|driver| driver.lookup(name).is_some())
 }
 
 /// The answer of the topmost layer that can be asked for physical-device functions; it forwards by itself (LAY-301).
-fn layer_physical_device_function(instance: &Instance, name: &CStr) -> PFN_vkVoidFunction {
+fn layer_physical_device_function(instance: &Instance, name: Uncounted<'_>) -> PFN_vkVoidFunction {
     let ask = instance
         .layers()?
         .chain
@@ -172,13 +173,18 @@ fn layer_physical_device_function(instance: &Instance, name: &CStr) -> PFN_vkVoi
     unsafe { ask(instance.chain_handle(), name.as_ptr()) }
 }
 
-fn layers_have_device_function(instance: &Instance, name: &CStr) -> bool {
+fn layers_have_device_function(instance: &Instance, name: Uncounted<'_>) -> bool {
     let Some(layers) = instance.layers() else { return false };
     let listed = layers
         .chain
         .iter()
         .flat_map(|layer| layer.device_extensions.iter())
-        .any(|extension| extension.entry_points.iter().any(|entry| entry.as_c_str() == name));
+        .any(|extension| {
+            extension
+                .entry_points
+                .iter()
+                .any(|entry| entry.as_c_str() == name.count())
+        });
     listed
         || layers.chain.first().is_some_and(|top| {
             // SAFETY: the layer's function with the instance handle of the chain.
@@ -187,7 +193,7 @@ fn layers_have_device_function(instance: &Instance, name: &CStr) -> bool {
 }
 
 /// An unknown name that the application asks for.
-pub(super) fn for_application(instance: &'static Instance, name: &CStr) -> PFN_vkVoidFunction {
+pub(super) fn for_application(instance: &'static Instance, name: Uncounted<'_>) -> PFN_vkVoidFunction {
     if !slots::SUPPORTED {
         return None;
     }
@@ -206,13 +212,13 @@ pub(super) fn for_application(instance: &'static Instance, name: &CStr) -> PFN_v
     if !supported {
         return None;
     }
-    let (index, _) = take_slot(instance, Kind::Device, name)?;
+    let (index, _) = take_slot(instance, Kind::Device, name.count())?;
     resolve_on_devices(instance, index, name);
     slots::device_thunk(index)
 }
 
 /// An unknown name that a layer asks the end of the chain for: only drivers count (LAY-314).
-pub(super) fn for_layer_physical_device(instance: &Instance, name: &CStr) -> PFN_vkVoidFunction {
+pub(super) fn for_layer_physical_device(instance: &Instance, name: Uncounted<'_>) -> PFN_vkVoidFunction {
     if !slots::SUPPORTED {
         return None;
     }
@@ -221,14 +227,14 @@ pub(super) fn for_layer_physical_device(instance: &Instance, name: &CStr) -> PFN
 
 /// Likewise for a device function. The devices' chains are asked for a new name only: a layer may come here from its
 /// answer to that very question.
-pub(super) fn for_layer_device(instance: &Instance, name: &CStr) -> PFN_vkVoidFunction {
+pub(super) fn for_layer_device(instance: &Instance, name: Uncounted<'_>) -> PFN_vkVoidFunction {
     if !slots::SUPPORTED {
         return None;
     }
     if !instance.drivers().any(|driver| driver_has_function(driver, name)) {
         return None;
     }
-    let (index, new) = take_slot(instance, Kind::Device, name)?;
+    let (index, new) = take_slot(instance, Kind::Device, name.count())?;
     if new {
         resolve_on_devices(instance, index, name);
     }
@@ -236,14 +242,14 @@ pub(super) fn for_layer_device(instance: &Instance, name: &CStr) -> PFN_vkVoidFu
 }
 
 /// The slot of a physical-device function that some driver, or a layer, supports, with every driver's function in it.
-fn physical_device_slot(instance: &Instance, name: &CStr, layer_supports: bool) -> Option<usize> {
+fn physical_device_slot(instance: &Instance, name: Uncounted<'_>, layer_supports: bool) -> Option<usize> {
     let drivers_support = instance
         .drivers()
         .any(|driver| driver_physical_device_function(driver, name).is_some());
     if !drivers_support && !layer_supports {
         return None;
     }
-    let (index, _) = take_slot(instance, Kind::PhysicalDevice, name)?;
+    let (index, _) = take_slot(instance, Kind::PhysicalDevice, name.count())?;
     for driver in instance.drivers() {
         driver.unknown[index].set(driver_physical_device_function(driver, name));
     }
@@ -255,7 +261,7 @@ fn physical_device_slot(instance: &Instance, name: &CStr, layer_supports: bool) 
 }
 
 /// Puts what each device's chain answers into a slot (DRV-224).
-fn resolve_on_devices(instance: &Instance, index: usize, name: &CStr) {
+fn resolve_on_devices(instance: &Instance, index: usize, name: Uncounted<'_>) {
     for device in crate::device::Pinned::all_of(instance) {
         set_device_function(&device, index, device.ask_chain(name));
     }

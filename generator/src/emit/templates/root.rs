@@ -24,6 +24,7 @@
 
 pub mod dispatch;
 pub mod extensions;
+mod functions;
 pub mod lookup;
 pub mod object_types;
 pub mod pfn;

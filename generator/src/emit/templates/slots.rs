@@ -100,12 +100,6 @@ pub fn is_missing_device(function: Slot) -> bool {
     crate::table::to_word(function) == crate::table::to_word(return_zero()) || code::is_missing_device(function)
 }
 
-/// Whether the function is the missing stub of a device command. Those that tolerate a missing target have another one.
-#[inline(always)]
-pub fn is_missing_stub(function: Slot) -> bool {
-    code::is_missing_device(function)
-}
-
 /// Whether the function stands for an instance or physical-device command that nothing answers.
 pub fn is_missing_instance(function: Slot) -> bool {
     code::is_missing_instance(function)

@@ -8,11 +8,13 @@ use super::dispatch::device_terminator::slot as device_terminator;
 use super::dispatch::driver::slot as driver;
 use super::dispatch::instance::slot as instance;
 use super::extensions::{DeviceExtension, DeviceExtensionSet, InstanceExtension, InstanceExtensionSet};
+use super::functions::functions;
 use super::pfn::*;
 use super::{terminator, trampoline};
 use crate::handle::{App, Chain};
 use crate::proc_addr::hash;
 use core::ffi::CStr;
+use core::num::NonZeroUsize;
 
 /// A function of any type.
 pub type Function = unsafe extern "system" fn();
@@ -69,7 +71,7 @@ impl Parameter {
     const fn of(name: &str) -> Self {
         let mut number = 0;
         while number < PARAMETERS.len() {
-            if same(PARAMETERS[number].as_bytes(), name.as_bytes()) {
+            if equal(PARAMETERS[number].as_bytes(), name.as_bytes()) {
                 return Self(number as u8);
             }
             number += 1;
@@ -83,7 +85,7 @@ impl Parameter {
     }
 }
 
-const fn same(one: &[u8], other: &[u8]) -> bool {
+const fn equal(one: &[u8], other: &[u8]) -> bool {
     let mut index = 0;
     while index < one.len() && index < other.len() && one[index] == other[index] {
         index += 1;
@@ -94,109 +96,66 @@ const fn same(one: &[u8], other: &[u8]) -> bool {
 /// What the loader knows of one command.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    name: Name,
-    /// What it is dispatched on.
-    pub level: Level,
-    /// The handle that its trampoline checks; empty for a command that takes none.
-    pub parameter: Parameter,
-    /// The packed core version that brought it; 0 if it is in no core version.
-    pub core: u32,
-    /// When the instance-level lookup finds it.
-    pub gate: Gate,
-    /// What the application calls.
-    pub trampoline: Function,
-    /// What ends the chain.
-    pub terminator: Option<Function>,
-    /// When a device's lookup gives out the terminator.
-    pub device_gate: DeviceGate,
+    number: u16,
     /// Slot in the device table for a device-level command and in the instance table for others, or [`NO_SLOT`].
     pub slot: u16,
     /// Slot of the driver's function: in the device-terminator table for a device-level command other than
     /// `vkGetDeviceProcAddr`, in the driver table for others, or [`NO_SLOT`].
     pub driver_slot: u16,
+    /// What it is dispatched on.
+    pub level: Level,
+    /// The handle that its trampoline checks; empty for a command that takes none.
+    pub parameter: Parameter,
+    /// The [`rank`] of the core version that brought it.
+    pub rank: u8,
+    gates: u8,
+    /// Which of the terminators is its own, or [`NO_TERMINATOR`].
+    terminator: u8,
 }
 
 /// Says that a command has no slot in a table.
 pub const NO_SLOT: u16 = u16::MAX;
-
-/// Where a command's name lies in [`NAMES`].
-#[derive(Clone, Copy, Debug)]
-struct Name {
-    start: u16,
-    len: u8,
-}
-
-impl Name {
-    /// The name with its terminator.
-    const fn bytes(self) -> &'static [u8] {
-        // SAFETY: `named` takes the place of every name from the text itself.
-        unsafe { core::slice::from_raw_parts(NAMES.as_ptr().add(self.start as usize), self.len as usize + 1) }
-    }
-
-    #[inline(always)]
-    const fn text(self) -> &'static [u8] {
-        // SAFETY: as for `bytes`.
-        unsafe { core::slice::from_raw_parts(NAMES.as_ptr().add(self.start as usize), self.len as usize) }
-    }
-}
+const NO_TERMINATOR: u8 = u8::MAX;
 
 impl Row {
     /// The command.
     pub fn name(&self) -> &'static CStr {
-        // SAFETY: `named` makes every name end at the first zero byte behind its start.
-        unsafe { CStr::from_bytes_with_nul_unchecked(self.name.bytes()) }
-    }
-}
-
-/// What a look-up wants to know of a command first, in one word.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct Place {
-    start: u16,
-    len: u8,
-    /// What [`Place::is_shown`] goes by.
-    rank: u8,
-    /// The number of its row.
-    pub row: u16,
-    /// Its slot, as in the row.
-    pub slot: u16,
-}
-
-/// The rank up to which a device shows commands that hides none.
-pub const ALL_RANKS: u8 = u8::MAX - 1;
-/// The rank of what a device's look-up does not simply take from the device's table.
-const UNRANKED: u8 = u8::MAX;
-/// Minor versions of Vulkan 1 that have ranks.
-const MINORS: u32 = 16;
-
-impl Place {
-    const fn of(number: usize) -> Self {
-        let row = &ALL[number];
-        let is_open = matches!(row.level, Level::Device) && matches!(row.gate, Gate::Always);
-        let is_slot = is_open && !is_special(number as u16);
-        assert!(row.core < version(1, MINORS), "a core version needs a rank");
-        assert!(row.name.len as usize >= hash::WORD, "a name is shorter than a word");
-        Self {
-            start: row.name.start,
-            len: row.name.len,
-            rank: if is_slot { rank(row.core) } else { UNRANKED },
-            row: number as u16,
-            slot: row.slot,
+        let place = &INDEX.places[usize::from(self.number) + 1];
+        let length = hash::SHORTEST + usize::from(place.beyond) + 1;
+        // SAFETY: `index` takes start and length of every name from the text itself, where a zero byte follows.
+        unsafe {
+            let name = INDEX.names.as_ptr().add(usize::from(place.start));
+            CStr::from_bytes_with_nul_unchecked(core::slice::from_raw_parts(name, length))
         }
     }
 
-    /// Whether the command is a device's, is found through any instance, and is nothing special to a device either.
-    #[inline(always)]
-    pub fn is_ranked(&self) -> bool {
-        self.rank != UNRANKED
+    /// When the instance-level lookup finds it.
+    pub fn gate(&self) -> Gate {
+        GATES[usize::from(self.gates)].0
     }
 
-    /// Whether a device that shows commands up to a rank answers with what is in its table's slot.
-    #[inline(always)]
-    pub fn is_shown(&self, highest: u8) -> bool {
-        self.rank <= highest
+    /// When a device's lookup gives out the terminator.
+    pub fn device_gate(&self) -> DeviceGate {
+        GATES[usize::from(self.gates)].1
+    }
+
+    /// What the application calls.
+    pub fn trampoline(&self) -> Function {
+        // SAFETY: every row has a trampoline.
+        unsafe { functions::at(usize::from(self.number)) }
+    }
+
+    /// What ends the chain.
+    pub fn terminator(&self) -> Option<Function> {
+        // SAFETY: the terminators stand behind the trampolines in the order of their numbers.
+        (self.terminator != NO_TERMINATOR).then(|| unsafe { functions::at(ROW_COUNT + usize::from(self.terminator)) })
     }
 }
+
+/// Minor versions of Vulkan 1 that have ranks.
+const MINORS: u32 = 16;
+/// The rank up to which a device shows commands that hides none.
+pub const ALL_RANKS: u8 = u8::MAX;
 
 /// The rank of a packed core version: how many versions there were until then. 0 for what is in none.
 pub const fn rank(core: u32) -> u8 {
@@ -207,103 +166,305 @@ pub const fn rank(core: u32) -> u8 {
     rank as u8
 }
 
-/// Whether a device command has an answer of its own (APP-41 to APP-44), or may be missing without harm (GEN-51).
-const fn is_special(number: u16) -> bool {
-    let row = &ALL[number as usize];
-    let mut index = 0;
-    while index < super::dispatch::device::NULL_TOLERANT.len() {
-        if super::dispatch::device::NULL_TOLERANT[index] == row.slot as usize {
-            return true;
-        }
-        index += 1;
-    }
-    crate::proc_addr::is_loaders(number)
+/// What a look-up wants to know of a command first, in one word.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+struct Place {
+    /// Where its name starts in the text.
+    start: u16,
+    /// How many bytes its name is longer than the shortest.
+    beyond: u8,
+    /// [`Command::is_plain`].
+    plain: bool,
+    /// [`Command::answer`].
+    answer: u16,
+    /// The next place with the same position, or 0.
+    next: u16,
 }
 
-/// The place of a command; any bytes may be asked for.
-#[inline(always)]
-pub fn place(name: &[u8]) -> Option<&'static Place> {
-    if name.len() < hash::WORD {
-        return None;
+/// Which of a device's answers is always NULL.
+pub const NO_ANSWER: usize = super::dispatch::DeviceTable::SLOT_COUNT;
+
+/// Everything that a look-up reads, in one place so that it has one address.
+#[repr(C)]
+struct Index {
+    /// The names, each with a zero byte behind it.
+    names: [u8; NAMES.len()],
+    /// The first place of each position, or 0.
+    heads: [u16; hash::POSITIONS],
+    /// A place a command, in the order of the rows, behind one of a length that no name has.
+    places: [Place; ROW_COUNT + 1],
+}
+
+static INDEX: Index = with_plain(index());
+
+/// The same for constants, which may not look into a static, and without a word on which commands are plain.
+const KNOWN: &Index = &index();
+
+const fn with_plain(mut index: Index) -> Index {
+    let mut row = 0;
+    while row < ROW_COUNT {
+        index.places[row + 1].plain = FACTS[row].is_ungated() && !crate::proc_addr::is_special(row as u16);
+        row += 1;
     }
-    let place = &PLACES[position(name)];
-    let (start, len) = (place.start, place.len);
-    let text = Name { start, len }.text();
-    (text.len() == name.len() && hash::same(text, name)).then_some(place)
+    index
+}
+
+const fn index() -> Index {
+    let text = NAMES.as_bytes();
+    assert!(text.len() <= u16::MAX as usize, "the names need a wider offset");
+    let mut index = Index {
+        heads: [0; hash::POSITIONS],
+        places: [Place {
+            start: 0,
+            beyond: u8::MAX,
+            plain: false,
+            answer: 0,
+            next: 0,
+        }; ROW_COUNT + 1],
+        names: [0; NAMES.len()],
+    };
+    let (mut row, mut start, mut at) = (0, 0, 0);
+    while at < text.len() {
+        index.names[at] = text[at];
+        if text[at] == 0 {
+            let (_, name) = text.split_at(start);
+            let (name, _) = name.split_at(at - start);
+            let Some(position) = hash::position_of(name) else {
+                panic!("a name is too short");
+            };
+            let beyond = name.len() - hash::SHORTEST;
+            assert!(beyond < u8::MAX as usize, "a name needs a wider length");
+            index.places[row + 1] = Place {
+                start: start as u16,
+                beyond: beyond as u8,
+                plain: false,
+                answer: FACTS[row].answer(),
+                next: index.heads[position],
+            };
+            row += 1;
+            index.heads[position] = row as u16;
+            start = at + 1;
+        }
+        at += 1;
+    }
+    assert!(row == ROW_COUNT, "a row without a name");
+    index
+}
+
+/// A command that was found by its name: the number of its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Command(NonZeroUsize);
+
+impl Command {
+    /// The command with a name; any bytes may be asked for. No byte but those of the name is read.
+    #[inline(always)]
+    pub fn find(name: &[u8]) -> Option<Self> {
+        // Shorter names give a number above all others.
+        let beyond = name.len().wrapping_sub(hash::SHORTEST);
+        if beyond >= usize::from(u8::MAX) {
+            return None;
+        }
+        let given = name.as_ptr();
+        // Where the last word starts.
+        let end = hash::FIRST + beyond;
+        // SAFETY: a name that is not too short has both words.
+        let (first, last) = unsafe { (word(given, hash::FIRST), word(given, end)) };
+        let position = hash::position(name.len(), u64::from_le(first), u64::from_le(last));
+        let mut number = usize::from(INDEX.heads[position]);
+        loop {
+            // SAFETY: heads and links are numbers of places.
+            let place = unsafe { INDEX.places.get_unchecked(number) };
+            // SAFETY: a name starts there. It is read only if it is as long as the given one.
+            let known = unsafe { INDEX.names.as_ptr().add(usize::from(place.start)) };
+            if place.beyond == beyond as u8 && last == unsafe { word(known, end) } {
+                let mut offset = 0;
+                // SAFETY: the offset is below `end`, so a word follows in both names.
+                while unsafe { word(given, offset) == word(known, offset) } {
+                    offset += hash::WORD;
+                    if offset >= end {
+                        // SAFETY: no name is as long as what stands at place 0.
+                        return Some(Self(unsafe { NonZeroUsize::new_unchecked(number) }));
+                    }
+                }
+            }
+            number = usize::from(place.next);
+            if number == 0 {
+                return None;
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn place(self) -> &'static Place {
+        // SAFETY: it is the number of a place.
+        unsafe { INDEX.places.get_unchecked(self.0.get()) }
+    }
+
+    /// Its number among those of [`row`].
+    pub fn number(self) -> u16 {
+        self.row().number
+    }
+
+    /// What is known of it.
+    #[inline(always)]
+    pub fn row(self) -> &'static Row {
+        // SAFETY: a command's number is that of a row.
+        unsafe { ROWS.get_unchecked(self.0.get() - 1) }
+    }
+
+    /// Whether every valid instance has it and nothing but the handle decides the answers of both look-ups.
+    #[inline(always)]
+    pub fn is_plain(self) -> bool {
+        self.place().plain
+    }
+
+    /// Which of a device's answers is its own.
+    #[inline(always)]
+    pub fn answer(self) -> usize {
+        usize::from(self.place().answer)
+    }
+
+    /// What the application calls.
+    #[inline(always)]
+    pub fn trampoline(self) -> Function {
+        // SAFETY: every row has a trampoline.
+        unsafe { functions::at(self.0.get() - 1) }
+    }
+}
+
+/// The word at an offset.
+///
+/// # Safety
+/// It is readable.
+#[inline(always)]
+unsafe fn word(text: *const u8, offset: usize) -> u64 {
+    // SAFETY: by this function's contract.
+    unsafe { text.add(offset).cast::<u64>().read_unaligned() }
 }
 
 /// The row of a command; any bytes may be asked for.
 pub fn find(name: &[u8]) -> Option<&'static Row> {
-    place(name).map(|place| &ROWS[usize::from(place.row)])
+    Command::find(name).map(Command::row)
 }
 
 /// Whether this is the row with a number of [`row`].
 pub fn is(it: &Row, number: u16) -> bool {
-    core::ptr::eq(it, &ROWS[usize::from(number)])
+    it.number == number
 }
 
 /// The number of a command's row. For constants: a name that is no command does not compile.
 pub const fn number(name: &str) -> u16 {
-    let row = ROW_AT[position(name.as_bytes())];
-    assert!(same(ALL[row as usize].name.text(), name.as_bytes()), "no such command");
-    row
-}
-
-/// The position of a name if it is a command.
-#[inline(always)]
-const fn position(name: &[u8]) -> usize {
-    let hash = hash::hash(name);
-    hash::position(hash, DISPLACEMENTS[hash::bucket(hash)])
-}
-
-/// What is at each position. Where no command is, it is the first one, whose name has another position.
-static PLACES: [Place; hash::POSITIONS] = places();
-
-const fn places() -> [Place; hash::POSITIONS] {
-    let mut places = [Place::of(0); hash::POSITIONS];
-    let mut position = 0;
-    while position < hash::POSITIONS {
-        places[position] = Place::of(ROW_AT[position] as usize);
-        position += 1;
+    let name = name.as_bytes();
+    let Some(position) = hash::position_of(name) else {
+        panic!("no such command");
+    };
+    let mut number = KNOWN.heads[position];
+    while number != 0 {
+        let place = &KNOWN.places[number as usize];
+        let (_, text) = KNOWN.names.split_at(place.start as usize);
+        let (text, _) = text.split_at(hash::SHORTEST + place.beyond as usize);
+        if equal(text, name) {
+            return number - 1;
+        }
+        number = place.next;
     }
-    places
-}
-
-/// The number of the row at each position.
-const ROW_AT: [u16; hash::POSITIONS] = rows_at();
-
-const fn rows_at() -> [u16; hash::POSITIONS] {
-    let mut rows = [0; hash::POSITIONS];
-    let mut taken = [false; hash::POSITIONS];
-    let mut row = 0;
-    while row < ROW_COUNT {
-        let position = position(ALL[row].name.text());
-        assert!(!taken[position], "two names share a position");
-        taken[position] = true;
-        rows[position] = row as u16;
-        row += 1;
-    }
-    rows
+    panic!("no such command")
 }
 
 const fn version(major: u32, minor: u32) -> u32 {
     major << 22 | minor << 12
 }
 
-/// Forgets the type of a function pointer.
-const fn erase<F: Copy>(function: F) -> Function {
-    assert!(size_of::<F>() == size_of::<Function>());
-    // SAFETY: every `F` in the rows is a pointer to a function, and so is the result.
-    unsafe { core::mem::transmute_copy(&function) }
+/// A row as it is written down.
+struct Facts {
+    level: Level,
+    parameter: Parameter,
+    core: u32,
+    gate: Gate,
+    has_terminator: bool,
+    device_gate: DeviceGate,
+    slot: u16,
+    driver_slot: u16,
 }
 
-macro_rules! optional {
-    ([]) => {
-        None
-    };
-    ([$function:expr]) => {
-        Some(erase($function))
-    };
+impl Facts {
+    const fn is_ungated(&self) -> bool {
+        matches!(self.gate, Gate::Always) && !matches!(self.level, Level::Global)
+    }
+
+    const fn answer(&self) -> u16 {
+        match self.level {
+            Level::Device => self.slot,
+            Level::Global | Level::Instance | Level::PhysicalDevice => NO_ANSWER as u16,
+        }
+    }
+
+    const fn has_gates(&self, gates: &(Gate, DeviceGate)) -> bool {
+        let same_gate = match (self.gate, gates.0) {
+            (Gate::Always, Gate::Always) => true,
+            (Gate::Instance(one), Gate::Instance(other)) => one.0 == other.0,
+            _ => false,
+        };
+        same_gate
+            && match (self.device_gate, gates.1) {
+                (DeviceGate::Always, DeviceGate::Always) => true,
+                (DeviceGate::Device(one), DeviceGate::Device(other)) => one.0 == other.0,
+                (DeviceGate::Instance(one), DeviceGate::Instance(other)) => one.0 == other.0,
+                _ => false,
+            }
+    }
+}
+
+/// Room for the different pairs of gates.
+const MOST_GATES: usize = 64;
+
+/// The pairs of gates that commands have.
+static GATES: [(Gate, DeviceGate); MOST_GATES] = gates_and_rows().0;
+
+const fn gates_and_rows() -> ([(Gate, DeviceGate); MOST_GATES], [Row; ROW_COUNT]) {
+    let mut gates = [(Gate::Always, DeviceGate::Always); MOST_GATES];
+    let mut rows = [Row {
+        number: 0,
+        slot: 0,
+        driver_slot: 0,
+        level: Level::Global,
+        parameter: Parameter(0),
+        rank: 0,
+        gates: 0,
+        terminator: NO_TERMINATOR,
+    }; ROW_COUNT];
+    // The first pair is that of most commands.
+    let (mut number, mut pairs, mut terminators) = (0, 1, 0);
+    while number < ROW_COUNT {
+        let facts = &FACTS[number];
+        let mut pair = 0;
+        while pair < pairs && !facts.has_gates(&gates[pair]) {
+            pair += 1;
+        }
+        if pair == pairs {
+            gates[pair] = (facts.gate, facts.device_gate);
+            pairs += 1;
+        }
+        assert!(facts.core < version(1, MINORS), "a core version needs a rank");
+        rows[number] = Row {
+            number: number as u16,
+            slot: facts.slot,
+            driver_slot: facts.driver_slot,
+            level: facts.level,
+            parameter: facts.parameter,
+            rank: rank(facts.core),
+            gates: pair as u8,
+            terminator: NO_TERMINATOR,
+        };
+        if facts.has_terminator {
+            rows[number].terminator = terminators;
+            terminators += 1;
+            assert!(terminators < NO_TERMINATOR, "a terminator needs a wider number");
+        }
+        number += 1;
+    }
+    (gates, rows)
 }
 
 macro_rules! gate {
@@ -336,32 +497,21 @@ macro_rules! slot {
     };
 }
 
-/// Gives each row its name: they stand in [`NAMES`] in the same order.
-const fn named(mut rows: [Row; ROW_COUNT]) -> [Row; ROW_COUNT] {
-    let text = NAMES.as_bytes();
-    assert!(text.len() <= u16::MAX as usize, "the names need a wider offset");
-    let (mut row, mut start, mut at) = (0, 0, 0);
-    while at < text.len() {
-        if text[at] == 0 {
-            assert!(at - start <= u8::MAX as usize, "a name needs a wider length");
-            rows[row].name = Name {
-                start: start as u16,
-                len: (at - start) as u8,
-            };
-            row += 1;
-            start = at + 1;
-        }
-        at += 1;
-    }
-    assert!(row == ROW_COUNT, "a row without a name");
-    rows
+macro_rules! has_terminator {
+    () => {
+        false
+    };
+    ($terminator:path) => {
+        true
+    };
 }
 
 /// A row: name, level and checked parameter, core version, gate, trampoline, terminator, gate of the terminator, slot, slot of the driver.
 macro_rules! rows {
     ($(
-        $name:ident: $level:ident $($parameter:ident)?, ($major:literal, $minor:literal), $gate:tt, [$trampoline:expr], $terminator:tt,
-        $device_gate:tt, $slot:tt, $driver_slot:tt;
+        $name:ident: $level:ident $($parameter:ident)?, ($major:literal, $minor:literal), $gate:tt,
+        [$trampoline:path as $trampoline_type:ty], [$($terminator:path as $terminator_type:ty)?], $device_gate:tt, $slot:tt,
+        $driver_slot:tt;
     )*) => {
         /// How many commands there are.
         pub const ROW_COUNT: usize = [$(stringify!($name)),*].len();
@@ -370,41 +520,33 @@ macro_rules! rows {
         const NAMES: &str = concat!($(stringify!($name), "\0"),*);
 
         /// All commands, sorted by name.
-        pub static ROWS: [Row; ROW_COUNT] = ROWS_AS_CONSTANT;
+        pub static ROWS: [Row; ROW_COUNT] = gates_and_rows().1;
 
         /// The number of each command's row.
         pub mod row {
             $(pub const $name: u16 = super::number(stringify!($name));)*
         }
 
-        /// The rows for constants, which may not look into a static.
-        const ALL: &[Row; ROW_COUNT] = &ROWS_AS_CONSTANT;
-
-        const ROWS_AS_CONSTANT: [Row; ROW_COUNT] = named([$(Row {
-            name: Name { start: 0, len: 0 },
+        const FACTS: &[Facts; ROW_COUNT] = &[$(Facts {
             level: Level::$level,
             parameter: Parameter::of(stringify!($($parameter)?)),
             core: version($major, $minor),
             gate: gate!($gate),
-            trampoline: erase($trampoline),
-            terminator: optional!($terminator),
+            has_terminator: has_terminator!($($terminator)?),
             device_gate: device_gate!($device_gate),
             slot: slot!($slot),
             driver_slot: slot!($driver_slot),
-        }),*]);
+        }),*];
+
+        functions!($($trampoline,)* $($($terminator,)?)*);
+
+        // Every function has the type of its command.
+        $(
+            const _: $trampoline_type = $trampoline;
+            $(const _: $terminator_type = $terminator;)?
+        )*
     };
 }
-
-/// For each bucket the displacement that keeps its names apart from all others.
-static DISPLACEMENTS: [u8; hash::BUCKETS] = [
-    0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0,
-    1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 0, 0,
-    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0,
-    0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-    0, 0, 0, 1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1,
-];
 
 rows! {
     vkAcquireFullScreenExclusiveModeEXT: Device device, (0, 0), [],
