@@ -33,7 +33,7 @@ mod code;
 mod code;
 
 pub use code::{SUPPORTED, vkl_reject};
-#[cfg(vkl_naked)]
+#[cfg(target_arch = "x86_64")]
 pub(crate) use code::{first, first_half};
 
 /// Stubs of one size, one after the other.

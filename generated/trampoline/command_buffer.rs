@@ -6,7 +6,7 @@
 use super::super::types::*;
 
 /// [`vkBeginCommandBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBeginCommandBuffer.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkBeginCommandBuffer(
     commandBuffer: VkCommandBuffer,
@@ -16,7 +16,7 @@ pub unsafe extern "system" fn vkBeginCommandBuffer(
 }
 
 /// [`vkCmdBeginConditionalRendering2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginConditionalRendering2EXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBeginConditionalRendering2EXT(
     commandBuffer: VkCommandBuffer,
     pConditionalRenderingBegin: *const VkConditionalRenderingBeginInfo2EXT,
@@ -25,7 +25,7 @@ pub unsafe extern "system" fn vkCmdBeginConditionalRendering2EXT(
 }
 
 /// [`vkCmdBeginConditionalRenderingEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginConditionalRenderingEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBeginConditionalRenderingEXT(
     commandBuffer: VkCommandBuffer,
     pConditionalRenderingBegin: *const VkConditionalRenderingBeginInfoEXT,
@@ -34,7 +34,7 @@ pub unsafe extern "system" fn vkCmdBeginConditionalRenderingEXT(
 }
 
 /// [`vkCmdBeginCustomResolveEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginCustomResolveEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBeginCustomResolveEXT(
     commandBuffer: VkCommandBuffer,
     pBeginCustomResolveInfo: *const VkBeginCustomResolveInfoEXT,
@@ -43,7 +43,7 @@ pub unsafe extern "system" fn vkCmdBeginCustomResolveEXT(
 }
 
 /// [`vkCmdBeginDebugUtilsLabelEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginDebugUtilsLabelEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBeginDebugUtilsLabelEXT(
     commandBuffer: VkCommandBuffer,
     pLabelInfo: *const VkDebugUtilsLabelEXT,
@@ -52,7 +52,7 @@ pub unsafe extern "system" fn vkCmdBeginDebugUtilsLabelEXT(
 }
 
 /// [`vkCmdBeginGpaSampleAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginGpaSampleAMD.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBeginGpaSampleAMD(
     commandBuffer: VkCommandBuffer,
     gpaSession: VkGpaSessionAMD,
@@ -63,7 +63,7 @@ pub unsafe extern "system" fn vkCmdBeginGpaSampleAMD(
 }
 
 /// [`vkCmdBeginGpaSessionAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginGpaSessionAMD.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBeginGpaSessionAMD(
     commandBuffer: VkCommandBuffer,
     gpaSession: VkGpaSessionAMD,
@@ -72,7 +72,7 @@ pub unsafe extern "system" fn vkCmdBeginGpaSessionAMD(
 }
 
 /// [`vkCmdBeginPerTileExecutionQCOM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginPerTileExecutionQCOM.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBeginPerTileExecutionQCOM(
     commandBuffer: VkCommandBuffer,
     pPerTileBeginInfo: *const VkPerTileBeginInfoQCOM,
@@ -81,7 +81,7 @@ pub unsafe extern "system" fn vkCmdBeginPerTileExecutionQCOM(
 }
 
 /// [`vkCmdBeginQuery`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginQuery.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdBeginQuery(
     commandBuffer: VkCommandBuffer,
@@ -93,7 +93,7 @@ pub unsafe extern "system" fn vkCmdBeginQuery(
 }
 
 /// [`vkCmdBeginQueryIndexedEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginQueryIndexedEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBeginQueryIndexedEXT(
     commandBuffer: VkCommandBuffer,
     queryPool: VkQueryPool,
@@ -105,7 +105,7 @@ pub unsafe extern "system" fn vkCmdBeginQueryIndexedEXT(
 }
 
 /// [`vkCmdBeginRenderPass`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginRenderPass.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdBeginRenderPass(
     commandBuffer: VkCommandBuffer,
@@ -116,7 +116,7 @@ pub unsafe extern "system" fn vkCmdBeginRenderPass(
 }
 
 /// [`vkCmdBeginRenderPass2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginRenderPass2.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdBeginRenderPass2(
     commandBuffer: VkCommandBuffer,
@@ -127,7 +127,7 @@ pub unsafe extern "system" fn vkCmdBeginRenderPass2(
 }
 
 /// [`vkCmdBeginRenderPass2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginRenderPass2KHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBeginRenderPass2KHR(
     commandBuffer: VkCommandBuffer,
     pRenderPassBegin: *const VkRenderPassBeginInfo,
@@ -137,7 +137,7 @@ pub unsafe extern "system" fn vkCmdBeginRenderPass2KHR(
 }
 
 /// [`vkCmdBeginRendering`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginRendering.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdBeginRendering(
     commandBuffer: VkCommandBuffer,
@@ -147,7 +147,7 @@ pub unsafe extern "system" fn vkCmdBeginRendering(
 }
 
 /// [`vkCmdBeginRenderingKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginRenderingKHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBeginRenderingKHR(
     commandBuffer: VkCommandBuffer,
     pRenderingInfo: *const VkRenderingInfo,
@@ -156,7 +156,7 @@ pub unsafe extern "system" fn vkCmdBeginRenderingKHR(
 }
 
 /// [`vkCmdBeginShaderInstrumentationARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginShaderInstrumentationARM.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBeginShaderInstrumentationARM(
     commandBuffer: VkCommandBuffer,
     instrumentation: VkShaderInstrumentationARM,
@@ -165,7 +165,7 @@ pub unsafe extern "system" fn vkCmdBeginShaderInstrumentationARM(
 }
 
 /// [`vkCmdBeginTransformFeedback2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginTransformFeedback2EXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBeginTransformFeedback2EXT(
     commandBuffer: VkCommandBuffer,
     firstCounterRange: u32,
@@ -176,7 +176,7 @@ pub unsafe extern "system" fn vkCmdBeginTransformFeedback2EXT(
 }
 
 /// [`vkCmdBeginTransformFeedbackEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginTransformFeedbackEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBeginTransformFeedbackEXT(
     commandBuffer: VkCommandBuffer,
     firstCounterBuffer: u32,
@@ -191,7 +191,7 @@ pub unsafe extern "system" fn vkCmdBeginTransformFeedbackEXT(
 }
 
 /// [`vkCmdBeginVideoCodingKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginVideoCodingKHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBeginVideoCodingKHR(
     commandBuffer: VkCommandBuffer,
     pBeginInfo: *const VkVideoBeginCodingInfoKHR,
@@ -200,7 +200,7 @@ pub unsafe extern "system" fn vkCmdBeginVideoCodingKHR(
 }
 
 /// [`vkCmdBindDescriptorBufferEmbeddedSamplers2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindDescriptorBufferEmbeddedSamplers2EXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindDescriptorBufferEmbeddedSamplers2EXT(
     commandBuffer: VkCommandBuffer,
     pBindDescriptorBufferEmbeddedSamplersInfo: *const VkBindDescriptorBufferEmbeddedSamplersInfoEXT,
@@ -209,7 +209,7 @@ pub unsafe extern "system" fn vkCmdBindDescriptorBufferEmbeddedSamplers2EXT(
 }
 
 /// [`vkCmdBindDescriptorBufferEmbeddedSamplersEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindDescriptorBufferEmbeddedSamplersEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindDescriptorBufferEmbeddedSamplersEXT(
     commandBuffer: VkCommandBuffer,
     pipelineBindPoint: VkPipelineBindPoint,
@@ -220,7 +220,7 @@ pub unsafe extern "system" fn vkCmdBindDescriptorBufferEmbeddedSamplersEXT(
 }
 
 /// [`vkCmdBindDescriptorBuffersEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindDescriptorBuffersEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindDescriptorBuffersEXT(
     commandBuffer: VkCommandBuffer,
     bufferCount: u32,
@@ -230,7 +230,7 @@ pub unsafe extern "system" fn vkCmdBindDescriptorBuffersEXT(
 }
 
 /// [`vkCmdBindDescriptorSets`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindDescriptorSets.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdBindDescriptorSets(
     commandBuffer: VkCommandBuffer,
@@ -249,7 +249,7 @@ pub unsafe extern "system" fn vkCmdBindDescriptorSets(
 }
 
 /// [`vkCmdBindDescriptorSets2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindDescriptorSets2.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdBindDescriptorSets2(
     commandBuffer: VkCommandBuffer,
@@ -259,7 +259,7 @@ pub unsafe extern "system" fn vkCmdBindDescriptorSets2(
 }
 
 /// [`vkCmdBindDescriptorSets2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindDescriptorSets2KHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindDescriptorSets2KHR(
     commandBuffer: VkCommandBuffer,
     pBindDescriptorSetsInfo: *const VkBindDescriptorSetsInfo,
@@ -268,7 +268,7 @@ pub unsafe extern "system" fn vkCmdBindDescriptorSets2KHR(
 }
 
 /// [`vkCmdBindIndexBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindIndexBuffer.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdBindIndexBuffer(
     commandBuffer: VkCommandBuffer,
@@ -280,7 +280,7 @@ pub unsafe extern "system" fn vkCmdBindIndexBuffer(
 }
 
 /// [`vkCmdBindIndexBuffer2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindIndexBuffer2.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdBindIndexBuffer2(
     commandBuffer: VkCommandBuffer,
@@ -293,7 +293,7 @@ pub unsafe extern "system" fn vkCmdBindIndexBuffer2(
 }
 
 /// [`vkCmdBindIndexBuffer2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindIndexBuffer2KHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindIndexBuffer2KHR(
     commandBuffer: VkCommandBuffer,
     buffer: VkBuffer,
@@ -305,7 +305,7 @@ pub unsafe extern "system" fn vkCmdBindIndexBuffer2KHR(
 }
 
 /// [`vkCmdBindIndexBuffer3KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindIndexBuffer3KHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindIndexBuffer3KHR(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkBindIndexBuffer3InfoKHR,
@@ -314,7 +314,7 @@ pub unsafe extern "system" fn vkCmdBindIndexBuffer3KHR(
 }
 
 /// [`vkCmdBindInvocationMaskHUAWEI`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindInvocationMaskHUAWEI.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindInvocationMaskHUAWEI(
     commandBuffer: VkCommandBuffer,
     imageView: VkImageView,
@@ -324,7 +324,7 @@ pub unsafe extern "system" fn vkCmdBindInvocationMaskHUAWEI(
 }
 
 /// [`vkCmdBindPipeline`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindPipeline.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdBindPipeline(
     commandBuffer: VkCommandBuffer,
@@ -335,7 +335,7 @@ pub unsafe extern "system" fn vkCmdBindPipeline(
 }
 
 /// [`vkCmdBindPipelineShaderGroupNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindPipelineShaderGroupNV.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindPipelineShaderGroupNV(
     commandBuffer: VkCommandBuffer,
     pipelineBindPoint: VkPipelineBindPoint,
@@ -346,7 +346,7 @@ pub unsafe extern "system" fn vkCmdBindPipelineShaderGroupNV(
 }
 
 /// [`vkCmdBindResourceHeapEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindResourceHeapEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindResourceHeapEXT(
     commandBuffer: VkCommandBuffer,
     pBindInfo: *const VkBindHeapInfoEXT,
@@ -355,7 +355,7 @@ pub unsafe extern "system" fn vkCmdBindResourceHeapEXT(
 }
 
 /// [`vkCmdBindSamplerHeapEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindSamplerHeapEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindSamplerHeapEXT(
     commandBuffer: VkCommandBuffer,
     pBindInfo: *const VkBindHeapInfoEXT,
@@ -364,7 +364,7 @@ pub unsafe extern "system" fn vkCmdBindSamplerHeapEXT(
 }
 
 /// [`vkCmdBindShadersEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindShadersEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindShadersEXT(
     commandBuffer: VkCommandBuffer,
     stageCount: u32,
@@ -375,7 +375,7 @@ pub unsafe extern "system" fn vkCmdBindShadersEXT(
 }
 
 /// [`vkCmdBindShadingRateImageNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindShadingRateImageNV.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindShadingRateImageNV(
     commandBuffer: VkCommandBuffer,
     imageView: VkImageView,
@@ -385,7 +385,7 @@ pub unsafe extern "system" fn vkCmdBindShadingRateImageNV(
 }
 
 /// [`vkCmdBindTileMemoryQCOM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindTileMemoryQCOM.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindTileMemoryQCOM(
     commandBuffer: VkCommandBuffer,
     pTileMemoryBindInfo: *const VkTileMemoryBindInfoQCOM,
@@ -394,7 +394,7 @@ pub unsafe extern "system" fn vkCmdBindTileMemoryQCOM(
 }
 
 /// [`vkCmdBindTransformFeedbackBuffers2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindTransformFeedbackBuffers2EXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindTransformFeedbackBuffers2EXT(
     commandBuffer: VkCommandBuffer,
     firstBinding: u32,
@@ -405,7 +405,7 @@ pub unsafe extern "system" fn vkCmdBindTransformFeedbackBuffers2EXT(
 }
 
 /// [`vkCmdBindTransformFeedbackBuffersEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindTransformFeedbackBuffersEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindTransformFeedbackBuffersEXT(
     commandBuffer: VkCommandBuffer,
     firstBinding: u32,
@@ -420,7 +420,7 @@ pub unsafe extern "system" fn vkCmdBindTransformFeedbackBuffersEXT(
 }
 
 /// [`vkCmdBindVertexBuffers`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindVertexBuffers.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdBindVertexBuffers(
     commandBuffer: VkCommandBuffer,
@@ -433,7 +433,7 @@ pub unsafe extern "system" fn vkCmdBindVertexBuffers(
 }
 
 /// [`vkCmdBindVertexBuffers2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindVertexBuffers2.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdBindVertexBuffers2(
     commandBuffer: VkCommandBuffer,
@@ -450,7 +450,7 @@ pub unsafe extern "system" fn vkCmdBindVertexBuffers2(
 }
 
 /// [`vkCmdBindVertexBuffers2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindVertexBuffers2EXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindVertexBuffers2EXT(
     commandBuffer: VkCommandBuffer,
     firstBinding: u32,
@@ -466,7 +466,7 @@ pub unsafe extern "system" fn vkCmdBindVertexBuffers2EXT(
 }
 
 /// [`vkCmdBindVertexBuffers3KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindVertexBuffers3KHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindVertexBuffers3KHR(
     commandBuffer: VkCommandBuffer,
     firstBinding: u32,
@@ -477,7 +477,7 @@ pub unsafe extern "system" fn vkCmdBindVertexBuffers3KHR(
 }
 
 /// [`vkCmdBlitImage`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBlitImage.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdBlitImage(
     commandBuffer: VkCommandBuffer,
@@ -495,14 +495,14 @@ pub unsafe extern "system" fn vkCmdBlitImage(
 }
 
 /// [`vkCmdBlitImage2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBlitImage2.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdBlitImage2(commandBuffer: VkCommandBuffer, pBlitImageInfo: *const VkBlitImageInfo2) {
     forward! { vkCmdBlitImage2(commandBuffer, pBlitImageInfo) }
 }
 
 /// [`vkCmdBlitImage2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBlitImage2KHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBlitImage2KHR(
     commandBuffer: VkCommandBuffer,
     pBlitImageInfo: *const VkBlitImageInfo2,
@@ -511,7 +511,7 @@ pub unsafe extern "system" fn vkCmdBlitImage2KHR(
 }
 
 /// [`vkCmdBuildAccelerationStructureNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBuildAccelerationStructureNV.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBuildAccelerationStructureNV(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkAccelerationStructureInfoNV,
@@ -530,7 +530,7 @@ pub unsafe extern "system" fn vkCmdBuildAccelerationStructureNV(
 }
 
 /// [`vkCmdBuildAccelerationStructuresIndirectKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBuildAccelerationStructuresIndirectKHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBuildAccelerationStructuresIndirectKHR(
     commandBuffer: VkCommandBuffer,
     infoCount: u32,
@@ -546,7 +546,7 @@ pub unsafe extern "system" fn vkCmdBuildAccelerationStructuresIndirectKHR(
 }
 
 /// [`vkCmdBuildAccelerationStructuresKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBuildAccelerationStructuresKHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBuildAccelerationStructuresKHR(
     commandBuffer: VkCommandBuffer,
     infoCount: u32,
@@ -557,7 +557,7 @@ pub unsafe extern "system" fn vkCmdBuildAccelerationStructuresKHR(
 }
 
 /// [`vkCmdBuildClusterAccelerationStructureIndirectNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBuildClusterAccelerationStructureIndirectNV.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBuildClusterAccelerationStructureIndirectNV(
     commandBuffer: VkCommandBuffer,
     pCommandInfos: *const VkClusterAccelerationStructureCommandsInfoNV,
@@ -566,7 +566,7 @@ pub unsafe extern "system" fn vkCmdBuildClusterAccelerationStructureIndirectNV(
 }
 
 /// [`vkCmdBuildMicromapsEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBuildMicromapsEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBuildMicromapsEXT(
     commandBuffer: VkCommandBuffer,
     infoCount: u32,
@@ -576,7 +576,7 @@ pub unsafe extern "system" fn vkCmdBuildMicromapsEXT(
 }
 
 /// [`vkCmdBuildPartitionedAccelerationStructuresNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBuildPartitionedAccelerationStructuresNV.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBuildPartitionedAccelerationStructuresNV(
     commandBuffer: VkCommandBuffer,
     pBuildInfo: *const VkBuildPartitionedAccelerationStructureInfoNV,
@@ -585,7 +585,7 @@ pub unsafe extern "system" fn vkCmdBuildPartitionedAccelerationStructuresNV(
 }
 
 /// [`vkCmdClearAttachments`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdClearAttachments.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdClearAttachments(
     commandBuffer: VkCommandBuffer,
@@ -598,7 +598,7 @@ pub unsafe extern "system" fn vkCmdClearAttachments(
 }
 
 /// [`vkCmdClearColorImage`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdClearColorImage.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdClearColorImage(
     commandBuffer: VkCommandBuffer,
@@ -612,7 +612,7 @@ pub unsafe extern "system" fn vkCmdClearColorImage(
 }
 
 /// [`vkCmdClearDepthStencilImage`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdClearDepthStencilImage.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdClearDepthStencilImage(
     commandBuffer: VkCommandBuffer,
@@ -626,7 +626,7 @@ pub unsafe extern "system" fn vkCmdClearDepthStencilImage(
 }
 
 /// [`vkCmdControlVideoCodingKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdControlVideoCodingKHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdControlVideoCodingKHR(
     commandBuffer: VkCommandBuffer,
     pCodingControlInfo: *const VkVideoCodingControlInfoKHR,
@@ -635,7 +635,7 @@ pub unsafe extern "system" fn vkCmdControlVideoCodingKHR(
 }
 
 /// [`vkCmdConvertCooperativeVectorMatrixNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdConvertCooperativeVectorMatrixNV.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdConvertCooperativeVectorMatrixNV(
     commandBuffer: VkCommandBuffer,
     infoCount: u32,
@@ -645,7 +645,7 @@ pub unsafe extern "system" fn vkCmdConvertCooperativeVectorMatrixNV(
 }
 
 /// [`vkCmdCopyAccelerationStructureKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyAccelerationStructureKHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyAccelerationStructureKHR(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkCopyAccelerationStructureInfoKHR,
@@ -654,7 +654,7 @@ pub unsafe extern "system" fn vkCmdCopyAccelerationStructureKHR(
 }
 
 /// [`vkCmdCopyAccelerationStructureNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyAccelerationStructureNV.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyAccelerationStructureNV(
     commandBuffer: VkCommandBuffer,
     dst: VkAccelerationStructureNV,
@@ -665,7 +665,7 @@ pub unsafe extern "system" fn vkCmdCopyAccelerationStructureNV(
 }
 
 /// [`vkCmdCopyAccelerationStructureToMemoryKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyAccelerationStructureToMemoryKHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyAccelerationStructureToMemoryKHR(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkCopyAccelerationStructureToMemoryInfoKHR,
@@ -674,7 +674,7 @@ pub unsafe extern "system" fn vkCmdCopyAccelerationStructureToMemoryKHR(
 }
 
 /// [`vkCmdCopyBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyBuffer.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdCopyBuffer(
     commandBuffer: VkCommandBuffer,
@@ -687,7 +687,7 @@ pub unsafe extern "system" fn vkCmdCopyBuffer(
 }
 
 /// [`vkCmdCopyBuffer2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyBuffer2.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdCopyBuffer2(
     commandBuffer: VkCommandBuffer,
@@ -697,7 +697,7 @@ pub unsafe extern "system" fn vkCmdCopyBuffer2(
 }
 
 /// [`vkCmdCopyBuffer2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyBuffer2KHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyBuffer2KHR(
     commandBuffer: VkCommandBuffer,
     pCopyBufferInfo: *const VkCopyBufferInfo2,
@@ -706,7 +706,7 @@ pub unsafe extern "system" fn vkCmdCopyBuffer2KHR(
 }
 
 /// [`vkCmdCopyBufferToImage`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyBufferToImage.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdCopyBufferToImage(
     commandBuffer: VkCommandBuffer,
@@ -720,7 +720,7 @@ pub unsafe extern "system" fn vkCmdCopyBufferToImage(
 }
 
 /// [`vkCmdCopyBufferToImage2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyBufferToImage2.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdCopyBufferToImage2(
     commandBuffer: VkCommandBuffer,
@@ -730,7 +730,7 @@ pub unsafe extern "system" fn vkCmdCopyBufferToImage2(
 }
 
 /// [`vkCmdCopyBufferToImage2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyBufferToImage2KHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyBufferToImage2KHR(
     commandBuffer: VkCommandBuffer,
     pCopyBufferToImageInfo: *const VkCopyBufferToImageInfo2,
@@ -739,7 +739,7 @@ pub unsafe extern "system" fn vkCmdCopyBufferToImage2KHR(
 }
 
 /// [`vkCmdCopyGpaSessionResultsAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyGpaSessionResultsAMD.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyGpaSessionResultsAMD(
     commandBuffer: VkCommandBuffer,
     gpaSession: VkGpaSessionAMD,
@@ -748,7 +748,7 @@ pub unsafe extern "system" fn vkCmdCopyGpaSessionResultsAMD(
 }
 
 /// [`vkCmdCopyImage`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyImage.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdCopyImage(
     commandBuffer: VkCommandBuffer,
@@ -765,14 +765,14 @@ pub unsafe extern "system" fn vkCmdCopyImage(
 }
 
 /// [`vkCmdCopyImage2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyImage2.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdCopyImage2(commandBuffer: VkCommandBuffer, pCopyImageInfo: *const VkCopyImageInfo2) {
     forward! { vkCmdCopyImage2(commandBuffer, pCopyImageInfo) }
 }
 
 /// [`vkCmdCopyImage2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyImage2KHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyImage2KHR(
     commandBuffer: VkCommandBuffer,
     pCopyImageInfo: *const VkCopyImageInfo2,
@@ -781,7 +781,7 @@ pub unsafe extern "system" fn vkCmdCopyImage2KHR(
 }
 
 /// [`vkCmdCopyImageToBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyImageToBuffer.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdCopyImageToBuffer(
     commandBuffer: VkCommandBuffer,
@@ -795,7 +795,7 @@ pub unsafe extern "system" fn vkCmdCopyImageToBuffer(
 }
 
 /// [`vkCmdCopyImageToBuffer2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyImageToBuffer2.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdCopyImageToBuffer2(
     commandBuffer: VkCommandBuffer,
@@ -805,7 +805,7 @@ pub unsafe extern "system" fn vkCmdCopyImageToBuffer2(
 }
 
 /// [`vkCmdCopyImageToBuffer2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyImageToBuffer2KHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyImageToBuffer2KHR(
     commandBuffer: VkCommandBuffer,
     pCopyImageToBufferInfo: *const VkCopyImageToBufferInfo2,
@@ -814,7 +814,7 @@ pub unsafe extern "system" fn vkCmdCopyImageToBuffer2KHR(
 }
 
 /// [`vkCmdCopyImageToMemoryKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyImageToMemoryKHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyImageToMemoryKHR(
     commandBuffer: VkCommandBuffer,
     pCopyMemoryInfo: *const VkCopyDeviceMemoryImageInfoKHR,
@@ -823,7 +823,7 @@ pub unsafe extern "system" fn vkCmdCopyImageToMemoryKHR(
 }
 
 /// [`vkCmdCopyMemoryIndirectKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyMemoryIndirectKHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyMemoryIndirectKHR(
     commandBuffer: VkCommandBuffer,
     pCopyMemoryIndirectInfo: *const VkCopyMemoryIndirectInfoKHR,
@@ -832,7 +832,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryIndirectKHR(
 }
 
 /// [`vkCmdCopyMemoryIndirectNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyMemoryIndirectNV.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyMemoryIndirectNV(
     commandBuffer: VkCommandBuffer,
     copyBufferAddress: VkDeviceAddress,
@@ -843,7 +843,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryIndirectNV(
 }
 
 /// [`vkCmdCopyMemoryKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyMemoryKHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyMemoryKHR(
     commandBuffer: VkCommandBuffer,
     pCopyMemoryInfo: *const VkCopyDeviceMemoryInfoKHR,
@@ -852,7 +852,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryKHR(
 }
 
 /// [`vkCmdCopyMemoryToAccelerationStructureKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyMemoryToAccelerationStructureKHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyMemoryToAccelerationStructureKHR(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkCopyMemoryToAccelerationStructureInfoKHR,
@@ -861,7 +861,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryToAccelerationStructureKHR(
 }
 
 /// [`vkCmdCopyMemoryToImageIndirectKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyMemoryToImageIndirectKHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyMemoryToImageIndirectKHR(
     commandBuffer: VkCommandBuffer,
     pCopyMemoryToImageIndirectInfo: *const VkCopyMemoryToImageIndirectInfoKHR,
@@ -870,7 +870,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryToImageIndirectKHR(
 }
 
 /// [`vkCmdCopyMemoryToImageIndirectNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyMemoryToImageIndirectNV.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyMemoryToImageIndirectNV(
     commandBuffer: VkCommandBuffer,
     copyBufferAddress: VkDeviceAddress,
@@ -887,7 +887,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryToImageIndirectNV(
 }
 
 /// [`vkCmdCopyMemoryToImageKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyMemoryToImageKHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyMemoryToImageKHR(
     commandBuffer: VkCommandBuffer,
     pCopyMemoryInfo: *const VkCopyDeviceMemoryImageInfoKHR,
@@ -896,7 +896,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryToImageKHR(
 }
 
 /// [`vkCmdCopyMemoryToMicromapEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyMemoryToMicromapEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyMemoryToMicromapEXT(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkCopyMemoryToMicromapInfoEXT,
@@ -905,7 +905,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryToMicromapEXT(
 }
 
 /// [`vkCmdCopyMicromapEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyMicromapEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyMicromapEXT(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkCopyMicromapInfoEXT,
@@ -914,7 +914,7 @@ pub unsafe extern "system" fn vkCmdCopyMicromapEXT(
 }
 
 /// [`vkCmdCopyMicromapToMemoryEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyMicromapToMemoryEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyMicromapToMemoryEXT(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkCopyMicromapToMemoryInfoEXT,
@@ -923,7 +923,7 @@ pub unsafe extern "system" fn vkCmdCopyMicromapToMemoryEXT(
 }
 
 /// [`vkCmdCopyQueryPoolResults`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyQueryPoolResults.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdCopyQueryPoolResults(
     commandBuffer: VkCommandBuffer,
@@ -941,7 +941,7 @@ pub unsafe extern "system" fn vkCmdCopyQueryPoolResults(
 }
 
 /// [`vkCmdCopyQueryPoolResultsToMemoryKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyQueryPoolResultsToMemoryKHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyQueryPoolResultsToMemoryKHR(
     commandBuffer: VkCommandBuffer,
     queryPool: VkQueryPool,
@@ -958,7 +958,7 @@ pub unsafe extern "system" fn vkCmdCopyQueryPoolResultsToMemoryKHR(
 }
 
 /// [`vkCmdCopyTensorARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyTensorARM.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyTensorARM(
     commandBuffer: VkCommandBuffer,
     pCopyTensorInfo: *const VkCopyTensorInfoARM,
@@ -967,7 +967,7 @@ pub unsafe extern "system" fn vkCmdCopyTensorARM(
 }
 
 /// [`vkCmdCuLaunchKernelNVX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCuLaunchKernelNVX.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCuLaunchKernelNVX(
     commandBuffer: VkCommandBuffer,
     pLaunchInfo: *const VkCuLaunchInfoNVX,
@@ -976,7 +976,7 @@ pub unsafe extern "system" fn vkCmdCuLaunchKernelNVX(
 }
 
 /// [`vkCmdCudaLaunchKernelNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCudaLaunchKernelNV.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCudaLaunchKernelNV(
     commandBuffer: VkCommandBuffer,
     pLaunchInfo: *const VkCudaLaunchInfoNV,
@@ -985,7 +985,7 @@ pub unsafe extern "system" fn vkCmdCudaLaunchKernelNV(
 }
 
 /// [`vkCmdDebugMarkerBeginEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDebugMarkerBeginEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDebugMarkerBeginEXT(
     commandBuffer: VkCommandBuffer,
     pMarkerInfo: *const VkDebugMarkerMarkerInfoEXT,
@@ -994,13 +994,13 @@ pub unsafe extern "system" fn vkCmdDebugMarkerBeginEXT(
 }
 
 /// [`vkCmdDebugMarkerEndEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDebugMarkerEndEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDebugMarkerEndEXT(commandBuffer: VkCommandBuffer) {
     forward! { vkCmdDebugMarkerEndEXT(commandBuffer) }
 }
 
 /// [`vkCmdDebugMarkerInsertEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDebugMarkerInsertEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDebugMarkerInsertEXT(
     commandBuffer: VkCommandBuffer,
     pMarkerInfo: *const VkDebugMarkerMarkerInfoEXT,
@@ -1009,7 +1009,7 @@ pub unsafe extern "system" fn vkCmdDebugMarkerInsertEXT(
 }
 
 /// [`vkCmdDecodeVideoKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDecodeVideoKHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDecodeVideoKHR(
     commandBuffer: VkCommandBuffer,
     pDecodeInfo: *const VkVideoDecodeInfoKHR,
@@ -1018,7 +1018,7 @@ pub unsafe extern "system" fn vkCmdDecodeVideoKHR(
 }
 
 /// [`vkCmdDecompressMemoryEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDecompressMemoryEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDecompressMemoryEXT(
     commandBuffer: VkCommandBuffer,
     pDecompressMemoryInfoEXT: *const VkDecompressMemoryInfoEXT,
@@ -1027,7 +1027,7 @@ pub unsafe extern "system" fn vkCmdDecompressMemoryEXT(
 }
 
 /// [`vkCmdDecompressMemoryIndirectCountEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDecompressMemoryIndirectCountEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDecompressMemoryIndirectCountEXT(
     commandBuffer: VkCommandBuffer,
     decompressionMethod: VkMemoryDecompressionMethodFlagsEXT,
@@ -1043,7 +1043,7 @@ pub unsafe extern "system" fn vkCmdDecompressMemoryIndirectCountEXT(
 }
 
 /// [`vkCmdDecompressMemoryIndirectCountNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDecompressMemoryIndirectCountNV.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDecompressMemoryIndirectCountNV(
     commandBuffer: VkCommandBuffer,
     indirectCommandsAddress: VkDeviceAddress,
@@ -1057,7 +1057,7 @@ pub unsafe extern "system" fn vkCmdDecompressMemoryIndirectCountNV(
 }
 
 /// [`vkCmdDecompressMemoryNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDecompressMemoryNV.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDecompressMemoryNV(
     commandBuffer: VkCommandBuffer,
     decompressRegionCount: u32,
@@ -1067,7 +1067,7 @@ pub unsafe extern "system" fn vkCmdDecompressMemoryNV(
 }
 
 /// [`vkCmdDispatch`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDispatch.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdDispatch(
     commandBuffer: VkCommandBuffer,
@@ -1079,7 +1079,7 @@ pub unsafe extern "system" fn vkCmdDispatch(
 }
 
 /// [`vkCmdDispatchBase`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDispatchBase.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdDispatchBase(
     commandBuffer: VkCommandBuffer,
@@ -1096,7 +1096,7 @@ pub unsafe extern "system" fn vkCmdDispatchBase(
 }
 
 /// [`vkCmdDispatchBaseKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDispatchBaseKHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDispatchBaseKHR(
     commandBuffer: VkCommandBuffer,
     baseGroupX: u32,
@@ -1112,7 +1112,7 @@ pub unsafe extern "system" fn vkCmdDispatchBaseKHR(
 }
 
 /// [`vkCmdDispatchDataGraphARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDispatchDataGraphARM.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDispatchDataGraphARM(
     commandBuffer: VkCommandBuffer,
     session: VkDataGraphPipelineSessionARM,
@@ -1122,7 +1122,7 @@ pub unsafe extern "system" fn vkCmdDispatchDataGraphARM(
 }
 
 /// [`vkCmdDispatchGraphAMDX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDispatchGraphAMDX.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDispatchGraphAMDX(
     commandBuffer: VkCommandBuffer,
     scratch: VkDeviceAddress,
@@ -1133,7 +1133,7 @@ pub unsafe extern "system" fn vkCmdDispatchGraphAMDX(
 }
 
 /// [`vkCmdDispatchGraphIndirectAMDX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDispatchGraphIndirectAMDX.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDispatchGraphIndirectAMDX(
     commandBuffer: VkCommandBuffer,
     scratch: VkDeviceAddress,
@@ -1144,7 +1144,7 @@ pub unsafe extern "system" fn vkCmdDispatchGraphIndirectAMDX(
 }
 
 /// [`vkCmdDispatchGraphIndirectCountAMDX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDispatchGraphIndirectCountAMDX.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDispatchGraphIndirectCountAMDX(
     commandBuffer: VkCommandBuffer,
     scratch: VkDeviceAddress,
@@ -1155,7 +1155,7 @@ pub unsafe extern "system" fn vkCmdDispatchGraphIndirectCountAMDX(
 }
 
 /// [`vkCmdDispatchIndirect`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDispatchIndirect.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdDispatchIndirect(
     commandBuffer: VkCommandBuffer,
@@ -1166,7 +1166,7 @@ pub unsafe extern "system" fn vkCmdDispatchIndirect(
 }
 
 /// [`vkCmdDispatchIndirect2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDispatchIndirect2KHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDispatchIndirect2KHR(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkDispatchIndirect2InfoKHR,
@@ -1175,7 +1175,7 @@ pub unsafe extern "system" fn vkCmdDispatchIndirect2KHR(
 }
 
 /// [`vkCmdDispatchTileQCOM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDispatchTileQCOM.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDispatchTileQCOM(
     commandBuffer: VkCommandBuffer,
     pDispatchTileInfo: *const VkDispatchTileInfoQCOM,
@@ -1184,7 +1184,7 @@ pub unsafe extern "system" fn vkCmdDispatchTileQCOM(
 }
 
 /// [`vkCmdDraw`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDraw.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdDraw(
     commandBuffer: VkCommandBuffer,
@@ -1197,7 +1197,7 @@ pub unsafe extern "system" fn vkCmdDraw(
 }
 
 /// [`vkCmdDrawClusterHUAWEI`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawClusterHUAWEI.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawClusterHUAWEI(
     commandBuffer: VkCommandBuffer,
     groupCountX: u32,
@@ -1208,7 +1208,7 @@ pub unsafe extern "system" fn vkCmdDrawClusterHUAWEI(
 }
 
 /// [`vkCmdDrawClusterIndirectHUAWEI`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawClusterIndirectHUAWEI.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawClusterIndirectHUAWEI(
     commandBuffer: VkCommandBuffer,
     buffer: VkBuffer,
@@ -1218,7 +1218,7 @@ pub unsafe extern "system" fn vkCmdDrawClusterIndirectHUAWEI(
 }
 
 /// [`vkCmdDrawIndexed`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndexed.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdDrawIndexed(
     commandBuffer: VkCommandBuffer,
@@ -1232,7 +1232,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexed(
 }
 
 /// [`vkCmdDrawIndexedIndirect`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndexedIndirect.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdDrawIndexedIndirect(
     commandBuffer: VkCommandBuffer,
@@ -1245,7 +1245,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirect(
 }
 
 /// [`vkCmdDrawIndexedIndirect2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndexedIndirect2KHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawIndexedIndirect2KHR(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkDrawIndirect2InfoKHR,
@@ -1254,7 +1254,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirect2KHR(
 }
 
 /// [`vkCmdDrawIndexedIndirectCount`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndexedIndirectCount.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCount(
     commandBuffer: VkCommandBuffer,
@@ -1272,7 +1272,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCount(
 }
 
 /// [`vkCmdDrawIndexedIndirectCount2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndexedIndirectCount2KHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCount2KHR(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkDrawIndirectCount2InfoKHR,
@@ -1281,7 +1281,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCount2KHR(
 }
 
 /// [`vkCmdDrawIndexedIndirectCountAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndexedIndirectCountAMD.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCountAMD(
     commandBuffer: VkCommandBuffer,
     buffer: VkBuffer,
@@ -1298,7 +1298,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCountAMD(
 }
 
 /// [`vkCmdDrawIndexedIndirectCountKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndexedIndirectCountKHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCountKHR(
     commandBuffer: VkCommandBuffer,
     buffer: VkBuffer,
@@ -1315,7 +1315,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCountKHR(
 }
 
 /// [`vkCmdDrawIndirect`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndirect.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdDrawIndirect(
     commandBuffer: VkCommandBuffer,
@@ -1328,7 +1328,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirect(
 }
 
 /// [`vkCmdDrawIndirect2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndirect2KHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawIndirect2KHR(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkDrawIndirect2InfoKHR,
@@ -1337,7 +1337,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirect2KHR(
 }
 
 /// [`vkCmdDrawIndirectByteCount2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndirectByteCount2EXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawIndirectByteCount2EXT(
     commandBuffer: VkCommandBuffer,
     instanceCount: u32,
@@ -1353,7 +1353,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirectByteCount2EXT(
 }
 
 /// [`vkCmdDrawIndirectByteCountEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndirectByteCountEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawIndirectByteCountEXT(
     commandBuffer: VkCommandBuffer,
     instanceCount: u32,
@@ -1370,7 +1370,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirectByteCountEXT(
 }
 
 /// [`vkCmdDrawIndirectCount`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndirectCount.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdDrawIndirectCount(
     commandBuffer: VkCommandBuffer,
@@ -1387,7 +1387,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirectCount(
 }
 
 /// [`vkCmdDrawIndirectCount2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndirectCount2KHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawIndirectCount2KHR(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkDrawIndirectCount2InfoKHR,
@@ -1396,7 +1396,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirectCount2KHR(
 }
 
 /// [`vkCmdDrawIndirectCountAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndirectCountAMD.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawIndirectCountAMD(
     commandBuffer: VkCommandBuffer,
     buffer: VkBuffer,
@@ -1412,7 +1412,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirectCountAMD(
 }
 
 /// [`vkCmdDrawIndirectCountKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndirectCountKHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawIndirectCountKHR(
     commandBuffer: VkCommandBuffer,
     buffer: VkBuffer,
@@ -1428,7 +1428,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirectCountKHR(
 }
 
 /// [`vkCmdDrawMeshTasksEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawMeshTasksEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawMeshTasksEXT(
     commandBuffer: VkCommandBuffer,
     groupCountX: u32,
@@ -1439,7 +1439,7 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksEXT(
 }
 
 /// [`vkCmdDrawMeshTasksIndirect2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawMeshTasksIndirect2EXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirect2EXT(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkDrawIndirect2InfoKHR,
@@ -1448,7 +1448,7 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirect2EXT(
 }
 
 /// [`vkCmdDrawMeshTasksIndirectCount2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawMeshTasksIndirectCount2EXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectCount2EXT(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkDrawIndirectCount2InfoKHR,
@@ -1457,7 +1457,7 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectCount2EXT(
 }
 
 /// [`vkCmdDrawMeshTasksIndirectCountEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawMeshTasksIndirectCountEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectCountEXT(
     commandBuffer: VkCommandBuffer,
     buffer: VkBuffer,
@@ -1474,7 +1474,7 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectCountEXT(
 }
 
 /// [`vkCmdDrawMeshTasksIndirectCountNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawMeshTasksIndirectCountNV.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectCountNV(
     commandBuffer: VkCommandBuffer,
     buffer: VkBuffer,
@@ -1491,7 +1491,7 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectCountNV(
 }
 
 /// [`vkCmdDrawMeshTasksIndirectEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawMeshTasksIndirectEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectEXT(
     commandBuffer: VkCommandBuffer,
     buffer: VkBuffer,
@@ -1503,7 +1503,7 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectEXT(
 }
 
 /// [`vkCmdDrawMeshTasksIndirectNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawMeshTasksIndirectNV.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectNV(
     commandBuffer: VkCommandBuffer,
     buffer: VkBuffer,
@@ -1515,13 +1515,13 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectNV(
 }
 
 /// [`vkCmdDrawMeshTasksNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawMeshTasksNV.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawMeshTasksNV(commandBuffer: VkCommandBuffer, taskCount: u32, firstTask: u32) {
     forward! { vkCmdDrawMeshTasksNV(commandBuffer, taskCount, firstTask) }
 }
 
 /// [`vkCmdDrawMultiEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawMultiEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawMultiEXT(
     commandBuffer: VkCommandBuffer,
     drawCount: u32,
@@ -1534,7 +1534,7 @@ pub unsafe extern "system" fn vkCmdDrawMultiEXT(
 }
 
 /// [`vkCmdDrawMultiIndexedEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawMultiIndexedEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawMultiIndexedEXT(
     commandBuffer: VkCommandBuffer,
     drawCount: u32,
@@ -1551,7 +1551,7 @@ pub unsafe extern "system" fn vkCmdDrawMultiIndexedEXT(
 }
 
 /// [`vkCmdEncodeVideoKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEncodeVideoKHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdEncodeVideoKHR(
     commandBuffer: VkCommandBuffer,
     pEncodeInfo: *const VkVideoEncodeInfoKHR,
@@ -1560,19 +1560,19 @@ pub unsafe extern "system" fn vkCmdEncodeVideoKHR(
 }
 
 /// [`vkCmdEndConditionalRenderingEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndConditionalRenderingEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdEndConditionalRenderingEXT(commandBuffer: VkCommandBuffer) {
     forward! { vkCmdEndConditionalRenderingEXT(commandBuffer) }
 }
 
 /// [`vkCmdEndDebugUtilsLabelEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndDebugUtilsLabelEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdEndDebugUtilsLabelEXT(commandBuffer: VkCommandBuffer) {
     forward! { vkCmdEndDebugUtilsLabelEXT(commandBuffer) }
 }
 
 /// [`vkCmdEndGpaSampleAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndGpaSampleAMD.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdEndGpaSampleAMD(
     commandBuffer: VkCommandBuffer,
     gpaSession: VkGpaSessionAMD,
@@ -1582,7 +1582,7 @@ pub unsafe extern "system" fn vkCmdEndGpaSampleAMD(
 }
 
 /// [`vkCmdEndGpaSessionAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndGpaSessionAMD.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdEndGpaSessionAMD(
     commandBuffer: VkCommandBuffer,
     gpaSession: VkGpaSessionAMD,
@@ -1591,7 +1591,7 @@ pub unsafe extern "system" fn vkCmdEndGpaSessionAMD(
 }
 
 /// [`vkCmdEndPerTileExecutionQCOM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndPerTileExecutionQCOM.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdEndPerTileExecutionQCOM(
     commandBuffer: VkCommandBuffer,
     pPerTileEndInfo: *const VkPerTileEndInfoQCOM,
@@ -1600,14 +1600,14 @@ pub unsafe extern "system" fn vkCmdEndPerTileExecutionQCOM(
 }
 
 /// [`vkCmdEndQuery`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndQuery.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdEndQuery(commandBuffer: VkCommandBuffer, queryPool: VkQueryPool, query: u32) {
     forward! { vkCmdEndQuery(commandBuffer, queryPool, query) }
 }
 
 /// [`vkCmdEndQueryIndexedEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndQueryIndexedEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdEndQueryIndexedEXT(
     commandBuffer: VkCommandBuffer,
     queryPool: VkQueryPool,
@@ -1618,14 +1618,14 @@ pub unsafe extern "system" fn vkCmdEndQueryIndexedEXT(
 }
 
 /// [`vkCmdEndRenderPass`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndRenderPass.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdEndRenderPass(commandBuffer: VkCommandBuffer) {
     forward! { vkCmdEndRenderPass(commandBuffer) }
 }
 
 /// [`vkCmdEndRenderPass2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndRenderPass2.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdEndRenderPass2(
     commandBuffer: VkCommandBuffer,
@@ -1635,7 +1635,7 @@ pub unsafe extern "system" fn vkCmdEndRenderPass2(
 }
 
 /// [`vkCmdEndRenderPass2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndRenderPass2KHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdEndRenderPass2KHR(
     commandBuffer: VkCommandBuffer,
     pSubpassEndInfo: *const VkSubpassEndInfo,
@@ -1644,14 +1644,14 @@ pub unsafe extern "system" fn vkCmdEndRenderPass2KHR(
 }
 
 /// [`vkCmdEndRendering`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndRendering.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdEndRendering(commandBuffer: VkCommandBuffer) {
     forward! { vkCmdEndRendering(commandBuffer) }
 }
 
 /// [`vkCmdEndRendering2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndRendering2EXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdEndRendering2EXT(
     commandBuffer: VkCommandBuffer,
     pRenderingEndInfo: *const VkRenderingEndInfoKHR,
@@ -1660,7 +1660,7 @@ pub unsafe extern "system" fn vkCmdEndRendering2EXT(
 }
 
 /// [`vkCmdEndRendering2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndRendering2KHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdEndRendering2KHR(
     commandBuffer: VkCommandBuffer,
     pRenderingEndInfo: *const VkRenderingEndInfoKHR,
@@ -1669,19 +1669,19 @@ pub unsafe extern "system" fn vkCmdEndRendering2KHR(
 }
 
 /// [`vkCmdEndRenderingKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndRenderingKHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdEndRenderingKHR(commandBuffer: VkCommandBuffer) {
     forward! { vkCmdEndRenderingKHR(commandBuffer) }
 }
 
 /// [`vkCmdEndShaderInstrumentationARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndShaderInstrumentationARM.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdEndShaderInstrumentationARM(commandBuffer: VkCommandBuffer) {
     forward! { vkCmdEndShaderInstrumentationARM(commandBuffer) }
 }
 
 /// [`vkCmdEndTransformFeedback2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndTransformFeedback2EXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdEndTransformFeedback2EXT(
     commandBuffer: VkCommandBuffer,
     firstCounterRange: u32,
@@ -1692,7 +1692,7 @@ pub unsafe extern "system" fn vkCmdEndTransformFeedback2EXT(
 }
 
 /// [`vkCmdEndTransformFeedbackEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndTransformFeedbackEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdEndTransformFeedbackEXT(
     commandBuffer: VkCommandBuffer,
     firstCounterBuffer: u32,
@@ -1707,7 +1707,7 @@ pub unsafe extern "system" fn vkCmdEndTransformFeedbackEXT(
 }
 
 /// [`vkCmdEndVideoCodingKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndVideoCodingKHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdEndVideoCodingKHR(
     commandBuffer: VkCommandBuffer,
     pEndCodingInfo: *const VkVideoEndCodingInfoKHR,
@@ -1716,7 +1716,7 @@ pub unsafe extern "system" fn vkCmdEndVideoCodingKHR(
 }
 
 /// [`vkCmdExecuteCommands`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdExecuteCommands.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdExecuteCommands(
     commandBuffer: VkCommandBuffer,
@@ -1727,7 +1727,7 @@ pub unsafe extern "system" fn vkCmdExecuteCommands(
 }
 
 /// [`vkCmdExecuteGeneratedCommandsEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdExecuteGeneratedCommandsEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdExecuteGeneratedCommandsEXT(
     commandBuffer: VkCommandBuffer,
     isPreprocessed: VkBool32,
@@ -1737,7 +1737,7 @@ pub unsafe extern "system" fn vkCmdExecuteGeneratedCommandsEXT(
 }
 
 /// [`vkCmdExecuteGeneratedCommandsNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdExecuteGeneratedCommandsNV.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdExecuteGeneratedCommandsNV(
     commandBuffer: VkCommandBuffer,
     isPreprocessed: VkBool32,
@@ -1747,7 +1747,7 @@ pub unsafe extern "system" fn vkCmdExecuteGeneratedCommandsNV(
 }
 
 /// [`vkCmdFillBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdFillBuffer.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdFillBuffer(
     commandBuffer: VkCommandBuffer,
@@ -1760,7 +1760,7 @@ pub unsafe extern "system" fn vkCmdFillBuffer(
 }
 
 /// [`vkCmdFillMemoryKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdFillMemoryKHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdFillMemoryKHR(
     commandBuffer: VkCommandBuffer,
     pDstRange: *const VkDeviceAddressRangeKHR,
@@ -1771,7 +1771,7 @@ pub unsafe extern "system" fn vkCmdFillMemoryKHR(
 }
 
 /// [`vkCmdInitializeGraphScratchMemoryAMDX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdInitializeGraphScratchMemoryAMDX.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdInitializeGraphScratchMemoryAMDX(
     commandBuffer: VkCommandBuffer,
     executionGraph: VkPipeline,
@@ -1782,7 +1782,7 @@ pub unsafe extern "system" fn vkCmdInitializeGraphScratchMemoryAMDX(
 }
 
 /// [`vkCmdInsertDebugUtilsLabelEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdInsertDebugUtilsLabelEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdInsertDebugUtilsLabelEXT(
     commandBuffer: VkCommandBuffer,
     pLabelInfo: *const VkDebugUtilsLabelEXT,
@@ -1791,14 +1791,14 @@ pub unsafe extern "system" fn vkCmdInsertDebugUtilsLabelEXT(
 }
 
 /// [`vkCmdNextSubpass`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdNextSubpass.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdNextSubpass(commandBuffer: VkCommandBuffer, contents: VkSubpassContents) {
     forward! { vkCmdNextSubpass(commandBuffer, contents) }
 }
 
 /// [`vkCmdNextSubpass2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdNextSubpass2.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdNextSubpass2(
     commandBuffer: VkCommandBuffer,
@@ -1809,7 +1809,7 @@ pub unsafe extern "system" fn vkCmdNextSubpass2(
 }
 
 /// [`vkCmdNextSubpass2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdNextSubpass2KHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdNextSubpass2KHR(
     commandBuffer: VkCommandBuffer,
     pSubpassBeginInfo: *const VkSubpassBeginInfo,
@@ -1819,7 +1819,7 @@ pub unsafe extern "system" fn vkCmdNextSubpass2KHR(
 }
 
 /// [`vkCmdOpticalFlowExecuteNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdOpticalFlowExecuteNV.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdOpticalFlowExecuteNV(
     commandBuffer: VkCommandBuffer,
     session: VkOpticalFlowSessionNV,
@@ -1829,7 +1829,7 @@ pub unsafe extern "system" fn vkCmdOpticalFlowExecuteNV(
 }
 
 /// [`vkCmdPipelineBarrier`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPipelineBarrier.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdPipelineBarrier(
     commandBuffer: VkCommandBuffer,
@@ -1850,7 +1850,7 @@ pub unsafe extern "system" fn vkCmdPipelineBarrier(
 }
 
 /// [`vkCmdPipelineBarrier2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPipelineBarrier2.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdPipelineBarrier2(
     commandBuffer: VkCommandBuffer,
@@ -1860,7 +1860,7 @@ pub unsafe extern "system" fn vkCmdPipelineBarrier2(
 }
 
 /// [`vkCmdPipelineBarrier2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPipelineBarrier2KHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdPipelineBarrier2KHR(
     commandBuffer: VkCommandBuffer,
     pDependencyInfo: *const VkDependencyInfo,
@@ -1869,7 +1869,7 @@ pub unsafe extern "system" fn vkCmdPipelineBarrier2KHR(
 }
 
 /// [`vkCmdPreprocessGeneratedCommandsEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPreprocessGeneratedCommandsEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdPreprocessGeneratedCommandsEXT(
     commandBuffer: VkCommandBuffer,
     pGeneratedCommandsInfo: *const VkGeneratedCommandsInfoEXT,
@@ -1879,7 +1879,7 @@ pub unsafe extern "system" fn vkCmdPreprocessGeneratedCommandsEXT(
 }
 
 /// [`vkCmdPreprocessGeneratedCommandsNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPreprocessGeneratedCommandsNV.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdPreprocessGeneratedCommandsNV(
     commandBuffer: VkCommandBuffer,
     pGeneratedCommandsInfo: *const VkGeneratedCommandsInfoNV,
@@ -1888,7 +1888,7 @@ pub unsafe extern "system" fn vkCmdPreprocessGeneratedCommandsNV(
 }
 
 /// [`vkCmdPushConstants`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushConstants.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdPushConstants(
     commandBuffer: VkCommandBuffer,
@@ -1902,7 +1902,7 @@ pub unsafe extern "system" fn vkCmdPushConstants(
 }
 
 /// [`vkCmdPushConstants2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushConstants2.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdPushConstants2(
     commandBuffer: VkCommandBuffer,
@@ -1912,7 +1912,7 @@ pub unsafe extern "system" fn vkCmdPushConstants2(
 }
 
 /// [`vkCmdPushConstants2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushConstants2KHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdPushConstants2KHR(
     commandBuffer: VkCommandBuffer,
     pPushConstantsInfo: *const VkPushConstantsInfo,
@@ -1921,7 +1921,7 @@ pub unsafe extern "system" fn vkCmdPushConstants2KHR(
 }
 
 /// [`vkCmdPushDataEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushDataEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdPushDataEXT(
     commandBuffer: VkCommandBuffer,
     pPushDataInfo: *const VkPushDataInfoEXT,
@@ -1930,7 +1930,7 @@ pub unsafe extern "system" fn vkCmdPushDataEXT(
 }
 
 /// [`vkCmdPushDescriptorSet`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushDescriptorSet.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdPushDescriptorSet(
     commandBuffer: VkCommandBuffer,
@@ -1946,7 +1946,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSet(
 }
 
 /// [`vkCmdPushDescriptorSet2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushDescriptorSet2.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdPushDescriptorSet2(
     commandBuffer: VkCommandBuffer,
@@ -1956,7 +1956,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSet2(
 }
 
 /// [`vkCmdPushDescriptorSet2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushDescriptorSet2KHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdPushDescriptorSet2KHR(
     commandBuffer: VkCommandBuffer,
     pPushDescriptorSetInfo: *const VkPushDescriptorSetInfo,
@@ -1965,7 +1965,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSet2KHR(
 }
 
 /// [`vkCmdPushDescriptorSetKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushDescriptorSetKHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdPushDescriptorSetKHR(
     commandBuffer: VkCommandBuffer,
     pipelineBindPoint: VkPipelineBindPoint,
@@ -1981,7 +1981,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSetKHR(
 }
 
 /// [`vkCmdPushDescriptorSetWithTemplate`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushDescriptorSetWithTemplate.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplate(
     commandBuffer: VkCommandBuffer,
@@ -1994,7 +1994,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplate(
 }
 
 /// [`vkCmdPushDescriptorSetWithTemplate2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushDescriptorSetWithTemplate2.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplate2(
     commandBuffer: VkCommandBuffer,
@@ -2004,7 +2004,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplate2(
 }
 
 /// [`vkCmdPushDescriptorSetWithTemplate2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushDescriptorSetWithTemplate2KHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplate2KHR(
     commandBuffer: VkCommandBuffer,
     pPushDescriptorSetWithTemplateInfo: *const VkPushDescriptorSetWithTemplateInfo,
@@ -2013,7 +2013,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplate2KHR(
 }
 
 /// [`vkCmdPushDescriptorSetWithTemplateKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushDescriptorSetWithTemplateKHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplateKHR(
     commandBuffer: VkCommandBuffer,
     descriptorUpdateTemplate: VkDescriptorUpdateTemplate,
@@ -2025,7 +2025,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplateKHR(
 }
 
 /// [`vkCmdResetEvent`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdResetEvent.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdResetEvent(
     commandBuffer: VkCommandBuffer,
@@ -2036,7 +2036,7 @@ pub unsafe extern "system" fn vkCmdResetEvent(
 }
 
 /// [`vkCmdResetEvent2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdResetEvent2.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdResetEvent2(
     commandBuffer: VkCommandBuffer,
@@ -2047,7 +2047,7 @@ pub unsafe extern "system" fn vkCmdResetEvent2(
 }
 
 /// [`vkCmdResetEvent2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdResetEvent2KHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdResetEvent2KHR(
     commandBuffer: VkCommandBuffer,
     event: VkEvent,
@@ -2057,7 +2057,7 @@ pub unsafe extern "system" fn vkCmdResetEvent2KHR(
 }
 
 /// [`vkCmdResetQueryPool`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdResetQueryPool.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdResetQueryPool(
     commandBuffer: VkCommandBuffer,
@@ -2069,7 +2069,7 @@ pub unsafe extern "system" fn vkCmdResetQueryPool(
 }
 
 /// [`vkCmdResolveImage`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdResolveImage.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdResolveImage(
     commandBuffer: VkCommandBuffer,
@@ -2086,7 +2086,7 @@ pub unsafe extern "system" fn vkCmdResolveImage(
 }
 
 /// [`vkCmdResolveImage2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdResolveImage2.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdResolveImage2(
     commandBuffer: VkCommandBuffer,
@@ -2096,7 +2096,7 @@ pub unsafe extern "system" fn vkCmdResolveImage2(
 }
 
 /// [`vkCmdResolveImage2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdResolveImage2KHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdResolveImage2KHR(
     commandBuffer: VkCommandBuffer,
     pResolveImageInfo: *const VkResolveImageInfo2,
@@ -2105,7 +2105,7 @@ pub unsafe extern "system" fn vkCmdResolveImage2KHR(
 }
 
 /// [`vkCmdSetAlphaToCoverageEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetAlphaToCoverageEnableEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetAlphaToCoverageEnableEXT(
     commandBuffer: VkCommandBuffer,
     alphaToCoverageEnable: VkBool32,
@@ -2114,13 +2114,13 @@ pub unsafe extern "system" fn vkCmdSetAlphaToCoverageEnableEXT(
 }
 
 /// [`vkCmdSetAlphaToOneEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetAlphaToOneEnableEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetAlphaToOneEnableEXT(commandBuffer: VkCommandBuffer, alphaToOneEnable: VkBool32) {
     forward! { vkCmdSetAlphaToOneEnableEXT(commandBuffer, alphaToOneEnable) }
 }
 
 /// [`vkCmdSetAttachmentFeedbackLoopEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetAttachmentFeedbackLoopEnableEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetAttachmentFeedbackLoopEnableEXT(
     commandBuffer: VkCommandBuffer,
     aspectMask: VkImageAspectFlags,
@@ -2129,20 +2129,20 @@ pub unsafe extern "system" fn vkCmdSetAttachmentFeedbackLoopEnableEXT(
 }
 
 /// [`vkCmdSetBlendConstants`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetBlendConstants.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetBlendConstants(commandBuffer: VkCommandBuffer, blendConstants: *const f32) {
     forward! { vkCmdSetBlendConstants(commandBuffer, blendConstants) }
 }
 
 /// [`vkCmdSetCheckpointNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetCheckpointNV.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetCheckpointNV(commandBuffer: VkCommandBuffer, pCheckpointMarker: *const c_void) {
     forward! { vkCmdSetCheckpointNV(commandBuffer, pCheckpointMarker) }
 }
 
 /// [`vkCmdSetCoarseSampleOrderNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetCoarseSampleOrderNV.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetCoarseSampleOrderNV(
     commandBuffer: VkCommandBuffer,
     sampleOrderType: VkCoarseSampleOrderTypeNV,
@@ -2155,7 +2155,7 @@ pub unsafe extern "system" fn vkCmdSetCoarseSampleOrderNV(
 }
 
 /// [`vkCmdSetColorBlendAdvancedEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetColorBlendAdvancedEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetColorBlendAdvancedEXT(
     commandBuffer: VkCommandBuffer,
     firstAttachment: u32,
@@ -2166,7 +2166,7 @@ pub unsafe extern "system" fn vkCmdSetColorBlendAdvancedEXT(
 }
 
 /// [`vkCmdSetColorBlendEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetColorBlendEnableEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetColorBlendEnableEXT(
     commandBuffer: VkCommandBuffer,
     firstAttachment: u32,
@@ -2177,7 +2177,7 @@ pub unsafe extern "system" fn vkCmdSetColorBlendEnableEXT(
 }
 
 /// [`vkCmdSetColorBlendEquationEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetColorBlendEquationEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetColorBlendEquationEXT(
     commandBuffer: VkCommandBuffer,
     firstAttachment: u32,
@@ -2188,7 +2188,7 @@ pub unsafe extern "system" fn vkCmdSetColorBlendEquationEXT(
 }
 
 /// [`vkCmdSetColorWriteEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetColorWriteEnableEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetColorWriteEnableEXT(
     commandBuffer: VkCommandBuffer,
     attachmentCount: u32,
@@ -2198,7 +2198,7 @@ pub unsafe extern "system" fn vkCmdSetColorWriteEnableEXT(
 }
 
 /// [`vkCmdSetColorWriteMaskEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetColorWriteMaskEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetColorWriteMaskEXT(
     commandBuffer: VkCommandBuffer,
     firstAttachment: u32,
@@ -2209,7 +2209,7 @@ pub unsafe extern "system" fn vkCmdSetColorWriteMaskEXT(
 }
 
 /// [`vkCmdSetComputeOccupancyPriorityNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetComputeOccupancyPriorityNV.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetComputeOccupancyPriorityNV(
     commandBuffer: VkCommandBuffer,
     pParameters: *const VkComputeOccupancyPriorityParametersNV,
@@ -2218,7 +2218,7 @@ pub unsafe extern "system" fn vkCmdSetComputeOccupancyPriorityNV(
 }
 
 /// [`vkCmdSetConservativeRasterizationModeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetConservativeRasterizationModeEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetConservativeRasterizationModeEXT(
     commandBuffer: VkCommandBuffer,
     conservativeRasterizationMode: VkConservativeRasterizationModeEXT,
@@ -2227,7 +2227,7 @@ pub unsafe extern "system" fn vkCmdSetConservativeRasterizationModeEXT(
 }
 
 /// [`vkCmdSetCoverageModulationModeNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetCoverageModulationModeNV.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetCoverageModulationModeNV(
     commandBuffer: VkCommandBuffer,
     coverageModulationMode: VkCoverageModulationModeNV,
@@ -2236,7 +2236,7 @@ pub unsafe extern "system" fn vkCmdSetCoverageModulationModeNV(
 }
 
 /// [`vkCmdSetCoverageModulationTableEnableNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetCoverageModulationTableEnableNV.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetCoverageModulationTableEnableNV(
     commandBuffer: VkCommandBuffer,
     coverageModulationTableEnable: VkBool32,
@@ -2245,7 +2245,7 @@ pub unsafe extern "system" fn vkCmdSetCoverageModulationTableEnableNV(
 }
 
 /// [`vkCmdSetCoverageModulationTableNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetCoverageModulationTableNV.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetCoverageModulationTableNV(
     commandBuffer: VkCommandBuffer,
     coverageModulationTableCount: u32,
@@ -2257,7 +2257,7 @@ pub unsafe extern "system" fn vkCmdSetCoverageModulationTableNV(
 }
 
 /// [`vkCmdSetCoverageReductionModeNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetCoverageReductionModeNV.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetCoverageReductionModeNV(
     commandBuffer: VkCommandBuffer,
     coverageReductionMode: VkCoverageReductionModeNV,
@@ -2266,7 +2266,7 @@ pub unsafe extern "system" fn vkCmdSetCoverageReductionModeNV(
 }
 
 /// [`vkCmdSetCoverageToColorEnableNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetCoverageToColorEnableNV.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetCoverageToColorEnableNV(
     commandBuffer: VkCommandBuffer,
     coverageToColorEnable: VkBool32,
@@ -2275,7 +2275,7 @@ pub unsafe extern "system" fn vkCmdSetCoverageToColorEnableNV(
 }
 
 /// [`vkCmdSetCoverageToColorLocationNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetCoverageToColorLocationNV.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetCoverageToColorLocationNV(
     commandBuffer: VkCommandBuffer,
     coverageToColorLocation: u32,
@@ -2284,20 +2284,20 @@ pub unsafe extern "system" fn vkCmdSetCoverageToColorLocationNV(
 }
 
 /// [`vkCmdSetCullMode`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetCullMode.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetCullMode(commandBuffer: VkCommandBuffer, cullMode: VkCullModeFlags) {
     forward! { vkCmdSetCullMode(commandBuffer, cullMode) }
 }
 
 /// [`vkCmdSetCullModeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetCullModeEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetCullModeEXT(commandBuffer: VkCommandBuffer, cullMode: VkCullModeFlags) {
     forward! { vkCmdSetCullModeEXT(commandBuffer, cullMode) }
 }
 
 /// [`vkCmdSetDepthBias`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthBias.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetDepthBias(
     commandBuffer: VkCommandBuffer,
@@ -2309,7 +2309,7 @@ pub unsafe extern "system" fn vkCmdSetDepthBias(
 }
 
 /// [`vkCmdSetDepthBias2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthBias2EXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDepthBias2EXT(
     commandBuffer: VkCommandBuffer,
     pDepthBiasInfo: *const VkDepthBiasInfoEXT,
@@ -2318,20 +2318,20 @@ pub unsafe extern "system" fn vkCmdSetDepthBias2EXT(
 }
 
 /// [`vkCmdSetDepthBiasEnable`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthBiasEnable.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetDepthBiasEnable(commandBuffer: VkCommandBuffer, depthBiasEnable: VkBool32) {
     forward! { vkCmdSetDepthBiasEnable(commandBuffer, depthBiasEnable) }
 }
 
 /// [`vkCmdSetDepthBiasEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthBiasEnableEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDepthBiasEnableEXT(commandBuffer: VkCommandBuffer, depthBiasEnable: VkBool32) {
     forward! { vkCmdSetDepthBiasEnableEXT(commandBuffer, depthBiasEnable) }
 }
 
 /// [`vkCmdSetDepthBounds`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthBounds.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetDepthBounds(
     commandBuffer: VkCommandBuffer,
@@ -2342,7 +2342,7 @@ pub unsafe extern "system" fn vkCmdSetDepthBounds(
 }
 
 /// [`vkCmdSetDepthBoundsTestEnable`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthBoundsTestEnable.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetDepthBoundsTestEnable(
     commandBuffer: VkCommandBuffer,
@@ -2352,7 +2352,7 @@ pub unsafe extern "system" fn vkCmdSetDepthBoundsTestEnable(
 }
 
 /// [`vkCmdSetDepthBoundsTestEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthBoundsTestEnableEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDepthBoundsTestEnableEXT(
     commandBuffer: VkCommandBuffer,
     depthBoundsTestEnable: VkBool32,
@@ -2361,13 +2361,13 @@ pub unsafe extern "system" fn vkCmdSetDepthBoundsTestEnableEXT(
 }
 
 /// [`vkCmdSetDepthClampEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthClampEnableEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDepthClampEnableEXT(commandBuffer: VkCommandBuffer, depthClampEnable: VkBool32) {
     forward! { vkCmdSetDepthClampEnableEXT(commandBuffer, depthClampEnable) }
 }
 
 /// [`vkCmdSetDepthClampRangeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthClampRangeEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDepthClampRangeEXT(
     commandBuffer: VkCommandBuffer,
     depthClampMode: VkDepthClampModeEXT,
@@ -2377,13 +2377,13 @@ pub unsafe extern "system" fn vkCmdSetDepthClampRangeEXT(
 }
 
 /// [`vkCmdSetDepthClipEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthClipEnableEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDepthClipEnableEXT(commandBuffer: VkCommandBuffer, depthClipEnable: VkBool32) {
     forward! { vkCmdSetDepthClipEnableEXT(commandBuffer, depthClipEnable) }
 }
 
 /// [`vkCmdSetDepthClipNegativeOneToOneEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthClipNegativeOneToOneEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDepthClipNegativeOneToOneEXT(
     commandBuffer: VkCommandBuffer,
     negativeOneToOne: VkBool32,
@@ -2392,46 +2392,46 @@ pub unsafe extern "system" fn vkCmdSetDepthClipNegativeOneToOneEXT(
 }
 
 /// [`vkCmdSetDepthCompareOp`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthCompareOp.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetDepthCompareOp(commandBuffer: VkCommandBuffer, depthCompareOp: VkCompareOp) {
     forward! { vkCmdSetDepthCompareOp(commandBuffer, depthCompareOp) }
 }
 
 /// [`vkCmdSetDepthCompareOpEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthCompareOpEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDepthCompareOpEXT(commandBuffer: VkCommandBuffer, depthCompareOp: VkCompareOp) {
     forward! { vkCmdSetDepthCompareOpEXT(commandBuffer, depthCompareOp) }
 }
 
 /// [`vkCmdSetDepthTestEnable`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthTestEnable.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetDepthTestEnable(commandBuffer: VkCommandBuffer, depthTestEnable: VkBool32) {
     forward! { vkCmdSetDepthTestEnable(commandBuffer, depthTestEnable) }
 }
 
 /// [`vkCmdSetDepthTestEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthTestEnableEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDepthTestEnableEXT(commandBuffer: VkCommandBuffer, depthTestEnable: VkBool32) {
     forward! { vkCmdSetDepthTestEnableEXT(commandBuffer, depthTestEnable) }
 }
 
 /// [`vkCmdSetDepthWriteEnable`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthWriteEnable.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetDepthWriteEnable(commandBuffer: VkCommandBuffer, depthWriteEnable: VkBool32) {
     forward! { vkCmdSetDepthWriteEnable(commandBuffer, depthWriteEnable) }
 }
 
 /// [`vkCmdSetDepthWriteEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthWriteEnableEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDepthWriteEnableEXT(commandBuffer: VkCommandBuffer, depthWriteEnable: VkBool32) {
     forward! { vkCmdSetDepthWriteEnableEXT(commandBuffer, depthWriteEnable) }
 }
 
 /// [`vkCmdSetDescriptorBufferOffsets2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDescriptorBufferOffsets2EXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDescriptorBufferOffsets2EXT(
     commandBuffer: VkCommandBuffer,
     pSetDescriptorBufferOffsetsInfo: *const VkSetDescriptorBufferOffsetsInfoEXT,
@@ -2440,7 +2440,7 @@ pub unsafe extern "system" fn vkCmdSetDescriptorBufferOffsets2EXT(
 }
 
 /// [`vkCmdSetDescriptorBufferOffsetsEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDescriptorBufferOffsetsEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDescriptorBufferOffsetsEXT(
     commandBuffer: VkCommandBuffer,
     pipelineBindPoint: VkPipelineBindPoint,
@@ -2457,20 +2457,20 @@ pub unsafe extern "system" fn vkCmdSetDescriptorBufferOffsetsEXT(
 }
 
 /// [`vkCmdSetDeviceMask`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDeviceMask.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetDeviceMask(commandBuffer: VkCommandBuffer, deviceMask: u32) {
     forward! { vkCmdSetDeviceMask(commandBuffer, deviceMask) }
 }
 
 /// [`vkCmdSetDeviceMaskKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDeviceMaskKHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDeviceMaskKHR(commandBuffer: VkCommandBuffer, deviceMask: u32) {
     forward! { vkCmdSetDeviceMaskKHR(commandBuffer, deviceMask) }
 }
 
 /// [`vkCmdSetDiscardRectangleEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDiscardRectangleEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDiscardRectangleEXT(
     commandBuffer: VkCommandBuffer,
     firstDiscardRectangle: u32,
@@ -2483,7 +2483,7 @@ pub unsafe extern "system" fn vkCmdSetDiscardRectangleEXT(
 }
 
 /// [`vkCmdSetDiscardRectangleEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDiscardRectangleEnableEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDiscardRectangleEnableEXT(
     commandBuffer: VkCommandBuffer,
     discardRectangleEnable: VkBool32,
@@ -2492,7 +2492,7 @@ pub unsafe extern "system" fn vkCmdSetDiscardRectangleEnableEXT(
 }
 
 /// [`vkCmdSetDiscardRectangleModeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDiscardRectangleModeEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDiscardRectangleModeEXT(
     commandBuffer: VkCommandBuffer,
     discardRectangleMode: VkDiscardRectangleModeEXT,
@@ -2501,7 +2501,7 @@ pub unsafe extern "system" fn vkCmdSetDiscardRectangleModeEXT(
 }
 
 /// [`vkCmdSetDispatchParametersARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDispatchParametersARM.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDispatchParametersARM(
     commandBuffer: VkCommandBuffer,
     pDispatchParameters: *const VkDispatchParametersARM,
@@ -2510,7 +2510,7 @@ pub unsafe extern "system" fn vkCmdSetDispatchParametersARM(
 }
 
 /// [`vkCmdSetEvent`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetEvent.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetEvent(
     commandBuffer: VkCommandBuffer,
@@ -2521,7 +2521,7 @@ pub unsafe extern "system" fn vkCmdSetEvent(
 }
 
 /// [`vkCmdSetEvent2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetEvent2.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetEvent2(
     commandBuffer: VkCommandBuffer,
@@ -2532,7 +2532,7 @@ pub unsafe extern "system" fn vkCmdSetEvent2(
 }
 
 /// [`vkCmdSetEvent2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetEvent2KHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetEvent2KHR(
     commandBuffer: VkCommandBuffer,
     event: VkEvent,
@@ -2542,7 +2542,7 @@ pub unsafe extern "system" fn vkCmdSetEvent2KHR(
 }
 
 /// [`vkCmdSetExclusiveScissorEnableNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetExclusiveScissorEnableNV.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetExclusiveScissorEnableNV(
     commandBuffer: VkCommandBuffer,
     firstExclusiveScissor: u32,
@@ -2556,7 +2556,7 @@ pub unsafe extern "system" fn vkCmdSetExclusiveScissorEnableNV(
 }
 
 /// [`vkCmdSetExclusiveScissorNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetExclusiveScissorNV.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetExclusiveScissorNV(
     commandBuffer: VkCommandBuffer,
     firstExclusiveScissor: u32,
@@ -2569,7 +2569,7 @@ pub unsafe extern "system" fn vkCmdSetExclusiveScissorNV(
 }
 
 /// [`vkCmdSetExtraPrimitiveOverestimationSizeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetExtraPrimitiveOverestimationSizeEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetExtraPrimitiveOverestimationSizeEXT(
     commandBuffer: VkCommandBuffer,
     extraPrimitiveOverestimationSize: f32,
@@ -2578,7 +2578,7 @@ pub unsafe extern "system" fn vkCmdSetExtraPrimitiveOverestimationSizeEXT(
 }
 
 /// [`vkCmdSetFragmentShadingRateEnumNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetFragmentShadingRateEnumNV.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetFragmentShadingRateEnumNV(
     commandBuffer: VkCommandBuffer,
     shadingRate: VkFragmentShadingRateNV,
@@ -2588,7 +2588,7 @@ pub unsafe extern "system" fn vkCmdSetFragmentShadingRateEnumNV(
 }
 
 /// [`vkCmdSetFragmentShadingRateKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetFragmentShadingRateKHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetFragmentShadingRateKHR(
     commandBuffer: VkCommandBuffer,
     pFragmentSize: *const VkExtent2D,
@@ -2598,20 +2598,20 @@ pub unsafe extern "system" fn vkCmdSetFragmentShadingRateKHR(
 }
 
 /// [`vkCmdSetFrontFace`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetFrontFace.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetFrontFace(commandBuffer: VkCommandBuffer, frontFace: VkFrontFace) {
     forward! { vkCmdSetFrontFace(commandBuffer, frontFace) }
 }
 
 /// [`vkCmdSetFrontFaceEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetFrontFaceEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetFrontFaceEXT(commandBuffer: VkCommandBuffer, frontFace: VkFrontFace) {
     forward! { vkCmdSetFrontFaceEXT(commandBuffer, frontFace) }
 }
 
 /// [`vkCmdSetLineRasterizationModeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetLineRasterizationModeEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetLineRasterizationModeEXT(
     commandBuffer: VkCommandBuffer,
     lineRasterizationMode: VkLineRasterizationModeEXT,
@@ -2620,7 +2620,7 @@ pub unsafe extern "system" fn vkCmdSetLineRasterizationModeEXT(
 }
 
 /// [`vkCmdSetLineStipple`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetLineStipple.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetLineStipple(
     commandBuffer: VkCommandBuffer,
@@ -2631,7 +2631,7 @@ pub unsafe extern "system" fn vkCmdSetLineStipple(
 }
 
 /// [`vkCmdSetLineStippleEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetLineStippleEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetLineStippleEXT(
     commandBuffer: VkCommandBuffer,
     lineStippleFactor: u32,
@@ -2641,7 +2641,7 @@ pub unsafe extern "system" fn vkCmdSetLineStippleEXT(
 }
 
 /// [`vkCmdSetLineStippleEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetLineStippleEnableEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetLineStippleEnableEXT(
     commandBuffer: VkCommandBuffer,
     stippledLineEnable: VkBool32,
@@ -2650,7 +2650,7 @@ pub unsafe extern "system" fn vkCmdSetLineStippleEnableEXT(
 }
 
 /// [`vkCmdSetLineStippleKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetLineStippleKHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetLineStippleKHR(
     commandBuffer: VkCommandBuffer,
     lineStippleFactor: u32,
@@ -2660,32 +2660,32 @@ pub unsafe extern "system" fn vkCmdSetLineStippleKHR(
 }
 
 /// [`vkCmdSetLineWidth`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetLineWidth.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetLineWidth(commandBuffer: VkCommandBuffer, lineWidth: f32) {
     forward! { vkCmdSetLineWidth(commandBuffer, lineWidth) }
 }
 
 /// [`vkCmdSetLogicOpEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetLogicOpEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetLogicOpEXT(commandBuffer: VkCommandBuffer, logicOp: VkLogicOp) {
     forward! { vkCmdSetLogicOpEXT(commandBuffer, logicOp) }
 }
 
 /// [`vkCmdSetLogicOpEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetLogicOpEnableEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetLogicOpEnableEXT(commandBuffer: VkCommandBuffer, logicOpEnable: VkBool32) {
     forward! { vkCmdSetLogicOpEnableEXT(commandBuffer, logicOpEnable) }
 }
 
 /// [`vkCmdSetPatchControlPointsEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetPatchControlPointsEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetPatchControlPointsEXT(commandBuffer: VkCommandBuffer, patchControlPoints: u32) {
     forward! { vkCmdSetPatchControlPointsEXT(commandBuffer, patchControlPoints) }
 }
 
 /// [`vkCmdSetPerformanceMarkerINTEL`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetPerformanceMarkerINTEL.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetPerformanceMarkerINTEL(
     commandBuffer: VkCommandBuffer,
     pMarkerInfo: *const VkPerformanceMarkerInfoINTEL,
@@ -2694,7 +2694,7 @@ pub unsafe extern "system" fn vkCmdSetPerformanceMarkerINTEL(
 }
 
 /// [`vkCmdSetPerformanceOverrideINTEL`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetPerformanceOverrideINTEL.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetPerformanceOverrideINTEL(
     commandBuffer: VkCommandBuffer,
     pOverrideInfo: *const VkPerformanceOverrideInfoINTEL,
@@ -2703,7 +2703,7 @@ pub unsafe extern "system" fn vkCmdSetPerformanceOverrideINTEL(
 }
 
 /// [`vkCmdSetPerformanceStreamMarkerINTEL`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetPerformanceStreamMarkerINTEL.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetPerformanceStreamMarkerINTEL(
     commandBuffer: VkCommandBuffer,
     pMarkerInfo: *const VkPerformanceStreamMarkerInfoINTEL,
@@ -2712,13 +2712,13 @@ pub unsafe extern "system" fn vkCmdSetPerformanceStreamMarkerINTEL(
 }
 
 /// [`vkCmdSetPolygonModeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetPolygonModeEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetPolygonModeEXT(commandBuffer: VkCommandBuffer, polygonMode: VkPolygonMode) {
     forward! { vkCmdSetPolygonModeEXT(commandBuffer, polygonMode) }
 }
 
 /// [`vkCmdSetPrimitiveRestartEnable`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetPrimitiveRestartEnable.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetPrimitiveRestartEnable(
     commandBuffer: VkCommandBuffer,
@@ -2728,7 +2728,7 @@ pub unsafe extern "system" fn vkCmdSetPrimitiveRestartEnable(
 }
 
 /// [`vkCmdSetPrimitiveRestartEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetPrimitiveRestartEnableEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetPrimitiveRestartEnableEXT(
     commandBuffer: VkCommandBuffer,
     primitiveRestartEnable: VkBool32,
@@ -2737,7 +2737,7 @@ pub unsafe extern "system" fn vkCmdSetPrimitiveRestartEnableEXT(
 }
 
 /// [`vkCmdSetPrimitiveRestartIndexEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetPrimitiveRestartIndexEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetPrimitiveRestartIndexEXT(
     commandBuffer: VkCommandBuffer,
     primitiveRestartIndex: u32,
@@ -2746,7 +2746,7 @@ pub unsafe extern "system" fn vkCmdSetPrimitiveRestartIndexEXT(
 }
 
 /// [`vkCmdSetPrimitiveTopology`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetPrimitiveTopology.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetPrimitiveTopology(
     commandBuffer: VkCommandBuffer,
@@ -2756,7 +2756,7 @@ pub unsafe extern "system" fn vkCmdSetPrimitiveTopology(
 }
 
 /// [`vkCmdSetPrimitiveTopologyEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetPrimitiveTopologyEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetPrimitiveTopologyEXT(
     commandBuffer: VkCommandBuffer,
     primitiveTopology: VkPrimitiveTopology,
@@ -2765,7 +2765,7 @@ pub unsafe extern "system" fn vkCmdSetPrimitiveTopologyEXT(
 }
 
 /// [`vkCmdSetProvokingVertexModeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetProvokingVertexModeEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetProvokingVertexModeEXT(
     commandBuffer: VkCommandBuffer,
     provokingVertexMode: VkProvokingVertexModeEXT,
@@ -2774,7 +2774,7 @@ pub unsafe extern "system" fn vkCmdSetProvokingVertexModeEXT(
 }
 
 /// [`vkCmdSetRasterizationSamplesEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetRasterizationSamplesEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetRasterizationSamplesEXT(
     commandBuffer: VkCommandBuffer,
     rasterizationSamples: VkSampleCountFlagBits,
@@ -2783,13 +2783,13 @@ pub unsafe extern "system" fn vkCmdSetRasterizationSamplesEXT(
 }
 
 /// [`vkCmdSetRasterizationStreamEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetRasterizationStreamEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetRasterizationStreamEXT(commandBuffer: VkCommandBuffer, rasterizationStream: u32) {
     forward! { vkCmdSetRasterizationStreamEXT(commandBuffer, rasterizationStream) }
 }
 
 /// [`vkCmdSetRasterizerDiscardEnable`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetRasterizerDiscardEnable.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetRasterizerDiscardEnable(
     commandBuffer: VkCommandBuffer,
@@ -2799,7 +2799,7 @@ pub unsafe extern "system" fn vkCmdSetRasterizerDiscardEnable(
 }
 
 /// [`vkCmdSetRasterizerDiscardEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetRasterizerDiscardEnableEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetRasterizerDiscardEnableEXT(
     commandBuffer: VkCommandBuffer,
     rasterizerDiscardEnable: VkBool32,
@@ -2808,7 +2808,7 @@ pub unsafe extern "system" fn vkCmdSetRasterizerDiscardEnableEXT(
 }
 
 /// [`vkCmdSetRayTracingPipelineStackSizeKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetRayTracingPipelineStackSizeKHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetRayTracingPipelineStackSizeKHR(
     commandBuffer: VkCommandBuffer,
     pipelineStackSize: u32,
@@ -2817,7 +2817,7 @@ pub unsafe extern "system" fn vkCmdSetRayTracingPipelineStackSizeKHR(
 }
 
 /// [`vkCmdSetRenderingAttachmentLocations`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetRenderingAttachmentLocations.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetRenderingAttachmentLocations(
     commandBuffer: VkCommandBuffer,
@@ -2827,7 +2827,7 @@ pub unsafe extern "system" fn vkCmdSetRenderingAttachmentLocations(
 }
 
 /// [`vkCmdSetRenderingAttachmentLocationsKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetRenderingAttachmentLocationsKHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetRenderingAttachmentLocationsKHR(
     commandBuffer: VkCommandBuffer,
     pLocationInfo: *const VkRenderingAttachmentLocationInfo,
@@ -2836,7 +2836,7 @@ pub unsafe extern "system" fn vkCmdSetRenderingAttachmentLocationsKHR(
 }
 
 /// [`vkCmdSetRenderingInputAttachmentIndices`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetRenderingInputAttachmentIndices.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetRenderingInputAttachmentIndices(
     commandBuffer: VkCommandBuffer,
@@ -2846,7 +2846,7 @@ pub unsafe extern "system" fn vkCmdSetRenderingInputAttachmentIndices(
 }
 
 /// [`vkCmdSetRenderingInputAttachmentIndicesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetRenderingInputAttachmentIndicesKHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetRenderingInputAttachmentIndicesKHR(
     commandBuffer: VkCommandBuffer,
     pInputAttachmentIndexInfo: *const VkRenderingInputAttachmentIndexInfo,
@@ -2855,7 +2855,7 @@ pub unsafe extern "system" fn vkCmdSetRenderingInputAttachmentIndicesKHR(
 }
 
 /// [`vkCmdSetRepresentativeFragmentTestEnableNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetRepresentativeFragmentTestEnableNV.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetRepresentativeFragmentTestEnableNV(
     commandBuffer: VkCommandBuffer,
     representativeFragmentTestEnable: VkBool32,
@@ -2864,7 +2864,7 @@ pub unsafe extern "system" fn vkCmdSetRepresentativeFragmentTestEnableNV(
 }
 
 /// [`vkCmdSetSampleLocationsEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetSampleLocationsEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetSampleLocationsEXT(
     commandBuffer: VkCommandBuffer,
     pSampleLocationsInfo: *const VkSampleLocationsInfoEXT,
@@ -2873,7 +2873,7 @@ pub unsafe extern "system" fn vkCmdSetSampleLocationsEXT(
 }
 
 /// [`vkCmdSetSampleLocationsEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetSampleLocationsEnableEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetSampleLocationsEnableEXT(
     commandBuffer: VkCommandBuffer,
     sampleLocationsEnable: VkBool32,
@@ -2882,7 +2882,7 @@ pub unsafe extern "system" fn vkCmdSetSampleLocationsEnableEXT(
 }
 
 /// [`vkCmdSetSampleMaskEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetSampleMaskEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetSampleMaskEXT(
     commandBuffer: VkCommandBuffer,
     samples: VkSampleCountFlagBits,
@@ -2892,7 +2892,7 @@ pub unsafe extern "system" fn vkCmdSetSampleMaskEXT(
 }
 
 /// [`vkCmdSetScissor`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetScissor.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetScissor(
     commandBuffer: VkCommandBuffer,
@@ -2904,7 +2904,7 @@ pub unsafe extern "system" fn vkCmdSetScissor(
 }
 
 /// [`vkCmdSetScissorWithCount`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetScissorWithCount.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetScissorWithCount(
     commandBuffer: VkCommandBuffer,
@@ -2915,7 +2915,7 @@ pub unsafe extern "system" fn vkCmdSetScissorWithCount(
 }
 
 /// [`vkCmdSetScissorWithCountEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetScissorWithCountEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetScissorWithCountEXT(
     commandBuffer: VkCommandBuffer,
     scissorCount: u32,
@@ -2925,7 +2925,7 @@ pub unsafe extern "system" fn vkCmdSetScissorWithCountEXT(
 }
 
 /// [`vkCmdSetShadingRateImageEnableNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetShadingRateImageEnableNV.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetShadingRateImageEnableNV(
     commandBuffer: VkCommandBuffer,
     shadingRateImageEnable: VkBool32,
@@ -2934,7 +2934,7 @@ pub unsafe extern "system" fn vkCmdSetShadingRateImageEnableNV(
 }
 
 /// [`vkCmdSetStencilCompareMask`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetStencilCompareMask.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetStencilCompareMask(
     commandBuffer: VkCommandBuffer,
@@ -2945,7 +2945,7 @@ pub unsafe extern "system" fn vkCmdSetStencilCompareMask(
 }
 
 /// [`vkCmdSetStencilOp`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetStencilOp.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetStencilOp(
     commandBuffer: VkCommandBuffer,
@@ -2959,7 +2959,7 @@ pub unsafe extern "system" fn vkCmdSetStencilOp(
 }
 
 /// [`vkCmdSetStencilOpEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetStencilOpEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetStencilOpEXT(
     commandBuffer: VkCommandBuffer,
     faceMask: VkStencilFaceFlags,
@@ -2972,7 +2972,7 @@ pub unsafe extern "system" fn vkCmdSetStencilOpEXT(
 }
 
 /// [`vkCmdSetStencilReference`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetStencilReference.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetStencilReference(
     commandBuffer: VkCommandBuffer,
@@ -2983,14 +2983,14 @@ pub unsafe extern "system" fn vkCmdSetStencilReference(
 }
 
 /// [`vkCmdSetStencilTestEnable`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetStencilTestEnable.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetStencilTestEnable(commandBuffer: VkCommandBuffer, stencilTestEnable: VkBool32) {
     forward! { vkCmdSetStencilTestEnable(commandBuffer, stencilTestEnable) }
 }
 
 /// [`vkCmdSetStencilTestEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetStencilTestEnableEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetStencilTestEnableEXT(
     commandBuffer: VkCommandBuffer,
     stencilTestEnable: VkBool32,
@@ -2999,7 +2999,7 @@ pub unsafe extern "system" fn vkCmdSetStencilTestEnableEXT(
 }
 
 /// [`vkCmdSetStencilWriteMask`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetStencilWriteMask.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetStencilWriteMask(
     commandBuffer: VkCommandBuffer,
@@ -3010,7 +3010,7 @@ pub unsafe extern "system" fn vkCmdSetStencilWriteMask(
 }
 
 /// [`vkCmdSetTessellationDomainOriginEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetTessellationDomainOriginEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetTessellationDomainOriginEXT(
     commandBuffer: VkCommandBuffer,
     domainOrigin: VkTessellationDomainOrigin,
@@ -3019,7 +3019,7 @@ pub unsafe extern "system" fn vkCmdSetTessellationDomainOriginEXT(
 }
 
 /// [`vkCmdSetVertexInputEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetVertexInputEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetVertexInputEXT(
     commandBuffer: VkCommandBuffer,
     vertexBindingDescriptionCount: u32,
@@ -3034,7 +3034,7 @@ pub unsafe extern "system" fn vkCmdSetVertexInputEXT(
 }
 
 /// [`vkCmdSetViewport`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetViewport.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetViewport(
     commandBuffer: VkCommandBuffer,
@@ -3046,7 +3046,7 @@ pub unsafe extern "system" fn vkCmdSetViewport(
 }
 
 /// [`vkCmdSetViewportShadingRatePaletteNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetViewportShadingRatePaletteNV.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetViewportShadingRatePaletteNV(
     commandBuffer: VkCommandBuffer,
     firstViewport: u32,
@@ -3057,7 +3057,7 @@ pub unsafe extern "system" fn vkCmdSetViewportShadingRatePaletteNV(
 }
 
 /// [`vkCmdSetViewportSwizzleNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetViewportSwizzleNV.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetViewportSwizzleNV(
     commandBuffer: VkCommandBuffer,
     firstViewport: u32,
@@ -3068,7 +3068,7 @@ pub unsafe extern "system" fn vkCmdSetViewportSwizzleNV(
 }
 
 /// [`vkCmdSetViewportWScalingEnableNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetViewportWScalingEnableNV.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetViewportWScalingEnableNV(
     commandBuffer: VkCommandBuffer,
     viewportWScalingEnable: VkBool32,
@@ -3077,7 +3077,7 @@ pub unsafe extern "system" fn vkCmdSetViewportWScalingEnableNV(
 }
 
 /// [`vkCmdSetViewportWScalingNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetViewportWScalingNV.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetViewportWScalingNV(
     commandBuffer: VkCommandBuffer,
     firstViewport: u32,
@@ -3088,7 +3088,7 @@ pub unsafe extern "system" fn vkCmdSetViewportWScalingNV(
 }
 
 /// [`vkCmdSetViewportWithCount`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetViewportWithCount.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetViewportWithCount(
     commandBuffer: VkCommandBuffer,
@@ -3099,7 +3099,7 @@ pub unsafe extern "system" fn vkCmdSetViewportWithCount(
 }
 
 /// [`vkCmdSetViewportWithCountEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetViewportWithCountEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetViewportWithCountEXT(
     commandBuffer: VkCommandBuffer,
     viewportCount: u32,
@@ -3109,13 +3109,13 @@ pub unsafe extern "system" fn vkCmdSetViewportWithCountEXT(
 }
 
 /// [`vkCmdSubpassShadingHUAWEI`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSubpassShadingHUAWEI.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSubpassShadingHUAWEI(commandBuffer: VkCommandBuffer) {
     forward! { vkCmdSubpassShadingHUAWEI(commandBuffer) }
 }
 
 /// [`vkCmdTraceRaysIndirect2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdTraceRaysIndirect2KHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdTraceRaysIndirect2KHR(
     commandBuffer: VkCommandBuffer,
     indirectDeviceAddress: VkDeviceAddress,
@@ -3124,7 +3124,7 @@ pub unsafe extern "system" fn vkCmdTraceRaysIndirect2KHR(
 }
 
 /// [`vkCmdTraceRaysIndirectKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdTraceRaysIndirectKHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdTraceRaysIndirectKHR(
     commandBuffer: VkCommandBuffer,
     pRaygenShaderBindingTable: *const VkStridedDeviceAddressRegionKHR,
@@ -3140,7 +3140,7 @@ pub unsafe extern "system" fn vkCmdTraceRaysIndirectKHR(
 }
 
 /// [`vkCmdTraceRaysKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdTraceRaysKHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdTraceRaysKHR(
     commandBuffer: VkCommandBuffer,
     pRaygenShaderBindingTable: *const VkStridedDeviceAddressRegionKHR,
@@ -3158,7 +3158,7 @@ pub unsafe extern "system" fn vkCmdTraceRaysKHR(
 }
 
 /// [`vkCmdTraceRaysNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdTraceRaysNV.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdTraceRaysNV(
     commandBuffer: VkCommandBuffer,
     raygenShaderBindingTableBuffer: VkBuffer,
@@ -3185,7 +3185,7 @@ pub unsafe extern "system" fn vkCmdTraceRaysNV(
 }
 
 /// [`vkCmdUpdateBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdUpdateBuffer.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdUpdateBuffer(
     commandBuffer: VkCommandBuffer,
@@ -3198,7 +3198,7 @@ pub unsafe extern "system" fn vkCmdUpdateBuffer(
 }
 
 /// [`vkCmdUpdateMemoryKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdUpdateMemoryKHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdUpdateMemoryKHR(
     commandBuffer: VkCommandBuffer,
     pDstRange: *const VkDeviceAddressRangeKHR,
@@ -3210,7 +3210,7 @@ pub unsafe extern "system" fn vkCmdUpdateMemoryKHR(
 }
 
 /// [`vkCmdUpdatePipelineIndirectBufferNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdUpdatePipelineIndirectBufferNV.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdUpdatePipelineIndirectBufferNV(
     commandBuffer: VkCommandBuffer,
     pipelineBindPoint: VkPipelineBindPoint,
@@ -3220,7 +3220,7 @@ pub unsafe extern "system" fn vkCmdUpdatePipelineIndirectBufferNV(
 }
 
 /// [`vkCmdWaitEvents`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWaitEvents.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdWaitEvents(
     commandBuffer: VkCommandBuffer,
@@ -3242,7 +3242,7 @@ pub unsafe extern "system" fn vkCmdWaitEvents(
 }
 
 /// [`vkCmdWaitEvents2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWaitEvents2.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdWaitEvents2(
     commandBuffer: VkCommandBuffer,
@@ -3254,7 +3254,7 @@ pub unsafe extern "system" fn vkCmdWaitEvents2(
 }
 
 /// [`vkCmdWaitEvents2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWaitEvents2KHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdWaitEvents2KHR(
     commandBuffer: VkCommandBuffer,
     eventCount: u32,
@@ -3265,7 +3265,7 @@ pub unsafe extern "system" fn vkCmdWaitEvents2KHR(
 }
 
 /// [`vkCmdWriteAccelerationStructuresPropertiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWriteAccelerationStructuresPropertiesKHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdWriteAccelerationStructuresPropertiesKHR(
     commandBuffer: VkCommandBuffer,
     accelerationStructureCount: u32,
@@ -3281,7 +3281,7 @@ pub unsafe extern "system" fn vkCmdWriteAccelerationStructuresPropertiesKHR(
 }
 
 /// [`vkCmdWriteAccelerationStructuresPropertiesNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWriteAccelerationStructuresPropertiesNV.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdWriteAccelerationStructuresPropertiesNV(
     commandBuffer: VkCommandBuffer,
     accelerationStructureCount: u32,
@@ -3297,7 +3297,7 @@ pub unsafe extern "system" fn vkCmdWriteAccelerationStructuresPropertiesNV(
 }
 
 /// [`vkCmdWriteBufferMarker2AMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWriteBufferMarker2AMD.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdWriteBufferMarker2AMD(
     commandBuffer: VkCommandBuffer,
     stage: VkPipelineStageFlags2,
@@ -3309,7 +3309,7 @@ pub unsafe extern "system" fn vkCmdWriteBufferMarker2AMD(
 }
 
 /// [`vkCmdWriteBufferMarkerAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWriteBufferMarkerAMD.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdWriteBufferMarkerAMD(
     commandBuffer: VkCommandBuffer,
     pipelineStage: VkPipelineStageFlagBits,
@@ -3321,7 +3321,7 @@ pub unsafe extern "system" fn vkCmdWriteBufferMarkerAMD(
 }
 
 /// [`vkCmdWriteMarkerToMemoryAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWriteMarkerToMemoryAMD.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdWriteMarkerToMemoryAMD(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkMemoryMarkerInfoAMD,
@@ -3330,7 +3330,7 @@ pub unsafe extern "system" fn vkCmdWriteMarkerToMemoryAMD(
 }
 
 /// [`vkCmdWriteMicromapsPropertiesEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWriteMicromapsPropertiesEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdWriteMicromapsPropertiesEXT(
     commandBuffer: VkCommandBuffer,
     micromapCount: u32,
@@ -3345,7 +3345,7 @@ pub unsafe extern "system" fn vkCmdWriteMicromapsPropertiesEXT(
 }
 
 /// [`vkCmdWriteTimestamp`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWriteTimestamp.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdWriteTimestamp(
     commandBuffer: VkCommandBuffer,
@@ -3357,7 +3357,7 @@ pub unsafe extern "system" fn vkCmdWriteTimestamp(
 }
 
 /// [`vkCmdWriteTimestamp2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWriteTimestamp2.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdWriteTimestamp2(
     commandBuffer: VkCommandBuffer,
@@ -3369,7 +3369,7 @@ pub unsafe extern "system" fn vkCmdWriteTimestamp2(
 }
 
 /// [`vkCmdWriteTimestamp2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWriteTimestamp2KHR.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkCmdWriteTimestamp2KHR(
     commandBuffer: VkCommandBuffer,
     stage: VkPipelineStageFlags2,
@@ -3380,14 +3380,14 @@ pub unsafe extern "system" fn vkCmdWriteTimestamp2KHR(
 }
 
 /// [`vkEndCommandBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkEndCommandBuffer.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkEndCommandBuffer(commandBuffer: VkCommandBuffer) -> VkResult {
     forward! { vkEndCommandBuffer(commandBuffer) }
 }
 
 /// [`vkResetCommandBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkResetCommandBuffer.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkResetCommandBuffer(
     commandBuffer: VkCommandBuffer,

@@ -6,7 +6,7 @@
 use super::super::types::*;
 
 /// [`vkGetExternalComputeQueueDataNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetExternalComputeQueueDataNV.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkGetExternalComputeQueueDataNV(
     externalQueue: VkExternalComputeQueueNV,
     params: *mut VkExternalComputeQueueDataParamsNV,

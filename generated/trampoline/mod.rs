@@ -5,9 +5,8 @@
 
 /// The body of a device-level command's trampoline: a check of the handle and a jump through its table (APP-159).
 ///
-/// Where the build script found a compiler for it, the body is machine code: a compiler would load the function into a
-/// register before it jumps.
-#[cfg(not(vkl_naked))]
+/// On x86-64 the body is machine code: a compiler would load the function into a register before it jumps.
+#[cfg(not(target_arch = "x86_64"))]
 macro_rules! forward {
     ($name:ident($handle:ident $(, $argument:ident)*)) => {
         match unsafe { crate::seam::device_table($handle) } {
@@ -18,7 +17,7 @@ macro_rules! forward {
 }
 
 // The steps are those of `seam::device_table`. Nothing but rax and r11 changes before the jump.
-#[cfg(vkl_naked)]
+#[cfg(target_arch = "x86_64")]
 macro_rules! forward {
     ($name:ident $arguments:tt) => {
         core::arch::naked_asm!(
@@ -51,26 +50,26 @@ macro_rules! forward {
 }
 
 /// Tells debuggers and profilers that the stack is as the caller left it. The gap keeps functions apart.
-#[cfg(all(vkl_naked, not(windows)))]
+#[cfg(all(target_arch = "x86_64", not(windows)))]
 macro_rules! frame_begins {
     () => {
         ".cfi_startproc"
     };
 }
-#[cfg(all(vkl_naked, not(windows)))]
+#[cfg(all(target_arch = "x86_64", not(windows)))]
 macro_rules! frame_ends {
     () => {
         ".cfi_endproc\n.p2align 4, 0xCC"
     };
 }
 /// On Windows a function without an entry in the unwind table is known to be that simple.
-#[cfg(all(vkl_naked, windows))]
+#[cfg(all(target_arch = "x86_64", windows))]
 macro_rules! frame_begins {
     () => {
         ""
     };
 }
-#[cfg(all(vkl_naked, windows))]
+#[cfg(all(target_arch = "x86_64", windows))]
 macro_rules! frame_ends {
     () => {
         ".p2align 4, 0xCC"

@@ -158,10 +158,10 @@ fn gen_95_output_parses_and_its_lines_are_clean() {
             "{}: trailing space",
             file.path
         );
-        if file.path.ends_with(".rs") {
-            if let Err(error) = syn::parse_file(&file.text) {
-                panic!("{}: {error}", file.path);
-            }
+        if file.path.ends_with(".rs")
+            && let Err(error) = syn::parse_file(&file.text)
+        {
+            panic!("{}: {error}", file.path);
         }
     }
 }

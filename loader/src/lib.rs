@@ -21,7 +21,8 @@
 // Under a name of its own: `alloc` is the module for memory that belongs to Vulkan objects.
 #[macro_use]
 extern crate alloc as rust_alloc;
-#[cfg(not(test))]
+// Its panic handler serves builds for debugging, and programs that link this with the standard library.
+#[cfg(not(any(vkl_shipped, test)))]
 extern crate std;
 
 pub mod alloc;
@@ -42,6 +43,7 @@ pub mod layer;
 pub mod library;
 pub mod log;
 pub mod manifest;
+pub mod os;
 pub mod physical_device;
 pub mod proc_addr;
 mod process;

@@ -4,19 +4,18 @@ use crate::generated::lookup;
 use crate::generated::types::PFN_vkVoidFunction;
 use crate::journal::{Journal, LogBits, Raw};
 use crate::manifest::Text;
+use crate::os::{self, with_terminated};
 use crate::proc_addr::is_own_entry_point;
 use crate::state;
 use crate::table;
 use core::ffi::CStr;
 use core::fmt;
 use core::mem::ManuallyDrop;
+use core::ptr::NonNull;
 use core::sync::atomic::Ordering;
 use libloading::os::unix;
-use rust_alloc::string::String;
-use rust_alloc::string::ToString;
+use rust_alloc::string::{String, ToString};
 use rust_alloc::vec::Vec;
-use std::ffi::OsStr;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 /// An open library; closed when dropped, unless `VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING` asks otherwise (DRV-236).
 pub struct Library(ManuallyDrop<unix::Library>);
@@ -50,24 +49,35 @@ impl Library {
         if path.is_empty() || path.contains(&0) {
             return Err(OpenError::NotAPath);
         }
-        // SAFETY: running the library's initialisers is what loading a driver or layer means; the file was named by a
-        // manifest the user or the system installed.
-        let opened = unsafe { unix::Library::open(Some(OsStr::from_bytes(path)), unix::RTLD_LAZY | unix::RTLD_LOCAL) };
-        opened.map(|library| Self(ManuallyDrop::new(library))).map_err(|error| {
-            let text = error.to_string();
-            if text.contains("wrong ELF class:") {
-                OpenError::WrongClass(text)
-            } else {
-                OpenError::Failed(text)
-            }
-        })
+        let flags = unix::RTLD_LAZY | unix::RTLD_LOCAL;
+        let opened = with_terminated(path, |path| {
+            // SAFETY: running the library's initialisers is what loading a driver or layer means; the file was named by a
+            // manifest the user or the system installed.
+            let open = || NonNull::new(unsafe { libc::dlopen(path.as_ptr(), flags) });
+            // The crate itself takes no path that is not UTF-8.
+            Ok(unix::with_dlerror(open, |words| {
+                String::from_utf8_lossy(words.to_bytes()).into_owned()
+            }))
+        });
+        match opened {
+            // SAFETY: opened once, and given back once.
+            Ok(Ok(library)) => Ok(Self(ManuallyDrop::new(unsafe {
+                unix::Library::from_raw(library.as_ptr())
+            }))),
+            Ok(Err(Some(words))) if words.contains("wrong ELF class:") => Err(OpenError::WrongClass(words)),
+            Ok(Err(Some(words))) => Err(OpenError::Failed(words)),
+            Ok(Err(None)) => Err(OpenError::Failed(
+                "dlopen failed, but system did not report the error".into(),
+            )),
+            Err(error) => Err(OpenError::Failed(error.to_string())),
+        }
     }
 
     /// The address of an exported function, or null. A symbol that turns out to be the loader's own counts as absent,
     /// because calling it would never come back (LAY-215).
     pub fn function(&self, name: &CStr) -> PFN_vkVoidFunction {
         // SAFETY: the address is only kept as an untyped word here; the caller of the function states its type.
-        let symbol = unsafe { self.0.get::<*mut ()>(name.to_bytes_with_nul()) }.ok()?;
+        let symbol = unsafe { self.0.get::<*mut ()>(name) }.ok()?;
         let address = symbol.into_raw().cast::<()>();
         let known = lookup::find(name.to_bytes());
         if known.is_some_and(|row| is_own_entry_point(row, address)) {
@@ -160,5 +170,5 @@ impl fmt::Display for RealPath<'_> {
 
 /// The canonical form of a path, or the path itself when the system cannot tell.
 fn canonical(path: &[u8]) -> Vec<u8> {
-    std::fs::canonicalize(OsStr::from_bytes(path)).map_or_else(|_| path.to_vec(), |p| p.into_os_string().into_vec())
+    os::canonical(path).unwrap_or_else(|_| path.to_vec())
 }

@@ -69,10 +69,11 @@ extern "C" fn on_load() {
 
 extern "C" fn on_unload() {
     PreloadedDrivers::release();
-    drop(state::lock(&state::SETTINGS).take());
+    drop(state::SETTINGS.lock().take());
     state::found(Extent::All).forget();
     state::found(Extent::Implicit).forget();
     state::DRIVER_LIST.forget();
+    state::BEGAN.release();
 }
 
 /// What `VK_LOADER_DEBUG` selects: any non-empty prefix of a keyword counts, unknown words do not (APP-230).

@@ -16,9 +16,9 @@ use crate::alloc::{OutOfMemory, reserve};
 use crate::disk::Sights;
 use crate::env::{Environment, Recorder, Values};
 use crate::journal::Journal;
+use crate::os::Mutex;
 use core::ops::Deref;
 use rust_alloc::sync::Arc;
-use std::sync::Mutex;
 
 /// A result, and what it rests on.
 #[derive(Debug)]
@@ -89,7 +89,7 @@ impl<T> Slot<T> {
             return None;
         }
         // Files are looked at after the lock is released.
-        let kept = self.0.try_lock().ok()?.clone()?;
+        let kept = self.0.try_lock()?.clone()?;
         holds(&kept).then_some(kept)
     }
 
@@ -107,8 +107,8 @@ impl<T> Slot<T> {
 
     fn replace(&self, next: Option<Arc<T>>) {
         let previous = match self.0.try_lock() {
-            Ok(mut slot) => core::mem::replace(&mut *slot, next),
-            Err(_) => next,
+            Some(mut slot) => core::mem::replace(&mut *slot, next),
+            None => next,
         };
         // Freed after the lock is released.
         drop(previous);

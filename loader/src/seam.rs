@@ -205,7 +205,7 @@ pub fn unsupported(command: &str) -> ! {
     crate::log::fatal(format_args!(
         "ICD associated with VkPhysicalDevice does not support {command}"
     ));
-    std::process::abort()
+    crate::os::abort()
 }
 
 /// Where [`reject`] ends up.
@@ -215,7 +215,7 @@ pub extern "C" fn rejected_handle(row: u32) -> ! {
     crate::log::fatal(format_args!(
         "{command}: Invalid {parameter} [VUID-{command}-{parameter}-parameter]"
     ));
-    std::process::abort()
+    crate::os::abort()
 }
 
 /// A physical-device command whose driver lacks it has this substitute (DRV-161): says so and gives `value`.
@@ -269,7 +269,7 @@ fn missing_command(name: &CStr) -> ! {
     crate::log::fatal(format_args!(
         "{name}: no layer and no driver offers this function. Was its extension enabled?"
     ));
-    std::process::abort()
+    crate::os::abort()
 }
 
 /// An unknown physical-device function was called on a device whose driver lacks it (DRV-221). Ends the process.

@@ -8,9 +8,8 @@
 //! under the lock either: they may wait for another thread of the application, which may need the table.
 
 use crate::alloc::{HostAllocator, HostVec, OutOfMemory};
-use crate::state::lock;
+use crate::os::Mutex;
 use core::ptr::NonNull;
-use std::sync::Mutex;
 
 /// Entries of a new table.
 const FIRST_CAPACITY: usize = 32;
@@ -33,7 +32,7 @@ fn lengthen<S, E: Copy>(
     empty: E,
 ) -> Result<(), OutOfMemory> {
     let mut block = {
-        let mut state = lock(state);
+        let mut state = state.lock();
         let shared = entries(&mut state);
         if shared.allocator().is_system() {
             return shared.try_fill_to(len, empty);
@@ -44,7 +43,7 @@ fn lengthen<S, E: Copy>(
     let mut wanted = len;
     loop {
         let grown = block.try_fill_to(wanted, empty);
-        let mut state = lock(state);
+        let mut state = state.lock();
         let shared = entries(&mut state);
         wanted = shared.len();
         if wanted <= block.len() {
@@ -82,7 +81,7 @@ impl<T> SlotTable<T> {
     ) -> Result<usize, OutOfMemory> {
         loop {
             let full = {
-                let mut state = lock(state);
+                let mut state = state.lock();
                 let entries = &mut table(&mut state).0;
                 if let Some(free) = entries.iter().position(Option::is_none) {
                     entries[free] = Some(object);
@@ -136,7 +135,7 @@ impl HandleTable {
     /// # Errors
     /// When the table cannot grow; it is then as before.
     pub fn make_room(table: &Mutex<Self>, index: usize) -> Result<(), OutOfMemory> {
-        if lock(table).has(index) {
+        if table.lock().has(index) {
             Ok(())
         } else {
             lengthen(table, |table| &mut table.0, capacity_for(index), 0)
@@ -179,17 +178,17 @@ mod tests {
         let objects = [0_u8; 33];
         let table = Mutex::new(SlotTable::new(HostAllocator::system()));
         for (expected, object) in objects.iter().enumerate() {
-            assert_eq!(lock(&table).0.len(), if expected == 0 { 0 } else { 32 });
+            assert_eq!(table.lock().0.len(), if expected == 0 { 0 } else { 32 });
             assert_eq!(reserve(&table, object), Ok(expected));
         }
-        assert_eq!(lock(&table).0.len(), 64);
+        assert_eq!(table.lock().0.len(), 64);
 
         let handles = Mutex::new(HandleTable::new(HostAllocator::system()));
         assert_eq!(HandleTable::make_room(&handles, 0), Ok(()));
-        assert_eq!(lock(&handles).0.len(), 32);
-        lock(&handles).set(31, 7);
+        assert_eq!(handles.lock().0.len(), 32);
+        handles.lock().set(31, 7);
         assert_eq!(HandleTable::make_room(&handles, 32), Ok(()));
-        let handles = lock(&handles);
+        let handles = handles.lock();
         assert_eq!((handles.0.len(), handles.get(31), handles.get(32)), (64, 7, 0));
     }
 
@@ -201,7 +200,7 @@ mod tests {
             assert!(reserve(&table, object).is_ok());
         }
         {
-            let mut table = lock(&table);
+            let mut table = table.lock();
             assert_eq!(table.release(2), Some(NonNull::from(&objects[2])));
             assert_eq!(table.release(2), None);
             assert_eq!(table.index_of(&objects[2]), None);
@@ -211,14 +210,14 @@ mod tests {
             assert_eq!(table.at_or_after(4), None);
         }
         assert_eq!(reserve(&table, &objects[4]), Ok(2));
-        assert_eq!(lock(&table).get(2), Some(NonNull::from(&objects[4])));
+        assert_eq!(table.lock().get(2), Some(NonNull::from(&objects[4])));
     }
 
     #[test]
     fn handles_outside_the_table_are_zero() {
         let table = Mutex::new(HandleTable::new(HostAllocator::system()));
         let set_and_take = || {
-            let mut table = lock(&table);
+            let mut table = table.lock();
             table.set(3, 9);
             (table.take(3), table.get(3), table.has(3))
         };

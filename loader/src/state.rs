@@ -1,13 +1,15 @@
 //! Everything that belongs to the process: all mutable statics of the loader live here.
 //!
 //! Lock order: none of these locks is ever held while another is taken, and none is held across a call into a layer, a
-//! driver or an application callback. A lock protects a list for the length of a look-up or an insertion.
+//! driver or an application callback. A lock protects a list for the length of a look-up or an insertion. Only the gate of
+//! [`WAITING`] comes after any of them, and lies within the waiting itself.
 
 use crate::alloc::reserve::Reserve;
 use crate::device::Device;
 use crate::discovery::layers::Extent;
 use crate::driver::{DriverList, PreloadedDrivers};
 use crate::instance::{Found, Instance};
+use crate::os::{Mutex, PerThread, Waiting};
 use crate::recall::{Kept, Slot};
 use crate::settings::Settings;
 use crate::turns::Turns;
@@ -15,7 +17,6 @@ use crate::walks::WalkEnds;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 use rust_alloc::sync::Arc;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What `VK_LOADER_DEBUG` asked for when the library was loaded (APP-230).
 pub static LOG_MASK: AtomicU32 = AtomicU32::new(0);
@@ -29,6 +30,9 @@ pub static KEEP_LIBRARIES: AtomicBool = AtomicBool::new(false);
 /// What a call that ran out of memory ends with.
 pub static RESERVE: Reserve = Reserve::new();
 
+/// How many blocks of the reserve had been taken when the call of a thread began, and one; zero outside of one.
+pub static BEGAN: PerThread = PerThread::new();
+
 /// All live instances, newest first.
 pub static INSTANCES: List<Instance> = List::new();
 
@@ -37,6 +41,9 @@ pub static DEVICES: List<Device> = List::new();
 
 /// Which thread has put a stand-in into an application's chain of structures (APP-144).
 pub static REGROUPING: Turns = Turns::new();
+
+/// Where threads wait for locks.
+pub static WAITING: Waiting = Waiting::new();
 
 /// Where the destruction of a device waits for walks over the devices.
 pub static WALKS: WalkEnds = WalkEnds::new();
@@ -62,11 +69,6 @@ pub fn found(extent: Extent) -> &'static Slot<Kept<Found>> {
         Extent::All => &FOUND_ALL,
         Extent::Implicit => &FOUND_IMPLICIT,
     }
-}
-
-/// Takes a lock. Panics abort the process, so a poisoned lock cannot be observed.
-pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// An object that can be a member of one [`List`], and so comes to any thread.
@@ -118,7 +120,7 @@ impl<T: Linked> List<T> {
     /// that [`List::find`] or [`List::at`] gave: what removes an object must not run beside a command that uses it, which is
     /// what Vulkan's external synchronisation demands of the application.
     pub unsafe fn insert(&self, member: NonNull<T>) {
-        let _locked = lock(&self.lock);
+        let _locked = self.lock.lock();
         let older = self.head.load(Ordering::Relaxed);
         // SAFETY: valid by this function's contract.
         unsafe { member.as_ref() }.next().store(older, Ordering::Relaxed);
@@ -133,7 +135,7 @@ impl<T: Linked> List<T> {
             Ordering::AcqRel,
             Ordering::Relaxed,
         );
-        let _locked = lock(&self.lock);
+        let _locked = self.lock.lock();
         let mut link = &self.head;
         // SAFETY: the list is locked.
         while let Some(current) = unsafe { Self::member(link) } {
@@ -148,14 +150,14 @@ impl<T: Linked> List<T> {
 
     /// The newest member that `wanted` accepts. The reference outlives the lock, by the contract of [`List::insert`].
     pub fn find(&self, wanted: impl FnMut(&T) -> bool) -> Option<&'static T> {
-        let _locked = lock(&self.lock);
+        let _locked = self.lock.lock();
         // SAFETY: the list is locked.
         unsafe { self.search(wanted) }
     }
 
     /// Does something while the list stays as it is, unless it has a member that `wanted` accepts.
     pub fn unless_any<R>(&self, wanted: impl FnMut(&T) -> bool, action: impl FnOnce() -> R) -> Option<R> {
-        let _locked = lock(&self.lock);
+        let _locked = self.lock.lock();
         // SAFETY: the list is locked.
         unsafe { self.search(wanted) }.is_none().then(action)
     }

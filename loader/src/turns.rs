@@ -5,8 +5,7 @@
 //! one chain of structures, in which one is replaced for the length of the call (APP-144). A thread that comes back here
 //! in its own turn, from a callback or a layer, passes.
 
-use crate::state::lock;
-use std::sync::{Condvar, Mutex, PoisonError};
+use crate::os::{Condvar, Mutex, current_thread};
 
 /// Whose turn it is.
 #[derive(Default)]
@@ -20,10 +19,8 @@ pub struct Turns {
 struct Thread(usize);
 
 impl Thread {
-    /// The address of a variable that each thread has its own of; it has no destructor, so the library can be unloaded.
     fn current() -> Self {
-        std::thread_local! { static MARK: u8 = const { 0 } }
-        Self(MARK.with(|mark| core::ptr::from_ref(mark).addr()))
+        Self(current_thread())
     }
 }
 
@@ -39,15 +36,12 @@ impl Turns {
     /// Waits until it is no other thread's turn. `None` when it is this one's already.
     pub fn enter(&self) -> Option<Turn<'_>> {
         let thread = Thread::current();
-        let mut owner = lock(&self.owner);
-        while let Some(other) = *owner {
-            if other == thread {
-                return None;
-            }
-            owner = self.free.wait(owner).unwrap_or_else(PoisonError::into_inner);
+        let is_other = |owner: &mut Option<Thread>| owner.is_some_and(|owner| owner != thread);
+        let mut owner = self.free.wait_while(self.owner.lock(), is_other);
+        match owner.replace(thread) {
+            Some(_) => None,
+            None => Some(Turn(self)),
         }
-        *owner = Some(thread);
-        Some(Turn(self))
     }
 }
 
@@ -56,8 +50,8 @@ pub struct Turn<'a>(&'a Turns);
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        *lock(&self.0.owner) = None;
-        self.0.free.notify_one();
+        *self.0.owner.lock() = None;
+        self.0.free.notify_all();
     }
 }
 

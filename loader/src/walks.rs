@@ -1,8 +1,8 @@
 //! Walks over devices or drivers hold the one they look at; it goes only when nobody holds it.
 
-use crate::state::{WALKS, lock};
+use crate::os::{Condvar, Mutex};
+use crate::state::WALKS;
 use core::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
 
 /// How many walks hold an object, and [`CLOSED`].
 #[derive(Default)]
@@ -30,13 +30,12 @@ impl WalkEnds {
 
     fn announce(&self) {
         // A thread that still saw the walk under the lock is waiting by now.
-        drop(lock(&self.gate));
+        drop(self.gate.lock());
         self.ended.notify_all();
     }
 
     fn wait_while(&self, busy: impl Fn() -> bool) {
-        let waited = self.ended.wait_while(lock(&self.gate), |()| busy());
-        drop(waited.unwrap_or_else(PoisonError::into_inner));
+        drop(self.ended.wait_while(self.gate.lock(), |()| busy()));
     }
 }
 

@@ -8,8 +8,8 @@ from cases import ROOT, expect, run, setting, tool
 LIST = ROOT / "generated/exports/linux.txt"
 # GEN-53: the commands of core Vulkan, and those of the window systems of Linux.
 EXPORTS = 269
-# Besides the C library the compiler's support library, for unwinding, and the dynamic linker itself; no file of ours.
-NEEDED = {"libc.so.6", "libm.so.6", "libgcc_s.so.1"}
+# Besides the C library the dynamic linker itself.
+NEEDED = {"libc.so.6"}
 LINKER = re.compile(r"ld-linux.*\.so\.\d+")
 
 
@@ -58,9 +58,16 @@ def soname():
 
 
 def needed():
-    """No library beyond those of the C and compiler run time."""
+    """No library beyond the C library."""
     surplus = [name for name in dynamic("NEEDED") if name not in NEEDED and not LINKER.fullmatch(name)]
     expect(not surplus, f"needs {surplus}")
+
+
+def undefined():
+    """What it takes from elsewhere is the C library's, with a version; binding a function late would hide any other."""
+    lines = run([tool("nm"), "-D", "--undefined-only", setting("VKL_LIBRARY")], 30).splitlines()
+    homeless = [name for kind, name in (line.split() for line in lines) if kind == "U" and "@" not in name]
+    expect(not homeless, f"nobody defines {homeless}")
 
 
 def hardened():
@@ -79,5 +86,6 @@ CASES = [
     ("exports have addresses of their own", addresses),
     ("SONAME", soname),
     ("needed libraries", needed),
+    ("what it takes from elsewhere", undefined),
     ("stack and relocations", hardened),
 ]

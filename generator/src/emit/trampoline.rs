@@ -110,7 +110,7 @@ fn function(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {
         Entry::Generated | Entry::Shared if is_forwarded(plan, command) => forward(command),
         Entry::Generated | Entry::Shared => check(command, call(plan, command)),
     };
-    let naked = is_forwarded(plan, command).then(|| quote!(#[cfg_attr(vkl_naked, unsafe(naked))]));
+    let naked = is_forwarded(plan, command).then(|| quote!(#[cfg_attr(target_arch = "x86_64", unsafe(naked))]));
     quote! {
         #doc
         #naked

@@ -90,15 +90,15 @@ fn call(head: &[Token], arguments: &[Token], depth: usize, out: &mut String) {
     out.push_str(&flat::print(head));
     out.push('(');
     // A literal as the only argument opens on the line of the call.
-    if let [prefix @ .., Token::Group('{', members)] = arguments {
-        if elements(arguments).count() == 1 {
-            out.push_str(&flat::print(prefix));
-            out.push_str(" {\n");
-            lines(members, depth + INDENT, out);
-            pad(out, depth);
-            out.push_str("})");
-            return;
-        }
+    if let [prefix @ .., Token::Group('{', members)] = arguments
+        && elements(arguments).count() == 1
+    {
+        out.push_str(&flat::print(prefix));
+        out.push_str(" {\n");
+        lines(members, depth + INDENT, out);
+        pad(out, depth);
+        out.push_str("})");
+        return;
     }
     out.push('\n');
     let arguments: Vec<String> = elements(arguments).map(flat::print).collect();

@@ -12,10 +12,10 @@ pub(super) fn print(tokens: &[Token]) -> String {
 fn append(tokens: &[Token], out: &mut String) {
     for (index, token) in tokens.iter().enumerate() {
         let before_previous = index.checked_sub(2).map(|at| &tokens[at]);
-        if let Some(previous) = index.checked_sub(1).map(|at| &tokens[at]) {
-            if spaced(before_previous, previous, token) {
-                out.push(' ');
-            }
+        if let Some(previous) = index.checked_sub(1).map(|at| &tokens[at])
+            && spaced(before_previous, previous, token)
+        {
+            out.push(' ');
         }
         match token {
             Token::Word(text) | Token::Punct(text) => out.push_str(text),

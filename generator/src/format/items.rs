@@ -318,17 +318,18 @@ fn value(tokens: &[Token], depth: usize, out: &mut String) {
         return;
     };
     let (left, right) = tokens.split_at(equals + 1);
-    if let [Token::Group('[', content), _semicolon] | [_, Token::Group('[', content), _semicolon] = right {
-        if !content.is_empty() && !content.iter().any(|token| token.is_punct(";")) {
-            out.push_str(&flat::print(left));
-            out.push(' ');
-            if right.len() == 3 {
-                out.push_str(&flat::print(&right[..1]));
-            }
-            array(content, depth, depth + flat::print(left).len() + 1, out);
-            out.push(';');
-            return;
+    if let [Token::Group('[', content), _semicolon] | [_, Token::Group('[', content), _semicolon] = right
+        && !content.is_empty()
+        && !content.iter().any(|token| token.is_punct(";"))
+    {
+        out.push_str(&flat::print(left));
+        out.push(' ');
+        if right.len() == 3 {
+            out.push_str(&flat::print(&right[..1]));
         }
+        array(content, depth, depth + flat::print(left).len() + 1, out);
+        out.push(';');
+        return;
     }
     if depth + line.len() <= MAX_WIDTH {
         out.push_str(&line);

@@ -137,11 +137,11 @@ pub(super) fn collisions(commands: &[CommandPlan<'_>], problems: &mut Problems) 
     let mut bodies: BTreeMap<String, &str> = BTreeMap::new();
     for plan in commands {
         let name = plan.command.name.as_str();
-        if plan.entry == Entry::Handwritten || plan.end == End::Handwritten {
-            if let Some(other) = bodies.insert(names::body(name).to_string(), name) {
-                let text = format!("its hand-written body has the same name as that of {other}");
-                problems.push(Problem::new(Code::Collision, name, text));
-            }
+        if (plan.entry == Entry::Handwritten || plan.end == End::Handwritten)
+            && let Some(other) = bodies.insert(names::body(name).to_string(), name)
+        {
+            let text = format!("its hand-written body has the same name as that of {other}");
+            problems.push(Problem::new(Code::Collision, name, text));
         }
         let mut params: Vec<String> = plan
             .command

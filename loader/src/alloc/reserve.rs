@@ -1,17 +1,17 @@
 //! The process allocator, with a reserve behind it.
 //!
-//! Working memory of a call comes from the process allocator (APP-172, APP-177), through the standard library, which
-//! ends the process when that has none left. A loader must not: `VK_ERROR_OUT_OF_HOST_MEMORY` is what its callers
+//! Working memory of a call comes from the process allocator (APP-172, APP-177), through collections of the
+//! language, which end the process when that has none left. A loader must not: `VK_ERROR_OUT_OF_HOST_MEMORY` is what its callers
 //! expect (APP-71, APP-174). So the last small requests are served from a static block, and a call that can report a
 //! failure asks between its steps whether that happened ([`check`]); it then ends, and gives back what it took. Only a
 //! request that the reserve cannot serve either is refused.
 
 use super::OutOfMemory;
-use crate::state::RESERVE;
+use crate::os::CHeap;
+use crate::state::{BEGAN, RESERVE};
 use core::alloc::{GlobalAlloc, Layout};
-use core::cell::{Cell, UnsafeCell};
+use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicUsize, Ordering};
-use std::alloc::System;
 
 /// Bytes of one unit; also the alignment of every block.
 const UNIT: usize = 16;
@@ -26,6 +26,8 @@ pub struct Reserve {
     state: AtomicUsize,
     /// How many blocks were ever taken.
     taken: AtomicUsize,
+    /// How many calls go on whose beginning there was no room to note.
+    unwatched: AtomicUsize,
 }
 
 // SAFETY: the bytes are only handed out, each range to one owner at a time.
@@ -48,6 +50,7 @@ impl Reserve {
             block: UnsafeCell::new([0; UNITS * UNIT]),
             state: AtomicUsize::new(0),
             taken: AtomicUsize::new(0),
+            unwatched: AtomicUsize::new(0),
         }
     }
 
@@ -86,39 +89,43 @@ impl Reserve {
     }
 }
 
-std::thread_local! {
-    /// How many blocks had been taken when the call of this thread began; nothing outside of one. Without a destructor,
-    /// so the library can be unloaded.
-    static BEGAN: Cell<Option<usize>> = const { Cell::new(None) };
-}
-
 /// The extent of one call that reports a shortage of memory. It may lie within another one, when a layer calls back.
 pub struct Watch {
-    outer: Option<usize>,
+    outer: usize,
+    /// Only an outermost call may not be; within it there is room for more.
+    is_noted: bool,
 }
 
 /// Starts a call: from here on [`check`] reports whether the process ran out of memory. A shortage that another thread
 /// meets counts as well: which of two allocations is the last to succeed is chance.
 pub fn begin() -> Watch {
-    Watch {
-        outer: BEGAN.replace(Some(RESERVE.taken.load(Ordering::Relaxed))),
+    let outer = BEGAN.get();
+    let is_noted = BEGAN.set(RESERVE.taken.load(Ordering::Relaxed) + 1);
+    if !is_noted {
+        RESERVE.unwatched.fetch_add(1, Ordering::Relaxed);
     }
+    Watch { outer, is_noted }
 }
 
 /// Reports that the process ran out of memory since [`begin`], though nothing has failed yet.
 ///
 /// # Errors
-/// When the reserve was needed.
+/// When the reserve was needed, or when there was not even memory to note where the call began.
 pub fn check() -> Result<(), OutOfMemory> {
-    match BEGAN.get() {
-        Some(began) if began != RESERVE.taken.load(Ordering::Relaxed) => Err(OutOfMemory),
-        _ => Ok(()),
-    }
+    let is_short = match BEGAN.get() {
+        0 => RESERVE.unwatched.load(Ordering::Relaxed) != 0,
+        began => began != RESERVE.taken.load(Ordering::Relaxed) + 1,
+    };
+    if is_short { Err(OutOfMemory) } else { Ok(()) }
 }
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        BEGAN.set(self.outer);
+        if self.is_noted {
+            BEGAN.set(self.outer);
+        } else {
+            RESERVE.unwatched.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 }
 
@@ -130,13 +137,13 @@ struct Reserved;
 unsafe impl GlobalAlloc for Reserved {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: passed on.
-        let block = unsafe { System.alloc(layout) };
+        let block = unsafe { CHeap.alloc(layout) };
         if block.is_null() { RESERVE.take(layout) } else { block }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: passed on.
-        let block = unsafe { System.alloc_zeroed(layout) };
+        let block = unsafe { CHeap.alloc_zeroed(layout) };
         if !block.is_null() {
             return block;
         }
@@ -153,14 +160,14 @@ unsafe impl GlobalAlloc for Reserved {
             RESERVE.give_back();
         } else {
             // SAFETY: not of the reserve, so of the system's allocator.
-            unsafe { System.dealloc(block, layout) };
+            unsafe { CHeap.dealloc(block, layout) };
         }
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         if !RESERVE.holds(block) {
             // SAFETY: not of the reserve, so of the system's allocator.
-            let moved = unsafe { System.realloc(block, layout, size) };
+            let moved = unsafe { CHeap.realloc(block, layout, size) };
             if !moved.is_null() {
                 return moved;
             }

@@ -4,7 +4,6 @@ use super::create_info::destroy;
 use super::registered::{Kind, Registered};
 use crate::generated::types::VkAllocationCallbacks;
 use crate::instance::{Instance, InstanceDriver};
-use crate::state::lock;
 
 /// Destroys a driver's objects for all messengers and report callbacks that are left, each with the callbacks given at
 /// its creation. Called before the driver's instance is destroyed.
@@ -12,7 +11,7 @@ pub fn release_all(instance: &Instance, driver: &InstanceDriver) {
     for kind in Kind::ALL {
         let mut slot = 0;
         while let Some((at, _, saved)) = instance.messengers.next_slot(kind, slot, Registered::saved) {
-            let handle = lock(kind.handles(driver)).take(at);
+            let handle = kind.handles(driver).lock().take(at);
             let callbacks: *const VkAllocationCallbacks = saved.as_ref().map_or(core::ptr::null(), core::ptr::from_ref);
             // SAFETY: the handle is the driver's own, taken out of its table so that nobody destroys it twice; the
             // driver's instance still lives.

@@ -8,11 +8,10 @@ use crate::ffi;
 use crate::generated::types::{
     VkBaseInStructure, VkDebugReportCallbackCreateInfoEXT, VkDebugUtilsMessengerCreateInfoEXT, VkSystemAllocationScope,
 };
+use crate::os::Mutex;
 use crate::slots::SlotTable;
-use crate::state::lock;
 use core::ffi::c_void;
 use core::ptr::NonNull;
-use std::sync::Mutex;
 
 /// The messengers and report callbacks of an instance, and who of them hears messages right now.
 ///
@@ -60,27 +59,27 @@ impl Messengers {
         // SAFETY: by this function's contract.
         let found = || unsafe { ffi::chain(first) }.filter_map(|at| unsafe { callback_in(at) });
         // Memory comes from the application's callbacks, so it is taken while nothing is locked.
-        let allocator = lock(&self.0).create_time.allocator();
+        let allocator = self.0.lock().create_time.allocator();
         let mut installed = HostVec::try_with_capacity(found().count(), allocator)?;
         found().try_for_each(|callback| installed.try_push(callback))?;
-        let replaced = core::mem::replace(&mut lock(&self.0).create_time, installed);
+        let replaced = core::mem::replace(&mut self.0.lock().create_time, installed);
         drop(replaced);
         Ok(())
     }
 
     /// From here on the ordinary callbacks hear messages (APP-97).
     pub fn suspend_create_time(&self) {
-        lock(&self.0).creating = false;
+        self.0.lock().creating = false;
     }
 
     /// From here on the create-time callbacks hear messages again (APP-111).
     pub fn resume_create_time(&self) {
-        lock(&self.0).creating = true;
+        self.0.lock().creating = true;
     }
 
     /// The ordinary callbacks hear nothing any more; their objects stay until they are destroyed (APP-111).
     pub fn forget_ordinary(&self) {
-        let state = lock(&self.0);
+        let state = self.0.lock();
         for kind in Kind::ALL {
             let mut index = 0;
             while let Some((at, mut object)) = state.slots(kind).at_or_after(index) {
@@ -112,7 +111,7 @@ impl Messengers {
 
     /// Lets an object that has a slot hear messages.
     pub(super) fn activate(&self, kind: Kind, slot: usize) {
-        let mut state = lock(&self.0);
+        let mut state = self.0.lock();
         state.last_serial += 1;
         let serial = state.last_serial;
         if let Some(mut object) = state.slots(kind).get(slot) {
@@ -123,7 +122,7 @@ impl Messengers {
 
     /// The slot of an object; `None` for a pointer that is no object of this instance.
     pub(super) fn slot_of(&self, kind: Kind, object: NonNull<Registered>) -> Option<usize> {
-        lock(&self.0).slots(kind).index_of(object.as_ptr())
+        self.0.lock().slots(kind).index_of(object.as_ptr())
     }
 
     /// The first object at or behind a slot, with what `read` makes of it.
@@ -133,7 +132,7 @@ impl Messengers {
         slot: usize,
         read: impl FnOnce(&Registered) -> T,
     ) -> Option<(usize, NonNull<Registered>, T)> {
-        let state = lock(&self.0);
+        let state = self.0.lock();
         let (at, object) = state.slots(kind).at_or_after(slot)?;
         // SAFETY: objects in a slot are valid, and the lock is held.
         Some((at, object, read(unsafe { object.as_ref() })))
@@ -142,12 +141,12 @@ impl Messengers {
     /// Gives a slot back; its object hears nothing any more.
     pub(super) fn release(&self, kind: Kind, slot: usize) {
         // The caller knows the object already.
-        let _ = lock(&self.0).slots_mut(kind).release(slot);
+        let _ = self.0.lock().slots_mut(kind).release(slot);
     }
 
     /// The youngest callback older than `before` that hears messages now, and its serial.
     fn heard_before(&self, before: u64) -> Option<(u64, Callback)> {
-        let state = lock(&self.0);
+        let state = self.0.lock();
         if state.creating {
             // The n-th of the chain has serial n: the last one is the youngest.
             let count = usize::try_from(before - 1)

@@ -4,9 +4,9 @@ use super::callback::Callback;
 use crate::alloc::{HostAllocator, HostBox, OutOfMemory};
 use crate::generated::types::{VkAllocationCallbacks, VkSystemAllocationScope};
 use crate::instance::InstanceDriver;
+use crate::os::Mutex;
 use crate::slots::HandleTable;
 use core::ptr::NonNull;
-use std::sync::Mutex;
 
 /// Which of the two extensions an object belongs to. Each has slots and driver tables of its own (APP-178).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

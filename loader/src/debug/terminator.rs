@@ -12,7 +12,6 @@ use crate::generated::types::{
 use crate::handle::{Chain, MessengerHandle, ReportCallbackHandle};
 use crate::instance::Instance;
 use crate::slots::HandleTable;
-use crate::state::lock;
 use crate::terminator::require_instance;
 use core::ffi::c_char;
 use core::ptr::NonNull;
@@ -117,7 +116,7 @@ unsafe fn create_in_drivers(
         HandleTable::make_room(handles, slot)?;
         // SAFETY: the driver is pinned; the rest by this function's contract.
         let handle = unsafe { info.create(&driver, callbacks) }?;
-        lock(handles).set(slot, handle);
+        handles.lock().set(slot, handle);
     }
     Ok(())
 }
@@ -134,7 +133,7 @@ unsafe fn remove(
     callbacks: *const VkAllocationCallbacks,
 ) {
     for driver in instance.drivers().filter_map(|driver| driver.pin()) {
-        let handle = lock(kind.handles(&driver)).take(slot);
+        let handle = kind.handles(&driver).lock().take(slot);
         // SAFETY: the handle is the driver's own, and taking it out of the table makes this the only use.
         unsafe { create_info::destroy(kind, &driver, handle, callbacks) };
     }

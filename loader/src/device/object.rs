@@ -9,13 +9,13 @@ use crate::generated::lookup::{self, NO_ANSWER, Row};
 use crate::generated::terminator;
 use crate::generated::types::{PFN_vkVoidFunction, VkDevice};
 use crate::instance::{Instance, InstanceDriver};
+use crate::os::SetOnce;
 use crate::proc_addr;
 use crate::state::{self, Linked};
 use crate::table::{Entry, Slot};
 use crate::walks::Walks;
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
-use std::sync::OnceLock;
 
 /// A device. The dispatch pointer in the device, its queues and its command buffers is the address of this record.
 ///
@@ -32,7 +32,7 @@ pub struct Device {
     /// What the topmost layer calls the device; null while it is being created.
     handle: AtomicPtr<c_void>,
     /// The topmost entity's lookup, which is valid once `handle` is not null.
-    lookup: OnceLock<GetDeviceProcAddr>,
+    lookup: SetOnce<GetDeviceProcAddr>,
     /// Relevant extensions that the application enabled.
     requested: DeviceExtensionSet,
     /// What the driver made; a layer may have made it do so more than once.
@@ -78,7 +78,7 @@ impl Device {
                 allocator,
                 instance,
                 handle: AtomicPtr::new(core::ptr::null_mut()),
-                lookup: OnceLock::new(),
+                lookup: SetOnce::new(),
                 requested,
                 bottom: Latest::new(allocator),
                 walks: Walks::default(),

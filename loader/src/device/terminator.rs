@@ -74,7 +74,7 @@ unsafe fn own_record(object: *mut c_void) -> &'static Device {
             "terminator_CreateDevice: Device pointer ({object:p}) has invalid MAGIC value 0x{magic:08x}. The expected \
              value is 0x10ADED040410ADED. Device value possibly corrupted by active layer (Policy #LLP_LAYER_22)."
         ));
-        std::process::abort();
+        crate::os::abort();
     }
     // SAFETY: the magic says that it is ours, and it lives until the device is destroyed or its creation fails.
     unsafe { &*object.cast::<Device>() }

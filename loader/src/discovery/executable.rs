@@ -1,11 +1,13 @@
 //! The running executable, by which override layers and settings choose (LAY-171, APP-246).
 
 use core::cell::OnceCell;
-use rust_alloc::vec::Vec;
 
-use crate::env::bytes_of;
 use crate::journal::Journal;
 use crate::manifest::Text;
+#[cfg(not(target_vendor = "apple"))]
+use crate::os::link_target;
+#[cfg(target_vendor = "apple")]
+use crate::os::running_executable;
 
 /// Bytes of the longest path that can match a key.
 const MAX_PATH: usize = 1023;
@@ -42,21 +44,21 @@ impl From<Option<Text>> for Executable {
 
 /// The absolute path of the running executable, symbolic links resolved. `None` when it cannot be read or is longer
 /// than 1023 bytes; then no key matches.
-#[cfg(any(target_os = "linux", target_os = "android"))]
+#[cfg(not(target_vendor = "apple"))]
 fn executable_path() -> Option<Text> {
-    let target = std::fs::read_link("/proc/self/exe").ok()?;
-    short_enough(bytes_of(target.into_os_string()))
+    // Filled to its end by any longer path.
+    let mut room = [0; MAX_PATH + 1];
+    short_enough(link_target(c"/proc/self/exe", &mut room).ok()?)
 }
 
 /// The absolute path of the running executable. `None` when it cannot be read or is longer than 1023 bytes; then no
 /// key matches.
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
+#[cfg(target_vendor = "apple")]
 fn executable_path() -> Option<Text> {
-    let path = std::env::current_exe().ok()?;
-    short_enough(bytes_of(path.into_os_string()))
+    short_enough(&running_executable()?)
 }
 
-fn short_enough(path: Vec<u8>) -> Option<Text> {
+fn short_enough(path: &[u8]) -> Option<Text> {
     (path.len() <= MAX_PATH).then(|| path.into())
 }
 
@@ -75,7 +77,7 @@ mod tests {
 
     #[test]
     fn bi_54_long_paths_are_unknown() {
-        assert!(short_enough(vec![b'x'; 1023]).is_some());
-        assert!(short_enough(vec![b'x'; 1024]).is_none());
+        assert!(short_enough(&[b'x'; 1023]).is_some());
+        assert!(short_enough(&[b'x'; 1024]).is_none());
     }
 }

@@ -3,11 +3,11 @@
 use super::folder::Folder;
 use super::stamp::{self, Stamp};
 use crate::alloc::OutOfMemory;
+use crate::os;
+use crate::os::file::{File, Status};
 use core::cell::{Cell, RefCell};
 use rust_alloc::ffi::CString;
 use rust_alloc::vec::Vec;
-use std::fs::{File, Metadata};
-use std::time::SystemTime;
 
 /// Paths that one scan may rest on, to be kept.
 const MOST_SIGHTS: usize = 1024;
@@ -58,14 +58,9 @@ pub struct Evidence {
 impl Evidence {
     /// Begins a scan.
     pub fn begin() -> Self {
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-        // Before 1970 nothing is settled.
-        let begun = now.map_or((0, 0), |now| {
-            let seconds = i64::try_from(now.as_secs()).unwrap_or_default();
-            (seconds, i64::from(now.subsec_nanos()))
-        });
         Self {
-            begun,
+            // Before 1970 nothing is settled.
+            begun: os::now(),
             local: Cell::new(None),
             sights: RefCell::new(Some(Sights::default())),
         }
@@ -92,8 +87,9 @@ impl Evidence {
     }
 
     /// A path led to a regular file that is read after this.
-    pub fn file(&self, path: &[u8], file: &File, found: &Metadata) {
-        self.stamped(path, Stamp::of_file(found), || stamp::has_local(file), Sight::File);
+    pub fn file(&self, path: &[u8], file: &File, found: &Status) {
+        let is_local = || stamp::is_local(file.descriptor());
+        self.stamped(path, Stamp::of(found), is_local, Sight::File);
     }
 
     /// A path led to a folder that is read after this.
@@ -169,9 +165,9 @@ mod tests {
     fn what_just_changed_cannot_be_compared() {
         let scratch = Scratch::create();
         let path = scratch.file("x.json", b"{}");
-        let file = File::open(path.as_path()).unwrap();
+        let file = os::with_terminated(&path, |path| File::open(path, 0)).unwrap();
         let evidence = Evidence::begin();
-        evidence.file(&path, &file, &file.metadata().unwrap());
+        evidence.file(&path, &file, &file.status().unwrap());
         assert!(evidence.end().is_none());
         let evidence = Evidence::begin();
         evidence.folder(&path, &Folder::open(&scratch.folder("folder")).unwrap());

@@ -1,15 +1,15 @@
 //! Systems for which nobody has said how a change shows: nothing is ever taken for unchanged.
 
 use super::evidence::Sight;
-use core::ffi::CStr;
-use std::fs::{File, Metadata};
+use crate::os::file::Status;
+use core::ffi::{CStr, c_int};
 
 /// The state of a file or folder. Cannot be made here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stamp {}
 
 impl Stamp {
-    pub(super) fn of_file(_: &Metadata) -> Option<Self> {
+    pub(super) fn of(_: &Status) -> Option<Self> {
         None
     }
 
@@ -26,7 +26,7 @@ impl Stamp {
     }
 }
 
-pub(super) fn has_local(_: &File) -> bool {
+pub(super) fn is_local(_: c_int) -> bool {
     false
 }
 

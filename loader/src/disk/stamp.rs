@@ -1,16 +1,15 @@
 //! How a change of a file or folder shows on Linux.
 
 use super::evidence::Sight;
+use crate::os::Errno;
+use crate::os::file::{File, Status};
 use core::ffi::{CStr, c_int};
 use core::mem::MaybeUninit;
-use std::fs::{File, Metadata};
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::MetadataExt;
 
 #[cfg(not(target_env = "gnu"))]
-use libc::{fstat as fstat64, fstatfs as fstatfs64, open as open64, stat as stat64, statfs as statfs64};
+use libc::{fstatfs as fstatfs64, statfs as statfs64};
 #[cfg(target_env = "gnu")]
-use libc::{fstat64, fstatfs64, open64, stat64, statfs64};
+use libc::{fstatfs64, statfs64};
 
 /// Seconds for which something must not have changed before it was read. The coarsest times in use step by two seconds.
 const SETTLED_SECONDS: i64 = 2;
@@ -42,20 +41,22 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// The state that the system told of a file.
-    pub(super) fn of_file(found: &Metadata) -> Option<Self> {
+    /// The state that the system told of a file or folder.
+    #[allow(
+        clippy::unnecessary_cast,
+        clippy::unnecessary_wraps,
+        reason = "the types of the fields differ between architectures; other systems have no stamp"
+    )]
+    pub(super) fn of(found: &Status) -> Option<Self> {
+        let size = found.len();
+        let found = found.raw();
         Some(Self {
-            device: found.dev(),
-            inode: found.ino(),
-            size: found.size(),
-            modified: (found.mtime(), found.mtime_nsec()),
-            changed: (found.ctime(), found.ctime_nsec()),
+            device: found.st_dev as u64,
+            inode: found.st_ino as u64,
+            size,
+            modified: (found.st_mtime as i64, found.st_mtime_nsec as i64),
+            changed: (found.st_ctime as i64, found.st_ctime_nsec as i64),
         })
-    }
-
-    /// The state of whatever is open there.
-    pub(super) fn of_descriptor(descriptor: c_int) -> Option<Self> {
-        current(descriptor)
     }
 
     /// The file system it lies on.
@@ -74,12 +75,7 @@ impl Stamp {
     }
 }
 
-/// Whether an open file lies on a file system whose times say enough.
-pub(super) fn has_local(file: &File) -> bool {
-    is_local(file.as_raw_fd())
-}
-
-/// The same for any descriptor.
+/// Whether whatever is open there lies on a file system whose times say enough.
 pub(super) fn is_local(descriptor: c_int) -> bool {
     let mut found = MaybeUninit::<statfs64>::uninit();
     // SAFETY: the structure is writable; a descriptor that is none gives an error.
@@ -92,39 +88,18 @@ pub(super) fn is_local(descriptor: c_int) -> bool {
     LOCAL.contains(&(kind as u32))
 }
 
-#[allow(
-    clippy::unnecessary_cast,
-    reason = "the types of the fields differ between architectures"
-)]
-fn current(descriptor: c_int) -> Option<Stamp> {
-    let mut found = MaybeUninit::<stat64>::uninit();
-    // SAFETY: the structure is writable; a descriptor that is none gives an error.
-    if unsafe { fstat64(descriptor, found.as_mut_ptr()) } != 0 {
-        return None;
-    }
-    // SAFETY: filled by the successful call above.
-    let found = unsafe { found.assume_init() };
-    Some(Stamp {
-        device: found.st_dev as u64,
-        inode: found.st_ino as u64,
-        size: found.st_size as u64,
-        modified: (found.st_mtime as i64, found.st_mtime_nsec as i64),
-        changed: (found.st_ctime as i64, found.st_ctime_nsec as i64),
-    })
-}
-
 /// Whether opening `path` still ends as it did.
 pub(super) fn holds(path: &CStr, sight: &Sight) -> bool {
     match sight {
-        Sight::NoFile => opened(path, libc::O_NOCTTY, |descriptor| descriptor.is_none()),
-        Sight::File(stamp) => opened(path, libc::O_NOCTTY, |found| found.and_then(current) == Some(*stamp)),
+        Sight::NoFile => opened(path, libc::O_NOCTTY, |found| found.is_none()),
+        Sight::File(stamp) => opened(path, libc::O_NOCTTY, |found| found == Some(*stamp)),
         // The very call that `opendir` makes. Whatever else it finds is no match.
-        Sight::Folder(stamp) => opened(path, libc::O_DIRECTORY, |found| found.and_then(current) == Some(*stamp)),
+        Sight::Folder(stamp) => opened(path, libc::O_DIRECTORY, |found| found == Some(*stamp)),
         Sight::NoFolder => {
             // SAFETY: a terminated path; what it opens is closed below.
             let folder = unsafe { libc::opendir(path.as_ptr()) };
             if folder.is_null() {
-                return is_absence();
+                return Errno::last().is_absence();
             }
             // SAFETY: just opened, closed once.
             unsafe { libc::closedir(folder) };
@@ -133,29 +108,13 @@ pub(super) fn holds(path: &CStr, sight: &Sight) -> bool {
     }
 }
 
-/// Opens a path for reading as files are opened, shows `judge` the descriptor, `None` when there is nothing, and closes it.
-/// Any other failure to open is false.
-fn opened(path: &CStr, flags: c_int, judge: impl FnOnce(Option<c_int>) -> bool) -> bool {
-    // SAFETY: a terminated path, and flags that create nothing.
-    let descriptor = unsafe {
-        open64(
-            path.as_ptr(),
-            libc::O_RDONLY | libc::O_CLOEXEC | libc::O_NONBLOCK | flags,
-        )
-    };
-    if descriptor < 0 {
-        return is_absence() && judge(None);
+/// Opens a path for reading as files are opened, shows `judge` the state of what is there, `None` when there is nothing. Any
+/// failure but that is false.
+fn opened(path: &CStr, flags: c_int, judge: impl FnOnce(Option<Stamp>) -> bool) -> bool {
+    match File::open(path, flags) {
+        Ok(file) => file.status().is_ok_and(|found| judge(Stamp::of(&found))),
+        Err(error) => error.is_absence() && judge(None),
     }
-    let verdict = judge(Some(descriptor));
-    // SAFETY: just opened, closed once.
-    unsafe { libc::close(descriptor) };
-    verdict
-}
-
-/// Whether the call that just failed found nothing at the path.
-fn is_absence() -> bool {
-    // SAFETY: the thread's own error number.
-    matches!(unsafe { *libc::__errno_location() }, libc::ENOENT | libc::ENOTDIR)
 }
 
 #[cfg(test)]

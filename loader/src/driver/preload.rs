@@ -15,7 +15,8 @@ pub struct PreloadedDrivers(Vec<(Text, Library)>);
 impl PreloadedDrivers {
     /// Whether any library is kept open.
     pub fn is_filled() -> bool {
-        state::lock(&state::PRELOADED)
+        state::PRELOADED
+            .lock()
             .as_ref()
             .is_some_and(|Self(list)| !list.is_empty())
     }
@@ -30,21 +31,21 @@ impl PreloadedDrivers {
         if reserve::check().is_err() {
             return drop::<Vec<_>>(opened);
         }
-        let replaced = state::lock(&state::PRELOADED).replace(Self(opened));
+        let replaced = state::PRELOADED.lock().replace(Self(opened));
         // Closing a library runs its code, so it happens after the lock is released.
         drop(replaced);
     }
 
     /// Closes everything.
     pub fn release() {
-        let released = state::lock(&state::PRELOADED).take();
+        let released = state::PRELOADED.lock().take();
         drop(released);
     }
 
     /// Closes the library of one driver, by the name it was kept under (DRV-240).
     pub fn release_one(name: &[u8]) {
         let mut released = Vec::new();
-        if let Some(Self(list)) = state::lock(&state::PRELOADED).as_mut() {
+        if let Some(Self(list)) = state::PRELOADED.lock().as_mut() {
             let mut index = 0;
             while index < list.len() {
                 if *list[index].0 == *name {

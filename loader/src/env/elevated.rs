@@ -3,71 +3,52 @@
 //! This is the only place that decides it. An elevated process ignores every variable that could name a file to load
 //! (APP-211, DRV-5).
 
-use core::ffi::CStr;
-use std::ffi::OsString;
+use core::ffi::{CStr, c_char};
+use rust_alloc::vec::Vec;
 
-#[cfg(all(target_os = "linux", any(target_env = "gnu", target_env = "musl")))]
-use core::ffi::c_char;
+/// The C library's functions that read the environment.
+type Get = unsafe extern "C" fn(*const c_char) -> *mut c_char;
 
-#[cfg(all(target_os = "linux", any(target_env = "gnu", target_env = "musl")))]
-unsafe extern "C" {
-    fn getenv(name: *const c_char) -> *const c_char;
-    fn secure_getenv(name: *const c_char) -> *const c_char;
-}
-
-/// The value of a variable, unless this process was started with elevated privileges: setuid, setgid, file capabilities,
-/// or a security module's transition. The C library decides, so programs that supply its function decide with it.
-#[cfg(all(target_os = "linux", any(target_env = "gnu", target_env = "musl")))]
-pub(super) fn secure_value(name: &CStr) -> Option<OsString> {
-    // SAFETY: the C library's own function, which only reads the environment.
+/// The value of a variable, unless this process was started with elevated privileges.
+pub(super) fn secure_value(name: &CStr) -> Option<Vec<u8>> {
+    // SAFETY: one that reads the environment.
     unsafe { answer(secure_getenv, name) }
 }
 
 /// The value of a variable, whatever the privileges.
-#[cfg(all(target_os = "linux", any(target_env = "gnu", target_env = "musl")))]
-pub(super) fn plain_value(name: &CStr) -> Option<OsString> {
+pub(super) fn plain_value(name: &CStr) -> Option<Vec<u8>> {
     // SAFETY: the C library's own function, which only reads the environment.
-    unsafe { answer(getenv, name) }
+    unsafe { answer(libc::getenv, name) }
 }
-
-/// The C library's functions that read the environment.
-#[cfg(all(target_os = "linux", any(target_env = "gnu", target_env = "musl")))]
-type Get = unsafe extern "C" fn(*const c_char) -> *const c_char;
 
 /// Copies an answer of the C library.
 ///
 /// # Safety
 /// `get` is one of the C library's functions that read the environment.
-#[cfg(all(target_os = "linux", any(target_env = "gnu", target_env = "musl")))]
-unsafe fn answer(get: Get, name: &CStr) -> Option<OsString> {
-    use std::os::unix::ffi::OsStringExt;
-
+unsafe fn answer(get: Get, name: &CStr) -> Option<Vec<u8>> {
     // SAFETY: the name is terminated; see the contract for the rest.
     let value = unsafe { get(name.as_ptr()) };
     // SAFETY: a value that is not null is terminated; a program that changes its environment while another thread reads
     // it is at fault before every function of the C library.
-    (!value.is_null()).then(|| OsString::from_vec(unsafe { CStr::from_ptr(value) }.to_bytes().to_vec()))
+    (!value.is_null()).then(|| unsafe { CStr::from_ptr(value) }.to_bytes().to_vec())
 }
 
 /// Whether [`secure_value`] would give this value.
-#[cfg(all(target_os = "linux", any(target_env = "gnu", target_env = "musl")))]
 pub(super) fn has_secure_value(name: &CStr, expected: Option<&[u8]>) -> bool {
-    // SAFETY: the C library's own function, which only reads the environment.
+    // SAFETY: one that reads the environment.
     unsafe { is_answer(secure_getenv, name, expected) }
 }
 
 /// Whether a variable has this value, whatever the privileges.
-#[cfg(all(target_os = "linux", any(target_env = "gnu", target_env = "musl")))]
 pub(super) fn has_value(name: &CStr, expected: Option<&[u8]>) -> bool {
     // SAFETY: the C library's own function, which only reads the environment.
-    unsafe { is_answer(getenv, name, expected) }
+    unsafe { is_answer(libc::getenv, name, expected) }
 }
 
 /// Compares an answer of the C library without a copy.
 ///
 /// # Safety
 /// `get` is one of the C library's functions that read the environment.
-#[cfg(all(target_os = "linux", any(target_env = "gnu", target_env = "musl")))]
 unsafe fn is_answer(get: Get, name: &CStr, expected: Option<&[u8]>) -> bool {
     // SAFETY: the name is terminated; see the contract for the rest.
     let value = unsafe { get(name.as_ptr()) };
@@ -78,30 +59,24 @@ unsafe fn is_answer(get: Get, name: &CStr, expected: Option<&[u8]>) -> bool {
     expected.is_some_and(|expected| unsafe { CStr::from_ptr(value) }.to_bytes() == expected)
 }
 
-/// The value of a variable, whatever the privileges.
-#[cfg(not(all(target_os = "linux", any(target_env = "gnu", target_env = "musl"))))]
-pub(super) fn plain_value(name: &CStr) -> Option<OsString> {
-    name.to_str().ok().and_then(std::env::var_os)
+// Setuid, setgid, file capabilities, or a security module's transition: the C library decides, so programs that supply its
+// function decide with it.
+#[cfg(all(target_os = "linux", any(target_env = "gnu", target_env = "musl")))]
+unsafe extern "C" {
+    fn secure_getenv(name: *const c_char) -> *mut c_char;
 }
 
-/// Whether [`secure_value`] would give this value.
+/// The same where the C library has no such function.
+///
+/// # Safety
+/// That of `getenv`.
 #[cfg(not(all(target_os = "linux", any(target_env = "gnu", target_env = "musl"))))]
-pub(super) fn has_secure_value(name: &CStr, expected: Option<&[u8]>) -> bool {
-    secure_value(name).map(super::bytes_of).as_deref() == expected
-}
-
-/// Whether a variable has this value, whatever the privileges.
-#[cfg(not(all(target_os = "linux", any(target_env = "gnu", target_env = "musl"))))]
-pub(super) fn has_value(name: &CStr, expected: Option<&[u8]>) -> bool {
-    let value = name.to_str().ok().and_then(std::env::var_os);
-    value.map(super::bytes_of).as_deref() == expected
-}
-
-/// The value of a variable, unless this process was started with elevated privileges.
-#[cfg(not(all(target_os = "linux", any(target_env = "gnu", target_env = "musl"))))]
-pub(super) fn secure_value(name: &CStr) -> Option<OsString> {
-    let name = name.to_str().ok()?;
-    (!is_elevated()).then(|| std::env::var_os(name)).flatten()
+unsafe extern "C" fn secure_getenv(name: *const c_char) -> *mut c_char {
+    if is_elevated() {
+        return core::ptr::null_mut();
+    }
+    // SAFETY: passed on.
+    unsafe { libc::getenv(name) }
 }
 
 /// Whether the kernel started this process with elevated privileges.

@@ -3,21 +3,17 @@
 use core::ffi::CStr;
 use core::fmt;
 use rust_alloc::vec::Vec;
-use std::ffi::{OsStr, OsString};
 
 use super::elevated::{plain_value, secure_value};
 use super::variable::{PATH_SEPARATOR, Separator, Trust, Variable};
+use crate::os::with_terminated;
 
 /// Where values come from: the process, or a test's own table.
 pub trait Source: fmt::Debug {
-    /// The value of a variable as the system holds it, whatever the privileges.
-    fn value(&self, name: &OsStr) -> Option<OsString>;
-    /// The same for a name of the loader's own.
-    fn plain_value(&self, name: &CStr) -> Option<OsString> {
-        self.value(OsStr::new(name.to_str().ok()?))
-    }
+    /// The value of a variable, whatever the privileges.
+    fn plain_value(&self, name: &CStr) -> Option<Vec<u8>>;
     /// The value of a variable of trust class [`Trust::Secure`]; `None` in an elevated process.
-    fn secure_value(&self, name: &CStr) -> Option<OsString>;
+    fn secure_value(&self, name: &CStr) -> Option<Vec<u8>>;
 }
 
 /// The environment of the process.
@@ -25,15 +21,11 @@ pub trait Source: fmt::Debug {
 pub(super) struct Process;
 
 impl Source for Process {
-    fn value(&self, name: &OsStr) -> Option<OsString> {
-        std::env::var_os(name)
-    }
-
-    fn plain_value(&self, name: &CStr) -> Option<OsString> {
+    fn plain_value(&self, name: &CStr) -> Option<Vec<u8>> {
         plain_value(name)
     }
 
-    fn secure_value(&self, name: &CStr) -> Option<OsString> {
+    fn secure_value(&self, name: &CStr) -> Option<Vec<u8>> {
         secure_value(name)
     }
 }
@@ -60,11 +52,10 @@ impl<'a> Environment<'a> {
     /// The bytes of a variable; `None` when it is unset, or when its trust class forbids reading it in this process.
     pub fn get(&self, variable: Variable) -> Option<Vec<u8>> {
         let row = variable.row();
-        let value = match row.trust {
+        match row.trust {
             Trust::Secure => self.source.secure_value(row.c_name),
             Trust::Plain => self.source.plain_value(row.c_name),
-        };
-        value.map(bytes_of)
+        }
     }
 
     /// Like [`Environment::get`], but an empty value counts as unset (APP-213).
@@ -101,10 +92,11 @@ impl<'a> Environment<'a> {
     /// the process is elevated, since it only switches what was found elsewhere. A name no system accepts reads as
     /// unset.
     pub fn named_by_manifest(&self, name: &[u8]) -> Option<Vec<u8>> {
-        if name.is_empty() || name.contains(&b'=') || name.contains(&0) {
+        if name.is_empty() || name.contains(&b'=') {
             return None;
         }
-        self.source.value(os_str_of(name)?).map(bytes_of)
+        let value = with_terminated(name, |name| Ok(self.source.plain_value(name)));
+        value.ok().flatten()
     }
 }
 
@@ -119,43 +111,21 @@ pub fn split(value: &[u8], separator: Separator) -> impl Iterator<Item = &[u8]> 
         .filter(|item| !item.is_empty())
 }
 
-/// The bytes of a system string: as the system holds them on Unix, UTF-8 on Windows.
-#[cfg(unix)]
-pub fn bytes_of(text: OsString) -> Vec<u8> {
-    std::os::unix::ffi::OsStringExt::into_vec(text)
-}
-
-/// The bytes of a system string: as the system holds them on Unix, UTF-8 on Windows.
-#[cfg(not(unix))]
-pub fn bytes_of(text: OsString) -> Vec<u8> {
-    text.to_string_lossy().into_owned().into_bytes()
-}
-
-#[cfg(unix)]
-fn os_str_of(bytes: &[u8]) -> Option<&OsStr> {
-    Some(std::os::unix::ffi::OsStrExt::from_bytes(bytes))
-}
-
-#[cfg(not(unix))]
-fn os_str_of(bytes: &[u8]) -> Option<&OsStr> {
-    core::str::from_utf8(bytes).ok().map(OsStr::new)
-}
-
 /// A table of values that stands in for the process environment in tests.
 #[cfg(test)]
 #[derive(Debug, Default)]
 pub struct Fixed {
-    values: Vec<(OsString, OsString)>,
+    values: Vec<(Vec<u8>, Vec<u8>)>,
     elevated: bool,
 }
 
 #[cfg(test)]
 impl Fixed {
     /// The variables of `values`, each a name and a value, in a process without elevated privileges.
-    pub fn new<V: Into<OsString> + Clone>(values: &[(&str, V)]) -> Self {
+    pub fn new<V: AsRef<std::ffi::OsStr>>(values: &[(&str, V)]) -> Self {
         let values = values
             .iter()
-            .map(|(name, value)| (OsString::from(name), value.clone().into()))
+            .map(|(name, value)| (name.as_bytes().to_vec(), value.as_ref().as_encoded_bytes().to_vec()))
             .collect();
         Self {
             values,
@@ -172,19 +142,15 @@ impl Fixed {
 
 #[cfg(test)]
 impl Source for Fixed {
-    fn value(&self, name: &OsStr) -> Option<OsString> {
+    fn plain_value(&self, name: &CStr) -> Option<Vec<u8>> {
         self.values
             .iter()
-            .find(|(known, _)| known == name)
+            .find(|(known, _)| known == name.to_bytes())
             .map(|(_, value)| value.clone())
     }
 
-    fn secure_value(&self, name: &CStr) -> Option<OsString> {
-        if self.elevated {
-            None
-        } else {
-            self.value(OsStr::new(name.to_str().unwrap()))
-        }
+    fn secure_value(&self, name: &CStr) -> Option<Vec<u8>> {
+        if self.elevated { None } else { self.plain_value(name) }
     }
 }
 

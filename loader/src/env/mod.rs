@@ -6,7 +6,7 @@
 
 #![deny(unsafe_code)]
 
-#[allow(unsafe_code, reason = "one question to the operating system has no safe form")]
+#[allow(unsafe_code, reason = "the C library reads the environment")]
 mod elevated;
 mod environment;
 pub mod glob;
@@ -15,7 +15,7 @@ pub mod numbers;
 mod recorder;
 pub mod variable;
 
-pub use environment::{Environment, Source, bytes_of, split};
+pub use environment::{Environment, Source, split};
 pub use recorder::{Recorder, Values};
 pub use variable::Variable;
 

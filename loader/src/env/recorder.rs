@@ -1,14 +1,13 @@
 //! Which variables were read, and whether they still have the values that were found.
 
 use super::elevated::{has_secure_value, has_value};
-use super::environment::{Process, Source, bytes_of};
+use super::environment::{Process, Source};
 use super::variable::Trust;
 use core::cell::RefCell;
 use core::ffi::CStr;
 use rust_alloc::borrow::ToOwned;
 use rust_alloc::ffi::CString;
 use rust_alloc::vec::Vec;
-use std::ffi::{OsStr, OsString};
 
 /// One variable that was read.
 #[derive(Debug)]
@@ -45,35 +44,26 @@ impl Recorder {
         Values(self.0.into_inner())
     }
 
-    fn note(&self, name: &CStr, trust: Trust, value: Option<&OsString>) {
+    fn note(&self, name: &CStr, trust: Trust, value: Option<&Vec<u8>>) {
         let mut values = self.0.borrow_mut();
         if values.iter().all(|known| *known.name != *name || known.trust != trust) {
             values.push(Value {
                 name: name.to_owned(),
                 trust,
-                value: value.cloned().map(bytes_of),
+                value: value.cloned(),
             });
         }
     }
 }
 
 impl Source for Recorder {
-    fn value(&self, name: &OsStr) -> Option<OsString> {
-        let value = Process.value(name);
-        // A name with a NUL inside names no variable.
-        if let Ok(name) = CString::new(bytes_of(name.to_owned())) {
-            self.note(&name, Trust::Plain, value.as_ref());
-        }
-        value
-    }
-
-    fn plain_value(&self, name: &CStr) -> Option<OsString> {
+    fn plain_value(&self, name: &CStr) -> Option<Vec<u8>> {
         let value = Process.plain_value(name);
         self.note(name, Trust::Plain, value.as_ref());
         value
     }
 
-    fn secure_value(&self, name: &CStr) -> Option<OsString> {
+    fn secure_value(&self, name: &CStr) -> Option<Vec<u8>> {
         let value = Process.secure_value(name);
         self.note(name, Trust::Secure, value.as_ref());
         value

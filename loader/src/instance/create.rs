@@ -84,7 +84,7 @@ unsafe fn build(
     match result {
         Ok(()) => {
             instance.messengers.suspend_create_time();
-            let unused = core::mem::take(&mut *state::lock(&instance.found_drivers));
+            let unused = core::mem::take(&mut *instance.found_drivers.lock());
             drop(unused);
             Ok(instance)
         }
@@ -160,11 +160,12 @@ unsafe fn prepare(
     offer.check(instance, requests)?;
     instance.enabled.request(requests.extensions());
     remember_requests(instance, requests)?;
-    *state::lock(&instance.found_drivers) = drivers;
+    *instance.found_drivers.lock() = drivers;
 
     let layers = layer::load_layers(discovered, &chosen, &requested, instance.allocator, &mut journal)?;
     activation::note_older_layers(discovered, &chosen, instance.api_version(), &journal);
-    let layers = instance.layers.get_or_init(|| layers);
+    // Only creation sets them, once.
+    let layers = instance.layers.get_or_set(layers);
     reserve::check()?;
     // SAFETY: the create info is the application's; the layers just loaded.
     unsafe { chain::create(create_info, callbacks, instance, layers) }

@@ -9,13 +9,12 @@ use crate::generated::extensions::InstanceExtensionSet;
 use crate::generated::types::{PFN_vkVoidFunction, VkAllocationCallbacks};
 use crate::handle::{Driver as DriverLevel, InstanceHandle};
 use crate::library::{Library, RealPath};
+use crate::os::Mutex;
 use crate::slots::HandleTable;
-use crate::state::lock;
 use crate::table::{Entry, Slot};
 use crate::turns::Turns;
 use crate::walks::Walks;
 use core::sync::atomic::AtomicU32;
-use std::sync::Mutex;
 
 /// What an instance made of a driver: the driver's own instance and its functions.
 ///
@@ -114,7 +113,7 @@ impl InstanceDriver {
 
     /// Takes over the open library; a direct driver has none.
     pub fn keep(&self, library: Option<Library>) {
-        *lock(&self.library) = library;
+        *self.library.lock() = library;
     }
 
     /// The instance it belongs to.
@@ -161,8 +160,8 @@ impl InstanceDriver {
         if !self.is_retired() {
             return;
         }
-        let library = lock(&self.library).take();
-        let unused = match lock(&self.instance().found_drivers).get_mut(self.index) {
+        let library = self.library.lock().take();
+        let unused = match self.instance().found_drivers.lock().get_mut(self.index) {
             Some(found) => core::mem::replace(&mut found.library, library),
             None => library,
         };

@@ -13,8 +13,8 @@ use crate::generated::extensions::{InstanceExtension, InstanceExtensionSet};
 use crate::generated::types::{VkExtensionProperties, VkResult, VkSystemAllocationScope};
 use crate::journal::LogBits;
 use crate::log::{self, Bytes};
+use crate::os::SetOnce;
 use core::sync::atomic::{AtomicU32, Ordering};
-use std::sync::OnceLock;
 
 /// The extensions the application enabled, united with those that reached the terminator (APP-28).
 ///
@@ -22,7 +22,7 @@ use std::sync::OnceLock;
 /// target has 64-bit atomics; only creation writes, and what may run beside it asks for one extension at a time.
 #[derive(Default)]
 pub struct EnabledExtensions {
-    requested: OnceLock<InstanceExtensionSet>,
+    requested: SetOnce<InstanceExtensionSet>,
     all: [AtomicU32; 2],
 }
 
@@ -41,7 +41,7 @@ impl EnabledExtensions {
     /// Takes what is known among the names that the application asked for.
     pub fn request<'a>(&self, names: impl Iterator<Item = &'a [u8]>) {
         // Only creation asks, once.
-        let requested = self.requested.get_or_init(|| known(names));
+        let requested = self.requested.get_or_set(known(names));
         self.set(*requested);
     }
 

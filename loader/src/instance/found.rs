@@ -95,5 +95,5 @@ fn refresh_settings(search: &Search<'_>, journal: &mut Journal<'_>) -> Result<Op
 fn put_in_force(settings: Option<&Arc<Settings>>) -> Option<Arc<Settings>> {
     let mask = settings.map_or(0, |settings| settings.log_mask.word());
     state::SETTINGS_LOG_MASK.store(mask, Ordering::Relaxed);
-    core::mem::replace(&mut *state::lock(&state::SETTINGS), settings.cloned())
+    core::mem::replace(&mut *state::SETTINGS.lock(), settings.cloned())
 }

@@ -124,7 +124,7 @@ pub(super) unsafe extern "system" fn layers_bottom(
 ) -> VkResult {
     let sink = InstanceSink(None);
     let mut journal = Journal::of_call(&sink);
-    let settings = state::lock(&state::SETTINGS).clone();
+    let settings = state::SETTINGS.lock().clone();
     match discover(
         Extent::All,
         &Search::new(&Environment::process()),
@@ -210,7 +210,7 @@ pub(super) unsafe extern "system" fn extensions_bottom(
 ) -> VkResult {
     let sink = InstanceSink(None);
     let mut journal = Journal::of_call(&sink);
-    let settings = state::lock(&state::SETTINGS).clone();
+    let settings = state::SETTINGS.lock().clone();
     // SAFETY: null or the caller's string.
     let extent = unsafe { extent_for(layer_name) };
     match discover(

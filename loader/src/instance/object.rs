@@ -7,6 +7,7 @@ use crate::driver::Driver;
 use crate::generated::dispatch::InstanceTable;
 use crate::handle::{App, Chain, InstanceHandle};
 use crate::layer::InstanceLayers;
+use crate::os::{Mutex, SetOnce};
 use crate::physical_device::PhysicalDevices;
 use crate::proc_addr::UnknownFunctions;
 use crate::seam::INSTANCE_MAGIC;
@@ -18,7 +19,6 @@ use crate::wsi::Surface;
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use rust_alloc::vec::Vec;
-use std::sync::{Mutex, OnceLock};
 
 /// Bytes behind the handle that a careless layer may overwrite (DRV-115). Only what the check itself reads lies there.
 const EXPOSED: usize = 128;
@@ -46,7 +46,7 @@ pub struct Instance {
     /// Extensions enabled by the application or by a layer (APP-28).
     pub enabled: EnabledExtensions,
     /// The devices that the settings file selects, as it was at creation (APP-243); unset when it selects none.
-    device_configurations: OnceLock<HostVec<DeviceConfiguration>>,
+    device_configurations: SetOnce<HostVec<DeviceConfiguration>>,
     /// What the settings file asks to log; zero when it says nothing.
     pub settings_log_mask: AtomicU32,
     /// The application's messengers and report callbacks.
@@ -54,9 +54,9 @@ pub struct Instance {
     /// Slots of surfaces, messengers and callbacks; a driver's handles lie at the same index in its own tables.
     pub surface_slots: Mutex<SlotTable<Surface>>,
     /// Layer names as the application asked for them (DRV-191).
-    pub requested_layers: OnceLock<HostVec<HostText>>,
+    pub requested_layers: SetOnce<HostVec<HostText>>,
     /// The active layers and what is known of the others.
-    pub layers: OnceLock<InstanceLayers>,
+    pub layers: SetOnce<InstanceLayers>,
     /// What the scan found, for as long as the instance is being created.
     pub found_drivers: Mutex<Vec<Driver>>,
     /// The drivers that the terminator made of it, in the order of every walk over them: reverse scan order (DRV-10).
@@ -94,12 +94,12 @@ impl Instance {
                 allocator,
                 api_version: AtomicU32::new(api_version.0),
                 enabled: EnabledExtensions::default(),
-                device_configurations: OnceLock::new(),
+                device_configurations: SetOnce::new(),
                 settings_log_mask: AtomicU32::new(0),
                 messengers: Messengers::new(allocator),
                 surface_slots: Mutex::new(SlotTable::new(allocator)),
-                requested_layers: OnceLock::new(),
-                layers: OnceLock::new(),
+                requested_layers: SetOnce::new(),
+                layers: SetOnce::new(),
                 found_drivers: Mutex::new(Vec::new()),
                 drivers: Latest::new(allocator),
                 physical_devices: Mutex::new(PhysicalDevices::new(allocator)),

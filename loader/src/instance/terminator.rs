@@ -22,7 +22,6 @@ use crate::manifest::Text;
 use crate::physical_device::SORTS_BY_PROPERTIES;
 use crate::proc_addr;
 use crate::seam::INSTANCE_MAGIC;
-use crate::state::lock;
 use crate::table::Slots;
 use crate::version::ApiVersion;
 use core::ffi::c_char;
@@ -57,10 +56,10 @@ pub unsafe fn create_instance_terminator(
         callbacks,
     };
     // The list is not locked while drivers run. It goes back, since a layer may call once more.
-    let mut found = core::mem::take(&mut *lock(&instance.found_drivers));
+    let mut found = core::mem::take(&mut *instance.found_drivers.lock());
     // SAFETY: the create info came from the lowest layer.
     let made = unsafe { creation.run(&mut found, &mut journal) };
-    *lock(&instance.found_drivers) = found;
+    *instance.found_drivers.lock() = found;
     match made {
         Ok(()) => VkResult::VK_SUCCESS,
         Err(result) => {
@@ -85,7 +84,7 @@ unsafe fn own_instance(handle: InstanceHandle<Chain>) -> &'static Instance {
             "terminator_CreateInstance: Instance pointer ({object:p}) has invalid MAGIC value 0x{magic:08x}. Instance \
              value possibly corrupted by active layer (Policy #LLP_LAYER_21)."
         ));
-        std::process::abort();
+        crate::os::abort();
     }
     // SAFETY: the magic says that it is ours, and it lives until `vkDestroyInstance`.
     unsafe { &*object }

@@ -7,7 +7,7 @@ use crate::discovery::search::Search;
 use crate::env::Environment;
 use crate::generated::types::VkExtensionProperties;
 use crate::journal::{Journal, Silence};
-use std::sync::OnceLock;
+use crate::os::SetOnce;
 
 /// The name of a layer with its device extensions.
 type NamedExtensions = (HostText, HostVec<VkExtensionProperties>);
@@ -16,7 +16,7 @@ type NamedExtensions = (HostText, HostVec<VkExtensionProperties>);
 pub struct KnownExtensions {
     found: HostVec<NamedExtensions>,
     /// Those of all layers, where the instance was made without a look at the explicit ones and somebody asked later.
-    all: OnceLock<HostVec<NamedExtensions>>,
+    all: SetOnce<HostVec<NamedExtensions>>,
     without_explicit: bool,
 }
 
@@ -28,7 +28,7 @@ impl KnownExtensions {
     pub fn of(discovered: &DiscoveredLayers, allocator: HostAllocator) -> Result<Self, OutOfMemory> {
         Ok(Self {
             found: by_name(discovered, allocator)?,
-            all: OnceLock::new(),
+            all: SetOnce::new(),
             without_explicit: discovered.without_explicit,
         })
     }
@@ -49,7 +49,7 @@ impl KnownExtensions {
             None => {
                 let all = look(allocator)?;
                 // Of two threads that look at once, the first one's list counts.
-                self.all.get_or_init(|| all)
+                self.all.get_or_set(all)
             }
         };
         Ok(find(all, name).unwrap_or_default())

@@ -1,9 +1,9 @@
 //! One line of output, built without allocating (APP-232).
 
 use crate::journal::{LogBits, decode};
+use crate::os::write_to_standard_error;
 use core::ffi::CStr;
 use core::fmt::{Arguments, Write};
-use std::io::ErrorKind;
 
 /// Longest message text in bytes (APP-194, APP-232).
 const TEXT_LIMIT: usize = 511;
@@ -91,19 +91,6 @@ impl Line {
         self.buffer[self.end..self.end + taken].copy_from_slice(&bytes[..taken]);
         self.end += taken;
         taken == bytes.len()
-    }
-}
-
-fn write_to_standard_error(mut rest: &[u8]) {
-    while !rest.is_empty() {
-        // SAFETY: the pointer and length are those of one live slice.
-        let written = unsafe { libc::write(libc::STDERR_FILENO, rest.as_ptr().cast(), rest.len()) };
-        match usize::try_from(written) {
-            Ok(written) if written > 0 => rest = &rest[written.min(rest.len())..],
-            Err(_) if std::io::Error::last_os_error().kind() == ErrorKind::Interrupted => {}
-            // Nobody can be told that standard error is closed.
-            _ => return,
-        }
     }
 }
 

@@ -1,15 +1,14 @@
 //! Reading a JSON file, once and without ever waiting for it.
 
 use rust_alloc::vec::Vec;
-use std::fs::{File, Metadata, OpenOptions};
-use std::io::{self, ErrorKind, Read};
-use std::path::Path;
 
 use super::Text;
 use super::json::{self, JsonError, Value};
 use crate::alloc::OutOfMemory;
 use crate::disk::Evidence;
 use crate::journal::reason::FileReason;
+use crate::os::file::{File, Status};
+use crate::os::{Errno, with_terminated};
 
 /// Bytes of the largest file that is read (LAY-72).
 pub const MAX_FILE_BYTES: u64 = 16 << 20;
@@ -62,14 +61,14 @@ fn read(path: &Text, evidence: Option<&Evidence>) -> Result<Vec<u8>, FileError> 
 }
 
 fn look(path: &Text, evidence: Option<&Evidence>) -> Result<Vec<u8>, FileError> {
-    let file = open(path.as_path()).map_err(|error| {
-        let error = not_opened(path.as_path(), error);
+    let file = open(path).map_err(|error| {
+        let error = not_opened(path, error);
         if let (FileError::Unusable(FileReason::NotFound), Some(evidence)) = (error, evidence) {
             evidence.no_file(path);
         }
         error
     })?;
-    let found = file.metadata().map_err(failure(FileReason::NotRead))?;
+    let found = file.status().map_err(failure(FileReason::NotRead))?;
     if !found.is_file() {
         return Err(FileError::Unusable(FileReason::NotRegular));
     }
@@ -80,16 +79,15 @@ fn look(path: &Text, evidence: Option<&Evidence>) -> Result<Vec<u8>, FileError> 
 }
 
 /// Why a path that did not open is not used: what is no regular file is called that, whatever keeps it from opening.
-fn not_opened(path: &Path, error: io::Error) -> FileError {
+fn not_opened(path: &Text, error: Errno) -> FileError {
+    let is_other = || with_terminated(path, Status::at).is_ok_and(|found| !found.is_file());
     match failure(FileReason::NotOpened)(error) {
-        FileError::Unusable(FileReason::NotOpened) if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) => {
-            FileError::Unusable(FileReason::NotRegular)
-        }
+        FileError::Unusable(FileReason::NotOpened) if is_other() => FileError::Unusable(FileReason::NotRegular),
         other => other,
     }
 }
 
-fn contents(mut file: File, found: &Metadata) -> Result<Vec<u8>, FileError> {
+fn contents(file: File, found: &Status) -> Result<Vec<u8>, FileError> {
     let expected = match usize::try_from(found.len()) {
         Ok(length) if found.len() <= MAX_FILE_BYTES => length,
         _ => return Err(FileError::Unusable(FileReason::TooLarge(MAX_FILE_BYTES))),
@@ -103,7 +101,7 @@ fn contents(mut file: File, found: &Metadata) -> Result<Vec<u8>, FileError> {
         match file.read(&mut bytes[length..]) {
             Ok(0) => break,
             Ok(more) => length += more,
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) if error.is_interruption() => {}
             Err(error) => return Err(failure(FileReason::NotRead)(error)),
         }
     }
@@ -114,31 +112,21 @@ fn contents(mut file: File, found: &Metadata) -> Result<Vec<u8>, FileError> {
     Ok(bytes)
 }
 
-fn failure(reason: FileReason) -> impl Fn(io::Error) -> FileError {
-    move |error| match error.kind() {
-        ErrorKind::OutOfMemory => FileError::OutOfMemory,
-        ErrorKind::NotFound | ErrorKind::NotADirectory => FileError::Unusable(FileReason::NotFound),
+fn failure(reason: FileReason) -> impl Fn(Errno) -> FileError {
+    move |error| match error {
+        _ if error.is_shortage() => FileError::OutOfMemory,
+        _ if error.is_absence() => FileError::Unusable(FileReason::NotFound),
         _ => FileError::Unusable(reason),
     }
 }
 
-#[cfg(unix)]
-fn open(path: &Path) -> io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt;
-    // Opening a pipe that nobody writes to would wait for a writer.
-    OpenOptions::new()
-        .read(true)
-        .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
-        .open(path)
+fn open(path: &Text) -> Result<File, Errno> {
+    with_terminated(path, |path| File::open(path, libc::O_NOCTTY))
 }
 
-#[cfg(not(unix))]
-fn open(path: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).open(path)
-}
-
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
+    use std::fs::OpenOptions;
     use std::os::unix::ffi::OsStrExt;
     use std::process::Command;
 
@@ -193,10 +181,10 @@ mod tests {
     fn bi_10_a_file_that_changes_while_read() {
         let scratch = Scratch::create();
         let path = scratch.file("x.json", b"{}");
-        let found = std::fs::metadata(path.as_path()).unwrap();
+        let found = with_terminated(&path, Status::at).unwrap();
         for text in [&b"{} "[..], b"{"] {
             std::fs::write(path.as_path(), text).unwrap();
-            let file = open(path.as_path()).unwrap();
+            let file = open(&path).unwrap();
             assert_eq!(contents(file, &found), Err(FileError::Unusable(FileReason::Changed)));
         }
     }

@@ -21,5 +21,5 @@ pub mod scratch;
 pub use driver::DriverManifest;
 pub use layer::{LayerManifest, PreInstanceFunction};
 pub use path::{append_joined, file_name, folder_of, has_json_name, join, try_join};
-pub use text::{Text, path_of};
+pub use text::Text;
 pub use version::FormatVersion;

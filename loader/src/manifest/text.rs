@@ -4,8 +4,6 @@ use core::borrow::Borrow;
 use core::fmt;
 use core::ops::Deref;
 use rust_alloc::vec::Vec;
-use std::ffi::OsStr;
-use std::path::Path;
 
 use super::append_joined;
 use crate::alloc::OutOfMemory;
@@ -36,25 +34,12 @@ impl Text {
         &self.0
     }
 
-    /// The text as a path. On Unix that is the same bytes; elsewhere a text that is not UTF-8 names no file.
-    pub fn as_path(&self) -> &Path {
-        path_of(&self.0)
+    /// The text as a path, for what tests do with it.
+    #[cfg(test)]
+    pub fn as_path(&self) -> &std::path::Path {
+        let text: &std::ffi::OsStr = std::os::unix::ffi::OsStrExt::from_bytes(self.as_bytes());
+        text.as_ref()
     }
-}
-
-/// These bytes as a path; see [`Text::as_path`].
-pub fn path_of(bytes: &[u8]) -> &Path {
-    Path::new(os_str(bytes))
-}
-
-#[cfg(unix)]
-fn os_str(bytes: &[u8]) -> &OsStr {
-    std::os::unix::ffi::OsStrExt::from_bytes(bytes)
-}
-
-#[cfg(not(unix))]
-fn os_str(bytes: &[u8]) -> &OsStr {
-    OsStr::new(core::str::from_utf8(bytes).unwrap_or_default())
 }
 
 impl Deref for Text {

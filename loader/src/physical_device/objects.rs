@@ -4,7 +4,6 @@ use super::{AppPhysicalDevice, ChainPhysicalDevice};
 use crate::alloc::{HostAllocator, HostList, Made, OutOfMemory};
 use crate::handle::{App, Chain, Driver, PhysicalDeviceHandle};
 use crate::instance::{Instance, InstanceDriver};
-use crate::state::lock;
 
 /// The objects that an instance made for physical devices: the application's by the chain's handle, the chain's by
 /// driver and driver's handle.
@@ -35,7 +34,7 @@ pub(super) fn app_handle(
 ) -> Result<PhysicalDeviceHandle<App>, OutOfMemory> {
     let same = |object: &AppPhysicalDevice| object.chain.raw() == handle.raw();
     let (found, allocator) = {
-        let devices = lock(&instance.physical_devices);
+        let devices = instance.physical_devices.lock();
         (devices.app.find(same), devices.allocator)
     };
     let object = match found {
@@ -44,7 +43,7 @@ pub(super) fn app_handle(
         None => {
             // SAFETY: the instance owns the object; the application may not use it after it destroyed the instance.
             let made = Made::try_new(unsafe { AppPhysicalDevice::new(instance, handle) }, allocator)?;
-            let (object, spare) = lock(&instance.physical_devices).app.adopt(made, same);
+            let (object, spare) = instance.physical_devices.lock().app.adopt(made, same);
             drop(spare);
             object
         }
@@ -61,7 +60,7 @@ pub(super) fn chain_handle(
     let same =
         |object: &ChainPhysicalDevice| object.handle.raw() == handle.raw() && core::ptr::eq(object.driver, driver);
     let (found, allocator) = {
-        let devices = lock(&instance.physical_devices);
+        let devices = instance.physical_devices.lock();
         (devices.chain.find(same), devices.allocator)
     };
     let object = match found {
@@ -69,7 +68,7 @@ pub(super) fn chain_handle(
         None => {
             // SAFETY: the instance owns the object, and its drivers live as long as itself.
             let made = Made::try_new(unsafe { ChainPhysicalDevice::new(driver, handle) }, allocator)?;
-            let (object, spare) = lock(&instance.physical_devices).chain.adopt(made, same);
+            let (object, spare) = instance.physical_devices.lock().chain.adopt(made, same);
             drop(spare);
             object
         }

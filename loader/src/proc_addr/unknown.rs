@@ -13,7 +13,6 @@ use crate::generated::types::{PFN_vkVoidFunction, VkDevice, VkResult};
 use crate::instance::{Instance, InstanceDriver};
 use crate::journal::LogBits;
 use crate::log::{self, Bytes};
-use crate::state::lock;
 use crate::table;
 use core::ffi::CStr;
 
@@ -115,13 +114,13 @@ impl Names {
 
 /// The slot of a supported name, and whether it is new.
 fn take_slot(instance: &Instance, kind: Kind, name: &CStr) -> Option<(usize, bool)> {
-    let found = lock(&instance.unknown).names(kind).find(name);
+    let found = instance.unknown.lock().names(kind).find(name);
     let taken = match found {
         Some(taken) => taken,
         // Memory comes from the application's callbacks, so it is taken while nothing is locked.
         None => {
             let made = Names::make(name, instance.allocator).ok()?;
-            let (taken, spare) = lock(&instance.unknown).names(kind).adopt(made);
+            let (taken, spare) = instance.unknown.lock().names(kind).adopt(made);
             drop(spare);
             taken
         }
@@ -300,7 +299,7 @@ pub fn fill_device(device: &Device, gdpa: GetDeviceProcAddr, handle: VkDevice) {
 
 /// A copy of a name, so that the list is not locked while a layer is asked about it.
 fn device_function_name(instance: &Instance, index: usize) -> Option<HostText> {
-    let mut unknown = lock(&instance.unknown);
+    let mut unknown = instance.unknown.lock();
     let name = unknown.names(Kind::Device).get(index)?;
     HostText::try_new(name.bytes(), HostAllocator::system()).ok()
 }
@@ -323,7 +322,7 @@ extern "system" fn unknown_device_function_missing() -> VkResult {
 pub unsafe extern "C" fn missing_physical_device_function(driver: *const InstanceDriver, index: u32) -> ! {
     // SAFETY: by this function's contract.
     let instance = unsafe { &*driver }.instance();
-    let mut unknown = lock(&instance.unknown);
+    let mut unknown = instance.unknown.lock();
     let name = unknown
         .names(Kind::PhysicalDevice)
         .get(index as usize)
@@ -336,5 +335,5 @@ pub unsafe extern "C" fn missing_physical_device_function(driver: *const Instanc
         LogBits::NONE,
         format_args!("Function {} not supported for this physical device", Bytes(name)),
     );
-    std::process::abort()
+    crate::os::abort()
 }

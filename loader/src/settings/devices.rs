@@ -45,6 +45,7 @@ fn uuid(object: &Object<'_>, field: &str) -> Option<[u8; 16]> {
 }
 
 fn byte_of(number: f64) -> Option<u8> {
-    // In range and whole, so nothing is lost.
-    ((0.0..=255.0).contains(&number) && number.fract() == 0.0).then_some(number as u8)
+    // The same number when it was in range and whole.
+    let byte = number as u8;
+    (f64::from(byte) == number).then_some(byte)
 }

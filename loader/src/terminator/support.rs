@@ -36,7 +36,7 @@ pub unsafe fn require_instance(handle: VkInstance<Chain>, command: &str) -> &'st
         log::fatal(format_args!(
             "{command}: Invalid instance [VUID-{command}-instance-parameter]"
         ));
-        std::process::abort()
+        crate::os::abort()
     })
 }
 
@@ -51,7 +51,7 @@ pub unsafe fn require_device(handle: VkDevice, command: &str) -> &'static Device
             "{command}: Invalid device handle. This is likely the result of a layer wrapping device handles and \
              failing to unwrap them in all commands. [VUID-{command}-device-parameter]"
         ));
-        std::process::abort()
+        crate::os::abort()
     })
 }
 

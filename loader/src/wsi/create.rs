@@ -15,7 +15,6 @@ use crate::instance::{Instance, InstanceDriver};
 use crate::journal::LogBits;
 use crate::log;
 use crate::slots::{HandleTable, SlotTable};
-use crate::state::lock;
 use crate::terminator::require_instance;
 use core::ffi::c_void;
 use core::ptr::NonNull;
@@ -125,7 +124,7 @@ fn add(instance: &Instance, surface: Surface) -> Result<NonNull<Surface>, OutOfM
     };
     for driver in instance.drivers().filter_map(InstanceDriver::pin) {
         if per_driver && has_own_surfaces(&driver) && HandleTable::make_room(&driver.surfaces, index).is_err() {
-            lock(&instance.surface_slots).release(index);
+            instance.surface_slots.lock().release(index);
             free();
             return Err(OutOfMemory);
         }
@@ -148,7 +147,7 @@ pub unsafe fn destroy_surface_khr(
         return;
     };
     // A handle that is no surface of this instance, or no longer, has no slot.
-    let Some(index) = lock(&instance.surface_slots).index_of(surface.as_ptr()) else {
+    let Some(index) = instance.surface_slots.lock().index_of(surface.as_ptr()) else {
         return;
     };
     for driver in instance.drivers().filter_map(InstanceDriver::pin) {
@@ -159,7 +158,7 @@ pub unsafe fn destroy_surface_khr(
 
 /// Destroys the surface that a driver made for a slot, if it did.
 fn destroy_own(driver: &InstanceDriver, index: usize, callbacks: *const VkAllocationCallbacks) {
-    let handle = lock(&driver.surfaces).take(index);
+    let handle = driver.surfaces.lock().take(index);
     if let (Some(destroy), true) = (driver.table.vkDestroySurfaceKHR, handle != 0) {
         // SAFETY: the driver's function with its own instance and a surface it made, which nobody can reach any more.
         unsafe { destroy(driver.handle, SurfaceHandle::<Driver>::from_raw(handle), callbacks) };
@@ -168,7 +167,7 @@ fn destroy_own(driver: &InstanceDriver, index: usize, callbacks: *const VkAlloca
 
 /// Frees the loader's object in a slot and then the slot.
 fn free(instance: &Instance, index: usize) {
-    let released = lock(&instance.surface_slots).release(index);
+    let released = instance.surface_slots.lock().release(index);
     if let Some(surface) = released {
         // SAFETY: the object was boxed with this allocator; only whoever empties its slot frees it.
         drop(unsafe { HostBox::from_raw(surface.as_ptr(), surface_allocator(instance)) });
@@ -180,7 +179,7 @@ pub fn release_all(instance: &Instance, driver: &InstanceDriver) {
     let mut next = 0;
     loop {
         let found = {
-            let slots = lock(&instance.surface_slots);
+            let slots = instance.surface_slots.lock();
             slots.at_or_after(next).map(|(index, surface)| {
                 // SAFETY: an object is freed only after it left the table, which is locked.
                 (index, unsafe { surface.as_ref() }.complete_callbacks())
@@ -199,7 +198,7 @@ pub fn release_all(instance: &Instance, driver: &InstanceDriver) {
 /// Frees the loader's part of surfaces that the application forgot.
 pub fn free_forgotten(instance: &Instance) {
     loop {
-        let found = lock(&instance.surface_slots).at_or_after(0);
+        let found = instance.surface_slots.lock().at_or_after(0);
         let Some((index, _)) = found else { return };
         free(instance, index);
     }

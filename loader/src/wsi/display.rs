@@ -220,5 +220,5 @@ pub unsafe fn release_display_ext(device: PhysicalDeviceHandle<Chain>, display: 
          been acquired",
         target.driver.name()
     ));
-    std::process::abort()
+    crate::os::abort()
 }

@@ -23,7 +23,7 @@ pub(super) fn not_enabled(instance: &Instance, extension: InstanceExtension, com
 #[cold]
 pub(super) fn null_parameter(command: &str, parameter: &str) -> ! {
     log::fatal(format_args!("NULL pointer passed into {command} for {parameter}!"));
-    std::process::abort()
+    crate::os::abort()
 }
 
 /// Ends the process over a parameter that is NULL although the command reads it.
@@ -32,7 +32,7 @@ pub(super) fn null_input(command: &str, parameter: &str) -> ! {
     log::fatal(format_args!(
         "{command}: Invalid {parameter} [VUID-{command}-{parameter}-parameter]"
     ));
-    std::process::abort()
+    crate::os::abort()
 }
 
 /// The output behind a pointer; NULL ends the process.

@@ -25,7 +25,7 @@ fn require_surface(info: &VkSwapchainCreateInfoKHR<Chain>, command: &str) {
         log::fatal(format_args!(
             "{command}: Invalid surface [VUID-VkSwapchainCreateInfoKHR-surface-parameter]"
         ));
-        std::process::abort();
+        crate::os::abort();
     }
 }
 

@@ -5,7 +5,6 @@ use crate::generated::extensions::InstanceExtension;
 use crate::generated::types::{VkPhysicalDeviceSurfaceInfo2KHR, VkResult, VkSwapchainCreateInfoKHR};
 use crate::handle::{Chain, Driver, SurfaceHandle};
 use crate::instance::InstanceDriver;
-use crate::state::lock;
 
 /// First interface version in which drivers make surfaces of their own.
 const OWN_SURFACES: u32 = 3;
@@ -53,7 +52,7 @@ pub unsafe fn surface_for(
 
 /// What the driver's table holds for a surface; `None` if it has no place for it.
 fn stored(driver: &InstanceDriver, surface: &Surface) -> Option<u64> {
-    let table = lock(&driver.surfaces);
+    let table = driver.surfaces.lock();
     table.has(surface.slot()).then(|| table.get(surface.slot()))
 }
 
@@ -71,7 +70,7 @@ fn make(driver: &InstanceDriver, surface: &Surface) -> Result<SurfaceHandle<Driv
     let result = result.unwrap_or(VkResult::VK_ERROR_EXTENSION_NOT_PRESENT);
     let succeeded = result == VkResult::VK_SUCCESS;
     let earlier = {
-        let mut table = lock(&driver.surfaces);
+        let mut table = driver.surfaces.lock();
         let earlier = table.get(surface.slot());
         if succeeded && earlier == 0 {
             table.set(surface.slot(), made.raw());

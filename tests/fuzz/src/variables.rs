@@ -1,13 +1,12 @@
 //! An environment that is not that of the process.
 
-use std::ffi::{CStr, OsStr, OsString};
-use std::os::unix::ffi::OsStringExt;
+use std::ffi::CStr;
 
 use vulkan::env::Source;
 
 /// Names and values.
 #[derive(Debug, Default)]
-pub struct Variables(Vec<(&'static str, OsString)>);
+pub struct Variables(Vec<(&'static str, Vec<u8>)>);
 
 impl Variables {
     /// No variables at all.
@@ -21,20 +20,20 @@ impl Variables {
         let mut value = value.into();
         let end = value.iter().position(|&byte| byte == 0).unwrap_or(value.len());
         value.truncate(end);
-        self.0.push((name, OsString::from_vec(value)));
+        self.0.push((name, value));
         self
     }
 }
 
 impl Source for Variables {
-    fn value(&self, name: &OsStr) -> Option<OsString> {
+    fn plain_value(&self, name: &CStr) -> Option<Vec<u8>> {
         self.0
             .iter()
-            .find(|(known, _)| *known == name)
+            .find(|(known, _)| known.as_bytes() == name.to_bytes())
             .map(|(_, value)| value.clone())
     }
 
-    fn secure_value(&self, name: &CStr) -> Option<OsString> {
-        self.value(OsStr::new(name.to_str().ok()?))
+    fn secure_value(&self, name: &CStr) -> Option<Vec<u8>> {
+        self.plain_value(name)
     }
 }

@@ -31,7 +31,7 @@ fn guest(instance: &Instance<'_>, number: usize) {
 /// One thread with an instance of its own and guests on it.
 fn host(vk: &Vk, number: usize) {
     for round in 0..10 {
-        if number % 3 == 0 {
+        if number.is_multiple_of(3) {
             vk.extensions().expect("the query succeeds");
         }
         let instance = vk.instance_with("1.1", &EXTENSIONS);

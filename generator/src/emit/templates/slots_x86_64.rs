@@ -60,7 +60,7 @@ macro_rules! second_half {
     };
 }
 
-#[cfg(vkl_naked)]
+#[cfg(target_arch = "x86_64")]
 pub(crate) use {first, first_half};
 
 /// A symbol for the other code of this library only.

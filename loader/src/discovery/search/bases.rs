@@ -56,10 +56,10 @@ impl BaseFolders {
 /// Adds the folders of a variable that has a default below the home folder, and says which they are.
 fn home(environment: &Environment<'_>, variable: Variable, default: &str, folders: &mut Paths) -> Range<usize> {
     let start = folders.len();
-    if !named(environment, variable, folders) {
-        if let Some(home) = environment.get_non_empty(Variable::Home) {
-            folders.push_joined(&home, default.as_bytes(), Source::Variable(Variable::Home));
-        }
+    if !named(environment, variable, folders)
+        && let Some(home) = environment.get_non_empty(Variable::Home)
+    {
+        folders.push_joined(&home, default.as_bytes(), Source::Variable(Variable::Home));
     }
     start..folders.len()
 }

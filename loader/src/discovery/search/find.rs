@@ -1,13 +1,13 @@
 //! The manifest files in a list of places (DRV-12 to DRV-14, LAY-17 to LAY-21).
 
 use rust_alloc::vec::Vec;
-use std::io::{self, ErrorKind};
 
 use super::{ManifestKind, Paths, Place};
 use crate::alloc::OutOfMemory;
 use crate::disk::{Evidence, Folder};
 use crate::journal::{Journal, LogBits, Raw, Source};
 use crate::manifest::{Text, has_json_name, try_join};
+use crate::os::Errno;
 
 /// A manifest file that was found, or that somebody named.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +67,7 @@ fn add_files_in(
     let evidence = journal.evidence();
     let entries = match Folder::open(folder.path) {
         Ok(entries) => entries,
-        Err(error) => return note_unopened(folder.path, &error, evidence),
+        Err(error) => return note_unopened(folder.path, error, evidence),
     };
     if let Some(evidence) = evidence {
         evidence.folder(folder.path, &entries);
@@ -83,7 +83,7 @@ fn add_files_in(
         Ok(())
     })?;
     if let Err(error) = read {
-        if error.kind() == ErrorKind::OutOfMemory {
+        if error.is_shortage() {
             return Err(OutOfMemory);
         }
         if let Some(evidence) = evidence {
@@ -100,13 +100,12 @@ fn add_files_in(
 }
 
 /// Notes why a folder was not opened.
-fn note_unopened(folder: &[u8], error: &io::Error, evidence: Option<&Evidence>) -> Result<(), OutOfMemory> {
-    let missing = match error.kind() {
-        ErrorKind::OutOfMemory => return Err(OutOfMemory),
-        kind => matches!(kind, ErrorKind::NotFound | ErrorKind::NotADirectory),
-    };
+fn note_unopened(folder: &[u8], error: Errno, evidence: Option<&Evidence>) -> Result<(), OutOfMemory> {
+    if error.is_shortage() {
+        return Err(OutOfMemory);
+    }
     match evidence {
-        Some(evidence) if missing => evidence.no_folder(folder),
+        Some(evidence) if error.is_absence() => evidence.no_folder(folder),
         Some(evidence) => evidence.spoil(),
         None => {}
     }

@@ -9,7 +9,7 @@ use crate::handle::App;
 use crate::seam;
 
 /// [`vkAcquireFullScreenExclusiveModeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAcquireFullScreenExclusiveModeEXT.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkAcquireFullScreenExclusiveModeEXT(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
@@ -48,7 +48,7 @@ pub unsafe extern "system" fn vkCreateSwapchainKHR(
 }
 
 /// [`vkGetDeviceProcAddr`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceProcAddr.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetDeviceProcAddr(device: VkDevice, pName: *const c_char) -> PFN_vkVoidFunction {
     forward! { vkGetDeviceProcAddr(device, pName) }
@@ -72,7 +72,7 @@ pub unsafe extern "system" fn vkGetDeviceQueue(
 }
 
 /// [`vkGetQueryPoolResults`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetQueryPoolResults.html)
-#[cfg_attr(vkl_naked, unsafe(naked))]
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetQueryPoolResults(
     device: VkDevice,

@@ -1,0 +1,276 @@
+//! Locks and what waits under them.
+//!
+//! A lock is one word, taken and given back without a call while nobody waits for it. Threads that wait, for a lock or for a
+//! change of what one protects, all do so in one place of the process, [`Waiting`]: the C library's lock and condition there
+//! are the same on every system, and stay where they are.
+
+use crate::state::WAITING;
+use core::cell::UnsafeCell;
+use core::fmt;
+use core::marker::PhantomData;
+use core::ops::{Deref, DerefMut};
+use core::sync::atomic::{AtomicU32, Ordering};
+
+const FREE: u32 = 0;
+const TAKEN: u32 = 1;
+/// Taken, and some thread may be waiting for it.
+const AWAITED: u32 = 2;
+
+/// A value that one thread at a time uses. Locking it twice on one thread never ends.
+pub struct Mutex<T> {
+    state: AtomicU32,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: only the thread that took the lock reaches the value.
+unsafe impl<T: Send> Sync for Mutex<T> {}
+
+impl<T> Mutex<T> {
+    /// An unlocked one.
+    pub const fn new(value: T) -> Self {
+        Self {
+            state: AtomicU32::new(FREE),
+            value: UnsafeCell::new(value),
+        }
+    }
+
+    /// Waits until no other thread has the lock, and takes it.
+    #[inline]
+    pub fn lock(&self) -> Guard<'_, T> {
+        self.try_lock().unwrap_or_else(|| {
+            wait_for(&self.state);
+            Guard::of(self)
+        })
+    }
+
+    /// Takes the lock unless a thread has it, be it one that a copy of the process lacks.
+    #[inline]
+    pub fn try_lock(&self) -> Option<Guard<'_, T>> {
+        let taken = self
+            .state
+            .compare_exchange(FREE, TAKEN, Ordering::Acquire, Ordering::Relaxed);
+        taken.is_ok().then(|| Guard::of(self))
+    }
+}
+
+impl<T: Default> Default for Mutex<T> {
+    fn default() -> Self {
+        Self::new(T::default())
+    }
+}
+
+impl<T> fmt::Debug for Mutex<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Mutex").finish_non_exhaustive()
+    }
+}
+
+/// Takes a lock that another thread has, when that gives it back.
+#[cold]
+#[inline(never)]
+fn wait_for(state: &AtomicU32) {
+    let gate = WAITING.enter();
+    // Who gives it back from here on sees that it is awaited, and comes through the gate to say so.
+    while state.swap(AWAITED, Ordering::Acquire) != FREE {
+        gate.wait();
+    }
+}
+
+/// Tells threads that wait for a lock that it is free.
+#[cold]
+#[inline(never)]
+fn announce() {
+    WAITING.enter().wake_all();
+}
+
+/// The right to use the value of a [`Mutex`]; the lock is free again when this is dropped.
+pub struct Guard<'a, T> {
+    mutex: &'a Mutex<T>,
+    /// A lock is given back by the thread that took it.
+    not_send: PhantomData<*const ()>,
+}
+
+// SAFETY: a shared guard gives shared access to the value only.
+unsafe impl<T: Sync> Sync for Guard<'_, T> {}
+
+impl<'a, T> Guard<'a, T> {
+    /// The right of a thread that just took the lock.
+    fn of(mutex: &'a Mutex<T>) -> Self {
+        Self {
+            mutex,
+            not_send: PhantomData,
+        }
+    }
+}
+
+impl<T> Deref for Guard<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        // SAFETY: this thread holds the lock.
+        unsafe { &*self.mutex.value.get() }
+    }
+}
+
+impl<T> DerefMut for Guard<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: this thread holds the lock, and borrows the only guard.
+        unsafe { &mut *self.mutex.value.get() }
+    }
+}
+
+impl<T> Drop for Guard<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        // The lock may be gone with what holds it once it is free.
+        if self.mutex.state.swap(FREE, Ordering::Release) == AWAITED {
+            announce();
+        }
+    }
+}
+
+/// Where threads wait for a change of what a [`Mutex`] holds.
+#[derive(Debug, Default)]
+pub struct Condvar(());
+
+impl Condvar {
+    /// Nobody waits.
+    pub const fn new() -> Self {
+        Self(())
+    }
+
+    /// Gives the lock back until `busy` says no. It is asked under the lock.
+    pub fn wait_while<'a, T>(&self, mut guard: Guard<'a, T>, mut busy: impl FnMut(&mut T) -> bool) -> Guard<'a, T> {
+        while busy(&mut guard) {
+            let mutex = guard.mutex;
+            core::mem::forget(guard);
+            // Who makes the change comes through the gate afterwards, so this thread waits by then.
+            let gate = WAITING.enter();
+            if mutex.state.swap(FREE, Ordering::Release) == AWAITED {
+                gate.wake_all();
+            }
+            gate.wait();
+            drop(gate);
+            guard = mutex.lock();
+        }
+        guard
+    }
+
+    /// Wakes all threads that wait. They were told of a change that was made under the lock.
+    pub fn notify_all(&self) {
+        announce();
+    }
+}
+
+/// The place where threads wait, one for the process. Each change wakes all of them to look again, since few ever do: locks
+/// are held for the length of a look-up.
+pub struct Waiting {
+    gate: UnsafeCell<libc::pthread_mutex_t>,
+    change: UnsafeCell<libc::pthread_cond_t>,
+}
+
+// SAFETY: both are made to be used by many threads.
+unsafe impl Sync for Waiting {}
+
+impl Default for Waiting {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Waiting {
+    /// Nobody waits. It stays where it is from its first use on.
+    pub const fn new() -> Self {
+        Self {
+            gate: UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER),
+            change: UnsafeCell::new(libc::PTHREAD_COND_INITIALIZER),
+        }
+    }
+
+    /// Takes the gate. No lock is taken by who has it.
+    fn enter(&'static self) -> Gate {
+        // SAFETY: initialised when it was made, and never moved. A lock of the usual kind has no way to fail.
+        unsafe { libc::pthread_mutex_lock(self.gate.get()) };
+        Gate(self)
+    }
+}
+
+/// The gate is this thread's until this is dropped.
+struct Gate(&'static Waiting);
+
+impl Gate {
+    /// Lets the gate go until something changes, or for no reason.
+    fn wait(&self) {
+        // SAFETY: both were initialised when they were made, and never moved; this thread has the gate, and has it afterwards.
+        unsafe { libc::pthread_cond_wait(self.0.change.get(), self.0.gate.get()) };
+    }
+
+    fn wake_all(&self) {
+        // SAFETY: initialised when it was made, and never moved.
+        unsafe { libc::pthread_cond_broadcast(self.0.change.get()) };
+    }
+}
+
+impl Drop for Gate {
+    fn drop(&mut self) {
+        // SAFETY: this thread took it.
+        unsafe { libc::pthread_mutex_unlock(self.0.gate.get()) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_thread_at_a_time_has_the_value() {
+        let mutex = Mutex::new(0_u64);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..10_000 {
+                        let mut value = mutex.lock();
+                        let before = *value;
+                        // A thread that is stopped here lets the others wait.
+                        if before.is_multiple_of(64) {
+                            std::thread::yield_now();
+                        }
+                        *value = before + 1;
+                    }
+                });
+            }
+        });
+        assert_eq!(*mutex.lock(), 40_000);
+    }
+
+    #[test]
+    fn a_held_lock_is_refused_and_a_free_one_is_not() {
+        let mutex = Mutex::new(());
+        let held = mutex.lock();
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| mutex.try_lock().is_some());
+            assert!(!other.join().unwrap());
+        });
+        drop(held);
+        assert!(mutex.try_lock().is_some());
+        assert!(mutex.try_lock().is_some());
+    }
+
+    #[test]
+    fn a_waiting_thread_wakes_and_holds_the_lock() {
+        let (mutex, changed) = (Mutex::new(0_u32), Condvar::new());
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for _ in 0..1000 {
+                    *changed.wait_while(mutex.lock(), |value| value.is_multiple_of(2)) += 1;
+                    changed.notify_all();
+                }
+            });
+            for _ in 0..1000 {
+                *changed.wait_while(mutex.lock(), |value| !value.is_multiple_of(2)) += 1;
+                changed.notify_all();
+            }
+        });
+        assert_eq!(*mutex.lock(), 2000);
+    }
+}

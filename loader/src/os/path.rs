@@ -1,0 +1,121 @@
+//! Paths for the C library.
+
+use super::Errno;
+use core::ffi::{CStr, c_char};
+use core::mem::MaybeUninit;
+use rust_alloc::vec::Vec;
+
+/// Bytes of a path, its terminator included, for which no memory is asked.
+const USUAL_PATH: usize = 384;
+
+/// Shows `action` a path with its terminator.
+///
+/// # Errors
+/// Those of `action`; `EINVAL` when the path has a NUL inside, `ENOMEM` when it is long and there is no memory for a copy.
+pub fn with_terminated<R>(path: &[u8], action: impl FnOnce(&CStr) -> Result<R, Errno>) -> Result<R, Errno> {
+    if path.len() >= USUAL_PATH {
+        return with_copy(path, action);
+    }
+    let mut room = [const { MaybeUninit::<u8>::uninit() }; USUAL_PATH];
+    let first = room.as_mut_ptr().cast::<u8>();
+    // SAFETY: the room is longer than the path, which it cannot overlap; what is read back was just written.
+    let terminated = unsafe {
+        first.copy_from_nonoverlapping(path.as_ptr(), path.len());
+        first.add(path.len()).write(0);
+        core::slice::from_raw_parts(first, path.len() + 1)
+    };
+    action(checked(terminated)?)
+}
+
+#[cold]
+fn with_copy<R>(path: &[u8], action: impl FnOnce(&CStr) -> Result<R, Errno>) -> Result<R, Errno> {
+    let mut copy = Vec::new();
+    copy.try_reserve_exact(path.len() + 1)
+        .map_err(|_| Errno(libc::ENOMEM))?;
+    copy.extend_from_slice(path);
+    copy.push(0);
+    action(checked(&copy)?)
+}
+
+fn checked(terminated: &[u8]) -> Result<&CStr, Errno> {
+    CStr::from_bytes_with_nul(terminated).map_err(|_| Errno(libc::EINVAL))
+}
+
+/// The canonical form of a path: absolute, without links.
+///
+/// # Errors
+/// The system's.
+pub fn canonical(path: &[u8]) -> Result<Vec<u8>, Errno> {
+    let found = with_terminated(path, |path| {
+        // SAFETY: a terminated path; without room of ours the answer is a block of its own.
+        let found = unsafe { libc::realpath(path.as_ptr(), core::ptr::null_mut()) };
+        if found.is_null() { Err(Errno::last()) } else { Ok(found) }
+    })?;
+    // SAFETY: a terminated text.
+    let copy = unsafe { CStr::from_ptr(found) }.to_bytes().to_vec();
+    // SAFETY: the block of `realpath`, given back once.
+    unsafe { libc::free(found.cast()) };
+    Ok(copy)
+}
+
+/// Where a link leads, if that has fewer than `room.len()` bytes; those of it that `room` holds otherwise.
+///
+/// # Errors
+/// The system's.
+pub fn link_target<'r>(link: &CStr, room: &'r mut [u8]) -> Result<&'r [u8], Errno> {
+    let first = room.as_mut_ptr().cast::<c_char>();
+    // SAFETY: a terminated path, and writable memory of this length.
+    let length = unsafe { libc::readlink(link.as_ptr(), first, room.len()) };
+    let length = usize::try_from(length).map_err(|_| Errno::last())?;
+    Ok(&room[..length])
+}
+
+/// The path by which the running program was started.
+#[cfg(target_vendor = "apple")]
+pub fn running_executable() -> Option<Vec<u8>> {
+    let mut length = 0;
+    // SAFETY: without room the system only tells the length, terminator included.
+    unsafe { libc::_NSGetExecutablePath(core::ptr::null_mut(), &mut length) };
+    let mut path = vec![0; usize::try_from(length).ok()?];
+    // SAFETY: room of this length.
+    let failed = unsafe { libc::_NSGetExecutablePath(path.as_mut_ptr().cast(), &mut length) };
+    (failed == 0).then_some(())?;
+    Some(CStr::from_bytes_until_nul(&path).ok()?.to_bytes().to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::manifest::scratch::Scratch;
+
+    #[test]
+    fn paths_end_where_they_end_whatever_their_length() {
+        for length in [0, 1, USUAL_PATH - 1, USUAL_PATH, USUAL_PATH + 1, 100_000] {
+            let path = vec![b'x'; length];
+            let same = with_terminated(&path, |terminated| Ok(terminated.to_bytes() == path));
+            assert_eq!(same, Ok(true), "{length}");
+            let broken = [&path[..], b"\0x"].concat();
+            assert_eq!(
+                with_terminated(&broken, |_| Ok(())),
+                Err(Errno(libc::EINVAL)),
+                "{length}"
+            );
+        }
+    }
+
+    #[test]
+    fn links_are_followed_to_their_ends() {
+        let scratch = Scratch::create();
+        let file = scratch.file("file", b"");
+        let link = scratch.path("link");
+        std::os::unix::fs::symlink(file.as_path(), link.as_path()).unwrap();
+        assert_eq!(canonical(&link), canonical(&file));
+        assert_eq!(canonical(&scratch.path("none")), Err(Errno(libc::ENOENT)));
+        let target = with_terminated(&link, |link| link_target(link, &mut [0; 4096]).map(<[u8]>::to_vec));
+        assert_eq!(target.as_deref(), Ok(file.as_bytes()));
+        let cut = with_terminated(&link, |link| link_target(link, &mut [0; 2]).map(<[u8]>::to_vec));
+        assert_eq!(cut.as_deref(), Ok(&file[..2]));
+        let none = with_terminated(&file, |file| link_target(file, &mut [0; 2]).map(<[u8]>::to_vec));
+        assert_eq!(none, Err(Errno(libc::EINVAL)));
+    }
+}

@@ -1,0 +1,36 @@
+//! The clock of the day.
+
+use core::mem::MaybeUninit;
+
+/// Seconds since 1970, and nanoseconds of the next one. Zero when the clock stands before that.
+#[allow(
+    clippy::useless_conversion,
+    reason = "the types of the fields differ between systems"
+)]
+pub fn now() -> (i64, i64) {
+    let mut found = MaybeUninit::<libc::timespec>::uninit();
+    // SAFETY: the structure is writable.
+    if unsafe { libc::clock_gettime(libc::CLOCK_REALTIME, found.as_mut_ptr()) } != 0 {
+        return (0, 0);
+    }
+    // SAFETY: filled by the successful call above.
+    let found = unsafe { found.assume_init() };
+    if found.tv_sec < 0 {
+        return (0, 0);
+    }
+    (i64::from(found.tv_sec), i64::from(found.tv_nsec))
+}
+
+#[cfg(test)]
+mod tests {
+    use core::time::Duration;
+    use std::time::SystemTime;
+
+    #[test]
+    fn the_clock_is_that_of_the_system() {
+        let (seconds, nanoseconds) = super::now();
+        let since = Duration::new(seconds.try_into().unwrap(), nanoseconds.try_into().unwrap());
+        let shown = SystemTime::UNIX_EPOCH + since;
+        assert!(shown.elapsed().unwrap() < Duration::from_secs(60));
+    }
+}
