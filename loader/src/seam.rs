@@ -86,8 +86,12 @@ pub unsafe fn physical_device(
 ) -> Option<(&'static InstanceTable, PhysicalDeviceHandle<Chain>)> {
     // SAFETY: passed on to the caller.
     let object = unsafe { physical_device_object(handle) }?;
+    // The compiler would test the pointer to tell `Some` from `None`.
     // SAFETY: the magic says the object is ours, so its dispatch pointer is its instance's live table.
-    Some((unsafe { &*object.dispatch }, object.chain))
+    Some(unsafe {
+        core::hint::assert_unchecked(!object.dispatch.is_null());
+        (&*object.dispatch, object.chain)
+    })
 }
 
 /// The loader's object behind the application's physical-device handle.

@@ -91,16 +91,28 @@ pub unsafe trait Slots: Sized {
     ///
     /// # Safety
     /// `fill` never gives `None` if the slots are pointers that cannot be null.
-    unsafe fn build(mut fill: impl FnMut(&'static Row) -> Slot) -> Self {
-        let mut table = MaybeUninit::<Self>::zeroed();
-        // SAFETY: by the trait's contract the slots lie at this place inside the value.
-        let first = unsafe { table.as_mut_ptr().byte_add(Self::FIRST).cast::<Slot>() };
+    unsafe fn build(fill: impl FnMut(&'static Row) -> Slot) -> Self {
+        let mut table = MaybeUninit::<Self>::uninit();
+        // SAFETY: the value is writable, and the rest is passed on.
+        unsafe { Self::write(table.as_mut_ptr(), fill) };
+        // SAFETY: every slot is written, by this function's contract with a valid value, and the rest may be zero.
+        unsafe { table.assume_init() }
+    }
+
+    /// [`Slots::build`] in place.
+    ///
+    /// # Safety
+    /// `table` is writable, and `fill` as there.
+    unsafe fn write(table: *mut Self, mut fill: impl FnMut(&'static Row) -> Slot) {
+        // SAFETY: by this function's contract, and that of the trait: the slots lie at this place inside the value.
+        let first = unsafe {
+            table.write_bytes(0, 1);
+            table.byte_add(Self::FIRST).cast::<Slot>()
+        };
         for (index, row) in Self::commands().enumerate() {
             // SAFETY: there is a slot for each command.
             unsafe { first.add(index).write(fill(row)) };
         }
-        // SAFETY: every slot is written, by this function's contract with a valid value, and the rest may be zero.
-        unsafe { table.assume_init() }
     }
 
     /// The function at `index`; `None` also past the last slot.

@@ -53,6 +53,7 @@ impl Walks {
     }
 
     /// Gives a hold back. The object may be gone when this returns.
+    #[inline]
     pub fn leave(&self) {
         if self.0.fetch_sub(1, Ordering::AcqRel) == CLOSED | 1 {
             WALKS.announce();

@@ -141,6 +141,17 @@ impl<T> HostBox<T> {
             .map_err(|_| OutOfMemory)
     }
 
+    /// Makes a value in host memory, for one that is too large to be moved.
+    ///
+    /// # Safety
+    /// `write` makes what it gets a valid value.
+    pub unsafe fn try_new_in_place(allocator: HostAllocator, write: impl FnOnce(*mut T)) -> Result<Self, OutOfMemory> {
+        let mut room = boxed::Box::<T, _>::try_new_uninit_in(allocator).map_err(|_| OutOfMemory)?;
+        write(room.as_mut_ptr());
+        // SAFETY: by this function's contract.
+        Ok(Self(unsafe { room.assume_init() }))
+    }
+
     /// Gives up ownership; the pointer goes back through [`HostBox::from_raw`].
     pub fn into_raw(self) -> (*mut T, HostAllocator) {
         boxed::Box::into_raw_with_allocator(self.0)

@@ -24,9 +24,14 @@ use core::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 pub struct Device {
     table: DeviceTable,
     answers: Answers,
+    record: Record,
+}
+
+/// What a device has beside its table.
+struct Record {
     /// [`Device::highest_rank`].
     highest_rank: AtomicU8,
-    next: AtomicPtr<Self>,
+    next: AtomicPtr<Device>,
     allocator: HostAllocator,
     instance: &'static Instance,
     /// What the topmost layer calls the device; null while it is being created.
@@ -36,7 +41,7 @@ pub struct Device {
     /// Relevant extensions that the application enabled.
     requested: DeviceExtensionSet,
     /// What the driver made; a layer may have made it do so more than once.
-    pub(super) bottom: Latest<Bottom>,
+    bottom: Latest<Bottom>,
     walks: Walks,
 }
 
@@ -69,22 +74,26 @@ impl Device {
         allocator: HostAllocator,
         requested: DeviceExtensionSet,
     ) -> Result<HostBox<Self>, OutOfMemory> {
-        HostBox::try_new(
-            Self {
-                table: proc_addr::empty_device_table(),
-                answers: [const { Entry::new(None) }; NO_ANSWER + 1],
-                highest_rank: AtomicU8::new(lookup::ALL_RANKS),
-                next: AtomicPtr::new(core::ptr::null_mut()),
-                allocator,
-                instance,
-                handle: AtomicPtr::new(core::ptr::null_mut()),
-                lookup: SetOnce::new(),
-                requested,
-                bottom: Latest::new(allocator),
-                walks: Walks::default(),
-            },
+        let record = Record {
+            highest_rank: AtomicU8::new(lookup::ALL_RANKS),
+            next: AtomicPtr::new(core::ptr::null_mut()),
             allocator,
-        )
+            instance,
+            handle: AtomicPtr::new(core::ptr::null_mut()),
+            lookup: SetOnce::new(),
+            requested,
+            bottom: Latest::new(allocator),
+            walks: Walks::default(),
+        };
+        // Table and answers are too large to be moved there.
+        // SAFETY: every member is written, the answers with NULL.
+        unsafe {
+            HostBox::try_new_in_place(allocator, |device: *mut Self| {
+                proc_addr::write_empty_device_table(&raw mut (*device).table);
+                (&raw mut (*device).answers).write_bytes(0, 1);
+                (&raw mut (*device).record).write(record);
+            })
+        }
     }
 
     /// The record that a dispatch table belongs to.
@@ -112,74 +121,81 @@ impl Device {
 
     /// The instance it belongs to.
     pub fn instance(&self) -> &'static Instance {
-        self.instance
+        self.record.instance
     }
 
     /// Where its memory comes from (APP-146).
     pub fn allocator(&self) -> HostAllocator {
-        self.allocator
+        self.record.allocator
     }
 
     /// The driver that made the device. A layer may answer `vkCreateDevice` alone; then it is any driver, and none of
     /// its functions is ever called for this device.
     pub fn driver(&self) -> Option<&'static InstanceDriver> {
-        self.bottom.get().map(|bottom| bottom.driver)
+        self.record.bottom.get().map(|bottom| bottom.driver)
     }
 
     /// The driver's device; NULL before the driver made it.
     pub fn driver_handle(&self) -> VkDevice {
-        self.bottom
+        self.record
+            .bottom
             .get()
             .map_or(VkDevice(core::ptr::null_mut()), |bottom| bottom.handle)
     }
 
     /// The driver's functions behind the loader's device terminators (DRV-199).
     pub fn terminators(&self) -> Option<&DeviceTerminatorTable> {
-        self.bottom.get().map(|bottom| &bottom.terminators)
+        self.record.bottom.get().map(|bottom| &bottom.terminators)
     }
 
     /// Relevant extensions enabled on the driver's device.
     pub fn enabled(&self) -> DeviceExtensionSet {
-        self.bottom
+        self.record
+            .bottom
             .get()
             .map_or(DeviceExtensionSet::empty(), |bottom| bottom.enabled)
     }
 
     /// Whether the application enabled `extension`, which some entity of the chain listed (APP-44).
     pub fn names_objects(&self, extension: DeviceExtension) -> bool {
-        self.requested.contains(extension)
+        self.record.requested.contains(extension)
     }
 
     /// The rank of the newest core version whose commands the look-up shows (APP-46).
     pub fn highest_rank(&self) -> u8 {
-        self.highest_rank.load(Ordering::Relaxed)
+        self.record.highest_rank.load(Ordering::Relaxed)
     }
 
     /// Records whether the look-up hides core commands newer than the application's API version.
     pub(super) fn hide_newer_commands(&self, hides: bool) {
         let highest = if hides {
-            lookup::rank(self.instance.api_version().0)
+            lookup::rank(self.record.instance.api_version().0)
         } else {
             lookup::ALL_RANKS
         };
-        self.highest_rank.store(highest, Ordering::Relaxed);
+        self.record.highest_rank.store(highest, Ordering::Relaxed);
     }
 
     /// Records the handle that the application gets, and the lookup that belongs to it. From now on other threads ask the
     /// device for new names.
     pub(super) fn set_handle(&self, handle: VkDevice, lookup: GetDeviceProcAddr) {
-        let _ = self.lookup.set(lookup);
-        self.handle.store(handle.0, Ordering::Release);
+        let _ = self.record.lookup.set(lookup);
+        self.record.handle.store(handle.0, Ordering::Release);
     }
 
     /// What the topmost layer calls the device.
     pub fn handle(&self) -> VkDevice {
-        VkDevice(self.handle.load(Ordering::Acquire))
+        VkDevice(self.record.handle.load(Ordering::Acquire))
+    }
+
+    /// What the driver made.
+    pub(super) fn bottom(&self) -> &Latest<Bottom> {
+        &self.record.bottom
     }
 
     /// Asks the top of the chain for a function that the registry does not know.
     pub fn ask_chain(&self, name: Uncounted<'_>) -> PFN_vkVoidFunction {
-        let lookup = *self.lookup.get()?;
+        let lookup = *self.record.lookup.get()?;
         if core::ptr::fn_addr_eq(lookup, terminator::vkGetDeviceProcAddr as GetDeviceProcAddr) {
             // Without layers the driver is the chain.
             return self.ask_driver(name, None);
@@ -190,14 +206,14 @@ impl Device {
 
     /// Asks the driver for a function; `row` is that of the command unless the registry does not know it.
     pub fn ask_driver(&self, name: Uncounted<'_>, row: Option<&Row>) -> PFN_vkVoidFunction {
-        let bottom = self.bottom.get()?;
+        let bottom = self.record.bottom.get()?;
         // SAFETY: the driver's lookup function with its own device.
         unsafe { driver_function(bottom.get_device_proc_addr, bottom.handle, name, row) }
     }
 
     /// Makes sure that no walk over the devices holds this one or will, before it is destroyed.
     pub(super) fn close(&self) {
-        self.walks.close();
+        self.record.walks.close();
     }
 }
 
@@ -219,7 +235,7 @@ pub(super) unsafe fn driver_function(
 
 impl Linked for Device {
     fn next(&self) -> &AtomicPtr<Self> {
-        &self.next
+        &self.record.next
     }
 }
 
@@ -240,16 +256,16 @@ impl Pinned {
     fn after(instance: &Instance, previous: Option<&Self>) -> Option<Self> {
         let mut reached = previous.is_none();
         let found = state::DEVICES.find(|device| {
-            let wanted = reached && core::ptr::eq(device.instance, instance) && !device.handle().0.is_null();
+            let wanted = reached && core::ptr::eq(device.record.instance, instance) && !device.handle().0.is_null();
             reached |= previous.is_some_and(|previous| core::ptr::eq(previous.0, device));
-            wanted && device.walks.enter()
+            wanted && device.record.walks.enter()
         });
         found.map(Self)
     }
 
     /// A second hold on a device that is held already.
     fn again(device: &'static Device) -> Self {
-        device.walks.again();
+        device.record.walks.again();
         Self(device)
     }
 }
@@ -264,7 +280,7 @@ impl core::ops::Deref for Pinned {
 
 impl Drop for Pinned {
     fn drop(&mut self) {
-        self.0.walks.leave();
+        self.0.record.walks.leave();
     }
 }
 

@@ -102,7 +102,7 @@ impl Creation<'_> {
             names.as_ptr()
         };
         self.emulate_features2(&mut info);
-        let room = self.device.bottom.room()?;
+        let room = self.device.bottom().room()?;
         // SAFETY: the chain may be written to for the length of the call; the head is ours.
         let regrouped = unsafe { self.regroup(&mut info) }?;
         self.log_use();
@@ -137,8 +137,8 @@ impl Creation<'_> {
             enabled,
             terminators: self.terminators(get_device_proc_addr, handle, enabled),
         };
-        let first = self.device.bottom.get().is_none();
-        self.device.bottom.add(room, bottom);
+        let first = self.device.bottom().get().is_none();
+        self.device.bottom().add(room, bottom);
         self.device.hide_newer_commands(maintenance5);
         if first {
             publish(self.device);

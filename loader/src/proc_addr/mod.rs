@@ -17,8 +17,8 @@ pub use bottom::{bottom_get_device_proc_addr, bottom_get_instance_proc_addr, bot
 pub use device::get_device_proc_addr;
 pub use instance::get_instance_proc_addr;
 pub use tables::{
-    absent_to_null, empty_device_table, empty_instance_table, fill_device_table, fill_instance_table,
-    fill_with_terminators,
+    absent_to_null, empty_instance_table, fill_device_table, fill_instance_table, fill_with_terminators,
+    write_empty_device_table,
 };
 pub use unknown::{
     UnknownFunctions, clear_device as clear_unknown_of_device, fill_device as fill_unknown_of_device,

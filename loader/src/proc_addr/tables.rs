@@ -22,16 +22,21 @@ pub fn empty_instance_table() -> InstanceTable {
 }
 
 /// A table in which every command is missing and every unknown function reports that it is not there.
-pub fn empty_device_table() -> DeviceTable {
-    // SAFETY: every slot has a stub.
-    let mut table = unsafe { DeviceTable::build(|row| slots::missing_device(usize::from(row.slot))) };
-    table.magic = DEVICE_MAGIC;
+///
+/// # Safety
+/// `table` is writable.
+pub unsafe fn write_empty_device_table(table: *mut DeviceTable) {
+    // SAFETY: every slot has a stub, and what is zero gets its value below.
+    let table = unsafe {
+        DeviceTable::write(table, |row| slots::missing_device(usize::from(row.slot)));
+        (*table).magic = DEVICE_MAGIC;
+        &*table
+    };
     // A few commands tolerate that nobody answers, all others end the process (GEN-51).
     for &index in &generated_device::NULL_TOLERANT {
         table.entries()[index].set(slots::return_zero());
     }
-    super::clear_unknown_of_device(&table);
-    table
+    super::clear_unknown_of_device(table);
 }
 
 /// A slot's function, or NULL when it is the stub for a missing one.

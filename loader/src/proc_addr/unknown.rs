@@ -152,8 +152,8 @@ fn take_slot(instance: &Instance, kind: Kind, name: &CStr) -> Option<(usize, boo
 }
 
 fn driver_physical_device_function(driver: &InstanceDriver, name: Uncounted<'_>) -> PFN_vkVoidFunction {
-    let driver = driver.pin()?;
     let lookup = driver.get_physical_device_proc_addr?;
+    let driver = driver.pin()?;
     crate::driver::lookup(lookup, driver.handle, name)
 }
 
