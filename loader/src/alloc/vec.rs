@@ -92,9 +92,23 @@ impl<T> HostVec<T> {
 impl<T: Copy> HostVec<T> {
     /// Copies a slice.
     pub fn try_from_slice(items: &[T], allocator: HostAllocator) -> Result<Self, OutOfMemory> {
-        let mut made = Self::try_with_capacity(items.len(), allocator)?;
-        made.0.extend_from_slice(items);
+        let mut made = Self::new(allocator);
+        made.try_append(items)?;
         Ok(made)
+    }
+
+    /// Appends copies of all elements of a slice at once.
+    pub fn try_append(&mut self, items: &[T]) -> Result<(), OutOfMemory> {
+        self.try_reserve_exact(items.len())?;
+        let length = self.0.len();
+        // SAFETY: there is room for the elements behind the last one, which no slice of others can overlap; copies of
+        // plain values are values.
+        unsafe {
+            let end = self.0.as_mut_ptr().add(length);
+            core::ptr::copy_nonoverlapping(items.as_ptr(), end, items.len());
+            self.0.set_len(length + items.len());
+        }
+        Ok(())
     }
 }
 
@@ -192,9 +206,9 @@ pub struct HostText(HostVec<u8>);
 impl HostText {
     /// Copies `text` up to its first NUL.
     pub fn try_new(text: &[u8], allocator: HostAllocator) -> Result<Self, OutOfMemory> {
-        let text = text.split(|&byte| byte == 0).next().unwrap_or_default();
+        let text = CStr::from_bytes_until_nul(text).map_or(text, CStr::to_bytes);
         let mut made = HostVec::try_with_capacity(text.len() + 1, allocator)?;
-        made.0.extend_from_slice(text);
+        made.try_append(text)?;
         made.0.push(0);
         Ok(Self(made))
     }

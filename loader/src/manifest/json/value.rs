@@ -115,7 +115,8 @@ impl<'t> Object<'t> {
     /// All members whose name matches, ignoring ASCII case.
     pub fn all(&self, name: &str) -> impl Iterator<Item = &Value<'t>> {
         let matches = move |(known, _): &&(Cow<'t, [u8]>, Value<'t>)| {
-            known.len() == name.len() && known.eq_ignore_ascii_case(name.as_bytes())
+            // Most differ in length, and what does not is most often the same.
+            known.len() == name.len() && (**known == *name.as_bytes() || known.eq_ignore_ascii_case(name.as_bytes()))
         };
         self.members.iter().filter(matches).map(|(_, value)| value)
     }
