@@ -28,6 +28,8 @@ impl WalkEnds {
         }
     }
 
+    #[cold]
+    #[inline(never)]
     fn announce(&self) {
         // A thread that still saw the walk under the lock is waiting by now.
         drop(self.gate.lock());
@@ -42,6 +44,7 @@ impl WalkEnds {
 impl Walks {
     /// A new hold, unless the object is about to go. A refused one leaves no count behind: enough of them would carry into
     /// the mark.
+    #[inline]
     pub fn enter(&self) -> bool {
         let open = |walks| (walks & CLOSED == 0).then_some(walks + 1);
         self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, open).is_ok()

@@ -59,8 +59,14 @@ const CREATE_INSTANCE: &CStr = c"vkCreateInstance";
 const ENUMERATE_EXTENSIONS: &CStr = c"vkEnumerateInstanceExtensionProperties";
 
 /// Asks a driver for a function. One of the loader's own functions counts as absent (DRV section 23).
+#[inline]
 pub fn lookup(gpa: GetProcAddr, instance: InstanceHandle<Driver>, name: Uncounted<'_>) -> PFN_vkVoidFunction {
-    let found = ask(gpa, instance, name)?;
+    not_own_of(name, ask(gpa, instance, name)?)
+}
+
+/// A function, unless it is the loader's own of that name.
+#[inline(never)]
+fn not_own_of(name: Uncounted<'_>, found: Function) -> PFN_vkVoidFunction {
     match commands::find(name.count().to_bytes()) {
         Some(row) => not_own(row, found),
         None => Some(found),
@@ -72,6 +78,7 @@ pub fn lookup_known(gpa: GetProcAddr, instance: InstanceHandle<Driver>, row: &Ro
     not_own(row, ask(gpa, instance, row.name().into())?)
 }
 
+#[inline]
 fn ask(gpa: GetProcAddr, instance: InstanceHandle<Driver>, name: Uncounted<'_>) -> PFN_vkVoidFunction {
     // SAFETY: `gpa` is the driver's lookup function, called with its own instance or NULL and a terminated name.
     unsafe { gpa(instance, name.as_ptr()) }

@@ -123,11 +123,13 @@ impl InstanceDriver {
     }
 
     /// Asks the driver for one of its instance-level functions.
+    #[inline]
     pub fn lookup(&self, name: Uncounted<'_>) -> PFN_vkVoidFunction {
         crate::driver::lookup(self.get_instance_proc_addr, self.handle, name)
     }
 
     /// Keeps the driver from being retired while the guard lives; `None` if it already is.
+    #[inline]
     pub fn pin(&self) -> Option<Pin<'_>> {
         self.walks.enter().then(|| Pin(self))
     }
@@ -181,6 +183,7 @@ impl core::ops::Deref for Pin<'_> {
 }
 
 impl Drop for Pin<'_> {
+    #[inline]
     fn drop(&mut self) {
         self.0.walks.leave();
     }

@@ -12,6 +12,7 @@ use crate::generated::slots;
 use crate::generated::types::{PFN_vkVoidFunction, VkDevice, VkResult};
 use crate::instance::{Instance, InstanceDriver};
 use crate::journal::LogBits;
+use crate::layer::InstanceLayers;
 use crate::log::{self, Bytes};
 use crate::table;
 use core::ffi::CStr;
@@ -151,14 +152,23 @@ fn take_slot(instance: &Instance, kind: Kind, name: &CStr) -> Option<(usize, boo
     }
 }
 
+#[inline]
 fn driver_physical_device_function(driver: &InstanceDriver, name: Uncounted<'_>) -> PFN_vkVoidFunction {
     let lookup = driver.get_physical_device_proc_addr?;
     let driver = driver.pin()?;
     crate::driver::lookup(lookup, driver.handle, name)
 }
 
-fn driver_has_function(driver: &InstanceDriver, name: Uncounted<'_>) -> bool {
-    driver.pin().is_some_and(|driver| driver.lookup(name).is_some())
+fn drivers_have_physical_device_function(instance: &Instance, name: Uncounted<'_>) -> bool {
+    instance
+        .drivers()
+        .any(|driver| driver_physical_device_function(driver, name).is_some())
+}
+
+fn drivers_have_function(instance: &Instance, name: Uncounted<'_>) -> bool {
+    instance
+        .drivers()
+        .any(|driver| driver.pin().is_some_and(|driver| driver.lookup(name).is_some()))
 }
 
 /// The answer of the topmost layer that can be asked for physical-device functions; it forwards by itself (LAY-301).
@@ -173,7 +183,13 @@ fn layer_physical_device_function(instance: &Instance, name: Uncounted<'_>) -> P
 }
 
 fn layers_have_device_function(instance: &Instance, name: Uncounted<'_>) -> bool {
-    let Some(layers) = instance.layers() else { return false };
+    match instance.layers() {
+        Some(layers) if !layers.chain.is_empty() => chain_has_device_function(instance, layers, name),
+        _ => false,
+    }
+}
+
+fn chain_has_device_function(instance: &Instance, layers: &InstanceLayers, name: Uncounted<'_>) -> bool {
     let listed = layers
         .chain
         .iter()
@@ -191,13 +207,18 @@ fn layers_have_device_function(instance: &Instance, name: Uncounted<'_>) -> bool
         })
 }
 
-/// An unknown name that the application asks for.
+/// An unknown name that the application asks for. Most are names of nothing: what a name with a meaning needs is kept out
+/// of the way.
+#[inline(never)]
 pub(super) fn for_application(instance: &'static Instance, name: Uncounted<'_>) -> PFN_vkVoidFunction {
     if !slots::SUPPORTED {
         return None;
     }
     let from_layer = layer_physical_device_function(instance, name);
-    if let Some(index) = physical_device_slot(instance, name, from_layer.is_some()) {
+    let from_driver = drivers_have_physical_device_function(instance, name);
+    if (from_driver || from_layer.is_some())
+        && let Some(index) = physical_device_slot(instance, name, from_driver)
+    {
         if let Some(function) = from_layer {
             instance.table().unknown[index].set(Some(function));
         }
@@ -206,48 +227,45 @@ pub(super) fn for_application(instance: &'static Instance, name: Uncounted<'_>) 
     if from_layer.is_some() {
         return None;
     }
-    let supported = instance.drivers().any(|driver| driver_has_function(driver, name))
-        || layers_have_device_function(instance, name);
-    if !supported {
-        return None;
+    match drivers_have_function(instance, name) || layers_have_device_function(instance, name) {
+        true => device_slot(instance, name, true),
+        false => None,
     }
-    let (index, _) = take_slot(instance, Kind::Device, name.count())?;
-    resolve_on_devices(instance, index, name);
-    slots::device_thunk(index)
 }
 
 /// An unknown name that a layer asks the end of the chain for: only drivers count (LAY-314).
 pub(super) fn for_layer_physical_device(instance: &Instance, name: Uncounted<'_>) -> PFN_vkVoidFunction {
-    if !slots::SUPPORTED {
+    if !slots::SUPPORTED || !drivers_have_physical_device_function(instance, name) {
         return None;
     }
-    physical_device_slot(instance, name, false).and_then(slots::physical_device_terminator)
+    physical_device_slot(instance, name, true).and_then(slots::physical_device_terminator)
 }
 
 /// Likewise for a device function. The devices' chains are asked for a new name only: a layer may come here from its
 /// answer to that very question.
 pub(super) fn for_layer_device(instance: &Instance, name: Uncounted<'_>) -> PFN_vkVoidFunction {
-    if !slots::SUPPORTED {
+    if !slots::SUPPORTED || !drivers_have_function(instance, name) {
         return None;
     }
-    if !instance.drivers().any(|driver| driver_has_function(driver, name)) {
-        return None;
-    }
+    device_slot(instance, name, false)
+}
+
+/// The thunk of a device function that somebody supports. The devices' chains are asked for a new name, and for one that
+/// has a slot if `always`.
+#[cold]
+#[inline(never)]
+fn device_slot(instance: &Instance, name: Uncounted<'_>, always: bool) -> PFN_vkVoidFunction {
     let (index, new) = take_slot(instance, Kind::Device, name.count())?;
-    if new {
+    if new || always {
         resolve_on_devices(instance, index, name);
     }
     slots::device_thunk(index)
 }
 
 /// The slot of a physical-device function that some driver, or a layer, supports, with every driver's function in it.
-fn physical_device_slot(instance: &Instance, name: Uncounted<'_>, layer_supports: bool) -> Option<usize> {
-    let drivers_support = instance
-        .drivers()
-        .any(|driver| driver_physical_device_function(driver, name).is_some());
-    if !drivers_support && !layer_supports {
-        return None;
-    }
+#[cold]
+#[inline(never)]
+fn physical_device_slot(instance: &Instance, name: Uncounted<'_>, drivers_support: bool) -> Option<usize> {
     let (index, _) = take_slot(instance, Kind::PhysicalDevice, name.count())?;
     for driver in instance.drivers() {
         driver.unknown[index].set(driver_physical_device_function(driver, name));
