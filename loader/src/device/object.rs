@@ -87,13 +87,15 @@ impl Device {
         };
         // Table and answers are too large to be moved there.
         // SAFETY: every member is written, the answers with NULL.
-        unsafe {
+        let device = unsafe {
             HostBox::try_new_in_place(allocator, |device: *mut Self| {
                 proc_addr::write_empty_device_table(&raw mut (*device).table);
                 (&raw mut (*device).answers).write_bytes(0, 1);
                 (&raw mut (*device).record).write(record);
             })
-        }
+        }?;
+        proc_addr::fill_own_answers(&device);
+        Ok(device)
     }
 
     /// The record that a dispatch table belongs to.
@@ -112,8 +114,8 @@ impl Device {
         &self.table
     }
 
-    /// What the look-up gives for each slot of the table: NULL for what nobody answers or the device hides, and until the
-    /// chain has made the device. One more is always NULL.
+    /// What the look-up gives for each slot of the table: NULL for what nobody answers or the device hides, and, but for
+    /// what the loader answers itself, until the chain has made the device. One more is always NULL.
     #[inline(always)]
     pub fn answers(&self) -> &Answers {
         &self.answers

@@ -14,18 +14,17 @@ mod tests;
 mod unknown;
 
 pub use bottom::{bottom_get_device_proc_addr, bottom_get_instance_proc_addr, bottom_get_physical_device_proc_addr};
-pub use device::get_device_proc_addr;
+pub use device::{fill_own_answers, get_device_proc_addr};
 pub use instance::get_instance_proc_addr;
 pub use tables::{
-    absent_to_null, empty_instance_table, fill_device_table, fill_instance_table, fill_with_terminators,
-    write_empty_device_table,
+    empty_instance_table, fill_device_table, fill_instance_table, fill_with_terminators, write_empty_device_table,
 };
 pub use unknown::{
     UnknownFunctions, clear_device as clear_unknown_of_device, fill_device as fill_unknown_of_device,
     missing_physical_device_function,
 };
 
-use crate::generated::lookup::{Row, row};
+use crate::generated::lookup::Row;
 
 /// Whether an address that a driver or layer gave for a command is the loader's own function, which would never come back
 /// (LAY-215).
@@ -34,9 +33,4 @@ pub fn is_own_entry_point(row: &Row, address: *const ()) -> bool {
         || row
             .terminator()
             .is_some_and(|terminator| core::ptr::eq(terminator as *const (), address))
-}
-
-/// Whether one of the application's look-ups does more for a command than look at its gate and at the handle.
-pub const fn is_special(number: u16) -> bool {
-    number == row::vkGetInstanceProcAddr || device::is_loaders(number)
 }

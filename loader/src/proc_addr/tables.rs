@@ -1,6 +1,7 @@
 //! Filling the tables that trampolines call through (GEN-62, LAY-238, LAY-290).
 
 use super::bottom::known_to_device;
+use super::device::fill_own_answers;
 use crate::device::Device;
 use crate::ffi::layer_interface::{GetDeviceProcAddr, GetInstanceProcAddr};
 use crate::generated::dispatch::{
@@ -13,7 +14,7 @@ use crate::generated::types::{PFN_vkVoidFunction, VkDevice};
 use crate::handle::{Chain, InstanceHandle};
 use crate::instance::Instance;
 use crate::seam::DEVICE_MAGIC;
-use crate::table::{self, SharedSlots, Slot, Slots};
+use crate::table::{self, SharedSlots, Slots};
 
 /// A table in which every command is missing.
 pub fn empty_instance_table() -> InstanceTable {
@@ -37,11 +38,6 @@ pub unsafe fn write_empty_device_table(table: *mut DeviceTable) {
         table.entries()[index].set(slots::return_zero());
     }
     super::clear_unknown_of_device(table);
-}
-
-/// A slot's function, or NULL when it is the stub for a missing one.
-pub fn absent_to_null(function: Slot) -> Slot {
-    function.filter(|&function| !slots::is_missing_device(Some(function)))
 }
 
 /// Points every slot at the loader's own terminator, which works as soon as the drivers exist (LAY-239).
@@ -113,8 +109,9 @@ pub fn fill_device_table(device: &Device, gdpa: GetDeviceProcAddr, handle: VkDev
         };
         if answer.is_some() {
             slot.set(answer);
-            shown.set(answer.filter(|_| row.rank <= highest));
         }
+        shown.set(answer.filter(|_| row.rank <= highest));
     }
+    fill_own_answers(device);
     super::fill_unknown_of_device(device, gdpa, handle);
 }

@@ -96,7 +96,8 @@ const fn equal(one: &[u8], other: &[u8]) -> bool {
 /// What the loader knows of one command.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    number: u16,
+    /// Its number among those of [`row`].
+    pub number: u16,
     /// Slot in the device table for a device-level command and in the instance table for others, or [`NO_SLOT`].
     pub slot: u16,
     /// Slot of the driver's function: in the device-terminator table for a device-level command other than
@@ -196,19 +197,10 @@ struct Index {
     places: [Place; ROW_COUNT + 1],
 }
 
-static INDEX: Index = with_plain(index());
+static INDEX: Index = index();
 
-/// The same for constants, which may not look into a static, and without a word on which commands are plain.
+/// The same for constants, which may not look into a static.
 const KNOWN: &Index = &index();
-
-const fn with_plain(mut index: Index) -> Index {
-    let mut row = 0;
-    while row < ROW_COUNT {
-        index.places[row + 1].plain = FACTS[row].is_ungated() && !crate::proc_addr::is_special(row as u16);
-        row += 1;
-    }
-    index
-}
 
 const fn index() -> Index {
     let text = NAMES.as_bytes();
@@ -238,7 +230,7 @@ const fn index() -> Index {
             index.places[row + 1] = Place {
                 start: start as u16,
                 beyond: beyond as u8,
-                plain: false,
+                plain: FACTS[row].is_ungated(),
                 answer: FACTS[row].answer(),
                 next: index.heads[position],
             };
@@ -277,16 +269,10 @@ impl Command {
             let place = unsafe { INDEX.places.get_unchecked(number) };
             // SAFETY: a name starts there. It is read only if it is as long as the given one.
             let known = unsafe { INDEX.names.as_ptr().add(usize::from(place.start)) };
-            if place.beyond == beyond as u8 && last == unsafe { word(known, end) } {
-                let mut offset = 0;
-                // SAFETY: the offset is below `end`, so a word follows in both names.
-                while unsafe { word(given, offset) == word(known, offset) } {
-                    offset += hash::WORD;
-                    if offset >= end {
-                        // SAFETY: no name is as long as what stands at place 0.
-                        return Some(Self(unsafe { NonZeroUsize::new_unchecked(number) }));
-                    }
-                }
+            // SAFETY: both names have all words that start until `end`.
+            if place.beyond == beyond as u8 && unsafe { word(known, end) == last && same(given, known, end) } {
+                // SAFETY: no name is as long as what stands at place 0.
+                return Some(Self(unsafe { NonZeroUsize::new_unchecked(number) }));
             }
             number = usize::from(place.next);
             if number == 0 {
@@ -313,13 +299,13 @@ impl Command {
         unsafe { ROWS.get_unchecked(self.0.get() - 1) }
     }
 
-    /// Whether every valid instance has it and nothing but the handle decides the answers of both look-ups.
+    /// Whether every valid instance finds it.
     #[inline(always)]
     pub fn is_plain(self) -> bool {
         self.place().plain
     }
 
-    /// Which of a device's answers is its own.
+    /// Which of a device's answers is its own; [`NO_ANSWER`] for what is not of a device.
     #[inline(always)]
     pub fn answer(self) -> usize {
         usize::from(self.place().answer)
@@ -331,6 +317,23 @@ impl Command {
         // SAFETY: every row has a trampoline.
         unsafe { functions::at(self.0.get() - 1) }
     }
+}
+
+/// Whether two texts agree in all words that start before `end`, one at least.
+///
+/// # Safety
+/// Both have these words.
+#[inline(always)]
+unsafe fn same(one: *const u8, other: *const u8, end: usize) -> bool {
+    let mut offset = 0;
+    // SAFETY: the offset is below `end`, so a word follows in both.
+    while unsafe { word(one, offset) == word(other, offset) } {
+        offset += hash::WORD;
+        if offset >= end {
+            return true;
+        }
+    }
+    false
 }
 
 /// The word at an offset.
