@@ -201,8 +201,11 @@ struct Gate(&'static Waiting);
 impl Gate {
     /// Lets the gate go until something changes, or for no reason.
     fn wait(&self) {
+        // A thread that ended in the wait would take the gate with it.
+        let cancelled = cancel::put_off();
         // SAFETY: both were initialised when they were made, and never moved; this thread has the gate, and has it afterwards.
         unsafe { libc::pthread_cond_wait(self.0.change.get(), self.0.gate.get()) };
+        cancel::restore(cancelled);
     }
 
     fn wake_all(&self) {
@@ -218,9 +221,47 @@ impl Drop for Gate {
     }
 }
 
+/// Whether another thread may end this one where it waits.
+#[cfg(all(target_os = "linux", any(target_env = "gnu", target_env = "musl")))]
+mod cancel {
+    use core::ffi::c_int;
+    use core::ptr::null_mut;
+
+    const DISABLE: c_int = 1;
+
+    unsafe extern "C" {
+        fn pthread_setcancelstate(state: c_int, previous: *mut c_int) -> c_int;
+    }
+
+    /// From here on it may not. Returns what was before.
+    pub(super) fn put_off() -> c_int {
+        let mut previous = 0;
+        // SAFETY: concerns this thread only; room for the answer.
+        unsafe { pthread_setcancelstate(DISABLE, &mut previous) };
+        previous
+    }
+
+    /// As it was before [`put_off`].
+    pub(super) fn restore(previous: c_int) {
+        // SAFETY: a state that the system gave; it needs no answer.
+        unsafe { pthread_setcancelstate(previous, null_mut()) };
+    }
+}
+
+/// Elsewhere threads are left as they are.
+#[cfg(not(all(target_os = "linux", any(target_env = "gnu", target_env = "musl"))))]
+mod cancel {
+    pub(super) fn put_off() {}
+
+    pub(super) fn restore((): ()) {}
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use core::ffi::c_void;
+    use core::ptr::{from_ref, null, null_mut};
+    use core::time::Duration;
 
     #[test]
     fn one_thread_at_a_time_has_the_value() {
@@ -272,5 +313,63 @@ mod tests {
             }
         });
         assert_eq!(*mutex.lock(), 2000);
+    }
+
+    /// All wait in one place, so none may be told of what another one waits for and miss its own.
+    #[test]
+    fn threads_with_different_locks_and_changes_all_come_through() {
+        const THREADS: usize = 6;
+        const ROUNDS: usize = 300;
+        let (turn, passed) = (Mutex::new(0), Condvar::new());
+        let counts = [const { Mutex::new(0_usize) }; 2];
+        std::thread::scope(|scope| {
+            for own in 0..THREADS {
+                let (turn, passed, counts) = (&turn, &passed, &counts);
+                scope.spawn(move || {
+                    for round in 0..ROUNDS {
+                        let count = &counts[(own + round) % counts.len()];
+                        let mut held = count.lock();
+                        if round.is_multiple_of(8) {
+                            std::thread::yield_now();
+                        }
+                        *held += 1;
+                        drop(held);
+                        *passed.wait_while(turn.lock(), |turn| *turn % THREADS != own) += 1;
+                        passed.notify_all();
+                    }
+                });
+            }
+        });
+        assert_eq!(*turn.lock(), THREADS * ROUNDS);
+        assert_eq!(*counts[0].lock() + *counts[1].lock(), THREADS * ROUNDS);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_thread_that_is_cancelled_while_it_waits_gets_the_lock_and_leaves_the_gate() {
+        extern "C" fn take(mutex: *mut c_void) -> *mut c_void {
+            // SAFETY: the test's own lock, which outlives this thread.
+            let mutex = unsafe { &*mutex.cast::<Mutex<u32>>() };
+            *mutex.lock() += 1;
+            null_mut()
+        }
+        let mutex = Mutex::new(0_u32);
+        let held = mutex.lock();
+        let mut thread = 0;
+        // SAFETY: room for the thread, and what it is given outlives it: it is joined below.
+        let failed = unsafe { libc::pthread_create(&mut thread, null(), take, from_ref(&mutex).cast_mut().cast()) };
+        assert_eq!(failed, 0);
+        while mutex.state.load(Ordering::Relaxed) != AWAITED {
+            std::thread::yield_now();
+        }
+        // Taken once the thread has let it go, so it waits by then.
+        drop(WAITING.enter());
+        // SAFETY: a thread that runs, and was not joined.
+        assert_eq!(unsafe { libc::pthread_cancel(thread) }, 0);
+        std::thread::sleep(Duration::from_millis(20));
+        drop(held);
+        // SAFETY: joined once.
+        assert_eq!(unsafe { libc::pthread_join(thread, null_mut()) }, 0);
+        assert_eq!(*mutex.lock(), 1);
     }
 }
