@@ -82,7 +82,7 @@ formatted() {
 lint() {
     $CARGO clippy --locked --workspace --all-targets -- -D warnings
     # What ships has no standard library, not even that of the crates beside it.
-    $CARGO clippy --locked --release -p vulkan-loader -- -D warnings
+    $CARGO clippy --locked --release --workspace -- -D warnings
     make/fuzz.sh lint
 }
 # The documentation is for those who change the code: private items are in it, and may be linked to.

@@ -86,8 +86,7 @@ impl Vk {
     fn open(&mut self) {
         let path = crate::under_test();
         // SAFETY: the library under test is a loader; its constructors are part of what is tested.
-        let library = unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_LOCAL) };
-        self.library = Some(library.unwrap_or_else(|error| panic!("cannot load {}: {error}", path.display())));
+        self.library = Some(unsafe { open_library(&path) });
     }
 
     /// Unloads the library, runs `between`, and loads it again.
@@ -240,8 +239,7 @@ impl Vk {
     pub fn direct_driver(&self, driver: &str) -> vk::PFN_vkGetInstanceProcAddrLUNARG {
         let path = self.root.join(format!("libraries/libmock_{driver}.so"));
         // SAFETY: the mock driver has no constructor with requirements.
-        let library = unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_LOCAL) };
-        let library = library.unwrap_or_else(|error| panic!("cannot load {}: {error}", path.display()));
+        let library = unsafe { open_library(&path) };
         // SAFETY: the symbol is the driver's lookup function, whose type this is.
         let symbol = unsafe { library.get::<vk::PFN_vkGetInstanceProcAddrLUNARG>(b"vk_icdGetInstanceProcAddr\0") };
         let function = *symbol.expect("the mock driver exports it");
@@ -320,4 +318,15 @@ pub fn text(array: &[c_char]) -> String {
         .take_while(|&byte| byte != 0)
         .collect();
     String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Opens a library whose path is UTF-8, which is all that the crate takes as long as nobody asks for its part that needs the
+/// standard library: the loader must not get that part.
+///
+/// # Safety
+/// Whatever the library demands of those who open it.
+unsafe fn open_library(path: &Path) -> Library {
+    // SAFETY: passed on.
+    let library = unsafe { Library::open(Some(path.to_str().expect("a path of UTF-8")), RTLD_NOW | RTLD_LOCAL) };
+    library.unwrap_or_else(|error| panic!("cannot load {}: {error}", path.display()))
 }
