@@ -46,7 +46,7 @@ impl Library {
     /// Opens a library with lazy binding and local scope (DRV-56). `path` is given to the system as it is, so a bare
     /// name goes through the system's search.
     pub fn open(path: &[u8]) -> Result<Self, OpenError> {
-        if path.is_empty() || path.contains(&0) {
+        if path.is_empty() || os::find_byte(path, 0).is_some() {
             return Err(OpenError::NotAPath);
         }
         let flags = unix::RTLD_LAZY | unix::RTLD_LOCAL;
@@ -116,7 +116,7 @@ pub fn loaded_path(given: &Text, function: *const (), kind: LogBits, journal: &J
     };
     let bits = LogBits::WARN | kind;
     // A bare name is no path. Most often the other two are the same text, and asking costs a system call for each part.
-    if given.contains(&b'/') && **given != *loaded && journal.wants(bits) {
+    if **given != *loaded && given.contains(&b'/') && journal.wants(bits) {
         let (given, real) = (canonical(given), canonical(&loaded));
         if given != real {
             journal.note(

@@ -90,31 +90,31 @@ pub(super) fn is_local(descriptor: c_int) -> bool {
 
 /// Whether opening `path` still ends as it did.
 pub(super) fn holds(path: &CStr, sight: &Sight) -> bool {
-    match sight {
-        Sight::NoFile => opened(path, libc::O_NOCTTY, |found| found.is_none()),
-        Sight::File(stamp) => opened(path, libc::O_NOCTTY, |found| found == Some(*stamp)),
+    let (flags, expected) = match sight {
+        Sight::NoFolder => return is_no_folder(path),
+        Sight::NoFile => (libc::O_NOCTTY, None),
+        Sight::File(stamp) => (libc::O_NOCTTY, Some(stamp)),
         // The very call that `opendir` makes. Whatever else it finds is no match.
-        Sight::Folder(stamp) => opened(path, libc::O_DIRECTORY, |found| found == Some(*stamp)),
-        Sight::NoFolder => {
-            // SAFETY: a terminated path; what it opens is closed below.
-            let folder = unsafe { libc::opendir(path.as_ptr()) };
-            if folder.is_null() {
-                return Errno::last().is_absence();
-            }
-            // SAFETY: just opened, closed once.
-            unsafe { libc::closedir(folder) };
-            false
-        }
+        Sight::Folder(stamp) => (libc::O_DIRECTORY, Some(stamp)),
+    };
+    match (File::open(path, flags), expected) {
+        (Ok(file), Some(stamp)) => file.status().is_ok_and(|found| Stamp::of(&found) == Some(*stamp)),
+        (Err(error), None) => error.is_absence(),
+        // Something came, went, or does not open any more.
+        _ => false,
     }
 }
 
-/// Opens a path for reading as files are opened, shows `judge` the state of what is there, `None` when there is nothing. Any
-/// failure but that is false.
-fn opened(path: &CStr, flags: c_int, judge: impl FnOnce(Option<Stamp>) -> bool) -> bool {
-    match File::open(path, flags) {
-        Ok(file) => file.status().is_ok_and(|found| judge(Stamp::of(&found))),
-        Err(error) => error.is_absence() && judge(None),
+/// Whether there is no folder at a path.
+fn is_no_folder(path: &CStr) -> bool {
+    // SAFETY: a terminated path; what it opens is closed below.
+    let folder = unsafe { libc::opendir(path.as_ptr()) };
+    if folder.is_null() {
+        return Errno::last().is_absence();
     }
+    // SAFETY: just opened, closed once.
+    unsafe { libc::closedir(folder) };
+    false
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! This is the only place that decides it. An elevated process ignores every variable that could name a file to load
 //! (APP-211, DRV-5).
 
+use super::variable::Trust;
 use core::ffi::{CStr, c_char};
 use rust_alloc::vec::Vec;
 
@@ -33,30 +34,20 @@ unsafe fn answer(get: Get, name: &CStr) -> Option<Vec<u8>> {
     (!value.is_null()).then(|| unsafe { CStr::from_ptr(value) }.to_bytes().to_vec())
 }
 
-/// Whether [`secure_value`] would give this value.
-pub(super) fn has_secure_value(name: &CStr, expected: Option<&[u8]>) -> bool {
-    // SAFETY: one that reads the environment.
-    unsafe { is_answer(secure_getenv, name, expected) }
-}
-
-/// Whether a variable has this value, whatever the privileges.
-pub(super) fn has_value(name: &CStr, expected: Option<&[u8]>) -> bool {
-    // SAFETY: the C library's own function, which only reads the environment.
-    unsafe { is_answer(libc::getenv, name, expected) }
-}
-
-/// Compares an answer of the C library without a copy.
-///
-/// # Safety
-/// `get` is one of the C library's functions that read the environment.
-unsafe fn is_answer(get: Get, name: &CStr, expected: Option<&[u8]>) -> bool {
-    // SAFETY: the name is terminated; see the contract for the rest.
+/// Whether a variable of this trust class has this value now. Compares the C library's answer without a copy.
+#[inline]
+pub(super) fn has_value(name: &CStr, trust: Trust, expected: Option<&CStr>) -> bool {
+    let get: Get = match trust {
+        Trust::Secure => secure_getenv,
+        Trust::Plain => libc::getenv,
+    };
+    // SAFETY: the name is terminated; both only read the environment.
     let value = unsafe { get(name.as_ptr()) };
-    if value.is_null() {
-        return expected.is_none();
+    match expected {
+        None => value.is_null(),
+        // SAFETY: both texts are terminated; see `answer` for that of the environment.
+        Some(expected) => !value.is_null() && unsafe { libc::strcmp(value, expected.as_ptr()) } == 0,
     }
-    // SAFETY: as in `answer`.
-    expected.is_some_and(|expected| unsafe { CStr::from_ptr(value) }.to_bytes() == expected)
 }
 
 // Setuid, setgid, file capabilities, or a security module's transition: the C library decides, so programs that supply its

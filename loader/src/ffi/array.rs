@@ -34,23 +34,24 @@ impl<T: Copy> TwoCall<T> {
     /// Answers with `items`: the total, or as many as fit and `VK_INCOMPLETE` if some did not.
     pub fn answer(self, items: impl ExactSizeIterator<Item = T>) -> VkResult {
         let total = items.len();
-        if self.array.is_null() {
-            // SAFETY: `count` is valid by the contract of `new`.
-            unsafe { *self.count = saturating(total) };
-            return VkResult::VK_SUCCESS;
+        let array = self.array;
+        if !array.is_null() {
+            for (index, item) in items.take(self.capacity()).enumerate() {
+                // SAFETY: `index` is below the capacity that the caller gave.
+                unsafe { array.add(index).write(item) };
+            }
         }
-        let room = self.capacity();
-        let written = total.min(room);
-        for (index, item) in items.take(room).enumerate() {
-            // SAFETY: `index` is below the capacity that the caller gave.
-            unsafe { self.array.add(index).write(item) };
-        }
+        self.conclude(total)
+    }
+
+    /// Tells the caller how many elements there are, or were written if it wants them.
+    fn conclude(self, total: usize) -> VkResult {
+        let told = total.min(self.capacity());
         // SAFETY: `count` is valid by the contract of `new`.
-        unsafe { *self.count = saturating(written) };
-        if written < total {
-            VkResult::VK_INCOMPLETE
-        } else {
-            VkResult::VK_SUCCESS
+        unsafe { *self.count = saturating(told) };
+        match told < total {
+            true => VkResult::VK_INCOMPLETE,
+            false => VkResult::VK_SUCCESS,
         }
     }
 }
@@ -65,5 +66,11 @@ fn saturating(count: usize) -> u32 {
 /// As for [`TwoCall::new`].
 pub unsafe fn write_all<T: Copy>(count: *mut u32, array: *mut T, items: &[T]) -> VkResult {
     // SAFETY: passed on to the caller.
-    unsafe { TwoCall::new(count, array) }.answer(items.iter().copied())
+    let call = unsafe { TwoCall::new(count, array) };
+    if !call.counts_only() {
+        let written = items.len().min(call.capacity());
+        // SAFETY: the caller's array has room for as many elements, and is no slice of the loader.
+        unsafe { array.copy_from_nonoverlapping(items.as_ptr(), written) };
+    }
+    call.conclude(items.len())
 }

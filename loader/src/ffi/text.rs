@@ -1,5 +1,6 @@
 //! C strings of callers, and the fixed arrays that Vulkan keeps names in.
 
+use crate::os;
 use core::ffi::{CStr, c_char};
 use core::marker::PhantomData;
 use core::ptr::NonNull;
@@ -82,7 +83,7 @@ pub unsafe fn c_array<'a, T>(array: *const T, count: u32) -> &'a [T] {
 pub fn fixed_text(array: &[c_char]) -> &[u8] {
     // SAFETY: `c_char` and `u8` have the same size, alignment and valid values.
     let bytes = unsafe { core::slice::from_raw_parts(array.as_ptr().cast::<u8>(), array.len()) };
-    bytes.split(|&byte| byte == 0).next().unwrap_or_default()
+    &bytes[..os::find_byte(bytes, 0).unwrap_or(bytes.len())]
 }
 
 /// Copies `text` into a fixed array, cut so that a terminator fits, and zeroes the rest.

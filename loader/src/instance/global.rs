@@ -166,8 +166,9 @@ pub unsafe fn enumerate_instance_extension_properties(
         return OUT_OF_MEMORY;
     };
     if prepared.interceptors.is_empty() {
+        let beside = Some(&prepared.found).filter(|_| prepared.interceptors.are_untried());
         // SAFETY: passed on.
-        return unsafe { write_extensions(&prepared.found, layer_name, count, properties) };
+        return unsafe { write_extensions(&prepared.found, beside, layer_name, count, properties) };
     }
     // SAFETY: the symbols of this query are functions of this type; the pointers are the application's.
     let result = unsafe {
@@ -226,16 +227,19 @@ pub(super) unsafe extern "system" fn extensions_bottom(
                 active: Vec::new(),
             };
             // SAFETY: the caller's string, count and array.
-            unsafe { write_extensions(&found, layer_name, count, properties) }
+            unsafe { write_extensions(&found, None, layer_name, count, properties) }
         }
         Err(OutOfMemory) => OUT_OF_MEMORY,
     }
 }
 
+/// `beside` is what this call made or found to hold just before, if nobody else's code ran since.
+///
 /// # Safety
 /// `layer_name` is null or a string of the caller, `count` and `properties` are its count and array.
 unsafe fn write_extensions(
     found: &Found,
+    beside: Option<&Arc<Kept<Found>>>,
     layer_name: *const c_char,
     count: *mut u32,
     properties: *mut VkExtensionProperties,
@@ -247,7 +251,7 @@ unsafe fn write_extensions(
         // SAFETY: the caller's string.
         unsafe { extensions_of_layer(&found.layers, layer_name, &journal) }
     } else {
-        all_extensions(found, &mut journal)
+        all_extensions(found, beside, &mut journal)
     };
     match list {
         // SAFETY: the caller's count and array.
@@ -284,12 +288,17 @@ unsafe fn extensions_of_layer(
 }
 
 /// Drivers in discovery order, then the loader, then enabled implicit layers; the first of equal names counts (APP-64).
-fn all_extensions(found: &Found, journal: &mut Journal<'_>) -> Result<Vec<VkExtensionProperties>, VkResult> {
+fn all_extensions(
+    found: &Found,
+    beside: Option<&Arc<Kept<Found>>>,
+    journal: &mut Journal<'_>,
+) -> Result<Vec<VkExtensionProperties>, VkResult> {
     let environment = Environment::process();
     let options = ScanOptions {
         settings: found.settings.as_ref(),
         portability: true,
         remember: true,
+        beside,
     };
     let scan = driver::scan(&options, &Search::new(&environment), DirectDrivers::default(), journal)?;
     if !PreloadedDrivers::is_filled() {
@@ -321,9 +330,9 @@ fn all_extensions(found: &Found, journal: &mut Journal<'_>) -> Result<Vec<VkExte
             }),
         }
     }
-    for extension in LOADER_EXTENSIONS {
+    for (extension, properties) in LOADER_EXTENSIONS.into_iter().zip(&LOADER_PROPERTIES) {
         if !list.known.contains(extension) {
-            list.push(&properties_of(extension), Some(extension))?;
+            list.push(properties, Some(extension))?;
         }
     }
     let listed = found.layers.implicit_with_components(&environment, journal)?;
@@ -340,13 +349,23 @@ fn all_extensions(found: &Found, journal: &mut Journal<'_>) -> Result<Vec<VkExte
 /// Room made at once for extensions.
 const USUAL_EXTENSIONS: usize = 32;
 
-/// Extensions that the loader implements itself, for which no driver is needed (DRV-102).
-pub(super) const LOADER_EXTENSIONS: [InstanceExtension; 4] = [
-    InstanceExtension::VK_EXT_debug_report,
-    InstanceExtension::VK_EXT_debug_utils,
-    InstanceExtension::VK_KHR_portability_enumeration,
-    InstanceExtension::VK_LUNARG_direct_driver_loading,
-];
+macro_rules! loader_extensions {
+    ($($name:ident)*) => {
+        /// Extensions that the loader implements itself, for which no driver is needed (DRV-102).
+        pub(super) const LOADER_EXTENSIONS: [InstanceExtension; 4] = [$(InstanceExtension::$name),*];
+        /// How they are listed.
+        static LOADER_PROPERTIES: [VkExtensionProperties; 4] = [
+            $(properties_of(stringify!($name), InstanceExtension::$name.spec_version())),*
+        ];
+    };
+}
+
+loader_extensions! {
+    VK_EXT_debug_report
+    VK_EXT_debug_utils
+    VK_KHR_portability_enumeration
+    VK_LUNARG_direct_driver_loading
+}
 
 /// Whether `VK_LOADER_DISABLE_INST_EXT_FILTER` lets unknown extensions through (APP-67).
 pub(super) fn unfiltered(environment: &Environment<'_>) -> bool {
@@ -366,12 +385,16 @@ fn passes(extension: Option<InstanceExtension>, unfiltered: bool) -> bool {
     }
 }
 
-fn properties_of(extension: InstanceExtension) -> VkExtensionProperties {
+const fn properties_of(name: &str, spec_version: u32) -> VkExtensionProperties {
     let mut properties = VkExtensionProperties {
         extensionName: [0; 256],
-        specVersion: extension.spec_version(),
+        specVersion: spec_version,
     };
-    ffi::set_fixed_text(&mut properties.extensionName, extension.name().to_bytes());
+    let mut index = 0;
+    while index < name.len() {
+        properties.extensionName[index] = name.as_bytes()[index] as c_char;
+        index += 1;
+    }
     properties
 }
 
@@ -408,7 +431,9 @@ impl ExtensionList {
     }
 
     fn push(&mut self, extension: &VkExtensionProperties, known: Option<InstanceExtension>) -> Result<(), OutOfMemory> {
-        self.items.try_reserve(1)?;
+        if self.items.len() == self.items.capacity() {
+            self.items.try_reserve(1)?;
+        }
         self.items.push(*extension);
         self.known = known.map_or(self.known, |known| self.known.with(known));
         Ok(())

@@ -29,6 +29,8 @@ pub(super) struct Interceptors {
     functions: Vec<*mut ()>,
     // Keeps the functions valid.
     _libraries: Vec<Library>,
+    /// Whether no library was opened or tried.
+    untried: bool,
 }
 
 impl Interceptors {
@@ -45,6 +47,7 @@ impl Interceptors {
             kind: query.kind,
             functions: Vec::new(),
             _libraries: Vec::new(),
+            untried: true,
         };
         for layer in active {
             let Some(symbol) = layer.pre_instance_function(query.function) else {
@@ -54,6 +57,7 @@ impl Interceptors {
             let Some(path) = layer.library_path() else {
                 continue;
             };
+            opened.untried = false;
             let library = match open_library(path, journal) {
                 Ok(library) => library,
                 Err(problem) => {
@@ -82,6 +86,11 @@ impl Interceptors {
     /// Whether no layer intercepts the query.
     pub(super) fn is_empty(&self) -> bool {
         self.functions.is_empty()
+    }
+
+    /// Whether no library was even tried, so that no code of a layer ran.
+    pub(super) fn are_untried(&self) -> bool {
+        self.untried
     }
 
     /// Calls the head of the chain. The last discovered layer is called first; `bottom` is the loader's own answer.

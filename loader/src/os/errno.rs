@@ -17,6 +17,7 @@ pub struct Errno(pub c_int);
 
 impl Errno {
     /// The reason of the function that just failed on this thread.
+    #[inline]
     pub fn last() -> Self {
         // SAFETY: the address of this thread's own number, which is valid while the thread runs.
         Self(unsafe { *location() })
@@ -29,11 +30,13 @@ impl Errno {
     }
 
     /// Whether a signal came before anything was done, so that the call is to be made again.
+    #[inline]
     pub fn is_interruption(self) -> bool {
         self.0 == libc::EINTR
     }
 
     /// Whether there is nothing at the path.
+    #[inline]
     pub fn is_absence(self) -> bool {
         matches!(self.0, libc::ENOENT | libc::ENOTDIR)
     }
@@ -45,6 +48,7 @@ impl Errno {
 }
 
 /// Makes a call again for as long as signals interrupt it. Negative answers are failures.
+#[inline]
 pub(super) fn retried(mut call: impl FnMut() -> c_int) -> Result<c_int, Errno> {
     loop {
         let answer = call();

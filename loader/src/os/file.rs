@@ -20,6 +20,7 @@ impl File {
     ///
     /// # Errors
     /// The system's.
+    #[inline]
     pub fn open(path: &CStr, more: c_int) -> Result<Self, Errno> {
         // Opening a pipe that nobody writes to would wait for a writer.
         let flags = libc::O_RDONLY | libc::O_CLOEXEC | libc::O_NONBLOCK | more;
@@ -36,6 +37,7 @@ impl File {
     ///
     /// # Errors
     /// The system's.
+    #[inline]
     pub fn status(&self) -> Result<Status, Errno> {
         Status::of(self.0)
     }
@@ -67,6 +69,7 @@ impl Status {
     ///
     /// # Errors
     /// The system's.
+    #[inline]
     pub fn of(descriptor: c_int) -> Result<Self, Errno> {
         // SAFETY: the structure is writable; a descriptor that is none gives an error.
         Self::filled(|found| unsafe { fstat64(descriptor, found) })
@@ -81,6 +84,7 @@ impl Status {
         Self::filled(|found| unsafe { stat64(path.as_ptr(), found) })
     }
 
+    #[inline]
     fn filled(fill: impl FnOnce(*mut stat64) -> c_int) -> Result<Self, Errno> {
         let mut found = MaybeUninit::<stat64>::uninit();
         if fill(found.as_mut_ptr()) != 0 {

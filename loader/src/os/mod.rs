@@ -4,6 +4,7 @@
 //! its buffers. What is left is here, each piece a thin form of functions that every Unix has. Files, folders and libraries
 //! are reached through them only, so whatever redirects those sees each access (APP-217).
 
+mod bytes;
 mod errno;
 pub mod file;
 mod heap;
@@ -16,6 +17,7 @@ mod path;
 mod thread;
 mod time;
 
+pub use bytes::find_byte;
 pub use errno::Errno;
 pub use heap::CHeap;
 pub use lock::{Condvar, Guard, Mutex, Waiting};

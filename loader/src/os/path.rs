@@ -38,7 +38,11 @@ fn with_copy<R>(path: &[u8], action: impl FnOnce(&CStr) -> Result<R, Errno>) -> 
 }
 
 fn checked(terminated: &[u8]) -> Result<&CStr, Errno> {
-    CStr::from_bytes_with_nul(terminated).map_err(|_| Errno(libc::EINVAL))
+    match super::find_byte(terminated, 0) {
+        // SAFETY: its only NUL is its last byte.
+        Some(end) if end + 1 == terminated.len() => Ok(unsafe { CStr::from_bytes_with_nul_unchecked(terminated) }),
+        _ => Err(Errno(libc::EINVAL)),
+    }
 }
 
 /// The canonical form of a path: absolute, without links.
