@@ -1,6 +1,6 @@
 //! The usual scan: implicit layers, the override layer among them, explicit layers, and what is then removed.
 
-use rust_alloc::collections::BTreeMap;
+use rust_alloc::collections::btree_map::{BTreeMap, Entry};
 use rust_alloc::vec::Vec;
 
 use super::overriding::{choose_override, note_displaced_layer_path};
@@ -114,13 +114,18 @@ fn drop_blacklisted(layers: &mut Vec<LayerManifest>, blacklist: &[Text], journal
 
 /// Keeps the first layer of each name (LAY-31).
 fn drop_duplicates(layers: &mut Vec<LayerManifest>, journal: &mut Journal<'_>) {
-    let mut kept: BTreeMap<Text, Text> = BTreeMap::new();
-    drop_where(layers, journal, |layer| {
-        if let Some(kept) = kept.get(&layer.name) {
-            let kept = kept.clone();
-            return Some(LayerListReason::Duplicate { kept }.into());
+    let mut first: BTreeMap<&Text, &Text> = BTreeMap::new();
+    let mut repeats = Vec::new();
+    for (place, layer) in layers.iter().enumerate() {
+        match first.entry(&layer.name) {
+            Entry::Vacant(new) => drop(new.insert(&layer.manifest)),
+            Entry::Occupied(kept) => repeats.push((place, Text::clone(kept.get()))),
         }
-        kept.insert(layer.name.clone(), layer.manifest.clone());
-        None
+    }
+    let (mut places, mut repeats) = (0.., repeats.into_iter().peekable());
+    drop_where(layers, journal, |_| {
+        let place = places.next();
+        let (_, kept) = repeats.next_if(|(repeat, _)| Some(*repeat) == place)?;
+        Some(LayerListReason::Duplicate { kept }.into())
     });
 }

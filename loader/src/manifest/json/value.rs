@@ -9,13 +9,16 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 
 use super::JsonError;
 use super::normalize::decode;
+use crate::os;
 
 /// Levels of the tree that are kept. Deeper values are checked and then dropped, without recursion: no file the loader
 /// knows has a member below the ninth level, and threads with small stacks call into the loader too.
 const KEPT_LEVELS: usize = 12;
 
-/// Room made at once for the members of an object or the elements of an array: as many as most of them have.
-const USUAL_LENGTH: usize = 8;
+/// Room made at once for the members of an object: as many as a layer has.
+const USUAL_MEMBERS: usize = 12;
+/// Room made at once for the elements of an array.
+const USUAL_ELEMENTS: usize = 4;
 
 /// A JSON value. Strings without anything special point into the text.
 #[derive(Clone, Debug, PartialEq)]
@@ -103,22 +106,39 @@ fn until_nul(bytes: &[u8]) -> &[u8] {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Object<'t> {
     /// Names are cut at their first NUL (LAY-74).
-    members: Vec<(Cow<'t, [u8]>, Value<'t>)>,
+    members: Vec<Member<'t>>,
+}
+
+type Member<'t> = (Cow<'t, [u8]>, Value<'t>);
+
+#[inline]
+fn is_named((known, _): &Member<'_>, name: &str) -> bool {
+    let (known, name) = (known.as_ref(), name.as_bytes());
+    // Most differ in length or at once.
+    known.len() == name.len()
+        && name.first().is_none_or(|first| known[0] | 0x20 == first | 0x20)
+        && is_same(known, name)
+}
+
+/// Whether two texts of one length are the same but for ASCII case.
+#[inline(never)]
+fn is_same(one: &[u8], other: &[u8]) -> bool {
+    one == other || one.eq_ignore_ascii_case(other)
 }
 
 impl<'t> Object<'t> {
     /// The first member whose name matches, ignoring ASCII case (LAY-73).
     pub fn get(&self, name: &str) -> Option<&Value<'t>> {
-        self.all(name).next()
+        self.members
+            .iter()
+            .find(|member| is_named(member, name))
+            .map(|(_, value)| value)
     }
 
     /// All members whose name matches, ignoring ASCII case.
     pub fn all(&self, name: &str) -> impl Iterator<Item = &Value<'t>> {
-        let matches = move |(known, _): &&(Cow<'t, [u8]>, Value<'t>)| {
-            // Most differ in length, and what does not is most often the same.
-            known.len() == name.len() && (**known == *name.as_bytes() || known.eq_ignore_ascii_case(name.as_bytes()))
-        };
-        self.members.iter().filter(matches).map(|(_, value)| value)
+        let named = move |member: &&Member<'t>| is_named(member, name);
+        self.members.iter().filter(named).map(|(_, value)| value)
     }
 
     /// The content of the string member of that name, see [`Value::as_text`].
@@ -147,7 +167,7 @@ impl<'t> Object<'t> {
 /// another way. Any other text is called invalid here.
 pub(super) fn build_plain(text: &[u8]) -> Result<Value<'_>, JsonError> {
     // The parser would decode escapes in memory of its own, which must not run out.
-    if text.contains(&b'\\') {
+    if os::find_byte(text, b'\\').is_some() {
         return Err(JsonError::Invalid);
     }
     build(text, Form::Plain)
@@ -165,7 +185,9 @@ fn build(text: &[u8], form: Form) -> Result<Value<'_>, JsonError> {
         left: KEPT_LEVELS,
         out_of_memory: &out_of_memory,
     };
-    let mut parser = serde_json::Deserializer::from_slice(text);
+    // Looking at all of it once is less than looking at each string.
+    let text = core::str::from_utf8(text).map_err(|_| JsonError::Invalid)?;
+    let mut parser = serde_json::Deserializer::from_str(text);
     // Not checking for the end of the input is what lets text follow the first value.
     seed.deserialize(&mut parser).map_err(|_| match out_of_memory.get() {
         true => JsonError::OutOfMemory,
@@ -199,10 +221,11 @@ impl Level<'_> {
         }
     }
 
-    /// Adds an element.
-    fn push<T, E: Error>(self, elements: &mut Vec<T>, element: T) -> Result<(), E> {
+    /// Adds an element; the first one makes room for as many as are usual.
+    #[inline]
+    fn push<T, E: Error>(self, elements: &mut Vec<T>, element: T, usual: usize) -> Result<(), E> {
         if elements.len() == elements.capacity() {
-            let more = elements.len().max(USUAL_LENGTH);
+            let more = elements.len().max(usual);
             elements.try_reserve_exact(more).map_err(|_| self.exhausted())?;
         }
         elements.push(element);
@@ -222,8 +245,17 @@ impl Level<'_> {
         }
     }
 
+    #[inline]
     fn text<'t, E: Error>(self, written: &'t str) -> Result<Cow<'t, [u8]>, E> {
-        if self.form == Form::Plain || written.is_ascii() {
+        match self.form {
+            Form::Plain => Ok(Cow::Borrowed(written.as_bytes())),
+            Form::Normalized => self.decoded(written),
+        }
+    }
+
+    #[inline(never)]
+    fn decoded<'t, E: Error>(self, written: &'t str) -> Result<Cow<'t, [u8]>, E> {
+        if written.is_ascii() {
             return Ok(Cow::Borrowed(written.as_bytes()));
         }
         let mut bytes = Vec::new();
@@ -282,7 +314,7 @@ impl<'de> Visitor<'de> for Level<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Value<'de>, A::Error> {
         let mut elements = Vec::new();
         while let Some(element) = access.next_element_seed(self.below())? {
-            self.push(&mut elements, element)?;
+            self.push(&mut elements, element, USUAL_ELEMENTS)?;
         }
         Ok(Value::Array(elements))
     }
@@ -291,7 +323,7 @@ impl<'de> Visitor<'de> for Level<'_> {
         let mut members = Vec::new();
         while let Some(name) = access.next_key_seed(Name(self))? {
             let value = access.next_value_seed(self.below())?;
-            self.push(&mut members, (name, value))?;
+            self.push(&mut members, (name, value), USUAL_MEMBERS)?;
         }
         Ok(Value::Object(Object { members }))
     }

@@ -4,7 +4,7 @@ use super::one::{Context, read_layer};
 use super::{LayerManifest, Skip};
 use crate::alloc::OutOfMemory;
 use crate::journal::reason::{FileReason, LayerManifestReason};
-use crate::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
+use crate::journal::{Decision, Journal, LogBits, Raw, Reason, Source, Subject, Verdict};
 use crate::manifest::file::{Buffer, FileError, read_json};
 use crate::manifest::json::{Object, Value};
 use crate::manifest::{FormatVersion, Text};
@@ -20,6 +20,8 @@ const KNOWN_FORMATS: &[FormatVersion] = &[
     FormatVersion::new(1, 2, 0),
     FormatVersion::new(1, 2, 1),
 ];
+/// Layers for which there is room at once.
+const USUAL_LAYERS: usize = 4;
 /// The first version with `layers`, and without a repeated `layer`.
 const WITH_LAYERS: FormatVersion = FormatVersion::new(1, 0, 1);
 
@@ -66,13 +68,16 @@ pub fn read_layer_manifest(
         format,
     };
     let mut layers = Vec::new();
+    layers.try_reserve_exact(elements.len().min(USUAL_LAYERS))?;
     for (index, element) in elements.into_iter().enumerate() {
         let Some(object) = element.as_object() else {
             drop_file(LayerManifestReason::ElementNotObject(index).into(), journal);
             break;
         };
-        layers.try_reserve(1)?;
-        layers.extend(one_layer(object, &context, journal)?);
+        if let Some(layer) = one_layer(object, &context, journal)? {
+            layers.try_reserve(1)?;
+            layers.push(layer);
+        }
     }
     Ok(layers)
 }
@@ -84,12 +89,13 @@ fn elements<'a>(
     journal: &Journal<'_>,
 ) -> Result<(FormatVersion, Vec<&'a Value<'a>>), LayerManifestReason> {
     let text = root.text("file_format_version");
-    let text = Text::from(text.ok_or(LayerManifestReason::NoFormatVersion)?);
+    let text = text.ok_or(LayerManifestReason::NoFormatVersion)?;
     journal.note(
         LogBits::INFO,
-        format_args!("Found manifest file {path} (file version {text})"),
+        format_args!("Found manifest file {path} (file version {})", Raw(text)),
     );
-    let format = FormatVersion::parse(&text);
+    let format = FormatVersion::parse(text);
+    let text = Raw(text);
     if !KNOWN_FORMATS.contains(&format) {
         journal.note(
             LogBits::INFO | LogBits::LAYER,

@@ -45,11 +45,15 @@ fn text(object: &Object<'_>, name: &str) -> Result<Option<Text>, OutOfMemory> {
     object.text(name).map(Text::try_new).transpose()
 }
 
+/// Strings for which there is room at once.
+const USUAL_TEXTS: usize = 16;
+
 /// The strings of an array member up to its first element of another type (BI-39). Empty when there is no such array.
 fn leading_texts(object: &Object<'_>, name: &str) -> Result<Vec<Text>, OutOfMemory> {
     let elements = object.array(name).unwrap_or_default();
     let strings = elements.iter().map_while(Value::as_text);
     let mut texts = Vec::new();
+    texts.try_reserve_exact(elements.len().min(USUAL_TEXTS))?;
     for string in strings {
         texts.try_reserve(1)?;
         texts.push(Text::try_new(string)?);
