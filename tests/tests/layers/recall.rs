@@ -291,6 +291,42 @@ fn app_216_variables_that_change_are_seen() {
     });
 }
 
+/// APP-216, DRV-7: a variable that says where layers and drivers are, and one that says where drivers are.
+#[test]
+fn app_216_variables_of_places_that_change_are_seen() {
+    case(|scene| {
+        scene.unset("VK_LOADER_DEBUG").unset("VK_DRIVER_FILES");
+        let drivers = [
+            ("a", "VK_KHR_surface", "xdg/data-home"),
+            ("b", "VK_KHR_display", "other"),
+        ];
+        for (name, extension, base) in drivers {
+            let driver = scene.driver(name).extension(extension);
+            driver.folder(&format!("{base}/vulkan/icd.d"));
+        }
+        let outcome = scene.run(|vk| {
+            let offered = || {
+                let listed = vk.extensions().expect("extensions");
+                drivers.map(|(_, extension, _)| listed.contains(&extension.into()))
+            };
+            let folders = drivers.map(|(.., base)| vk.path(base).into_os_string().into_string().expect("plain"));
+            let manifest = format!("{}/vulkan/icd.d/b.json", folders[1]);
+            settle();
+            for _ in 0..2 {
+                assert_eq!([offered(), offered()], [[true, false]; 2]);
+                vk.set_env("XDG_DATA_HOME", Some(&folders[1]));
+                assert_eq!([offered(), offered()], [[false, true]; 2]);
+                vk.set_env("XDG_DATA_HOME", Some(&folders[0]));
+                assert_eq!([offered(), offered()], [[true, false]; 2]);
+                vk.set_env("VK_ADD_DRIVER_FILES", Some(&manifest));
+                assert_eq!([offered(), offered()], [[true, true]; 2]);
+                vk.set_env("VK_ADD_DRIVER_FILES", None);
+            }
+        });
+        outcome.ok();
+    });
+}
+
 /// APP-243: the settings file appears, changes and goes.
 #[test]
 fn app_243_settings_that_change_are_seen() {
