@@ -6,9 +6,9 @@ use vk_registry::model::Registry;
 use vk_registry::{Code, Diagnostic, Source, load};
 
 /// A small registry in the present shape.
-pub(crate) const VULKAN: &str = include_str!("../fixtures/vk.xml");
+pub(crate) const VULKAN: &str = include_str!("../fixtures/small.xml");
 /// A small video registry.
-pub(crate) const VIDEO: &str = include_str!("../fixtures/video.xml");
+pub(crate) const VIDEO: &str = include_str!("../fixtures/small_video.xml");
 
 /// Loads a text as `vk.xml`.
 pub(crate) fn load_text(vk: &str) -> Result<Registry, Vec<Diagnostic>> {
