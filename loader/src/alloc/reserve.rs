@@ -7,7 +7,7 @@
 //! request that the reserve cannot serve either is refused.
 
 use super::OutOfMemory;
-use crate::os::CHeap;
+use crate::os::{CHeap, move_block};
 use crate::state::{BEGAN, RESERVE};
 use core::alloc::{GlobalAlloc, Layout};
 use core::cell::UnsafeCell;
@@ -172,19 +172,8 @@ unsafe impl GlobalAlloc for Reserved {
                 return moved;
             }
         }
-        let Ok(wanted) = Layout::from_size_align(size, layout.align()) else {
-            return core::ptr::null_mut();
-        };
-        // SAFETY: by the contract of `realloc` the size is not zero.
-        let moved = unsafe { self.alloc(wanted) };
-        if !moved.is_null() {
-            // SAFETY: two distinct blocks of at least this size; the old one is given back once.
-            unsafe {
-                moved.copy_from_nonoverlapping(block, layout.size().min(size));
-                self.dealloc(block, layout);
-            }
-        }
-        moved
+        // SAFETY: passed on.
+        unsafe { move_block(self, block, layout, size) }
     }
 }
 

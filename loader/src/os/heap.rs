@@ -53,20 +53,29 @@ unsafe impl GlobalAlloc for CHeap {
             // SAFETY: a block of this heap; the alignment of the new one is enough.
             return unsafe { libc::realloc(block.cast(), size) }.cast();
         }
-        let Ok(wanted) = Layout::from_size_align(size, layout.align()) else {
-            return null_mut();
-        };
-        // SAFETY: by the contract of `realloc` the size is not zero.
-        let moved = unsafe { self.alloc(wanted) };
-        if !moved.is_null() {
-            // SAFETY: two distinct blocks of at least this size; the old one is given back once.
-            unsafe {
-                moved.copy_from_nonoverlapping(block, layout.size().min(size));
-                self.dealloc(block, layout);
-            }
-        }
-        moved
+        // SAFETY: passed on.
+        unsafe { move_block(self, block, layout, size) }
     }
+}
+
+/// Takes a block of another size, moves the content there, and gives the old one back. NULL leaves all as it was.
+///
+/// # Safety
+/// That of `GlobalAlloc::realloc` with this heap.
+pub unsafe fn move_block(heap: &impl GlobalAlloc, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+    let Ok(wanted) = Layout::from_size_align(size, layout.align()) else {
+        return null_mut();
+    };
+    // SAFETY: by this function's contract the size is not zero.
+    let moved = unsafe { heap.alloc(wanted) };
+    if !moved.is_null() {
+        // SAFETY: two distinct blocks of at least this size; the old one is given back once.
+        unsafe {
+            moved.copy_from_nonoverlapping(block, layout.size().min(size));
+            heap.dealloc(block, layout);
+        }
+    }
+    moved
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ mod time;
 
 pub use bytes::find_byte;
 pub use errno::Errno;
-pub use heap::CHeap;
+pub use heap::{CHeap, move_block};
 pub use lock::{Condvar, Guard, Mutex, Waiting};
 pub use once::SetOnce;
 pub use output::write_to_standard_error;
