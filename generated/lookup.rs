@@ -287,11 +287,6 @@ impl Command {
         unsafe { INDEX.places.get_unchecked(self.0.get()) }
     }
 
-    /// Its number among those of [`row`].
-    pub fn number(self) -> u16 {
-        self.row().number
-    }
-
     /// What is known of it.
     #[inline(always)]
     pub fn row(self) -> &'static Row {
@@ -349,11 +344,6 @@ unsafe fn word(text: *const u8, offset: usize) -> u64 {
 /// The row of a command; any bytes may be asked for.
 pub fn find(name: &[u8]) -> Option<&'static Row> {
     Command::find(name).map(Command::row)
-}
-
-/// Whether this is the row with a number of [`row`].
-pub fn is(it: &Row, number: u16) -> bool {
-    it.number == number
 }
 
 /// The number of a command's row. For constants: a name that is no command does not compile.

@@ -65,7 +65,3 @@ pub(in super::super) fn missing_instance(index: usize) -> Slot {
 pub(in super::super) fn is_missing_device(function: Slot) -> bool {
     missing_devices().holds(crate::table::to_word(function))
 }
-
-pub(in super::super) fn is_missing_instance(function: Slot) -> bool {
-    missing_instances().holds(crate::table::to_word(function))
-}

@@ -2,7 +2,7 @@
 
 use super::unknown;
 use crate::device::Device;
-use crate::generated::lookup::{self, DeviceGate, Gate, Level, Row, is, row};
+use crate::generated::lookup::{self, DeviceGate, Gate, Level, Row, row};
 use crate::generated::types::{PFN_vkVoidFunction, VkDevice};
 use crate::handle::{Chain, InstanceHandle};
 use crate::instance::{Instance, bottom_of_global};
@@ -113,7 +113,7 @@ pub unsafe fn bottom_get_device_proc_addr(handle: VkDevice, name: *const c_char)
 /// What the end of the device chain has for a known command.
 pub(super) fn known_to_device(device: &Device, row: &Row) -> PFN_vkVoidFunction {
     let enabled = match row.device_gate() {
-        DeviceGate::Always if is(row, row::vkGetDeviceProcAddr) => return row.terminator(),
+        DeviceGate::Always if row.number == row::vkGetDeviceProcAddr => return row.terminator(),
         DeviceGate::Always if row.level != Level::Device => return None,
         DeviceGate::Always => return device.ask_driver(row.name().into(), Some(row)),
         DeviceGate::Device(any) => device.enabled().intersects(any),

@@ -90,6 +90,6 @@ unsafe fn decide(handle: VkDevice, name: Uncounted<'_>, command: Option<Command>
     };
     let needs_none = OWN
         .iter()
-        .any(|(number, answer)| *number == command.number() && matches!(answer, Answer::Loader));
+        .any(|(number, answer)| *number == command.row().number && matches!(answer, Answer::Loader));
     needs_none.then(|| command.trampoline())
 }

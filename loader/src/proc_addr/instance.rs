@@ -2,7 +2,7 @@
 
 use super::unknown;
 use crate::ffi::Uncounted;
-use crate::generated::lookup::{Command, Gate, Level, is, row};
+use crate::generated::lookup::{Command, Gate, Level, row};
 use crate::generated::types::PFN_vkVoidFunction;
 use crate::handle::{App, InstanceHandle};
 use crate::seam;
@@ -48,7 +48,7 @@ fn no_name() -> PFN_vkVoidFunction {
 unsafe fn decide(handle: InstanceHandle<App>, name: Uncounted<'_>, command: Option<Command>) -> PFN_vkVoidFunction {
     let row = command.map(Command::row);
     if let Some(row) = row {
-        if is(row, row::vkGetInstanceProcAddr) {
+        if row.number == row::vkGetInstanceProcAddr {
             return Some(row.trampoline());
         }
         if row.level == Level::Global {

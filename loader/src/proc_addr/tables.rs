@@ -7,7 +7,7 @@ use crate::ffi::layer_interface::{GetDeviceProcAddr, GetInstanceProcAddr};
 use crate::generated::dispatch::{
     DeviceTable, InstanceTable, device as generated_device, instance as generated_instance,
 };
-use crate::generated::lookup::{Gate, Row, is, row};
+use crate::generated::lookup::{Gate, Row, row};
 use crate::generated::slots;
 use crate::generated::terminator;
 use crate::generated::types::{PFN_vkVoidFunction, VkDevice};
@@ -57,7 +57,7 @@ pub fn fill_instance_table(instance: &Instance, gipa: GetInstanceProcAddr, handl
     }
     let table = instance.table();
     for (index, (slot, row)) in table.entries().iter().zip(InstanceTable::commands()).enumerate() {
-        let answer = if is(row, row::vkGetInstanceProcAddr) {
+        let answer = if row.number == row::vkGetInstanceProcAddr {
             // SAFETY: only the type is erased.
             unsafe { table::from_word(gipa as *mut ()) }
         } else {
@@ -98,7 +98,7 @@ pub fn fill_device_table(device: &Device, gdpa: GetDeviceProcAddr, handle: VkDev
     let highest = device.highest_rank();
     let places = table.entries().iter().zip(device.answers());
     for ((slot, shown), row) in places.zip(DeviceTable::commands()) {
-        let answer = if is(row, row::vkGetDeviceProcAddr) {
+        let answer = if row.number == row::vkGetDeviceProcAddr {
             // SAFETY: only the type is erased.
             unsafe { table::from_word(gdpa as *mut ()) }
         } else if without_layers {

@@ -99,8 +99,3 @@ pub fn return_zero() -> Slot {
 pub fn is_missing_device(function: Slot) -> bool {
     crate::table::to_word(function) == crate::table::to_word(return_zero()) || code::is_missing_device(function)
 }
-
-/// Whether the function stands for an instance or physical-device command that nothing answers.
-pub fn is_missing_instance(function: Slot) -> bool {
-    code::is_missing_instance(function)
-}

@@ -126,7 +126,3 @@ pub(super) fn missing_instance(index: usize) -> Slot {
 pub(super) fn is_missing_device(function: Slot) -> bool {
     holds(DEVICE, function)
 }
-
-pub(super) fn is_missing_instance(function: Slot) -> bool {
-    holds(INSTANCE, function)
-}
