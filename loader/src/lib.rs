@@ -34,6 +34,7 @@ pub mod driver;
 pub mod entry;
 pub mod env;
 pub mod ffi;
+pub mod gate;
 #[path = "../../generated/mod.rs"]
 pub mod generated;
 pub mod handle;
@@ -54,7 +55,6 @@ pub mod slots;
 pub mod state;
 pub mod table;
 pub mod terminator;
-pub mod turns;
 pub mod version;
 pub mod walks;
 pub mod wsi;

@@ -8,11 +8,11 @@ use crate::alloc::reserve::Reserve;
 use crate::device::Device;
 use crate::discovery::layers::Extent;
 use crate::driver::{DriverList, PreloadedDrivers};
+use crate::gate::ReentrantGate;
 use crate::instance::{Found, Instance};
 use crate::os::{Mutex, PerThread, Waiting};
 use crate::recall::{Kept, Slot};
 use crate::settings::Settings;
-use crate::turns::Turns;
 use crate::walks::WalkEnds;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
@@ -40,7 +40,7 @@ pub static INSTANCES: List<Instance> = List::new();
 pub static DEVICES: List<Device> = List::new();
 
 /// Which thread has put a stand-in into an application's chain of structures (APP-144).
-pub static REGROUPING: Turns = Turns::new();
+pub static REGROUPING: ReentrantGate = ReentrantGate::new();
 
 /// Where threads wait for locks.
 pub static WAITING: Waiting = Waiting::new();

@@ -2,10 +2,10 @@
 
 use crate::alloc::{HostAllocator, HostBox, HostVec, OutOfMemory};
 use crate::ffi;
+use crate::gate::Passage;
 use crate::generated::types::{VkBaseInStructure, VkDeviceGroupDeviceCreateInfo};
 use crate::handle::{App, Level};
 use crate::state;
-use crate::turns::Turn;
 use core::ffi::c_void;
 use core::ptr::NonNull;
 
@@ -13,7 +13,7 @@ use core::ptr::NonNull;
 pub(super) struct Found<'a> {
     /// The structure; it names at least one device.
     pub group: &'a VkDeviceGroupDeviceCreateInfo<App>,
-    turn: Option<Turn<'static>>,
+    turn: Option<Passage<'static>>,
 }
 
 /// A chain in which one structure stands in for another. Dropping it restores the chain.
@@ -28,7 +28,7 @@ pub(super) struct Regrouped<L: Level> {
     link: NonNull<*const c_void>,
     original: *const c_void,
     /// Ends after the chain is restored.
-    _turn: Option<Turn<'static>>,
+    _turn: Option<Passage<'static>>,
 }
 
 /// The group structure of a chain, if it names devices.
@@ -43,7 +43,7 @@ pub(super) unsafe fn find<'a>(first: *const c_void) -> Option<Found<'a>> {
     let turn = if leads || first.is_null() {
         None
     } else {
-        state::REGROUPING.enter()
+        Some(state::REGROUPING.enter())
     };
     // SAFETY: by this function's contract; all levels have one layout.
     let group = unsafe { ffi::find::<VkDeviceGroupDeviceCreateInfo<App>>(first, kind) }?;

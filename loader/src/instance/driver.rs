@@ -4,6 +4,7 @@ use super::Instance;
 use crate::alloc::{HostAllocator, HostText};
 use crate::driver::{Driver, GetProcAddr};
 use crate::ffi::Uncounted;
+use crate::gate::ReentrantGate;
 use crate::generated::dispatch::{DriverTable, UNKNOWN_SLOTS};
 use crate::generated::extensions::InstanceExtensionSet;
 use crate::generated::types::{PFN_vkVoidFunction, VkAllocationCallbacks};
@@ -12,7 +13,6 @@ use crate::library::{Library, RealPath};
 use crate::os::Mutex;
 use crate::slots::HandleTable;
 use crate::table::{Entry, Slot};
-use crate::turns::Turns;
 use crate::walks::Walks;
 use core::sync::atomic::AtomicU32;
 
@@ -46,8 +46,8 @@ pub struct InstanceDriver {
     walks: Walks,
     /// The driver's surfaces by slot.
     pub surfaces: Mutex<HandleTable>,
-    /// Which thread asks the driver for a surface (DRV-177).
-    pub making: Turns,
+    /// Held by the thread that asks the driver for a surface (DRV-177).
+    pub making_surface: ReentrantGate,
     /// The driver's messengers by slot.
     pub messengers: Mutex<HandleTable>,
     /// The driver's report callbacks by slot.
@@ -89,7 +89,7 @@ impl InstanceDriver {
             device_count: AtomicU32::new(u32::MAX),
             walks: Walks::default(),
             surfaces: Mutex::new(HandleTable::new(allocator)),
-            making: Turns::default(),
+            making_surface: ReentrantGate::new(),
             messengers: Mutex::new(HandleTable::new(allocator)),
             report_callbacks: Mutex::new(HandleTable::new(allocator)),
         }

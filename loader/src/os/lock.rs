@@ -4,6 +4,7 @@
 //! change of what one protects, all do so in one place of the process, [`Waiting`]: the C library's lock and condition there
 //! are the same on every system, and stay where they are.
 
+use super::CancellationOff;
 use crate::state::WAITING;
 use core::cell::UnsafeCell;
 use core::fmt;
@@ -202,10 +203,9 @@ impl Gate {
     /// Lets the gate go until something changes, or for no reason.
     fn wait(&self) {
         // A thread that ended in the wait would take the gate with it.
-        let cancelled = cancel::put_off();
+        let _uncancelled = CancellationOff::begin();
         // SAFETY: both were initialised when they were made, and never moved; this thread has the gate, and has it afterwards.
         unsafe { libc::pthread_cond_wait(self.0.change.get(), self.0.gate.get()) };
-        cancel::restore(cancelled);
     }
 
     fn wake_all(&self) {
@@ -219,41 +219,6 @@ impl Drop for Gate {
         // SAFETY: this thread took it.
         unsafe { libc::pthread_mutex_unlock(self.0.gate.get()) };
     }
-}
-
-/// Whether another thread may end this one where it waits.
-#[cfg(all(target_os = "linux", any(target_env = "gnu", target_env = "musl")))]
-mod cancel {
-    use core::ffi::c_int;
-    use core::ptr::null_mut;
-
-    const DISABLE: c_int = 1;
-
-    unsafe extern "C" {
-        fn pthread_setcancelstate(state: c_int, previous: *mut c_int) -> c_int;
-    }
-
-    /// From here on it may not. Returns what was before.
-    pub(super) fn put_off() -> c_int {
-        let mut previous = 0;
-        // SAFETY: concerns this thread only; room for the answer.
-        unsafe { pthread_setcancelstate(DISABLE, &mut previous) };
-        previous
-    }
-
-    /// As it was before [`put_off`].
-    pub(super) fn restore(previous: c_int) {
-        // SAFETY: a state that the system gave; it needs no answer.
-        unsafe { pthread_setcancelstate(previous, null_mut()) };
-    }
-}
-
-/// Elsewhere threads are left as they are.
-#[cfg(not(all(target_os = "linux", any(target_env = "gnu", target_env = "musl"))))]
-mod cancel {
-    pub(super) fn put_off() {}
-
-    pub(super) fn restore((): ()) {}
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! are reached through them only, so whatever redirects those sees each access (APP-217).
 
 mod bytes;
+mod cancel;
 mod errno;
 pub mod file;
 mod heap;
@@ -18,6 +19,7 @@ mod thread;
 mod time;
 
 pub use bytes::find_byte;
+pub use cancel::CancellationOff;
 pub use errno::Errno;
 pub use heap::{CHeap, move_block};
 pub use lock::{Condvar, Guard, Mutex, Waiting};

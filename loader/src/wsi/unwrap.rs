@@ -39,7 +39,7 @@ pub unsafe fn surface_for(
     match stored(driver, object) {
         None => Ok(unchanged),
         Some(0) => {
-            let _turn = driver.making.enter();
+            let _passage = driver.making_surface.enter();
             // Another thread may have asked meanwhile.
             match stored(driver, object) {
                 None | Some(0) => make(driver, object),
