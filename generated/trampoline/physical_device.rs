@@ -79,11 +79,8 @@ pub unsafe extern "system" fn vkEnumerateDeviceExtensionProperties(
     pPropertyCount: *mut u32,
     pProperties: *mut VkExtensionProperties,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkEnumerateDeviceExtensionProperties)(physicalDevice, pLayerName, pPropertyCount, pProperties)
-        },
-        None => seam::reject(row::vkEnumerateDeviceExtensionProperties),
+    unsafe {
+        crate::entry::enumerate_device_extension_properties(physicalDevice, pLayerName, pPropertyCount, pProperties)
     }
 }
 

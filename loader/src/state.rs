@@ -1,8 +1,9 @@
 //! Everything that belongs to the process: all mutable statics of the loader live here.
 //!
-//! Lock order: none of these locks is ever held while another is taken, and none is held across a call into a layer, a
-//! driver or an application callback. A lock protects a list for the length of a look-up or an insertion. Only the gate of
-//! [`WAITING`] comes after any of them, and lies within the waiting itself.
+//! Lock order: [`GATE`] comes first, and is the one lock that is held across calls into layers, drivers and an application's
+//! callbacks; within it, each driver has one for making surfaces. No other lock is held across such a call or while
+//! another one is taken: it protects a list for the length of a look-up or an insertion. The mutex of [`WAITING`] comes
+//! after all of them, and lies within the waiting itself.
 
 use crate::alloc::reserve::Reserve;
 use crate::device::Device;
@@ -38,6 +39,11 @@ pub static INSTANCES: List<Instance> = List::new();
 
 /// All live devices, newest first.
 pub static DEVICES: List<Device> = List::new();
+
+/// Held while instances and devices are made and destroyed and devices are listed, with all that layers and drivers do
+/// meanwhile, and at the end of the chain by what makes surfaces and by what concerns messengers and report callbacks
+/// (DRV-118, DRV-168, APP-140, APP-270). Look-ups, global queries and commands on finished objects never take it.
+pub static GATE: ReentrantGate = ReentrantGate::new();
 
 /// Which thread has put a stand-in into an application's chain of structures (APP-144).
 pub static REGROUPING: ReentrantGate = ReentrantGate::new();

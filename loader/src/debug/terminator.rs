@@ -12,6 +12,7 @@ use crate::generated::types::{
 use crate::handle::{Chain, MessengerHandle, ReportCallbackHandle};
 use crate::instance::Instance;
 use crate::slots::HandleTable;
+use crate::state;
 use crate::terminator::require_instance;
 use core::ffi::c_char;
 use core::ptr::NonNull;
@@ -32,6 +33,7 @@ pub unsafe fn create_debug_utils_messenger_ext(
     callbacks: *const VkAllocationCallbacks,
     out: *mut VkDebugUtilsMessengerEXT<Chain>,
 ) -> VkResult {
+    let _passage = state::GATE.enter();
     // SAFETY: the handle comes from the lowest layer.
     let instance = unsafe { require_instance(instance, "vkCreateDebugUtilsMessengerEXT") };
     // SAFETY: valid by this function's contract.
@@ -55,6 +57,7 @@ pub unsafe fn create_debug_report_callback_ext(
     callbacks: *const VkAllocationCallbacks,
     out: *mut VkDebugReportCallbackEXT<Chain>,
 ) -> VkResult {
+    let _passage = state::GATE.enter();
     // SAFETY: the handle comes from the lowest layer.
     let instance = unsafe { require_instance(instance, "vkCreateDebugReportCallbackEXT") };
     // SAFETY: valid by this function's contract.
@@ -151,6 +154,7 @@ pub unsafe fn destroy_debug_utils_messenger_ext(
     messenger: VkDebugUtilsMessengerEXT<Chain>,
     callbacks: *const VkAllocationCallbacks,
 ) {
+    let _passage = state::GATE.enter();
     // SAFETY: the handle comes from the lowest layer.
     let instance = unsafe { require_instance(instance, "vkDestroyDebugUtilsMessengerEXT") };
     // SAFETY: passed on.
@@ -166,6 +170,7 @@ pub unsafe fn destroy_debug_report_callback_ext(
     callback: VkDebugReportCallbackEXT<Chain>,
     callbacks: *const VkAllocationCallbacks,
 ) {
+    let _passage = state::GATE.enter();
     // SAFETY: the handle comes from the lowest layer.
     let instance = unsafe { require_instance(instance, "vkDestroyDebugReportCallbackEXT") };
     // SAFETY: passed on.
@@ -197,6 +202,7 @@ pub unsafe fn submit_debug_utils_message_ext(
     types: VkDebugUtilsMessageTypeFlagsEXT,
     data: *const VkDebugUtilsMessengerCallbackDataEXT,
 ) {
+    let _passage = state::GATE.enter();
     // SAFETY: the handle comes from the lowest layer.
     let instance = unsafe { require_instance(instance, "vkSubmitDebugUtilsMessageEXT") };
     // SAFETY: valid by this function's contract.
@@ -221,6 +227,7 @@ pub unsafe fn debug_report_message_ext(
     prefix: *const c_char,
     text: *const c_char,
 ) {
+    let _passage = state::GATE.enter();
     // SAFETY: the handle comes from the lowest layer.
     let instance = unsafe { require_instance(instance, "vkDebugReportMessageEXT") };
     for driver in instance.drivers().filter_map(|driver| driver.pin()) {

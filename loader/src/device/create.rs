@@ -45,6 +45,7 @@ pub unsafe fn create_device(
     callbacks: *const VkAllocationCallbacks,
     out: *mut VkDevice,
 ) -> VkResult {
+    let _passage = state::GATE.enter();
     // SAFETY: passed on.
     let Some(object) = (unsafe { seam::physical_device_object(physical_device) }) else {
         return seam::reject(row::vkCreateDevice);

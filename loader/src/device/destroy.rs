@@ -22,6 +22,9 @@ pub unsafe fn destroy_device(handle: VkDevice, callbacks: *const VkAllocationCal
     };
     // SAFETY: the table has the magic.
     let device = unsafe { Device::of_table(table) };
+    // A look-up that still holds the device may wait for a layer, so it is waited for while nothing waits for this thread.
+    device.close();
+    let _passage = state::GATE.enter();
     // SAFETY: the topmost entity's function with the application's handle.
     unsafe { destroy(device, handle, callbacks, table.vkDestroyDevice.get()) };
 }
@@ -41,8 +44,11 @@ pub unsafe extern "system" fn layer_destroy_device(
     // SAFETY: a device handle starts with a dispatch pointer.
     let device = unsafe { seam::device_by_word(handle) };
     match (device, function) {
-        // SAFETY: the layer's function for the layer's device.
-        (Some(device), Some(function)) => unsafe { destroy(device, handle, callbacks, function) },
+        (Some(device), Some(function)) => {
+            device.close();
+            // SAFETY: the layer's function for the layer's device.
+            unsafe { destroy(device, handle, callbacks, function) }
+        }
         // SAFETY: as above.
         (None, Some(function)) => unsafe { function(handle, callbacks) },
         (_, None) => {}
@@ -50,14 +56,13 @@ pub unsafe extern "system" fn layer_destroy_device(
 }
 
 /// # Safety
-/// `function` destroys `handle`, which `device` is the record of; neither is in use.
+/// `function` destroys `handle`, which `device` is the record of; neither is in use, and the device is closed.
 unsafe fn destroy(
     device: &'static Device,
     handle: VkDevice,
     callbacks: *const VkAllocationCallbacks,
     function: DestroyDevice,
 ) {
-    device.close();
     // SAFETY: passed on.
     unsafe { function(handle, callbacks) };
     // What made the record frees it, whatever callbacks the application passes now (APP-179b).

@@ -10,7 +10,8 @@ pub use crate::instance::{
     enumerate_instance_version,
 };
 pub use crate::physical_device::{
-    enumerate_device_layer_properties, enumerate_physical_device_groups, enumerate_physical_devices,
+    enumerate_device_extension_properties, enumerate_device_layer_properties, enumerate_physical_device_groups,
+    enumerate_physical_devices,
 };
 pub use crate::proc_addr::{get_device_proc_addr, get_instance_proc_addr};
 pub use crate::wsi::entry::create_swapchain_khr;

@@ -33,6 +33,7 @@ pub unsafe fn create_instance(
     callbacks: *const VkAllocationCallbacks,
     out: *mut InstanceHandle<App>,
 ) -> VkResult {
+    let _passage = state::GATE.enter();
     let vuid = |parameter: &str| {
         log::fatal(format_args!(
             "vkCreateInstance: '{parameter}' is NULL (VUID-vkCreateInstance-{parameter}-parameter)"

@@ -20,6 +20,7 @@ pub unsafe fn destroy_instance(handle: InstanceHandle<App>, callbacks: *const Vk
     if handle.is_null() {
         return;
     }
+    let _passage = state::GATE.enter();
     // SAFETY: passed on.
     let Some(instance) = (unsafe { seam::instance_object(handle) }) else {
         return seam::reject(row::vkDestroyInstance);

@@ -12,7 +12,7 @@ use crate::handle::{App, Chain, InstanceHandle, PhysicalDeviceHandle};
 use crate::instance::Instance;
 use crate::journal::{Journal, LogBits};
 use crate::log::{self, InstanceSink};
-use crate::seam;
+use crate::{seam, state};
 
 /// How often a list is asked for anew because it grew between the two calls.
 pub(super) const ATTEMPTS: usize = 8;
@@ -27,6 +27,7 @@ pub unsafe fn enumerate_physical_devices(
     count: *mut u32,
     array: *mut PhysicalDeviceHandle<App>,
 ) -> VkResult {
+    let _passage = state::GATE.enter();
     // SAFETY: passed on to the caller.
     let Some(instance) = (unsafe { seam::instance_object(handle) }) else {
         return seam::reject(row::vkEnumeratePhysicalDevices);

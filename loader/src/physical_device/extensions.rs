@@ -10,8 +10,7 @@ use crate::generated::types::{VkExtensionProperties, VkLayerProperties, VkResult
 use crate::handle::{App, Chain, PhysicalDeviceHandle};
 use crate::instance::Instance;
 use crate::journal::LogBits;
-use crate::log;
-use crate::seam;
+use crate::{log, seam, state};
 use core::ffi::c_char;
 
 /// `vkEnumerateDeviceLayerProperties`: the layers active on the instance. Never goes down the chain.
@@ -23,6 +22,7 @@ pub unsafe fn enumerate_device_layer_properties(
     count: *mut u32,
     array: *mut VkLayerProperties,
 ) -> VkResult {
+    let _passage = state::GATE.enter();
     // SAFETY: passed on to the caller.
     let Some(device) = (unsafe { seam::physical_device_object(device) }) else {
         return seam::reject(row::vkEnumerateDeviceLayerProperties);
@@ -33,6 +33,25 @@ pub unsafe fn enumerate_device_layer_properties(
     let active = device.instance().layers().map_or(&[][..], |layers| &layers.active);
     // SAFETY: by this function's contract.
     unsafe { ffi::write_all(count, array, active) }
+}
+
+/// `vkEnumerateDeviceExtensionProperties` as the application calls it: the chain answers, one thread at a time (DRV-118).
+///
+/// # Safety
+/// The parameters are as the Vulkan specification demands.
+pub unsafe fn enumerate_device_extension_properties(
+    device: PhysicalDeviceHandle<App>,
+    layer_name: *const c_char,
+    count: *mut u32,
+    array: *mut VkExtensionProperties,
+) -> VkResult {
+    let _passage = state::GATE.enter();
+    // SAFETY: passed on to the caller.
+    let Some((table, device)) = (unsafe { seam::physical_device(device) }) else {
+        return seam::reject(row::vkEnumerateDeviceExtensionProperties);
+    };
+    // SAFETY: the topmost entity's function with its own handle; the rest is the caller's.
+    unsafe { (table.vkEnumerateDeviceExtensionProperties.get())(device, layer_name, count, array) }
 }
 
 /// `vkEnumerateDeviceExtensionProperties` at the end of the chain.

@@ -20,7 +20,7 @@ pub mod terminator;
 mod walk;
 
 pub use entry::enumerate_physical_devices;
-pub use extensions::enumerate_device_layer_properties;
+pub use extensions::{enumerate_device_extension_properties, enumerate_device_layer_properties};
 pub use groups::enumerate_physical_device_groups;
 pub use object::{AppPhysicalDevice, ChainPhysicalDevice};
 pub use objects::PhysicalDevices;

@@ -15,6 +15,7 @@ use crate::instance::{Instance, InstanceDriver};
 use crate::journal::LogBits;
 use crate::log;
 use crate::slots::{HandleTable, SlotTable};
+use crate::state;
 use crate::terminator::require_instance;
 use core::ffi::c_void;
 use core::ptr::NonNull;
@@ -42,6 +43,7 @@ pub(super) unsafe fn create<I: PlatformInfo>(
 ) -> VkResult {
     let platform: &'static Platform = const { &I::PLATFORM };
     let command = platform.command;
+    let _passage = state::GATE.enter();
     // SAFETY: passed on to the caller.
     let instance = unsafe { require_instance(instance, command) };
     if !is_enabled(instance, platform) {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ash::vk;
 
 use crate::config::Config;
+use crate::exclusive::Exclusive;
 use crate::{debug, journal, state};
 
 /// A call in progress.
@@ -14,7 +15,24 @@ pub(crate) struct Call {
     pub(crate) config: Arc<Config>,
     /// The scripted result, if this call is to fail.
     pub(crate) failure: Option<vk::Result>,
+    _exclusive: Option<Exclusive>,
 }
+
+/// Commands that are never called on two threads at once; checked where the driver has the flag `exclusive`.
+const ONE_AT_A_TIME: [&str; 12] = [
+    "vkCreateDebugReportCallbackEXT",
+    "vkCreateDebugUtilsMessengerEXT",
+    "vkCreateDevice",
+    "vkCreateInstance",
+    "vkDebugReportMessageEXT",
+    "vkDestroyDebugReportCallbackEXT",
+    "vkDestroyDebugUtilsMessengerEXT",
+    "vkDestroyDevice",
+    "vkDestroyInstance",
+    "vkEnumerateDeviceExtensionProperties",
+    "vkEnumeratePhysicalDeviceGroups",
+    "vkEnumeratePhysicalDevices",
+];
 
 impl Call {
     /// Notes the call `name` with its interesting arguments.
@@ -39,7 +57,13 @@ impl Call {
             (state.config.clone(), *number)
         });
         let failure = config.failure(name, number).map(vk::Result::from_raw);
-        Call { name, config, failure }
+        let checked = config.flag("exclusive") && ONE_AT_A_TIME.contains(&name);
+        Call {
+            name,
+            failure,
+            _exclusive: checked.then(|| Exclusive::enter(&config.name, name)),
+            config,
+        }
     }
 
     /// The result of a call that does nothing else.

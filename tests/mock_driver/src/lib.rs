@@ -17,6 +17,7 @@ mod debug;
 mod device;
 mod display;
 mod entry;
+mod exclusive;
 mod global;
 mod journal;
 mod life;

@@ -65,6 +65,7 @@ pub(crate) unsafe extern "system" fn create_device<const N: usize>(
     device: *mut vk::Device,
 ) -> vk::Result {
     let layer = layer(N);
+    let _exclusive = layer.exclusive("vkCreateDevice");
     // SAFETY: the caller passes a valid create info and a readable handle.
     let (nodes, extensions) = unsafe {
         let info = &*info;
@@ -349,6 +350,7 @@ pub(crate) unsafe extern "system" fn destroy_device<const N: usize>(
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
     let layer = layer(N);
+    let _exclusive = layer.exclusive("vkDestroyDevice");
     layer.journal("vkDestroyDevice");
     let inner = layer.inner(device.as_raw() as usize);
     if inner == 0 {

@@ -64,6 +64,7 @@ pub(crate) unsafe extern "system" fn of_device<const N: usize>(
     out: *mut vk::ExtensionProperties,
 ) -> vk::Result {
     let layer = layer(N);
+    let _exclusive = layer.exclusive("vkEnumerateDeviceExtensionProperties");
     let asked = match name.is_null() {
         true => None,
         // SAFETY: the caller passes a C string.

@@ -129,6 +129,7 @@ pub(crate) unsafe extern "system" fn create_instance<const N: usize>(
     instance: *mut vk::Instance,
 ) -> vk::Result {
     let layer = layer(N);
+    let _exclusive = layer.exclusive("vkCreateInstance");
     // SAFETY: the caller passes a valid create info.
     let nodes = unsafe { read_nodes((*info).p_next) };
     // SAFETY: as above, for the lists and the handle.
@@ -420,6 +421,7 @@ pub(crate) unsafe extern "system" fn destroy_instance<const N: usize>(
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
     let layer = layer(N);
+    let _exclusive = layer.exclusive("vkDestroyInstance");
     let outer = instance.as_raw() as usize;
     let inner = layer.inner(outer);
     layer.journal("vkDestroyInstance");

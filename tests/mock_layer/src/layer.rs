@@ -11,6 +11,7 @@ use ash::vk;
 
 use crate::abi::{DeviceCallbacks, GetPhysicalDeviceProcAddr, SetDeviceLoaderData};
 use crate::config::Config;
+use crate::exclusive::Exclusive;
 use crate::journal;
 
 /// How many layers one library can be (LAY-216).
@@ -89,6 +90,13 @@ impl Layer {
     /// Whether the layer wraps every dispatchable object (LAY-252).
     pub(crate) fn wraps(&self) -> bool {
         self.config.flag("wrap")
+    }
+
+    /// Checks that no other thread is inside such a command, where the configuration asks for it.
+    pub(crate) fn exclusive(&self, command: &str) -> Option<Exclusive> {
+        self.config
+            .flag("exclusive")
+            .then(|| Exclusive::enter(self.name(), command))
     }
 
     /// The handle below this layer for one that came from above.

@@ -29,6 +29,7 @@
 //! | `ask NAME` | ask both look-ups below, with and without an instance, after `vkCreateInstance` succeeded |
 //! | `keep-nodes` | use the loader's nodes again after the call below returned |
 //! | `stray-parent` | offer the data callbacks an object of an instance or device that does not exist |
+//! | `exclusive` | end the process when creation, destruction or enumeration runs on two threads at once |
 //! | `probe` | call down inside `vkCreateInstance` and `vkCreateDevice` after they succeeded |
 //! | `reenter NAME` | call the loader's exports inside a command |
 //! | `own-instance` | make an instance through the loader inside `vkCreateInstance` |
@@ -44,6 +45,8 @@
 mod abi;
 mod config;
 mod device;
+#[path = "../../mock_driver/src/exclusive.rs"]
+mod exclusive;
 mod extensions;
 mod inquire;
 mod instance;

@@ -34,6 +34,7 @@ pub(crate) unsafe extern "system" fn devices<const N: usize>(
     out: *mut vk::PhysicalDevice,
 ) -> vk::Result {
     let layer = layer(N);
+    let _exclusive = layer.exclusive("vkEnumeratePhysicalDevices");
     // SAFETY: the handle is a live instance, or a wrapper of one.
     let key = unsafe { dispatch_word(layer.inner(instance.as_raw() as usize)) };
     let Some(record) = layer.instance(key) else {
@@ -82,6 +83,7 @@ unsafe fn groups_by_name<const N: usize>(
     out: *mut vk::PhysicalDeviceGroupProperties<'_>,
 ) -> vk::Result {
     let layer = layer(N);
+    let _exclusive = layer.exclusive("vkEnumeratePhysicalDeviceGroups");
     let inner = layer.inner(instance.as_raw() as usize);
     // SAFETY: the handle is a live instance, or a wrapper of one.
     let key = unsafe { dispatch_word(inner) };

@@ -12,6 +12,7 @@ mod discovery;
 mod elevated;
 mod enumeration;
 mod filters;
+mod gate;
 mod hostile;
 mod instance_chain;
 mod kit;

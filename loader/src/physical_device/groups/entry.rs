@@ -15,7 +15,7 @@ use crate::handle::{App, Chain, InstanceHandle};
 use crate::instance::Instance;
 use crate::journal::{Journal, LogBits};
 use crate::log::{self, InstanceSink};
-use crate::seam;
+use crate::{seam, state};
 
 /// Lists the device groups.
 ///
@@ -27,6 +27,7 @@ pub unsafe fn enumerate_physical_device_groups(
     count: *mut u32,
     array: *mut VkPhysicalDeviceGroupProperties<App>,
 ) -> VkResult {
+    let _passage = state::GATE.enter();
     // SAFETY: passed on to the caller.
     let Some(instance) = (unsafe { seam::instance_object(handle) }) else {
         return seam::reject(row::vkEnumeratePhysicalDeviceGroups);

@@ -1,0 +1,45 @@
+//! Commands that layers and drivers expect to be called one at a time over the whole process (DRV-118, DRV-168).
+//!
+//! The mock layer has this module too.
+
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// The thread that is inside such a command, and how often it entered.
+static INSIDE: Mutex<Option<(libc::pthread_t, u32)>> = Mutex::new(None);
+
+/// This thread is inside one of these commands for as long as the value lives.
+pub(crate) struct Exclusive(());
+
+impl Exclusive {
+    /// Enters `command`, and stays long enough for another thread to come; the process ends when one is there. The same
+    /// thread may enter again.
+    pub(crate) fn enter(who: &str, command: &str) -> Self {
+        // The standard library's own number would leave something in the thread that ends with this library.
+        // SAFETY: takes nothing, and never fails.
+        let here = unsafe { libc::pthread_self() };
+        let mut inside = INSIDE.lock().unwrap_or_else(PoisonError::into_inner);
+        match inside.as_mut() {
+            Some((thread, depth)) if *thread == here => *depth += 1,
+            Some(_) => {
+                eprintln!("mock {who}: {command} overlaps with another thread's call");
+                std::process::abort();
+            }
+            None => *inside = Some((here, 1)),
+        }
+        drop(inside);
+        thread::sleep(Duration::from_micros(100));
+        Self(())
+    }
+}
+
+impl Drop for Exclusive {
+    fn drop(&mut self) {
+        let mut inside = INSIDE.lock().unwrap_or_else(PoisonError::into_inner);
+        *inside = match *inside {
+            Some((thread, depth)) if depth > 1 => Some((thread, depth - 1)),
+            _ => None,
+        };
+    }
+}
