@@ -25,6 +25,7 @@
     reason = "what a command demands stands on its reference page; the unsafe steps are explained once, in `seam`"
 )]
 
+pub mod chains;
 pub mod dispatch;
 pub mod extensions;
 mod functions;

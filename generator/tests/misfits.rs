@@ -109,6 +109,7 @@ fn gen_80_unknown_names_are_refused() {
         ("lifecycle = [\n", "lifecycle = [\n    \"vkJuggle\",\n"),
         ("[platforms]\n", "[platforms]\nabacus = {}\n"),
         ("structs = [\n", "structs = [\n    \"VkSword\",\n"),
+        ("copied-chains = [", "copied-chains = [\"VkSword\", "),
         (
             "device-extensions = [\n",
             "device-extensions = [\n    \"VK_KHR_sword\",\n",

@@ -45,9 +45,6 @@ pub static DEVICES: List<Device> = List::new();
 /// (DRV-118, DRV-168, APP-140, APP-270). Look-ups, global queries and commands on finished objects never take it.
 pub static GATE: ReentrantGate = ReentrantGate::new();
 
-/// Which thread has put a stand-in into an application's chain of structures (APP-144).
-pub static REGROUPING: ReentrantGate = ReentrantGate::new();
-
 /// Where threads wait for locks.
 pub static WAITING: Waiting = Waiting::new();
 

@@ -1,5 +1,6 @@
 //! One module for each kind of emitted file: from the plan to text.
 
+mod chains;
 mod dispatch;
 mod exports;
 mod extensions;
@@ -31,6 +32,7 @@ pub fn all(plan: &Plan<'_>) -> Vec<File> {
     files.extend(trampoline::files(plan));
     files.extend(terminator::files(plan));
     files.extend(lookup::files(plan));
+    files.push(chains::file(plan));
     files.push(extensions::file(plan));
     files.push(object_types::file(plan));
     files.extend(slots::files(plan));

@@ -42,6 +42,14 @@ pub(super) fn names(registry: &Registry, policy: &Policy, problems: &mut Problem
     {
         unknown("platforms", "platform", name);
     }
+    for name in policy
+        .types
+        .copied_chains
+        .iter()
+        .filter(|name| !registry.structs.contains_key(*name))
+    {
+        unknown("copied-chains", "structure", name);
+    }
     let required = policy
         .treatments
         .iter()

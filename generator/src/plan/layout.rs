@@ -54,7 +54,7 @@ impl Plan<'_> {
         Some(layout)
     }
 
-    fn extent(&self, ty: &CType) -> Option<Extent> {
+    pub(super) fn extent(&self, ty: &CType) -> Option<Extent> {
         let (size, align) = if ty.pointers.is_empty() {
             self.named_extent(&ty.base)?
         } else {

@@ -1,6 +1,7 @@
 //! Every decision the emitters need, taken once: they only print what is decided here.
 
 mod abi;
+mod chains;
 mod check;
 mod commands;
 mod extensions;
@@ -11,6 +12,7 @@ mod special;
 mod types;
 
 pub use abi::class;
+pub use chains::ChainMember;
 pub use commands::{CommandPlan, DeviceGate, Export, Gate};
 pub use extensions::ExtensionPlan;
 pub use layout::{Layout, bit_words, runs};

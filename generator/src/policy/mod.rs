@@ -97,6 +97,9 @@ pub struct TypePolicy {
     /// Enumerants of `VkStructureType` that no emitted structure brings along.
     #[serde(default)]
     pub structure_types: Vec<String>,
+    /// Structures with a chain of which the runtime copies members that it does not know.
+    #[serde(default)]
+    pub copied_chains: Vec<String>,
     /// Rust types of platform types that occur by value (GEN-43).
     #[serde(default)]
     pub by_value: BTreeMap<String, ByValue>,

@@ -62,13 +62,13 @@ pub unsafe fn create_device(
         None => None,
         Some(found) => {
             // SAFETY: the application's array with the application's count.
-            let devices = unsafe { ffi::c_array(found.group.pPhysicalDevices, found.group.physicalDeviceCount) };
+            let devices = unsafe { ffi::c_array(found.pPhysicalDevices, found.physicalDeviceCount) };
             let chain = devices.iter().map(|&device| {
                 // SAFETY: the application's physical devices.
                 unsafe { seam::physical_device_object(device) }
                     .map_or(PhysicalDeviceHandle::NULL, |object| object.chain)
             });
-            // SAFETY: Vulkan gives the loader the chain for the length of the call; the head is ours.
+            // SAFETY: the application's chain, which it leaves alone for the length of the call; the head is ours.
             match unsafe { Regrouped::<Chain>::put(&mut info.pNext, found, chain, instance.allocator) } {
                 Ok(regrouped) => Some(regrouped),
                 Err(OutOfMemory) => return VkResult::VK_ERROR_OUT_OF_HOST_MEMORY,

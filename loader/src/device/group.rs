@@ -1,63 +1,40 @@
 //! Replacing the physical devices of a device group by their handles one level down (APP-144, DRV-193).
 
 use crate::alloc::{HostAllocator, HostBox, HostVec, OutOfMemory};
-use crate::ffi;
-use crate::gate::Passage;
-use crate::generated::types::{VkBaseInStructure, VkDeviceGroupDeviceCreateInfo};
+use crate::ffi::{self, Replaced};
+use crate::generated::types::VkDeviceGroupDeviceCreateInfo;
 use crate::handle::{App, Level};
-use crate::state;
 use core::ffi::c_void;
-use core::ptr::NonNull;
 
-/// A group structure in a chain, with handles of whatever level the caller works at.
-pub(super) struct Found<'a> {
-    /// The structure; it names at least one device.
-    pub group: &'a VkDeviceGroupDeviceCreateInfo<App>,
-    turn: Option<Passage<'static>>,
-}
-
-/// A chain in which one structure stands in for another. Dropping it restores the chain.
-///
-/// The structures in front of the replaced one belong to the caller, so the last of them is written to for as long as
-/// this value lives. Several threads may make devices of one chain, so they take turns: the other threads do not even
-/// read the chain meanwhile. A thread that comes back here, from a layer, passes.
+/// A chain in which a structure with other devices stands in for a device group. It must live as long as the chain is used.
 pub(super) struct Regrouped<L: Level> {
-    /// The devices one level down; the stand-in points into it.
-    _devices: HostVec<L::VkPhysicalDevice>,
+    /// Refers to `_info`, so it goes first.
+    _chain: Replaced,
+    /// Refers to `_devices`.
     _info: HostBox<VkDeviceGroupDeviceCreateInfo<L>>,
-    link: NonNull<*const c_void>,
-    original: *const c_void,
-    /// Ends after the chain is restored.
-    _turn: Option<Passage<'static>>,
+    /// The devices one level down.
+    _devices: HostVec<L::VkPhysicalDevice>,
 }
 
-/// The group structure of a chain, if it names devices.
+/// The group structure of a chain, if it names devices; its handles are of whatever level the caller works at.
 ///
 /// # Safety
-/// `first` is the head of a valid chain.
-pub(super) unsafe fn find<'a>(first: *const c_void) -> Option<Found<'a>> {
+/// `first` is the head of a valid chain, which stays valid while the structure is used.
+pub(super) unsafe fn find<'a>(first: *const c_void) -> Option<&'a VkDeviceGroupDeviceCreateInfo<App>> {
     let kind = VkDeviceGroupDeviceCreateInfo::<App>::STRUCTURE_TYPE;
-    // SAFETY: null or valid by this function's contract; nobody writes to this member.
-    let leads = unsafe { first.cast::<VkBaseInStructure>().as_ref() }.is_some_and(|head| head.sType == kind);
-    // The head is copied with the create info, so only what lies behind it is ever written to.
-    let turn = if leads || first.is_null() {
-        None
-    } else {
-        Some(state::REGROUPING.enter())
-    };
     // SAFETY: by this function's contract; all levels have one layout.
     let group = unsafe { ffi::find::<VkDeviceGroupDeviceCreateInfo<App>>(first, kind) }?;
-    (group.physicalDeviceCount > 0 && !group.pPhysicalDevices.is_null()).then_some(Found { group, turn })
+    (group.physicalDeviceCount > 0 && !group.pPhysicalDevices.is_null()).then_some(group)
 }
 
 impl<L: Level> Regrouped<L> {
-    /// Puts a copy of what was found, with other devices, into the chain that starts at `*head`.
+    /// Puts a copy of `group`, with other devices, into the chain that starts at `*head`.
     ///
     /// # Safety
-    /// `found` is in the chain, whose structures are writable; `head` outlives the value.
+    /// `group` is in the chain, which is as [`Replaced::put`] demands.
     pub(super) unsafe fn put(
         head: &mut *const c_void,
-        Found { group, turn }: Found<'_>,
+        group: &VkDeviceGroupDeviceCreateInfo<App>,
         devices: impl ExactSizeIterator<Item = L::VkPhysicalDevice>,
         allocator: HostAllocator,
     ) -> Result<Self, OutOfMemory> {
@@ -70,28 +47,12 @@ impl<L: Level> Regrouped<L> {
         };
         let info = HostBox::try_new(copy, allocator)?;
         let original = core::ptr::from_ref(group).cast::<c_void>();
-        let mut link = NonNull::from(head);
-        // SAFETY: every link of the chain is null or valid, and `group` is in it.
-        unsafe {
-            while *link.as_ptr() != original {
-                let structure = (*link.as_ptr()).cast_mut().cast::<VkBaseInStructure>();
-                link = NonNull::from(&mut (*structure).pNext).cast();
-            }
-            *link.as_ptr() = info.as_ptr().cast_const().cast();
-        }
+        // SAFETY: by this function's contract; the new structure lives as long as the result.
+        let chain = unsafe { Replaced::put(head, original, info.as_ptr().cast_const().cast(), allocator) }?;
         Ok(Self {
-            _devices: devices,
+            _chain: chain,
             _info: info,
-            link,
-            original,
-            _turn: turn,
+            _devices: devices,
         })
-    }
-}
-
-impl<L: Level> Drop for Regrouped<L> {
-    fn drop(&mut self) {
-        // SAFETY: the link was writable when the value was made and still is, by the contract of `put`.
-        unsafe { *self.link.as_ptr() = self.original };
     }
 }

@@ -103,7 +103,7 @@ impl Creation<'_> {
         };
         self.emulate_features2(&mut info);
         let room = self.device.bottom().room()?;
-        // SAFETY: the chain may be written to for the length of the call; the head is ours.
+        // SAFETY: the chain came with the call; the head is ours.
         let regrouped = unsafe { self.regroup(&mut info) }?;
         self.log_use();
         let mut handle = VkDevice(core::ptr::null_mut());
@@ -219,13 +219,12 @@ impl Creation<'_> {
     /// Puts the driver's handles into a group structure (DRV-193, DRV-194).
     ///
     /// # Safety
-    /// The chain's structures are writable.
+    /// The chain is valid and the call's own.
     unsafe fn regroup(&self, info: &mut VkDeviceCreateInfo) -> Result<Option<Regrouped<DriverLevel>>, VkResult> {
         // SAFETY: a valid create info has a valid chain.
-        let Some(found) = (unsafe { group::find(info.pNext) }) else {
+        let Some(group) = (unsafe { group::find(info.pNext) }) else {
             return Ok(None);
         };
-        let group = found.group;
         let table = &self.driver.table;
         if table.vkEnumeratePhysicalDeviceGroups.is_none() && table.vkEnumeratePhysicalDeviceGroupsKHR.is_none() {
             self.log(
@@ -262,7 +261,7 @@ impl Creation<'_> {
             .allocator()
             .scoped(VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_COMMAND);
         // SAFETY: passed on; the head is the caller's local copy, which outlives the value.
-        let regrouped = unsafe { Regrouped::put(&mut info.pNext, found, handles, allocator) };
+        let regrouped = unsafe { Regrouped::put(&mut info.pNext, group, handles, allocator) };
         regrouped
             .map(Some)
             .map_err(|OutOfMemory| VkResult::VK_ERROR_OUT_OF_HOST_MEMORY)

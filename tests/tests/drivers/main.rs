@@ -3,6 +3,7 @@
 mod create_device;
 mod create_instance;
 mod device_functions;
+mod device_groups;
 mod devices;
 mod direct;
 mod directories;

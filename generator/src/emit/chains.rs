@@ -1,0 +1,25 @@
+//! `chains.rs`: the sizes of structures in chains that the runtime copies (APP-144).
+
+use super::file::File;
+use crate::names::ident;
+use crate::plan::Plan;
+use proc_macro2::Literal;
+use quote::quote;
+
+pub(super) fn file(plan: &Plan<'_>) -> File {
+    let rows = plan.chain_members().into_iter().map(|member| {
+        let name = ident(member.name);
+        let kind = Literal::i64_unsuffixed(member.kind);
+        let (words, pointers) = (
+            Literal::u32_unsuffixed(member.words),
+            Literal::u32_unsuffixed(member.pointers),
+        );
+        quote!(#kind, #words, #pointers, #name;)
+    });
+    File::rust(plan, "chains.rs")
+        .doc("Structures that may lie in a chain whose members the loader copies, by number: words and pointers.")
+        .items(quote!(
+            use crate::ffi::chain_members;
+        ))
+        .rows("chain_members", rows)
+}

@@ -1,0 +1,68 @@
+//! How large the structures are that may lie in a chain whose members the runtime copies.
+
+use super::Plan;
+use vk_registry::model::{Member, Struct, StructKind};
+
+/// A structure of a chain: what its `sType` holds, and what follows the two members that all of them begin with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChainMember<'a> {
+    /// The name of the structure.
+    pub name: &'a str,
+    /// The value of its `sType`.
+    pub kind: i64,
+    /// How many words of 32 bits come next.
+    pub words: u32,
+    /// How many pointers follow those.
+    pub pointers: u32,
+}
+
+impl Plan<'_> {
+    /// The members of all chains that the policy lists, by their numbers. A structure with anything but 32-bit words
+    /// followed by pointers is left out: the runtime treats it like one that the registry does not know.
+    pub fn chain_members(&self) -> Vec<ChainMember<'_>> {
+        let copied = &self.policy.types.copied_chains;
+        let extends = |structure: &&Struct| structure.extends.iter().any(|base| copied.contains(base));
+        let members = self.registry.structs.values().filter(extends);
+        let mut members: Vec<_> = members.filter_map(|structure| self.chain_member(structure)).collect();
+        members.sort_by_key(|member| member.kind);
+        members
+    }
+
+    fn chain_member<'s>(&'s self, structure: &'s Struct) -> Option<ChainMember<'s>> {
+        let [kind, next, rest @ ..] = structure.members.as_slice() else {
+            return None;
+        };
+        if structure.kind != StructKind::Struct || kind.name != "sType" || next.name != "pNext" {
+            return None;
+        }
+        let mut member = ChainMember {
+            name: &structure.name,
+            kind: self.number_of("VkStructureType", kind.values.as_deref()?)?,
+            words: 0,
+            pointers: 0,
+        };
+        for part in rest {
+            let pointer = !part.ty.pointers.is_empty() || self.registry.function_pointers.contains_key(&part.ty.base);
+            if pointer && part.ty.array.is_empty() {
+                member.pointers += 1;
+            } else if member.pointers == 0 {
+                member.words += self.words(part)?;
+            } else {
+                return None;
+            }
+        }
+        Some(member)
+    }
+
+    /// How many 32-bit words a member is; `None` if it is anything else.
+    fn words(&self, member: &Member) -> Option<u32> {
+        let (size, align) = self.extent(&member.ty)?;
+        (align == 4 && member.ty.bits.is_none() && member.ty.pointers.is_empty()).then_some(size / 4)
+    }
+
+    fn number_of(&self, enumeration: &str, enumerant: &str) -> Option<i64> {
+        let enumerants = &self.registry.enums.get(enumeration)?.enumerants;
+        let found = enumerants.iter().find(|found| found.name == enumerant)?;
+        i64::try_from(found.value).ok()
+    }
+}
