@@ -158,13 +158,6 @@ impl<T: Linked> List<T> {
         unsafe { self.search(wanted) }
     }
 
-    /// Does something while the list stays as it is, unless it has a member that `wanted` accepts.
-    pub fn unless_any<R>(&self, wanted: impl FnMut(&T) -> bool, action: impl FnOnce() -> R) -> Option<R> {
-        let _locked = self.lock.lock();
-        // SAFETY: the list is locked.
-        unsafe { self.search(wanted) }.is_none().then(action)
-    }
-
     /// # Safety
     /// The list is locked.
     unsafe fn search(&self, mut wanted: impl FnMut(&T) -> bool) -> Option<&'static T> {

@@ -78,14 +78,6 @@ impl<T> HostList<T> {
         self.newest = Some(node);
         address
     }
-
-    /// Adds a value unless another thread was faster. Gives the address of the value to use, and `made` if that is not it.
-    pub fn adopt(&mut self, made: Made<T>, same: impl Fn(&T) -> bool) -> (*mut T, Option<Made<T>>) {
-        match self.find(same) {
-            Some(earlier) => (earlier, Some(made)),
-            None => (self.add(made), None),
-        }
-    }
 }
 
 impl<T> Drop for HostList<T> {
@@ -115,14 +107,5 @@ mod tests {
         assert_eq!(list.find(|&value| value == 1), Some(first));
         assert_eq!(list.find(|&value| value == 100_000), None);
         assert_eq!(list.iter().next(), Some(&99_999));
-    }
-
-    #[test]
-    fn drv_128_two_threads_get_one_value() {
-        let mut list = HostList::new();
-        let first = list.add(made(7));
-        let (used, spare) = list.adopt(made(7), |&value| value == 7);
-        assert_eq!(used, first);
-        assert!(spare.is_some_and(|spare| *spare == 7));
     }
 }

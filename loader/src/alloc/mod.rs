@@ -9,11 +9,13 @@ mod host;
 mod latest;
 mod list;
 pub mod reserve;
+mod table;
 mod vec;
 
 pub use host::HostAllocator;
 pub use latest::Latest;
 pub use list::{HostList, Made};
+pub use table::{HostTable, Keyed, hash_of_address};
 pub use vec::{HostBox, HostText, HostVec};
 
 use crate::generated::types::VkResult;

@@ -21,6 +21,11 @@ impl<T> HostVec<T> {
         Ok(made)
     }
 
+    /// How many elements there is room for.
+    pub fn capacity(&self) -> usize {
+        self.0.capacity()
+    }
+
     /// Makes room for `additional` more elements and not more than that.
     pub fn try_reserve_exact(&mut self, additional: usize) -> Result<(), OutOfMemory> {
         self.0.try_reserve_exact(additional).map_err(|_| OutOfMemory)

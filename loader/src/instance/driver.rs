@@ -11,10 +11,10 @@ use crate::generated::types::{PFN_vkVoidFunction, VkAllocationCallbacks};
 use crate::handle::{Driver as DriverLevel, InstanceHandle};
 use crate::library::{Library, RealPath};
 use crate::os::Mutex;
+use crate::physical_device::ReportedDevices;
 use crate::slots::HandleTable;
 use crate::table::{Entry, Slot};
 use crate::walks::Walks;
-use core::sync::atomic::AtomicU32;
 
 /// What an instance made of a driver: the driver's own instance and its functions.
 ///
@@ -40,8 +40,8 @@ pub struct InstanceDriver {
     pub handle: InstanceHandle<DriverLevel>,
     /// Known extensions that were really enabled on this driver (DRV-116).
     pub enabled: InstanceExtensionSet,
-    /// How many physical devices the last walk over the drivers found; `u32::MAX` before the first.
-    pub device_count: AtomicU32,
+    /// The physical devices that it reported.
+    pub devices: ReportedDevices,
     /// How many walks use the driver right now, and whether it is retired.
     walks: Walks,
     /// The driver's surfaces by slot.
@@ -86,7 +86,7 @@ impl InstanceDriver {
             library: Mutex::new(None),
             handle,
             enabled,
-            device_count: AtomicU32::new(u32::MAX),
+            devices: ReportedDevices::new(allocator),
             walks: Walks::default(),
             surfaces: Mutex::new(HandleTable::new(allocator)),
             making_surface: ReentrantGate::new(),

@@ -1,7 +1,7 @@
 //! `vkEnumeratePhysicalDevices` as the application calls it (APP-115 to APP-122).
 
 use super::filter::IdFilters;
-use super::walk::scratch;
+use super::walk::{ATTEMPTS, scratch};
 use super::{objects, retire};
 use crate::alloc::HostVec;
 use crate::env::Environment;
@@ -13,9 +13,6 @@ use crate::instance::Instance;
 use crate::journal::{Journal, LogBits};
 use crate::log::{self, InstanceSink};
 use crate::{seam, state};
-
-/// How often a list is asked for anew because it grew between the two calls.
-pub(super) const ATTEMPTS: usize = 8;
 
 /// Lists the physical devices.
 ///

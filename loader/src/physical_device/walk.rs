@@ -8,10 +8,12 @@ use crate::instance::{Instance, InstanceDriver};
 use crate::journal::reason::DeviceReason;
 use crate::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
 use crate::manifest::Text;
-use core::sync::atomic::Ordering;
 
 /// Most devices or groups accepted from one driver. A driver that claims more is not believed.
 pub(super) const MOST_OF_ONE_DRIVER: u32 = 65_536;
+
+/// How often a list is asked for anew because it grew between the two calls.
+pub(super) const ATTEMPTS: usize = 8;
 
 /// A device that a driver reported.
 #[derive(Clone, Copy)]
@@ -55,26 +57,7 @@ pub(super) fn devices<'a>(
 ) -> Result<HostVec<Device<'a>>, VkResult> {
     let mut found = HostVec::new(scratch(instance));
     for &driver in drivers {
-        let handles = match handles_of(driver, scratch(instance)) {
-            Ok(handles) => handles,
-            Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY) => return Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY),
-            Err(result) => {
-                fails(driver, "vkEnumeratePhysicalDevices", result, journal);
-                HostVec::new(scratch(instance))
-            }
-        };
-        driver
-            .device_count
-            .store(u32::try_from(handles.len()).unwrap_or(u32::MAX), Ordering::Relaxed);
-        let own = found.len();
-        for &handle in &handles {
-            // A driver that reports a device twice has it once.
-            if found[own..]
-                .iter()
-                .any(|known: &Device<'_>| known.handle.raw() == handle.raw())
-            {
-                continue;
-            }
+        for &handle in &reported(driver, instance, journal)? {
             found.try_push(Device {
                 driver,
                 handle,
@@ -92,6 +75,49 @@ pub(super) fn devices<'a>(
     Ok(found)
 }
 
+/// The devices of one driver. What it reported last stands in for a list that it fails to give: a failure may pass, and the
+/// application's handles are good all the while. Errors are those of memory only.
+fn reported(
+    driver: &InstanceDriver,
+    instance: &Instance,
+    journal: &mut Journal<'_>,
+) -> Result<HostVec<PhysicalDeviceHandle<Driver>>, VkResult> {
+    match handles_of(driver, scratch(instance)) {
+        Ok(mut handles) => {
+            keep_first_of_equal(&mut handles)?;
+            driver.devices.remember(&handles, instance.allocator)?;
+            Ok(handles)
+        }
+        Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY) => Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY),
+        Err(result) => {
+            fails(driver, "vkEnumeratePhysicalDevices", result, journal);
+            Ok(driver.devices.recall(scratch(instance))?)
+        }
+    }
+}
+
+/// A driver that reports a device twice has it once.
+fn keep_first_of_equal(handles: &mut HostVec<PhysicalDeviceHandle<Driver>>) -> Result<(), OutOfMemory> {
+    if handles.len() < 2 {
+        return Ok(());
+    }
+    let numbered = handles
+        .iter()
+        .enumerate()
+        .map(|(index, handle)| (handle.raw().addr(), index));
+    let mut sorted = HostVec::try_from_iter(numbered, handles.allocator())?;
+    sorted.sort_unstable();
+    for pair in sorted.windows(2) {
+        if let [(first, _), (second, index)] = *pair
+            && first == second
+        {
+            handles[index] = PhysicalDeviceHandle::NULL;
+        }
+    }
+    handles.retain(|handle| !handle.is_null());
+    Ok(())
+}
+
 fn handles_of(
     driver: &InstanceDriver,
     allocator: HostAllocator,
@@ -106,25 +132,33 @@ fn handles_of(
     })
 }
 
-/// Runs the two calls of a driver. Everything but success is an error, and what the second call claims beyond the room
-/// it got is cut off (DRV-120).
+/// Runs the two calls of a driver, anew while its list grows between them. What the second call claims beyond the room it
+/// got is cut off, as is what is beyond the most that is accepted; any other code is an error (DRV-120).
 fn two_calls(
     allocator: HostAllocator,
     mut call: impl FnMut(*mut u32, *mut PhysicalDeviceHandle<Driver>) -> VkResult,
 ) -> Result<HostVec<PhysicalDeviceHandle<Driver>>, VkResult> {
-    let mut count = 0;
-    succeeds(call(&mut count, core::ptr::null_mut()))?;
-    let room = count.min(MOST_OF_ONE_DRIVER);
     let mut handles = HostVec::new(allocator);
-    if room == 0 {
-        return Ok(handles);
+    for attempt in 1..=ATTEMPTS {
+        let mut count = 0;
+        succeeds(call(&mut count, core::ptr::null_mut()))?;
+        let room = count.min(MOST_OF_ONE_DRIVER);
+        handles.clear();
+        if room == 0 {
+            break;
+        }
+        handles.try_fill_to(room as usize, PhysicalDeviceHandle::NULL)?;
+        let mut written = room;
+        let result = call(&mut written, handles.as_mut_ptr());
+        if result != VkResult::VK_INCOMPLETE {
+            succeeds(result)?;
+        }
+        handles.truncate(written.min(room) as usize);
+        // What a list that keeps growing holds by now is better than nothing.
+        if result == VkResult::VK_SUCCESS || room == MOST_OF_ONE_DRIVER || attempt == ATTEMPTS {
+            break;
+        }
     }
-    handles
-        .try_fill_to(room as usize, PhysicalDeviceHandle::NULL)
-        .map_err(|OutOfMemory| VkResult::VK_ERROR_OUT_OF_HOST_MEMORY)?;
-    let mut written = room;
-    succeeds(call(&mut written, handles.as_mut_ptr()))?;
-    handles.truncate(written.min(room) as usize);
     // A driver may claim more than it wrote; nothing can be done with a device that has no handle.
     handles.retain(|handle| !handle.is_null());
     Ok(handles)
@@ -193,12 +227,64 @@ mod tests {
     #[test]
     fn drv_120_anything_but_success_is_a_failure() {
         for result in [
-            VkResult::VK_INCOMPLETE,
+            VkResult::VK_TIMEOUT,
             VkResult::VK_ERROR_DEVICE_LOST,
             VkResult::VK_ERROR_OUT_OF_HOST_MEMORY,
         ] {
             assert_eq!(enumerate(2, &[1, 2], 2, result), Err(result));
         }
+    }
+
+    /// A driver whose list has `more` devices more at each count than at the one before, from one on.
+    fn growing(more: u32) -> (Result<usize, VkResult>, usize) {
+        let (mut devices, mut calls) = (1, 0);
+        let call = |count: *mut u32, array: *mut Handle| {
+            calls += 1;
+            // SAFETY: `two_calls` passes a writable number.
+            let count = unsafe { &mut *count };
+            if array.is_null() {
+                *count = devices;
+                devices += if calls > 7 { 0 } else { more };
+                return VkResult::VK_SUCCESS;
+            }
+            *count = devices.min(*count);
+            for index in 0..*count as usize {
+                let handle = Handle::from_raw(core::ptr::without_provenance_mut(index + 1));
+                // SAFETY: below the room that was offered.
+                unsafe { array.add(index).write(handle) };
+            }
+            if *count < devices {
+                VkResult::VK_INCOMPLETE
+            } else {
+                VkResult::VK_SUCCESS
+            }
+        };
+        let handles = two_calls(HostAllocator::system(), call);
+        (handles.map(|handles| handles.len()), calls)
+    }
+
+    #[test]
+    fn drv_120_a_list_that_grew_is_asked_for_anew() {
+        assert_eq!(growing(0), (Ok(1), 2));
+        assert_eq!(growing(1), (Ok(5), 10));
+    }
+
+    #[test]
+    fn drv_120_what_is_beyond_the_most_is_ignored() {
+        let (handles, calls) = growing(MOST_OF_ONE_DRIVER);
+        assert_eq!((handles, calls), (Ok(MOST_OF_ONE_DRIVER as usize), 4));
+    }
+
+    #[test]
+    fn drv_120_a_device_that_is_reported_twice_is_one() {
+        let numbers = [5, 3, 5, 7, 3, 3];
+        let handles = numbers.map(|number| Handle::from_raw(core::ptr::without_provenance_mut(number)));
+        let mut handles = HostVec::try_from_slice(&handles, HostAllocator::system()).expect("memory");
+        keep_first_of_equal(&mut handles).expect("memory");
+        assert_eq!(
+            handles.iter().map(|handle| handle.raw().addr()).collect::<Vec<_>>(),
+            [5, 3, 7]
+        );
     }
 
     #[test]

@@ -18,6 +18,7 @@
 //! | `emit NAME TEXT` | a call of NAME sends TEXT to this driver's debug-utils messengers |
 //! | `flag WORD` | a switch: see the [`Config::flag`] callers |
 //! | `device NAME` | begins a physical device; the `device.*` lines that follow belong to it |
+//! | `many_devices N` | N physical devices that differ in their names only |
 //! | `group NAME...` | a group of named devices; without any such line each device is a group of one |
 
 use std::collections::{HashMap, HashSet};
@@ -136,6 +137,10 @@ impl Config {
             ),
             "fail" => self.failures.push(failure(&words)?),
             "device" => self.devices.push(Device::named(value)),
+            "many_devices" => {
+                let names = (0..value.parse::<u32>().ok()?).map(|number| format!("many-{number}"));
+                self.devices.extend(names.map(|name| Device::named(&name)));
+            }
             "group" => self.groups.push(words.iter().map(|word| String::from(*word)).collect()),
             _ => self.devices.last_mut()?.line(key.strip_prefix("device.")?, value)?,
         }

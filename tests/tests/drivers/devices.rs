@@ -356,7 +356,8 @@ fn drv_131_a_driver_that_failed_is_released() {
     });
 }
 
-/// DRV-131, DRV-237: a driver whose device the application still holds is not released by a failing enumeration.
+/// DRV-131, DRV-237: a driver whose device the application still holds is not released by a failing enumeration, and the
+/// failure hides nothing.
 #[test]
 fn drv_131_a_driver_with_a_device_in_use_stays() {
     case(|scene| {
@@ -366,11 +367,56 @@ fn drv_131_a_driver_with_a_device_in_use_stays() {
             let instance = vk.instance();
             let device = instance.device(instance.named("gpu-b"), &[]);
             vk.add_lines("b", "fail vkEnumeratePhysicalDevices -4");
-            assert_eq!(instance.device_names(), ["gpu-a"]);
+            assert_eq!(instance.device_names(), ["gpu-b", "gpu-a"]);
+            assert_eq!(instance.groups().expect("groups").len(), 2);
             assert_ne!(device.queue(0, 0), vk::Queue::null());
             drop(device);
             vk.remove_lines("b", &["fail"]);
             assert_eq!(instance.device_names().len(), 2);
+        });
+        outcome.ok().not_logged("Removing driver");
+    });
+}
+
+/// DRV-131: a driver that ever reported a device stays, so that handles of it lead somewhere, also when its list is empty
+/// later; what the list says counts.
+#[test]
+fn drv_131_a_driver_that_once_had_a_device_stays() {
+    case(|scene| {
+        scene.usual_driver("a");
+        scene.usual_driver("b");
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance();
+            let lost = instance.named("gpu-b");
+            let mut kept = String::new();
+            vk.configure("b", |text| {
+                kept.clone_from(&text);
+                let lines = text.lines().filter(|line| !line.starts_with("device"));
+                lines.map(|line| format!("{line}\n")).collect()
+            });
+            for _ in 0..2 {
+                assert_eq!(instance.device_names(), ["gpu-a"]);
+                assert_eq!(instance.name_of(lost), "gpu-b");
+            }
+            vk.configure("b", |_| kept.clone());
+            assert_eq!(instance.device_names(), ["gpu-b", "gpu-a"]);
+            assert_eq!(instance.named("gpu-b"), lost);
+        });
+        outcome.ok().not_logged("Removing driver");
+    });
+}
+
+/// DRV-120: a device that appears between the two calls of a driver makes its list incomplete once.
+#[test]
+fn drv_120_an_incomplete_list_is_asked_for_anew() {
+    case(|scene| {
+        scene.usual_driver("a");
+        scene
+            .usual_driver("b")
+            .fail_calls("vkEnumeratePhysicalDevices", 5, 2, 2);
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance();
+            assert_eq!(instance.device_names(), ["gpu-b", "gpu-a"]);
         });
         outcome.ok().not_logged("Removing driver");
     });

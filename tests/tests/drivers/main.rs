@@ -20,6 +20,7 @@ mod groups;
 mod id_filters;
 mod instance_extensions;
 mod manifest;
+mod many_devices;
 mod negotiation;
 mod odd_drivers;
 mod opening;

@@ -195,11 +195,16 @@ fn ask(
     }
     reported.truncate(written.min(room) as usize);
     groups.try_reserve_exact(reported.len())?;
+    let own = of_driver(devices, driver).map(|device| (device.handle.raw(), device.chain));
+    let mut own = HostVec::try_from_iter(own, scratch(instance))?;
+    own.sort_unstable_by_key(|(handle, _)| *handle);
     for (index, properties) in reported.iter().enumerate() {
         let counterpart = |handle: PhysicalDeviceHandle<Driver>| {
-            let mut own = of_driver(devices, driver);
-            own.find(|device| device.handle.raw() == handle.raw())
-                .map(|device| device.chain)
+            let found = own.binary_search_by_key(&handle.raw(), |(known, _)| *known);
+            found
+                .ok()
+                .and_then(|at| own.get(at))
+                .map(|(_, chain)| *chain)
                 .ok_or_else(|| {
                     let name = driver.name();
                     journal.note(
@@ -230,8 +235,9 @@ fn drop_hidden(
         return Ok(());
     };
     let selected = configured::select(instance, devices, wanted, journal)?;
-    let is_hidden =
-        |handle: &&PhysicalDeviceHandle<Chain>| !selected.iter().any(|device| device.chain.raw() == handle.raw());
+    let mut shown = HostVec::try_from_iter(selected.iter().map(|device| device.chain.raw()), scratch(instance))?;
+    shown.sort_unstable();
+    let is_hidden = |handle: &&PhysicalDeviceHandle<Chain>| shown.binary_search(&handle.raw()).is_err();
     groups.retain(|group| {
         let Some(hidden) = members(&group.properties).iter().find(is_hidden) else {
             return true;

@@ -1,9 +1,9 @@
 //! `vkEnumeratePhysicalDeviceGroups` as the application calls it (APP-125 to APP-129).
 
-use super::super::entry::{ATTEMPTS, answered};
+use super::super::entry::answered;
 use super::super::filter::IdFilters;
 use super::super::objects;
-use super::super::walk::scratch;
+use super::super::walk::{ATTEMPTS, scratch};
 use super::heads::{Head, Heads};
 use super::{Group, members, translated};
 use crate::alloc::{HostVec, OutOfMemory};

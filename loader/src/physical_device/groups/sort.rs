@@ -11,7 +11,7 @@ use crate::journal::{Journal, LogBits};
 
 const TOLD: LogBits = LogBits::INFO.with(LogBits::DRIVER);
 
-/// What is known of each device.
+/// What is known of each device, sorted by handle.
 pub(super) struct Known(HostVec<(PhysicalDeviceHandle<Chain>, Traits)>);
 
 impl Known {
@@ -20,14 +20,20 @@ impl Known {
         for device in devices {
             known.try_push((device.chain, Traits::of(instance, device)?))?;
         }
-        Ok(Self(known))
+        Ok(Self::sorted(known))
+    }
+
+    fn sorted(mut known: HostVec<(PhysicalDeviceHandle<Chain>, Traits)>) -> Self {
+        known.sort_unstable_by_key(|(device, _)| device.raw());
+        Self(known)
     }
 
     fn get(&self, device: PhysicalDeviceHandle<Chain>) -> Option<&Traits> {
-        self.0
-            .iter()
-            .find(|(known, _)| known.raw() == device.raw())
-            .map(|(_, traits)| traits)
+        let at = self
+            .0
+            .binary_search_by_key(&device.raw(), |(known, _)| known.raw())
+            .ok()?;
+        self.0.get(at).map(|(_, traits)| traits)
     }
 }
 

@@ -1,0 +1,116 @@
+//! What a driver said about its physical devices so far.
+
+use crate::alloc::{HostAllocator, HostVec, OutOfMemory};
+use crate::handle::{Driver, PhysicalDeviceHandle};
+use crate::os::Mutex;
+use core::sync::atomic::{AtomicU8, Ordering};
+
+type Handles = HostVec<PhysicalDeviceHandle<Driver>>;
+
+/// Nothing was asked yet.
+const UNKNOWN: u8 = 0;
+/// Every enumeration so far found nothing, or failed.
+const NONE: u8 = 1;
+/// There was a device once. This never changes again.
+const SOME: u8 = 2;
+
+/// The devices that one driver of an instance reported. Any thread may use it.
+pub struct ReportedDevices {
+    state: AtomicU8,
+    /// What the last enumeration that succeeded gave.
+    last: Mutex<Handles>,
+}
+
+impl ReportedDevices {
+    /// Before the first enumeration.
+    pub const fn new(allocator: HostAllocator) -> Self {
+        Self {
+            state: AtomicU8::new(UNKNOWN),
+            last: Mutex::new(Handles::new(allocator)),
+        }
+    }
+
+    /// Remembers the list of an enumeration that succeeded. Takes memory only for a list that differs from the one before.
+    ///
+    /// # Errors
+    /// When memory runs out.
+    pub(super) fn remember(
+        &self,
+        handles: &[PhysicalDeviceHandle<Driver>],
+        allocator: HostAllocator,
+    ) -> Result<(), OutOfMemory> {
+        self.note(!handles.is_empty());
+        let is_known = {
+            let last = self.last.lock();
+            let pairs = last.iter().zip(handles);
+            last.len() == handles.len() && pairs.into_iter().all(|(a, b)| a.raw() == b.raw())
+        };
+        if !is_known {
+            // The lists change places while the lock is held; memory is taken and given back while it is not.
+            let mut list = Handles::try_from_slice(handles, allocator)?;
+            core::mem::swap(&mut *self.last.lock(), &mut list);
+        }
+        Ok(())
+    }
+
+    /// The list of the last enumeration that succeeded, for one that failed.
+    ///
+    /// # Errors
+    /// When memory runs out.
+    pub(super) fn recall(&self, allocator: HostAllocator) -> Result<Handles, OutOfMemory> {
+        self.note(false);
+        let mut copy = Handles::new(allocator);
+        loop {
+            let missing = {
+                let last = self.last.lock();
+                if last.len() <= copy.capacity() {
+                    copy.try_append(&last)?;
+                    return Ok(copy);
+                }
+                last.len()
+            };
+            copy.try_reserve_exact(missing)?;
+        }
+    }
+
+    fn note(&self, any: bool) {
+        self.state.fetch_max(if any { SOME } else { NONE }, Ordering::Relaxed);
+    }
+
+    /// Whether the driver ever reported a device.
+    pub fn ever_any(&self) -> bool {
+        self.state.load(Ordering::Relaxed) == SOME
+    }
+
+    /// Whether the driver was asked and never reported a device.
+    pub fn none_yet(&self) -> bool {
+        self.state.load(Ordering::Relaxed) == NONE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn handle(number: usize) -> PhysicalDeviceHandle<Driver> {
+        PhysicalDeviceHandle::from_raw(core::ptr::without_provenance_mut(number))
+    }
+
+    #[test]
+    fn drv_131_a_device_once_reported_counts_for_good() {
+        let allocator = HostAllocator::system();
+        let devices = ReportedDevices::new(allocator);
+        assert!(!devices.none_yet() && !devices.ever_any());
+        assert!(devices.recall(allocator).is_ok_and(|list| list.is_empty()));
+        assert!(devices.none_yet());
+        devices.remember(&[handle(1), handle(2)], allocator).expect("memory");
+        let recalled = devices.recall(allocator).expect("memory");
+        assert_eq!(
+            recalled.iter().map(|handle| handle.raw().addr()).collect::<Vec<_>>(),
+            [1, 2]
+        );
+        devices.remember(&[], allocator).expect("memory");
+        assert!(devices.recall(allocator).is_ok_and(|list| list.is_empty()));
+        assert!(devices.ever_any() && !devices.none_yet());
+    }
+}

@@ -1,0 +1,68 @@
+//! Drivers with very many devices (DRV-118, DRV-120).
+
+use std::time::{Duration, Instant};
+
+use loader_tests::ash::vk;
+use loader_tests::vk::Instance;
+use loader_tests::{Vk, case};
+
+/// How long one enumeration of devices and of groups takes, the first one in an instance and one more.
+fn time(vk: &Vk, devices: u32) -> Duration {
+    vk.configure("a", |text| {
+        let others = text.lines().filter(|line| !line.starts_with("many_devices"));
+        let others: String = others.map(|line| format!("{line}\n")).collect();
+        format!("{others}many_devices {devices}\n")
+    });
+    let instance = vk.instance_with("1.1", &[]);
+    let start = Instant::now();
+    for _ in 0..2 {
+        assert_eq!(instance.devices().expect("devices").len(), devices as usize);
+        assert_eq!(groups(&instance), devices as usize);
+    }
+    start.elapsed()
+}
+
+fn groups(instance: &Instance<'_>) -> usize {
+    instance.groups().expect("groups").len()
+}
+
+/// DRV-118, DRV-128: with 32 times as many devices the work is about 32 times as much, not a thousand times.
+#[test]
+fn drv_118_work_grows_with_the_number_of_devices_and_not_faster() {
+    case(|scene| {
+        scene.driver("a");
+        // The mock would take long to answer for each of them.
+        scene
+            .env("VK_LOADER_DISABLE_SELECT", "1")
+            .env("VK_LOADER_DEBUG", "")
+            .limit(60);
+        let outcome = scene.run(|vk| {
+            time(vk, 1000);
+            let (few, many) = (time(vk, 1000), time(vk, 32_000));
+            assert!(many < few * 200, "{few:?} for 1,000 devices, {many:?} for 32,000");
+        });
+        outcome.ran();
+    });
+}
+
+/// DRV-120: of more than 65,536 devices of one driver the later ones are ignored.
+#[test]
+fn drv_120_devices_beyond_the_most_are_ignored() {
+    case(|scene| {
+        scene.driver("a").line("many_devices", 65_537);
+        scene.driver("b").device("one");
+        scene
+            .env("VK_LOADER_DISABLE_SELECT", "1")
+            .env("VK_LOADER_DEBUG", "")
+            .limit(60);
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance();
+            let devices = instance.devices().expect("devices");
+            assert_eq!(devices.len(), 65_537);
+            assert_eq!(instance.name_of(devices[0]), "one");
+            assert_eq!(instance.name_of(devices[65_536]), "many-65535");
+            assert_eq!(instance.some_devices(3).0, vk::Result::INCOMPLETE);
+        });
+        outcome.ran();
+    });
+}
