@@ -73,7 +73,6 @@ extern "C" fn on_unload() {
     state::found(Extent::All).forget();
     state::found(Extent::Implicit).forget();
     state::DRIVER_LIST.forget();
-    state::BEGAN.release();
 }
 
 /// What `VK_LOADER_DEBUG` selects: any non-empty prefix of a keyword counts, unknown words do not (APP-230).

@@ -5,13 +5,14 @@
 //! another one is taken: it protects a list for the length of a look-up or an insertion. The mutex of [`WAITING`] comes
 //! after all of them, and lies within the waiting itself.
 
+use crate::alloc::Calls;
 use crate::alloc::reserve::Reserve;
 use crate::device::Device;
 use crate::discovery::layers::Extent;
 use crate::driver::{DriverList, PreloadedDrivers};
 use crate::gate::ReentrantGate;
 use crate::instance::{Found, Instance};
-use crate::os::{Mutex, PerThread, Waiting};
+use crate::os::{Mutex, Waiting};
 use crate::recall::{Kept, Slot};
 use crate::settings::Settings;
 use crate::walks::WalkEnds;
@@ -31,8 +32,8 @@ pub static KEEP_LIBRARIES: AtomicBool = AtomicBool::new(false);
 /// What a call that ran out of memory ends with.
 pub static RESERVE: Reserve = Reserve::new();
 
-/// How many blocks of the reserve had been taken when the call of a thread began, and one; zero outside of one.
-pub static BEGAN: PerThread = PerThread::new();
+/// The calls that report a shortage of memory.
+pub static CALLS: Calls = Calls::new();
 
 /// All live instances, newest first.
 pub static INSTANCES: List<Instance> = List::new();

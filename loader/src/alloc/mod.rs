@@ -5,6 +5,7 @@
 //! report failure: nothing in this module can abort the process for want of memory. What a call needs for itself only
 //! comes from the process allocator, and [`reserve`] keeps a shortage there from ending the process.
 
+mod calls;
 mod host;
 mod latest;
 mod list;
@@ -12,6 +13,7 @@ pub mod reserve;
 mod table;
 mod vec;
 
+pub use calls::Calls;
 pub use host::HostAllocator;
 pub use latest::Latest;
 pub use list::{HostList, Made};

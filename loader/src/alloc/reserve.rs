@@ -7,8 +7,9 @@
 //! request that the reserve cannot serve either is refused.
 
 use super::OutOfMemory;
+use super::calls::Noted;
 use crate::os::{CHeap, move_block};
-use crate::state::{BEGAN, RESERVE};
+use crate::state::{CALLS, RESERVE};
 use core::alloc::{GlobalAlloc, Layout};
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -26,8 +27,6 @@ pub struct Reserve {
     state: AtomicUsize,
     /// How many blocks were ever taken.
     taken: AtomicUsize,
-    /// How many calls go on whose beginning there was no room to note.
-    unwatched: AtomicUsize,
 }
 
 // SAFETY: the bytes are only handed out, each range to one owner at a time.
@@ -50,7 +49,6 @@ impl Reserve {
             block: UnsafeCell::new([0; UNITS * UNIT]),
             state: AtomicUsize::new(0),
             taken: AtomicUsize::new(0),
-            unwatched: AtomicUsize::new(0),
         }
     }
 
@@ -90,42 +88,24 @@ impl Reserve {
 }
 
 /// The extent of one call that reports a shortage of memory. It may lie within another one, when a layer calls back.
-pub struct Watch {
-    outer: usize,
-    /// Only an outermost call may not be; within it there is room for more.
-    is_noted: bool,
-}
+#[must_use]
+pub struct Watch(#[allow(dead_code, reason = "the call ends with it")] Noted<'static>);
 
 /// Starts a call: from here on [`check`] reports whether the process ran out of memory. A shortage that another thread
 /// meets counts as well: which of two allocations is the last to succeed is chance.
 pub fn begin() -> Watch {
-    let outer = BEGAN.get();
-    let is_noted = BEGAN.set(RESERVE.taken.load(Ordering::Relaxed) + 1);
-    if !is_noted {
-        RESERVE.unwatched.fetch_add(1, Ordering::Relaxed);
-    }
-    Watch { outer, is_noted }
+    Watch(CALLS.begin(RESERVE.taken.load(Ordering::Relaxed)))
 }
 
 /// Reports that the process ran out of memory since [`begin`], though nothing has failed yet.
 ///
 /// # Errors
-/// When the reserve was needed, or when there was not even memory to note where the call began.
+/// When the reserve was needed.
 pub fn check() -> Result<(), OutOfMemory> {
-    let is_short = match BEGAN.get() {
-        0 => RESERVE.unwatched.load(Ordering::Relaxed) != 0,
-        began => began != RESERVE.taken.load(Ordering::Relaxed) + 1,
-    };
-    if is_short { Err(OutOfMemory) } else { Ok(()) }
-}
-
-impl Drop for Watch {
-    fn drop(&mut self) {
-        if self.is_noted {
-            BEGAN.set(self.outer);
-        } else {
-            RESERVE.unwatched.fetch_sub(1, Ordering::Relaxed);
-        }
+    if CALLS.began() == RESERVE.taken.load(Ordering::Relaxed) {
+        Ok(())
+    } else {
+        Err(OutOfMemory)
     }
 }
 

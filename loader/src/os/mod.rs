@@ -28,7 +28,7 @@ pub use output::write_to_standard_error;
 #[cfg(target_vendor = "apple")]
 pub use path::running_executable;
 pub use path::{canonical, link_target, with_terminated};
-pub use thread::{PerThread, current_thread};
+pub use thread::current_thread;
 pub use time::now;
 
 /// Ends the process, with `SIGABRT`.

@@ -175,3 +175,25 @@ fn app_271_an_instance_inside_a_message() {
         outcome.ok();
     });
 }
+
+/// APP-270: a program that has used up every key for words of threads.
+#[test]
+fn app_270_no_key_for_words_of_threads_is_left() {
+    case(|scene| {
+        drivers(scene);
+        let outcome = scene.run(|vk| {
+            let mut taken = 0;
+            // SAFETY: room for a key; no destructor.
+            while unsafe { libc::pthread_key_create(&mut 0, None) } == 0 {
+                taken += 1;
+                assert!(taken < 100_000, "there is no end of keys");
+            }
+            assert!(vk.extensions().expect("the query succeeds").len() > 5);
+            vk.layers().expect("the query succeeds");
+            vk.version();
+            let instance = vk.instance_with("1.1", &[]);
+            drop(instance.device(instance.first(), &[]));
+        });
+        outcome.ok();
+    });
+}
