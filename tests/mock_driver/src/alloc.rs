@@ -4,7 +4,8 @@ use std::fmt;
 
 use ash::vk;
 
-/// Prints `alloc=null`, or the user data of the callbacks, by which a test knows its allocators apart.
+/// Prints `alloc=null`, or the user data of the callbacks and a sum over the five functions: a test knows its allocators
+/// apart by the first, and sees by the second that every function arrived in its place.
 pub(crate) struct Allocator(pub(crate) *const vk::AllocationCallbacks<'static>);
 
 impl fmt::Display for Allocator {
@@ -12,7 +13,12 @@ impl fmt::Display for Allocator {
         if self.0.is_null() {
             return formatter.write_str("alloc=null");
         }
-        // SAFETY: a non-null allocator argument points at callbacks for the time of the call.
-        write!(formatter, "alloc={:#x}", unsafe { (*self.0).p_user_data } as usize)
+        // SAFETY: a non-null allocator argument points at callbacks for the time of the call: six pointers.
+        let words = unsafe { *self.0.cast::<[usize; 6]>() };
+        let [user_data, functions @ ..] = words;
+        let sum = functions
+            .iter()
+            .fold(0, |sum: usize, function| sum.rotate_left(7) ^ function);
+        write!(formatter, "alloc={user_data:#x}/{sum:#x}")
     }
 }

@@ -34,6 +34,8 @@ impl Default for Allocator {
             pfn_allocation: Some(allocate),
             pfn_reallocation: Some(reallocate),
             pfn_free: Some(free),
+            pfn_internal_allocation: Some(internal_allocation),
+            pfn_internal_free: Some(internal_free),
             ..Default::default()
         });
         Allocator { callbacks, state }
@@ -50,8 +52,13 @@ impl Allocator {
 
     /// The same without a reallocation callback, as some programs have it.
     pub fn without_reallocation() -> Self {
+        Self::with(|callbacks| callbacks.pfn_reallocation = None)
+    }
+
+    /// An allocator whose callbacks are changed, for example to leave one out.
+    pub fn with(change: impl FnOnce(&mut vk::AllocationCallbacks<'static>)) -> Self {
         let mut allocator = Allocator::default();
-        allocator.callbacks.pfn_reallocation = None;
+        change(&mut allocator.callbacks);
         allocator
     }
 
@@ -60,42 +67,49 @@ impl Allocator {
         &*self.callbacks
     }
 
-    /// The user data as a number: how the mock driver's journal names this allocator.
+    /// How the mock driver's journal names this allocator: the user data, and a sum over the five functions, each in its
+    /// place.
     pub fn mark(&self) -> String {
-        format!("alloc={:#x}", self.callbacks.p_user_data as usize)
+        // SAFETY: the structure is one of six pointers, all written.
+        let words: [usize; 6] = unsafe { std::mem::transmute_copy(&*self.callbacks) };
+        let [user_data, functions @ ..] = words;
+        let sum = functions
+            .iter()
+            .fold(0, |sum: usize, function| sum.rotate_left(7) ^ function);
+        format!("alloc={user_data:#x}/{sum:#x}")
     }
 
     /// Refuses request `number` from now on counted anew, or none.
     pub fn fail_at(&self, number: Option<usize>) {
-        self.with(|state| (state.count, state.fail_at) = (0, number));
+        self.locked(|state| (state.count, state.fail_at) = (0, number));
     }
 
     /// Every request calls `hook` first from now on; requests made meanwhile, on whatever thread, do not.
     pub fn hook(&self, hook: impl FnMut(vk::SystemAllocationScope) + Send + 'static) {
-        self.with(|state| state.hook = Some(Box::new(hook)));
+        self.locked(|state| state.hook = Some(Box::new(hook)));
     }
 
     /// No hook any more. Not for a hook itself.
     pub fn unhook(&self) {
-        self.with(|state| state.hook = None);
+        self.locked(|state| state.hook = None);
     }
 
     /// How many requests were made since the beginning or the last [`fail_at`](Self::fail_at).
     pub fn count(&self) -> usize {
-        self.with(|state| state.count)
+        self.locked(|state| state.count)
     }
 
     /// How many blocks are alive.
     pub fn live(&self) -> usize {
-        self.with(|state| state.live.len())
+        self.locked(|state| state.live.len())
     }
 
     /// The scopes of all requests.
     pub fn scopes(&self) -> Vec<vk::SystemAllocationScope> {
-        self.with(|state| state.scopes.clone())
+        self.locked(|state| state.scopes.clone())
     }
 
-    fn with<R>(&self, body: impl FnOnce(&mut State) -> R) -> R {
+    fn locked<R>(&self, body: impl FnOnce(&mut State) -> R) -> R {
         body(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -184,4 +198,26 @@ unsafe extern "system" fn reallocate(
 
 unsafe extern "system" fn free(user: *mut c_void, block: *mut c_void) {
     state(user).release(block);
+}
+
+/// Never to be called: neither the loader nor a mock driver makes memory that could be executed.
+unsafe extern "system" fn internal_allocation(
+    _user: *mut c_void,
+    size: usize,
+    _kind: vk::InternalAllocationType,
+    _scope: vk::SystemAllocationScope,
+) {
+    eprintln!("allocator: told of {size} bytes that no driver can have made");
+    std::process::abort();
+}
+
+/// As above.
+unsafe extern "system" fn internal_free(
+    _user: *mut c_void,
+    size: usize,
+    _kind: vk::InternalAllocationType,
+    _scope: vk::SystemAllocationScope,
+) {
+    eprintln!("allocator: told that {size} bytes were freed that no driver can have made");
+    std::process::abort();
 }

@@ -237,12 +237,17 @@ impl Vk {
 
     /// The exported `vk_icdGetInstanceProcAddr` of a mock driver, for direct driver loading. The library stays loaded.
     pub fn direct_driver(&self, driver: &str) -> vk::PFN_vkGetInstanceProcAddrLUNARG {
-        let path = self.root.join(format!("libraries/libmock_{driver}.so"));
-        // SAFETY: the mock driver has no constructor with requirements.
+        self.exported(&format!("libraries/libmock_{driver}.so"), c"vk_icdGetInstanceProcAddr")
+    }
+
+    /// An exported function of a library of the scene, of whatever type it has. The library stays loaded.
+    pub fn exported<F: Copy>(&self, library: &str, symbol: &CStr) -> F {
+        let path = self.root.join(library);
+        // SAFETY: the library is a mock, whose constructors have no requirements.
         let library = unsafe { open_library(&path) };
-        // SAFETY: the symbol is the driver's lookup function, whose type this is.
-        let symbol = unsafe { library.get::<vk::PFN_vkGetInstanceProcAddrLUNARG>(b"vk_icdGetInstanceProcAddr\0") };
-        let function = *symbol.expect("the mock driver exports it");
+        // SAFETY: the caller names the type of the function.
+        let symbol = unsafe { library.get::<F>(symbol) };
+        let function = *symbol.expect("the mock exports it");
         std::mem::forget(library);
         function
     }

@@ -2,6 +2,7 @@
 //! the settings file, threads.
 
 mod allocation;
+mod callbacks;
 mod chains;
 mod device_lookup;
 mod elevated;

@@ -1,0 +1,219 @@
+//! Whose allocation callbacks drivers get for what the application did not destroy, and which callbacks the loader itself
+//! can use (APP-170, APP-173, DRV-131, DRV-188).
+
+use loader_tests::ash::vk;
+use loader_tests::vk::{Allocator, Instance, Messages, Reports};
+use loader_tests::{Outcome, Scene, call, case};
+
+const EXTENSIONS: [&str; 4] = [
+    "VK_KHR_surface",
+    "VK_EXT_headless_surface",
+    "VK_EXT_debug_utils",
+    "VK_EXT_debug_report",
+];
+const DESTRUCTIONS: [&str; 3] = [
+    "vkDestroySurfaceKHR",
+    "vkDestroyDebugUtilsMessengerEXT",
+    "vkDestroyDebugReportCallbackEXT",
+];
+
+/// Callbacks with one of the five functions left out, by the place of the function in the structure; with all of them for
+/// a place behind the last.
+fn without(place: usize) -> Allocator {
+    Allocator::with(|callbacks| match place {
+        0 => callbacks.pfn_allocation = None,
+        1 => callbacks.pfn_reallocation = None,
+        2 => callbacks.pfn_free = None,
+        3 => callbacks.pfn_internal_allocation = None,
+        4 => callbacks.pfn_internal_free = None,
+        _ => {}
+    })
+}
+
+/// Makes a surface, a messenger and a report callback with these callbacks, and has every driver make its own surface.
+fn make(instance: &Instance<'_>, allocator: &Allocator, messages: &Messages, reports: &Reports) {
+    let callbacks = allocator.callbacks();
+    let mut messenger = vk::DebugUtilsMessengerEXT::null();
+    let info = messages.create_info();
+    let result = call!(
+        instance,
+        PFN_vkCreateDebugUtilsMessengerEXT(instance.raw, &info, callbacks, &mut messenger)
+    );
+    assert_eq!(result, vk::Result::SUCCESS);
+    let mut report = vk::DebugReportCallbackEXT::null();
+    let info = reports.create_info();
+    let result = call!(
+        instance,
+        PFN_vkCreateDebugReportCallbackEXT(instance.raw, &info, callbacks, &mut report)
+    );
+    assert_eq!(result, vk::Result::SUCCESS);
+    let mut surface = vk::SurfaceKHR::null();
+    let info = vk::HeadlessSurfaceCreateInfoEXT::default();
+    let result = call!(
+        instance,
+        PFN_vkCreateHeadlessSurfaceEXT(instance.raw, &info, callbacks, &mut surface)
+    );
+    assert_eq!(result, vk::Result::SUCCESS);
+    for device in instance.devices().expect("vkEnumeratePhysicalDevices") {
+        assert_eq!(instance.surface_support(device, surface), Ok(true));
+    }
+}
+
+/// Runs an instance that forgets what callbacks without the function in `place` made.
+fn forgetting(scene: &mut Scene, place: usize) -> Outcome {
+    let outcome = scene.run(|vk| {
+        let (of_instance, own) = (Allocator::default(), without(place));
+        let (messages, reports) = (Messages::default(), Reports::default());
+        vk.say("own", own.mark());
+        let spec = vk.spec().api("1.1").extensions(&EXTENSIONS).allocator(&of_instance);
+        let instance = spec.create().expect("vkCreateInstance");
+        make(&instance, &own, &messages, &reports);
+        instance.destroy();
+        assert_eq!((of_instance.live(), own.live()), (0, 0));
+    });
+    outcome.ok();
+    outcome
+}
+
+/// DRV-188, APP-170: what the application forgot goes with the callbacks of its own creation, all five of them.
+#[test]
+fn drv_188_forgotten_objects_go_with_their_own_callbacks() {
+    case(|scene| {
+        scene.usual_driver("a");
+        scene.usual_driver("b");
+        let outcome = forgetting(scene, 5);
+        for driver in ["a", "b"] {
+            for command in DESTRUCTIONS {
+                let calls = outcome.calls(driver, command);
+                let ends = |line: &&str| line.ends_with(outcome.said("own")[0]);
+                assert!(
+                    calls.len() == 1 && calls.iter().all(ends),
+                    "{command}\n{}",
+                    outcome.all()
+                );
+            }
+        }
+    });
+}
+
+/// DRV-188: callbacks that lack any of the five are not used for that.
+#[test]
+fn drv_188_incomplete_callbacks_destroy_nothing_that_was_forgotten() {
+    case(|scene| {
+        scene.usual_driver("a");
+        for place in 0..5 {
+            let outcome = forgetting(scene, place);
+            for command in DESTRUCTIONS {
+                let calls = outcome.calls("a", command);
+                let ends = |line: &&str| line.ends_with("alloc=null");
+                assert!(
+                    calls.len() == 1 && calls.iter().all(ends),
+                    "{command} without function {place}\n{}",
+                    outcome.all()
+                );
+            }
+        }
+    });
+}
+
+/// DRV-131, APP-111: the instance of a driver without devices goes with the callbacks of the application: when it is
+/// released those of the instance, otherwise those of the destruction.
+#[test]
+fn drv_131_an_idle_driver_goes_with_the_callbacks_of_the_application() {
+    case(|scene| {
+        scene.driver("empty");
+        scene.driver("a").device("one");
+        for enumerates in [true, false] {
+            let outcome = scene.run(|vk| {
+                let (of_instance, of_destruction) = (Allocator::default(), Allocator::default());
+                vk.say("instance", of_instance.mark());
+                vk.say("destruction", of_destruction.mark());
+                let instance = vk.spec().allocator(&of_instance).create().expect("vkCreateInstance");
+                if enumerates {
+                    assert_eq!(instance.device_names(), ["one"]);
+                }
+                call!(
+                    instance,
+                    PFN_vkDestroyInstance(instance.raw, of_destruction.callbacks())
+                );
+                std::mem::forget(instance);
+                assert_eq!((of_instance.live(), of_destruction.live()), (0, 0));
+            });
+            outcome.ok();
+            let idle = if enumerates { "instance" } else { "destruction" };
+            for (driver, said) in [("empty", idle), ("a", "destruction")] {
+                assert_eq!(
+                    outcome.calls(driver, "vkDestroyInstance"),
+                    outcome.said(said),
+                    "{driver}\n{}",
+                    outcome.all()
+                );
+            }
+        }
+    });
+}
+
+/// APP-170, APP-173, DRV-109: what cannot both allocate and free is no source of memory: the loader takes none of it, and
+/// passes the structure on as it came.
+#[test]
+fn app_173_callbacks_that_cannot_free_are_only_passed_on() {
+    case(|scene| {
+        scene.usual_driver("a");
+        for place in [0, 2] {
+            let outcome = scene.run(|vk| {
+                let own = without(place);
+                vk.say("own", own.mark());
+                let (messages, reports) = (Messages::default(), Reports::default());
+                let spec = vk.spec().api("1.1").extensions(&EXTENSIONS).allocator(&own);
+                let instance = spec.create().expect("vkCreateInstance");
+                make(&instance, &own, &messages, &reports);
+                let device = instance.device_spec(instance.first()).allocator(&own);
+                drop(device.create().expect("vkCreateDevice"));
+                instance.destroy();
+                assert_eq!((own.count(), own.live()), (0, 0));
+            });
+            outcome.ok();
+            for command in ["vkCreateInstance", "vkCreateDevice", "vkDestroyInstance"] {
+                let calls = outcome.calls("a", command);
+                let ends = |line: &&str| line.ends_with(outcome.said("own")[0]);
+                assert!(
+                    calls.len() == 1 && calls.iter().all(ends),
+                    "{command} without function {place}\n{}",
+                    outcome.all()
+                );
+            }
+        }
+    });
+}
+
+/// APP-170: an object whose own callbacks cannot serve comes from those of the instance.
+#[test]
+fn app_170_the_instances_callbacks_stand_in_for_callbacks_that_cannot_free() {
+    case(|scene| {
+        scene.usual_driver("a");
+        let outcome = scene.run(|vk| {
+            let (of_instance, own) = (Allocator::default(), without(2));
+            let messages = Messages::default();
+            let spec = vk.spec().extensions(&EXTENSIONS).allocator(&of_instance);
+            let instance = spec.create().expect("vkCreateInstance");
+            // The tables for slots stay with the instance.
+            instance.destroy_messenger(instance.messenger(&messages));
+            let before = of_instance.live();
+            let mut messenger = vk::DebugUtilsMessengerEXT::null();
+            let info = messages.create_info();
+            let callbacks = own.callbacks();
+            let result = call!(
+                instance,
+                PFN_vkCreateDebugUtilsMessengerEXT(instance.raw, &info, callbacks, &mut messenger)
+            );
+            assert_eq!(result, vk::Result::SUCCESS);
+            assert_eq!((of_instance.live(), own.count()), (before + 1, 0));
+            call!(
+                instance,
+                PFN_vkDestroyDebugUtilsMessengerEXT(instance.raw, messenger, callbacks)
+            );
+            assert_eq!(of_instance.live(), before);
+        });
+        outcome.ok();
+    });
+}
