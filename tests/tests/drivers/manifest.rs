@@ -343,3 +343,40 @@ fn app_249_malformed_text_is_an_ordinary_skip() {
         }
     });
 }
+
+/// DRV-52, DRV-241: what the system takes as a path is 4,095 bytes long at most. A longer one is never given to it.
+#[test]
+fn drv_052_a_library_path_of_4095_bytes_is_the_longest() {
+    case(|scene| {
+        scene.driver("good").device("good");
+        scene.driver("far").device("far").unlisted();
+        // The mock finds its configuration by its own path, which must fit too: with a shorter ending than this one.
+        scene.folder("libraries");
+        let link = scene.path("libraries/libmock_far.library");
+        scene.on_disk(|| std::os::unix::fs::symlink("libmock_far.so", link).expect("a link can be made"));
+        let fixed = format!("{}/../libraries/libmock_far.library", scene.text_path("drivers"));
+        for (number, length) in [4095, 4096].into_iter().enumerate() {
+            let path = format!("../libraries{}/libmock_far.library", "/".repeat(length - fixed.len()));
+            let text = format!(
+                r#"{{"file_format_version": "1.0.0", "ICD": {{"library_path": "{path}", "api_version": "1.3.280"}}}}"#
+            );
+            let file = scene
+                .file(&format!("drivers/long{number}.json"), text)
+                .display()
+                .to_string();
+            scene.env(
+                "VK_DRIVER_FILES",
+                format!("{file}:{}", scene.manifest("good").display()),
+            );
+            let expected: &[&str] = if length <= 4095 { &["good", "far"] } else { &["good"] };
+            let outcome = scene.run(|vk| assert_eq!(names(vk), expected, "{length} bytes"));
+            let refused = format!(
+                "loader_parse_icd_manifest: ICD JSON {file} 'library_path' field is no usable path. Skipping ICD JSON."
+            );
+            match length <= 4095 {
+                true => outcome.ok().not_logged(&refused),
+                false => outcome.ok().logged("WARNING | DRIVER", &refused),
+            };
+        }
+    });
+}
