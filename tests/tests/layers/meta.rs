@@ -384,3 +384,34 @@ fn bi_36_a_thousand_components_work() {
         assert_eq!(chain(outcome.ok()), ["VK_LAYER_0", "VK_LAYER_1", "VK_LAYER_2"]);
     });
 }
+
+/// LAY-166, LAY-165: a nested implicit meta-layer that lost a component is itself no active layer, and does not keep the one
+/// around it out, whichever of the two was found first. An explicit one does.
+#[test]
+fn lay_166_a_nested_implicit_meta_layer_without_a_component_keeps_no_other_out() {
+    case(|scene| {
+        scene.env("VK_LOADER_LAYERS_DISABLE", "VK_LAYER_a");
+        let inner = |short: &str| Layer::implicit_meta(short, &["VK_LAYER_a", "VK_LAYER_b"]);
+        place(
+            scene,
+            &[
+                inner("first"),
+                Layer::implicit_meta("m", &["VK_LAYER_first", "VK_LAYER_last"]),
+                inner("last"),
+                Layer::implicit_meta("n", &["VK_LAYER_explicit", "VK_LAYER_c"]),
+                Layer::implicit_meta("o", &["VK_LAYER_explicit"]),
+                Layer::meta("explicit", &["VK_LAYER_a"]),
+                Layer::explicit("a"),
+                Layer::explicit("b"),
+                Layer::explicit("c"),
+            ],
+        );
+        let outcome = scene.run(|vk| {
+            let known = vk.layers().expect("layers");
+            let gone = "VK_LAYER_a".to_string();
+            assert!(known.len() == 8 && !known.contains(&gone), "{known:?}");
+            assert_eq!(active(&vk.instance()), ["VK_LAYER_b", "VK_LAYER_m", "VK_LAYER_c"]);
+        });
+        assert_eq!(chain(outcome.ok()), ["VK_LAYER_b", "VK_LAYER_c"]);
+    });
+}
