@@ -23,6 +23,7 @@ mod manifest_text;
 mod meta;
 mod negotiation;
 mod overriding;
+mod overriding_removed;
 mod paths;
 mod places;
 mod pre_instance;

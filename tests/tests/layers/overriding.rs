@@ -8,10 +8,10 @@ use crate::kit::{Layer, chain, list, place, put_manifest};
 use crate::meta::active;
 
 /// The name of the override layer.
-const OVERRIDE: &str = "VK_LAYER_LUNARG_override";
+pub(crate) const OVERRIDE: &str = "VK_LAYER_LUNARG_override";
 
 /// The program that runs the case: what an application key has to be.
-fn program() -> String {
+pub(crate) fn program() -> String {
     let path: PathBuf = std::env::current_exe().expect("a process knows its program");
     path.canonicalize()
         .expect("a running program has a path")

@@ -1,0 +1,101 @@
+//! Override layers that are chosen and then removed, and those that stood behind them (section 9).
+
+use loader_tests::case;
+
+use crate::kit::{Layer, chain, list, place};
+use crate::overriding::{OVERRIDE, program};
+
+/// LAY-176, LAY-177: an override layer that a missing component removes blacklists nothing.
+#[test]
+fn lay_176_a_removed_override_layer_blacklists_nothing() {
+    case(|scene| {
+        place(
+            scene,
+            &[
+                Layer::overriding(&["VK_LAYER_none"]).member("blacklisted_layers", list(&["VK_LAYER_i", "VK_LAYER_a"])),
+                Layer::implicit("i"),
+                Layer::explicit("a"),
+            ],
+        );
+        let outcome = scene.run(|vk| {
+            assert_eq!(vk.layers().expect("layers"), ["VK_LAYER_i", "VK_LAYER_a"]);
+            drop(vk.spec().layer("VK_LAYER_a").create().expect("vkCreateInstance"));
+        });
+        assert_eq!(chain(outcome.ok()), ["VK_LAYER_i", "VK_LAYER_a"]);
+    });
+}
+
+/// LAY-130, LAY-176: its components are implicit layers like others then.
+#[test]
+fn lay_176_a_removed_override_layer_turns_nothing_on() {
+    case(|scene| {
+        place(
+            scene,
+            &[
+                Layer::overriding(&["VK_LAYER_off", "VK_LAYER_none"]),
+                Layer::implicit("off"),
+                Layer::implicit("on"),
+            ],
+        );
+        scene.env("DISABLE_off", "1");
+        let outcome = scene.run(|vk| drop(vk.instance()));
+        assert_eq!(chain(outcome.ok()), ["VK_LAYER_on"]);
+    });
+}
+
+/// LAY-172, LAY-176: the choice between several override layers comes before the look at their components. The first that
+/// matches takes all others with it, also when it is removed afterwards.
+#[test]
+fn lay_172_behind_a_removed_override_layer_no_other_is_used() {
+    case(|scene| {
+        let key = list(&[&program()]);
+        for keys in [&key, "[]"] {
+            let overriding = |short: &str, component: &str, blacklisted: &str| {
+                Layer::implicit_meta(short, &[component])
+                    .named(OVERRIDE)
+                    .member("app_keys", keys)
+                    .member("blacklisted_layers", list(&[blacklisted]))
+            };
+            place(
+                scene,
+                &[
+                    overriding("first", "VK_LAYER_none", "VK_LAYER_i"),
+                    overriding("second", "VK_LAYER_a", "VK_LAYER_j"),
+                    Layer::implicit("i"),
+                    Layer::implicit("j"),
+                    Layer::explicit("a"),
+                ],
+            );
+            let outcome = scene.run(|vk| {
+                let expected = ["VK_LAYER_i", "VK_LAYER_j", "VK_LAYER_a"];
+                assert_eq!(vk.layers().expect("layers"), expected, "{keys}");
+                drop(vk.instance());
+            });
+            assert_eq!(chain(outcome.ok()), ["VK_LAYER_i", "VK_LAYER_j"], "{keys}");
+        }
+    });
+}
+
+/// LAY-170, LAY-172: a manifest that is refused was never there to be chosen.
+#[test]
+fn lay_172_behind_a_refused_manifest_the_next_override_layer_is_used() {
+    case(|scene| {
+        let key = list(&[&program()]);
+        let overriding = |short: &str, component: &str| {
+            Layer::implicit_meta(short, &[component])
+                .named(OVERRIDE)
+                .member("app_keys", &key)
+        };
+        place(
+            scene,
+            &[
+                overriding("first", "VK_LAYER_a").without("disable_environment"),
+                overriding("second", "VK_LAYER_b"),
+                Layer::explicit("a"),
+                Layer::explicit("b"),
+            ],
+        );
+        let outcome = scene.run(|vk| drop(vk.instance()));
+        assert_eq!(chain(outcome.ok()), ["VK_LAYER_b"]);
+    });
+}
