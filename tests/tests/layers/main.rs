@@ -11,6 +11,7 @@ mod device_chain;
 mod discovery;
 mod elevated;
 mod enumeration;
+mod file_systems;
 mod filters;
 mod gate;
 mod hostile;

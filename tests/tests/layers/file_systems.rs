@@ -1,0 +1,40 @@
+//! What is remembered of folders on different file systems (LAY-24).
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+
+use loader_tests::case;
+
+use crate::kit::{EXPLICIT, Layer, place};
+use crate::recall::{reads_of, settle};
+
+/// A folder that every Linux has, on a file system whose times do not tell of changes: the kernel's own.
+const ELSEWHERE: &str = "/sys/kernel";
+
+/// LAY-24: a folder of another file system spoils what would be remembered, also behind folders of this machine's own.
+#[test]
+fn lay_24_a_folder_of_another_file_system_is_read_each_time() {
+    case(|scene| {
+        scene.unset("VK_LOADER_DEBUG");
+        place(scene, &[Layer::explicit("a").folder(EXPLICIT)]);
+        scene.folder("empty");
+        let outcome = scene.run(|vk| {
+            let here = vk.path(EXPLICIT);
+            let device = |path: &std::path::Path| fs::metadata(path).expect("the folder is there").dev();
+            assert_ne!(
+                device(&here),
+                device(ELSEWHERE.as_ref()),
+                "{ELSEWHERE} is no file system of its own"
+            );
+            settle();
+            for (behind, remembered) in [(vk.path("empty"), true), (ELSEWHERE.into(), false)] {
+                let path = format!("{}:{}", here.display(), behind.display());
+                vk.set_env("VK_LAYER_PATH", Some(&path));
+                let query = || assert_eq!(vk.layers().expect("layers"), ["VK_LAYER_a"]);
+                query();
+                assert_eq!(reads_of(query) == 0, remembered, "{path}");
+            }
+        });
+        outcome.ok();
+    });
+}
