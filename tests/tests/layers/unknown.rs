@@ -306,3 +306,28 @@ fn lay_314_layers_are_not_asked_again_from_below() {
         }
     });
 }
+
+/// The look-up of a layer's library, called as the layer's own code would call it.
+type LookUp =
+    unsafe extern "system" fn(instance: vk::Instance, name: *const std::ffi::c_char) -> vk::PFN_vkVoidFunction;
+
+/// LAY-241, LAY-313: the pointer that a layer gets from below for a device command works on devices made before and after
+/// it asked, also when nothing else ever asks for the command.
+#[test]
+fn lay_241_a_device_command_that_a_layer_asks_for_late_works_on_earlier_devices() {
+    case(|scene| {
+        scene.usual_driver("driver").unknown_device("vkMockDevice");
+        Layer::explicit("a").folder(crate::kit::EXPLICIT).put(scene);
+        let outcome = scene.run(|vk| {
+            let instance = vk.spec().layer("VK_LAYER_a").create().expect("vkCreateInstance");
+            let early = instance.device(instance.first(), &[]);
+            let ask: LookUp = vk.exported("libraries/liblayer_a.so", c"vkGetInstanceProcAddr");
+            // SAFETY: the layer has the instance, whose handle nothing on the way changes; the name is a C string.
+            let command = unsafe { ask(instance.raw, c"vkMockDevice".as_ptr()) }.map_or(0, |command| command as usize);
+            assert!(call_own(command, early.raw.as_raw(), 1) >= 1000);
+            let late = instance.device(instance.first(), &[]);
+            assert!(call_own(command, late.raw.as_raw(), 2) >= 1000);
+        });
+        assert_eq!(outcome.ok().calls("driver", "unknown").len(), 2, "{}", outcome.all());
+    });
+}
