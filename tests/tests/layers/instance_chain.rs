@@ -1,6 +1,7 @@
 //! The chain of `vkCreateInstance` and what layers may do in it (section 11).
 
 use loader_tests::ash::vk;
+use loader_tests::vk::{Commands, Messages};
 use loader_tests::{Outcome, Scene, case};
 
 use crate::kit::{Layer, chain, place, unloads};
@@ -456,5 +457,31 @@ fn lay_240_commands_of_extensions_that_are_not_enabled_are_not_there() {
             instance.destroy_surface(surface);
         });
         outcome.ok();
+    });
+}
+
+/// APP-28, LAY-236: an extension that only a layer asks for is enabled: its commands are found and do their work.
+#[test]
+fn app_028_an_extension_that_only_a_layer_asks_for_has_its_commands() {
+    case(|scene| {
+        let asking = ["VK_KHR_surface", "VK_EXT_headless_surface", "VK_EXT_debug_utils"]
+            .iter()
+            .fold(Layer::explicit("a"), |layer, name| {
+                layer.conf("add-instance-extension", name)
+            });
+        place(scene, &[asking]);
+        let outcome = scene.run(|vk| {
+            let plain = vk.instance();
+            assert_eq!(plain.address("vkCreateHeadlessSurfaceEXT"), 0);
+            let instance = vk.spec().layer("VK_LAYER_a").create().expect("vkCreateInstance");
+            let surface = instance.headless_surface();
+            assert_eq!(instance.surface_support(instance.first(), surface), Ok(true));
+            instance.destroy_surface(surface);
+            let messages = Messages::default();
+            instance.destroy_messenger(instance.messenger(&messages));
+        });
+        for command in ["vkCreateHeadlessSurfaceEXT", "vkCreateDebugUtilsMessengerEXT"] {
+            assert!(!outcome.ok().calls("driver", command).is_empty(), "{}", outcome.all());
+        }
     });
 }
