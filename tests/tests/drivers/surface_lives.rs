@@ -1,10 +1,12 @@
 //! How long surfaces live, and in whose memory (section 16).
 
 use std::ffi::c_void;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 use std::{ptr, thread};
 
 use loader_tests::ash::vk;
-use loader_tests::vk::{Allocator, Shared};
+use loader_tests::vk::{Allocator, Messages, Shared};
 use loader_tests::{call, case};
 
 use crate::surfaces::{WSI, two_drivers};
@@ -157,6 +159,50 @@ fn drv_177_threads_share_a_drivers_surface() {
                 .filter(|line| line.contains("alloc="))
                 .count();
             assert_eq!(made, ROUNDS, "{call}\n{}", outcome.all());
+        }
+    });
+}
+
+/// DRV-177: a thread that uses a surface while the driver is still making its own for another thread gets that one.
+#[test]
+fn drv_177_the_second_thread_waits_for_the_drivers_surface() {
+    const MAKING: &str = "vkCreateHeadlessSurfaceEXT";
+    case(|scene| {
+        scene.usual_driver("a").line("emit", format_args!("{MAKING} making"));
+        let outcome = scene.run(|vk| {
+            let inside = AtomicUsize::new(0);
+            let inside = Shared(&raw const inside);
+            // What the driver says comes from inside its creation: it waits there for the other thread to come in too.
+            let messages = Messages::with_hook(move |message| {
+                if message.text != "making" {
+                    return;
+                }
+                // SAFETY: the counter lives as long as the instance.
+                let inside = unsafe { &**inside.get() };
+                inside.fetch_add(1, Ordering::Relaxed);
+                let met = || inside.load(Ordering::Relaxed) > 1;
+                (0..50)
+                    .take_while(|_| !met())
+                    .for_each(|_| thread::sleep(Duration::from_millis(10)));
+            });
+            let instance = vk.instance_with("1.1", &[&WSI[..], &["VK_EXT_debug_utils"]].concat());
+            let messenger = instance.messenger(&messages);
+            let (host, physical) = (Shared(&instance), Shared(instance.first()));
+            let surface = Shared(instance.headless_surface());
+            thread::scope(|scope| {
+                for _ in 0..2 {
+                    let ask = || host.get().surface_support(*physical.get(), *surface.get());
+                    scope.spawn(move || assert_eq!(ask(), Ok(true)));
+                }
+            });
+            instance.destroy_surface(*surface.get());
+            instance.destroy_messenger(messenger);
+        });
+        outcome.ok();
+        for call in [MAKING, "vkDestroySurfaceKHR"] {
+            let lines = outcome.calls("a", call);
+            let made = lines.iter().filter(|line| line.contains("alloc=")).count();
+            assert_eq!(made, 1, "{call}\n{}", outcome.all());
         }
     });
 }
