@@ -106,6 +106,21 @@ fn drv_088_an_answer_of_1_0_is_warned_about() {
     });
 }
 
+/// DRV-88: the minor version 0 of a later major version is not 1.0.
+#[test]
+fn drv_088_an_answer_of_2_0_is_no_old_driver() {
+    case(|scene| {
+        scene
+            .driver("a")
+            .device("one")
+            .line("api_version", "2.0.0")
+            .manifest_api("1.3.0");
+        let outcome = run(scene, |vk| drop(vk.instance_with("1.3.7", &[])));
+        assert_eq!(seen(&outcome, "a"), "app=case stype=0 api=1.3.7");
+        outcome.not_logged("treating as a 1.0 ICD");
+    });
+}
+
 /// DRV-92, DRV-95, LDP_LOADER_6
 #[test]
 fn drv_092_every_later_version_is_accepted() {
