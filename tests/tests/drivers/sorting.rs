@@ -187,6 +187,8 @@ fn drv_140_a_device_may_be_chosen() {
             ("10005:0", &["cpu", "gpu", "second cpu"]),
             ("0x10005:0x0", &["cpu", "gpu", "second cpu"]),
             ("0x10005:0", &["cpu", "gpu", "second cpu"]),
+            ("0X10005:0X0", &["cpu", "gpu", "second cpu"]),
+            ("10005:0X0", &["cpu", "gpu", "second cpu"]),
             ("0x10DE:0x1F91", usual),
             ("10005", usual),
             ("10005:1", usual),
