@@ -70,6 +70,25 @@ fn drv_025_globs() {
     });
 }
 
+/// DRV-25, APP-220: neither the letters of a glob nor those of a name have a case.
+#[test]
+fn drv_025_globs_match_in_any_case() {
+    case(|scene| {
+        scene.driver("DELTA").device("one");
+        scene.driver("epsilon").device("two");
+        for glob in ["delta.json", "dELTa*", "*Lta.JSON", "*eLt*"] {
+            scene.env(SELECT, glob);
+            let outcome = scene.run(|vk| assert_eq!(vk.instance().device_names(), ["one"], "{glob}"));
+            outcome.ok();
+        }
+        for glob in ["EPSILON.json", "ePSi*", "*LON.Json", "*SIL*"] {
+            scene.env(SELECT, glob);
+            let outcome = scene.run(|vk| assert_eq!(vk.instance().device_names(), ["two"], "{glob}"));
+            outcome.ok();
+        }
+    });
+}
+
 /// DRV-26, APP-227
 #[test]
 fn drv_026_both_filters_together() {

@@ -75,6 +75,15 @@ filters! {
     /// LAY-121
     lay_121_names_match_in_any_case: VK_LOADER_LAYERS_DISABLE = "vk_layer_ONE_IMPLICIT" => ["two_implicit"];
     /// LAY-121
+    lay_121_beginnings_match_in_any_case: VK_LOADER_LAYERS_DISABLE = "vk_Layer_ONE*" => ["two_implicit"];
+    /// LAY-121
+    lay_121_ends_match_in_any_case: VK_LOADER_LAYERS_ENABLE = "*Layer_two_Explicit"
+        => ["one_implicit", "two_implicit", "two_explicit"];
+    /// LAY-121
+    lay_121_parts_match_in_any_case: VK_LOADER_LAYERS_DISABLE = "*Layer_ONE*" => ["two_implicit"];
+    /// LAY-121
+    lay_121_a_part_of_all_names_matches_in_any_case: VK_LOADER_LAYERS_DISABLE = "*layer*" => [];
+    /// LAY-121
     lay_121_a_part_without_stars_is_no_match: VK_LOADER_LAYERS_DISABLE = "VK_LAYER_one" => ["one_implicit", "two_implicit"];
     /// LAY-122
     lay_122_a_star_disables_everything: VK_LOADER_LAYERS_DISABLE = "*" => [];
