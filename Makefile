@@ -8,7 +8,7 @@ export CARGO PREFIX LIBDIR DESTDIR
 
 .DEFAULT_GOAL := help
 .PHONY: help setup registry fixtures generate check-generated bump build install uninstall run test peer figures clean
-.PHONY: bench bench-limits documents fuzz
+.PHONY: bench bench-limits documents fuzz quick
 
 help:             ## this list
 	@sed -n 's/^\([a-z-]*\): .*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r verb text; \
@@ -46,6 +46,9 @@ run:              ## fetch, generate, build, and run a Vulkan program on the lib
 
 test:             ## everything: style, generator, behaviour, ABI, real programs, install
 	@make/test.sh
+
+quick:            ## style and the fast cases of loader/, in two minutes: while you work
+	@make/test.sh quick
 
 documents:        ## write MATRIX.md and the tables of docs/ from the sources
 	@python3 make/documents.py
