@@ -8,7 +8,7 @@ export CARGO PREFIX LIBDIR DESTDIR
 
 .DEFAULT_GOAL := help
 .PHONY: help setup registry fixtures generate check-generated bump build install uninstall run test peer figures clean
-.PHONY: bench bench-limits documents fuzz quick
+.PHONY: bench bench-limits documents fuzz quick soak
 
 help:             ## this list
 	@sed -n 's/^\([a-z-]*\): .*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r verb text; \
@@ -55,6 +55,9 @@ documents:        ## write MATRIX.md and the tables of docs/ from the sources
 
 fuzz:             ## fuzz with AddressSanitizer, a minute for each target: SECONDS_EACH=600 for ten
 	@make/fuzz.sh $(or $(SECONDS_EACH),60)
+
+soak:             ## instances and devices on many threads with real layers: MINUTES=10 for ten, ONLY="8 threads" for some
+	@make/soak.sh $(or $(MINUTES),"") $(ONLY)
 
 peer:             ## the behaviour tests on the system's own libvulkan.so.1
 	@make/peer.sh

@@ -92,7 +92,8 @@ def run(arguments, timeout, status=0, **options):
     return output
 
 
-def _clean_up():
+def clean_up():
+    """Ends what still runs and removes the scratch folders; `main` does it by itself."""
     for process in list(_running):
         end(process)
     if os.environ.get("VKL_KEEP"):
@@ -124,7 +125,7 @@ def _title(module):
 
 def main(modules):
     """Runs the cases of the modules, or those whose names contain an argument; the exit status is 1 if one failed."""
-    atexit.register(_clean_up)
+    atexit.register(clean_up)
     for sign in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(sign, lambda number, frame: sys.exit(128 + number))
     wanted = sys.argv[1:]

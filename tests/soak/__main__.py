@@ -1,0 +1,129 @@
+"""Thousands of short processes, two at a time, in which threads make and destroy instances and devices with the layers
+that people install. Each must end by itself, with success.
+
+Arguments: the minutes, then words; only settings whose text has all of them are run."""
+
+import atexit
+import itertools
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor, wait
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent), str(HERE.parent / "real")]
+
+import cases  # noqa: E402 -- found through the line above
+import loader  # noqa: E402
+import settings  # noqa: E402
+
+AT_ONCE = 2
+# Words in front of each process, as for the behaviour cases; it may then run thirty times longer.
+WRAP = os.environ.get("VKL_WRAP", "").split()
+# In seconds. The slowest takes one second on a machine that is busy with something else.
+LIMIT = 60 * (30 if WRAP else 1)
+# What can come of a process other than success, and the word for more than one.
+OUTCOMES = {"crash": "crashes", "hang": "hangs", "failure": "failures"}
+
+
+class Soak:
+    """The processes still to run, and what came of those that ran."""
+
+    def __init__(self, matrix, minutes):
+        self.end = time.monotonic() + 60 * minutes
+        self.lock = threading.Lock()
+        self.counts = Counter()
+        self.program = cases.setting("VKL_PROGRAMS") / "soak"
+        self.turns = self._turns(matrix)
+
+    @staticmethod
+    def _turns(matrix):
+        """All settings in a new order each time, so that no two are neighbours for ever."""
+        shuffle = random.Random(0)
+        for turn in itertools.count():
+            for setting, variables in shuffle.sample(matrix, len(matrix)):
+                yield setting, variables, settings.ROUNDS[turn % len(settings.ROUNDS)]
+
+    def work(self):
+        """Runs one process after the other until the time is over."""
+        while time.monotonic() < self.end:
+            with self.lock:
+                setting, variables, rounds = next(self.turns)
+            outcome, text = self.run([*WRAP, str(self.program), *setting.arguments(rounds)], variables)
+            with self.lock:
+                self.counts[setting.stack, setting.threads, "processes"] += 1
+                if outcome:
+                    self.counts[setting.stack, setting.threads, outcome] += 1
+                    self.report(outcome, setting, rounds, text)
+
+    @staticmethod
+    def run(command, variables):
+        """Runs a process; returns what kind of failure it was, if one, and what is to be said about it."""
+        process = cases.start(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=variables
+        )
+        try:
+            output = process.communicate(timeout=LIMIT)[0].decode("utf-8", "replace")
+        except subprocess.TimeoutExpired:
+            cases.end(process)
+            return "hang", f"still running after {LIMIT} s"
+        status = process.returncode
+        cases.end(process)
+        if status < 0:
+            return "crash", signal.Signals(-status).name
+        return "failure" if status else None, f"status {status}\n{output[-2000:]}"
+
+    @staticmethod
+    def report(outcome, setting, rounds, text):
+        """Prints one failure with its settings."""
+        print(f"  {outcome}: {setting}, {rounds} rounds: {text.rstrip()}", flush=True)
+
+    def table(self):
+        """A row for each set of layers and number of threads."""
+        print(f"\n{'layers':<24}{'threads':>8}{'processes':>11}" + "".join(f"{word:>10}" for word in OUTCOMES.values()))
+        rows = {key[:2]: None for key in self.counts}
+        for stack, threads in sorted(rows):
+            self.row(stack, threads, lambda kind: self.counts[stack, threads, kind])
+        self.row("all", "", self.total)
+
+    @staticmethod
+    def row(stack, threads, count):
+        """One line of the table."""
+        print(f"{stack:<24}{threads:>8}{count('processes'):>11}" + "".join(f"{count(word):>10}" for word in OUTCOMES))
+
+    def total(self, kind):
+        """How often this came of a process."""
+        return sum(number for key, number in self.counts.items() if key[2] == kind)
+
+
+def main():
+    atexit.register(cases.clean_up)
+    for sign in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(sign, lambda number, frame: sys.exit(128 + number))
+    skipped = []
+    matrix = settings.matrix(sys.argv[2:], skipped)
+    for text in dict.fromkeys(skipped):
+        print(f"SKIPPED: {text}")
+    if not matrix:
+        sys.exit(f"no setting has all of: {' '.join(sys.argv[2:])}")
+    soak = Soak(matrix, float(sys.argv[1]))
+    print(f"{loader.ours()}: {len(matrix)} settings for {sys.argv[1]} minutes", flush=True)
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        workers = [pool.submit(soak.work) for _ in range(AT_ONCE)]
+        try:
+            for worker in workers:
+                worker.result()
+        finally:
+            soak.end = 0  # an interrupted run ends now, and its table is printed
+            wait(workers)
+            soak.table()
+    sys.exit(any(soak.total(word) for word in OUTCOMES) or soak.total("processes") == 0)
+
+
+main()

@@ -1,0 +1,80 @@
+"""What one process of the soak is: how many threads, which layers, which driver, with devices or without."""
+
+import os
+from dataclasses import dataclass
+
+import layers
+import loader
+from cases import Skip, setting
+
+THREADS = (1, 2, 4, 8)
+# How often each thread makes its instance; the first time round it is once, when nothing is warm yet.
+ROUNDS = (1, 5)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the processes have in common that are counted together when they fail."""
+
+    threads: int
+    stack: str
+    driver: str
+    devices: bool
+
+    def __str__(self):
+        return (
+            f"{self.threads} threads, {self.stack}, {self.driver}, {'with' if self.devices else 'without'} devices"
+        )
+
+    def arguments(self, rounds):
+        """The arguments of the program."""
+        return [str(self.threads), str(rounds)] + ["devices"] * self.devices
+
+
+def stacks(skipped):
+    """The layers to load, by a name for them: none, each that is installed alone, and all of them. Names the others."""
+    found = {"no layer": ()}
+    for layer in layers.LAYERS:
+        try:
+            layer.require()
+            found[layer.name.removeprefix("VK_LAYER_")] = (layer,)
+        except Skip as skip:
+            skipped.append(f"{layer.name}: {skip}")
+    if len(found) > 2:
+        found["all stacked"] = tuple(layer for alone in found.values() for layer in alone)
+    return found
+
+
+def drivers(skipped):
+    """The manifests to read, by a name for them, and whether devices can be made there."""
+    found = {"no driver": ("/nonexistent.json", False), "mock driver": (_mock(), True)}
+    try:
+        found["lavapipe"] = (loader.lavapipe(), True)
+    except Skip as skip:
+        skipped.append(f"lavapipe: {skip}")
+    return found
+
+
+def _mock():
+    return setting("VKL_PROGRAMS") / "mock/mock_driver.json"
+
+
+def matrix(words, skipped):
+    """All settings with their variables, as far as their text has each of the words."""
+    base = {**loader.environment(loader.ours()), **kept()}
+    found = []
+    for stack, members in stacks(skipped).items():
+        for driver, (manifest, usable) in drivers(skipped).items():
+            variables = {**base, **layers.variables_of(members), "VK_DRIVER_FILES": str(manifest)}
+            for threads in THREADS:
+                for devices in (False, True) if usable else (False,):
+                    setting_ = Setting(threads, stack, driver, devices)
+                    if all(word in str(setting_) for word in words):
+                        found.append((setting_, variables))
+    return found
+
+
+def kept():
+    """A home without anybody's settings of a layer, and what a checker of memory is told."""
+    home = {"HOME": str(loader.scratch("home"))}
+    return {**home, **{name: value for name, value in os.environ.items() if name.endswith("SAN_OPTIONS")}}
