@@ -44,6 +44,23 @@ peer_library() {
         done
 }
 
+# The loader to compare with, as PEER says: the path of a library; `sid`, the newest Khronos loader, in a root of Debian sid; or
+# nothing, the system's own. Sets PEER_LIBRARY to its path, and PEER_RUN to the words before a program that is to use it.
+use_peer() {
+    PEER_RUN=()
+    case ${PEER:-} in
+    sid)
+        PEER_LIBRARY=$(make/sid.sh)
+        PEER_RUN=("$ROOT/make/sid.sh" run)
+        ;;
+    *)
+        PEER_LIBRARY=${PEER:-$(peer_library)}
+        [ -f "$PEER_LIBRARY" ] || die 2 "no library to compare with: make setup, or PEER=/path/libvulkan.so.1, or PEER=sid"
+        PEER_LIBRARY=$(realpath "$PEER_LIBRARY")
+        ;;
+    esac
+}
+
 # A folder in which programs find LIBRARY under both names: for LD_LIBRARY_PATH.
 library_folder() {
     local library=$1 folder=$2

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what is missing for `make run`, `make bench` or `make test` (argument: run, bench or test). Without apt it
-# names it.
+# Installs what is missing for `make run`, `make bench` or `make test` (argument: run, bench or test), or for a root of Debian
+# sid (sid). Without apt it names it.
 . "$(dirname "$0")/common.sh"
 
 # What is looked for (a program, or a file if it has a slash), the Debian package that has it, what needs it.
@@ -33,6 +33,10 @@ valgrind                        valgrind                 counting instructions
 /usr/include/valgrind/callgrind.h  valgrind              counting instructions
 strace                          strace                   counting system calls
 '
+FOR_SID='
+mmdebstrap                      mmdebstrap               making a root of Debian sid
+/usr/share/keyrings/debian-archive-keyring.gpg  debian-archive-keyring  checking its packages
+'
 
 found() {
     case $1 in
@@ -56,10 +60,11 @@ case ${1:-} in
 run) table=$FOR_RUN ;;
 bench) table=$FOR_RUN$FOR_BENCH ;;
 test) table=$FOR_RUN$FOR_BENCH$FOR_TEST ;;
-*) die 3 "which set: run, bench or test?" ;;
+sid) table=$FOR_SID ;;
+*) die 3 "which set: run, bench, test or sid?" ;;
 esac
 
-command -v "$CARGO" >/dev/null || command -v cargo >/dev/null ||
+[ "$1" = sid ] || command -v "$CARGO" >/dev/null || command -v cargo >/dev/null ||
     die 1 "cargo is missing: install Rust $(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml) or newer"
 if [ "$1" = test ]; then
     for tool in cargo-fmt cargo-clippy; do
