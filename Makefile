@@ -59,13 +59,13 @@ fuzz:             ## fuzz with AddressSanitizer, a minute for each target: SECON
 soak:             ## instances and devices on many threads with real layers: MINUTES=10 for ten, ONLY="8 threads" for some
 	@make/soak.sh $(or $(MINUTES),"") $(ONLY)
 
-peer:             ## the behaviour tests on the system's own libvulkan.so.1
+peer:             ## the behaviour tests on a Khronos loader: PEER=/a/library, PEER=sid, or the system's own
 	@make/peer.sh
 
 figures:          ## measure the library beside the system's own one
 	@make/figures.sh
 
-bench:            ## all costs beside another loader's: QUICK=1 for a few, PEER=/some/libvulkan.so.1
+bench:            ## all costs beside another loader's: QUICK=1 for a few, PEER as for peer
 	@make/bench.sh $(if $(QUICK),quick)
 
 bench-limits:     ## take today's instruction counts as the limits of make test

@@ -18,7 +18,10 @@ limits) exec python3 tests/bench/gate.py refresh ;;
 *) die 3 "which: quick, profile, limits, or nothing?" ;;
 esac
 
-VKL_PEER_LIBRARY=${PEER:-$(peer_library)}
-[ -f "$VKL_PEER_LIBRARY" ] || die 2 "there is no library to compare with: make setup, or PEER=/path/to/libvulkan.so.1"
-export VKL_PEER_LIBRARY
-exec python3 tests/bench "$@"
+use_peer
+# What the page says of our side; a root of its own has neither compiler nor history.
+ours=(loader generated Cargo.toml Cargo.lock)
+commit=$(git log -1 --format=%h -- "${ours[@]}" 2>/dev/null) || commit=unknown
+[ -z "$(git status --porcelain -- "${ours[@]}" 2>/dev/null)" ] || commit+=" and changes"
+export VKL_BENCH_OURS="commit $commit, $(rustc --version)" VKL_PEER_LIBRARY=$PEER_LIBRARY
+exec "${PEER_RUN[@]}" python3 tests/bench "$@"

@@ -61,6 +61,16 @@ use_peer() {
     esac
 }
 
+# cargo, whose test programs run where the peer is.
+cargo_beside_peer() {
+    local host
+    if [ ${#PEER_RUN[@]} -gt 0 ]; then
+        host=$(rustc -vV | sed -n 's/^host: //p' | tr a-z- A-Z_)
+        local -x "CARGO_TARGET_${host}_RUNNER=${PEER_RUN[*]}"
+    fi
+    $CARGO "$@"
+}
+
 # A folder in which programs find LIBRARY under both names: for LD_LIBRARY_PATH.
 library_folder() {
     local library=$1 folder=$2

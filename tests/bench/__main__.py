@@ -48,16 +48,8 @@ def processor():
 
 def about(libraries):
     """What a reader needs to know of the conditions."""
-
-    def git(*words):
-        command = ["git", *words, "--", "loader", "generated", "Cargo.toml", "Cargo.lock"]
-        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60).stdout.strip()
-
-    # The last change of the loader itself.
-    commit = git("log", "-1", "--format=%h") or "unknown"
-    changed = " and changes" if git("status", "--porcelain") else ""
     return [
-        f"- ours: commit {commit}{changed}, {tools.version_of('rustc')}",
+        f"- ours: {os.environ.get('VKL_BENCH_OURS', 'commit unknown')}",
         f"- peer: {libraries['peer'].resolve().name}",
         f"- {processor()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the start",
         f"- {tools.libc_version()}, {tools.version_of('valgrind')}, {campaign.PROCESSES} processes a case and library",

@@ -36,7 +36,7 @@ pub mod vk;
 pub use ash;
 pub use case::case;
 pub use driver::{Device, Driver};
-pub use library::{built, is_peer, under_test};
+pub use library::{built, is_peer, log_column, under_test};
 pub use outcome::Outcome;
 pub use scene::{Scene, Scratch};
 pub use vk::Vk;

@@ -2,10 +2,50 @@
 
 use std::env;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
-/// True when the library under test is Debian's Khronos loader, against which the cases themselves are tested.
+use crate::vk::version_of;
+
+/// Major, minor and patch number.
+pub(crate) type Version = [u32; 3];
+
+/// True when the library under test is a Khronos loader, against which the cases themselves are tested.
 pub fn is_peer() -> bool {
-    env::var_os("VKL_PEER").is_some_and(|value| value == "1")
+    peer_text().is_some()
+}
+
+/// The version of the Khronos loader under test.
+pub(crate) fn peer_version() -> Option<Version> {
+    static VERSION: OnceLock<Option<Version>> = OnceLock::new();
+    *VERSION.get_or_init(|| {
+        peer_text().map(|text| match text.as_str() {
+            "1" => version_of(&under_test()),
+            told => parse_version(told).unwrap_or_else(|| panic!("VKL_PEER: `{told}` is neither 1 nor a version")),
+        })
+    })
+}
+
+/// What tells a child that it runs on a Khronos loader, and on which: it loads the library once, as its case wants it.
+pub(crate) fn peer_for_child() -> Option<String> {
+    peer_version().map(|version| version.map(|part| part.to_string()).join("."))
+}
+
+/// Reads `major.minor.patch`.
+pub(crate) fn parse_version(text: &str) -> Option<Version> {
+    let parts: Vec<u32> = text.split('.').map(str::parse).collect::<Result<_, _>>().ok()?;
+    parts.try_into().ok()
+}
+
+/// At which column of a log line its text begins (APP-232). 1.3.239 has no prefix that names the loader.
+pub fn log_column() -> usize {
+    match peer_version() {
+        Some(version) if version <= [1, 3, 239] => 18,
+        _ => 32,
+    }
+}
+
+fn peer_text() -> Option<String> {
+    env::var("VKL_PEER").ok().filter(|text| !text.is_empty())
 }
 
 /// The library under test: `VKL_LIBRARY`; else, for the peer, the system's; else the one built beside this program.

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 
-use crate::library::is_peer;
+use crate::library::log_column;
 use crate::process::Ended;
 
 /// The outcome of one run.
@@ -191,12 +191,11 @@ impl Outcome {
     }
 }
 
-/// The padded beginning of a log line (APP-232). The peer is older than the prefix that names the loader.
+/// The padded beginning of a log line (APP-232).
 fn header(level: &str) -> String {
-    match is_peer() {
-        true => format!("{:<18}", format!("{level}: ")),
-        false => format!("{:<32}", format!("[Vulkan Loader] {level}: ")),
-    }
+    let column = log_column();
+    let prefix = if column == 18 { "" } else { "[Vulkan Loader] " };
+    format!("{:<column$}", format!("{prefix}{level}: "))
 }
 
 fn is_leak(line: &str) -> bool {

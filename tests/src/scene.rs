@@ -267,8 +267,8 @@ impl Scene {
             .current_dir(&self.root);
         // The child may be a copy of this program, which cannot find the library from where it lies.
         command.env("VKL_LIBRARY", library::under_test());
-        if library::is_peer() {
-            command.env("VKL_PEER", "1");
+        if let Some(version) = library::peer_for_child() {
+            command.env("VKL_PEER", version);
         }
         if !self.variables.contains_key(OsStr::new("VK_DRIVER_FILES")) {
             command.env("VK_DRIVER_FILES", self.driver_files());

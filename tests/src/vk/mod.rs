@@ -29,6 +29,7 @@ pub use shared::Shared;
 pub use spec::InstanceSpec;
 
 use crate::Scene;
+use crate::library::Version;
 
 /// Something that can be asked for commands by name.
 pub trait Commands {
@@ -323,6 +324,17 @@ pub fn text(array: &[c_char]) -> String {
         .take_while(|&byte| byte != 0)
         .collect();
     String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// What the `vkEnumerateInstanceVersion` of a library says.
+pub(crate) fn version_of(library: &Path) -> Version {
+    // SAFETY: the library is a loader; its constructors are those that every case runs.
+    let library = Some(unsafe { open_library(library) });
+    let vk = Vk {
+        root: PathBuf::new(),
+        library,
+    };
+    vk.version().into()
 }
 
 /// Opens a library whose path is UTF-8, which is all that the crate takes as long as nobody asks for its part that needs the

@@ -1,13 +1,12 @@
 //! The log of the layers between the application and the drivers (section 11.4).
 
-use loader_tests::{Outcome, Scene, case};
+use loader_tests::{Outcome, Scene, case, log_column};
 
 use crate::kit::{Layer, place};
 
 /// The lines of a call stack, from its header to its last line.
 fn stack<'o>(outcome: &'o Outcome, header: &str, last: &str) -> Vec<&'o str> {
-    // The header of a log line takes 32 columns, in the peer 18.
-    let column = if loader_tests::is_peer() { 18 } else { 32 };
+    let column = log_column();
     let texts: Vec<&str> = outcome.stderr.lines().filter_map(|line| line.get(column..)).collect();
     let begin = texts.iter().position(|text| *text == header);
     let begin = begin.unwrap_or_else(|| panic!("no `{header}`\n{}", outcome.all()));
