@@ -8,7 +8,7 @@ export CARGO PREFIX LIBDIR DESTDIR
 
 .DEFAULT_GOAL := help
 .PHONY: help setup registry fixtures generate check-generated bump build install uninstall run test peer figures clean
-.PHONY: bench bench-limits documents fuzz quick soak
+.PHONY: bench bench-limits clients differential documents fuzz mutants quick soak
 
 help:             ## this list
 	@sed -n 's/^\([a-z-]*\): .*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r verb text; \
@@ -61,6 +61,9 @@ soak:             ## instances and devices on many threads with real layers: MIN
 
 peer:             ## the behaviour tests on a Khronos loader: PEER=/a/library, PEER=sid, or the system's own
 	@make/peer.sh
+
+differential:     ## all that drivers, layers and programs see, beside a Khronos loader: PEER as for peer, or sid
+	@make/differential.sh $(SCENES)
 
 figures:          ## measure the library beside the system's own one
 	@make/figures.sh

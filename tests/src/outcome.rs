@@ -106,6 +106,11 @@ impl Outcome {
         self
     }
 
+    /// How the child ended, in words.
+    pub fn ending(&self) -> &str {
+        &self.ending
+    }
+
     /// The text of each log line of this level, in order.
     pub fn log(&self, level: &str) -> Vec<&str> {
         let header = header(level);

@@ -44,7 +44,8 @@ impl Scratch {
 }
 
 impl Scene {
-    pub(crate) fn open(path: &str) -> Self {
+    /// The scene of this name; in a child, the one that the process was started for.
+    pub fn open(path: &str) -> Self {
         let child_run = env::var(RUN)
             .ok()
             .map(|run| run.parse().expect("the parent gives a number"));
@@ -89,15 +90,18 @@ impl Scene {
         self.env("VK_LOADER_DEBUG", "all");
     }
 
-    pub(crate) fn is_child(&self) -> bool {
+    /// True in a process that was started for a run.
+    pub fn is_child(&self) -> bool {
         self.child_run.is_some()
     }
 
-    pub(crate) fn root(&self) -> &Path {
+    /// The scratch folder.
+    pub fn root(&self) -> &Path {
         &self.root
     }
 
-    pub(crate) fn remove(&self) {
+    /// Removes the scratch folder.
+    pub fn remove(&self) {
         // What stays behind is rubbish in a temporary folder, not a wrong result.
         let _ = fs::remove_dir_all(&self.root);
     }

@@ -1,0 +1,117 @@
+//! The scenes, read from `catalogue.txt`: pieces of worlds and programs, and what they are put together to.
+
+use std::collections::BTreeMap;
+
+/// A line with the indented lines below it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Item {
+    pub(crate) text: String,
+    pub(crate) below: Vec<String>,
+}
+
+/// A scene: what is on disk and in the environment, and what the program does.
+pub(crate) struct Play {
+    pub(crate) name: String,
+    pub(crate) pieces: Vec<Item>,
+    pub(crate) steps: Vec<String>,
+}
+
+/// All scenes.
+pub(crate) struct Catalogue {
+    pub(crate) plays: Vec<Play>,
+}
+
+/// What the file defines by name.
+#[derive(Default)]
+struct Parts {
+    worlds: BTreeMap<String, Vec<Item>>,
+    programs: BTreeMap<String, Vec<String>>,
+}
+
+impl Catalogue {
+    /// Reads the committed file.
+    pub(crate) fn read() -> Self {
+        Self::parse(include_str!("catalogue.txt")).unwrap_or_else(|error| panic!("catalogue.txt: {error}"))
+    }
+
+    /// The scene of this name.
+    pub(crate) fn play(&self, name: &str) -> &Play {
+        let hit = self.plays.iter().find(|play| play.name == name);
+        hit.unwrap_or_else(|| panic!("no scene {name}"))
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let (mut parts, mut plays) = (Parts::default(), Vec::new());
+        for block in blocks(text) {
+            let (kind, name) = block.text.split_once(' ').unwrap_or((&block.text, ""));
+            match kind {
+                "world" => drop(parts.worlds.insert(name.into(), items(&block.below))),
+                "program" => drop(parts.programs.insert(name.into(), block.below)),
+                "scenes" => plays.extend(parts.scenes(name)?),
+                _ => return Err(format!("what is `{}`?", block.text)),
+            }
+        }
+        let mut names: Vec<&str> = plays.iter().map(|play: &Play| play.name.as_str()).collect();
+        names.sort_unstable();
+        match names.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(pair) => Err(format!("two scenes are called {}", pair[0])),
+            None => Ok(Catalogue { plays }),
+        }
+    }
+}
+
+impl Parts {
+    /// `scenes A B | C | D E`: a scene for each choice of one word a column. The last column names programs, the others
+    /// worlds; words joined by `+` come together.
+    fn scenes(&self, text: &str) -> Result<Vec<Play>, String> {
+        let mut choices: Vec<Vec<&str>> = vec![Vec::new()];
+        for column in text.split('|') {
+            let words: Vec<&str> = column.split_whitespace().collect();
+            let mut longer = Vec::new();
+            for choice in &choices {
+                longer.extend(words.iter().map(|word| [&choice[..], &[*word]].concat()));
+            }
+            choices = longer;
+        }
+        choices.iter().map(|choice| self.scene(choice)).collect()
+    }
+
+    fn scene(&self, choice: &[&str]) -> Result<Play, String> {
+        let (program, worlds) = choice.split_last().ok_or("scenes of nothing")?;
+        let missing = |name: &str| format!("nothing is called `{name}`");
+        let (mut pieces, mut steps) = (Vec::new(), Vec::new());
+        for name in worlds.iter().flat_map(|words| words.split('+')) {
+            pieces.extend(self.worlds.get(name).ok_or_else(|| missing(name))?.iter().cloned());
+        }
+        for name in program.split('+') {
+            steps.extend(self.programs.get(name).ok_or_else(|| missing(name))?.iter().cloned());
+        }
+        Ok(Play {
+            name: choice.join("."),
+            pieces,
+            steps,
+        })
+    }
+}
+
+/// The lines without indent, each with the indented ones below it, less two of their blanks. Comments begin with `#`.
+fn blocks(text: &str) -> Vec<Item> {
+    items(
+        text.lines()
+            .filter(|line| !line.starts_with('#') && !line.trim().is_empty()),
+    )
+}
+
+fn items(lines: impl IntoIterator<Item = impl AsRef<str>>) -> Vec<Item> {
+    let mut list: Vec<Item> = Vec::new();
+    for line in lines {
+        match (line.as_ref().strip_prefix("  "), list.last_mut()) {
+            (Some(line), Some(last)) => last.below.push(line.into()),
+            _ => list.push(Item {
+                text: line.as_ref().into(),
+                below: Vec::new(),
+            }),
+        }
+    }
+    list
+}

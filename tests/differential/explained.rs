@@ -1,0 +1,87 @@
+//! The committed explanations of differences: `tests/differential.txt`.
+
+use crate::trace::Difference;
+
+/// `SIDE STREAM SCENES LINE`: all four may hold stars; the side is `ours`, `there` or `*`.
+struct Row {
+    text: &'static str,
+    side: &'static str,
+    stream: &'static str,
+    scenes: &'static str,
+    line: &'static str,
+    used: bool,
+}
+
+/// All rows.
+pub(crate) struct Explained {
+    rows: Vec<Row>,
+}
+
+impl Explained {
+    /// Reads the committed file: a reason without indent, and the rows that it is for below it, with an indent.
+    pub(crate) fn read() -> Self {
+        let mut reason = "";
+        let mut rows = Vec::new();
+        for line in include_str!("../differential.txt").lines() {
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let Some(text) = line.strip_prefix("  ") else {
+                reason = line;
+                continue;
+            };
+            assert!(!reason.is_empty(), "differential.txt: no reason for `{text}`");
+            let mut words = text.splitn(4, ' ');
+            let mut next = || {
+                words
+                    .next()
+                    .unwrap_or_else(|| panic!("differential.txt: what is `{text}`?"))
+            };
+            rows.push(Row {
+                text,
+                side: next(),
+                stream: next(),
+                scenes: next(),
+                line: next(),
+                used: false,
+            });
+        }
+        Explained { rows }
+    }
+
+    /// Whether a row is about this difference, which is noted as its use.
+    pub(crate) fn covers(&mut self, scene: &str, difference: &Difference) -> bool {
+        let fits = |row: &&mut Row| {
+            matches(row.side, difference.side.word())
+                && matches(row.stream, difference.stream)
+                && matches(row.scenes, scene)
+                && matches(row.line, &difference.line)
+        };
+        self.rows.iter_mut().filter(fits).map(|row| row.used = true).count() > 0
+    }
+
+    /// The rows that no difference needed.
+    pub(crate) fn idle(&self) -> Vec<&'static str> {
+        let idle = self.rows.iter().filter(|row| !row.used);
+        idle.map(|row| row.text).collect()
+    }
+}
+
+/// Whether a text is that of a pattern in which each star stands for any text.
+fn matches(pattern: &str, text: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = text.strip_prefix(first) else {
+        return false;
+    };
+    let Some(last) = parts.next_back() else {
+        return rest.is_empty();
+    };
+    for part in parts {
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}
