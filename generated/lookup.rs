@@ -109,6 +109,8 @@ pub struct Row {
     pub parameter: Parameter,
     /// The [`rank`] of the core version that brought it.
     pub rank: u8,
+    /// Whether it belongs to no platform, or to one that this library is built for.
+    pub is_built: bool,
     gates: u8,
     /// Which of the terminators is its own, or [`NO_TERMINATOR`].
     terminator: u8,
@@ -379,11 +381,12 @@ struct Facts {
     device_gate: DeviceGate,
     slot: u16,
     driver_slot: u16,
+    is_built: bool,
 }
 
 impl Facts {
     const fn is_ungated(&self) -> bool {
-        matches!(self.gate, Gate::Always) && !matches!(self.level, Level::Global)
+        matches!(self.gate, Gate::Always) && !matches!(self.level, Level::Global) && self.is_built
     }
 
     const fn answer(&self) -> u16 {
@@ -424,6 +427,7 @@ const fn gates_and_rows() -> ([(Gate, DeviceGate); MOST_GATES], [Row; ROW_COUNT]
         level: Level::Global,
         parameter: Parameter(0),
         rank: 0,
+        is_built: false,
         gates: 0,
         terminator: NO_TERMINATOR,
     }; ROW_COUNT];
@@ -447,6 +451,7 @@ const fn gates_and_rows() -> ([(Gate, DeviceGate); MOST_GATES], [Row; ROW_COUNT]
             level: facts.level,
             parameter: facts.parameter,
             rank: rank(facts.core),
+            is_built: facts.is_built,
             gates: pair as u8,
             terminator: NO_TERMINATOR,
         };
@@ -499,12 +504,23 @@ macro_rules! has_terminator {
     };
 }
 
-/// A row: name, level and checked parameter, core version, gate, trampoline, terminator, gate of the terminator, slot, slot of the driver.
+/// Whether a platform's predicate holds.
+macro_rules! is_built {
+    () => {
+        true
+    };
+    ($platform:meta) => {
+        cfg!($platform)
+    };
+}
+
+/// A row: name, level and checked parameter, core version, gate, trampoline, terminator, gate of the terminator, slot, slot of the
+/// driver, platform.
 macro_rules! rows {
     ($(
         $name:ident: $level:ident $($parameter:ident)?, ($major:literal, $minor:literal), $gate:tt,
         [$trampoline:path as $trampoline_type:ty], [$($terminator:path as $terminator_type:ty)?], $device_gate:tt, $slot:tt,
-        $driver_slot:tt;
+        $driver_slot:tt $(, platform($platform:meta))?;
     )*) => {
         /// How many commands there are.
         pub const ROW_COUNT: usize = [$(stringify!($name)),*].len();
@@ -529,6 +545,7 @@ macro_rules! rows {
             device_gate: device_gate!($device_gate),
             slot: slot!($slot),
             driver_slot: slot!($driver_slot),
+            is_built: is_built!($($platform)?),
         }),*];
 
         functions!($($trampoline,)* $($($terminator,)?)*);
@@ -548,7 +565,7 @@ rows! {
         [instance::vkAcquireDrmDisplayEXT], [driver::vkAcquireDrmDisplayEXT];
     vkAcquireFullScreenExclusiveModeEXT: Device device, (0, 0), [],
         [trampoline::vkAcquireFullScreenExclusiveModeEXT as PFN_vkAcquireFullScreenExclusiveModeEXT], [], [],
-        [device::vkAcquireFullScreenExclusiveModeEXT], [];
+        [device::vkAcquireFullScreenExclusiveModeEXT], [], platform(windows);
     vkAcquireNextImage2KHR: Device device, (0, 0), [], [trampoline::vkAcquireNextImage2KHR as
         PFN_vkAcquireNextImage2KHR], [], [], [device::vkAcquireNextImage2KHR], [];
     vkAcquireNextImageKHR: Device device, (0, 0), [], [trampoline::vkAcquireNextImageKHR as
@@ -561,11 +578,12 @@ rows! {
     vkAcquireWinrtDisplayNV: PhysicalDevice physicalDevice, (0, 0), [], [trampoline::vkAcquireWinrtDisplayNV as
         PFN_vkAcquireWinrtDisplayNV<App>], [terminator::vkAcquireWinrtDisplayNV as
         PFN_vkAcquireWinrtDisplayNV<Chain>], [], [instance::vkAcquireWinrtDisplayNV],
-        [driver::vkAcquireWinrtDisplayNV];
+        [driver::vkAcquireWinrtDisplayNV], platform(windows);
     vkAcquireXlibDisplayEXT: PhysicalDevice physicalDevice, (0, 0), [VK_EXT_acquire_xlib_display],
         [trampoline::vkAcquireXlibDisplayEXT as PFN_vkAcquireXlibDisplayEXT<App>],
         [terminator::vkAcquireXlibDisplayEXT as PFN_vkAcquireXlibDisplayEXT<Chain>], [],
-        [instance::vkAcquireXlibDisplayEXT], [driver::vkAcquireXlibDisplayEXT];
+        [instance::vkAcquireXlibDisplayEXT], [driver::vkAcquireXlibDisplayEXT], platform(any(target_os = "linux",
+        target_os = "freebsd"));
     vkAllocateCommandBuffers: Device device, (1, 0), [], [trampoline::vkAllocateCommandBuffers as
         PFN_vkAllocateCommandBuffers], [], [], [device::vkAllocateCommandBuffers], [];
     vkAllocateDescriptorSets: Device device, (1, 0), [], [trampoline::vkAllocateDescriptorSets as
@@ -1369,11 +1387,12 @@ rows! {
     vkCreateAndroidSurfaceKHR: Instance instance, (0, 0), [VK_KHR_android_surface],
         [trampoline::vkCreateAndroidSurfaceKHR as PFN_vkCreateAndroidSurfaceKHR<App>],
         [terminator::vkCreateAndroidSurfaceKHR as PFN_vkCreateAndroidSurfaceKHR<Chain>], [],
-        [instance::vkCreateAndroidSurfaceKHR], [driver::vkCreateAndroidSurfaceKHR];
+        [instance::vkCreateAndroidSurfaceKHR], [driver::vkCreateAndroidSurfaceKHR], platform(target_os = "android");
     vkCreateBuffer: Device device, (1, 0), [], [trampoline::vkCreateBuffer as PFN_vkCreateBuffer], [], [],
         [device::vkCreateBuffer], [];
     vkCreateBufferCollectionFUCHSIA: Device device, (0, 0), [], [trampoline::vkCreateBufferCollectionFUCHSIA as
-        PFN_vkCreateBufferCollectionFUCHSIA], [], [], [device::vkCreateBufferCollectionFUCHSIA], [];
+        PFN_vkCreateBufferCollectionFUCHSIA], [], [], [device::vkCreateBufferCollectionFUCHSIA], [],
+        platform(target_os = "fuchsia");
     vkCreateBufferView: Device device, (1, 0), [], [trampoline::vkCreateBufferView as PFN_vkCreateBufferView], [],
         [], [device::vkCreateBufferView], [];
     vkCreateCommandPool: Device device, (1, 0), [], [trampoline::vkCreateCommandPool as PFN_vkCreateCommandPool],
@@ -1418,7 +1437,7 @@ rows! {
     vkCreateDirectFBSurfaceEXT: Instance instance, (0, 0), [VK_EXT_directfb_surface],
         [trampoline::vkCreateDirectFBSurfaceEXT as PFN_vkCreateDirectFBSurfaceEXT<App>],
         [terminator::vkCreateDirectFBSurfaceEXT as PFN_vkCreateDirectFBSurfaceEXT<Chain>], [],
-        [instance::vkCreateDirectFBSurfaceEXT], [driver::vkCreateDirectFBSurfaceEXT];
+        [instance::vkCreateDirectFBSurfaceEXT], [driver::vkCreateDirectFBSurfaceEXT], platform(any());
     vkCreateDisplayModeKHR: PhysicalDevice physicalDevice, (0, 0), [VK_KHR_display],
         [trampoline::vkCreateDisplayModeKHR as PFN_vkCreateDisplayModeKHR<App>],
         [terminator::vkCreateDisplayModeKHR as PFN_vkCreateDisplayModeKHR<Chain>], [],
@@ -1448,13 +1467,14 @@ rows! {
         [instance::vkCreateHeadlessSurfaceEXT], [driver::vkCreateHeadlessSurfaceEXT];
     vkCreateIOSSurfaceMVK: Instance instance, (0, 0), [VK_MVK_ios_surface], [trampoline::vkCreateIOSSurfaceMVK as
         PFN_vkCreateIOSSurfaceMVK<App>], [terminator::vkCreateIOSSurfaceMVK as PFN_vkCreateIOSSurfaceMVK<Chain>],
-        [], [instance::vkCreateIOSSurfaceMVK], [driver::vkCreateIOSSurfaceMVK];
+        [], [instance::vkCreateIOSSurfaceMVK], [driver::vkCreateIOSSurfaceMVK], platform(target_os = "ios");
     vkCreateImage: Device device, (1, 0), [], [trampoline::vkCreateImage as PFN_vkCreateImage], [], [],
         [device::vkCreateImage], [];
     vkCreateImagePipeSurfaceFUCHSIA: Instance instance, (0, 0), [VK_FUCHSIA_imagepipe_surface],
         [trampoline::vkCreateImagePipeSurfaceFUCHSIA as PFN_vkCreateImagePipeSurfaceFUCHSIA<App>],
         [terminator::vkCreateImagePipeSurfaceFUCHSIA as PFN_vkCreateImagePipeSurfaceFUCHSIA<Chain>], [],
-        [instance::vkCreateImagePipeSurfaceFUCHSIA], [driver::vkCreateImagePipeSurfaceFUCHSIA];
+        [instance::vkCreateImagePipeSurfaceFUCHSIA], [driver::vkCreateImagePipeSurfaceFUCHSIA], platform(target_os
+        = "fuchsia");
     vkCreateImageView: Device device, (1, 0), [], [trampoline::vkCreateImageView as PFN_vkCreateImageView], [], [],
         [device::vkCreateImageView], [];
     vkCreateIndirectCommandsLayoutEXT: Device device, (0, 0), [], [trampoline::vkCreateIndirectCommandsLayoutEXT as
@@ -1468,11 +1488,11 @@ rows! {
     vkCreateMacOSSurfaceMVK: Instance instance, (0, 0), [VK_MVK_macos_surface],
         [trampoline::vkCreateMacOSSurfaceMVK as PFN_vkCreateMacOSSurfaceMVK<App>],
         [terminator::vkCreateMacOSSurfaceMVK as PFN_vkCreateMacOSSurfaceMVK<Chain>], [],
-        [instance::vkCreateMacOSSurfaceMVK], [driver::vkCreateMacOSSurfaceMVK];
+        [instance::vkCreateMacOSSurfaceMVK], [driver::vkCreateMacOSSurfaceMVK], platform(target_os = "macos");
     vkCreateMetalSurfaceEXT: Instance instance, (0, 0), [VK_EXT_metal_surface],
         [trampoline::vkCreateMetalSurfaceEXT as PFN_vkCreateMetalSurfaceEXT<App>],
         [terminator::vkCreateMetalSurfaceEXT as PFN_vkCreateMetalSurfaceEXT<Chain>], [],
-        [instance::vkCreateMetalSurfaceEXT], [driver::vkCreateMetalSurfaceEXT];
+        [instance::vkCreateMetalSurfaceEXT], [driver::vkCreateMetalSurfaceEXT], platform(target_vendor = "apple");
     vkCreateMicromapEXT: Device device, (0, 0), [], [trampoline::vkCreateMicromapEXT as PFN_vkCreateMicromapEXT],
         [], [], [device::vkCreateMicromapEXT], [];
     vkCreateOpticalFlowSessionNV: Device device, (0, 0), [], [trampoline::vkCreateOpticalFlowSessionNV as
@@ -1508,7 +1528,7 @@ rows! {
     vkCreateScreenSurfaceQNX: Instance instance, (0, 0), [VK_QNX_screen_surface],
         [trampoline::vkCreateScreenSurfaceQNX as PFN_vkCreateScreenSurfaceQNX<App>],
         [terminator::vkCreateScreenSurfaceQNX as PFN_vkCreateScreenSurfaceQNX<Chain>], [],
-        [instance::vkCreateScreenSurfaceQNX], [driver::vkCreateScreenSurfaceQNX];
+        [instance::vkCreateScreenSurfaceQNX], [driver::vkCreateScreenSurfaceQNX], platform(target_os = "nto");
     vkCreateSemaphore: Device device, (1, 0), [], [trampoline::vkCreateSemaphore as PFN_vkCreateSemaphore], [], [],
         [device::vkCreateSemaphore], [];
     vkCreateShaderInstrumentationARM: Device device, (0, 0), [], [trampoline::vkCreateShaderInstrumentationARM as
@@ -1524,10 +1544,11 @@ rows! {
     vkCreateStreamDescriptorSurfaceGGP: Instance instance, (0, 0), [VK_GGP_stream_descriptor_surface],
         [trampoline::vkCreateStreamDescriptorSurfaceGGP as PFN_vkCreateStreamDescriptorSurfaceGGP<App>],
         [terminator::vkCreateStreamDescriptorSurfaceGGP as PFN_vkCreateStreamDescriptorSurfaceGGP<Chain>], [],
-        [instance::vkCreateStreamDescriptorSurfaceGGP], [driver::vkCreateStreamDescriptorSurfaceGGP];
+        [instance::vkCreateStreamDescriptorSurfaceGGP], [driver::vkCreateStreamDescriptorSurfaceGGP],
+        platform(any());
     vkCreateSurfaceOHOS: Instance instance, (0, 0), [VK_OHOS_surface], [trampoline::vkCreateSurfaceOHOS as
         PFN_vkCreateSurfaceOHOS<App>], [terminator::vkCreateSurfaceOHOS as PFN_vkCreateSurfaceOHOS<Chain>], [],
-        [instance::vkCreateSurfaceOHOS], [driver::vkCreateSurfaceOHOS];
+        [instance::vkCreateSurfaceOHOS], [driver::vkCreateSurfaceOHOS], platform(any());
     vkCreateSwapchainKHR: Device device, (0, 0), [], [trampoline::vkCreateSwapchainKHR as
         PFN_vkCreateSwapchainKHR<App>], [terminator::vkCreateSwapchainKHR as PFN_vkCreateSwapchainKHR<Chain>],
         [Device VK_KHR_swapchain], [device::vkCreateSwapchainKHR], [device_terminator::vkCreateSwapchainKHR];
@@ -1537,12 +1558,12 @@ rows! {
         PFN_vkCreateTensorViewARM], [], [], [device::vkCreateTensorViewARM], [];
     vkCreateUbmSurfaceSEC: Instance instance, (0, 0), [VK_SEC_ubm_surface], [trampoline::vkCreateUbmSurfaceSEC as
         PFN_vkCreateUbmSurfaceSEC<App>], [terminator::vkCreateUbmSurfaceSEC as PFN_vkCreateUbmSurfaceSEC<Chain>],
-        [], [instance::vkCreateUbmSurfaceSEC], [driver::vkCreateUbmSurfaceSEC];
+        [], [instance::vkCreateUbmSurfaceSEC], [driver::vkCreateUbmSurfaceSEC], platform(any());
     vkCreateValidationCacheEXT: Device device, (0, 0), [], [trampoline::vkCreateValidationCacheEXT as
         PFN_vkCreateValidationCacheEXT], [], [], [device::vkCreateValidationCacheEXT], [];
     vkCreateViSurfaceNN: Instance instance, (0, 0), [VK_NN_vi_surface], [trampoline::vkCreateViSurfaceNN as
         PFN_vkCreateViSurfaceNN<App>], [terminator::vkCreateViSurfaceNN as PFN_vkCreateViSurfaceNN<Chain>], [],
-        [instance::vkCreateViSurfaceNN], [driver::vkCreateViSurfaceNN];
+        [instance::vkCreateViSurfaceNN], [driver::vkCreateViSurfaceNN], platform(any());
     vkCreateVideoSessionKHR: Device device, (0, 0), [], [trampoline::vkCreateVideoSessionKHR as
         PFN_vkCreateVideoSessionKHR], [], [], [device::vkCreateVideoSessionKHR], [];
     vkCreateVideoSessionParametersKHR: Device device, (0, 0), [], [trampoline::vkCreateVideoSessionParametersKHR as
@@ -1550,18 +1571,20 @@ rows! {
     vkCreateWaylandSurfaceKHR: Instance instance, (0, 0), [VK_KHR_wayland_surface],
         [trampoline::vkCreateWaylandSurfaceKHR as PFN_vkCreateWaylandSurfaceKHR<App>],
         [terminator::vkCreateWaylandSurfaceKHR as PFN_vkCreateWaylandSurfaceKHR<Chain>], [],
-        [instance::vkCreateWaylandSurfaceKHR], [driver::vkCreateWaylandSurfaceKHR];
+        [instance::vkCreateWaylandSurfaceKHR], [driver::vkCreateWaylandSurfaceKHR], platform(any(target_os =
+        "linux", target_os = "freebsd"));
     vkCreateWin32SurfaceKHR: Instance instance, (0, 0), [VK_KHR_win32_surface],
         [trampoline::vkCreateWin32SurfaceKHR as PFN_vkCreateWin32SurfaceKHR<App>],
         [terminator::vkCreateWin32SurfaceKHR as PFN_vkCreateWin32SurfaceKHR<Chain>], [],
-        [instance::vkCreateWin32SurfaceKHR], [driver::vkCreateWin32SurfaceKHR];
+        [instance::vkCreateWin32SurfaceKHR], [driver::vkCreateWin32SurfaceKHR], platform(windows);
     vkCreateXcbSurfaceKHR: Instance instance, (0, 0), [VK_KHR_xcb_surface], [trampoline::vkCreateXcbSurfaceKHR as
         PFN_vkCreateXcbSurfaceKHR<App>], [terminator::vkCreateXcbSurfaceKHR as PFN_vkCreateXcbSurfaceKHR<Chain>],
-        [], [instance::vkCreateXcbSurfaceKHR], [driver::vkCreateXcbSurfaceKHR];
+        [], [instance::vkCreateXcbSurfaceKHR], [driver::vkCreateXcbSurfaceKHR], platform(any(target_os = "linux",
+        target_os = "freebsd"));
     vkCreateXlibSurfaceKHR: Instance instance, (0, 0), [VK_KHR_xlib_surface], [trampoline::vkCreateXlibSurfaceKHR
         as PFN_vkCreateXlibSurfaceKHR<App>], [terminator::vkCreateXlibSurfaceKHR as
         PFN_vkCreateXlibSurfaceKHR<Chain>], [], [instance::vkCreateXlibSurfaceKHR],
-        [driver::vkCreateXlibSurfaceKHR];
+        [driver::vkCreateXlibSurfaceKHR], platform(any(target_os = "linux", target_os = "freebsd"));
     vkDebugMarkerSetObjectNameEXT: Device device, (0, 0), [], [trampoline::vkDebugMarkerSetObjectNameEXT as
         PFN_vkDebugMarkerSetObjectNameEXT], [terminator::vkDebugMarkerSetObjectNameEXT as
         PFN_vkDebugMarkerSetObjectNameEXT], [Device VK_EXT_debug_marker], [device::vkDebugMarkerSetObjectNameEXT],
@@ -1583,7 +1606,8 @@ rows! {
     vkDestroyBuffer: Device device, (1, 0), [], [trampoline::vkDestroyBuffer as PFN_vkDestroyBuffer], [], [],
         [device::vkDestroyBuffer], [];
     vkDestroyBufferCollectionFUCHSIA: Device device, (0, 0), [], [trampoline::vkDestroyBufferCollectionFUCHSIA as
-        PFN_vkDestroyBufferCollectionFUCHSIA], [], [], [device::vkDestroyBufferCollectionFUCHSIA], [];
+        PFN_vkDestroyBufferCollectionFUCHSIA], [], [], [device::vkDestroyBufferCollectionFUCHSIA], [],
+        platform(target_os = "fuchsia");
     vkDestroyBufferView: Device device, (1, 0), [], [trampoline::vkDestroyBufferView as PFN_vkDestroyBufferView],
         [], [], [device::vkDestroyBufferView], [];
     vkDestroyCommandPool: Device device, (1, 0), [], [trampoline::vkDestroyCommandPool as
@@ -1746,7 +1770,8 @@ rows! {
         PFN_vkEnumeratePhysicalDevices<Chain>], [], [instance::vkEnumeratePhysicalDevices],
         [driver::vkEnumeratePhysicalDevices];
     vkExportMetalObjectsEXT: Device device, (0, 0), [], [trampoline::vkExportMetalObjectsEXT as
-        PFN_vkExportMetalObjectsEXT], [], [], [device::vkExportMetalObjectsEXT], [];
+        PFN_vkExportMetalObjectsEXT], [], [], [device::vkExportMetalObjectsEXT], [], platform(target_vendor =
+        "apple");
     vkFlushMappedMemoryRanges: Device device, (1, 0), [], [trampoline::vkFlushMappedMemoryRanges as
         PFN_vkFlushMappedMemoryRanges], [], [], [device::vkFlushMappedMemoryRanges], [];
     vkFreeCommandBuffers: Device device, (1, 0), [], [trampoline::vkFreeCommandBuffers as
@@ -1774,10 +1799,10 @@ rows! {
     vkGetAndroidHardwareBufferPropertiesANDROID: Device device, (0, 0), [],
         [trampoline::vkGetAndroidHardwareBufferPropertiesANDROID as
         PFN_vkGetAndroidHardwareBufferPropertiesANDROID], [], [],
-        [device::vkGetAndroidHardwareBufferPropertiesANDROID], [];
+        [device::vkGetAndroidHardwareBufferPropertiesANDROID], [], platform(target_os = "android");
     vkGetBufferCollectionPropertiesFUCHSIA: Device device, (0, 0), [],
         [trampoline::vkGetBufferCollectionPropertiesFUCHSIA as PFN_vkGetBufferCollectionPropertiesFUCHSIA], [], [],
-        [device::vkGetBufferCollectionPropertiesFUCHSIA], [];
+        [device::vkGetBufferCollectionPropertiesFUCHSIA], [], platform(target_os = "fuchsia");
     vkGetBufferDeviceAddress: Device device, (1, 2), [], [trampoline::vkGetBufferDeviceAddress as
         PFN_vkGetBufferDeviceAddress], [], [], [device::vkGetBufferDeviceAddress], [];
     vkGetBufferDeviceAddressEXT: Device device, (0, 0), [], [trampoline::vkGetBufferDeviceAddressEXT as
@@ -1876,7 +1901,7 @@ rows! {
         [terminator::vkGetDeviceGroupSurfacePresentModes2EXT as
         PFN_vkGetDeviceGroupSurfacePresentModes2EXT<Chain>], [Device VK_EXT_full_screen_exclusive],
         [device::vkGetDeviceGroupSurfacePresentModes2EXT],
-        [device_terminator::vkGetDeviceGroupSurfacePresentModes2EXT];
+        [device_terminator::vkGetDeviceGroupSurfacePresentModes2EXT], platform(windows);
     vkGetDeviceGroupSurfacePresentModesKHR: Device device, (0, 0), [VK_KHR_surface],
         [trampoline::vkGetDeviceGroupSurfacePresentModesKHR as PFN_vkGetDeviceGroupSurfacePresentModesKHR<App>],
         [terminator::vkGetDeviceGroupSurfacePresentModesKHR as PFN_vkGetDeviceGroupSurfacePresentModesKHR<Chain>],
@@ -1968,7 +1993,7 @@ rows! {
     vkGetFenceStatus: Device device, (1, 0), [], [trampoline::vkGetFenceStatus as PFN_vkGetFenceStatus], [], [],
         [device::vkGetFenceStatus], [];
     vkGetFenceWin32HandleKHR: Device device, (0, 0), [], [trampoline::vkGetFenceWin32HandleKHR as
-        PFN_vkGetFenceWin32HandleKHR], [], [], [device::vkGetFenceWin32HandleKHR], [];
+        PFN_vkGetFenceWin32HandleKHR], [], [], [device::vkGetFenceWin32HandleKHR], [], platform(windows);
     vkGetFramebufferTilePropertiesQCOM: Device device, (0, 0), [], [trampoline::vkGetFramebufferTilePropertiesQCOM
         as PFN_vkGetFramebufferTilePropertiesQCOM], [], [], [device::vkGetFramebufferTilePropertiesQCOM], [];
     vkGetGeneratedCommandsMemoryRequirementsEXT: Device device, (0, 0), [],
@@ -2033,7 +2058,7 @@ rows! {
         PFN_vkGetLatencyTimingsNV], [], [], [device::vkGetLatencyTimingsNV], [];
     vkGetMemoryAndroidHardwareBufferANDROID: Device device, (0, 0), [],
         [trampoline::vkGetMemoryAndroidHardwareBufferANDROID as PFN_vkGetMemoryAndroidHardwareBufferANDROID], [],
-        [], [device::vkGetMemoryAndroidHardwareBufferANDROID], [];
+        [], [device::vkGetMemoryAndroidHardwareBufferANDROID], [], platform(target_os = "android");
     vkGetMemoryFdKHR: Device device, (0, 0), [], [trampoline::vkGetMemoryFdKHR as PFN_vkGetMemoryFdKHR], [], [],
         [device::vkGetMemoryFdKHR], [];
     vkGetMemoryFdPropertiesKHR: Device device, (0, 0), [], [trampoline::vkGetMemoryFdPropertiesKHR as
@@ -2042,30 +2067,33 @@ rows! {
         [trampoline::vkGetMemoryHostPointerPropertiesEXT as PFN_vkGetMemoryHostPointerPropertiesEXT], [], [],
         [device::vkGetMemoryHostPointerPropertiesEXT], [];
     vkGetMemoryMetalHandleEXT: Device device, (0, 0), [], [trampoline::vkGetMemoryMetalHandleEXT as
-        PFN_vkGetMemoryMetalHandleEXT], [], [], [device::vkGetMemoryMetalHandleEXT], [];
+        PFN_vkGetMemoryMetalHandleEXT], [], [], [device::vkGetMemoryMetalHandleEXT], [], platform(target_vendor =
+        "apple");
     vkGetMemoryMetalHandlePropertiesEXT: Device device, (0, 0), [],
         [trampoline::vkGetMemoryMetalHandlePropertiesEXT as PFN_vkGetMemoryMetalHandlePropertiesEXT], [], [],
-        [device::vkGetMemoryMetalHandlePropertiesEXT], [];
+        [device::vkGetMemoryMetalHandlePropertiesEXT], [], platform(target_vendor = "apple");
     vkGetMemoryNativeBufferOHOS: Device device, (0, 0), [], [trampoline::vkGetMemoryNativeBufferOHOS as
-        PFN_vkGetMemoryNativeBufferOHOS], [], [], [device::vkGetMemoryNativeBufferOHOS], [];
+        PFN_vkGetMemoryNativeBufferOHOS], [], [], [device::vkGetMemoryNativeBufferOHOS], [], platform(any());
     vkGetMemoryRemoteAddressNV: Device device, (0, 0), [], [trampoline::vkGetMemoryRemoteAddressNV as
         PFN_vkGetMemoryRemoteAddressNV], [], [], [device::vkGetMemoryRemoteAddressNV], [];
     vkGetMemoryWin32HandleKHR: Device device, (0, 0), [], [trampoline::vkGetMemoryWin32HandleKHR as
-        PFN_vkGetMemoryWin32HandleKHR], [], [], [device::vkGetMemoryWin32HandleKHR], [];
+        PFN_vkGetMemoryWin32HandleKHR], [], [], [device::vkGetMemoryWin32HandleKHR], [], platform(windows);
     vkGetMemoryWin32HandleNV: Device device, (0, 0), [], [trampoline::vkGetMemoryWin32HandleNV as
-        PFN_vkGetMemoryWin32HandleNV], [], [], [device::vkGetMemoryWin32HandleNV], [];
+        PFN_vkGetMemoryWin32HandleNV], [], [], [device::vkGetMemoryWin32HandleNV], [], platform(windows);
     vkGetMemoryWin32HandlePropertiesKHR: Device device, (0, 0), [],
         [trampoline::vkGetMemoryWin32HandlePropertiesKHR as PFN_vkGetMemoryWin32HandlePropertiesKHR], [], [],
-        [device::vkGetMemoryWin32HandlePropertiesKHR], [];
+        [device::vkGetMemoryWin32HandlePropertiesKHR], [], platform(windows);
     vkGetMemoryZirconHandleFUCHSIA: Device device, (0, 0), [], [trampoline::vkGetMemoryZirconHandleFUCHSIA as
-        PFN_vkGetMemoryZirconHandleFUCHSIA], [], [], [device::vkGetMemoryZirconHandleFUCHSIA], [];
+        PFN_vkGetMemoryZirconHandleFUCHSIA], [], [], [device::vkGetMemoryZirconHandleFUCHSIA], [],
+        platform(target_os = "fuchsia");
     vkGetMemoryZirconHandlePropertiesFUCHSIA: Device device, (0, 0), [],
         [trampoline::vkGetMemoryZirconHandlePropertiesFUCHSIA as PFN_vkGetMemoryZirconHandlePropertiesFUCHSIA], [],
-        [], [device::vkGetMemoryZirconHandlePropertiesFUCHSIA], [];
+        [], [device::vkGetMemoryZirconHandlePropertiesFUCHSIA], [], platform(target_os = "fuchsia");
     vkGetMicromapBuildSizesEXT: Device device, (0, 0), [], [trampoline::vkGetMicromapBuildSizesEXT as
         PFN_vkGetMicromapBuildSizesEXT], [], [], [device::vkGetMicromapBuildSizesEXT], [];
     vkGetNativeBufferPropertiesOHOS: Device device, (0, 0), [], [trampoline::vkGetNativeBufferPropertiesOHOS as
-        PFN_vkGetNativeBufferPropertiesOHOS], [], [], [device::vkGetNativeBufferPropertiesOHOS], [];
+        PFN_vkGetNativeBufferPropertiesOHOS], [], [], [device::vkGetNativeBufferPropertiesOHOS], [],
+        platform(any());
     vkGetPartitionedAccelerationStructuresBuildSizesNV: Device device, (0, 0), [],
         [trampoline::vkGetPartitionedAccelerationStructuresBuildSizesNV as
         PFN_vkGetPartitionedAccelerationStructuresBuildSizesNV], [], [],
@@ -2135,7 +2163,7 @@ rows! {
         [terminator::vkGetPhysicalDeviceDirectFBPresentationSupportEXT as
         PFN_vkGetPhysicalDeviceDirectFBPresentationSupportEXT<Chain>], [],
         [instance::vkGetPhysicalDeviceDirectFBPresentationSupportEXT],
-        [driver::vkGetPhysicalDeviceDirectFBPresentationSupportEXT];
+        [driver::vkGetPhysicalDeviceDirectFBPresentationSupportEXT], platform(any());
     vkGetPhysicalDeviceDisplayPlaneProperties2KHR: PhysicalDevice physicalDevice, (0, 0),
         [VK_KHR_get_display_properties2], [trampoline::vkGetPhysicalDeviceDisplayPlaneProperties2KHR as
         PFN_vkGetPhysicalDeviceDisplayPlaneProperties2KHR<App>],
@@ -2367,7 +2395,7 @@ rows! {
         [terminator::vkGetPhysicalDeviceScreenPresentationSupportQNX as
         PFN_vkGetPhysicalDeviceScreenPresentationSupportQNX<Chain>], [],
         [instance::vkGetPhysicalDeviceScreenPresentationSupportQNX],
-        [driver::vkGetPhysicalDeviceScreenPresentationSupportQNX];
+        [driver::vkGetPhysicalDeviceScreenPresentationSupportQNX], platform(target_os = "nto");
     vkGetPhysicalDeviceSparseImageFormatProperties: PhysicalDevice physicalDevice, (1, 0), [],
         [trampoline::vkGetPhysicalDeviceSparseImageFormatProperties as
         PFN_vkGetPhysicalDeviceSparseImageFormatProperties<App>],
@@ -2429,7 +2457,7 @@ rows! {
         [terminator::vkGetPhysicalDeviceSurfacePresentModes2EXT as
         PFN_vkGetPhysicalDeviceSurfacePresentModes2EXT<Chain>], [],
         [instance::vkGetPhysicalDeviceSurfacePresentModes2EXT],
-        [driver::vkGetPhysicalDeviceSurfacePresentModes2EXT];
+        [driver::vkGetPhysicalDeviceSurfacePresentModes2EXT], platform(windows);
     vkGetPhysicalDeviceSurfacePresentModesKHR: PhysicalDevice physicalDevice, (0, 0), [VK_KHR_surface],
         [trampoline::vkGetPhysicalDeviceSurfacePresentModesKHR as
         PFN_vkGetPhysicalDeviceSurfacePresentModesKHR<App>], [terminator::vkGetPhysicalDeviceSurfacePresentModesKHR
@@ -2453,7 +2481,7 @@ rows! {
         [terminator::vkGetPhysicalDeviceUbmPresentationSupportSEC as
         PFN_vkGetPhysicalDeviceUbmPresentationSupportSEC<Chain>], [],
         [instance::vkGetPhysicalDeviceUbmPresentationSupportSEC],
-        [driver::vkGetPhysicalDeviceUbmPresentationSupportSEC];
+        [driver::vkGetPhysicalDeviceUbmPresentationSupportSEC], platform(any());
     vkGetPhysicalDeviceVideoCapabilitiesKHR: PhysicalDevice physicalDevice, (0, 0), [],
         [trampoline::vkGetPhysicalDeviceVideoCapabilitiesKHR as PFN_vkGetPhysicalDeviceVideoCapabilitiesKHR<App>],
         [terminator::vkGetPhysicalDeviceVideoCapabilitiesKHR as
@@ -2479,28 +2507,31 @@ rows! {
         [terminator::vkGetPhysicalDeviceWaylandPresentationSupportKHR as
         PFN_vkGetPhysicalDeviceWaylandPresentationSupportKHR<Chain>], [],
         [instance::vkGetPhysicalDeviceWaylandPresentationSupportKHR],
-        [driver::vkGetPhysicalDeviceWaylandPresentationSupportKHR];
+        [driver::vkGetPhysicalDeviceWaylandPresentationSupportKHR], platform(any(target_os = "linux", target_os =
+        "freebsd"));
     vkGetPhysicalDeviceWin32PresentationSupportKHR: PhysicalDevice physicalDevice, (0, 0), [VK_KHR_win32_surface],
         [trampoline::vkGetPhysicalDeviceWin32PresentationSupportKHR as
         PFN_vkGetPhysicalDeviceWin32PresentationSupportKHR<App>],
         [terminator::vkGetPhysicalDeviceWin32PresentationSupportKHR as
         PFN_vkGetPhysicalDeviceWin32PresentationSupportKHR<Chain>], [],
         [instance::vkGetPhysicalDeviceWin32PresentationSupportKHR],
-        [driver::vkGetPhysicalDeviceWin32PresentationSupportKHR];
+        [driver::vkGetPhysicalDeviceWin32PresentationSupportKHR], platform(windows);
     vkGetPhysicalDeviceXcbPresentationSupportKHR: PhysicalDevice physicalDevice, (0, 0), [VK_KHR_xcb_surface],
         [trampoline::vkGetPhysicalDeviceXcbPresentationSupportKHR as
         PFN_vkGetPhysicalDeviceXcbPresentationSupportKHR<App>],
         [terminator::vkGetPhysicalDeviceXcbPresentationSupportKHR as
         PFN_vkGetPhysicalDeviceXcbPresentationSupportKHR<Chain>], [],
         [instance::vkGetPhysicalDeviceXcbPresentationSupportKHR],
-        [driver::vkGetPhysicalDeviceXcbPresentationSupportKHR];
+        [driver::vkGetPhysicalDeviceXcbPresentationSupportKHR], platform(any(target_os = "linux", target_os =
+        "freebsd"));
     vkGetPhysicalDeviceXlibPresentationSupportKHR: PhysicalDevice physicalDevice, (0, 0), [VK_KHR_xlib_surface],
         [trampoline::vkGetPhysicalDeviceXlibPresentationSupportKHR as
         PFN_vkGetPhysicalDeviceXlibPresentationSupportKHR<App>],
         [terminator::vkGetPhysicalDeviceXlibPresentationSupportKHR as
         PFN_vkGetPhysicalDeviceXlibPresentationSupportKHR<Chain>], [],
         [instance::vkGetPhysicalDeviceXlibPresentationSupportKHR],
-        [driver::vkGetPhysicalDeviceXlibPresentationSupportKHR];
+        [driver::vkGetPhysicalDeviceXlibPresentationSupportKHR], platform(any(target_os = "linux", target_os =
+        "freebsd"));
     vkGetPipelineBinaryDataKHR: Device device, (0, 0), [], [trampoline::vkGetPipelineBinaryDataKHR as
         PFN_vkGetPipelineBinaryDataKHR], [], [], [device::vkGetPipelineBinaryDataKHR], [];
     vkGetPipelineCacheData: Device device, (1, 0), [], [trampoline::vkGetPipelineCacheData as
@@ -2538,7 +2569,8 @@ rows! {
     vkGetRandROutputDisplayEXT: PhysicalDevice physicalDevice, (0, 0), [VK_EXT_acquire_xlib_display],
         [trampoline::vkGetRandROutputDisplayEXT as PFN_vkGetRandROutputDisplayEXT<App>],
         [terminator::vkGetRandROutputDisplayEXT as PFN_vkGetRandROutputDisplayEXT<Chain>], [],
-        [instance::vkGetRandROutputDisplayEXT], [driver::vkGetRandROutputDisplayEXT];
+        [instance::vkGetRandROutputDisplayEXT], [driver::vkGetRandROutputDisplayEXT], platform(any(target_os =
+        "linux", target_os = "freebsd"));
     vkGetRayTracingCaptureReplayShaderGroupHandlesKHR: Device device, (0, 0), [],
         [trampoline::vkGetRayTracingCaptureReplayShaderGroupHandlesKHR as
         PFN_vkGetRayTracingCaptureReplayShaderGroupHandlesKHR], [], [],
@@ -2564,7 +2596,8 @@ rows! {
         [trampoline::vkGetSamplerOpaqueCaptureDescriptorDataEXT as PFN_vkGetSamplerOpaqueCaptureDescriptorDataEXT],
         [], [], [device::vkGetSamplerOpaqueCaptureDescriptorDataEXT], [];
     vkGetScreenBufferPropertiesQNX: Device device, (0, 0), [], [trampoline::vkGetScreenBufferPropertiesQNX as
-        PFN_vkGetScreenBufferPropertiesQNX], [], [], [device::vkGetScreenBufferPropertiesQNX], [];
+        PFN_vkGetScreenBufferPropertiesQNX], [], [], [device::vkGetScreenBufferPropertiesQNX], [],
+        platform(target_os = "nto");
     vkGetSemaphoreCounterValue: Device device, (1, 2), [], [trampoline::vkGetSemaphoreCounterValue as
         PFN_vkGetSemaphoreCounterValue], [], [], [device::vkGetSemaphoreCounterValue], [];
     vkGetSemaphoreCounterValueKHR: Device device, (0, 0), [], [trampoline::vkGetSemaphoreCounterValueKHR as
@@ -2572,9 +2605,10 @@ rows! {
     vkGetSemaphoreFdKHR: Device device, (0, 0), [], [trampoline::vkGetSemaphoreFdKHR as PFN_vkGetSemaphoreFdKHR],
         [], [], [device::vkGetSemaphoreFdKHR], [];
     vkGetSemaphoreWin32HandleKHR: Device device, (0, 0), [], [trampoline::vkGetSemaphoreWin32HandleKHR as
-        PFN_vkGetSemaphoreWin32HandleKHR], [], [], [device::vkGetSemaphoreWin32HandleKHR], [];
+        PFN_vkGetSemaphoreWin32HandleKHR], [], [], [device::vkGetSemaphoreWin32HandleKHR], [], platform(windows);
     vkGetSemaphoreZirconHandleFUCHSIA: Device device, (0, 0), [], [trampoline::vkGetSemaphoreZirconHandleFUCHSIA as
-        PFN_vkGetSemaphoreZirconHandleFUCHSIA], [], [], [device::vkGetSemaphoreZirconHandleFUCHSIA], [];
+        PFN_vkGetSemaphoreZirconHandleFUCHSIA], [], [], [device::vkGetSemaphoreZirconHandleFUCHSIA], [],
+        platform(target_os = "fuchsia");
     vkGetShaderBinaryDataEXT: Device device, (0, 0), [], [trampoline::vkGetShaderBinaryDataEXT as
         PFN_vkGetShaderBinaryDataEXT], [], [], [device::vkGetShaderBinaryDataEXT], [];
     vkGetShaderInfoAMD: Device device, (0, 0), [], [trampoline::vkGetShaderInfoAMD as PFN_vkGetShaderInfoAMD], [],
@@ -2618,18 +2652,19 @@ rows! {
         [device::vkGetVideoSessionMemoryRequirementsKHR], [];
     vkGetWinrtDisplayNV: PhysicalDevice physicalDevice, (0, 0), [], [trampoline::vkGetWinrtDisplayNV as
         PFN_vkGetWinrtDisplayNV<App>], [terminator::vkGetWinrtDisplayNV as PFN_vkGetWinrtDisplayNV<Chain>], [],
-        [instance::vkGetWinrtDisplayNV], [driver::vkGetWinrtDisplayNV];
+        [instance::vkGetWinrtDisplayNV], [driver::vkGetWinrtDisplayNV], platform(windows);
     vkImportFenceFdKHR: Device device, (0, 0), [], [trampoline::vkImportFenceFdKHR as PFN_vkImportFenceFdKHR], [],
         [], [device::vkImportFenceFdKHR], [];
     vkImportFenceWin32HandleKHR: Device device, (0, 0), [], [trampoline::vkImportFenceWin32HandleKHR as
-        PFN_vkImportFenceWin32HandleKHR], [], [], [device::vkImportFenceWin32HandleKHR], [];
+        PFN_vkImportFenceWin32HandleKHR], [], [], [device::vkImportFenceWin32HandleKHR], [], platform(windows);
     vkImportSemaphoreFdKHR: Device device, (0, 0), [], [trampoline::vkImportSemaphoreFdKHR as
         PFN_vkImportSemaphoreFdKHR], [], [], [device::vkImportSemaphoreFdKHR], [];
     vkImportSemaphoreWin32HandleKHR: Device device, (0, 0), [], [trampoline::vkImportSemaphoreWin32HandleKHR as
-        PFN_vkImportSemaphoreWin32HandleKHR], [], [], [device::vkImportSemaphoreWin32HandleKHR], [];
+        PFN_vkImportSemaphoreWin32HandleKHR], [], [], [device::vkImportSemaphoreWin32HandleKHR], [],
+        platform(windows);
     vkImportSemaphoreZirconHandleFUCHSIA: Device device, (0, 0), [],
         [trampoline::vkImportSemaphoreZirconHandleFUCHSIA as PFN_vkImportSemaphoreZirconHandleFUCHSIA], [], [],
-        [device::vkImportSemaphoreZirconHandleFUCHSIA], [];
+        [device::vkImportSemaphoreZirconHandleFUCHSIA], [], platform(target_os = "fuchsia");
     vkInitializePerformanceApiINTEL: Device device, (0, 0), [], [trampoline::vkInitializePerformanceApiINTEL as
         PFN_vkInitializePerformanceApiINTEL], [], [], [device::vkInitializePerformanceApiINTEL], [];
     vkInvalidateMappedMemoryRanges: Device device, (1, 0), [], [trampoline::vkInvalidateMappedMemoryRanges as
@@ -2697,7 +2732,7 @@ rows! {
         PFN_vkReleaseDisplayEXT<Chain>], [], [instance::vkReleaseDisplayEXT], [driver::vkReleaseDisplayEXT];
     vkReleaseFullScreenExclusiveModeEXT: Device device, (0, 0), [],
         [trampoline::vkReleaseFullScreenExclusiveModeEXT as PFN_vkReleaseFullScreenExclusiveModeEXT], [], [],
-        [device::vkReleaseFullScreenExclusiveModeEXT], [];
+        [device::vkReleaseFullScreenExclusiveModeEXT], [], platform(windows);
     vkReleasePerformanceConfigurationINTEL: Device device, (0, 0), [],
         [trampoline::vkReleasePerformanceConfigurationINTEL as PFN_vkReleasePerformanceConfigurationINTEL], [], [],
         [device::vkReleasePerformanceConfigurationINTEL], [];
@@ -2726,11 +2761,11 @@ rows! {
     vkSetBufferCollectionBufferConstraintsFUCHSIA: Device device, (0, 0), [],
         [trampoline::vkSetBufferCollectionBufferConstraintsFUCHSIA as
         PFN_vkSetBufferCollectionBufferConstraintsFUCHSIA], [], [],
-        [device::vkSetBufferCollectionBufferConstraintsFUCHSIA], [];
+        [device::vkSetBufferCollectionBufferConstraintsFUCHSIA], [], platform(target_os = "fuchsia");
     vkSetBufferCollectionImageConstraintsFUCHSIA: Device device, (0, 0), [],
         [trampoline::vkSetBufferCollectionImageConstraintsFUCHSIA as
         PFN_vkSetBufferCollectionImageConstraintsFUCHSIA], [], [],
-        [device::vkSetBufferCollectionImageConstraintsFUCHSIA], [];
+        [device::vkSetBufferCollectionImageConstraintsFUCHSIA], [], platform(target_os = "fuchsia");
     vkSetDebugUtilsObjectNameEXT: Device device, (0, 0), [VK_EXT_debug_utils],
         [trampoline::vkSetDebugUtilsObjectNameEXT as PFN_vkSetDebugUtilsObjectNameEXT],
         [terminator::vkSetDebugUtilsObjectNameEXT as PFN_vkSetDebugUtilsObjectNameEXT], [Instance

@@ -50,7 +50,11 @@ fn row(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {
     let device_gate = device_gate(&command.device_gate);
     let slots = slots(plan, command);
     let parameter = parameter(command);
-    quote!(#name: #level #parameter, (#major, #minor), #gate, [#trampoline], [#terminator], #device_gate, #slots;)
+    let platform = command.platform.map(|predicate| {
+        let predicate: TokenStream = predicate.parse().unwrap_or_default();
+        quote!(, platform(#predicate))
+    });
+    quote!(#name: #level #parameter, (#major, #minor), #gate, [#trampoline], [#terminator], #device_gate, #slots #platform;)
 }
 
 /// The parameter that a trampoline checks.

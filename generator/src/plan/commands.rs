@@ -4,7 +4,7 @@ use super::check;
 use super::problem::{Code, Problem, Problems};
 use super::special::{Predicates, Reason};
 use super::types::TypePlan;
-use crate::policy::{Absent, End, Entry, ExportList, Policy, Treatment};
+use crate::policy::{Absent, End, Entry, ExportList, PlatformPolicy, Policy, Treatment};
 use std::collections::{BTreeMap, BTreeSet};
 use vk_registry::model::{CType, Command, ExtensionKind, Level, Registry};
 
@@ -39,6 +39,15 @@ pub enum Export<'a> {
     Where(&'a str, &'a [ExportList]),
 }
 
+/// The `cfg` predicate that holds on no target.
+const NOWHERE: &str = "any()";
+
+/// A platform that the policy does not list: no target builds it.
+static UNLISTED: PlatformPolicy = PlatformPolicy {
+    cfg: None,
+    lists: Vec::new(),
+};
+
 /// What becomes of one command.
 #[derive(Clone, Debug)]
 pub struct CommandPlan<'a> {
@@ -64,6 +73,8 @@ pub struct CommandPlan<'a> {
     pub device_gate: DeviceGate<'a>,
     /// Exported or not.
     pub export: Export<'a>,
+    /// The `cfg` predicate of its platform, if it belongs to one; that of a platform which no target builds never holds.
+    pub platform: Option<&'a str>,
     /// What it returns.
     pub returned: CType,
     /// Whether its type has a level parameter.
@@ -169,6 +180,7 @@ impl<'a> Context<'a> {
             gate: self.gate(command),
             device_gate: self.device_gate(treatment),
             export: self.export(command),
+            platform: self.platform(command).map(|row| row.cfg.as_deref().unwrap_or(NOWHERE)),
             returned,
             generic,
         }
@@ -219,16 +231,19 @@ impl<'a> Context<'a> {
         if command.core.is_none() && !command.providers.iter().any(|provider| listed(&provider.extension)) {
             return Export::No;
         }
-        // Provisional is a maturity, not an operating system (GEN-54).
-        let Some(platform) = command.platform.as_ref().filter(|word| *word != "provisional") else {
-            return Export::Everywhere;
-        };
-        match self.policy.platforms.get(platform) {
+        match self.platform(command) {
+            None => Export::Everywhere,
             Some(row) => row
                 .cfg
                 .as_ref()
                 .map_or(Export::No, |cfg| Export::Where(cfg, &row.lists)),
-            None => Export::No,
         }
+    }
+
+    /// The platform that a command belongs to.
+    fn platform(&self, command: &Command) -> Option<&'a PlatformPolicy> {
+        // Provisional is a maturity, not an operating system (GEN-54).
+        let platform = command.platform.as_ref().filter(|word| *word != "provisional")?;
+        Some(self.policy.platforms.get(platform).unwrap_or(&UNLISTED))
     }
 }

@@ -66,6 +66,7 @@ unsafe fn decide(handle: InstanceHandle<App>, name: Uncounted<'_>, command: Opti
         return seam::reject(row::vkGetInstanceProcAddr);
     };
     match row {
+        Some(row) if !row.is_built => None,
         Some(row) => match row.gate() {
             Gate::Always => Some(row.trampoline()),
             Gate::Instance(any) => Some(row.trampoline()).filter(|_| instance.enabled.get().intersects(any)),

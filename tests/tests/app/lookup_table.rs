@@ -49,8 +49,8 @@ fn found(command: &Command, minor: u32, enabled: &[&str]) -> bool {
     }
     let gate = command.gate();
     let open = gate.is_empty() || gate.iter().any(|one| enabled.contains(one));
-    // Commands of device extensions are always found, whatever platform they are for (APP-29, GEN-52).
-    command.core.is_some() || (command.on_linux() || command.of_device_extension()) && open
+    // Commands of device extensions are always found, but for those of other platforms (APP-29, GEN-52).
+    command.core.is_some() || command.on_linux() && open
 }
 
 fn check(vk: &Vk, minor: u32, enabled: &[&str]) {

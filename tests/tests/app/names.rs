@@ -56,16 +56,6 @@ impl Command {
             .is_none_or(|platform| ["xlib", "xcb", "wayland", "xlib_xrandr", "provisional"].contains(&platform))
     }
 
-    /// True when a device extension provides the command: such commands are known on every platform (GEN-52, GEN-54).
-    pub(crate) fn of_device_extension(&self) -> bool {
-        let text = include_str!("../../../registry/snapshot/extensions.txt");
-        let is_device = |name: &str| {
-            let entry = text.split(&format!("extension {name}\n")).nth(1).unwrap_or_default();
-            entry.lines().find_map(|line| line.strip_prefix("  type ")) == Some("device")
-        };
-        self.extensions.iter().any(|extension| is_device(extension))
-    }
-
     /// The instance extensions of which one must be enabled (APP-27); empty for none.
     pub(crate) fn gate(&self) -> Vec<&'static str> {
         const SURFACE: [&str; 9] = [

@@ -1,10 +1,10 @@
-//! The two present-mode queries of `VK_EXT_full_screen_exclusive`. The extension belongs to Windows, but commands of device
-//! extensions are found on every platform (APP-29), so a driver that has them is served here too.
+//! The present-mode query of `VK_EXT_full_screen_exclusive` that a device has. The extension belongs to Windows, so an instance
+//! finds neither this command nor its sibling for physical devices elsewhere (APP-29); a device still asks its driver.
 
 use std::ptr;
 
 use loader_tests::ash::vk;
-use loader_tests::vk::{Commands, Device, Instance, count_from, two_call};
+use loader_tests::vk::{Commands, Device};
 use loader_tests::{Scene, call, case};
 
 const WSI: [&str; 3] = [
@@ -14,7 +14,6 @@ const WSI: [&str; 3] = [
 ];
 const FULL_SCREEN: &str = "VK_EXT_full_screen_exclusive";
 const OF_GROUP: &str = "vkGetDeviceGroupSurfacePresentModes2EXT";
-const OF_PHYSICAL: &str = "vkGetPhysicalDeviceSurfacePresentModes2EXT";
 
 fn driver(scene: &mut Scene, name: &str) {
     scene.usual_driver(name).line("device.extension", FULL_SCREEN);
@@ -76,70 +75,5 @@ fn drv_181_group_present_modes_of_a_surface_info() {
             outcome.all()
         );
         assert!(outcome.calls("refuses", OF_GROUP).is_empty(), "{}", outcome.all());
-    });
-}
-
-fn present_modes(
-    instance: &Instance<'_>,
-    name: &str,
-    surface: vk::SurfaceKHR,
-) -> Result<Vec<vk::PresentModeKHR>, vk::Result> {
-    let (device, strange) = (instance.named(name), stranger());
-    let info = vk::PhysicalDeviceSurfaceInfo2KHR {
-        p_next: ptr::from_ref(&strange).cast(),
-        surface,
-        ..Default::default()
-    };
-    two_call(|count, out| {
-        call!(
-            instance,
-            PFN_vkGetPhysicalDeviceSurfacePresentModes2EXT(device, &info, count, out)
-        )
-    })
-}
-
-/// DRV-179, DRV-181: the same for the query of a physical device; a NULL surface is passed on.
-#[test]
-fn drv_181_present_modes_of_a_surface_info() {
-    case(|scene| {
-        driver(scene, "a");
-        driver(scene, "refuses");
-        let outcome = scene.run(|vk| {
-            vk.add_lines("refuses", "fail vkCreateHeadlessSurfaceEXT -1000000001");
-            let instance = vk.instance_with("1.1", &WSI);
-            let surface = instance.headless_surface();
-            let fifo = Ok(vec![vk::PresentModeKHR::FIFO]);
-            let refused = Err(vk::Result::ERROR_NATIVE_WINDOW_IN_USE_KHR);
-            assert_eq!(present_modes(&instance, "gpu-a", surface), fifo);
-            assert_eq!(present_modes(&instance, "gpu-a", vk::SurfaceKHR::null()), fifo);
-            assert_eq!(present_modes(&instance, "gpu-refuses", surface), refused);
-            instance.destroy_surface(surface);
-        });
-        let outcome = outcome.ok();
-        let calls = outcome.calls("a", OF_PHYSICAL);
-        for wanted in ["pnext=[777000]", "surface=null"] {
-            assert_eq!(calls.iter().filter(|line| **line == wanted).count() % 2, 0, "{wanted}");
-            assert!(calls.contains(&wanted), "{}", outcome.all());
-        }
-    });
-}
-
-/// DRV-161 table: nothing older can answer for a driver without it.
-#[test]
-fn drv_161_present_modes_of_a_surface_info_on_a_driver_without_them_abort() {
-    case(|scene| {
-        scene.usual_driver("a");
-        let outcome = scene.run(|vk| {
-            let instance = vk.instance_with("1.1", &WSI);
-            let info = vk::PhysicalDeviceSurfaceInfo2KHR::default();
-            let _ = count_from(0, |count| {
-                call!(
-                    instance,
-                    PFN_vkGetPhysicalDeviceSurfacePresentModes2EXT(instance.first(), &info, count, ptr::null_mut())
-                )
-            });
-        });
-        outcome
-            .aborted("ICD associated with VkPhysicalDevice does not support GetPhysicalDeviceSurfacePresentModes2EXT");
     });
 }

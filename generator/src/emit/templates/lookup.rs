@@ -106,6 +106,8 @@ pub struct Row {
     pub parameter: Parameter,
     /// The [`rank`] of the core version that brought it.
     pub rank: u8,
+    /// Whether it belongs to no platform, or to one that this library is built for.
+    pub is_built: bool,
     gates: u8,
     /// Which of the terminators is its own, or [`NO_TERMINATOR`].
     terminator: u8,
@@ -376,11 +378,12 @@ struct Facts {
     device_gate: DeviceGate,
     slot: u16,
     driver_slot: u16,
+    is_built: bool,
 }
 
 impl Facts {
     const fn is_ungated(&self) -> bool {
-        matches!(self.gate, Gate::Always) && !matches!(self.level, Level::Global)
+        matches!(self.gate, Gate::Always) && !matches!(self.level, Level::Global) && self.is_built
     }
 
     const fn answer(&self) -> u16 {
@@ -421,6 +424,7 @@ const fn gates_and_rows() -> ([(Gate, DeviceGate); MOST_GATES], [Row; ROW_COUNT]
         level: Level::Global,
         parameter: Parameter(0),
         rank: 0,
+        is_built: false,
         gates: 0,
         terminator: NO_TERMINATOR,
     }; ROW_COUNT];
@@ -444,6 +448,7 @@ const fn gates_and_rows() -> ([(Gate, DeviceGate); MOST_GATES], [Row; ROW_COUNT]
             level: facts.level,
             parameter: facts.parameter,
             rank: rank(facts.core),
+            is_built: facts.is_built,
             gates: pair as u8,
             terminator: NO_TERMINATOR,
         };
@@ -496,12 +501,23 @@ macro_rules! has_terminator {
     };
 }
 
-/// A row: name, level and checked parameter, core version, gate, trampoline, terminator, gate of the terminator, slot, slot of the driver.
+/// Whether a platform's predicate holds.
+macro_rules! is_built {
+    () => {
+        true
+    };
+    ($platform:meta) => {
+        cfg!($platform)
+    };
+}
+
+/// A row: name, level and checked parameter, core version, gate, trampoline, terminator, gate of the terminator, slot, slot of the
+/// driver, platform.
 macro_rules! rows {
     ($(
         $name:ident: $level:ident $($parameter:ident)?, ($major:literal, $minor:literal), $gate:tt,
         [$trampoline:path as $trampoline_type:ty], [$($terminator:path as $terminator_type:ty)?], $device_gate:tt, $slot:tt,
-        $driver_slot:tt;
+        $driver_slot:tt $(, platform($platform:meta))?;
     )*) => {
         /// How many commands there are.
         pub const ROW_COUNT: usize = [$(stringify!($name)),*].len();
@@ -526,6 +542,7 @@ macro_rules! rows {
             device_gate: device_gate!($device_gate),
             slot: slot!($slot),
             driver_slot: slot!($driver_slot),
+            is_built: is_built!($($platform)?),
         }),*];
 
         functions!($($trampoline,)* $($($terminator,)?)*);

@@ -109,6 +109,8 @@ pub struct Row {
     pub parameter: Parameter,
     /// The [`rank`] of the core version that brought it.
     pub rank: u8,
+    /// Whether it belongs to no platform, or to one that this library is built for.
+    pub is_built: bool,
     gates: u8,
     /// Which of the terminators is its own, or [`NO_TERMINATOR`].
     terminator: u8,
@@ -379,11 +381,12 @@ struct Facts {
     device_gate: DeviceGate,
     slot: u16,
     driver_slot: u16,
+    is_built: bool,
 }
 
 impl Facts {
     const fn is_ungated(&self) -> bool {
-        matches!(self.gate, Gate::Always) && !matches!(self.level, Level::Global)
+        matches!(self.gate, Gate::Always) && !matches!(self.level, Level::Global) && self.is_built
     }
 
     const fn answer(&self) -> u16 {
@@ -424,6 +427,7 @@ const fn gates_and_rows() -> ([(Gate, DeviceGate); MOST_GATES], [Row; ROW_COUNT]
         level: Level::Global,
         parameter: Parameter(0),
         rank: 0,
+        is_built: false,
         gates: 0,
         terminator: NO_TERMINATOR,
     }; ROW_COUNT];
@@ -447,6 +451,7 @@ const fn gates_and_rows() -> ([(Gate, DeviceGate); MOST_GATES], [Row; ROW_COUNT]
             level: facts.level,
             parameter: facts.parameter,
             rank: rank(facts.core),
+            is_built: facts.is_built,
             gates: pair as u8,
             terminator: NO_TERMINATOR,
         };
@@ -499,12 +504,23 @@ macro_rules! has_terminator {
     };
 }
 
-/// A row: name, level and checked parameter, core version, gate, trampoline, terminator, gate of the terminator, slot, slot of the driver.
+/// Whether a platform's predicate holds.
+macro_rules! is_built {
+    () => {
+        true
+    };
+    ($platform:meta) => {
+        cfg!($platform)
+    };
+}
+
+/// A row: name, level and checked parameter, core version, gate, trampoline, terminator, gate of the terminator, slot, slot of the
+/// driver, platform.
 macro_rules! rows {
     ($(
         $name:ident: $level:ident $($parameter:ident)?, ($major:literal, $minor:literal), $gate:tt,
         [$trampoline:path as $trampoline_type:ty], [$($terminator:path as $terminator_type:ty)?], $device_gate:tt, $slot:tt,
-        $driver_slot:tt;
+        $driver_slot:tt $(, platform($platform:meta))?;
     )*) => {
         /// How many commands there are.
         pub const ROW_COUNT: usize = [$(stringify!($name)),*].len();
@@ -529,6 +545,7 @@ macro_rules! rows {
             device_gate: device_gate!($device_gate),
             slot: slot!($slot),
             driver_slot: slot!($driver_slot),
+            is_built: is_built!($($platform)?),
         }),*];
 
         functions!($($trampoline,)* $($($terminator,)?)*);
@@ -544,7 +561,7 @@ macro_rules! rows {
 rows! {
     vkAcquireFullScreenExclusiveModeEXT: Device device, (0, 0), [],
         [trampoline::vkAcquireFullScreenExclusiveModeEXT as PFN_vkAcquireFullScreenExclusiveModeEXT], [], [],
-        [device::vkAcquireFullScreenExclusiveModeEXT], [];
+        [device::vkAcquireFullScreenExclusiveModeEXT], [], platform(any());
     vkAllocateCommandBuffers: Device device, (1, 0), [], [trampoline::vkAllocateCommandBuffers as
         PFN_vkAllocateCommandBuffers], [], [], [device::vkAllocateCommandBuffers], [];
     vkCmdBeginDebugUtilsLabelEXT: Device commandBuffer, (0, 0), [VK_EXT_debug_utils],
@@ -567,7 +584,7 @@ rows! {
         [Device VK_KHR_swapchain], [device::vkCreateSwapchainKHR], [device_terminator::vkCreateSwapchainKHR];
     vkCreateXcbSurfaceKHR: Instance instance, (0, 0), [VK_KHR_xcb_surface], [trampoline::vkCreateXcbSurfaceKHR as
         PFN_vkCreateXcbSurfaceKHR<App>], [terminator::vkCreateXcbSurfaceKHR as PFN_vkCreateXcbSurfaceKHR<Chain>],
-        [], [instance::vkCreateXcbSurfaceKHR], [driver::vkCreateXcbSurfaceKHR];
+        [], [instance::vkCreateXcbSurfaceKHR], [driver::vkCreateXcbSurfaceKHR], platform(target_os = "linux");
     vkDestroyInstance: Instance instance, (1, 0), [], [trampoline::vkDestroyInstance as
         PFN_vkDestroyInstance<App>], [terminator::vkDestroyInstance as PFN_vkDestroyInstance<Chain>], [],
         [instance::vkDestroyInstance], [driver::vkDestroyInstance];
@@ -622,7 +639,7 @@ rows! {
         [terminator::vkGetPhysicalDeviceXcbPresentationSupportKHR as
         PFN_vkGetPhysicalDeviceXcbPresentationSupportKHR<Chain>], [],
         [instance::vkGetPhysicalDeviceXcbPresentationSupportKHR],
-        [driver::vkGetPhysicalDeviceXcbPresentationSupportKHR];
+        [driver::vkGetPhysicalDeviceXcbPresentationSupportKHR], platform(target_os = "linux");
     vkGetQueryPoolResults: Device device, (1, 0), [], [trampoline::vkGetQueryPoolResults as
         PFN_vkGetQueryPoolResults], [], [], [device::vkGetQueryPoolResults], [];
 }
