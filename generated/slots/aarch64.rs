@@ -5,6 +5,7 @@
 //! encoding that older processors take for no operation.
 
 use super::super::dispatch::{DeviceTable, InstanceTable, UNKNOWN_SLOTS};
+use super::DEVICE_ENDS;
 use crate::seam::{self, offsets};
 use core::arch::global_asm;
 
@@ -19,6 +20,7 @@ const MISSING: usize = 16;
 
 unsafe extern "C" {
     static vkl_device_thunks: u8;
+    static vkl_device_terminators: u8;
     static vkl_physical_device_thunks: u8;
     static vkl_physical_device_terminators: u8;
     static vkl_missing_device: u8;
@@ -55,24 +57,31 @@ macro_rules! local_symbol {
     };
 }
 
-// The dispatch table from the object's first word, and a jump through the slot.
-global_asm!(
-    ".text",
-    local_symbol!("vkl_device_thunks"),
-    ".set vkl_offset, 0",
-    ".rept {count}",
-    ".balign {size}",
-    "hint #34",
-    "ldr x16, [x0]",
-    "ldr x16, [x16, #{unknown} + vkl_offset]",
-    "br x16",
-    ".set vkl_offset, vkl_offset + 8",
-    ".endr",
-    ".org 2b + {count} * {size}",
-    count = const UNKNOWN_SLOTS,
-    size = const DEVICE_THUNK,
-    unknown = const offsets::DEVICE_UNKNOWN,
-);
+// The dispatch table from the object's first word, and a jump through a slot of the record that it begins.
+macro_rules! device_jumps {
+    ($label:literal, $count:expr, $slots:expr) => {
+        global_asm!(
+            ".text",
+            local_symbol!($label),
+            ".set vkl_offset, 0",
+            ".rept {count}",
+            ".balign {size}",
+            "hint #34",
+            "ldr x16, [x0]",
+            "ldr x16, [x16, #{slots} + vkl_offset]",
+            "br x16",
+            ".set vkl_offset, vkl_offset + 8",
+            ".endr",
+            ".org 2b + {count} * {size}",
+            count = const $count,
+            size = const DEVICE_THUNK,
+            slots = const $slots,
+        );
+    };
+}
+
+device_jumps!("vkl_device_thunks", UNKNOWN_SLOTS, offsets::DEVICE_UNKNOWN);
+device_jumps!("vkl_device_terminators", DEVICE_ENDS, offsets::DEVICE_ENDS);
 
 // The same with the instance's table, after replacing the handle.
 global_asm!(

@@ -9,7 +9,7 @@
 //!
 //! All stubs of a kind have the same size, so the address of one follows from its number.
 
-use super::dispatch::{DeviceTable, InstanceTable, Slot};
+use super::dispatch::{DeviceTable, InstanceTable, Slot, UNKNOWN_SLOTS};
 
 #[cfg(target_arch = "aarch64")]
 #[path = "aarch64.rs"]
@@ -67,6 +67,15 @@ pub fn device_thunk(index: usize) -> Slot {
 /// jumps through that slot of the instance's table.
 pub fn physical_device_thunk(index: usize) -> Slot {
     code::physical_device_thunks().and_then(|stubs| stubs.at(index))
+}
+
+/// How many device functions there are at the end of the chain: the known ones by their slots, then the unknown ones.
+pub const DEVICE_ENDS: usize = DeviceTable::SLOT_COUNT + UNKNOWN_SLOTS;
+
+/// What ends the chain for the device function `index` of [`DEVICE_ENDS`], whatever layers its device has above: jumps to
+/// what the device keeps for that function.
+pub fn device_terminator(index: usize) -> Slot {
+    code::device_terminators().and_then(|stubs| stubs.at(index))
 }
 
 /// What ends the chain for the unknown physical-device function `index`: replaces the handle by the driver's and jumps to

@@ -298,6 +298,8 @@ pub mod offsets {
     pub const NEWEST: usize = List::<Device>::NEWEST;
     /// Unknown slots of a device table.
     pub const DEVICE_UNKNOWN: usize = offset_of!(DeviceTable, unknown);
+    /// What the end of a device's chain has, behind its table.
+    pub const DEVICE_ENDS: usize = Device::ENDS;
     /// Unknown slots of an instance table.
     pub const INSTANCE_UNKNOWN: usize = offset_of!(InstanceTable, unknown);
     /// The chain's handle in an application's physical-device object.

@@ -10,7 +10,7 @@ use crate::generated::terminator;
 use crate::generated::types::{PFN_vkVoidFunction, VkDevice};
 use crate::instance::{Instance, InstanceDriver};
 use crate::os::SetOnce;
-use crate::proc_addr;
+use crate::proc_addr::{self, Ends};
 use crate::state::{self, Linked};
 use crate::table::{Entry, Slot};
 use crate::walks::Walks;
@@ -25,6 +25,7 @@ pub struct Device {
     table: DeviceTable,
     answers: Answers,
     record: Record,
+    ends: Ends,
 }
 
 /// What a device has beside its table.
@@ -92,6 +93,7 @@ impl Device {
                 proc_addr::write_empty_device_table(&raw mut (*device).table);
                 (&raw mut (*device).answers).write_bytes(0, 1);
                 (&raw mut (*device).record).write(record);
+                proc_addr::write_empty_ends(&raw mut (*device).ends);
             })
         }?;
         proc_addr::fill_own_answers(&device);
@@ -120,6 +122,14 @@ impl Device {
     pub fn answers(&self) -> &Answers {
         &self.answers
     }
+
+    /// What the end of its chain has of the functions that layers asked for.
+    pub fn ends(&self) -> &Ends {
+        &self.ends
+    }
+
+    /// Where [`Device::ends`] lie.
+    pub const ENDS: usize = core::mem::offset_of!(Self, ends);
 
     /// The instance it belongs to.
     pub fn instance(&self) -> &'static Instance {

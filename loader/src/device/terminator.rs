@@ -19,6 +19,7 @@ use crate::instance::InstanceDriver;
 use crate::journal::{LogBits, Sink};
 use crate::log::{self, Bytes, InstanceSink};
 use crate::physical_device::ChainPhysicalDevice;
+use crate::proc_addr;
 use crate::seam::{self, DEVICE_MAGIC};
 use crate::table::Slots;
 use core::ffi::{c_char, c_void};
@@ -140,6 +141,7 @@ impl Creation<'_> {
         let first = self.device.bottom().get().is_none();
         self.device.bottom().add(room, bottom);
         self.device.hide_newer_commands(maintenance5);
+        proc_addr::fill_ends(self.device);
         if first {
             publish(self.device);
         }

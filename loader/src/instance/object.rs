@@ -9,7 +9,7 @@ use crate::handle::{App, Chain, InstanceHandle};
 use crate::layer::InstanceLayers;
 use crate::os::{Mutex, SetOnce};
 use crate::physical_device::PhysicalDevices;
-use crate::proc_addr::UnknownFunctions;
+use crate::proc_addr::{AskedEnds, UnknownFunctions};
 use crate::seam::INSTANCE_MAGIC;
 use crate::settings::{DeviceConfiguration, Settings};
 use crate::slots::SlotTable;
@@ -65,6 +65,8 @@ pub struct Instance {
     pub physical_devices: Mutex<PhysicalDevices>,
     /// Names of functions the registry does not know.
     pub unknown: Mutex<UnknownFunctions>,
+    /// Device functions that layers asked the end of the chain for.
+    pub asked_ends: Mutex<AskedEnds>,
     /// Whether devices can be sorted by what properties2 tells (DRV-117).
     pub supports_properties2: AtomicU32,
 }
@@ -104,6 +106,7 @@ impl Instance {
                 drivers: Latest::new(allocator),
                 physical_devices: Mutex::new(PhysicalDevices::new(allocator)),
                 unknown: Mutex::new(UnknownFunctions::new()),
+                asked_ends: Mutex::new(AskedEnds::new()),
                 supports_properties2: AtomicU32::new(0),
             },
             allocator,

@@ -1,8 +1,8 @@
 //! What layers reach at the end of the chains (LAY-240, LAY-241, LAY-291, DRV-204, DRV-214).
 
-use super::unknown;
+use super::{ends, unknown};
 use crate::device::Device;
-use crate::generated::lookup::{self, DeviceGate, Gate, Level, Row, row};
+use crate::generated::lookup::{self, DeviceGate, Level, Row, row};
 use crate::generated::types::{PFN_vkVoidFunction, VkDevice};
 use crate::handle::{Chain, InstanceHandle};
 use crate::instance::{Instance, bottom_of_global};
@@ -39,11 +39,8 @@ pub unsafe fn bottom_get_instance_proc_addr(handle: InstanceHandle<Chain>, name:
     // SAFETY: by this function's contract.
     let instance = unsafe { seam::chain_instance(handle) }?;
     match row {
-        Some(row) if row.level != Level::Device => known(instance, row),
-        Some(row) if matches!(row.device_gate(), DeviceGate::Instance(any) if instance.enabled.get().intersects(any)) => {
-            row.terminator()
-        }
-        Some(_) => unrecognized(instance, name),
+        Some(row) if row.level != Level::Device => known(row),
+        Some(row) => device_command(instance, row).or_else(|| unrecognized(instance, name)),
         None => unknown::for_layer_physical_device(instance, name.into())
             .or_else(|| unknown::for_layer_device(instance, name.into()))
             .or_else(|| unrecognized(instance, name)),
@@ -79,16 +76,24 @@ pub unsafe extern "system" fn bottom_get_physical_device_proc_addr(
     // SAFETY: by this function's contract.
     let instance = unsafe { seam::chain_instance(handle) }?;
     match lookup::find(name.to_bytes()) {
-        Some(row) if matches!(row.level, Level::Instance | Level::PhysicalDevice) => known(instance, row),
+        Some(row) if matches!(row.level, Level::Instance | Level::PhysicalDevice) => known(row),
         Some(_) => None,
         None => unknown::for_layer_physical_device(instance, name.into()),
     }
 }
 
-fn known(instance: &Instance, row: &Row) -> PFN_vkVoidFunction {
-    match row.gate() {
-        Gate::Always => row.terminator(),
-        Gate::Instance(any) => row.terminator().filter(|_| instance.enabled.get().intersects(any)),
+/// The terminator of a command of an instance or physical device. Whether its extension is enabled is its own business:
+/// layers fill a table once and call what they were allowed to (LAY-240).
+fn known(row: &Row) -> PFN_vkVoidFunction {
+    row.terminator().filter(|_| row.is_built)
+}
+
+/// A function that leads to the driver on any device. What names, tags and labels the loader's own objects is only there
+/// while those exist.
+fn device_command(instance: &Instance, row: &Row) -> PFN_vkVoidFunction {
+    match row.device_gate() {
+        DeviceGate::Instance(any) => row.terminator().filter(|_| instance.enabled.get().intersects(any)),
+        DeviceGate::Always | DeviceGate::Device(_) => ends::for_layer(instance, row),
     }
 }
 

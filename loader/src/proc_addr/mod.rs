@@ -6,6 +6,7 @@
 
 mod bottom;
 mod device;
+mod ends;
 pub mod hash;
 mod instance;
 mod tables;
@@ -15,6 +16,7 @@ mod unknown;
 
 pub use bottom::{bottom_get_device_proc_addr, bottom_get_instance_proc_addr, bottom_get_physical_device_proc_addr};
 pub use device::{fill_own_answers, get_device_proc_addr};
+pub use ends::{Asked as AskedEnds, Ends, fill_ends, write_empty_ends};
 pub use instance::get_instance_proc_addr;
 pub use tables::{
     empty_instance_table, fill_device_table, fill_instance_table, fill_with_terminators, write_empty_device_table,

@@ -114,4 +114,5 @@ pub fn fill_device_table(device: &Device, gdpa: GetDeviceProcAddr, handle: VkDev
     }
     fill_own_answers(device);
     super::fill_unknown_of_device(device, gdpa, handle);
+    super::ends::fill_late_ends(device);
 }

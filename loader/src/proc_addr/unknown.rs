@@ -3,6 +3,7 @@
 //! A supported name gets a numbered slot for the life of the instance, and the caller gets a machine-code thunk that
 //! jumps through it. Physical-device and device functions have slots of their own.
 
+use super::ends;
 use crate::alloc::{HostAllocator, HostList, HostText, Made, OutOfMemory};
 use crate::device::Device;
 use crate::ffi::Uncounted;
@@ -14,7 +15,7 @@ use crate::instance::{Instance, InstanceDriver};
 use crate::journal::LogBits;
 use crate::layer::InstanceLayers;
 use crate::log::{self, Bytes};
-use crate::table;
+use crate::table::{self, Slots};
 use core::ffi::CStr;
 
 /// The names with a slot.
@@ -113,8 +114,8 @@ impl Names {
     }
 }
 
-/// The slot of a supported name, and whether it is new.
-fn take_slot(instance: &Instance, kind: Kind, name: &CStr) -> Option<(usize, bool)> {
+/// The slot of a supported name.
+fn take_slot(instance: &Instance, kind: Kind, name: &CStr) -> Option<usize> {
     let found = instance.unknown.lock().names(kind).find(name);
     let taken = match found {
         Some(taken) => taken,
@@ -139,7 +140,7 @@ fn take_slot(instance: &Instance, kind: Kind, name: &CStr) -> Option<(usize, boo
                     format_args!("Unknown {what} function {} gets slot {index}", Bytes(name.to_bytes())),
                 );
             }
-            Some((index, new))
+            Some(index)
         }
         Taken::Full => {
             log::emit(
@@ -228,7 +229,7 @@ pub(super) fn for_application(instance: &'static Instance, name: Uncounted<'_>) 
         return None;
     }
     match drivers_have_function(instance, name) || layers_have_device_function(instance, name) {
-        true => device_slot(instance, name, true),
+        true => device_slot(instance, name),
         false => None,
     }
 }
@@ -241,24 +242,22 @@ pub(super) fn for_layer_physical_device(instance: &Instance, name: Uncounted<'_>
     physical_device_slot(instance, name, true).and_then(slots::physical_device_terminator)
 }
 
-/// Likewise for a device function. The devices' chains are asked for a new name only: a layer may come here from its
-/// answer to that very question.
+/// Likewise for a device function. The devices' chains are not asked: a layer may come here from its answer to that very
+/// question.
 pub(super) fn for_layer_device(instance: &Instance, name: Uncounted<'_>) -> PFN_vkVoidFunction {
     if !slots::SUPPORTED || !drivers_have_function(instance, name) {
         return None;
     }
-    device_slot(instance, name, false)
+    let index = take_slot(instance, Kind::Device, name.count())?;
+    ends::give(instance, DeviceTable::COUNT + index)
 }
 
-/// The thunk of a device function that somebody supports. The devices' chains are asked for a new name, and for one that
-/// has a slot if `always`.
+/// The thunk of a device function that a driver or a layer supports.
 #[cold]
 #[inline(never)]
-fn device_slot(instance: &Instance, name: Uncounted<'_>, always: bool) -> PFN_vkVoidFunction {
-    let (index, new) = take_slot(instance, Kind::Device, name.count())?;
-    if new || always {
-        resolve_on_devices(instance, index, name);
-    }
+fn device_slot(instance: &Instance, name: Uncounted<'_>) -> PFN_vkVoidFunction {
+    let index = take_slot(instance, Kind::Device, name.count())?;
+    resolve_on_devices(instance, index, name);
     slots::device_thunk(index)
 }
 
@@ -266,7 +265,7 @@ fn device_slot(instance: &Instance, name: Uncounted<'_>, always: bool) -> PFN_vk
 #[cold]
 #[inline(never)]
 fn physical_device_slot(instance: &Instance, name: Uncounted<'_>, drivers_support: bool) -> Option<usize> {
-    let (index, _) = take_slot(instance, Kind::PhysicalDevice, name.count())?;
+    let index = take_slot(instance, Kind::PhysicalDevice, name.count())?;
     for driver in instance.drivers() {
         driver.unknown[index].set(driver_physical_device_function(driver, name));
     }
@@ -284,8 +283,8 @@ fn resolve_on_devices(instance: &Instance, index: usize, name: Uncounted<'_>) {
     }
 }
 
-/// Fills a slot of a device. A layer without an answer of its own may give back the thunk that the end of the chain gave
-/// it; that one jumps to this very slot, so it counts as no answer.
+/// Fills a slot of a device. A layer without an answer of its own may give back the thunk that it got as an application
+/// would; that one jumps to this very slot, so it counts as no answer.
 fn set_device_function(device: &Device, index: usize, function: PFN_vkVoidFunction) {
     let thunk = table::to_word(slots::device_thunk(index));
     if let Some(function) = function.filter(|&function| table::to_word(Some(function)) != thunk) {
@@ -296,11 +295,15 @@ fn set_device_function(device: &Device, index: usize, function: PFN_vkVoidFuncti
 /// Lets every slot of a new table report that its function is not there (DRV-224). Also before the chain has made the
 /// device: a layer may call a thunk that it got from below.
 pub fn clear_device(device: &DeviceTable) {
-    let absent = unknown_device_function_missing as *mut ();
     for slot in &device.unknown {
-        // SAFETY: only the type is erased.
-        slot.set(unsafe { table::from_word(absent) });
+        slot.set(absent());
     }
+}
+
+/// What stands where a device has no function.
+pub(super) fn absent() -> PFN_vkVoidFunction {
+    // SAFETY: only the type is erased.
+    unsafe { table::from_word(unknown_device_function_missing as *mut ()) }
 }
 
 /// Resolves every slot there is for a new device.
@@ -316,7 +319,7 @@ pub fn fill_device(device: &Device, gdpa: GetDeviceProcAddr, handle: VkDevice) {
 }
 
 /// A copy of a name, so that the list is not locked while a layer is asked about it.
-fn device_function_name(instance: &Instance, index: usize) -> Option<HostText> {
+pub(super) fn device_function_name(instance: &Instance, index: usize) -> Option<HostText> {
     let mut unknown = instance.unknown.lock();
     let name = unknown.names(Kind::Device).get(index)?;
     HostText::try_new(name.bytes(), HostAllocator::system()).ok()

@@ -131,6 +131,11 @@ impl Layer {
     /// Asks the entity below.
     fn look_up(&self, key: usize, name: &CStr) -> vk::PFN_vkVoidFunction {
         if let Some(device) = self.device(key) {
+            if self.config.lists("through-instance", &name.to_string_lossy()) {
+                let instance = self.instance(device.instance)?;
+                // SAFETY: the look-up came from the loader's instance link, and the handle from the call it served.
+                return unsafe { (instance.next)(instance.handle, name.as_ptr()) };
+            }
             // SAFETY: the look-up came from the loader's device link and the handle from the call it served.
             return unsafe { (device.next)(device.handle, name.as_ptr()) };
         }

@@ -16,6 +16,7 @@
 //! | `negotiate-null P` | leave `gipa`, `gdpa` or `gpdpa` NULL |
 //! | `negotiate-identity N` | give the pointers of another layer of the library |
 //! | `late-lookup` | ask the entity below at every call, where a layer usually keeps its first answers |
+//! | `through-instance NAME` | find the way down for a device command in the next `vkGetInstanceProcAddr` |
 //! | `answer-null NAME` | answer NULL for a command |
 //! | `intercept NAME` | record each call of a command |
 //! | `fail NAME N` | return a result without calling down |

@@ -1,9 +1,11 @@
 //! What a layer finds below it: the end of the instance chain, the loader's nodes, its callbacks (section 11).
 
 use loader_tests::ash::vk;
-use loader_tests::{Outcome, Scene, case};
+use loader_tests::vk::Device;
+use loader_tests::{Outcome, Scene, call, case};
 
 use crate::kit::{EXPLICIT, Layer, place};
+use crate::unknown::device_number;
 
 /// What the two look-ups below layer `a` answer for these names, as `null own physical-null physical`.
 fn answers(scene: &mut Scene, api: &'static str, extensions: &'static [&'static str], names: &[&str]) -> Outcome {
@@ -57,14 +59,16 @@ fn lay_241_everything_else_needs_the_instance() {
         scene
             .usual_driver("driver")
             .unknown_physical("vkMockPhysical")
-            .unknown_device("vkMockDevice");
+            .unknown_device("vkMockDevice")
+            .missing("vkCmdDispatch");
         let names = [
             "vkEnumeratePhysicalDevices",
             "vkGetPhysicalDeviceFeatures",
             "vkMockPhysical",
             "vkMockDevice",
             "vkCmdDraw",
-            "vkNobody",
+            "vkCmdDispatch",
+            "vkLacking",
         ];
         let outcome = answers(scene, "1.0", &[], &names);
         for name in [
@@ -74,18 +78,33 @@ fn lay_241_everything_else_needs_the_instance() {
         ] {
             answered(&outcome, name, [false, true, false, true]);
         }
-        answered(&outcome, "vkMockDevice", [false, true, false, false]);
-        for name in ["vkCmdDraw", "vkNobody"] {
-            answered(&outcome, name, [false, false, false, false]);
+        for name in ["vkMockDevice", "vkCmdDraw"] {
+            answered(&outcome, name, [false, true, false, false]);
         }
-        outcome.logged_with("DEBUG", "vkNobody");
+        for name in ["vkCmdDispatch", "vkLacking"] {
+            answered(&outcome, name, [false; 4]);
+            outcome.logged_with("DEBUG", name);
+        }
     });
 }
 
-/// LAY-240, LAY-241
+/// LAY-240, LAY-241: whether its extension is enabled or not. The loader's own objects are only named while they exist, and
+/// there is nothing for platforms that are not built.
 #[test]
-fn lay_240_commands_of_instance_extensions_are_there_when_enabled() {
-    const NAMES: [&str; 2] = ["vkCreateHeadlessSurfaceEXT", "vkGetPhysicalDeviceSurfaceSupportKHR"];
+fn lay_240_commands_of_instance_extensions_are_always_there() {
+    const NAMES: [&str; 6] = [
+        "vkCreateHeadlessSurfaceEXT",
+        "vkCreateXcbSurfaceKHR",
+        "vkGetPhysicalDeviceSurfaceSupportKHR",
+        "vkGetPhysicalDeviceDisplayPropertiesKHR",
+        "vkGetPhysicalDeviceFeatures2KHR",
+        "vkCreateDebugUtilsMessengerEXT",
+    ];
+    const FOREIGN: [&str; 3] = [
+        "vkCreateMacOSSurfaceMVK",
+        "vkGetPhysicalDeviceScreenPresentationSupportQNX",
+        "vkAcquireWinrtDisplayNV",
+    ];
     /// Names, tags and labels: device commands that the loader must see because of its own objects.
     const DEBUG: [&str; 8] = [
         "vkSetDebugUtilsObjectNameEXT",
@@ -99,9 +118,12 @@ fn lay_240_commands_of_instance_extensions_are_there_when_enabled() {
     ];
     case(|scene| {
         scene.usual_driver("driver");
-        let all: Vec<&str> = NAMES.into_iter().chain(DEBUG).collect();
+        let all: Vec<&str> = NAMES.into_iter().chain(DEBUG).chain(FOREIGN).collect();
         let without = answers(scene, "1.0", &[], &all);
-        for name in &all {
+        for name in NAMES {
+            answered(&without, name, [false, true, false, true]);
+        }
+        for name in DEBUG.into_iter().chain(FOREIGN) {
             answered(&without, name, [false; 4]);
         }
         let enabled = &["VK_KHR_surface", "VK_EXT_headless_surface", "VK_EXT_debug_utils"];
@@ -112,6 +134,78 @@ fn lay_240_commands_of_instance_extensions_are_there_when_enabled() {
         for name in DEBUG {
             answered(&with, name, [false, true, false, false]);
         }
+        for name in FOREIGN {
+            answered(&with, name, [false; 4]);
+        }
+    });
+}
+
+/// LAY-240, LAY-314: a layer that keeps what it found there as its way down reaches the driver, known command or not, on
+/// devices of every driver, made before it asked and after. It is never called again by its own call.
+#[test]
+fn lay_240_a_device_command_from_the_instance_s_end_reaches_the_driver_of_any_device() {
+    const NAMES: [&str; 2] = ["vkDeviceWaitIdle", "vkMockDevice"];
+    case(|scene| {
+        scene.usual_driver("one").unknown_device("vkMockDevice");
+        scene.usual_driver("two").unknown_device("vkMockDevice");
+        let down = |short: &str| {
+            NAMES.iter().fold(Layer::explicit(short), |layer, name| {
+                layer.conf("intercept", name).conf("through-instance", name)
+            })
+        };
+        let asking = NAMES.iter().fold(down("early"), |layer, name| layer.conf("ask", name));
+        place(scene, &[asking, down("late")]);
+        for layer in ["VK_LAYER_early", "VK_LAYER_late"] {
+            let outcome = scene.run(|vk| {
+                let instance = vk.spec().layer(layer).create().expect("vkCreateInstance");
+                let older = instance.device(instance.named("gpu-one"), &[]);
+                let use_both = |device: &Device<'_>| {
+                    call!(device, PFN_vkDeviceWaitIdle(device.raw))
+                        .result()
+                        .expect("vkDeviceWaitIdle");
+                    assert_ne!(device_number(device, "vkMockDevice", 3), 0);
+                };
+                use_both(&older);
+                let newer = instance.device(instance.named("gpu-two"), &[]);
+                use_both(&newer);
+                use_both(&older);
+            });
+            for (who, times) in [(layer, 3), ("one", 2), ("two", 1)] {
+                assert_eq!(
+                    outcome.ok().calls(who, "vkDeviceWaitIdle").len(),
+                    times,
+                    "{}",
+                    outcome.all()
+                );
+            }
+            assert_eq!(outcome.calls(layer, "vkMockDevice").len(), 3, "{}", outcome.all());
+            assert_eq!(outcome.calls("one", "unknown").len(), 2, "{}", outcome.all());
+            assert_eq!(outcome.calls("two", "unknown").len(), 1, "{}", outcome.all());
+        }
+    });
+}
+
+/// LAY-240, DRV-224: on a device whose driver lacks a command that another driver has, the layer gets an error.
+#[test]
+fn lay_240_a_device_that_lacks_a_command_from_the_instance_s_end_says_so() {
+    case(|scene| {
+        scene.usual_driver("has");
+        scene.usual_driver("lacks").missing("vkQueueWaitIdle");
+        let layer = Layer::explicit("a").conf("intercept", "vkQueueWaitIdle");
+        place(scene, &[layer.conf("through-instance", "vkQueueWaitIdle")]);
+        let outcome = scene.run(|vk| {
+            let instance = vk.spec().layer("VK_LAYER_a").create().expect("vkCreateInstance");
+            let lacking = vk::Result::ERROR_EXTENSION_NOT_PRESENT;
+            for (name, expected) in [("gpu-has", vk::Result::SUCCESS), ("gpu-lacks", lacking)] {
+                let device = instance.device(instance.named(name), &[]);
+                let result = call!(device, PFN_vkQueueWaitIdle(device.queue(0, 0)));
+                assert_eq!(result, expected, "{name}");
+            }
+        });
+        outcome
+            .ok()
+            .logged_with("ERROR", "Bad destination in loader trampoline dispatch");
+        assert_eq!(outcome.calls("has", "vkQueueWaitIdle").len(), 1, "{}", outcome.all());
     });
 }
 

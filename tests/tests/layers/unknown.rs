@@ -26,7 +26,7 @@ pub(crate) fn number(instance: &Instance<'_>, name: &str, device: vk::PhysicalDe
 
 /// Asks the device for a command and calls it on the device.
 #[track_caller]
-fn device_number(device: &Device<'_>, name: &str, argument: u32) -> u32 {
+pub(crate) fn device_number(device: &Device<'_>, name: &str, argument: u32) -> u32 {
     call_own(device.address(name), device.raw.as_raw(), argument)
 }
 

@@ -4,6 +4,7 @@
 //! An offset is split: a load reaches 4095 bytes, an addition takes the rest.
 
 use super::super::dispatch::{DeviceTable, InstanceTable, UNKNOWN_SLOTS};
+use super::DEVICE_ENDS;
 use crate::seam::{self, offsets};
 use core::arch::global_asm;
 
@@ -18,6 +19,7 @@ const MISSING: usize = 16;
 
 // One addition reaches this far.
 const _: () = assert!(offsets::DEVICE_UNKNOWN + 4 * UNKNOWN_SLOTS <= 0x10_0000);
+const _: () = assert!(offsets::DEVICE_ENDS + 4 * DEVICE_ENDS <= 0x10_0000);
 const _: () = assert!(offsets::INSTANCE_UNKNOWN + 4 * UNKNOWN_SLOTS <= 0x10_0000);
 const _: () = assert!(offsets::DRIVER_UNKNOWN + 4 * UNKNOWN_SLOTS <= 0x10_0000);
 // A slot's number in the terminators is one byte.
@@ -25,6 +27,7 @@ const _: () = assert!(UNKNOWN_SLOTS <= 256);
 
 unsafe extern "C" {
     static vkl_device_thunks: u8;
+    static vkl_device_terminators: u8;
     static vkl_physical_device_thunks: u8;
     static vkl_physical_device_terminators: u8;
     static vkl_missing_device: u8;
@@ -50,22 +53,29 @@ macro_rules! local_symbol {
     };
 }
 
-// The dispatch table from the object's first word, and a jump through the slot.
-global_asm!(
-    local_symbol!("vkl_device_thunks"),
-    ".set vkl_offset, {unknown}",
-    ".rept {count}",
-    ".balign {size}",
-    "ldr ip, [r0]",
-    "add ip, ip, #(vkl_offset & 0xff000)",
-    "ldr pc, [ip, #(vkl_offset & 0xfff)]",
-    ".set vkl_offset, vkl_offset + 4",
-    ".endr",
-    ".org 2b + {count} * {size}",
-    count = const UNKNOWN_SLOTS,
-    size = const DEVICE_THUNK,
-    unknown = const offsets::DEVICE_UNKNOWN,
-);
+// The dispatch table from the object's first word, and a jump through a slot of the record that it begins.
+macro_rules! device_jumps {
+    ($label:literal, $count:expr, $slots:expr) => {
+        global_asm!(
+            local_symbol!($label),
+            ".set vkl_offset, {slots}",
+            ".rept {count}",
+            ".balign {size}",
+            "ldr ip, [r0]",
+            "add ip, ip, #(vkl_offset & 0xff000)",
+            "ldr pc, [ip, #(vkl_offset & 0xfff)]",
+            ".set vkl_offset, vkl_offset + 4",
+            ".endr",
+            ".org 2b + {count} * {size}",
+            count = const $count,
+            size = const DEVICE_THUNK,
+            slots = const $slots,
+        );
+    };
+}
+
+device_jumps!("vkl_device_thunks", UNKNOWN_SLOTS, offsets::DEVICE_UNKNOWN);
+device_jumps!("vkl_device_terminators", DEVICE_ENDS, offsets::DEVICE_ENDS);
 
 // The same with the instance's table, after replacing the handle.
 global_asm!(

@@ -1,10 +1,11 @@
 //! The stubs of a processor that has them in machine code: a part of the module with the code, the same for all of them.
 
 use super::super::super::dispatch::{DeviceTable, InstanceTable, Slot, UNKNOWN_SLOTS};
-use super::super::Stubs;
+use super::super::{DEVICE_ENDS, Stubs};
 use super::{
-    DEVICE_THUNK, MISSING, PHYSICAL_DEVICE_TERMINATOR, PHYSICAL_DEVICE_THUNK, vkl_device_thunks, vkl_missing_device,
-    vkl_missing_instance, vkl_physical_device_terminators, vkl_physical_device_thunks,
+    DEVICE_THUNK, MISSING, PHYSICAL_DEVICE_TERMINATOR, PHYSICAL_DEVICE_THUNK, vkl_device_terminators,
+    vkl_device_thunks, vkl_missing_device, vkl_missing_instance, vkl_physical_device_terminators,
+    vkl_physical_device_thunks,
 };
 
 /// Whether unknown functions can be forwarded.
@@ -15,6 +16,14 @@ pub(in super::super) fn device_thunks() -> Option<Stubs> {
         first: &raw const vkl_device_thunks,
         size: DEVICE_THUNK,
         count: UNKNOWN_SLOTS,
+    })
+}
+
+pub(in super::super) fn device_terminators() -> Option<Stubs> {
+    Some(Stubs {
+        first: &raw const vkl_device_terminators,
+        size: DEVICE_THUNK,
+        count: DEVICE_ENDS,
     })
 }
 

@@ -19,6 +19,10 @@ pub(super) fn device_thunks() -> Option<Stubs> {
     None
 }
 
+pub(super) fn device_terminators() -> Option<Stubs> {
+    None
+}
+
 pub(super) fn physical_device_thunks() -> Option<Stubs> {
     None
 }

@@ -2,6 +2,7 @@
 //! there. Each stub starts with the landing instruction of indirect-branch tracking.
 
 use super::super::dispatch::{DeviceTable, InstanceTable, UNKNOWN_SLOTS};
+use super::DEVICE_ENDS;
 use crate::seam::{self, offsets};
 use core::arch::global_asm;
 
@@ -16,6 +17,7 @@ const MISSING: usize = 16;
 
 unsafe extern "C" {
     static vkl_device_thunks: u8;
+    static vkl_device_terminators: u8;
     static vkl_physical_device_thunks: u8;
     static vkl_physical_device_terminators: u8;
     static vkl_missing_device: u8;
@@ -46,24 +48,31 @@ macro_rules! local_symbol {
     };
 }
 
-// The dispatch table from the object's first word, and a jump through the slot.
-global_asm!(
-    ".text",
-    local_symbol!("vkl_device_thunks"),
-    ".set vkl_offset, 0",
-    ".rept {count}",
-    ".balign {size}, 0xCC",
-    "endbr32",
-    "mov eax, [esp + 4]",
-    "mov eax, [eax]",
-    "jmp dword ptr [eax + {unknown} + vkl_offset]",
-    ".set vkl_offset, vkl_offset + 4",
-    ".endr",
-    ".org 2b + {count} * {size}, 0xCC",
-    count = const UNKNOWN_SLOTS,
-    size = const DEVICE_THUNK,
-    unknown = const offsets::DEVICE_UNKNOWN,
-);
+// The dispatch table from the object's first word, and a jump through a slot of the record that it begins.
+macro_rules! device_jumps {
+    ($label:literal, $count:expr, $slots:expr) => {
+        global_asm!(
+            ".text",
+            local_symbol!($label),
+            ".set vkl_offset, 0",
+            ".rept {count}",
+            ".balign {size}, 0xCC",
+            "endbr32",
+            "mov eax, [esp + 4]",
+            "mov eax, [eax]",
+            "jmp dword ptr [eax + {slots} + vkl_offset]",
+            ".set vkl_offset, vkl_offset + 4",
+            ".endr",
+            ".org 2b + {count} * {size}, 0xCC",
+            count = const $count,
+            size = const DEVICE_THUNK,
+            slots = const $slots,
+        );
+    };
+}
+
+device_jumps!("vkl_device_thunks", UNKNOWN_SLOTS, offsets::DEVICE_UNKNOWN);
+device_jumps!("vkl_device_terminators", DEVICE_ENDS, offsets::DEVICE_ENDS);
 
 // The same with the instance's table, after replacing the handle.
 global_asm!(
