@@ -9,7 +9,7 @@ use crate::manifest::Text;
 use crate::state;
 use rust_alloc::vec::Vec;
 
-/// Libraries that are kept open, with the names of their drivers.
+/// Libraries that are kept open, with the names of their drivers. They close in the order in which they were opened.
 pub struct PreloadedDrivers(Vec<(Text, Library)>);
 
 impl PreloadedDrivers {
@@ -49,7 +49,7 @@ impl PreloadedDrivers {
             let mut index = 0;
             while index < list.len() {
                 if *list[index].0 == *name {
-                    released.push(list.swap_remove(index));
+                    released.push(list.remove(index));
                 } else {
                     index += 1;
                 }

@@ -54,13 +54,13 @@ pub unsafe fn destroy_instance_terminator(handle: InstanceHandle<Chain>, callbac
 /// # Safety
 /// The caller has claimed the driver; `callbacks` is null or points to valid callbacks.
 pub unsafe fn retire(instance: &Instance, driver: &InstanceDriver, callbacks: *const VkAllocationCallbacks) {
-    debug::release_all(instance, driver);
     wsi::release_all(instance, driver);
+    debug::release_all(instance, driver);
     // SAFETY: passed on.
     unsafe { driver.destroy(callbacks) };
 }
 
-/// [`retire`] for every driver, and then closes their libraries (DRV-235).
+/// [`retire`] for every driver, and then closes their libraries in the order in which they were opened (DRV-235).
 ///
 /// # Safety
 /// `callbacks` is null or points to valid callbacks.
@@ -69,7 +69,9 @@ pub(super) unsafe fn release_drivers(instance: &Instance, callbacks: *const VkAl
         // SAFETY: just claimed; the rest is passed on.
         unsafe { retire(instance, driver, callbacks) };
     }
-    instance.all_drivers().for_each(InstanceDriver::close);
+    for run in instance.drivers.all() {
+        run.iter().rev().for_each(|driver| driver.close());
+    }
 }
 
 /// Frees the loader's own object, with everything in it, and closes the layers.

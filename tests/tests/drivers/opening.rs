@@ -244,6 +244,50 @@ fn drv_234_unloading_the_loader_lets_libraries_go() {
     });
 }
 
+/// DRV-235, DRV-232, DRV-240: libraries go in the order in which they came: with an instance, with a failed one, after a
+/// query that kept them open, and also when one of them left before.
+#[test]
+fn drv_235_libraries_close_in_the_order_in_which_they_were_opened() {
+    const NAMES: [&str; 5] = ["idle", "a", "b", "c", "d"];
+    case(|scene| {
+        scene.driver("idle");
+        for name in &NAMES[1..] {
+            scene.driver(name).device("one");
+        }
+        let outcome = scene.run(|vk| {
+            vk.instance().destroy();
+            vk.mark("queried");
+            vk.extensions().expect("the query succeeds");
+            vk.instance().destroy();
+            vk.mark("fewer");
+            vk.extensions().expect("the query succeeds");
+            assert_eq!(names(vk).len(), 4, "the idle driver leaves at once");
+            vk.mark("failed");
+            for name in NAMES {
+                vk.add_lines(name, "fail vkCreateInstance -3");
+            }
+            assert!(vk.spec().create().is_err());
+            vk.mark("end");
+        });
+        let outcome = outcome.ok();
+        let left = |from: &str, to: &str| -> Vec<String> {
+            let lines = outcome.between(from, to);
+            let left = lines.iter().filter_map(|line| line.split_once(" unload"));
+            left.map(|(name, _)| name.to_owned()).collect()
+        };
+        let journal = outcome.journal();
+        let first: Vec<&str> = journal
+            .iter()
+            .filter_map(|line| line.split_once(" unload").map(|(name, _)| name))
+            .take(NAMES.len())
+            .collect();
+        assert_eq!(first, NAMES, "{}", outcome.all());
+        for (from, to) in [("queried", "fewer"), ("fewer", "failed"), ("failed", "end")] {
+            assert_eq!(left(from, to), NAMES, "{from}: {}", outcome.all());
+        }
+    });
+}
+
 /// DRV-236
 #[test]
 fn drv_236_unloading_can_be_switched_off() {

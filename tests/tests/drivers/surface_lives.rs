@@ -6,7 +6,7 @@ use std::time::Duration;
 use std::{ptr, thread};
 
 use loader_tests::ash::vk;
-use loader_tests::vk::{Allocator, Messages, Shared};
+use loader_tests::vk::{Allocator, Messages, Reports, Shared};
 use loader_tests::{call, case};
 
 use crate::surfaces::{WSI, two_drivers};
@@ -231,6 +231,41 @@ fn drv_188_forgotten_surfaces_are_destroyed() {
                 "{}",
                 outcome.all()
             );
+        }
+    });
+}
+
+/// DRV-188, DRV-235: what was forgotten goes in the order surfaces, messengers, instance.
+#[test]
+fn drv_188_forgotten_surfaces_go_before_messengers() {
+    const DEBUG: [&str; 2] = ["VK_EXT_debug_utils", "VK_EXT_debug_report"];
+    case(|scene| {
+        two_drivers(scene);
+        let outcome = scene.run(|vk| {
+            let (messages, reports) = (Messages::default(), Reports::default());
+            let instance = vk.instance_with("1.1", &[&WSI[..], &DEBUG].concat());
+            instance.messenger(&messages);
+            instance.report_callback(&reports);
+            let surface = instance.headless_surface();
+            for device in instance.devices().expect("devices") {
+                assert_eq!(instance.surface_support(device, surface), Ok(true));
+            }
+            instance.destroy();
+        });
+        for driver in ["a", "b"] {
+            let last: Vec<&str> = outcome
+                .ok()
+                .journal()
+                .iter()
+                .filter_map(|line| line.strip_prefix(&format!("{driver} vkDestroy"))?.split(' ').next())
+                .collect();
+            let expected = [
+                "SurfaceKHR",
+                "DebugUtilsMessengerEXT",
+                "DebugReportCallbackEXT",
+                "Instance",
+            ];
+            assert_eq!(last, expected, "{}", outcome.all());
         }
     });
 }
