@@ -1,7 +1,8 @@
-//! Files on disk: written only if they changed, and only when all of them could be written (GEN-84).
+//! Files on disk: written only if they changed, and only when all of them could be written (GEN-84), into a folder that
+//! holds nothing else.
 
 use crate::error::Error;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -17,28 +18,57 @@ pub struct Wanted<'a> {
 /// Ending of files that are not complete yet.
 const TEMPORARY: &str = "vkgen-tmp";
 
-/// Writes what differs, and removes files that no longer belong there. Returns how many files changed.
-pub fn write(folder: &Path, wanted: &[Wanted<'_>]) -> Result<usize, Error> {
-    let changed: Vec<&Wanted<'_>> = wanted.iter().filter(|file| !is_same(folder, file)).collect();
-    let mut pending = Pending { renames: Vec::new() };
+/// Writes what differs, and removes what an earlier run wrote and this one does not. Returns how many files changed.
+///
+/// `written` says whether a file of the folder is known to come from an earlier run. Any other file stops the run before
+/// anything is touched: the folder is another one than the caller meant. The last of `wanted` takes its place last.
+pub fn write(folder: &Path, wanted: &[Wanted<'_>], written: impl Fn(&str) -> bool) -> Result<usize, Error> {
+    let found = files(folder)?;
+    let is_wanted = |name: &str| wanted.iter().any(|file| file.path == name);
+    let is_same = |name: &str| wanted.iter().any(|file| file.path == name && is_same(folder, file));
+    let is_ours = |name: &str| match interrupted(name) {
+        Some(name) => written(name) || is_wanted(name),
+        None => written(name) || is_same(name),
+    };
+    if let Some(stranger) = found.iter().find(|name| !is_ours(name)) {
+        let text = "vkgen did not write this file; the folder must be empty or hold only what vkgen wrote";
+        return Err(Error::File(folder.join(stranger), text.to_owned()));
+    }
+    for name in found.iter().filter(|name| interrupted(name).is_some()) {
+        remove(folder, name)?;
+    }
+    let changed: Vec<&Wanted<'_>> = wanted.iter().filter(|file| !is_same(file.path)).collect();
+    let mut pending = Pending::default();
     for file in &changed {
-        let path = folder.join(file.path);
-        if let Some(parent) = path.parent() {
-            fs::create_dir_all(parent).map_err(|error| Error::file(parent, &error))?;
-        }
-        let mut name = path.clone().into_os_string();
-        name.push(format!(".{TEMPORARY}"));
-        let temporary = PathBuf::from(name);
-        pending.renames.push((temporary.clone(), path));
-        fs::write(&temporary, file.text).map_err(|error| Error::file(&temporary, &error))?;
+        pending.write(folder, file)?;
+    }
+    // Before the new files take their places: the last of them lists what an earlier run wrote.
+    let is_stale = |name: &&String| !is_wanted(name) && interrupted(name).is_none();
+    let stale: Vec<&String> = found.iter().filter(is_stale).collect();
+    for name in &stale {
+        remove(folder, name)?;
     }
     pending.finish()?;
-    let stale = surplus(folder, wanted)?;
-    for path in &stale {
-        let path = folder.join(path);
-        fs::remove_file(&path).map_err(|error| Error::file(&path, &error))?;
-    }
     Ok(changed.len() + stale.len())
+}
+
+/// The file that a temporary one was to become.
+fn interrupted(name: &str) -> Option<&str> {
+    name.strip_suffix(TEMPORARY)?.strip_suffix('.')
+}
+
+/// Removes a file, and the folders that it leaves empty.
+fn remove(folder: &Path, name: &str) -> Result<(), Error> {
+    let path = folder.join(name);
+    fs::remove_file(&path).map_err(|error| Error::file(&path, &error))?;
+    let above = path.ancestors().skip(1).take_while(|above| *above != folder);
+    for above in above {
+        // One that still holds something stays.
+        if fs::remove_dir(above).is_err() {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// Compares without writing: a line for each file that is absent, different or too much.
@@ -63,17 +93,28 @@ fn is_same(folder: &Path, file: &Wanted<'_>) -> bool {
 }
 
 /// Files that have been written but not renamed yet; removed if the run ends early.
+#[derive(Default)]
 struct Pending {
-    renames: Vec<(PathBuf, PathBuf)>,
+    renames: VecDeque<(PathBuf, PathBuf)>,
 }
 
 impl Pending {
+    fn write(&mut self, folder: &Path, file: &Wanted<'_>) -> Result<(), Error> {
+        let path = folder.join(file.path);
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).map_err(|error| Error::file(parent, &error))?;
+        }
+        let mut name = path.clone().into_os_string();
+        name.push(format!(".{TEMPORARY}"));
+        let temporary = PathBuf::from(name);
+        self.renames.push_back((temporary.clone(), path));
+        fs::write(&temporary, file.text).map_err(|error| Error::file(&temporary, &error))
+    }
+
     fn finish(mut self) -> Result<(), Error> {
-        while let Some((temporary, path)) = self.renames.pop() {
-            fs::rename(&temporary, &path).map_err(|error| {
-                self.renames.push((temporary, path.clone()));
-                Error::file(&path, &error)
-            })?;
+        while let Some((temporary, path)) = self.renames.front() {
+            fs::rename(temporary, path).map_err(|error| Error::file(path, &error))?;
+            self.renames.pop_front();
         }
         Ok(())
     }
@@ -90,12 +131,18 @@ impl Drop for Pending {
 
 /// Files below the folder that are not wanted, sorted.
 fn surplus(folder: &Path, wanted: &[Wanted<'_>]) -> Result<BTreeSet<String>, Error> {
+    let mut found = files(folder)?;
+    for file in wanted {
+        found.remove(file.path);
+    }
+    Ok(found)
+}
+
+/// All files below a folder, sorted; none if it does not exist.
+fn files(folder: &Path) -> Result<BTreeSet<String>, Error> {
     let mut found = BTreeSet::new();
     if folder.is_dir() {
         collect(folder, "", &mut found)?;
-    }
-    for file in wanted {
-        found.remove(file.path);
     }
     Ok(found)
 }

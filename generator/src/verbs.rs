@@ -7,6 +7,7 @@ use crate::output::{self, Wanted};
 use crate::plan::{Plan, Problem};
 use crate::policy::{Policy, PolicyFile};
 use crate::{diff, dump, explain, input};
+use std::fs;
 use std::io::Write;
 use std::path::Path;
 use vk_registry::model::{Level, Registry};
@@ -27,7 +28,10 @@ pub fn run(options: &Options) -> Result<(), Error> {
 fn import(options: &Options) -> Result<(), Error> {
     let registry = from_xml(options)?.ok_or_else(|| Error::Usage("import needs the XML".to_owned()))?;
     let files = snapshot::write(&registry);
-    let changed = output::write(&options.snapshot, &wanted_snapshot(&files))?;
+    let changed = output::write(&options.snapshot, &wanted_snapshot(&files), |name| {
+        let text = fs::read_to_string(options.snapshot.join(name)).unwrap_or_default();
+        snapshot::FILES.contains(&name) && text.starts_with(snapshot::HEADING)
+    })?;
     println!(
         "{changed} of {} snapshot files changed; {}",
         files.len(),
@@ -39,7 +43,10 @@ fn import(options: &Options) -> Result<(), Error> {
 fn emit(options: &Options) -> Result<(), Error> {
     let (registry, inputs) = source(options)?;
     let files = generate(options, &registry, inputs)?;
-    let changed = output::write(&options.generated, &wanted(&files))?;
+    // Without a manifest nothing in the folder is known to be ours.
+    let manifest = fs::read_to_string(options.generated.join(emit::MANIFEST)).unwrap_or_default();
+    let listed = emit::listed(&manifest);
+    let changed = output::write(&options.generated, &wanted(&files), |name| listed.contains(name))?;
     println!("{changed} of {} files changed; {}", files.len(), totals(&registry));
     Ok(())
 }

@@ -74,9 +74,106 @@ fn gen_93_check_lists_changed_absent_and_surplus_files() {
         "changed",
         "check writes nothing"
     );
+    fs::remove_file(generated.join("left_over.rs")).expect("a removal");
     emit(scratch.path());
-    assert!(!generated.join("left_over.rs").exists());
     assert_eq!(code(&check(scratch.path())), 0);
+}
+
+/// Runs `emit` with a file of a caller's own in the folder: it must be named, and everything stay.
+fn assert_stranger_stops(scratch: &Scratch, stranger: &str) {
+    let generated = scratch.path().join("generated");
+    let path = generated.join(stranger);
+    fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+    fs::write(&path, "mine").expect("a file");
+    let before = content(&generated);
+    let output = emit(scratch.path());
+    let text = errors(&output);
+    assert_eq!(code(&output), 3, "{stranger}: {text}");
+    assert!(
+        text.contains(&format!("generated/{stranger}: vkgen did not write")),
+        "{text}"
+    );
+    assert_eq!(
+        content(&generated),
+        before,
+        "{stranger}: something was written or removed"
+    );
+    fs::remove_file(&path).expect("a removal");
+}
+
+#[test]
+fn gen_84_a_folder_with_the_files_of_others_is_refused() {
+    let scratch = prepared();
+    let strangers = [
+        ".git/HEAD",
+        ".hidden",
+        "manifest.txt",
+        "notes/todo.txt",
+        "pfn.rs",
+        "x.vkgen-tmp",
+    ];
+    for stranger in strangers {
+        assert_stranger_stops(&scratch, stranger);
+    }
+    assert_eq!(code(&emit(scratch.path())), 0, "a folder without files is taken");
+    for stranger in [".git/HEAD", ".hidden", "left_over.rs", "types/mine.rs"] {
+        assert_stranger_stops(&scratch, stranger);
+    }
+}
+
+#[test]
+fn gen_84_only_what_the_manifest_lists_is_removed() {
+    let scratch = prepared();
+    emit(scratch.path());
+    let generated = scratch.path().join("generated");
+    fs::create_dir(generated.join("old")).expect("a folder");
+    fs::write(generated.join("old/gone.rs"), "").expect("a file of an older run");
+    let manifest = generated.join("manifest.txt");
+    let text = fs::read_to_string(&manifest).expect("the manifest");
+    let (sum, outside) = ("0".repeat(64), scratch.path().join("outside"));
+    fs::write(&outside, "mine").expect("a file elsewhere");
+    let text = format!("{text}output {sum} old/gone.rs\noutput {sum} ../outside\n");
+    fs::write(&manifest, text).expect("a manifest of an older run");
+    // A run that ended early left one of its own behind.
+    fs::write(generated.join("pfn.rs.vkgen-tmp"), "half").expect("a temporary file");
+    let output = emit(scratch.path());
+    assert_eq!(code(&output), 0, "{}", errors(&output));
+    assert!(!generated.join("old").exists() && outside.exists());
+    assert_eq!(code(&check(scratch.path())), 0);
+}
+
+#[test]
+fn gen_84_an_import_refuses_a_folder_with_the_files_of_others() {
+    let xml = common::xml_folder();
+    if !xml.join("vk.xml").is_file() {
+        return common::skip("the pinned registry is not fetched; make registry brings it");
+    }
+    let scratch = Scratch::new();
+    let folder = scratch.path().join("snapshot");
+    fs::create_dir(&folder).expect("a folder");
+    let import = || {
+        Command::new(env!("CARGO_BIN_EXE_vkgen"))
+            .args(["import", "--snapshot", "snapshot", "--vk-xml"])
+            .args([
+                xml.join("vk.xml").as_os_str(),
+                "--video-xml".as_ref(),
+                xml.join("video.xml").as_os_str(),
+            ])
+            .current_dir(scratch.path())
+            .output()
+            .expect("the program runs")
+    };
+    for stranger in [".hidden", "commands.txt", "readme.txt"] {
+        fs::write(folder.join(stranger), "mine").expect("a file");
+        let output = import();
+        assert_eq!(code(&output), 3, "{}", errors(&output));
+        assert!(errors(&output).contains(&format!("snapshot/{stranger}: vkgen did not write")));
+        assert_eq!(walk(&folder).len(), 1, "nothing is written");
+        fs::remove_file(folder.join(stranger)).expect("a removal");
+    }
+    assert_eq!(code(&import()), 0, "an empty folder is taken");
+    fs::write(folder.join("types.txt"), vk_registry::snapshot::HEADING).expect("a file of an older run");
+    assert_eq!(code(&import()), 0, "and one that an import filled");
 }
 
 #[test]
@@ -142,6 +239,15 @@ fn walk(folder: &Path) -> Vec<String> {
             }
         })
         .collect()
+}
+
+/// All files below a folder with what is in them.
+fn content(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let relative = |path: &str| path.replace(&folder.display().to_string(), "");
+    let read = |path: String| (relative(&path), fs::read(&path).expect("a file"));
+    let mut files: Vec<_> = walk(folder).into_iter().map(read).collect();
+    files.sort();
+    files
 }
 
 #[test]
@@ -245,24 +351,11 @@ fn gen_93_place_time_and_language_leave_no_trace() {
     for mut run in runs {
         assert!(run.wait().expect("it ends").success());
     }
-    let content = |folder: &Scratch| {
-        let root = folder.path().join("generated");
-        let mut files: Vec<(String, Vec<u8>)> = walk(&root)
-            .into_iter()
-            .map(|path| {
-                (
-                    path.replace(&root.display().to_string(), ""),
-                    fs::read(&path).expect("a file"),
-                )
-            })
-            .collect();
-        files.sort();
-        files
-    };
-    let first = content(&folders[0]);
+    let output = |folder: &Scratch| content(&folder.path().join("generated"));
+    let first = output(&folders[0]);
     assert!(first.len() > 30);
     for folder in &folders[1..] {
-        assert!(content(folder) == first);
+        assert!(output(folder) == first);
     }
 }
 

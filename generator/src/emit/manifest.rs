@@ -2,10 +2,13 @@
 
 use super::file::File;
 use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// Path of the manifest below `generated/`.
-const MANIFEST: &str = "manifest.txt";
+pub const MANIFEST: &str = "manifest.txt";
+/// The first line of every manifest.
+const HEADING: &str = "# SHA-256 of each input, then of each file in this directory.";
 
 /// A file that the output depends on.
 pub struct Input {
@@ -17,7 +20,7 @@ pub struct Input {
 
 /// The manifest of sorted files.
 pub fn manifest(inputs: &[Input], files: &[File]) -> File {
-    let mut text = String::from("# SHA-256 of each input, then of each file in this directory.\n");
+    let mut text = format!("{HEADING}\n");
     for input in inputs {
         line("input", &input.name, &input.text, &mut text);
     }
@@ -28,6 +31,16 @@ pub fn manifest(inputs: &[Input], files: &[File]) -> File {
         path: MANIFEST.to_owned(),
         text,
     }
+}
+
+/// The files that a manifest lists as emitted, itself included; none if the text is no manifest.
+pub fn listed(text: &str) -> BTreeSet<&str> {
+    let mut lines = text.lines();
+    if lines.next() != Some(HEADING) {
+        return BTreeSet::new();
+    }
+    let outputs = lines.filter_map(|line| line.strip_prefix("output ")?.split_once(' '));
+    outputs.map(|(_, name)| name).chain([MANIFEST]).collect()
 }
 
 fn line(kind: &str, name: &str, content: &str, out: &mut String) {

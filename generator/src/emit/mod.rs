@@ -16,7 +16,7 @@ mod trampoline;
 mod types;
 
 pub use file::File;
-pub use manifest::{Input, manifest};
+pub use manifest::{Input, MANIFEST, listed, manifest};
 
 use crate::plan::Plan;
 

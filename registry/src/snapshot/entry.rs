@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-const PROSE: &str = "# Facts of the Vulkan registry. Written by `vkgen import`; edit nothing here.\n";
+/// What every file of a snapshot begins with.
+pub const HEADING: &str = "# Facts of the Vulkan registry. Written by `vkgen import`; edit nothing here.\n";
 
 /// Where and why a snapshot cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,7 +55,7 @@ pub(super) struct Text(String);
 
 impl Text {
     pub(super) fn new() -> Self {
-        Self(PROSE.to_owned())
+        Self(HEADING.to_owned())
     }
 
     pub(super) fn record(&mut self, kind: &str, name: impl fmt::Display) {

@@ -21,7 +21,7 @@ mod write_types;
 
 use crate::model::{HeaderVersion, Platform, Registry, Version};
 use entry::{Entries, Text};
-pub use entry::{SnapshotError, SnapshotFault};
+pub use entry::{HEADING, SnapshotError, SnapshotFault};
 use std::collections::BTreeMap;
 
 const HEADER: &str = "header.txt";
