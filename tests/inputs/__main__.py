@@ -86,6 +86,27 @@ def import_fails(spoil, message):
     return case
 
 
+def other_header(script, name):
+    """A case: XML that is not the pinned one stops the script before it reads or writes anything."""
+
+    def case():
+        source = pinned()
+        replace(name, "<", " <")(source)
+        before = {path: path.stat().st_mtime_ns for path in written()}
+        environment = {**os.environ, "VKL_REGISTRY_INPUT": str(source), "CARGO": "false"}
+        output = run([ROOT / script], LIMIT, status=2, env=environment)
+        expect(f"{source / name}: sha256 is" in output, f"the message does not name the file:\n{output}")
+        expect("make registry" in output and "make bump" in output, f"the message does not say what to do:\n{output}")
+        expect(before == {path: path.stat().st_mtime_ns for path in written()}, "files were written")
+
+    return case
+
+
+def written():
+    """The files that an import and a run that emits write."""
+    return [path for folder in ("registry/snapshot", "generated") for path in (ROOT / folder).rglob("*")]
+
+
 def unreachable():
     """A package that cannot be fetched: an empty index stands in for a network that is not there."""
     target = scratch("input")
@@ -103,6 +124,9 @@ CASES = [
     ("a vk.xml with another checksum", refused(replace("vk.xml", "vkCmdDraw", "vkCmdPaint"), "vk.xml: sha256 is")),
     ("a video.xml with another checksum", refused(replace("video.xml", "<", " <"), "video.xml: sha256 is")),
     ("a package that cannot be fetched", unreachable),
+    ("make generate with another vk.xml", other_header("make/generate.sh", "vk.xml")),
+    ("make generate with another video.xml", other_header("make/generate.sh", "video.xml")),
+    ("make check-generated with another vk.xml", other_header("make/check-generated.sh", "vk.xml")),
     ("an unknown element", import_fails(replace("vk.xml", "<commands ", "<novelty/><commands "), "novelty")),
     ("XML that is cut off", import_fails(replace("vk.xml", "</registry>", ""), "")),
 ]
