@@ -1,13 +1,17 @@
 #!/usr/bin/env bash
-# Tries bump.sh in a clone of this checkout: a header that fits, one that needs a decision, one that is damaged, and one
-# whose tests fail. After each failure the clone must be exactly as it was. Needs the pinned XML; no network.
+# Tries bump.sh in a clone of this checkout: headers that fit, need a decision, break something or are damaged, tests that
+# fail, and calls that cannot work. After each failure the clone must be exactly as it was, and a line must say why. Then a
+# delivery that is interrupted at each of its steps. Needs the pinned XML; no network.
 . "$(dirname "$0")/common.sh"
 
 [ -f registry/input/vk.xml ] || { say "SKIPPED: no registry/input/vk.xml; make registry fetches it"; exit 0; }
+git rev-parse --is-inside-work-tree >/dev/null 2>&1 ||
+    { say "SKIPPED: this is no git checkout (a source archive?), and a bump works on one"; exit 0; }
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 export CARGO_TARGET_DIR=$TARGET
+unset BREAKING BUMP_TEST
 clone=$scratch/clone
 git clone --quiet "$ROOT" "$clone"
 mkdir -p "$clone/registry/input"
@@ -25,8 +29,10 @@ header() {
     cp registry/input/video.xml "$folder/"
 }
 
-# Everything below the clone with its content and time, what git ignores included.
-state() { (cd "$clone" && find . -path ./.git -prune -o -type f -printf '%p %T@ ' -exec sha256sum {} \; | sort); }
+# Everything below a folder with its content and time, what git ignores included, but for the place of the work.
+state() {
+    (cd "$1" && find . \( -path ./.git -o -path ./target \) -prune -o -type f -printf '%p %T@ ' -exec sha256sum {} \; | sort)
+}
 
 # holds NAME COMMAND...: counts whether the command succeeds.
 holds() {
@@ -41,43 +47,182 @@ holds() {
     fi
 }
 
-# refused NAME EDIT TEXT [TEST]: the bump must fail, say TEXT and change nothing.
+# bump ARGUMENT...: calls bump.sh of the clone; its status is in `status`, its output in the log.
+bump() {
+    status=0
+    "$clone/make/bump.sh" "$@" >"$scratch/log" 2>&1 || status=$?
+}
+
+# stops NAME TEXT ARGUMENT...: the call must fail, say TEXT and change nothing.
+stops() {
+    local name=$1 text=$2 before
+    shift 2
+    before=$(state "$clone")
+    bump "$@"
+    holds "$name: it fails" [ $status != 0 ]
+    holds "$name: nothing changes" [ "$before" = "$(state "$clone")" ]
+    holds "$name: it says why" grep -q -e "$text" "$scratch/log"
+}
+
+# refused NAME EDIT TEXT [TEST]: the same for a made-up header.
 refused() {
     header "$2"
-    local before status=0
-    before=$(state)
-    BUMP_TEST=${4:-true} "$clone/make/bump.sh" "$NEXT" >"$scratch/log" 2>&1 || status=$?
-    holds "$1: it fails" [ $status != 0 ]
-    holds "$1: nothing changes" [ "$before" = "$(state)" ]
-    holds "$1: it says why" grep -q -e "$3" "$scratch/log"
+    BUMP_TEST=${4:-true} stops "$1" "$3" "$NEXT"
 }
+
+# -- Calls that cannot work --
+
+for wrong in 1.4.0366 1.4 1.4.x 2.0.1 "1.4.1 1.4.2"; do
+    stops "$wrong is no header" "^bump.sh: $wrong is no header: 1.4.N" "$wrong"
+done
+stops "no header" '^bump.sh: which header?'
+PIP_NO_INDEX=1 stops "the newest one without a network" '^bump.sh: there is no list of headers.* pip says: ' latest
+echo >>"$clone/registry/pin.toml"
+stops "uncommitted changes" '^bump.sh: commit or undo your changes.*registry/pin.toml' "$NEXT"
+git -C "$clone" checkout --quiet registry/pin.toml
+mv "$clone/.git" "$scratch/git"
+stops "no checkout" '^bump.sh: a bump needs a git checkout' "$NEXT"
+mv "$scratch/git" "$clone/.git"
+if [ "$(id -u)" = 0 ]; then
+    chown -R 65534 "$clone"
+    GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null stops "a tree of another owner" \
+        '^bump.sh: .*git says of .*dubious ownership' "$NEXT"
+    chown -R 0 "$clone"
+else
+    say "SKIPPED: only root can try a tree of another owner"
+fi
+
+# -- Headers --
 
 refused "an unknown element needs a judgement" \
     's|</registry>|<jugglers/></registry>|' 'error\[unknown-element\]'
 refused "a special command needs a treatment" \
     's|<proto><type>void</type> <name>vkCmdDraw</name></proto>|&<param><type>VkSurfaceKHR</type> <name>surface</name></param>|' \
-    'error\[unclassified-command\]: vkCmdDraw\|error\[new-global-command\]: vkCmdDraw'
+    'vkCmdDraw'
 refused "a damaged file is no registry" 's|</registry>||' 'error\[not-well-formed\]'
-refused "tests that fail stop the bump" '' 'The header stays' false
+refused "tests that fail stop the bump" '' 'the tests of the copy failed' false
+WITHOUT='/<extension name="VK_KHR_display_swapchain"/,/<\/extension>/s|supported="vulkan,vulkansc"|supported="disabled"|'
+refused "a header without a symbol that is exported" "$WITHOUT" 'vkCreateSharedSwapchainsKHR'
+holds "it says that the header breaks something" grep -q "breaks what was built for $VERSION.*BREAKING=accept" "$scratch/log"
 
 DEFINITION='<command export="vulkan"><proto><type>void</type> <name>vkCmdJuggle</name></proto>'
 DEFINITION+='<param><type>VkCommandBuffer</type> <name>commandBuffer</name></param></command>'
 header "s|<command name=\"vkCmdDraw\" */>|&<command name=\"vkCmdJuggle\"/>|; s|</commands>|$DEFINITION&|"
-status=0
-BUMP_TEST=true "$clone/make/bump.sh" "$NEXT" >"$scratch/log" 2>&1 || status=$?
+# While its copy is tested, a second bump of the same tree is tried.
+printf '#!/bin/sh\nBUMP_TEST=true "%s/make/bump.sh" %s >"%s/second" 2>&1\n[ $? = 3 ]\n' "$clone" "$NEXT" "$scratch" >"$scratch/meanwhile"
+chmod +x "$scratch/meanwhile"
+touch "$clone/generated/.kept.swp"
+BUMP_TEST=$scratch/meanwhile bump "$NEXT"
 holds "a header that fits is taken" [ $status = 0 ]
+holds "a second bump at the same time is refused" grep -q '^bump.sh: another bump of this tree is at work' "$scratch/second"
+holds "a file that git ignores stays" rm "$clone/generated/.kept.swp"
 changed=$(git -C "$clone" status --short)
-for file in Cargo.toml Cargo.lock tests/fuzz/Cargo.lock registry/pin.toml registry/snapshot/commands.txt generated/trampoline/command_buffer.rs; do
+for file in Cargo.toml Cargo.lock tests/fuzz/Cargo.lock registry/pin.toml registry/snapshot/commands.txt README.md \
+    MATRIX.md docs/using.md generated/trampoline/command_buffer.rs; do
     holds "$file changes with the header" grep -q "^ M $file\$" <<<"$changed"
 done
-others=$(grep -v '^ M \(Cargo\|tests/fuzz/Cargo.lock$\|registry/\|generated/\)' <<<"$changed" || true)
+others=$(grep -v '^ M \(Cargo\|tests/fuzz/Cargo.lock$\|registry/\|generated/\|README.md$\|MATRIX.md$\|docs/\)' <<<"$changed" || true)
 holds "nothing else changes" [ -z "$others" ]
+holds "the documents name the new header" grep -q "libvulkan.so.$NEXT" "$clone/README.md"
 for report in md html; do
     holds "the $report report tells of the new command" grep -q vkCmdJuggle "$clone/registry-diff.$report"
 done
-cd "$clone"
-holds "the tree is up to date" \
+holds "the place of the delivery is gone" [ ! -e "$clone/.bump" ]
+status=0
+(
+    cd "$clone"
     "$TARGET/release/vkgen" check --vk-xml registry/input/vk.xml --video-xml registry/input/video.xml
+) >"$scratch/log" 2>&1 || status=$?
+holds "the tree is up to date" [ $status = 0 ]
+status=0
+(cd "$clone" && python3 make/documents.py --check) >"$scratch/log" 2>&1 || status=$?
+holds "the documents are up to date" [ $status = 0 ]
+
+# -- A delivery that is interrupted --
+
+# A small tree, and a copy of it that a bump has changed: files that change, come, go, and lie where git does not look.
+tree=$scratch/tree copy=$scratch/copy old=$scratch/old
+mkdir -p "$old/make" "$old/registry/input" "$old/registry/snapshot" "$old/generated/gone"
+cp make/common.sh make/bump.sh make/bump-deliver.sh "$old/make/"
+for file in registry/pin.toml registry/input/vk.xml generated/same.rs "generated/a b.rs" generated/gone/old.rs; do
+    echo "old $file" >"$old/$file"
+done
+cp -r "$old" "$copy"
+rm -r "$copy/generated/gone"
+mkdir "$copy/generated/new"
+for file in registry/pin.toml registry/input/vk.xml "generated/a b.rs" generated/new/new.rs registry-diff.md; do
+    echo "new $file" >"$copy/$file"
+done
+DELIVERED=(registry/pin.toml registry/input/vk.xml generated/same.rs "generated/a b.rs" generated/gone/old.rs
+    generated/new/new.rs registry-diff.md)
+
+# Programs that stand before those of the system, and count: the step AT is where the delivery is killed, before or after
+# the step, or where the disk is full.
+mkdir "$scratch/steps"
+cat >"$scratch/steps/mv" <<'END'
+#!/bin/sh
+name=${0##*/}
+PATH=${PATH#*:}
+number=$(($(cat "$COUNT") + 1))
+echo $number >"$COUNT"
+[ $number = "$AT" ] || exec "$name" "$@"
+case $HOW in
+before) kill -KILL 0 ;;
+after) "$name" "$@"; kill -KILL 0 ;;
+full) echo "$name: No space left on device" >&2; exit 1 ;;
+esac
+END
+chmod +x "$scratch/steps/mv"
+for name in cp ln rm rmdir mkdir sync; do
+    ln -s mv "$scratch/steps/$name"
+done
+export COUNT=$scratch/count AT HOW
+
+content() { (cd "$1" && find . -name target -prune -o -type f -exec sha256sum {} \; | sort); }
+
+# deliver: a delivery into a fresh tree, as far as it comes; its status is in `status`.
+deliver() {
+    rm -rf "$tree"
+    cp -r "$old" "$tree"
+    echo 0 >"$COUNT"
+    status=0
+    PATH=$scratch/steps:$PATH setsid --fork --wait "$tree/make/bump-deliver.sh" deliver 1.4.2 "$copy" "${DELIVERED[@]}" \
+        >"$scratch/log" 2>&1 || status=$?
+}
+
+BEFORE=$(content "$old") AFTER=$(content "$copy")
+AT=none HOW=none
+deliver
+holds "a delivery that nothing interrupts" [ "$(content "$tree")" = "$AFTER" ]
+steps=$(cat "$COUNT")
+holds "it has steps" [ "$steps" -gt 20 ]
+for HOW in before after full; do
+    for ((AT = 1; AT <= steps; AT++)); do
+        deliver
+        begun=no
+        [ ! -f "$tree/.bump/journal" ] || begun=yes
+        if [ $HOW = full ] && [ $status != 0 ]; then
+            holds "a full disk at step $AT: it says so" grep -q 'No space left' "$scratch/log"
+        fi
+        # The next bump makes it good, whatever else it is called for.
+        "$tree/make/bump.sh" >"$scratch/log" 2>&1 || true
+        found=$(content "$tree")
+        case $begun in
+        yes) holds "$HOW at step $AT: the next call finishes it" [ "$found" = "$AFTER" ] ;;
+        no) holds "$HOW at step $AT: all or nothing" [ "$found" = "$BEFORE" -o "$found" = "$AFTER" ] ;;
+        esac
+    done
+done
+HOW=before
+for ((AT = steps; AT > 0; AT--)); do
+    deliver
+    [ ! -f "$tree/.bump/journal" ] || echo mine >"$tree/registry/input/vk.xml"
+    [ ! -f "$tree/.bump/journal" ] || break
+done
+status=0
+"$tree/make/bump.sh" >"$scratch/log" 2>&1 || status=$?
+holds "what was changed since is not overwritten" [ "$status $(cat "$tree/registry/input/vk.xml")" = "2 mine" ]
+holds "and named" grep -q 'registry/input/vk.xml was changed after the bump to 1.4.2 was interrupted' "$scratch/log"
 
 say "bump: $passed passed, $failed failed"
 [ $failed = 0 ]

@@ -1,16 +1,18 @@
-"""Writes what is in documents and follows from sources: MATRIX.md and the tables of docs/.
+"""Writes what is in documents and follows from sources: MATRIX.md, the tables of docs/, and the header that they name.
 
 MATRIX.md says what the library promises, row by row, and which cases show it. The rows come from the sources that define them: the exported symbols, the table of variables, the members of JSON files that
 the parsers ask for, and the interface versions. The cases come from the sources of the behaviour tests: a case belongs to
 a row when it, or a helper of its file, uses what the row is about. A row without a case is an error.
 
-With `--check` nothing is written: it fails when a committed file is not what would be written. MATRIX.md may name other cases
-than those that would be named now, as long as they are there and are about their rows: a new case makes no page stale.
+With `--check` nothing is written: it fails when a file is not what the sources give. MATRIX.md may name other cases than
+those that would be named now, as long as they are there and are about their rows: a new case makes no page stale, and what
+passes the check is not written either. With `--anew` everything is written.
 """
 
 import re
 import sys
 from dataclasses import dataclass, field
+from glob import glob
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -370,25 +372,61 @@ def with_table(path, name, lines):
     return before + begin + "\n" + "\n".join(lines) + "\n\n" + end + rest.split(end, 1)[1]
 
 
+# -- The header that documents name --
+
+NUMBER = r"\d+\.\d+\.\d+"
+# Where a document names the header of the day: the text before the number, and after it.
+NAMED_HEADERS = [
+    ("README.md", r"^Header ", r"\."),
+    ("README.md", r"^    libvulkan\.so\.", r","),
+    ("docs/using.md", r"Vulkan Loader Version ", r"$"),
+]
+# Lines that name the header of a day gone by, which stays what it was.
+RECORDS = [("docs/figures.md", r"^## ")]
+
+
+def pinned_header():
+    return re.search(r'^header = "(.*)"$', read("registry/pin.toml"), re.M)[1]
+
+
+def with_header(path, text):
+    """A document's text with the pinned header wherever it names the header of the day; any other place is an error."""
+    header = pinned_header()
+    for where, before, after in NAMED_HEADERS:
+        if where == path:
+            text, count = re.subn(rf"({before}){NUMBER}(?={after})", rf"\g<1>{header}", text, flags=re.M)
+            if not count:
+                sys.exit(f"error: {path} does not name the header after {before!r}: mend NAMED_HEADERS in make/documents.py")
+    for number, line in enumerate(text.splitlines(), 1):
+        places = [rf"{before}{NUMBER}(?={after})" for where, before, after in NAMED_HEADERS if where == path]
+        places += [rf"{start}.*" for where, start in RECORDS if where == path]
+        rest = re.sub("|".join(places), "", line) if places else line
+        if re.search(rf"(?<![\d.]){re.escape(header)}(?![\d.]*\d)", rest):
+            sys.exit(f"error: {path}:{number} names the header: list it in NAMED_HEADERS of make/documents.py, so that a bump changes it")
+    return text
+
+
 def main():
+    if sys.argv[1:] not in ([], ["--check"], ["--anew"]):
+        sys.exit("usage: documents.py [--check | --anew]")
+    check, anew = sys.argv[1:] == ["--check"], sys.argv[1:] == ["--anew"]
     sections = promises()
     text, missing = matrix(sections)
     for row in missing:
         print(f"error: no case shows {row}", file=sys.stderr)
     if missing:
         sys.exit(1)
-    outputs = {
-        "MATRIX.md": text,
-        "docs/using.md": with_table("docs/using.md", "variables", variable_table()),
-        "docs/limits.md": with_table("docs/limits.md", "limits", limit_table()),
-    }
+    outputs = {path: read(path) for path in ["README.md", "CONTRIBUTING.md", *sorted(glob("docs/*.md", root_dir=ROOT))]}
+    outputs["docs/using.md"] = with_table("docs/using.md", "variables", variable_table())
+    outputs["docs/limits.md"] = with_table("docs/limits.md", "limits", limit_table())
+    outputs = {path: with_header(path, content) for path, content in outputs.items()}
+    outputs["MATRIX.md"] = text
     for path, content in outputs.items():
         output = ROOT / path
-        if output.exists() and output.read_text(encoding="utf-8") == content:
+        found = output.read_text(encoding="utf-8") if output.exists() else None
+        if found == content or (path == "MATRIX.md" and found and not anew and stands(found, sections)):
             continue
-        if sys.argv[1:] == ["--check"]:
-            if path == "MATRIX.md" and output.exists() and stands(output.read_text(encoding="utf-8"), sections):
-                continue
+        if check:
             sys.exit(f"error: {path} is not what the sources give; run make documents and commit it")
         output.write_text(content, encoding="utf-8")
 
