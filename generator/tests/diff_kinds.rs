@@ -70,7 +70,8 @@ fn gen_91_a_change_of_the_calling_convention_breaks() {
         Severity::Informational,
         "VkBool32 vertexCount",
     );
-    assert_eq!(report.exit_code(), 0);
+    // Nothing breaks, but the emitted signature is another one.
+    assert_eq!(report.exit_code(), 1);
 
     let report = changed(|new| {
         new.commands.get_mut("vkCmdDraw").expect("the command").params.pop();
@@ -365,7 +366,8 @@ fn a_comment_never_grows_past_what_hosts_take() {
         new.commands.retain(|name, _| !name.starts_with("vkCmd"));
         for number in 0..20_000 {
             let mut command = template.clone();
-            command.name = format!("vkCmdJuggle{number}_*`|<b>");
+            command.name = format!("vkCmdJuggle{number}");
+            command.platform = Some("*`|<b>".to_owned());
             new.commands.insert(command.name.clone(), command);
         }
     });

@@ -9,19 +9,17 @@ use vk_registry::model::HeaderVersion;
 
 /// Reads what the user names: a folder with a snapshot or with `vk.xml`, an XML file, or a header version, which is
 /// fetched into `xml_folder` like the pinned one.
-pub fn side(operand: &str, xml_folder: &Path) -> Result<Side, Error> {
-    let path = Path::new(operand);
+pub fn side(operand: impl AsRef<Path>, xml_folder: &Path) -> Result<Side, Error> {
+    let path = operand.as_ref();
+    let version = path.to_str().filter(|text| HeaderVersion::parse(text).is_some());
     let (registry, unknown) = if path.is_dir() && !path.join("vk.xml").is_file() {
         (input::snapshot(path)?.0, Vec::new())
-    } else if path.exists() || HeaderVersion::parse(operand).is_none() {
-        let file = if path.is_dir() {
-            path.join("vk.xml")
-        } else {
-            path.to_owned()
-        };
-        from_xml(&file)?
+    } else if let Some(version) = version.filter(|_| !path.exists()) {
+        from_xml(&fetched(version, xml_folder)?)?
+    } else if path.is_dir() {
+        from_xml(&path.join("vk.xml"))?
     } else {
-        from_xml(&fetched(operand, xml_folder)?)?
+        from_xml(path)?
     };
     Ok(Side { registry, unknown })
 }

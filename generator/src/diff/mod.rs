@@ -5,8 +5,10 @@
 
 mod commands;
 mod counts;
+mod enums;
 mod exports;
 mod extensions;
+mod files;
 mod handles;
 mod html;
 mod input;
@@ -69,8 +71,10 @@ pub fn compare(old: &Side, new: &Side, policy: &Policy) -> Report {
         extensions::sections,
         handles::sections,
         types::sections,
+        enums::sections,
         special::sections,
         exports::sections,
+        files::sections,
     ];
     let sections = chapters.iter().flat_map(|chapter| chapter(&old_view, &new_view));
     Report {

@@ -1,7 +1,7 @@
 //! Structures that the loader looks into, and platform types that it would have to know.
 
-use super::View;
 use super::report::{Change, Entry, Section, Severity};
+use super::{View, or_none};
 use std::collections::BTreeSet;
 use vk_registry::model::{Member, Struct};
 
@@ -11,12 +11,61 @@ pub(super) fn sections(old: &View<'_>, new: &View<'_>) -> Vec<Section> {
         let (before, after) = (old.registry.structs.get(name)?, new.registry.structs.get(name)?);
         Entry::changed(name, changes(old, new, before, after))
     });
-    vec![Section::new(
-        "structures",
-        "changed",
-        "Emitted structures changed",
-        changed.collect(),
-    )]
+    let kinds = (kinds(old), kinds(new));
+    vec![
+        Section::new("structures", "changed", "Emitted structures changed", changed.collect()),
+        Section::new("types", "added", "Emitted types added", only(&kinds.1, &kinds.0)),
+        Section::new("types", "removed", "Emitted types removed", only(&kinds.0, &kinds.1)),
+        Section::new("types", "changed", "Emitted types changed", meanings(old, new)),
+    ]
+}
+
+/// The emitted types with what each of them is.
+fn kinds<'a>(view: &View<'a>) -> BTreeSet<(&'a str, &'static str)> {
+    let types = &view.plan.types;
+    let lists = [
+        (&types.structs, "structure"),
+        (&types.opaque, "opaque"),
+        (&types.enums, "enumeration"),
+        (&types.bitmasks, "flags"),
+        (&types.base_types, "base type"),
+        (&types.aliases, "alias"),
+        (&types.function_pointers, "function pointer"),
+        (&types.by_value, "type of a platform"),
+    ];
+    let named = lists
+        .into_iter()
+        .flat_map(|(names, kind)| names.iter().map(move |name| (*name, kind)));
+    named.collect()
+}
+
+/// Types that only the first side has, or has as this kind.
+fn only(here: &BTreeSet<(&str, &'static str)>, there: &BTreeSet<(&str, &'static str)>) -> Vec<Entry> {
+    let entry = |(name, kind): &(&str, &'static str)| Entry::noted(name, Severity::Concerns, "kind", *kind);
+    here.difference(there).map(entry).collect()
+}
+
+/// Types that both emit and that stand for something else now.
+fn meanings(old: &View<'_>, new: &View<'_>) -> Vec<Entry> {
+    let meaning = |view: &View<'_>, name: &str| -> Option<String> {
+        let registry = view.registry;
+        if let Some(base) = registry.base_types.get(name) {
+            return Some(or_none(base.target.as_ref()));
+        }
+        if let Some(target) = registry.type_aliases.get(name) {
+            return Some(target.clone());
+        }
+        let pointer = registry.function_pointers.get(name)?;
+        let params: Vec<String> = pointer.params.iter().map(|(name, ty)| format!("{ty} {name}")).collect();
+        Some(format!("{}({})", pointer.return_type, params.join(", ")))
+    };
+    let (before, after) = (kinds(old), kinds(new));
+    let both = before.intersection(&after).filter_map(|(name, kind)| {
+        let meanings = (meaning(old, name), meaning(new, name));
+        let change = Change::between(kind, Severity::Concerns, meanings, |it| or_none(it.as_ref()));
+        Entry::changed(name, change.into_iter().collect())
+    });
+    both.collect()
 }
 
 fn changes(old: &View<'_>, new: &View<'_>, before: &Struct, after: &Struct) -> Vec<Change> {

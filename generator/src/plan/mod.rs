@@ -21,7 +21,11 @@ pub use special::Reason;
 pub use types::{Place, TypePlan};
 
 use crate::policy::Policy;
-use vk_registry::model::{Level, Registry};
+use std::collections::BTreeSet;
+use vk_registry::model::{Enum, Enumerant, Level, Registry};
+
+/// The enumeration of structure types, whose constants follow from the emitted structures.
+const STRUCTURE_TYPE: &str = "VkStructureType";
 
 /// The registry, the policy and what follows from both.
 pub struct Plan<'a> {
@@ -70,6 +74,22 @@ impl<'a> Plan<'a> {
             .binary_search_by(|plan| plan.command.name.as_str().cmp(name))
             .ok()?;
         self.commands.get(at)
+    }
+
+    /// The enumerants of an emitted enumeration that are emitted with it: those of structure types follow from the emitted
+    /// structures, others from the policy.
+    pub fn enumerants<'e>(&self, found: &'e Enum) -> Vec<&'e Enumerant> {
+        if found.name != STRUCTURE_TYPE {
+            let listed = self.policy.types.enumerants.contains(&found.name);
+            return found.enumerants.iter().filter(|_| listed).collect();
+        }
+        let structs = self.types.structs.iter().map(|name| &self.registry.structs[*name]);
+        let members = structs.flat_map(|found| &found.members);
+        let of_members = members.filter_map(|member| member.values.as_deref());
+        let mut names: BTreeSet<&str> = self.policy.types.structure_types.iter().map(String::as_str).collect();
+        names.extend(of_members);
+        let is_named = |enumerant: &&Enumerant| names.contains(enumerant.name.as_str());
+        found.enumerants.iter().filter(is_named).collect()
     }
 
     /// Commands with a slot in the instance table: all of level instance and physical device, except the one that

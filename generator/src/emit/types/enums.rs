@@ -6,11 +6,7 @@ use crate::names::ident;
 use crate::plan::Plan;
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
-use std::collections::BTreeSet;
-use vk_registry::model::{Enum, Enumerant};
-
-/// The enumeration of structure types, whose constants follow from the emitted structures.
-const STRUCTURE_TYPE: &str = "VkStructureType";
+use vk_registry::model::Enum;
 
 pub(super) fn enums(plan: &Plan<'_>) -> File {
     let enums = plan
@@ -56,12 +52,11 @@ fn one(plan: &Plan<'_>, found: &Enum) -> TokenStream {
         (_, false) => quote!(i32),
     };
     let declaration = integer(&found.name, &width);
-    let wanted = wanted(plan, found);
-    let mut enumerants = found.enumerants.iter().filter(|enumerant| wanted(enumerant)).peekable();
-    if enumerants.peek().is_none() {
+    let enumerants = plan.enumerants(found);
+    if enumerants.is_empty() {
         return declaration;
     }
-    let constants = enumerants.map(|enumerant| {
+    let constants = enumerants.into_iter().map(|enumerant| {
         let name = ident(&enumerant.name);
         let value = Literal::i128_unsuffixed(enumerant.value);
         quote!(pub const #name: Self = Self(#value);)
@@ -71,20 +66,4 @@ fn one(plan: &Plan<'_>, found: &Enum) -> TokenStream {
         #declaration
         impl #name { #(#constants)* }
     }
-}
-
-/// Which enumerants are emitted.
-fn wanted<'p>(plan: &'p Plan<'_>, found: &Enum) -> Box<dyn Fn(&Enumerant) -> bool + 'p> {
-    if found.name == STRUCTURE_TYPE {
-        let mut names: BTreeSet<&str> = plan.policy.types.structure_types.iter().map(String::as_str).collect();
-        let structs = plan.types.structs.iter().map(|name| &plan.registry.structs[*name]);
-        names.extend(
-            structs
-                .flat_map(|found| &found.members)
-                .filter_map(|member| member.values.as_deref()),
-        );
-        return Box::new(move |enumerant| names.contains(enumerant.name.as_str()));
-    }
-    let listed = plan.policy.types.enumerants.contains(&found.name);
-    Box::new(move |_| listed)
 }
