@@ -1,6 +1,9 @@
 //! The command line: a verb, operands and options, all with defaults below the repository's root.
 
 use crate::error::Error;
+use clap::error::ErrorKind;
+use clap::{Args, Parser, Subcommand};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// What to do.
@@ -17,9 +20,9 @@ pub enum Verb {
     /// What differs between two registries.
     Diff {
         /// The old registry.
-        old: String,
+        old: PathBuf,
         /// The new one.
-        new: String,
+        new: PathBuf,
     },
     /// Everything known of a name.
     Explain {
@@ -69,147 +72,221 @@ pub struct Options {
     pub exit_code: bool,
 }
 
-/// Printed after every complaint about the command line.
-const USAGE: &str = "usage: vkgen import --vk-xml FILE --video-xml FILE [--snapshot DIR]
-       vkgen emit    [--generated DIR] [SOURCE]
-       vkgen check   [--generated DIR] [SOURCE]
-       vkgen dump    [SOURCE]
-       vkgen explain NAME [SOURCE]
-       vkgen diff    OLD NEW [--json | --markdown | --html] [--exit-code] [--policy FILE] [--input DIR]
+/// What a command line asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// Work.
+    Run(Box<Options>),
+    /// A text about the program itself, to be printed.
+    Text(String),
+}
 
-SOURCE is [--snapshot DIR] [--policy FILE] [--input DIR] [--vk-xml FILE --video-xml FILE]
-          [--overlay FILE]... [--overlay-policy FILE]...
-An overlay is merged into the XML, which by default is that in registry/input.
-OLD and NEW are a vk.xml, a folder with one, a folder with a snapshot, or a header version such as 1.4.366.";
+const EXIT_CODES: &str = "Exit codes: 0 done; 1 `check` or `diff --exit-code` found something; 2 the registry or the policy \
+cannot be accepted; 3 usage and files; 4 `diff --exit-code` found something that breaks or needs a decision.";
 
-/// Options with a value; those of [`REPEATED`] may come more than once.
-const VALUED: [&str; 8] = [
-    "--vk-xml",
-    "--video-xml",
-    "--snapshot",
-    "--policy",
-    "--generated",
-    "--input",
-    "--overlay",
-    "--overlay-policy",
-];
-const REPEATED: [&str; 2] = ["--overlay", "--overlay-policy"];
+/// From the facts of the Vulkan registry and the decisions of the policy to the files in generated/.
+#[derive(Parser)]
+#[command(name = "vkgen", version, after_help = EXIT_CODES)]
+struct CommandLine {
+    #[command(subcommand)]
+    verb: Words,
+}
 
-/// Words after the verb, sorted by kind.
-#[derive(Default)]
-struct Words {
-    operands: Vec<String>,
-    flags: Vec<String>,
-    values: Vec<(&'static str, PathBuf)>,
+#[derive(Subcommand)]
+enum Words {
+    /// Reads the XML strictly and writes the snapshot
+    Import {
+        #[command(flatten)]
+        xml: RequiredXml,
+        /// Folder of the snapshot [default: registry/snapshot]
+        #[arg(long, value_name = "DIR")]
+        snapshot: Option<PathBuf>,
+    },
+    /// Writes the output; files that stay the same are not touched
+    Emit {
+        #[command(flatten)]
+        output: Output,
+        #[command(flatten)]
+        source: Source,
+    },
+    /// Says what `emit` would change; exit code 1 if anything
+    Check {
+        #[command(flatten)]
+        output: Output,
+        #[command(flatten)]
+        source: Source,
+    },
+    /// Prints everything that was read and decided, as JSON
+    Dump {
+        #[command(flatten)]
+        source: Source,
+    },
+    /// Says everything about a command, extension, handle or type, with the lines that say so
+    Explain {
+        /// Its name
+        name: String,
+        #[command(flatten)]
+        output: Output,
+        #[command(flatten)]
+        source: Source,
+    },
+    /// Says what a header changes
+    ///
+    /// OLD and NEW are a vk.xml, a folder with one, a folder with a snapshot, or a header version such as 1.4.N, which is
+    /// fetched.
+    Diff {
+        /// The old registry
+        old: PathBuf,
+        /// The new one
+        new: PathBuf,
+        #[command(flatten)]
+        report: ReportOptions,
+        #[command(flatten)]
+        rules: Rules,
+    },
+}
+
+#[derive(Args)]
+struct RequiredXml {
+    /// The registry
+    #[arg(long, value_name = "FILE")]
+    vk_xml: PathBuf,
+    /// The registry of video types
+    #[arg(long, value_name = "FILE")]
+    video_xml: PathBuf,
+}
+
+#[derive(Args, Default)]
+struct Output {
+    /// Folder of the output [default: generated]
+    #[arg(long, value_name = "DIR")]
+    generated: Option<PathBuf>,
+}
+
+#[derive(Args, Default)]
+struct Rules {
+    /// The policy [default: generator/policy.toml]
+    #[arg(long, value_name = "FILE")]
+    policy: Option<PathBuf>,
+    /// Folder that fetched XML lies in [default: registry/input]
+    #[arg(long, value_name = "DIR")]
+    input: Option<PathBuf>,
+}
+
+#[derive(Args, Default)]
+struct Source {
+    /// Folder of the snapshot [default: registry/snapshot]
+    #[arg(long, value_name = "DIR")]
+    snapshot: Option<PathBuf>,
+    /// The registry, instead of the snapshot
+    #[arg(long, value_name = "FILE", requires = "video_xml")]
+    vk_xml: Option<PathBuf>,
+    /// The registry of video types
+    #[arg(long, value_name = "FILE", requires = "vk_xml")]
+    video_xml: Option<PathBuf>,
+    /// A registry to merge into the XML, by default that in registry/input; may be repeated
+    #[arg(long, value_name = "FILE")]
+    overlay: Vec<PathBuf>,
+    /// Rows for the commands of overlays; may be repeated
+    #[arg(long, value_name = "FILE")]
+    overlay_policy: Vec<PathBuf>,
+    #[command(flatten)]
+    rules: Rules,
+}
+
+#[derive(Args)]
+struct ReportOptions {
+    /// A report for programs
+    #[arg(long, group = "format")]
+    json: bool,
+    /// A report for a comment or a step summary
+    #[arg(long, group = "format")]
+    markdown: bool,
+    /// A report for a browser
+    #[arg(long, group = "format")]
+    html: bool,
+    /// Let the exit code tell what was found
+    #[arg(long)]
+    exit_code: bool,
+}
+
+/// Parses arguments, the first of which is the program; paths that are not given lie below the repository's root.
+pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Asked, Error> {
+    match CommandLine::try_parse_from(arguments) {
+        Ok(line) => Ok(Asked::Run(Box::new(line.verb.options()))),
+        Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
+            Ok(Asked::Text(error.to_string()))
+        }
+        Err(error) => Err(Error::Usage(error.to_string().trim_end().to_owned())),
+    }
 }
 
 impl Words {
-    /// All values of an option.
-    fn all(&self, option: &str) -> Vec<PathBuf> {
-        let values = self.values.iter().filter(|(name, _)| *name == option);
-        values.map(|(_, value)| value.clone()).collect()
-    }
-
-    fn one(&self, option: &str) -> Option<PathBuf> {
-        self.all(option).into_iter().next()
-    }
-}
-
-/// Parses arguments; paths that are not given lie below the repository's root.
-pub fn parse(arguments: &[String]) -> Result<Options, Error> {
-    let (name, rest) = arguments.split_first().ok_or_else(|| usage("which verb?"))?;
-    let words = sort(rest)?;
-    let verb = verb(name, &words.operands)?;
-    let (format, exit_code) = flags(&verb, &words.flags)?;
-    let root = root();
-    let below = |option: &str, default: &str| words.one(option).unwrap_or_else(|| root.join(default));
-    let input = below("--input", "registry/input");
-    let overlays = words.all("--overlay");
-    if !overlays.is_empty() && matches!(verb, Verb::Import | Verb::Diff { .. }) {
-        return Err(usage("--overlay does not belong here"));
-    }
-    let xml = match (words.one("--vk-xml"), words.one("--video-xml")) {
-        (Some(vk), Some(video)) => Some((vk, video)),
-        // The snapshot cannot be merged with: it has no text to put an overlay into.
-        (None, None) if !overlays.is_empty() => Some((input.join("vk.xml"), input.join("video.xml"))),
-        (None, None) if verb != Verb::Import => None,
-        _ => return Err(usage("--vk-xml and --video-xml belong together")),
-    };
-    Ok(Options {
-        verb,
-        xml,
-        overlays,
-        snapshot: below("--snapshot", "registry/snapshot"),
-        policy: below("--policy", "generator/policy.toml"),
-        overlay_policies: words.all("--overlay-policy"),
-        generated: below("--generated", "generated"),
-        input,
-        root,
-        format,
-        exit_code,
-    })
-}
-
-fn usage(text: impl AsRef<str>) -> Error {
-    Error::Usage(format!("{}\n{USAGE}", text.as_ref()))
-}
-
-fn sort(rest: &[String]) -> Result<Words, Error> {
-    let mut words = Words::default();
-    let mut rest = rest.iter();
-    while let Some(word) = rest.next() {
-        if let Some(option) = VALUED.into_iter().find(|option| option == word) {
-            let value = rest.next().ok_or_else(|| usage(format!("{word} needs a value")))?;
-            if words.one(option).is_some() && !REPEATED.contains(&option) {
-                return Err(usage(format!("{word} is given twice")));
+    fn options(self) -> Options {
+        match self {
+            Self::Import { xml, snapshot } => {
+                let source = Source {
+                    snapshot,
+                    vk_xml: Some(xml.vk_xml),
+                    video_xml: Some(xml.video_xml),
+                    ..Source::default()
+                };
+                source.options(Verb::Import, Output::default())
             }
-            words.values.push((option, PathBuf::from(value)));
-        } else if word.starts_with("--") {
-            words.flags.push(word.clone());
-        } else {
-            words.operands.push(word.clone());
+            Self::Emit { output, source } => source.options(Verb::Emit, output),
+            Self::Check { output, source } => source.options(Verb::Check, output),
+            Self::Dump { source } => source.options(Verb::Dump, Output::default()),
+            Self::Explain { name, output, source } => source.options(Verb::Explain { name }, output),
+            Self::Diff {
+                old,
+                new,
+                report,
+                rules,
+            } => {
+                let source = Source {
+                    rules,
+                    ..Source::default()
+                };
+                let format = match report {
+                    ReportOptions { json: true, .. } => Format::Json,
+                    ReportOptions { markdown: true, .. } => Format::Markdown,
+                    ReportOptions { html: true, .. } => Format::Html,
+                    ReportOptions { .. } => Format::Text,
+                };
+                Options {
+                    format,
+                    exit_code: report.exit_code,
+                    ..source.options(Verb::Diff { old, new }, Output::default())
+                }
+            }
         }
     }
-    Ok(words)
 }
 
-fn verb(name: &str, operands: &[String]) -> Result<Verb, Error> {
-    match (name, operands) {
-        ("import", []) => Ok(Verb::Import),
-        ("emit", []) => Ok(Verb::Emit),
-        ("check", []) => Ok(Verb::Check),
-        ("dump", []) => Ok(Verb::Dump),
-        ("diff", [old, new]) => Ok(Verb::Diff {
-            old: old.clone(),
-            new: new.clone(),
-        }),
-        ("explain", [name]) => Ok(Verb::Explain { name: name.clone() }),
-        ("diff", _) => Err(usage("diff needs an old and a new registry")),
-        ("explain", _) => Err(usage("explain needs one name")),
-        ("import" | "emit" | "check" | "dump", [operand, ..]) => Err(usage(format!("what is {operand:?}?"))),
-        (other, _) => Err(usage(format!("unknown verb {other:?}"))),
-    }
-}
-
-/// Flags without a value; only `diff` has any.
-fn flags(verb: &Verb, flags: &[String]) -> Result<(Format, bool), Error> {
-    let (mut format, mut exit_code) = (None, false);
-    for flag in flags {
-        let wanted = match flag.as_str() {
-            "--json" => Format::Json,
-            "--markdown" => Format::Markdown,
-            "--html" => Format::Html,
-            "--exit-code" if matches!(verb, Verb::Diff { .. }) => {
-                exit_code = true;
-                continue;
-            }
-            other => return Err(usage(format!("unknown option {other:?}"))),
+impl Source {
+    fn options(self, verb: Verb, output: Output) -> Options {
+        let root = root();
+        let below = |given: Option<PathBuf>, default: &str| given.unwrap_or_else(|| root.join(default));
+        let input = below(self.rules.input, "registry/input");
+        let xml = match self.vk_xml.zip(self.video_xml) {
+            // The snapshot cannot be merged with: it has no text to put an overlay into.
+            None if !self.overlay.is_empty() => Some((input.join("vk.xml"), input.join("video.xml"))),
+            given => given,
         };
-        if !matches!(verb, Verb::Diff { .. }) || format.replace(wanted).is_some() {
-            return Err(usage(format!("{flag} does not belong here")));
+        Options {
+            verb,
+            xml,
+            overlays: self.overlay,
+            snapshot: below(self.snapshot, "registry/snapshot"),
+            policy: below(self.rules.policy, "generator/policy.toml"),
+            overlay_policies: self.overlay_policy,
+            generated: below(output.generated, "generated"),
+            input,
+            root,
+            format: Format::default(),
+            exit_code: false,
         }
     }
-    Ok((format.unwrap_or_default(), exit_code))
 }
 
 /// The closest folder upwards that holds the policy; the current one, without a name of its own, if that is it or if

@@ -44,7 +44,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Reported(_) => Ok(()),
-            Self::Usage(text) => write!(f, "vkgen: {text}"),
+            Self::Usage(text) => f.write_str(text),
             Self::File(path, text) => write!(f, "{}: {text}", path.display()),
             Self::Registry(messages) | Self::Policy(messages) | Self::Differs(messages) => {
                 let shown: Vec<&str> = messages.iter().take(MESSAGE_LIMIT).map(String::as_str).collect();

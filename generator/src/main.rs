@@ -1,17 +1,23 @@
 //! The program: see the library for what it does.
 #![forbid(unsafe_code)]
 
+use std::io::Write;
 use std::process::ExitCode;
+use vkgen::command_line::{self, Asked};
 use vkgen::error::Error;
-use vkgen::{command_line, verbs};
+use vkgen::verbs;
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match command_line::parse(&arguments).and_then(|options| verbs::run(&options)) {
+    let done = command_line::parse(std::env::args_os()).and_then(|asked| match asked {
+        Asked::Run(options) => verbs::run(&options),
+        Asked::Text(text) => verbs::print(&text),
+    });
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             if !matches!(error, Error::Reported(_)) {
-                eprintln!("{error}");
+                // There is no third stream to complain to.
+                let _ = writeln!(std::io::stderr(), "{error}");
             }
             ExitCode::from(error.exit_code())
         }

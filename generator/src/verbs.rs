@@ -32,12 +32,8 @@ fn import(options: &Options) -> Result<(), Error> {
         let text = fs::read_to_string(options.snapshot.join(name)).unwrap_or_default();
         snapshot::FILES.contains(&name) && text.starts_with(snapshot::HEADING)
     })?;
-    println!(
-        "{changed} of {} snapshot files changed; {}",
-        files.len(),
-        totals(&registry)
-    );
-    Ok(())
+    let (count, totals) = (files.len(), totals(&registry));
+    print(&format!("{changed} of {count} snapshot files changed; {totals}\n"))
 }
 
 fn emit(options: &Options) -> Result<(), Error> {
@@ -47,8 +43,8 @@ fn emit(options: &Options) -> Result<(), Error> {
     let manifest = fs::read_to_string(options.generated.join(emit::MANIFEST)).unwrap_or_default();
     let listed = emit::listed(&manifest);
     let changed = output::write(&options.generated, &wanted(&files), |name| listed.contains(name))?;
-    println!("{changed} of {} files changed; {}", files.len(), totals(&registry));
-    Ok(())
+    let (count, totals) = (files.len(), totals(&registry));
+    print(&format!("{changed} of {count} files changed; {totals}\n"))
 }
 
 fn check(options: &Options) -> Result<(), Error> {
@@ -72,11 +68,10 @@ fn print_dump(options: &Options) -> Result<(), Error> {
     let ((registry, _), rules) = (source(options)?, Rules::read(options)?);
     let mut text = dump::json(&rules.plan(&registry)?);
     text.push('\n');
-    print(&text);
-    Ok(())
+    print(&text)
 }
 
-fn print_diff(options: &Options, old: &str, new: &str) -> Result<(), Error> {
+fn print_diff(options: &Options, old: &Path, new: &Path) -> Result<(), Error> {
     let rules = Rules::read(options)?;
     let (old, new) = (diff::side(old, &options.input)?, diff::side(new, &options.input)?);
     let report = diff::compare(&old, &new, &rules.policy);
@@ -86,7 +81,7 @@ fn print_diff(options: &Options, old: &str, new: &str) -> Result<(), Error> {
         Format::Markdown => diff::markdown,
         Format::Html => diff::html,
     };
-    print(&render(&report));
+    print(&render(&report))?;
     match report.exit_code() {
         code if options.exit_code && code != 0 => Err(Error::Reported(code)),
         _ => Ok(()),
@@ -96,13 +91,14 @@ fn print_diff(options: &Options, old: &str, new: &str) -> Result<(), Error> {
 fn print_explanation(options: &Options, name: &str) -> Result<(), Error> {
     let ((registry, _), rules) = (source(options)?, Rules::read(options)?);
     let plan = rules.plan(&registry)?;
-    print(&explain::explain(options, &plan, &rules.files, name)?);
-    Ok(())
+    print(&explain::explain(options, &plan, &rules.files, name)?)
 }
 
-/// A reader that closes the pipe early has what it wanted.
-fn print(text: &str) {
-    let _ = std::io::stdout().write_all(text.as_bytes());
+/// Prints to standard output, to the last byte: a full disk and a reader that went away are errors.
+pub fn print(text: &str) -> Result<(), Error> {
+    let mut output = std::io::stdout().lock();
+    let written = output.write_all(text.as_bytes()).and_then(|()| output.flush());
+    written.map_err(|error| Error::file(Path::new("standard output"), &error))
 }
 
 /// The policy with what overlays add to it.

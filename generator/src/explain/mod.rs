@@ -72,5 +72,5 @@ fn unknown(plan: &Plan<'_>, name: &str) -> Error {
         true => String::new(),
         false => format!("; is it one of {}?", close.join(", ")),
     };
-    Error::Usage(format!("nothing is known of {name:?}{hint}"))
+    Error::Usage(format!("vkgen: nothing is known of {name:?}{hint}"))
 }
