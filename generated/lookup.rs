@@ -56,17 +56,6 @@ pub enum DeviceGate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameter(u8);
 
-/// Every name that a checked parameter has, and the empty one.
-const PARAMETERS: [&str; 7] = [
-    "",
-    "commandBuffer",
-    "device",
-    "externalQueue",
-    "instance",
-    "physicalDevice",
-    "queue",
-];
-
 impl Parameter {
     const fn of(name: &str) -> Self {
         let mut number = 0;
@@ -557,6 +546,17 @@ macro_rules! rows {
         )*
     };
 }
+
+/// Every name that a checked parameter has, and the empty one.
+const PARAMETERS: [&str; 7] = [
+    "",
+    "commandBuffer",
+    "device",
+    "externalQueue",
+    "instance",
+    "physicalDevice",
+    "queue",
+];
 
 rows! {
     vkAcquireDrmDisplayEXT: PhysicalDevice physicalDevice, (0, 0), [VK_EXT_acquire_drm_display],

@@ -1,11 +1,13 @@
 //! Reading registries from files.
 
+use crate::command_line::Options;
 use crate::emit::Input;
 use crate::error::Error;
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use vk_registry::model::Registry;
-use vk_registry::{Diagnostic, Source};
+use vk_registry::{Diagnostic, MAX_BYTES, Source, mentions};
 
 /// The registry in a folder's snapshot, and the files as inputs of a manifest.
 pub fn snapshot(folder: &Path) -> Result<(Registry, Vec<Input>), Error> {
@@ -61,6 +63,25 @@ pub fn xml_tolerant(vk: &Path, video: Option<&Path>) -> Result<(Registry, Vec<Di
     vk_registry::load_tolerant(vk.source()?, video).map_err(|errors| refused(&errors))
 }
 
+/// Where the input that was read defines a name: in the XML and its overlays, or in the snapshot.
+pub fn place(options: &Options, name: &str) -> Option<String> {
+    let Some((vk, _)) = &options.xml else {
+        return vk_registry::snapshot::FILES.iter().find_map(|file| {
+            let path = options.snapshot.join(file);
+            let text = fs::read_to_string(&path).ok()?;
+            let is_record = |line: &str| !line.starts_with(' ') && line.split(' ').nth(1) == Some(name);
+            let index = text.lines().position(is_record)?;
+            Some(format!("{}:{}:1", path.display(), index + 1))
+        });
+    };
+    [vk].into_iter().chain(&options.overlays).find_map(|path| {
+        let file = XmlFile::read(path).ok()?;
+        let found = mentions(file.source().ok()?, name).ok()?;
+        let mention = found.first()?;
+        Some(format!("{}:{}:{}", file.name, mention.line, mention.column))
+    })
+}
+
 fn refused(errors: &[Diagnostic]) -> Error {
     Error::Registry(errors.iter().map(ToString::to_string).collect())
 }
@@ -74,7 +95,11 @@ pub struct XmlFile {
 impl XmlFile {
     /// Reads the file.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let bytes = fs::read(path).map_err(|error| Error::file(path, &error))?;
+        let mut bytes = Vec::new();
+        let file = fs::File::open(path);
+        // One byte too many is enough to be refused for.
+        file.and_then(|file| file.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes))
+            .map_err(|error| Error::file(path, &error))?;
         let name = path.display().to_string();
         Ok(Self { name, bytes })
     }

@@ -66,7 +66,7 @@ fn check(options: &Options) -> Result<(), Error> {
 
 fn print_dump(options: &Options) -> Result<(), Error> {
     let ((registry, _), rules) = (source(options)?, Rules::read(options)?);
-    let mut text = dump::json(&rules.plan(&registry)?);
+    let mut text = dump::json(&rules.plan(options, &registry)?);
     text.push('\n');
     print(&text)
 }
@@ -90,7 +90,7 @@ fn print_diff(options: &Options, old: &Path, new: &Path) -> Result<(), Error> {
 
 fn print_explanation(options: &Options, name: &str) -> Result<(), Error> {
     let ((registry, _), rules) = (source(options)?, Rules::read(options)?);
-    let plan = rules.plan(&registry)?;
+    let plan = rules.plan(options, &registry)?;
     print(&explain::explain(options, &plan, &rules.files, name)?)
 }
 
@@ -114,8 +114,8 @@ impl Rules {
     }
 
     /// The plan, or what does not fit and where.
-    fn plan<'a>(&'a self, registry: &'a Registry) -> Result<Plan<'a>, Error> {
-        let located = |problem: &Problem| problem.located(&self.files);
+    fn plan<'a>(&'a self, options: &Options, registry: &'a Registry) -> Result<Plan<'a>, Error> {
+        let located = |problem: &Problem| problem.located(&self.files, |name| input::place(options, name));
         Plan::new(registry, &self.policy).map_err(|problems| Error::Policy(problems.iter().map(located).collect()))
     }
 }
@@ -123,7 +123,7 @@ impl Rules {
 /// All files of the output, the manifest included.
 fn generate(options: &Options, registry: &Registry, mut inputs: Vec<Input>) -> Result<Vec<File>, Error> {
     let rules = Rules::read(options)?;
-    let mut files = emit::all(&rules.plan(registry)?);
+    let mut files = emit::all(&rules.plan(options, registry)?);
     let names = std::iter::once("generator/policy.toml".to_owned()).chain(rules.files.iter().skip(1).map(overlay_name));
     let named = names.zip(&rules.files).map(|(name, file)| Input {
         name,

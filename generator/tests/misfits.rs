@@ -76,6 +76,22 @@ fn gen_50_a_new_global_command_is_refused() {
 }
 
 #[test]
+fn gen_65_a_first_parameter_of_an_unlisted_kind_is_refused() {
+    let mut registry = committed_registry();
+    let command = registry.commands.get_mut("vkQueueSubmit").expect("the command");
+    command.params[0].name = "sword".to_owned();
+    let found = problems(&registry, &committed_policy());
+    assert_eq!(found.len(), 1, "{found:#?}");
+    let expected = "error[unknown-parameter]: vkQueueSubmit: its first parameter is `VkQueue sword`";
+    assert!(found[0].contains(expected), "{found:?}");
+    let text = complaint(
+        "\"physicalDevice\", \"queue\"]",
+        "\"physicalDevice\", \"queue\", \"sword\"]",
+    );
+    assert!(text.contains("error[stale-policy]: sword"), "{text}");
+}
+
+#[test]
 fn gen_71_an_instance_command_needs_a_handwritten_end() {
     let row = "commands = [\"vkDestroyInstance\"]\nentry = \"handwritten\"\nend = \"handwritten\"";
     let text = complaint(row, "commands = [\"vkDestroyInstance\"]\nentry = \"handwritten\"");

@@ -283,6 +283,44 @@ fn gen_3_a_damaged_snapshot_is_refused_with_its_place() {
 }
 
 #[test]
+fn gen_65_a_first_parameter_of_an_unlisted_kind_is_refused_with_its_place() {
+    let scratch = prepared();
+    let path = scratch.path().join("snapshot/commands.txt");
+    let text = fs::read_to_string(&path).expect("the commands");
+    let text = text.replacen("  param VkDevice device\n", "  param VkDevice sword\n", 1);
+    fs::write(&path, &text).expect("another parameter");
+    let before = text.split("VkDevice sword").next().expect("its command");
+    let line = before
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| line.starts_with("command "));
+    let (index, record) = line.last().expect("its command");
+    let expected = format!(
+        "snapshot/commands.txt:{}:1: error[unknown-parameter]: {}: ",
+        index + 1,
+        record.trim_start_matches("command ")
+    );
+    let output = emit(scratch.path());
+    assert_eq!(code(&output), 2);
+    assert!(
+        errors(&output).contains(&expected),
+        "{}, not {expected}",
+        errors(&output)
+    );
+    assert!(!scratch.path().join("generated").exists(), "nothing is written");
+}
+
+#[test]
+fn gen_85_a_file_without_end_is_not_read_to_its_end() {
+    let scratch = prepared();
+    fs::write(scratch.path().join("video.xml"), "<registry/>").expect("a file");
+    let output = run(scratch.path(), &["emit", "--vk-xml=/dev/zero", "--video-xml=video.xml"]);
+    assert_eq!(code(&output), 2);
+    let expected = "/dev/zero:1:1: error[input-limit]: the file has more than 64 MiB";
+    assert_eq!(errors(&output).trim(), expected);
+}
+
+#[test]
 fn gen_60_dump_holds_what_tests_and_diffs_need() {
     let scratch = prepared();
     let output = run(scratch.path(), &["dump"]);

@@ -34,7 +34,7 @@ codes! {
     BadEncoding = "bad-encoding",
     /// Not well-formed XML, or a document type declaration.
     NotWellFormed = "not-well-formed",
-    /// Nesting or attribute counts no registry comes near (GEN-85).
+    /// A size, nesting or attribute count that no registry comes near (GEN-85).
     InputLimit = "input-limit",
     /// An element that no list names (GEN-80).
     UnknownElement = "unknown-element",

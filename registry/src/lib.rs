@@ -23,7 +23,7 @@ mod source;
 pub use diagnostic::{Code, Diagnostic};
 pub use load::{load, load_tolerant, load_with_overlays};
 pub use mentions::{Mention, mentions};
-pub use source::Source;
+pub use source::{MAX_BYTES, Source};
 
 /// The attributes that are read, as (path of the element, attribute); everything else that may occur is listed as
 /// informational or irrelevant (GEN-80).

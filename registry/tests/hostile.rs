@@ -76,6 +76,43 @@ fn gen_85_truncation_anywhere_is_refused() {
 }
 
 #[test]
+fn gen_85_what_is_cut_off_is_refused_where_it_ends() {
+    let root = VULKAN.find("<registry").expect("the root");
+    let boundaries = VULKAN.char_indices().map(|(at, _)| at).step_by(53);
+    for end in boundaries.filter(|end| (root + 10..VULKAN.trim_end().len()).contains(end)) {
+        let found = load_text(&VULKAN[..end]).expect_err("a text without end");
+        let lines = VULKAN[..end].matches('\n').count() + 1;
+        let column = VULKAN[..end].chars().rev().take_while(|c| *c != '\n').count() + 1;
+        let place = format!("vk.xml:{lines}:{column}: error[not-well-formed]: the file ends here");
+        assert!(
+            found[0].to_string().starts_with(&place),
+            "cut at byte {end}: {}",
+            found[0]
+        );
+    }
+    let found = load_text(VULKAN.split_once("<enum value=\"0\"").expect("the fixture").0);
+    let text = found.expect_err("a text without end")[0].to_string();
+    assert!(text.contains("inside `enums`, which starts in line 8"), "{text}");
+    // A tag that is closed by another is a mistake where that stands, however the file ends.
+    let found = load_text(&edited("</platforms>", "</platform>"));
+    let text = found.expect_err("a wrong end")[0].to_string();
+    assert!(!text.contains("cut off"), "{text}");
+}
+
+#[test]
+fn gen_85_a_file_of_more_than_64_mib_is_refused() {
+    let mut bytes = VULKAN.as_bytes().to_vec();
+    bytes.resize(vk_registry::MAX_BYTES, b' ');
+    assert!(Source::from_bytes("vk.xml", &bytes).is_ok());
+    bytes.push(b' ');
+    let refused = Source::from_bytes("vk.xml", &bytes).expect_err("a byte too many");
+    assert_eq!(
+        refused.to_string(),
+        "vk.xml:1:1: error[input-limit]: the file has more than 64 MiB"
+    );
+}
+
+#[test]
 fn gen_85_namespaces_hide_nothing() {
     let text = edited("<formats>", "<n:formats xmlns:n=\"urn:n\"/><formats>");
     assert_eq!(codes(&text), [Code::UnknownElement]);

@@ -99,6 +99,28 @@ const READING: &[Case] = &[
 ];
 
 const NAMES: &[Case] = &[
+    // Twice in a block, alike or not; in two blocks that belong to two enumerations; twice from one provider.
+    (
+        Code::DuplicateDefinition,
+        "<enum value=\"0\" name=\"VK_SUCCESS\"/>",
+        "<enum value=\"0\" name=\"VK_SUCCESS\"/><enum value=\"0\" name=\"VK_SUCCESS\"/>",
+    ),
+    (
+        Code::DuplicateDefinition,
+        "<enum api=\"vulkansc\" bitpos=\"9\" name=\"VK_THING_SAFE_BIT\"/>",
+        "<enum bitpos=\"9\" name=\"VK_THING_A_BIT\"/>",
+    ),
+    (
+        Code::DuplicateDefinition,
+        "<enum bitpos=\"40\" name=\"VK_WIDE_METHOD_BIT\"/>",
+        "<enum bitpos=\"40\" name=\"VK_THING_A_BIT\"/>",
+    ),
+    (
+        Code::DuplicateDefinition,
+        "<enum bitpos=\"4\" extends=\"VkThingFlagBits\" name=\"VK_THING_B_BIT_KHR\"/>",
+        "<enum bitpos=\"4\" extends=\"VkThingFlagBits\" name=\"VK_THING_B_BIT_KHR\"/>\
+         <enum bitpos=\"4\" extends=\"VkThingFlagBits\" name=\"VK_THING_B_BIT_KHR\"/>",
+    ),
     (
         Code::DuplicateDefinition,
         "<command api=\"vulkansc\" export",
@@ -230,6 +252,11 @@ const TYPES: &[Case] = &[
         "<enum offset=\"1\" extends=\"VkStructureType\" name",
     ),
     (Code::EnumerantConflict, " extnumber=\"2\"", ""),
+    (
+        Code::EnumerantConflict,
+        "<enum bitpos=\"4\" extends=\"VkThingFlagBits\" name=\"VK_THING_B_BIT_KHR\"/>",
+        "<enum bitpos=\"4\" extends=\"VkThingFlagBits\" name=\"VK_THING_A_BIT\"/>",
+    ),
     (Code::EnumerantConflict, "value=\"0x7FFFFFFF\"", "value=\"all of them\""),
     (
         Code::EnumerantConflict,

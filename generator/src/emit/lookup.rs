@@ -19,8 +19,21 @@ pub(super) fn files(plan: &Plan<'_>) -> [File; 2] {
     let rows = plan.commands.iter().map(|command| row(plan, command));
     [
         File::rust(plan, "functions.rs").text(FUNCTIONS),
-        File::rust(plan, "lookup.rs").text(SEARCH).rows("rows", rows),
+        File::rust(plan, "lookup.rs")
+            .text(SEARCH)
+            .items(parameters(plan))
+            .rows("rows", rows),
     ]
+}
+
+/// The names that rows hold as numbers.
+fn parameters(plan: &Plan<'_>) -> TokenStream {
+    let names = &plan.policy.checked_parameters;
+    let count = Literal::usize_unsuffixed(names.len() + 1);
+    quote! {
+        #[doc = " Every name that a checked parameter has, and the empty one."]
+        const PARAMETERS: [&str; #count] = ["", #(#names),*];
+    }
 }
 
 fn row(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {

@@ -5,7 +5,7 @@ use super::problem::{Code, Problem, Problems};
 use super::reach::resolve;
 use crate::names;
 use crate::policy::{End, Entry, Policy, Treatment};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use vk_registry::model::{Command, Level, Registry};
 
 /// Names in the policy that the registry must know.
@@ -131,6 +131,26 @@ pub(super) fn command(registry: &Registry, policy: &Policy, plan: &CommandPlan<'
     ];
     let broken = rules.into_iter().filter(|(broken, ..)| *broken);
     problems.extend(broken.map(|(_, code, text)| Problem::new(code, name, text)));
+}
+
+/// A trampoline knows what it checks by the parameter's name, so that each of these names stands for a kind of object.
+pub(super) fn parameters(policy: &Policy, commands: &[CommandPlan<'_>], problems: &mut Problems) {
+    let mut unused: BTreeSet<&String> = policy.checked_parameters.iter().collect();
+    for plan in commands.iter().filter(|plan| plan.command.level != Level::Global) {
+        let Some(param) = plan.command.params.first() else {
+            continue;
+        };
+        unused.remove(&param.name);
+        if !policy.checked_parameters.contains(&param.name) {
+            let text = format!(
+                "its first parameter is `{} {}`; look whether its trampoline can check that, and list the name in checked-parameters",
+                param.ty, param.name
+            );
+            problems.push(Problem::new(Code::UnknownParameter, &plan.command.name, text));
+        }
+    }
+    let stale = |name: &&String| Problem::new(Code::Stale, name, "checked-parameters: no command has such a parameter");
+    problems.extend(unused.iter().map(stale));
 }
 
 fn passes_wrapped_by_value(registry: &Registry, policy: &Policy, command: &Command) -> bool {

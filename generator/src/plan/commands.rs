@@ -151,6 +151,7 @@ pub(super) fn plan<'a>(
         plans.push(plan);
     }
     check::collisions(&plans, problems);
+    check::parameters(policy, &plans, problems);
     plans
 }
 

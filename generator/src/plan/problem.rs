@@ -19,6 +19,8 @@ pub enum Code {
     UnknownByValue,
     /// A structure passed by value.
     StructByValue,
+    /// A trampoline that would check an object of a kind that the policy does not list.
+    UnknownParameter,
     /// Two names that become one.
     Collision,
     /// More of something than fits.
@@ -36,6 +38,7 @@ impl Code {
             Self::NewGlobal => "new-global-command",
             Self::UnknownByValue => "unknown-by-value-type",
             Self::StructByValue => "struct-by-value",
+            Self::UnknownParameter => "unknown-parameter",
             Self::Collision => "identifier-collision",
             Self::Limit => "limit",
         }
@@ -62,21 +65,16 @@ impl Problem {
         }
     }
 
-    /// The message in the style of a compiler, pointing to the first place where a policy file has the name, or to the
-    /// start of the first file.
-    pub fn located(&self, files: &[PolicyFile]) -> String {
-        let found = files.iter().find_map(|file| Some((file, self.find(&file.text)?)));
-        let (name, (line, column)) = match (found, files.first()) {
-            (Some((file, offset)), _) => (file.name.as_str(), place(&file.text, offset)),
-            (None, Some(file)) => (file.name.as_str(), (1, 1)),
-            (None, None) => ("policy", (1, 1)),
-        };
-        format!(
-            "{name}:{line}:{column}: error[{}]: {}: {}",
-            self.code.word(),
-            self.name,
-            self.text
-        )
+    /// The message in the style of a compiler, pointing to the first place where a policy file has the name; else to where
+    /// the registry has it, which `registry` finds.
+    pub fn located(&self, files: &[PolicyFile], registry: impl Fn(&str) -> Option<String>) -> String {
+        let in_policy = files.iter().find_map(|file| {
+            let (line, column) = place(&file.text, self.find(&file.text)?);
+            Some(format!("{}:{line}:{column}", file.name))
+        });
+        let start = || format!("{}:1:1", files.first().map_or("policy", |file| &file.name));
+        let place = in_policy.or_else(|| registry(&self.name)).unwrap_or_else(start);
+        format!("{place}: error[{}]: {}: {}", self.code.word(), self.name, self.text)
     }
 
     /// Where a policy's text has the name, as a value or as a key.

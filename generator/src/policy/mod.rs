@@ -21,6 +21,9 @@ use std::path::{Path, PathBuf};
 pub struct Policy {
     /// Handle types that the loader replaces by its own.
     pub wrapped_handles: Vec<String>,
+    /// Names of the first parameters that trampolines check.
+    #[serde(default)]
+    pub checked_parameters: Vec<String>,
     /// Which commands are emulated when a driver lacks them (S8).
     #[serde(default)]
     pub emulated: Vec<String>,

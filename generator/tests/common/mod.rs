@@ -63,7 +63,7 @@ pub(crate) fn problems(registry: &Registry, text: &str) -> Vec<String> {
         name: "policy.toml".to_owned(),
         text: text.to_owned(),
     };
-    let located = |problem: &Problem| problem.located(std::slice::from_ref(&file));
+    let located = |problem: &Problem| problem.located(std::slice::from_ref(&file), |_| None);
     Plan::new(registry, &policy)
         .err()
         .map_or_else(Vec::new, |found| found.iter().map(located).collect())

@@ -11,57 +11,96 @@ const MAX_DEPTH: usize = 64;
 /// Most attributes accepted on one element; the registry needs fourteen.
 const MAX_ATTRIBUTES: usize = 64;
 
-/// Refuses text that is hostile, or that claims another encoding.
-pub(super) fn check(source: Source<'_>) -> Result<(), Diagnostic> {
+/// Refuses text that is hostile, or that claims another encoding. What is left open at its end is handed back.
+pub(super) fn check(source: Source<'_>) -> Result<End<'_>, Diagnostic> {
     scan(source.body()).map_err(|(at, code, text)| {
         let (line, column) = LineTable::new(source.body()).place(source.body(), at);
         Diagnostic::in_text(source.name, line, column, code, text.to_owned())
     })
 }
 
+/// How a text ends.
+pub(super) struct End<'a> {
+    text: &'a str,
+    /// Where the tag, comment or other construct starts that is not complete; the text's length if all are.
+    complete: usize,
+    /// Where the elements start that are still open, outermost first.
+    open: Vec<usize>,
+}
+
+impl End<'_> {
+    /// What to say of a text that was cut off: where it ends, and what is open there. `at` is where the XML crate gave up,
+    /// if it said so; what it met earlier than the last construct has another reason.
+    pub(super) fn cut_off(&self, name: &str, at: Option<usize>) -> Option<Diagnostic> {
+        let is_cut = self.complete < self.text.len() || !self.open.is_empty();
+        if !is_cut || at.is_some_and(|at| at < self.complete) {
+            return None;
+        }
+        let lines = LineTable::new(self.text);
+        let (line, column) = lines.place(self.text, self.text.len());
+        let inside = self.open.last().map_or(String::new(), |start| {
+            let name = self.text[start + 1..].split([' ', '\t', '\r', '\n', '/', '>']).next();
+            let (line, _) = lines.place(self.text, *start);
+            format!(" inside `{}`, which starts in line {line}", name.unwrap_or_default())
+        });
+        let text = format!("the file ends here{inside}; it was cut off");
+        Some(Diagnostic::in_text(name, line, column, Code::NotWellFormed, text))
+    }
+}
+
 type Fault = (usize, Code, &'static str);
 
-fn scan(text: &str) -> Result<(), Fault> {
+fn scan(text: &str) -> Result<End<'_>, Fault> {
     declared_encoding(text)?;
-    let mut depth = 0_usize;
+    let mut open = Vec::new();
     let mut at = 0;
-    while let Some(open) = text[at..].find('<').map(|offset| at + offset) {
-        let rest = &text[open..];
-        at = if rest.starts_with("<!--") {
-            skip(text, open, "-->")
+    while let Some(start) = text[at..].find('<').map(|offset| at + offset) {
+        let rest = &text[start..];
+        let length = if rest.starts_with("<!--") {
+            until(rest, "-->")
         } else if rest.starts_with("<![CDATA[") {
-            skip(text, open, "]]>")
+            until(rest, "]]>")
         } else if rest.starts_with("<?") {
-            skip(text, open, "?>")
+            until(rest, "?>")
         } else if rest.starts_with("<!") {
-            return Err((open, Code::NotWellFormed, "document type declarations are refused"));
+            return Err((start, Code::NotWellFormed, "document type declarations are refused"));
         } else if rest.starts_with("</") {
-            depth = depth.saturating_sub(1);
-            skip(text, open, ">")
+            open.pop();
+            until(rest, ">")
         } else {
             let tag = Tag::read(rest);
             if tag.attributes > MAX_ATTRIBUTES {
-                return Err((open, Code::InputLimit, "an element has more than 64 attributes"));
+                return Err((start, Code::InputLimit, "an element has more than 64 attributes"));
             }
-            depth += usize::from(!tag.is_empty_element);
-            if depth > MAX_DEPTH {
-                return Err((open, Code::InputLimit, "elements are nested more than 64 deep"));
+            if !tag.is_empty_element {
+                open.push(start);
             }
-            open + tag.length
+            if open.len() > MAX_DEPTH {
+                return Err((start, Code::InputLimit, "elements are nested more than 64 deep"));
+            }
+            tag.length
         };
+        let Some(length) = length else {
+            return Ok(End {
+                text,
+                complete: start,
+                open,
+            });
+        };
+        at = start + length;
     }
-    Ok(())
+    let complete = text.len();
+    Ok(End { text, complete, open })
 }
 
-/// The offset behind the next `end`; an unterminated construct is for the XML crate to report.
-fn skip(text: &str, from: usize, end: &str) -> usize {
-    text[from..]
-        .find(end)
-        .map_or(text.len(), |offset| from + offset + end.len())
+/// The length up to the end of `end`, if it occurs.
+fn until(text: &str, end: &str) -> Option<usize> {
+    text.find(end).map(|offset| offset + end.len())
 }
 
 struct Tag {
-    length: usize,
+    /// None for a tag that does not end.
+    length: Option<usize>,
     attributes: usize,
     is_empty_element: bool,
 }
@@ -71,7 +110,7 @@ impl Tag {
     fn read(text: &str) -> Self {
         let bytes = text.as_bytes();
         let mut tag = Self {
-            length: bytes.len(),
+            length: None,
             attributes: 0,
             is_empty_element: false,
         };
@@ -79,7 +118,7 @@ impl Tag {
         while let Some(byte) = bytes.get(at) {
             match byte {
                 b'>' => {
-                    tag.length = at + 1;
+                    tag.length = Some(at + 1);
                     tag.is_empty_element = bytes[at - 1] == b'/';
                     break;
                 }

@@ -33,8 +33,17 @@ pub(crate) struct Raw<'a> {
 
 /// Builds the tree, after a look at the text that bounds what the XML crate has to stand.
 pub(crate) fn document<'a>(source: Source<'a>) -> Result<Document<'a>, Diagnostic> {
-    guard::check(source)?;
+    let end = guard::check(source)?;
     Document::parse(source.body()).map_err(|error| {
+        use roxmltree::Error;
+        // Of these two the crate does not say where.
+        let at = match &error {
+            Error::UnclosedRootNode | Error::UnexpectedEndOfStream => None,
+            error => Some(offset(source.body(), error.pos())),
+        };
+        if let Some(cut_off) = end.cut_off(source.name, at) {
+            return cut_off;
+        }
         let place = error.pos();
         Diagnostic::in_text(
             source.name,
@@ -44,6 +53,12 @@ pub(crate) fn document<'a>(source: Source<'a>) -> Result<Document<'a>, Diagnosti
             format!("not well-formed: {error}"),
         )
     })
+}
+
+/// The byte at a line and column, both from 1.
+fn offset(text: &str, place: roxmltree::TextPos) -> usize {
+    let before = text.split_inclusive('\n').take((place.row as usize).saturating_sub(1));
+    before.map(str::len).sum::<usize>() + (place.col as usize).saturating_sub(1)
 }
 
 /// Reads the records of `vk.xml`.

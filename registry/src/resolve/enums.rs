@@ -84,6 +84,7 @@ fn collect<'a>(
         }
     };
     for (name, block) in blocks {
+        once_each(block.entries.iter(), report);
         block.entries.iter().for_each(|entry| add(*name, entry, None));
     }
     for (provider, require) in scope.requires() {
@@ -91,6 +92,7 @@ fn collect<'a>(
             ProviderKind::Feature(_) => None,
             ProviderKind::Extension(extension) => Some(extension.number),
         };
+        once_each(require.enums.iter().filter(|entry| entry.extends.is_some()), report);
         for entry in &require.enums {
             let Some(extended) = entry.extends else { continue };
             match table
@@ -105,7 +107,26 @@ fn collect<'a>(
             }
         }
     }
+    in_one_enumeration(&found, report);
     found
+}
+
+/// A block declares an enumerant once, though several providers may declare it alike.
+fn once_each<'r, 'a: 'r>(entries: impl Iterator<Item = &'r RawEnumerant<'a>>, report: &mut Reporter<'_>) {
+    let declared = entries.filter(|entry| entry.apis.admits_loader());
+    super::scope::unique(declared.map(|entry| (entry.name, entry.at, ())), report);
+}
+
+/// C knows an enumerant by its name alone, so that two enumerations cannot share one.
+fn in_one_enumeration<'a>(found: &HashMap<&'a str, Declarations<'a>>, report: &mut Reporter<'_>) {
+    let first = |declarations: &[Declaration<'a>]| declarations.first().map(|it| it.entry.at);
+    let mut all: Vec<(usize, &str)> = found
+        .values()
+        .flatten()
+        .filter_map(|(name, declarations)| Some((first(declarations)?, *name)))
+        .collect();
+    all.sort_unstable();
+    super::scope::unique(all.into_iter().map(|(at, name)| (name, at, ())), report);
 }
 
 /// Computes all values of one enumeration, sorted by name.

@@ -53,17 +53,6 @@ pub enum DeviceGate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameter(u8);
 
-/// Every name that a checked parameter has, and the empty one.
-const PARAMETERS: [&str; 7] = [
-    "",
-    "commandBuffer",
-    "device",
-    "externalQueue",
-    "instance",
-    "physicalDevice",
-    "queue",
-];
-
 impl Parameter {
     const fn of(name: &str) -> Self {
         let mut number = 0;

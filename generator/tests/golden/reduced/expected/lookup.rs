@@ -56,17 +56,6 @@ pub enum DeviceGate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameter(u8);
 
-/// Every name that a checked parameter has, and the empty one.
-const PARAMETERS: [&str; 7] = [
-    "",
-    "commandBuffer",
-    "device",
-    "externalQueue",
-    "instance",
-    "physicalDevice",
-    "queue",
-];
-
 impl Parameter {
     const fn of(name: &str) -> Self {
         let mut number = 0;
@@ -557,6 +546,9 @@ macro_rules! rows {
         )*
     };
 }
+
+/// Every name that a checked parameter has, and the empty one.
+const PARAMETERS: [&str; 5] = ["", "commandBuffer", "device", "instance", "physicalDevice"];
 
 rows! {
     vkAcquireFullScreenExclusiveModeEXT: Device device, (0, 0), [],
