@@ -17,6 +17,12 @@ case $LIBDIR in
 esac
 case $PREFIX in /*) ;; *) die 3 "PREFIX must be absolute, and is $PREFIX" ;; esac
 
+# vulkan.pc takes blanks and most signs between quotes; what ends a quote, a comment or a list it cannot hold.
+for name in PREFIX LIBDIR; do
+    [[ ${!name} != *[\"\\\$\`\#\;[:cntrl:]]* ]] ||
+        die 3 "$name must not contain any of \" \\ \$ \` # ; or a line end: vulkan.pc cannot name such a folder. It is ${!name}"
+done
+
 to=${DESTDIR:-}$libdir
 package=$to/cmake/VulkanLoader
 
@@ -29,11 +35,18 @@ pointer_size() {
     esac
 }
 
-# fill TEMPLATE FILE: replaces the words between @ signs.
+# fill TEMPLATE FILE: replaces the words between @ signs; folders last, as they may contain anything.
 fill() {
-    sed -e "s|@PREFIX@|$PREFIX|" -e "s|@LIBDIR_FROM_EXEC_PREFIX@|$in_pc|" -e "s|@VERSION@|$VERSION|" \
-        -e "s|@MAJOR@|${VERSION%%.*}|" -e "s|@FILE@|$FILE|" -e "s|@SONAME@|$SONAME|" \
-        -e "s|@POINTER_SIZE@|$pointer_size|" "packaging/$1.in" >"$2"
+    local text
+    text=$(<"packaging/$1.in")
+    text=${text//@VERSION@/"$VERSION"}
+    text=${text//@MAJOR@/"${VERSION%%.*}"}
+    text=${text//@FILE@/"$FILE"}
+    text=${text//@SONAME@/"$SONAME"}
+    text=${text//@POINTER_SIZE@/"$pointer_size"}
+    text=${text//@LIBDIR_FROM_EXEC_PREFIX@/"$in_pc"}
+    text=${text//@PREFIX@/"$PREFIX"}
+    printf '%s\n' "$text" >"$2"
     chmod 644 "$2"
 }
 

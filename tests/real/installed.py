@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 
 import loader
 from cases import ROOT, expect, run, scratch, tool
@@ -17,13 +18,13 @@ def version():
     return re.search(r'^header = "(.*)"', (ROOT / "registry/pin.toml").read_text(), re.MULTILINE)[1]
 
 
-def make(verb, **variables):
-    """Runs a verb of the project's Makefile."""
+def make(verb, status=0, **variables):
+    """Runs a verb of the project's Makefile; returns its output."""
     assignments = [f"{name}={value}" for name, value in variables.items()]
     environment = {**os.environ, "VKL_LIBRARY": str(loader.ours())}
     for inherited in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "DESTDIR", "PREFIX", "LIBDIR"):
         environment.pop(inherited, None)
-    run([tool("make"), "--silent", "-C", ROOT, verb, *assignments], LIMIT, env=environment)
+    return run([tool("make"), "--silent", "-C", ROOT, verb, *assignments], LIMIT, status=status, env=environment)
 
 
 def installed():
@@ -84,17 +85,18 @@ def run_consumer(program, library_folder):
     expect(WORKED in output and str(library_folder) in output, output)
 
 
-def pkg_config():
+def pkg_config(prefix=None):
     """Flags from vulkan.pc build a program that runs on the installed library."""
-    prefix = installed()
+    prefix = prefix or installed()
     environment = {**os.environ, "PKG_CONFIG_PATH": str(prefix / "lib/pkgconfig")}
 
     def ask(*question):
-        return run([tool("pkg-config"), *question, "vulkan"], LIMIT, env=environment).split()
+        return run([tool("pkg-config"), *question, "vulkan"], LIMIT, env=environment)
 
-    expect(ask("--modversion") == [version()], f"version {ask('--modversion')}")
+    expect(ask("--modversion").strip() == version(), f"version {ask('--modversion')}")
     program = scratch("consumer") / "hello"
-    flags = ask("--cflags", "--libs")
+    # As a shell takes them: a blank in a folder's name is marked.
+    flags = shlex.split(ask("--cflags", "--libs"))
     run([tool("cc"), *CFLAGS, *HELLO, "-o", program, *flags], LIMIT)
     run_consumer(program, prefix / "lib")
 
@@ -105,6 +107,43 @@ def pkg_config_outside():
     make("install", PREFIX=folder / "prefix", LIBDIR=folder / "libraries")
     text = (folder / "libraries/pkgconfig/vulkan.pc").read_text()
     expect(f"libdir={folder / 'libraries'}\n" in text, text)
+
+
+# Signs that mean something to sed, to a shell or to a list of flags.
+SIGNS = "R&D | it's 100% (new) * @VERSION@"
+
+
+def signs():
+    """A prefix with blanks and signs in it: every file is there, says so, and programs build against it."""
+    prefix = scratch("signs") / SIGNS
+    make("install", PREFIX=prefix, LIBDIR="lib & more")
+    folder = prefix / "lib & more"
+    expect((folder / "libvulkan.so.1").resolve() == folder / f"libvulkan.so.{version()}", f"installed: {tree(prefix)}")
+    text = (folder / "pkgconfig/vulkan.pc").read_text()
+    expect(f"prefix={prefix}\n" in text and "libdir=${exec_prefix}/lib & more\n" in text, text)
+    make("uninstall", PREFIX=prefix, LIBDIR="lib & more")
+    expect(not tree(prefix), f"left behind: {tree(prefix)}")
+    prefix = scratch("signs") / "R&D | it's (new)"
+    make("install", PREFIX=prefix)
+    pkg_config(prefix)
+    # The makefiles that CMake writes cannot name everything.
+    prefix = scratch("signs") / "R&D it's new"
+    make("install", PREFIX=prefix)
+    build, _ = configure(prefix, "VulkanLoader CONFIG", "Vulkan::Loader")
+    run([tool("cmake"), "--build", build], LIMIT)
+    run_consumer(build / "hello", prefix / "lib")
+
+
+def refused_signs():
+    """What vulkan.pc cannot name is refused before anything is written."""
+    for sign in '"\\`#;\n$':
+        folder = scratch("refused")
+        for name in ("PREFIX", "LIBDIR"):
+            environment = {**os.environ, "VKL_LIBRARY": str(loader.ours()), "PREFIX": str(folder / "prefix")}
+            environment |= {name: f"{folder}/a{sign}b", "DESTDIR": ""}
+            output = run([ROOT / "make/install.sh", "install"], LIMIT, status=3, env=environment)
+            expect(f"install.sh: {name} must not contain" in output, output)
+        expect(not tree(folder), f"written: {tree(folder)}")
 
 
 CMAKE = """
@@ -155,6 +194,8 @@ CASES = [
     ("files and links", files),
     ("uninstall spares another loader's link", uninstall_spares_others),
     ("pkg-config", pkg_config),
+    ("a prefix with blanks and signs", signs),
+    ("a prefix that vulkan.pc cannot name", refused_signs),
     ("pkg-config, library folder outside the prefix", pkg_config_outside),
     ("CMake, find_package(VulkanLoader)", by_cmake("VulkanLoader 1.4 CONFIG", "Vulkan::Loader")),
     ("CMake, find_package(Vulkan)", by_cmake("Vulkan", "Vulkan::Vulkan")),
