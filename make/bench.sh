@@ -10,7 +10,7 @@ make/setup.sh bench
 [ -n "${VKL_LIBRARY:-}" ] || $CARGO build --locked --quiet --release -p vulkan-loader
 [ -f "$LIBRARY" ] || die 2 "there is no $LIBRARY"
 export VKL_BENCH_PROGRAMS=$TARGET/bench VKL_LIBRARY=$LIBRARY
-make --silent -C tests/bench OUT="$VKL_BENCH_PROGRAMS"
+build_programs tests/bench "$VKL_BENCH_PROGRAMS"
 
 case ${1:-} in
 limits) exec python3 tests/bench/gate.py refresh ;;

@@ -78,3 +78,15 @@ library_folder() {
     ln -sfn "$(realpath "$library")" "$folder/libvulkan.so.1"
     ln -sfn libvulkan.so.1 "$folder/libvulkan.so"
 }
+
+# build_programs SOURCE OUT: what the Makefile of a folder makes, into OUT. To make a blank ends a name, so that it gets to
+# know OUT by a link without any.
+build_programs() {
+    local link status=0
+    mkdir -p "$2"
+    link=$(mktemp -d)
+    ln -s "$2" "$link/out"
+    make --silent -C "$1" OUT="$link/out" VULKAN_DIR="$link/out/lib" || status=$?
+    rm -r "$link"
+    return $status
+}

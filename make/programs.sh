@@ -5,7 +5,7 @@
 [ -f "$LIBRARY" ] || die 2 "$LIBRARY is not built: make build"
 $CARGO build --locked --quiet -p ash-client -p mock-driver
 library_folder "$LIBRARY" "$PROGRAMS/lib"
-make --silent -C tests/programs OUT="$PROGRAMS" VULKAN_DIR="$PROGRAMS/lib"
+build_programs tests/programs "$PROGRAMS"
 ln -sfn "$TARGET/debug/ash-client" "$PROGRAMS/ash-client"
 
 # The mock driver reads the text file beside it, so it gets a folder of its own.

@@ -132,7 +132,7 @@ gate() {
         say "SKIPPED: the limits are those of the library built here, and VKL_LIBRARY names another"
         return
     fi
-    make --silent -C tests/bench OUT="$TARGET/bench"
+    build_programs tests/bench "$TARGET/bench"
     VKL_LIBRARY=$LIBRARY VKL_BENCH_PROGRAMS=$TARGET/bench python3 tests/bench/gate.py
 }
 # `timeout` runs programs, not functions: this script calls itself.
