@@ -11,7 +11,8 @@ import layers  # noqa: E402
 import mesa_layers  # noqa: E402
 import programs  # noqa: E402
 import redirected  # noqa: E402
+import shown  # noqa: E402
 import vkcube  # noqa: E402
 import vulkaninfo  # noqa: E402
 
-cases.main([programs, vulkaninfo, vkcube, mesa_layers, layers, redirected, installed])
+cases.main([programs, vulkaninfo, vkcube, mesa_layers, layers, redirected, installed, shown])

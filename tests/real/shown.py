@@ -1,0 +1,105 @@
+"""Commands as README.md and docs/ show them, and the ones that build something in a folder with a name of some signs."""
+
+import os
+import re
+import shutil
+import subprocess
+
+import loader
+from cases import ROOT, Skip, expect, run, scratch, setting, tool
+
+LIMIT = 240
+# What a shell, make and a list of flags each take apart in their own way.
+NAME = "it's a tree"
+
+
+def shown(path, first, last):
+    """The indented lines of a document from one that begins with a text to one that contains another."""
+    lines = (ROOT / path).read_text().splitlines()
+    start = next((number for number, line in enumerate(lines) if line.startswith(f"    {first}")), None)
+    expect(start is not None, f"{path} shows no `{first}`")
+    length = next(number for number, line in enumerate(lines[start:]) if last in line) + 1
+    return "\n".join(line.strip() for line in lines[start : start + length])
+
+
+def without_installing(path):
+    """A case: the lines that run vulkaninfo on a library that was only built."""
+
+    def case():
+        tool("vulkaninfo")
+        text = shown(path, "mkdir -p /tmp/vulkan", "vulkaninfo --summary")
+        text = text.replace("/tmp/vulkan", str(scratch("vulkan")))
+        text = text.replace("$PWD/target/release/libvulkan.so", str(loader.ours()))
+        output = run(["sh", "-euc", text], LIMIT, env=loader.environment(loader.ours(), VK_DRIVER_FILES=loader.lavapipe()))
+        version = re.search(r'^header = "(.*)"', (ROOT / "registry/pin.toml").read_text(), re.MULTILINE)[1]
+        expect(f"Vulkan Instance Version: {version}" in output, output)
+
+    return case
+
+
+# Stands in for cargo: everything is built, and the generator is the one that was built.
+CARGO = """#!/bin/sh
+[ "$1" = run ] || exit 0
+while [ "$1" != -- ]; do shift; done
+shift
+exec '{vkgen}' "$@"
+"""
+
+
+def copy():
+    """A copy of the tree in a folder with such a name, with what cargo would have built in it."""
+    programs = setting("VKL_PROGRAMS")
+    built = programs.parent
+    generators = [path for path in (built / "release/vkgen", built / "debug/vkgen") if path.is_file()]
+    if not generators:
+        raise Skip("vkgen is not built")
+    vkgen = max(generators, key=lambda path: path.stat().st_mtime)
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, timeout=LIMIT)
+    if listed.returncode:
+        raise Skip("this is no git checkout")
+    tree = scratch("tree") / NAME
+    for name in listed.stdout.decode().rstrip("\0").split("\0"):
+        if (ROOT / name).is_file():
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, tree / name, follow_symlinks=False)
+    for name in ("vk.xml", "video.xml"):
+        if not (ROOT / "registry/input" / name).is_file():
+            raise Skip("the registry is not fetched (make registry)")
+        (tree / "registry/input").mkdir(exist_ok=True)
+        shutil.copy2(ROOT / "registry/input" / name, tree / "registry/input" / name)
+    for source, target in (
+        (loader.ours(), "release/libvulkan.so"),
+        (programs / "mock/libmock_driver.so", "debug/libmock_driver.so"),
+        (programs / "ash-client", "debug/ash-client"),
+    ):
+        (tree / "target" / target).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(source, tree / "target" / target)
+    cargo = scratch("cargo") / "cargo"
+    cargo.write_text(CARGO.format(vkgen=vkgen))
+    cargo.chmod(0o755)
+    inherited = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "CARGO_TARGET_DIR", "VKL_LIBRARY", "LD_LIBRARY_PATH")
+    environment = {name: value for name, value in os.environ.items() if name not in inherited}
+    return tree, environment | {"CARGO": str(cargo)}
+
+
+def make_run():
+    """`make run` builds the C programs and runs one of them."""
+    tree, environment = copy()
+    output = run([tool("make"), "run"], LIMIT, env=environment, cwd=tree)
+    expect(re.search(r"([1-9][0-9]*) of \1 devices worked", output), output)
+
+
+def make_bench():
+    """`make bench` measures; one case of it shows that it finds everything."""
+    tree, environment = copy()
+    environment["PEER"] = str(loader.peer())
+    output = run(["make/bench.sh", "profile", "vkCmdDraw"], LIMIT, env=environment, cwd=tree)
+    expect("vkCmdDraw" in output, output)
+
+
+CASES = [
+    ("README.md, try it", without_installing("README.md")),
+    ("docs/using.md, try it", without_installing("docs/using.md")),
+    ("make run", make_run),
+    ("make bench", make_bench),
+]
