@@ -6,6 +6,7 @@
 #   limits         writes what the gate of `make test` holds the library against
 . "$(dirname "$0")/common.sh"
 
+check_peer
 make/setup.sh bench
 [ -n "${VKL_LIBRARY:-}" ] || $CARGO build --locked --quiet --release -p vulkan-loader
 [ -f "$LIBRARY" ] || die 2 "there is no $LIBRARY"

@@ -90,3 +90,14 @@ build_programs() {
     rm -r "$link"
     return $status
 }
+
+# Ends the script if PEER names a file, and that is no loader.
+check_peer() {
+    case ${PEER:-} in
+    */* | *.*) ;;
+    *) return 0 ;;
+    esac
+    [ -f "$PEER" ] || die 3 "there is no library $PEER to compare with (PEER)"
+    [ "$(head -c 4 "$PEER" | tr -d '\177')" = ELF ] && grep --quiet --text vkGetInstanceProcAddr "$PEER" ||
+        die 3 "$PEER is no Vulkan loader to compare with (PEER)"
+}

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from glob import glob
 from pathlib import Path
 
+import commands
+
 ROOT = Path(__file__).resolve().parent.parent
 # Cases named in a row: those that are about the fewest other rows.
 NAMED = 3
@@ -416,7 +418,11 @@ def main():
         print(f"error: no case shows {row}", file=sys.stderr)
     if missing:
         sys.exit(1)
-    outputs = {path: read(path) for path in ["README.md", "CONTRIBUTING.md", *sorted(glob("docs/*.md", root_dir=ROOT))]}
+    documents = ["README.md", "CONTRIBUTING.md", *sorted(glob("docs/*.md", root_dir=ROOT))]
+    wrong = list(commands.problems(read, documents))
+    if wrong:
+        sys.exit("\n".join(f"error: {line}" for line in wrong))
+    outputs = {path: read(path) for path in documents}
     outputs["docs/using.md"] = with_table("docs/using.md", "variables", variable_table())
     outputs["docs/limits.md"] = with_table("docs/limits.md", "limits", limit_table())
     outputs = {path: with_header(path, content) for path, content in outputs.items()}

@@ -8,6 +8,7 @@
 
 seconds=${1:-60}
 shift || true
+[[ $seconds =~ ^(0|[1-9][0-9]{0,5}|lint)$ ]] || die 3 "for how many seconds each? SECONDS_EACH=600, and not $seconds"
 FUZZ=$TARGET/fuzz
 TRIPLE=$(rustc -vV | sed -n 's/^host: //p')
 # How libFuzzer learns which branches an input takes.

@@ -143,6 +143,11 @@ case ${1:-} in
     exit
     ;;
 esac
+# A name that is none would run nothing.
+stages=$(sed -n 's/^stage \([a-z]*\) .*/\1/p' "$0")
+for name; do
+    grep --quiet --line-regexp --fixed-strings -e "$name" <<<"$stages" || die 3 "there is no stage $name, but $(xargs <<<"$stages")"
+done
 self=(make/test.sh --run)
 
 stage setup 600 make/setup.sh test

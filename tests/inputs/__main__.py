@@ -9,6 +9,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import cases  # noqa: E402 -- found through the line above
+import scripts  # noqa: E402
 from cases import ROOT, Failure, Skip, expect, run, scratch  # noqa: E402
 
 LIMIT = 60
@@ -132,4 +133,4 @@ CASES = [
 ]
 
 if __name__ == "__main__":
-    cases.main([sys.modules[__name__]])
+    cases.main([sys.modules[__name__], scripts])

@@ -1,0 +1,76 @@
+"""What shows that the commands in README.md, CONTRIBUTING.md and docs/ do what they say.
+
+Every command that one of these shows has a row here: a file of the tests that runs it, with the words by which it does, or the
+reason why no test does. A command without a row is an error, as is a row that no document needs, or whose words are gone.
+"""
+
+import re
+
+# What a command begins with, behind settings of variables.
+PROGRAMS = (
+    r"make/\S+|registry/\S+\.sh|make|cargo|python3|vkgen|git|ldconfig|ln|mkdir|rm|cp|sudo|apt|apt-get|vulkaninfo|vkcube|pkg-config|cmake"
+    r"|gdb|strace|valgrind|break|PROGRAM"
+)
+COMMAND = re.compile(rf"(?:[A-Z_]+=\S+ +)*(?:{PROGRAMS})(?: |$)")
+# Names of programs and files that prose speaks of.
+NAMES = {"vkgen", "vulkaninfo", "vkcube", "make/documents.py", "make/test.sh", "make/programs.sh", "make/check-generated.sh", "make/bump-test.sh"}
+
+SHOWN = "tests/real/shown.py"
+# How a command begins, the file that runs it, and the words by which it does.
+RUN = [
+    ("make run", SHOWN, 'tool("make"), "run"'),
+    ("make build", "make/run.sh", "make --no-print-directory build"),
+    ("make install PREFIX=/usr/local LIBDIR=lib", "tests/real/installed.py", 'make("install"'),
+    ("make uninstall", "tests/real/installed.py", 'make("uninstall"'),
+    ("make uninstall PREFIX=/usr/local LIBDIR=lib", "tests/real/installed.py", 'make("uninstall"'),
+    ("make registry", "make/test.sh", "stage registry 320 make/registry.sh"),
+    ("make bump VERSION=1.4.N", "make/bump-test.sh", '"$clone/make/bump.sh" "$@"'),
+    ("make bench", SHOWN, '"make/bench.sh", "profile"'),
+    ("make fuzz", "make/test.sh", "make/fuzz.sh 20"),
+    ("python3 tests/real vkcube", "make/test.sh", 'scripted real'),
+    ("mkdir -p /tmp/vulkan", SHOWN, '"mkdir -p /tmp/vulkan"'),
+    ('ln -sf "$PWD/target/release/libvulkan.so" /tmp/vulkan/libvulkan.so.1', SHOWN, '"$PWD/target/release/libvulkan.so"'),
+    ("ln -sf libvulkan.so.1 /tmp/vulkan/libvulkan.so", SHOWN, '"mkdir -p /tmp/vulkan"'),
+    ("LD_LIBRARY_PATH=/tmp/vulkan vulkaninfo --summary", SHOWN, '"vulkaninfo --summary"'),
+    ("LD_LIBRARY_PATH=/tmp/vulkan VK_LOADER_DEBUG=info vulkaninfo --summary", SHOWN, '"vulkaninfo --summary"'),
+    ("vulkaninfo --summary", SHOWN, '"vulkaninfo --summary"'),
+]
+# How a command begins, and why no test runs it.
+NOT_RUN = [
+    ("make test", "it is what runs the tests"),
+    ("make/test.sh STAGE...", "it is what runs the tests"),
+    ("make help", "it prints comments of the Makefile"),
+    ("make peer", "it tests another library, and takes as long as the tests of this one"),
+    ("make figures", "it measures, and needs a quiet machine"),
+    ("ldconfig", "it changes the system"),
+    ("VK_LOADER_DEBUG=", "PROGRAM stands for any; the behaviour cases try the variable with their own"),
+    ("break vkCmdDraw", "it is for a debugger; tests/abi shows that the exported functions have these names"),
+]
+
+
+def commands(text):
+    """The commands of a document, with the numbers of their lines: indented lines, fenced ones, and code within prose."""
+    for number, line in enumerate(text.splitlines(), 1):
+        parts = [line[4:]] if line.startswith("    ") else re.findall(r"`([^`]+)`", line)
+        for part in parts:
+            # A comment says more of it, and && joins two.
+            for command in re.split(r" && ", re.sub(r"\s+#.*", "", part.strip())):
+                if COMMAND.match(command) and command not in NAMES:
+                    yield number, command
+
+
+def problems(read, documents):
+    """A line for each command without a row, and each row that does not hold."""
+    rows = {start: None for start, _ in NOT_RUN} | {start: (path, words) for start, path, words in RUN}
+    unused = set(rows)
+    for path in documents:
+        for number, command in commands(read(path)):
+            fitting = [start for start in rows if command == start or (command.startswith(start) and start.endswith("="))]
+            unused.difference_update(fitting)
+            if not fitting:
+                yield f"{path}:{number} shows `{command}`: say in make/commands.py which test runs it, or why none does"
+    for start in sorted(unused):
+        yield f"make/commands.py has a row for `{start}`, which no document shows"
+    for start, path, words in RUN:
+        if words not in read(path):
+            yield f"make/commands.py: {path} does not run `{start}` any more: it lacks {words}"
