@@ -84,6 +84,7 @@ interrupted() {
 formatted() {
     $CARGO fmt --all --check
     $CARGO fmt --manifest-path tests/fuzz/Cargo.toml --check
+    $CARGO fmt --manifest-path tests/clients/rust/Cargo.toml --check
 }
 lint() {
     $CARGO clippy --locked --workspace --all-targets -- -D warnings

@@ -1,0 +1,215 @@
+"""A client as a row of data, and one run of it: what it said, wrote and showed, and which loader opened the driver."""
+
+import hashlib
+import itertools
+import re
+import subprocess
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import loader
+from cases import Failure, end, expect, run, scratch, start
+from display import Display
+from install import places
+
+# In seconds: how long a picture must stay to count as still.
+STILL = 1.0
+# How many different pictures show that a window moves; how many are looked at in a window with the same frames in each
+# run, and how many of them two runs must have in common: not every frame is seen, and some are seen half drawn.
+MOVES, FRAMES, COMMON = 10, 120, 10
+
+
+@dataclass
+class Client:
+    """A real program: what it needs, what it does, and what of it is compared."""
+
+    name: str
+    # The first need is the client itself.
+    needs: list
+    command: list
+    # What it does, for the table.
+    does: str
+    # What its output must contain under both loaders: that it worked, and on lavapipe.
+    proof: str = ""
+    # A window: `still` ends in a picture that stays, `frames` shows the same pictures in every run, `moving` changing ones.
+    # It is ended when it has shown enough.
+    window: str = ""
+    # Needs a display without showing anything that is looked at.
+    display: bool = False
+    variables: dict = field(default_factory=dict)
+    # Commands before and after, in the same environment.
+    before: list = field(default_factory=list)
+    after: list = field(default_factory=list)
+    # Replaced in the output before it is compared: what differs from run to run.
+    normalise: list = field(default_factory=list)
+    # Lines next to each other that match this are compared in the order of the alphabet.
+    unordered: str = ""
+    # Of the pixels of a picture, how many may differ, and by how much a channel: lavapipe repeats itself.
+    tolerance: tuple = (0, 0)
+    # Files that it writes and that are not for comparing.
+    ignored: str = ""
+    # In seconds.
+    limit: int = 90
+
+    def words(self, words, library=""):
+        """A command with the places filled in."""
+        known = {**places(), "device": device, "library": library}
+        return [re.sub(r"\{(\w+)\}", lambda found: _text(known[found[1]]), word) for word in words]
+
+
+def _text(value):
+    return str(value() if callable(value) else value)
+
+
+def _sorted(text, pattern):
+    """The text with each block of lines that match the pattern in order."""
+    lines = text.splitlines(keepends=True)
+    blocks = itertools.groupby(lines, lambda line: bool(pattern and re.fullmatch(pattern, line.rstrip("\n"))))
+    return "".join("".join(sorted(block) if match else block) for match, block in blocks)
+
+
+def device():
+    """The name of lavapipe's device, which some programs want to be told."""
+    if not _device:
+        environment = loader.environment(loader.peer(), VK_DRIVER_FILES=loader.lavapipe())
+        output = run(["vulkaninfo", "--summary"], 60, env=environment)
+        found = re.search(r"deviceName\s*= (.*)", output)
+        expect(found, f"vulkaninfo names no device:\n{output}")
+        _device.append(found[1].strip())
+    return _device[0]
+
+
+_device = []
+
+
+class Run:
+    """One run of a client under one loader."""
+
+    def __init__(self, client, library):
+        self.client = client
+        self.folder = scratch("client")
+        self.work = self.folder / "work"
+        for name in ("work", "home", "linker"):
+            (self.folder / name).mkdir()
+        # The last picture, and digests of all.
+        self.picture = None
+        self.seen = set()
+        # A client that shows something is ended; its status says nothing then.
+        self.ended = False
+        if client.window or client.display:
+            with Display() as display:
+                self._run(library, display)
+        else:
+            self._run(library, None)
+
+    def _run(self, library, display):
+        client = self.client
+        own = {name: "".join(client.words([value])) for name, value in client.variables.items()}
+        environment = loader.environment(library, HOME=self.folder / "home", VK_DRIVER_FILES=loader.lavapipe())
+        environment.update(display.variables if display else {})
+        environment.update(own)
+        self.library = Path(environment["LD_LIBRARY_PATH"]) / "libvulkan.so.1"
+        self.runtime = environment["XDG_RUNTIME_DIR"]
+        for words in client.before:
+            self._aside(words, environment)
+        traced = dict(environment, LD_DEBUG="files", LD_DEBUG_OUTPUT=str(self.folder / "linker/trace"))
+        output = [self.folder / name for name in ("stdout", "stderr")]
+        begin = time.monotonic()
+        with open(output[0], "wb") as out, open(output[1], "wb") as err:
+            process = start(
+                client.words(client.command, self.library),
+                cwd=self.work,
+                env=traced,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+            )
+        try:
+            self._watch(process, display, begin + client.limit)
+        finally:
+            self.seconds = time.monotonic() - begin
+            end(process)
+            for words in client.after:
+                self._aside(words, environment)
+        self.status = process.returncode
+        self.output = "".join(file.read_text(errors="replace") for file in output)
+
+    def _aside(self, words, environment):
+        subprocess.run(
+            self.client.words(words, self.library),
+            cwd=self.work,
+            env=environment,
+            timeout=self.client.limit,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            check=False,
+        )
+
+    def _watch(self, process, display, deadline):
+        """Until the process has ended, or has shown what it was to show."""
+        before = blank = display.picture().pixels if self.client.window else None
+        since = time.monotonic()
+        while process.poll() is None:
+            now = time.monotonic()
+            if now > deadline:
+                self.output = (self.folder / "stdout").read_text(errors="replace")
+                raise Failure(f"still running after {self.client.limit} s\n{self.output[-1000:]}")
+            if blank is not None:
+                picture = display.picture()
+                if picture.pixels != before:
+                    before, since = picture.pixels, now
+                    if before != blank:
+                        self.picture = picture
+                        self.seen.add(hashlib.sha1(before).digest())
+                if before != blank and self._shown(now - since):
+                    self.ended = True
+                    return
+            time.sleep(0.003)
+
+    def _shown(self, still_for):
+        if self.client.window == "still":
+            return still_for > STILL
+        return len(self.seen) >= {"frames": FRAMES, "moving": MOVES}[self.client.window]
+
+    def fault(self):
+        """Why this run shows nothing about the loader, or an empty text."""
+        client = self.client
+        said = re.sub(r"\s+", " ", self.output.strip())
+        said = said if len(said) < 400 else f"{said[:200]} ... {said[-200:]}"
+        if not self.ended and self.status != 0:
+            return f"status {self.status}: {said}"
+        if not re.search(client.proof, self.output):
+            return f"its output lacks `{client.proof}`: {said}"
+        if client.window and not self.ended:
+            return f"it ended after {len(self.seen)} pictures: {said}"
+        return ""
+
+    def check_loader(self):
+        """Fails unless this very library, and no other loader, brought up the driver."""
+        callers = set()
+        for trace in (self.folder / "linker").iterdir():
+            text = trace.read_text(errors="replace")
+            callers |= set(re.findall(r"file=\S*libvulkan_lvp\.so \[\d+\];  dynamically loaded by (\S+)", text))
+        other = {caller for caller in callers if Path(caller).resolve() != self.library.resolve()}
+        expect(callers, "the driver was never loaded: the client used no Vulkan")
+        expect(not other, f"the driver was loaded by {', '.join(sorted(other))}, not by {self.library.resolve()}")
+
+    def text(self):
+        """The output as it is compared."""
+        text = self.output
+        for place, name in ((self.library.parent, "LIBRARIES"), (self.runtime, "RUNTIME"), (self.folder, "FOLDER")):
+            text = text.replace(str(place), f"<{name}>")
+        for pattern, replacement in self.client.normalise:
+            text = re.sub(pattern, replacement, text, flags=re.MULTILINE)
+        return _sorted(text, self.client.unordered)
+
+    def files(self):
+        """What it left in its working folder, by name."""
+        found = {}
+        for path in sorted(self.work.rglob("*")):
+            name = str(path.relative_to(self.work))
+            if path.is_file() and not (self.client.ignored and re.match(self.client.ignored, name)):
+                found[name] = path.read_bytes()
+        return found

@@ -1,0 +1,232 @@
+"""What a client needs, and how to get it: from the system's packages, or into a folder of its own under target/clients.
+
+A need has `install()`, which does nothing when it is there and raises `Skip` when it cannot be had, and `version()`.
+"""
+
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from cases import ROOT, Skip, setting
+
+HERE = Path(__file__).resolve().parent
+# In seconds, for one download or build.
+LIMIT = 1500
+
+
+def folder():
+    """Where clients are installed that any system runs."""
+    return setting("VKL_CLIENTS")
+
+
+def system_folder():
+    """Where those are installed that belong to this system: another root has another libc and another Python."""
+    return folder() / platform.freedesktop_os_release().get("VERSION_CODENAME", "system")
+
+
+def places():
+    """What stands for what in the words of a command."""
+    return {
+        "programs": HERE / "programs",
+        "own": setting("VKL_PROGRAMS"),
+        "python": system_folder() / "python/bin/python",
+        "scripts": system_folder() / "python/bin",
+        "modules": system_folder() / "node/node_modules",
+        "crates": folder() / "crates/bin",
+        "rust": folder() / "rust/release",
+        "windows": folder() / "windows",
+        "system": system_folder(),
+    }
+
+
+def get(command, **options):
+    """Runs an installer; a skip with its last line if it fails."""
+    try:
+        done = subprocess.run(
+            [str(word) for word in command],
+            timeout=LIMIT,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            **options,
+        )
+    except subprocess.TimeoutExpired:
+        raise Skip(f"{command[0]} still ran after {LIMIT} s") from None
+    except OSError as error:
+        raise Skip(f"{command[0]}: {error.strerror}") from None
+    output = done.stdout.decode("utf-8", "replace")
+    if done.returncode != 0:
+        lines = [line for line in output.splitlines() if line.strip()] or ["it said nothing"]
+        told = [line for line in lines if re.match(r"(E:|ERROR|error|npm error)", line)] or lines[-1:]
+        raise Skip(f"{Path(command[0]).name} failed: {told[0][:200]}")
+    return output
+
+
+@dataclass
+class Apt:
+    """A Debian package, wanted for a program or a file (which has a slash) that may have come in another way too."""
+
+    package: str
+    looked_for: str
+    updated = False
+
+    def found(self):
+        """Whether that is there."""
+        if "/" in self.looked_for:
+            return bool(list(Path("/").glob(self.looked_for.lstrip("/"))))
+        return shutil.which(self.looked_for) is not None
+
+    def install(self):
+        """Installs the package if it takes that."""
+        if self.found():
+            return
+        if not shutil.which("apt-get") or os.geteuid() != 0:
+            raise Skip(f"Debian's package {self.package} is not installed")
+        apt = ["apt-get", "-q", "-y", "-o", "DPkg::Lock::Timeout=300"]
+        environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
+        if not Apt.updated:
+            Apt.updated = True
+            get([*apt, "-o", "Acquire::Check-Valid-Until=false", "update"], env=environment)
+        get([*apt, "install", "--no-install-recommends", self.package], env=environment)
+        if not self.found():
+            raise Skip(f"Debian's package {self.package} has no {self.looked_for}")
+
+    def version(self):
+        """That of the package, or `of the system` where another way brought it."""
+        command = ["dpkg-query", "-W", "-f", "${Version}", self.package]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        return re.sub(r"^\d+:", "", done.stdout.strip()) or "of the system"
+
+
+@dataclass
+class Copied(Apt):
+    """A Debian package that brings a loader of its own: a copy of its folder, so that another loader can lie there."""
+
+    place: str = ""
+
+    def install(self):
+        """Installs the package, and copies the folder anew if that is another version."""
+        super().install()
+        copy = system_folder() / self.package
+        mark = copy / ".version"
+        if mark.exists() and mark.read_text() == self.version():
+            return
+        shutil.rmtree(copy, ignore_errors=True)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        get(["cp", "--recursive", self.place, copy])
+        mark.write_text(self.version())
+
+
+@dataclass
+class Pip:
+    """Python packages, the first of which is the client, in an environment that all of them share."""
+
+    requirements: tuple
+
+    def install(self):
+        """Makes the environment and installs them."""
+        python = places()["python"]
+        if not python.exists():
+            if not _can_make_environments():
+                Apt("python3-venv", "/usr/lib/python3*/ensurepip").install()
+            get(["python3", "-m", "venv", python.parent.parent])
+        get([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *self.requirements])
+
+    def version(self):
+        """That of the first."""
+        return self.requirements[0].partition("==")[2]
+
+
+def _can_make_environments():
+    done = subprocess.run(["python3", "-c", "import ensurepip"], capture_output=True, timeout=60, check=False)
+    return done.returncode == 0
+
+
+@dataclass
+class Npm:
+    """A package of npm."""
+
+    package: str
+    wanted: str
+
+    def install(self):
+        """Installs it without scripts of its own."""
+        manifest = places()["modules"] / self.package / "package.json"
+        if manifest.exists() and json.loads(manifest.read_text())["version"] == self.wanted:
+            return
+        prefix = places()["modules"].parent
+        prefix.mkdir(parents=True, exist_ok=True)
+        get(["npm", "install", "--ignore-scripts", "--prefix", prefix, f"{self.package}@{self.wanted}"])
+
+    def version(self):
+        """The one that is wanted."""
+        return self.wanted
+
+
+@dataclass
+class Crate:
+    """A program that cargo installs."""
+
+    name: str
+    wanted: str
+
+    def install(self):
+        """Builds it, once."""
+        root = folder() / "crates"
+        record = root / ".crates.toml"
+        if record.exists() and f'"{self.name} {self.wanted} ' in record.read_text():
+            return
+        environment = dict(os.environ, CARGO_TARGET_DIR=str(folder() / "crates-build"))
+        cargo = os.environ.get("CARGO", "cargo")
+        get([cargo, "install", "--locked", "--root", root, self.name, "--version", self.wanted], env=environment)
+
+    def version(self):
+        """The one that is wanted."""
+        return self.wanted
+
+
+@dataclass
+class Built:
+    """A program of ours on a crate: the lock file has the version."""
+
+    crate: str
+    lock: Path
+    manifest: Path | None = None
+
+    def install(self):
+        """Builds the project; one without a manifest here has been built by `make/programs.sh`."""
+        if not self.manifest:
+            return
+        cargo = os.environ.get("CARGO", "cargo")
+        if not shutil.which(cargo) and places()["rust"].exists():
+            return
+        target = places()["rust"].parent
+        get([cargo, "build", "--locked", "--release", "--manifest-path", self.manifest, "--target-dir", target])
+
+    def version(self):
+        """That of the crate in the lock file."""
+        found = re.search(rf'^name = "{self.crate}"\nversion = "(.*)"', self.lock.read_text(), re.MULTILINE)
+        return found[1] if found else "unknown"
+
+
+@dataclass
+class Windows:
+    """The C programs for Windows, linked with the names that Wine's vulkan-1.dll has."""
+
+    def install(self):
+        """Builds them with MinGW, unless that was done outside a root that has none."""
+        built = places()["windows"] / "gpu.exe"
+        if built.exists() and not shutil.which("x86_64-w64-mingw32-gcc"):
+            return
+        Apt("gcc-mingw-w64-x86-64", "x86_64-w64-mingw32-gcc").install()
+        out = places()["windows"]
+        get(["make", "--silent", "-C", HERE / "windows", f"OUT={out}", f"PROGRAMS={ROOT}/tests/programs"])
+
+    def version(self):
+        """They have none."""
+        return ""

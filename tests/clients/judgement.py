@@ -1,0 +1,64 @@
+"""The judgement itself: what must not count as a pass does not."""
+
+import re
+
+import compare
+import loader
+from cases import Failure, expect
+from client import Client, Run
+
+INFO = ["vulkaninfo", "--summary"]
+
+
+def refused(client, library, text):
+    """Fails unless a run of this client is refused for its loader, in words that have the text."""
+    run = Run(client, library)
+    expect(not run.fault(), run.fault())
+    try:
+        run.check_loader()
+    except Failure as failure:
+        expect(re.search(text, str(failure)), str(failure))
+        return
+    raise Failure("the run was taken for one of the library under test")
+
+
+def no_loader():
+    """A program without Vulkan."""
+    refused(Client("none", [], ["true"], ""), loader.ours(), "never loaded")
+
+
+def another_loader():
+    """A program that finds the peer where the library is expected."""
+    away = Client("peer", [], ["env", "-u", "LD_LIBRARY_PATH", *INFO], "", proof="llvmpipe")
+    refused(away, loader.ours(), "not by")
+
+
+def difference():
+    """A line that one of two outputs has."""
+    try:
+        compare.compare_text("a\nb\n", "a\nc\n", [])
+    except Failure:
+        pass
+    else:
+        raise Failure("other lines count as the same")
+
+
+def pixel():
+    """One pixel of another colour; the tolerance lets it pass."""
+    ours, theirs = bytes(300), bytes(296) + b"\0\0\t\0"
+    compare.compare_pixels("", ours, theirs, 4, (0.02, 0))
+    compare.compare_pixels("", ours, theirs, 4, (0, 9))
+    try:
+        compare.compare_pixels("", ours, theirs, 4, (0, 8))
+    except Failure:
+        pass
+    else:
+        raise Failure("other pixels count as the same")
+
+
+CASES = [
+    ("a program without Vulkan does not pass", no_loader),
+    ("a program on another loader does not pass", another_loader),
+    ("another line is seen", difference),
+    ("another pixel is seen", pixel),
+]
