@@ -3,7 +3,7 @@
 use loader_tests::ash::vk;
 use loader_tests::{Outcome, Scene, case};
 
-use crate::kit::{Layer, chain, place};
+use crate::kit::{Layer, chain, loads, place};
 
 /// Two implicit and two explicit layers, of which the application asks for none.
 fn four(scene: &mut Scene) {
@@ -270,6 +270,79 @@ fn lay_143_an_explicit_layer_of_the_enable_filter_is_told() {
         plain(scene).logged(
             "WARNING | LAYER",
             "Layer \"VK_LAYER_one_explicit\" forced enabled due to env var 'VK_LOADER_LAYERS_ENABLE'",
+        );
+    });
+}
+
+/// LAY-125, LAY-33: filters come before equal names are dropped: what a filter leaves is used, though a disabled layer of its
+/// name was found first.
+#[test]
+fn lay_33_a_disabled_layer_displaces_no_other_of_its_name() {
+    case(|scene| {
+        place(
+            scene,
+            &[
+                Layer::implicit("first").named("VK_LAYER_same"),
+                Layer::explicit("second").named("VK_LAYER_same"),
+            ],
+        );
+        scene.env("VK_LOADER_LAYERS_DISABLE", "~implicit~");
+        let outcome = scene.run(|vk| {
+            assert_eq!(vk.layers().expect("layers"), ["VK_LAYER_same"]);
+            drop(vk.spec().layer("VK_LAYER_same").create().expect("vkCreateInstance"));
+        });
+        assert_eq!(chain(outcome.ok()), ["VK_LAYER_same"]);
+        assert_eq!(loads(&outcome).len(), 1, "{}", outcome.all());
+    });
+}
+
+/// LAY-143: what is active already is not told to be forced.
+#[test]
+fn lay_143_an_active_layer_of_the_enable_filter_is_not_told_again() {
+    case(|scene| {
+        four(scene);
+        scene
+            .env("VK_INSTANCE_LAYERS", "VK_LAYER_one_explicit")
+            .env("VK_LOADER_LAYERS_ENABLE", "*_explicit");
+        let outcome = plain(scene);
+        outcome
+            .logged_with("WARNING | LAYER", "Layer \"VK_LAYER_two_explicit\" forced enabled")
+            .not_logged("Layer \"VK_LAYER_one_explicit\" forced enabled");
+    });
+}
+
+/// LAY-127, LAY-130: the creation of an instance tells by itself which implicit layers the filter enabled.
+#[test]
+fn lay_127_an_instance_tells_of_forced_implicit_layers() {
+    case(|scene| {
+        place(scene, &[Layer::implicit("a").enabled_by("ON", "1")]);
+        scene.env("VK_LOADER_LAYERS_ENABLE", "*_a");
+        let outcome = scene.run(|vk| drop(vk.instance()));
+        assert_eq!(chain(outcome.ok()), ["VK_LAYER_a"]);
+        outcome.logged(
+            "WARNING | LAYER",
+            "Implicit layer \"VK_LAYER_a\" forced enabled due to env var 'VK_LOADER_LAYERS_ENABLE'.",
+        );
+    });
+}
+
+/// LAY-127, LAY-130: a layer that its own variable leaves off needs no filter to be off.
+#[test]
+fn lay_127_a_layer_that_is_off_anyway_is_not_told_to_be_forced() {
+    case(|scene| {
+        place(
+            scene,
+            &[
+                Layer::overriding(&["VK_LAYER_a"]).enabled_by("ON", "1"),
+                Layer::explicit("a"),
+            ],
+        );
+        scene.env("VK_LOADER_LAYERS_DISABLE", "*override");
+        plain(scene).not_logged("Implicit layer \"VK_LAYER_LUNARG_override\" forced disabled");
+        scene.env("ON", "1");
+        plain(scene).logged_with(
+            "WARNING | LAYER",
+            "Implicit layer \"VK_LAYER_LUNARG_override\" forced disabled",
         );
     });
 }

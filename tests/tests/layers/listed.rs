@@ -1,5 +1,6 @@
 //! The settings file beside what an application sees of layers (application reference, section 13).
 
+use loader_tests::ash::vk;
 use loader_tests::case;
 
 use crate::enumeration::extensions;
@@ -169,5 +170,72 @@ fn app_256_extensions_of_listed_layers_follow_their_own_rules() {
             assert_eq!(found, ["VK_EXT_auto"], "{names:?}");
         });
         outcome.ok();
+    });
+}
+
+/// APP-251: of several places for layers that are not listed the first counts.
+#[test]
+fn app_251_the_first_place_for_other_layers_counts() {
+    case(|scene| {
+        place(
+            scene,
+            &[listed("a"), listed("b"), listed("c"), Layer::implicit("unlisted")],
+        );
+        let marker = || crate::settings::MARKER.to_string();
+        settings(
+            scene,
+            &[entry("a", "on"), marker(), entry("b", "on"), marker(), entry("c", "on")],
+        );
+        let outcome = plain(scene);
+        let expected = ["VK_LAYER_a", "VK_LAYER_unlisted", "VK_LAYER_b", "VK_LAYER_c"];
+        assert_eq!(outcome.said("layer"), expected);
+        assert_eq!(chain(&outcome), expected);
+    });
+}
+
+/// APP-68: a layer that is off has no extensions, which is no error; one that the file merely lists and that is not there has
+/// none to ask for.
+#[test]
+fn app_068_a_layer_that_is_off_has_no_extensions() {
+    case(|scene| {
+        let with = |layer: Layer| layer.member("instance_extensions", extensions(&["VK_EXT_a"]));
+        place(scene, &[with(listed("off")), with(listed("auto"))]);
+        settings(
+            scene,
+            &[
+                entry("off", "off"),
+                entry("auto", "auto"),
+                entry("auto_missing", "auto"),
+                entry("on_missing", "on"),
+            ],
+        );
+        let outcome = scene.run(|vk| {
+            let of = |name| vk.extension_versions(Some(name));
+            assert_eq!(of(c"VK_LAYER_off"), Ok(vec![]));
+            assert_eq!(of(c"VK_LAYER_auto").map(|list| list.len()), Ok(1));
+            for absent in [c"VK_LAYER_auto_missing", c"VK_LAYER_on_missing", c"VK_LAYER_none"] {
+                assert_eq!(of(absent), Err(vk::Result::ERROR_LAYER_NOT_PRESENT), "{absent:?}");
+            }
+        });
+        outcome.ok();
+    });
+}
+
+/// LAY-130, LAY-152: an override layer that the file switches off is searched for with the others, but turns nothing on.
+#[test]
+fn lay_152_an_override_layer_that_is_off_turns_nothing_on() {
+    case(|scene| {
+        place(
+            scene,
+            &[
+                Layer::overriding(&["VK_LAYER_i", "VK_LAYER_j"]),
+                Layer::implicit("i"),
+                Layer::implicit("j"),
+            ],
+        );
+        let off = entry("override", "off").replace("VK_LAYER_override", crate::overriding::OVERRIDE);
+        settings(scene, &[off, crate::settings::MARKER.to_string()]);
+        scene.env("DISABLE_i", "1");
+        assert_eq!(chain(&plain(scene)), ["VK_LAYER_j"]);
     });
 }

@@ -99,3 +99,49 @@ fn lay_172_behind_a_refused_manifest_the_next_override_layer_is_used() {
         assert_eq!(chain(outcome.ok()), ["VK_LAYER_b"]);
     });
 }
+
+/// LAY-130, LAY-179: one that is switched off stays in the list, and its components obey their own variables.
+#[test]
+fn lay_179_an_override_layer_that_is_off_turns_nothing_on() {
+    case(|scene| {
+        place(
+            scene,
+            &[
+                Layer::overriding(&["VK_LAYER_off", "VK_LAYER_on"]),
+                Layer::implicit("off"),
+                Layer::implicit("on"),
+            ],
+        );
+        scene.env("DISABLE_override", "1").env("DISABLE_off", "1");
+        let outcome = scene.run(|vk| {
+            assert!(vk.layers().expect("layers").contains(&OVERRIDE.into()));
+            drop(vk.instance());
+        });
+        assert_eq!(chain(outcome.ok()), ["VK_LAYER_on"]);
+    });
+}
+
+/// LAY-172: override layers for other programs alone leave everything as it is.
+#[test]
+fn lay_172_override_layers_of_other_programs_do_nothing() {
+    case(|scene| {
+        place(
+            scene,
+            &[
+                Layer::overriding(&["VK_LAYER_a"])
+                    .member("app_keys", "[\"/no/such/program\"]")
+                    .member("blacklisted_layers", list(&["VK_LAYER_i"])),
+                Layer::implicit("i"),
+                Layer::explicit("a"),
+            ],
+        );
+        let outcome = scene.run(|vk| {
+            assert_eq!(vk.layers().expect("layers"), ["VK_LAYER_i", "VK_LAYER_a"]);
+            drop(vk.instance());
+        });
+        assert_eq!(chain(outcome.ok()), ["VK_LAYER_i"]);
+        outcome
+            .not_logged("Using the global override layer")
+            .not_logged("Using the override layer");
+    });
+}
