@@ -22,6 +22,7 @@ mod listed;
 mod manifest_fields;
 mod manifest_text;
 mod meta;
+mod meta_refused;
 mod negotiation;
 mod overriding;
 mod overriding_removed;
