@@ -30,6 +30,7 @@ mod paths;
 mod places;
 mod pre_instance;
 mod recall;
+mod recall_drivers;
 mod reentry;
 mod retries;
 mod sample;
