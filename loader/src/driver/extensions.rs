@@ -76,3 +76,33 @@ pub fn all_extensions(
     list.truncate(written.min(offered) as usize);
     Ok(list)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The names that are left of a driver that offers `offered` extensions, then writes `written` and claims `claimed`.
+    fn listed(offered: u32, written: u8, claimed: u32) -> Vec<u8> {
+        let list = all_extensions(HostAllocator::system(), |count, array| {
+            // SAFETY: the number is writable, and the array has room for as many elements as were offered.
+            unsafe {
+                *count = if array.is_null() { offered } else { claimed };
+                for index in (0..written).filter(|_| !array.is_null()) {
+                    (*array.add(usize::from(index))).extensionName[0] = (b'a' + index) as core::ffi::c_char;
+                }
+            }
+            VkResult::VK_SUCCESS
+        });
+        let list = list.expect("no error and memory");
+        list.iter().map(|extension| extension.extensionName[0] as u8).collect()
+    }
+
+    #[test]
+    fn drv_169_the_smaller_of_both_counts_is_believed() {
+        assert_eq!(listed(3, 3, 3), b"abc");
+        assert_eq!(listed(3, 2, 2), b"ab");
+        assert_eq!(listed(3, 0, 0), b"");
+        assert_eq!(listed(2, 2, 9), b"ab");
+        assert_eq!(listed(0, 0, 9), b"");
+    }
+}

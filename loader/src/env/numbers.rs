@@ -136,6 +136,8 @@ mod tests {
             ("4294967295", &[(u32::MAX, u32::MAX)]),
             ("99999999999999999999999", &[(u32::MAX, u32::MAX)]),
             ("7:", &[(7, 0)]),
+            ("-1", &[(u32::MAX, u32::MAX)]),
+            ("+3: 4", &[(3, 4)]),
             ("", &[]),
         ];
         for (value, expected) in cases {
@@ -167,6 +169,8 @@ mod tests {
         let cases = [
             ("0x10de:0x1f91", found(0x10de, 0x1f91)),
             ("10DE:1f91", found(0x10de, 0x1f91)),
+            ("0X10DE:0X1f91", found(0x10de, 0x1f91)),
+            (" 10de:\t1f91", found(0x10de, 0x1f91)),
             ("1:2junk", found(1, 2)),
             ("", None),
             (":", None),

@@ -126,4 +126,13 @@ mod tests {
         assert!(values(&[(ABSENT, None)]).hold());
         assert!(values(&[(c"PATH", None)]).hold() == std::env::var_os("PATH").is_none());
     }
+    #[test]
+    fn app_211_each_way_to_read_a_variable_is_noted() {
+        const NAME: &CStr = c"VKL_TEST_TRUST";
+        let recorder = Recorder::default();
+        recorder.note(NAME, Trust::Secure, None);
+        recorder.note(NAME, Trust::Plain, Some(&b"x".to_vec()));
+        // Only the first of them is so.
+        assert!(!recorder.into_values().hold());
+    }
 }
