@@ -67,7 +67,7 @@ enter() {
 case ${1:-} in
 "")
     need_root
-    library=$(compgen -G "$SID/usr/lib/*/libvulkan.so.1") || die 2 "$SID has no libvulkan.so.1"
+    library=$(compgen -G "$SID/usr/lib/*-linux-gnu*/libvulkan.so.1") || die 2 "$SID has no libvulkan.so.1"
     say "${library#"$SID"}"
     ;;
 root)
