@@ -64,6 +64,7 @@ peer:             ## the behaviour tests on a Khronos loader: PEER=/a/library, P
 
 differential:     ## all that drivers, layers and programs see, beside a Khronos loader: PEER as for peer, or sid
 	@make/differential.sh $(SCENES)
+
 clients:          ## real programs under both loaders, compared: PEER as for peer, CLIENTS="mpv Qt" for some
 	@make/clients.sh $(CLIENTS)
 
