@@ -88,6 +88,20 @@ impl<T> HostVec<T> {
         Ok(())
     }
 
+    /// As many elements of zero bytes.
+    ///
+    /// # Safety
+    /// Zero bytes are a value of `T`.
+    pub unsafe fn try_zeroed(len: usize, allocator: HostAllocator) -> Result<Self, OutOfMemory> {
+        let mut made = Self::try_with_capacity(len, allocator)?;
+        // SAFETY: there is room for the elements, and with these bytes they are values.
+        unsafe {
+            made.0.as_mut_ptr().write_bytes(0, len);
+            made.0.set_len(len);
+        }
+        Ok(made)
+    }
+
     /// Where the memory comes from.
     pub fn allocator(&self) -> HostAllocator {
         *self.0.allocator()

@@ -241,7 +241,7 @@ impl Request<'_> {
             let name = name.to_bytes();
             let known = offered
                 .iter()
-                .any(|extension| ffi::fixed_text(&extension.extensionName) == name);
+                .any(|extension| ffi::is_fixed_text(&extension.extensionName, name));
             if !known && !self.offered_by_layer(name) {
                 self.refuse(format_args!(
                     "loader_validate_device_extensions: Device extension {} not supported by selected physical device \
@@ -266,7 +266,7 @@ impl Request<'_> {
         layers
             .iter()
             .flat_map(|layer| layer.device_extensions.iter())
-            .any(|extension| ffi::fixed_text(&extension.properties.extensionName) == name)
+            .any(|extension| ffi::is_fixed_text(&extension.properties.extensionName, name))
     }
 
     /// What the chain says it offers.

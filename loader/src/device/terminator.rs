@@ -172,7 +172,7 @@ impl Creation<'_> {
             let name = unsafe { ffi::c_text(pointer) };
             if !offered
                 .iter()
-                .any(|extension| ffi::fixed_text(&extension.extensionName) == name)
+                .any(|extension| ffi::is_fixed_text(&extension.extensionName, name))
             {
                 self.log(
                     LogBits::DEBUG | LogBits::DRIVER,

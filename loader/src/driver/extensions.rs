@@ -1,18 +1,13 @@
 //! Extension lists of drivers, read defensively (DRV-108, DRV-241).
 
 use super::Driver;
-use crate::alloc::{HostAllocator, HostVec, OutOfMemory};
+use crate::alloc::{HostAllocator, HostVec};
 use crate::generated::types::{VkExtensionProperties, VkResult};
 use crate::handle::{Driver as DriverLevel, PhysicalDeviceHandle};
 use crate::instance::InstanceDriver;
 
 /// Most extensions accepted from one list. Real drivers list a few hundred; a driver that claims more is not believed.
 const MOST_EXTENSIONS: u32 = 65_536;
-
-const EMPTY: VkExtensionProperties = VkExtensionProperties {
-    extensionName: [0; 256],
-    specVersion: 0,
-};
 
 /// The instance extensions of a driver.
 ///
@@ -61,13 +56,12 @@ pub fn all_extensions(
     if result != VkResult::VK_SUCCESS {
         return Err(result);
     }
-    let mut list = HostVec::new(allocator);
     let offered = count.min(MOST_EXTENSIONS);
     if offered == 0 {
-        return Ok(list);
+        return Ok(HostVec::new(allocator));
     }
-    list.try_fill_to(offered as usize, EMPTY)
-        .map_err(|OutOfMemory| VkResult::VK_ERROR_OUT_OF_HOST_MEMORY)?;
+    // SAFETY: a structure of numbers.
+    let mut list = unsafe { HostVec::<VkExtensionProperties>::try_zeroed(offered as usize, allocator) }?;
     let mut written = offered;
     let result = call(&mut written, list.as_mut_ptr());
     if result != VkResult::VK_SUCCESS && result != VkResult::VK_INCOMPLETE {

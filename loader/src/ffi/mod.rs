@@ -10,4 +10,6 @@ pub use array::{TwoCall, write_all};
 pub use chain::{chain, chain_mut, find};
 pub(crate) use chain_copy::chain_members;
 pub use chain_copy::{ChainMember, Replaced};
-pub use text::{Uncounted, c_array, c_name, c_text, fixed_text, is_valid_name, requested_name, set_fixed_text};
+pub use text::{
+    Uncounted, c_array, c_name, c_text, fixed_text, is_fixed_text, is_valid_name, requested_name, set_fixed_text,
+};

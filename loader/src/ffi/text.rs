@@ -86,6 +86,16 @@ pub fn fixed_text(array: &[c_char]) -> &[u8] {
     &bytes[..os::find_byte(bytes, 0).unwrap_or(bytes.len())]
 }
 
+/// Whether a fixed array holds this text, which has no zero byte. Where lists of names are searched most differ in length,
+/// so that is looked at first.
+pub fn is_fixed_text(array: &[c_char], text: &[u8]) -> bool {
+    if array.get(text.len()).is_some_and(|&end| end != 0) || text.len() > array.len() {
+        return false;
+    }
+    // SAFETY: `c_char` and `u8` have the same size, alignment and valid values; the text is no longer than the array.
+    unsafe { core::slice::from_raw_parts(array.as_ptr().cast::<u8>(), text.len()) == text }
+}
+
 /// Copies `text` into a fixed array, cut so that a terminator fits, and zeroes the rest.
 pub fn set_fixed_text(array: &mut [c_char], text: &[u8]) {
     // SAFETY: `c_char` and `u8` have the same size, alignment and valid values, and the array is borrowed for writing.
@@ -160,6 +170,30 @@ mod tests {
         terminated.push(0);
         // SAFETY: the buffer is NUL-terminated.
         unsafe { is_valid_name(terminated.as_ptr().cast()) }.is_some()
+    }
+
+    #[test]
+    fn drv_192_a_fixed_name_is_compared_whole() {
+        let array = |text: &[u8]| {
+            let mut array = [0; 4];
+            for (to, &from) in array.iter_mut().zip(text) {
+                *to = from as c_char;
+            }
+            array
+        };
+        for (held, name, expected) in [
+            (b"abc".as_slice(), b"abc".as_slice(), true),
+            (b"abc", b"ab", false),
+            (b"ab", b"abc", false),
+            (b"abd", b"abc", false),
+            (b"", b"", true),
+            (b"abcd", b"abcd", true),
+            (b"abcd", b"abcde", false),
+            (b"abcd", b"abc", false),
+        ] {
+            assert_eq!(is_fixed_text(&array(held), name), expected, "{held:?} {name:?}");
+            assert_eq!(fixed_text(&array(held)) == name, expected);
+        }
     }
 
     #[test]

@@ -118,7 +118,7 @@ impl Offer<'_> {
             };
             if !offered
                 .iter()
-                .any(|extension| ffi::fixed_text(&extension.extensionName) == name)
+                .any(|extension| ffi::is_fixed_text(&extension.extensionName, name))
             {
                 return refuse(format_args!(
                     "loader_validate_instance_extensions: Instance extension {} not supported by available ICDs or \

@@ -341,7 +341,7 @@ const EMPTY_APPLICATION_INFO: VkApplicationInfo = VkApplicationInfo {
 fn offers(offered: &[VkExtensionProperties], name: &[u8]) -> bool {
     offered
         .iter()
-        .any(|extension| ffi::fixed_text(&extension.extensionName) == name)
+        .any(|extension| ffi::is_fixed_text(&extension.extensionName, name))
 }
 
 /// Records why a driver is not used.

@@ -95,7 +95,7 @@ fn merge<'a>(
 ) -> Result<HostVec<VkExtensionProperties>, OutOfMemory> {
     for extension in added {
         let name = ffi::fixed_text(&extension.extensionName);
-        if !list.iter().any(|known| ffi::fixed_text(&known.extensionName) == name) {
+        if !list.iter().any(|known| ffi::is_fixed_text(&known.extensionName, name)) {
             list.try_push(*extension)?;
         }
     }

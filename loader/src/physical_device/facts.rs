@@ -60,7 +60,7 @@ pub(super) fn pci_address(
     };
     if !extensions
         .iter()
-        .any(|extension| ffi::fixed_text(&extension.extensionName) == PCI_BUS_INFO)
+        .any(|extension| ffi::is_fixed_text(&extension.extensionName, PCI_BUS_INFO))
     {
         return Ok(None);
     }

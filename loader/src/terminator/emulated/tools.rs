@@ -87,7 +87,7 @@ fn lists_tooling_info(target: &Target) -> Result<bool, OutOfMemory> {
     match driver::device_extensions(target.driver, target.handle, allocator) {
         Ok(listed) => Ok(listed
             .iter()
-            .any(|extension| ffi::fixed_text(&extension.extensionName) == b"VK_EXT_tooling_info")),
+            .any(|extension| ffi::is_fixed_text(&extension.extensionName, b"VK_EXT_tooling_info"))),
         Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY) => Err(OutOfMemory),
         Err(_) => Ok(false),
     }
