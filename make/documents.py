@@ -342,7 +342,7 @@ LIMITS = [
     ),
     (
         "attempts to read a list that changes meanwhile",
-        "physical_device/entry.rs", "ATTEMPTS",
+        "physical_device/walk.rs", "ATTEMPTS",
         "attempts", "what the last one gave counts",
     ),
     (
