@@ -2,6 +2,7 @@
 
 use super::callback::Callback;
 use super::registered::Kind;
+use crate::driver::failure;
 use crate::generated::types::{
     VkAllocationCallbacks, VkDebugReportCallbackCreateInfoEXT, VkDebugUtilsMessengerCreateInfoEXT, VkResult,
 };
@@ -73,7 +74,7 @@ impl CreateInfo<'_> {
         if result == VkResult::VK_SUCCESS {
             Ok(handle)
         } else {
-            Err(result)
+            Err(failure(result))
         }
     }
 }

@@ -125,7 +125,7 @@ impl Creation<'_> {
             return Err(if result == VkResult::VK_SUCCESS {
                 missing
             } else {
-                result
+                driver::failure(result)
             });
         }
         // SAFETY: the first word of a dispatchable object is the loader's to write (DRV-208).

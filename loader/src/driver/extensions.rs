@@ -42,11 +42,21 @@ pub fn device_extensions(
     })
 }
 
+/// The code of a call that did not do what it was to do. One that is no error would tell the application that something was
+/// written.
+pub fn failure(result: VkResult) -> VkResult {
+    if result.0 < 0 {
+        result
+    } else {
+        VkResult::VK_ERROR_UNKNOWN
+    }
+}
+
 /// Runs a two-call enumeration and keeps at most as many elements as were allocated, whatever the second call claims
 /// (DRV-169).
 ///
 /// # Errors
-/// What `call` returned, or out of host memory.
+/// What `call` returned, as [`failure`] sees it, or out of host memory.
 pub fn all_extensions(
     allocator: HostAllocator,
     mut call: impl FnMut(*mut u32, *mut VkExtensionProperties) -> VkResult,
@@ -54,7 +64,7 @@ pub fn all_extensions(
     let mut count = 0;
     let result = call(&mut count, core::ptr::null_mut());
     if result != VkResult::VK_SUCCESS {
-        return Err(result);
+        return Err(failure(result));
     }
     let offered = count.min(MOST_EXTENSIONS);
     if offered == 0 {
@@ -65,7 +75,7 @@ pub fn all_extensions(
     let mut written = offered;
     let result = call(&mut written, list.as_mut_ptr());
     if result != VkResult::VK_SUCCESS && result != VkResult::VK_INCOMPLETE {
-        return Err(result);
+        return Err(failure(result));
     }
     list.truncate(written.min(offered) as usize);
     Ok(list)

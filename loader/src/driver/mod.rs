@@ -11,7 +11,7 @@ mod preload;
 mod scan;
 
 pub use direct::{DirectDrivers, direct_drivers};
-pub use extensions::{all_extensions, device_extensions, instance_extensions};
+pub use extensions::{all_extensions, device_extensions, failure, instance_extensions};
 pub use interface::{GetProcAddr, Interface, lookup, lookup_known};
 pub use open::{Driver, LATEST_INTERFACE, log_open_error};
 pub use preload::PreloadedDrivers;

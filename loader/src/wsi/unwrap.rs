@@ -1,6 +1,7 @@
 //! From the loader's surface to a driver's (DRV-176 to DRV-181).
 
 use super::surface::Surface;
+use crate::driver::failure;
 use crate::generated::extensions::InstanceExtension;
 use crate::generated::types::{VkPhysicalDeviceSurfaceInfo2KHR, VkResult, VkSwapchainCreateInfoKHR};
 use crate::handle::{Chain, Driver, SurfaceHandle};
@@ -78,7 +79,7 @@ fn make(driver: &InstanceDriver, surface: &Surface) -> Result<SurfaceHandle<Driv
         earlier
     };
     if earlier == 0 {
-        return if succeeded { Ok(made) } else { Err(result) };
+        return if succeeded { Ok(made) } else { Err(failure(result)) };
     }
     if let (Some(destroy), true) = (driver.table.vkDestroySurfaceKHR, succeeded && !made.is_null()) {
         // SAFETY: the driver's function with its own instance and the surface it just made, which nobody else knows.

@@ -378,3 +378,47 @@ fn app_146_the_device_record_uses_the_devices_callbacks() {
         outcome.ok();
     });
 }
+
+/// DRV-136, DRV-192: a driver's code that is no error, where it failed to do something, becomes one: nothing was written.
+#[test]
+fn drv_136_a_positive_code_of_a_driver_that_failed_becomes_an_error() {
+    const COUNT: &str = "vkEnumerateDeviceExtensionProperties";
+    case(|scene| {
+        scene.usual_driver("a");
+        let outcome = scene.run(|vk| {
+            let unknown = Some(vk::Result::ERROR_UNKNOWN);
+            let instance = vk.instance_with(
+                "1.1",
+                &["VK_KHR_surface", "VK_EXT_headless_surface", "VK_EXT_debug_utils"],
+            );
+            let physical = instance.first();
+            let surface = instance.headless_surface();
+            let fail = |command: &str| vk.add_lines("a", &format!("fail {command} 5"));
+            let created = |extensions: &[&str]| instance.device_spec(physical).extensions(extensions).create().err();
+
+            fail(COUNT);
+            assert_eq!(instance.device_extensions(physical).err(), unknown);
+            assert_eq!(created(&["VK_KHR_swapchain"]), unknown);
+            vk.remove_lines("a", &["fail"]);
+            fail("vkCreateDevice");
+            assert_eq!(created(&[]), unknown);
+            fail("vkCreateHeadlessSurfaceEXT");
+            let mut capabilities = vk::SurfaceCapabilitiesKHR::default();
+            let result = call!(
+                instance,
+                PFN_vkGetPhysicalDeviceSurfaceCapabilitiesKHR(physical, surface, &mut capabilities)
+            );
+            assert_eq!(Some(result), unknown);
+            fail("vkCreateDebugUtilsMessengerEXT");
+            let info = vk::DebugUtilsMessengerCreateInfoEXT::default();
+            let mut messenger = vk::DebugUtilsMessengerEXT::null();
+            let result = call!(
+                instance,
+                PFN_vkCreateDebugUtilsMessengerEXT(instance.raw, &info, ptr::null(), &mut messenger)
+            );
+            assert_eq!(Some(result), unknown);
+            instance.destroy_surface(surface);
+        });
+        outcome.ok();
+    });
+}
