@@ -234,7 +234,8 @@ impl Request<'_> {
             // SAFETY: the application's string, checked before it is trusted.
             let Some(name) = (unsafe { ffi::requested_name(name) }) else {
                 self.refuse(format_args!(
-                    "vkCreateDevice: Device ppEnabledExtensionNames contains string that is too long or is badly formed"
+                    "loader_validate_device_extensions: Device ppEnabledExtensionNames contains string that is too long or \
+                     is badly formed"
                 ));
                 return Err(VkResult::VK_ERROR_EXTENSION_NOT_PRESENT);
             };
@@ -259,6 +260,11 @@ impl Request<'_> {
 
     fn refuse(&self, text: core::fmt::Arguments<'_>) {
         log::emit(Some(self.instance), LogBits::ERROR, text);
+        log::emit(
+            Some(self.instance),
+            LogBits::ERROR,
+            format_args!("vkCreateDevice: Failed to validate extensions in list"),
+        );
     }
 
     fn offered_by_layer(&self, name: &[u8]) -> bool {

@@ -11,8 +11,7 @@ use crate::generated::types::{VkAllocationCallbacks, VkInstanceCreateInfo, VkRes
 use crate::handle::{Chain, InstanceHandle};
 use crate::journal::LogBits;
 use crate::layer::{self, InstanceLayers};
-use crate::library::RealPath;
-use crate::log::{self, Bytes};
+use crate::log;
 use crate::proc_addr;
 use core::ffi::c_void;
 
@@ -105,18 +104,6 @@ fn links(instance: &Instance, layers: &InstanceLayers) -> Result<HostVec<VkLayer
     for index in 1..links.len() {
         // SAFETY: both elements lie in the array, which no longer grows.
         unsafe { (*first.add(index - 1)).pNext = first.add(index) };
-    }
-    // The chain is told from its lower end up (LAY-230).
-    for layer in layers.chain.iter().rev() {
-        log::emit(
-            Some(instance),
-            LogBits::INFO | LogBits::LAYER,
-            format_args!(
-                "Insert instance layer \"{}\" ({})",
-                Bytes(layer.name.bytes()),
-                RealPath(layer.library_path.bytes())
-            ),
-        );
     }
     Ok(links)
 }

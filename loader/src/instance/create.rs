@@ -148,10 +148,10 @@ unsafe fn prepare(
         environment: &environment,
         application: &requested,
     };
-    let chosen = activation::activate(&request, &journal)?;
     // SAFETY: a valid create info.
     let drivers = unsafe { find_drivers(create_info, requests, &search, settings, &mut journal) }?;
     reserve::check()?;
+    let chosen = activation::activate(&request, &journal)?;
     let offer = Offer {
         drivers: &drivers,
         discovered,
@@ -159,6 +159,11 @@ unsafe fn prepare(
         environment: &environment,
     };
     offer.check(instance, requests)?;
+    if journal.is_heard() {
+        // Tools know the warnings as the Khronos loader gives them: once when it looks which extensions there are, and
+        // once when it makes the chain.
+        activation::activate(&request, &journal)?;
+    }
     instance.enabled.request(requests.extensions());
     remember_requests(instance, requests)?;
     *instance.found_drivers.lock() = drivers;

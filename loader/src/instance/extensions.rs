@@ -99,13 +99,14 @@ impl Offer<'_> {
             // SAFETY: by the contract of `Requests` the string is null or terminated.
             let Some(name) = (unsafe { ffi::requested_name(name) }) else {
                 return refuse(format_args!(
-                    "vkCreateInstance: ppEnabledExtensionNames contains string that is too long or is badly formed"
+                    "loader_validate_instance_extensions: Instance ppEnabledExtensionNames contains string that is too \
+                     long or is badly formed"
                 ));
             };
             let name = name.to_bytes();
             if !lets_through(name, unfiltered) {
                 return refuse(format_args!(
-                    "vkCreateInstance: Extension {} not found in list of known instance extensions.",
+                    "loader_validate_instance_extensions: Extension {} not found in list of known instance extensions.",
                     Bytes(name)
                 ));
             }

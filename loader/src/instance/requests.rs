@@ -214,20 +214,19 @@ impl<'a> Requests<'a> {
         };
         if self.info.enabledLayerCount > 0 && self.info.ppEnabledLayerNames.is_null() {
             return refuse(format_args!(
-                "vkCreateInstance: ppEnabledLayerNames is NULL but enabledLayerCount is greater than zero"
+                "loader_validate_layers: ppEnabledLayerNames is NULL but enabledLayerCount is greater than zero"
             ));
         }
-        for &name in self.layer_names() {
+        for (index, &name) in self.layer_names().iter().enumerate() {
             // SAFETY: by the contract of `new` the string is null or terminated.
             let Some(name) = (unsafe { ffi::requested_name(name) }) else {
                 return refuse(format_args!(
-                    "vkCreateInstance: ppEnabledLayerNames contains string that is too long or is badly formed"
+                    "loader_validate_layers: ppEnabledLayerNames contains string that is too long or is badly formed"
                 ));
             };
             if !discovered.can_be_requested(name.to_bytes()) {
                 return refuse(format_args!(
-                    "vkCreateInstance: Layer \"{}\" does not exist in the list of available layers",
-                    Bytes(name.to_bytes())
+                    "loader_validate_layers: Layer {index} does not exist in the list of available layers"
                 ));
             }
         }

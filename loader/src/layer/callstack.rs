@@ -27,7 +27,7 @@ pub fn log_device_stack<'a>(instance: &Instance, layers: impl Iterator<Item = &'
     top(&line);
     for layer in layers {
         log_layer(instance, layer, false);
-        line("     ||");
+        log::emit(Some(instance), FRAME, format_args!("     ||"));
     }
     line("   <Device>");
 }

@@ -12,6 +12,7 @@ use crate::generated::types::VkResult;
 use crate::journal::reason::{LayerLibraryProblem, LayerLibraryReason};
 use crate::journal::{Decision, Journal, LogBits, Raw, Reason, Subject, Verdict};
 use crate::library::{Library, OpenError, RealPath, loaded_path};
+use crate::log::Bytes;
 use crate::manifest::layer::EnvironmentPair;
 use crate::manifest::{LayerManifest, Text};
 use core::fmt::Display;
@@ -38,7 +39,11 @@ pub fn load_layers(
             continue;
         }
         match open(manifest, journal) {
-            Ok(opened) => chain.try_push(describe(manifest, active, opened, allocator)?)?,
+            Ok(opened) => {
+                let layer = describe(manifest, active, opened, allocator)?;
+                note_insertion(&layer, journal);
+                chain.try_push(layer)?;
+            }
             Err(problem) => {
                 failures.try_reserve(1).map_err(OutOfMemory::from)?;
                 failures.push((manifest, problem));
@@ -119,6 +124,18 @@ fn open(manifest: &LayerManifest, journal: &Journal<'_>) -> Result<Opened, Layer
         functions,
         path,
     })
+}
+
+/// Says which layer is in the chain. It is told from its lower end up, each layer when it is there (LAY-230).
+fn note_insertion(layer: &ActiveLayer, journal: &Journal<'_>) {
+    journal.note(
+        LogBits::INFO | LogBits::LAYER,
+        format_args!(
+            "Insert instance layer \"{}\" ({})",
+            Bytes(layer.name.bytes()),
+            RealPath(layer.library_path.bytes())
+        ),
+    );
 }
 
 /// Says which library is about to close (LAY-201).

@@ -166,6 +166,19 @@ fn app_088_layers_that_are_not_there() {
                 absent
             );
         });
-        outcome.ok();
+        outcome
+            .ok()
+            .logged(
+                "ERROR",
+                "loader_validate_layers: Layer 0 does not exist in the list of available layers",
+            )
+            .logged(
+                "ERROR",
+                "loader_validate_layers: ppEnabledLayerNames is NULL but enabledLayerCount is greater than zero",
+            )
+            .logged(
+                "ERROR",
+                "loader_validate_layers: ppEnabledLayerNames contains string that is too long or is badly formed",
+            );
     });
 }

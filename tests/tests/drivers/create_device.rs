@@ -30,7 +30,14 @@ fn drv_190_extensions_must_be_listed() {
             call!(instance, PFN_vkDestroyDevice(raw, ptr::null()));
         });
         let outcome = outcome.ok();
-        outcome.logged_with("ERROR", "VK_NEW_thing");
+        let refused = "loader_validate_device_extensions: Device extension VK_NEW_thing not supported by selected physical \
+                       device or enabled layers.";
+        let errors = outcome.log("ERROR");
+        let place = errors.iter().position(|line| *line == refused).expect("an error");
+        assert_eq!(
+            errors[place + 1],
+            "vkCreateDevice: Failed to validate extensions in list"
+        );
         let calls = outcome.calls("a", "vkCreateDevice");
         assert!(
             calls.len() == 2 && calls.iter().all(|line| line.contains("ext=[VK_KHR_swapchain]")),

@@ -199,5 +199,7 @@ fn lay_263_layer_lines_of_a_device_s_call_stack_are_of_layers_alone() {
         );
         assert!(outcome.stderr.contains("   <Device>"), "{}", outcome.all());
         outcome.not_logged("   VK_LAYER_a").not_logged("Library:  ");
+        let frame = outcome.log("DRIVER").iter().filter(|line| **line == "     ||").count();
+        assert_eq!(frame, 2, "what is behind a layer belongs to it: {}", outcome.all());
     });
 }

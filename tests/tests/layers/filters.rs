@@ -261,6 +261,59 @@ fn lay_130_the_enable_filter_takes_the_place_of_the_enable_variable() {
     });
 }
 
+/// LAY-142, LAY-143, LAY-127: such warnings come behind the search for drivers, once for the look at the extensions and once for
+/// the chain; a request that fails before gets the first ones only, or none.
+#[test]
+fn lay_142_what_variables_add_is_told_for_the_extensions_and_for_the_chain() {
+    const ADDED: [&str; 3] = [
+        "Implicit layer \"VK_LAYER_i\" forced enabled due to env var 'VK_LOADER_LAYERS_ENABLE'.",
+        "env var 'VK_INSTANCE_LAYERS' defined and adding layers \"VK_LAYER_one\"",
+        "Layer \"VK_LAYER_two\" forced enabled due to env var 'VK_LOADER_LAYERS_ENABLE'",
+    ];
+    case(|scene| {
+        let layers = [
+            Layer::implicit("i").enabled_by("ON", "1"),
+            Layer::explicit("one"),
+            Layer::explicit("two"),
+        ];
+        place(scene, &layers);
+        scene
+            .env("VK_INSTANCE_LAYERS", "VK_LAYER_one")
+            .env("VK_LOADER_LAYERS_ENABLE", "VK_LAYER_i,VK_LAYER_two");
+        let told = |outcome: &Outcome| -> Vec<String> {
+            let lines = outcome
+                .stderr
+                .lines()
+                .map(|line| line.split_once(": ").map_or("", |(_, text)| text.trim_start()));
+            let wanted = lines.filter(|line| line.starts_with("Found ICD manifest file") || ADDED.contains(line));
+            wanted
+                .map(|line| line.split(" /").next().unwrap_or(line).to_owned())
+                .collect()
+        };
+        let found = &["Found ICD manifest file"][..];
+        let outcome = scene.run(|vk| drop(vk.instance()));
+        assert_eq!(
+            told(outcome.ok()),
+            [found, &ADDED, &ADDED].concat(),
+            "{}",
+            outcome.all()
+        );
+        let outcome = scene.run(|vk| {
+            let made = vk.spec().extensions(&["VK_NEW_thing"]).create();
+            assert_eq!(made.err(), Some(vk::Result::ERROR_EXTENSION_NOT_PRESENT));
+        });
+        assert_eq!(told(outcome.ok()), [found, &ADDED].concat(), "{}", outcome.all());
+        let text = "loader_validate_instance_extensions: Extension VK_NEW_thing not found in list of known instance extensions.";
+        outcome.logged("ERROR", text);
+        scene.env("VK_LOADER_DRIVERS_DISABLE", "*");
+        let outcome = scene.run(|vk| {
+            let made = vk.spec().create();
+            assert_eq!(made.err(), Some(vk::Result::ERROR_INCOMPATIBLE_DRIVER));
+        });
+        assert_eq!(told(outcome.ok()), found, "{}", outcome.all());
+    });
+}
+
 /// LAY-143, APP-225
 #[test]
 fn lay_143_an_explicit_layer_of_the_enable_filter_is_told() {

@@ -39,6 +39,35 @@ fn lay_230_each_layer_calls_the_one_below() {
     });
 }
 
+/// LAY-230: each layer is told when it is there, from the lowest up.
+#[test]
+fn lay_230_insertions_are_told_from_the_lowest_layer_up() {
+    case(|scene| {
+        place(scene, &[Layer::explicit("a"), Layer::explicit("b")]);
+        let outcome = instance_of(scene, &["VK_LAYER_a", "VK_LAYER_b"]);
+        let told: Vec<String> = outcome
+            .stderr
+            .lines()
+            .filter_map(|line| {
+                let loading = line.split_once("Loading layer library ");
+                let inserted = line.split_once("Insert instance layer \"");
+                match (loading, inserted) {
+                    (Some((_, path)), _) => Some(format!("load {}", path.rsplit_once('/')?.1)),
+                    (_, Some((_, rest))) => Some(format!("insert {}", rest.split_once('"')?.0)),
+                    _ => None,
+                }
+            })
+            .collect();
+        let expected = [
+            "load liblayer_b.so",
+            "insert VK_LAYER_b",
+            "load liblayer_a.so",
+            "insert VK_LAYER_a",
+        ];
+        assert_eq!(told, expected, "{}", outcome.all());
+    });
+}
+
 /// LAY-230
 #[test]
 fn lay_230_a_layer_without_a_physical_device_look_up_is_passed_over_for_it() {
