@@ -100,8 +100,8 @@ def case(client, state):
         except Skip as skip:
             entry.word = f"skipped: {skip}"
             raise
-        except Failure as failure:
-            entry.word = f"DIFFERS: {failure}"
+        except Exception as error:
+            entry.word = f"DIFFERS: {error}"
             raise
 
     return tried

@@ -136,16 +136,14 @@ class Run:
         self.output = "".join(file.read_text(errors="replace") for file in output)
 
     def _aside(self, words, environment):
-        subprocess.run(
-            self.client.words(words, self.library),
-            cwd=self.work,
-            env=environment,
-            timeout=self.client.limit,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            check=False,
-        )
+        """A command before or after; one that is not there is a failure, another status is none."""
+        nothing = subprocess.DEVNULL
+        streams = {"stdin": nothing, "stdout": nothing, "stderr": nothing}
+        words, limit = self.client.words(words, self.library), self.client.limit
+        try:
+            subprocess.run(words, cwd=self.work, env=environment, timeout=limit, check=False, **streams)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise Failure(f"{words[0]}: {error}") from None
 
     def _watch(self, process, display, deadline):
         """Until the process has ended, or has shown what it was to show."""

@@ -9,7 +9,7 @@ ADDRESS = (r"\b0x[0-9a-f]{6,16}\b", "<address>")
 LIST = (r"QVector\(|\), |\)\)", "\n")
 # A loader may take the manifests of a folder in the order in which the system returns them.
 LAYER = r".*\bVK_LAYER_\w+.*"
-ZINK = {"GALLIUM_DRIVER": "zink", "LIBGL_ALWAYS_SOFTWARE": "1"}
+ZINK = {"MESA_LOADER_DRIVER_OVERRIDE": "zink", "LIBGL_KOPPER_DRI2": "1", "LIBGL_ALWAYS_SOFTWARE": "1"}
 GSTREAMER = [
     Apt("gstreamer1.0-plugins-bad", "/usr/lib/*/gstreamer-1.0/libgstvulkan.so"),
     Apt("gstreamer1.0-plugins-base", "/usr/lib/*/gstreamer-1.0/libgstvideotestsrc.so"),
@@ -28,6 +28,8 @@ QML = [Apt("qml-qt6", "/usr/lib/qt6/bin/qml")] + [
     for name, folder in [("qtquick", "QtQuick/qmldir"), ("qtquick-window", "QtQuick/Window"), ("qtqml", "QtQml/qmldir")]
     + [("qtqml-models", "QtQml/Models"), ("qtqml-workerscript", "QtQml/WorkerScript")]
 ]
+# Where it lies depends on the release.
+WINESERVER = "/usr/lib/wine:$(echo /usr/lib/*-linux-gnu/wine)"
 WINE = {"WINEDEBUG": "-all", "WINEDLLOVERRIDES": "mscoree,mshtml="}
 
 
@@ -152,7 +154,9 @@ CLIENTS = [
         + ["-bitexact", "-f", "framemd5", "frames.md5"],
         "two filters on five frames",
         proof="llvmpipe",
-        normalise=[ADDRESS, (r"^.*(speed|bench|time)=.*$", ""), (r"@ <address>", "")],
+        normalise=[ADDRESS, (r"^.*(speed|bench|time)=.*$", ""), (r"@ <address>", "")]
+        # Its threads end in any order.
+        + [(r"^.*Terminating thread with .*\n", "")],
         unordered=LAYER,
     ),
     Client(
@@ -168,11 +172,13 @@ CLIENTS = [
         "mpv",
         [Apt("mpv", "mpv"), Apt("vulkan-tools", "vulkaninfo")],
         ["mpv", "--no-config", "--no-audio", "--vo=gpu", "--gpu-api=vulkan", "--gpu-context=x11vk"]
-        + ["--vulkan-device={device}", "--pause", "--no-osc", "--osd-level=0"]
+        + ["--vulkan-device={device}", "--pause", "--no-osc", "--osd-level=0", "--term-status-msg="]
         + ["av://lavfi:testsrc2=size=320x240:duration=9"],
         "a paused film in a window",
         proof="VO: \\[gpu\\]",
         window="still",
+        # Said or not when it is ended.
+        normalise=[(r"^client removed during hook handling\n", "")],
     ),
     Client(
         "zink, glxinfo",
@@ -182,6 +188,8 @@ CLIENTS = [
         proof="renderer string: zink",
         variables=ZINK,
         display=True,
+        # What is free at the time.
+        normalise=[(r"^ +\w+ free (aux\. )?memory - total: .*\n", ""), (r"^ +Currently available .*\n", "")],
     ),
     Client(
         "zink, glmark2",
@@ -251,7 +259,7 @@ CLIENTS = [
         variables=WINE,
         display=True,
         before=[["wine", "wineboot", "--init"]],
-        after=[["wineserver", "--kill", "--wait"]],
+        after=[["sh", "-c", f"PATH=$PATH:{WINESERVER} wineserver --kill --wait"]],
         limit=180,
     ),
 ]

@@ -7,6 +7,8 @@ from pathlib import Path
 from cases import ROOT
 from install import Apt, Crate, Npm, Pip
 
+# Of a result that is an explanation.
+WIDTH = 160
 PLACE = ROOT / "tests/clients.md"
 HEAD = """# Real programs under both loaders
 
@@ -44,7 +46,8 @@ class Entry:
         """In words."""
         if self.listed and self.word == "same":
             return f"same, but for {self.listed} listed line{'' if self.listed == 1 else 's'}"
-        return self.word.splitlines()[0] if self.word else "broke off"
+        said = self.word.splitlines()[0] if self.word else "broke off"
+        return said if len(said) <= WIDTH else said[:WIDTH] + " ..."
 
     def line(self):
         """The row of the table."""
