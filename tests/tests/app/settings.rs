@@ -63,6 +63,20 @@ fn app_241_later_elements_of_a_list_count() {
     });
 }
 
+/// APP-240: the first file that exists decides, also when nothing can be read from it.
+#[test]
+fn app_240_an_unusable_file_hides_the_others() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        let other = write(scene, "xdg/data-home", r#""stderr_log": ["info"]"#);
+        for text in ["{", "[]", "{}", r#"{"file_format_version": "1.0.0", "settings": {}}"#] {
+            scene.file(&format!("xdg/config-home/{FILE}"), text);
+            let outcome = scene.run(|vk| drop(vk.instance()));
+            outcome.ok().not_logged("Using layer configurations").not_logged(&other);
+        }
+    });
+}
+
 /// APP-234, APP-245: the file's levels replace those of the variable.
 #[test]
 fn app_234_the_file_replaces_the_variable() {
