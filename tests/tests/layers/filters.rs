@@ -349,21 +349,6 @@ fn lay_33_a_disabled_layer_displaces_no_other_of_its_name() {
     });
 }
 
-/// LAY-143: what is active already is not told to be forced.
-#[test]
-fn lay_143_an_active_layer_of_the_enable_filter_is_not_told_again() {
-    case(|scene| {
-        four(scene);
-        scene
-            .env("VK_INSTANCE_LAYERS", "VK_LAYER_one_explicit")
-            .env("VK_LOADER_LAYERS_ENABLE", "*_explicit");
-        let outcome = plain(scene);
-        outcome
-            .logged_with("WARNING | LAYER", "Layer \"VK_LAYER_two_explicit\" forced enabled")
-            .not_logged("Layer \"VK_LAYER_one_explicit\" forced enabled");
-    });
-}
-
 /// LAY-127, LAY-130: the creation of an instance tells by itself which implicit layers the filter enabled.
 #[test]
 fn lay_127_an_instance_tells_of_forced_implicit_layers() {
