@@ -13,8 +13,8 @@ from cases import Failure, end, expect, run, scratch, start
 from display import Display
 from install import places
 
-# In seconds: how long a picture must stay to count as still.
-STILL = 1.0
+# In seconds: how long a picture must stay to count as still, also on a busy machine.
+STILL = 2.0
 # How many different pictures show that a window moves; how many are looked at in a window with the same frames in each
 # run, and how many of them two runs must have in common: not every frame is seen, and some are seen half drawn.
 MOVES, FRAMES, COMMON = 10, 120, 10
