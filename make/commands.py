@@ -43,6 +43,7 @@ NOT_RUN = [
     ("make peer", "it tests another library, and takes as long as the tests of this one"),
     ("make quick", "its stages are those of make test, with fewer cases"),
     ("make soak MINUTES=10", "it looks for what is rare, for as long as it is told"),
+    ("make mutants FILES=wsi N=20", "it builds and tests as many changed libraries as it is told"),
     ("make differential", "it needs the newest Khronos loader, which a root of another system brings"),
     ("make/sid.sh", "it fetches a root of another system"),
     ("make clients", "it fetches programs from many registries"),
