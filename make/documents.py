@@ -299,15 +299,9 @@ LIMITS = [
     ("a manifest or settings file", "manifest/file.rs", "MAX_FILE_BYTES", "bytes", "refused, without reading it"),
     (
         "arrays and objects inside each other in JSON",
-        "manifest/json/normalize.rs", "MAX_DEPTH",
+        "manifest/json/parser.rs", "MAX_DEPTH",
         "levels", "the file is invalid",
     ),
-    (
-        "levels of JSON that are looked at",
-        "manifest/json/value.rs", "KEPT_LEVELS",
-        "levels", "checked for grammar, and dropped",
-    ),
-    ("exponents of numbers in JSON", "manifest/json/normalize.rs", "MAX_EXPONENT_DIGITS", "digits", "taken as 99"),
     (
         "names and descriptions of layers, names of their extensions",
         "manifest/layer/one.rs", "MAX_NAME",
@@ -320,7 +314,12 @@ LIMITS = [
         "discovery/executable.rs", "MAX_PATH",
         "bytes", "no key matches",
     ),
-    ("patterns of one variable", "env/glob.rs", "MAX_PATTERNS", "patterns", "later ones are ignored"),
+    (
+        "extensions of components that meta-layers take over, in one scan",
+        "discovery/layers/meta.rs", "MAX_TAKEN_OVER",
+        "extensions", "later ones are left out",
+    ),
+    ("patterns of one variable", "env/glob.rs", "MAX_PATTERNS", "patterns", "later ones are ignored, with a warning"),
     ("one pattern", "env/glob.rs", "MAX_PATTERN_BYTES", "bytes", "cut"),
     ("items of an ID filter", "env/numbers.rs", "MAX_ID_ITEMS", "items", "later ones are ignored, with a warning"),
     (

@@ -13,13 +13,21 @@
     clippy::std_instead_of_alloc,
     clippy::alloc_instead_of_core
 )]
+#![cfg_attr(
+    test,
+    allow(
+        clippy::disallowed_macros,
+        clippy::disallowed_methods,
+        clippy::disallowed_types,
+        reason = "a test may end for want of memory"
+    )
+)]
 #![allow(
     non_snake_case,
     reason = "structures of the C interface keep the member names of its headers"
 )]
 
 // Under a name of its own: `alloc` is the module for memory that belongs to Vulkan objects.
-#[macro_use]
 extern crate alloc as rust_alloc;
 // Its panic handler serves builds for debugging, and programs that link this with the standard library.
 #[cfg(not(any(vkl_shipped, test)))]

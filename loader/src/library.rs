@@ -1,5 +1,6 @@
 //! Shared libraries of drivers and layers.
 
+use crate::alloc::copy_or_note;
 use crate::generated::lookup;
 use crate::generated::types::PFN_vkVoidFunction;
 use crate::journal::{Journal, LogBits, Raw};
@@ -8,17 +9,20 @@ use crate::os::{self, with_terminated};
 use crate::proc_addr::is_own_entry_point;
 use crate::state;
 use crate::table;
-use core::ffi::CStr;
+use core::ffi::{CStr, c_void};
 use core::fmt;
-use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
 use core::sync::atomic::Ordering;
 use libloading::os::unix;
-use rust_alloc::string::{String, ToString};
 use rust_alloc::vec::Vec;
 
 /// An open library; closed when dropped, unless `VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING` asks otherwise (DRV-236).
-pub struct Library(ManuallyDrop<unix::Library>);
+pub struct Library(NonNull<c_void>);
+
+// SAFETY: a handle of the system's, which any thread may use and close.
+unsafe impl Send for Library {}
+// SAFETY: as above.
+unsafe impl Sync for Library {}
 
 /// Why a library did not open.
 #[derive(Debug)]
@@ -27,18 +31,18 @@ pub enum OpenError {
     NotAPath,
     /// It is made for another processor or word size, which is normal where 32-bit and 64-bit programs share a system
     /// (DRV-58). The system's own words.
-    WrongClass(String),
+    WrongClass(Text),
     /// Anything else, in the system's own words.
-    Failed(String),
+    Failed(Text),
 }
 
 impl OpenError {
     /// The system's own words.
-    pub fn text(&self) -> &str {
-        match self {
-            Self::NotAPath => "the library path is empty or contains a NUL byte",
+    pub fn text(&self) -> Raw<'_> {
+        Raw(match self {
+            Self::NotAPath => b"the library path is empty or contains a NUL byte",
             Self::WrongClass(text) | Self::Failed(text) => text,
-        }
+        })
     }
 }
 
@@ -55,30 +59,25 @@ impl Library {
             // manifest the user or the system installed.
             let open = || NonNull::new(unsafe { libc::dlopen(path.as_ptr(), flags) });
             // The crate itself takes no path that is not UTF-8.
-            Ok(unix::with_dlerror(open, |words| {
-                String::from_utf8_lossy(words.to_bytes()).into_owned()
-            }))
+            Ok(unix::with_dlerror(open, |words| Text::from(words.to_bytes())))
         });
         match opened {
-            // SAFETY: opened once, and given back once.
-            Ok(Ok(library)) => Ok(Self(ManuallyDrop::new(unsafe {
-                unix::Library::from_raw(library.as_ptr())
-            }))),
-            Ok(Err(Some(words))) if words.contains("wrong ELF class:") => Err(OpenError::WrongClass(words)),
+            Ok(Ok(library)) => Ok(Self(library)),
+            Ok(Err(Some(words))) if tells_wrong_class(&words) => Err(OpenError::WrongClass(words)),
             Ok(Err(Some(words))) => Err(OpenError::Failed(words)),
             Ok(Err(None)) => Err(OpenError::Failed(
                 "dlopen failed, but system did not report the error".into(),
             )),
-            Err(error) => Err(OpenError::Failed(error.to_string())),
+            // There was no memory for a path that has no NUL inside, which lets the call end.
+            Err(_) => Err(OpenError::NotAPath),
         }
     }
 
     /// The address of an exported function, or null. A symbol that turns out to be the loader's own counts as absent,
     /// because calling it would never come back (LAY-215).
     pub fn function(&self, name: &CStr) -> PFN_vkVoidFunction {
-        // SAFETY: the address is only kept as an untyped word here; the caller of the function states its type.
-        let symbol = unsafe { self.0.get::<*mut ()>(name) }.ok()?;
-        let address = symbol.into_raw().cast::<()>();
+        // SAFETY: a library that is open, and a terminated name; the address is only kept as an untyped word here.
+        let address = unsafe { libc::dlsym(self.0.as_ptr(), name.as_ptr()) }.cast::<()>();
         let known = lookup::find(name.to_bytes());
         if known.is_some_and(|row| is_own_entry_point(row, address)) {
             return None;
@@ -88,13 +87,26 @@ impl Library {
     }
 }
 
+impl Library {
+    /// The same for a name from a manifest; one with a NUL inside is exported by nothing.
+    pub fn function_named(&self, name: &[u8]) -> PFN_vkVoidFunction {
+        with_terminated(name, |name| Ok(self.function(name))).ok().flatten()
+    }
+}
+
 impl Drop for Library {
     fn drop(&mut self) {
         if !state::KEEP_LIBRARIES.load(Ordering::Relaxed) {
-            // SAFETY: dropped once, here.
-            unsafe { ManuallyDrop::drop(&mut self.0) };
+            // SAFETY: opened once, and closed once, here.
+            unsafe { libc::dlclose(self.0.as_ptr()) };
         }
     }
+}
+
+/// Whether the system's words about a library are about its word size (DRV-58).
+fn tells_wrong_class(words: &[u8]) -> bool {
+    const TOLD: &[u8] = b"wrong ELF class:";
+    words.windows(TOLD.len()).any(|part| part == TOLD)
 }
 
 /// Reinterprets an untyped function pointer.
@@ -116,7 +128,7 @@ pub fn loaded_path(given: &Text, function: *const (), kind: LogBits, journal: &J
     };
     let bits = LogBits::WARN | kind;
     // A bare name is no path. Most often the other two are the same text, and asking costs a system call for each part.
-    if **given != *loaded && given.contains(&b'/') && journal.wants(bits) {
+    if *given != loaded && given.contains(&b'/') && journal.wants(bits) {
         let (given, real) = (canonical(given), canonical(&loaded));
         if given != real {
             journal.note(
@@ -129,11 +141,11 @@ pub fn loaded_path(given: &Text, function: *const (), kind: LogBits, journal: &J
             );
         }
     }
-    Text::from(loaded)
+    loaded
 }
 
 /// The file that holds `function`, as the system reports it. Not canonicalised.
-fn file_of(function: *const ()) -> Option<Vec<u8>> {
+fn file_of(function: *const ()) -> Option<Text> {
     let mut info = core::mem::MaybeUninit::<libc::Dl_info>::zeroed();
     // SAFETY: `dladdr` accepts any address and fills the structure when it returns non-zero.
     let found = unsafe { libc::dladdr(function.cast(), info.as_mut_ptr()) };
@@ -143,7 +155,7 @@ fn file_of(function: *const ()) -> Option<Vec<u8>> {
     // SAFETY: filled by the successful call above.
     let name = unsafe { info.assume_init() }.dli_fname;
     // SAFETY: `dli_fname` is null or a string that lives as long as the library is loaded.
-    (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_bytes().to_vec())
+    (!name.is_null()).then(|| Text::from(unsafe { CStr::from_ptr(name) }.to_bytes()))
 }
 
 /// The path of a library as messages give it: its canonical form. Finding that out costs a system call for each part of
@@ -157,7 +169,7 @@ impl RealPath<'_> {
         if self.0.contains(&b'/') {
             canonical(self.0)
         } else {
-            self.0.to_vec()
+            copy_or_note(self.0)
         }
     }
 }
@@ -170,5 +182,5 @@ impl fmt::Display for RealPath<'_> {
 
 /// The canonical form of a path, or the path itself when the system cannot tell.
 fn canonical(path: &[u8]) -> Vec<u8> {
-    os::canonical(path).unwrap_or_else(|_| path.to_vec())
+    os::canonical(path).unwrap_or_else(|_| copy_or_note(path))
 }

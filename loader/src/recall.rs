@@ -42,8 +42,11 @@ impl<T> Kept<T> {
 
     /// Notes what this and another result, which was made or found to hold in the same call, both rest on: variables that
     /// one call need not read twice.
-    pub fn share<U>(&mut self, other: &Kept<U>) {
-        self.values.share(&other.values);
+    ///
+    /// # Errors
+    /// Only when memory runs out.
+    pub fn share<U>(&mut self, other: &Kept<U>) -> Result<(), OutOfMemory> {
+        self.values.share(&other.values)
     }
 
     /// Whether it is worth keeping.

@@ -1,7 +1,9 @@
 //! The application's allocation callbacks as an allocator value.
 
 use crate::generated::types::{VkAllocationCallbacks, VkSystemAllocationScope};
-use allocator_api2::alloc::{AllocError, Allocator, Global, Layout};
+use crate::os::CHeap;
+use allocator_api2::alloc::{AllocError, Allocator, Layout};
+use core::alloc::GlobalAlloc;
 use core::ptr::NonNull;
 
 /// Smallest alignment asked of the callbacks (APP-171).
@@ -89,33 +91,42 @@ fn aligned(layout: Layout) -> usize {
     layout.align().max(MINIMUM_ALIGNMENT)
 }
 
-// SAFETY: blocks come from the application's allocation function or from the global allocator and stay valid until
-// `deallocate`; copies of the value hold the same callbacks, so any copy may free what another allocated.
+// SAFETY: blocks come from the application's allocation function or from the C library's heap and stay valid until
+// `deallocate`; copies of the value hold the same callbacks, so any copy may free what another allocated. All that is asked
+// for here reports a shortage, so none of it comes from the reserve.
 unsafe impl Allocator for HostAllocator {
     fn allocate(&self, layout: Layout) -> Result<NonNull<[u8]>, AllocError> {
-        let Some(callbacks) = &self.callbacks else {
-            return Global.allocate(layout);
-        };
         if layout.size() == 0 {
             // A well-aligned address that is never dereferenced.
             let dangling = NonNull::new(core::ptr::without_provenance_mut::<u8>(layout.align())).ok_or(AllocError)?;
             return Ok(NonNull::slice_from_raw_parts(dangling, 0));
         }
-        let allocate = callbacks.pfnAllocation.ok_or(AllocError)?;
-        // SAFETY: the application's function with its own user data, a non-zero size and a power-of-two alignment.
-        let block = unsafe { allocate(callbacks.pUserData, layout.size(), aligned(layout), self.scope) };
-        let block = NonNull::new(block.cast::<u8>()).ok_or(AllocError)?;
+        let block = match &self.callbacks {
+            // SAFETY: the size is not zero.
+            None => unsafe { CHeap.alloc(layout) },
+            Some(callbacks) => {
+                let allocate = callbacks.pfnAllocation.ok_or(AllocError)?;
+                // SAFETY: the application's function with its own user data, a non-zero size and a power-of-two alignment.
+                unsafe { allocate(callbacks.pUserData, layout.size(), aligned(layout), self.scope) }.cast()
+            }
+        };
+        let block = NonNull::new(block).ok_or(AllocError)?;
         Ok(NonNull::slice_from_raw_parts(block, layout.size()))
     }
 
     unsafe fn deallocate(&self, block: NonNull<u8>, layout: Layout) {
-        let Some(callbacks) = &self.callbacks else {
-            // SAFETY: without callbacks the block came from `Global` with this layout.
-            return unsafe { Global.deallocate(block, layout) };
-        };
-        if let (Some(free), true) = (callbacks.pfnFree, layout.size() != 0) {
-            // SAFETY: a block of non-zero size came from the same application's allocation function.
-            unsafe { free(callbacks.pUserData, block.as_ptr().cast()) };
+        if layout.size() == 0 {
+            return;
+        }
+        match &self.callbacks {
+            // SAFETY: without callbacks a block of non-zero size came from the C library's heap with this layout.
+            None => unsafe { CHeap.dealloc(block.as_ptr(), layout) },
+            Some(callbacks) => {
+                if let Some(free) = callbacks.pfnFree {
+                    // SAFETY: a block of non-zero size came from the same application's allocation function.
+                    unsafe { free(callbacks.pUserData, block.as_ptr().cast()) };
+                }
+            }
         }
     }
 

@@ -3,10 +3,13 @@
 //! The application may bring its own allocation callbacks (APP-170 to APP-179b). They travel as a value, [`HostAllocator`],
 //! inside every collection that lives as long as one of its objects. The collections here only offer operations that
 //! report failure: nothing in this module can abort the process for want of memory. What a call needs for itself only
-//! comes from the process allocator, and [`reserve`] keeps a shortage there from ending the process.
+//! comes from the process allocator: [`Grow`] is how that is asked for what grows, and [`reserve`] keeps a shortage there from
+//! ending the process.
 
 mod calls;
+mod grow;
 mod host;
+mod index;
 mod latest;
 mod list;
 pub mod reserve;
@@ -14,7 +17,9 @@ mod table;
 mod vec;
 
 pub use calls::Calls;
+pub use grow::{Grow, copy, copy_or_note, copy_terminated};
 pub use host::HostAllocator;
+pub use index::{Index, Key};
 pub use latest::Latest;
 pub use list::{HostList, Made};
 pub use table::{HostTable, Keyed, hash_of_address};
@@ -29,11 +34,5 @@ pub struct OutOfMemory;
 impl From<OutOfMemory> for VkResult {
     fn from(_: OutOfMemory) -> Self {
         Self::VK_ERROR_OUT_OF_HOST_MEMORY
-    }
-}
-
-impl From<rust_alloc::collections::TryReserveError> for OutOfMemory {
-    fn from(_: rust_alloc::collections::TryReserveError) -> Self {
-        Self
     }
 }

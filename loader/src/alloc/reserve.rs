@@ -1,10 +1,11 @@
 //! The process allocator, with a reserve behind it.
 //!
-//! Working memory of a call comes from the process allocator (APP-172, APP-177), through collections of the
-//! language, which end the process when that has none left. A loader must not: `VK_ERROR_OUT_OF_HOST_MEMORY` is what its callers
-//! expect (APP-71, APP-174). So the last small requests are served from a static block, and a call that can report a
-//! failure asks between its steps whether that happened ([`check`]); it then ends, and gives back what it took. Only a
-//! request that the reserve cannot serve either is refused.
+//! Working memory of a call comes from the process allocator (APP-172, APP-177). What grows with the input asks in ways that
+//! report a shortage ([`Grow`](super::Grow)), and never gets any of the reserve. The rest are small things that the language
+//! makes without asking, such as a counted pointer, and ends the process for. A loader must not:
+//! `VK_ERROR_OUT_OF_HOST_MEMORY` is what its callers expect (APP-71, APP-174). So these are served from a static block, and
+//! a call that can report a failure asks between its steps whether memory ran out ([`check`]); it then ends, and gives back
+//! what it took. Only a request that the reserve cannot serve either is refused.
 
 use super::OutOfMemory;
 use super::calls::Noted;
@@ -25,7 +26,7 @@ pub struct Reserve {
     block: UnsafeCell<[u8; UNITS * UNIT]>,
     /// Units handed out since the reserve was last whole, and in the upper half of the word the live blocks.
     state: AtomicUsize,
-    /// How many blocks were ever taken.
+    /// How many blocks were ever taken, and how many shortages noted.
     taken: AtomicUsize,
 }
 
@@ -100,13 +101,42 @@ pub fn begin() -> Watch {
 /// Reports that the process ran out of memory since [`begin`], though nothing has failed yet.
 ///
 /// # Errors
-/// When the reserve was needed.
+/// When the reserve was needed, or a shortage was noted.
 pub fn check() -> Result<(), OutOfMemory> {
     if CALLS.began() == RESERVE.taken.load(Ordering::Relaxed) {
         Ok(())
     } else {
         Err(OutOfMemory)
     }
+}
+
+/// Lets [`check`] report a shortage that the one who met it could not return.
+#[cold]
+pub fn note_shortage() {
+    RESERVE.taken.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Moves a block of the global allocator into a larger one, which never comes from the reserve. NULL leaves all as it was.
+///
+/// # Safety
+/// `block` belongs to the global allocator and has this layout, unless that has no size. `size` is larger, and no more
+/// than a layout of this alignment can have.
+pub(super) unsafe fn grow(block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+    if layout.size() != 0 && !RESERVE.holds(block) {
+        // SAFETY: not of the reserve, so of the system's allocator; the rest by this function's contract.
+        return unsafe { CHeap.realloc(block, layout, size) };
+    }
+    let Ok(wanted) = Layout::from_size_align(size, layout.align()) else {
+        return core::ptr::null_mut();
+    };
+    // SAFETY: larger than another size, so not zero.
+    let grown = unsafe { CHeap.alloc(wanted) };
+    if !grown.is_null() && layout.size() != 0 {
+        // SAFETY: two distinct blocks of at least this size; the old one is of the reserve, and given back once.
+        unsafe { grown.copy_from_nonoverlapping(block, layout.size()) };
+        RESERVE.give_back();
+    }
+    grown
 }
 
 /// The process allocator, then the reserve.

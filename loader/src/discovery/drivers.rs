@@ -1,7 +1,8 @@
 //! The drivers of a scan, up to the point where their libraries are opened (DRV-7 to DRV-28, DRV-44, DRV-45, APP-227).
 
+use super::note_truncated;
 use super::search::{self, Found, ManifestKind, Search};
-use crate::alloc::OutOfMemory;
+use crate::alloc::{Grow, OutOfMemory, reserve};
 use crate::env::glob::Globs;
 use crate::env::{Environment, Variable};
 use crate::journal::reason::{DriverManifestReason, FileKind, FileReason};
@@ -43,6 +44,7 @@ impl DriverScan<'_> {
         let listing = self.list(journal)?;
         let mut left_out = LeftOut::default();
         for file in &listing.files {
+            reserve::check()?;
             match self.read(file, journal)? {
                 DriverOutcome::Driver(driver) => {
                     if listing.keeps(file, journal) {
@@ -66,10 +68,10 @@ impl DriverScan<'_> {
             .settings
             .is_none_or(|settings| settings.device_configurations.is_none());
         let filters = match with_variables {
-            true => DriverFilters::read(self.search.environment()),
+            true => DriverFilters::read(self.search.environment(), journal),
             false => DriverFilters::default(),
         };
-        let places = self.search.places(ManifestKind::Driver, with_variables);
+        let places = self.search.places(ManifestKind::Driver, with_variables)?;
         let files = self.with_settings(search::find(ManifestKind::Driver, &places, journal)?, journal)?;
         Ok(Listing { files, filters })
     }
@@ -91,19 +93,17 @@ impl DriverScan<'_> {
             found.clear();
         }
         let mut files = Vec::new();
-        files.try_reserve(settings.additional_drivers.len() + found.len())?;
         for path in settings.additional_drivers.iter().rev() {
             let source = Source::Settings;
             if has_json_name(path) {
-                files.push(Found {
-                    path: path.clone(),
-                    source,
-                });
+                let path = Text::try_new(path)?;
+                files.try_push(Found { path, source })?;
             } else {
                 let reason = FileReason::NotJsonName(FileKind::Driver);
                 journal.decide(decision(path, source, Verdict::Dropped(reason.into())));
             }
         }
+        files.try_room(found.len())?;
         files.append(&mut found);
         Ok(files)
     }
@@ -149,8 +149,14 @@ struct DriverFilters {
 }
 
 impl DriverFilters {
-    fn read(environment: &Environment<'_>) -> Self {
-        let globs = |variable| Globs::parse(&environment.get(variable).unwrap_or_default());
+    fn read(environment: &Environment<'_>, journal: &Journal<'_>) -> Self {
+        let globs = |variable| {
+            let globs = Globs::parse(&environment.get(variable).unwrap_or_default());
+            if globs.truncated {
+                note_truncated(variable, journal);
+            }
+            globs
+        };
         Self {
             select: globs(Variable::DriversSelect),
             disable: globs(Variable::DriversDisable),
@@ -164,9 +170,9 @@ impl DriverFilters {
         }
         let name = file_name(path);
         let dropped = |reason| Verdict::Dropped(Reason::DriverManifest(reason));
-        match self.select.matches(&name) {
+        match self.select.matches(name) {
             true => Verdict::Kept,
-            false if self.disable.matches(&name) => dropped(DriverManifestReason::Disabled),
+            false if self.disable.matches(name) => dropped(DriverManifestReason::Disabled),
             false if !self.select.is_empty() => dropped(DriverManifestReason::NotSelected),
             false => Verdict::Kept,
         }

@@ -3,7 +3,7 @@
 use crate::env::Environment;
 use crate::env::layer_filters::LayerFilters;
 use crate::journal::{Journal, LogBits};
-use crate::manifest::{LayerManifest, Text};
+use crate::manifest::{LayerManifest, Names};
 
 /// The answer, and the filter that had the say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ impl ImplicitState {
         layer: &LayerManifest,
         environment: &Environment<'_>,
         filters: &LayerFilters,
-        overriding: &[Text],
+        overriding: Option<&Names>,
     ) -> Self {
         let own = match &layer.enable_environment {
             Some(pair) => environment
@@ -43,7 +43,7 @@ impl ImplicitState {
         let disable = layer.disable_environment.as_ref();
         let switched_off = disable.is_some_and(|pair| environment.named_by_manifest(&pair.name).is_some());
         Self {
-            active: (own || enabled) && !switched_off || overriding.contains(&layer.name),
+            active: (own || enabled) && !switched_off || overriding.is_some_and(|names| names.has(&layer.name)),
             forced: (enabled && !own).then_some(Forced::Enabled),
         }
     }

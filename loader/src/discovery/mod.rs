@@ -18,6 +18,21 @@ pub use activation::{Activation, ActiveLayer, EnabledBy};
 pub use executable::Executable;
 pub use layers::DiscoveredLayers;
 
+use crate::env::Variable;
+use crate::env::glob::MAX_PATTERNS;
+use crate::journal::{Journal, LogBits};
+
+/// Warns about patterns that are left out (APP-221).
+fn note_truncated(variable: Variable, journal: &Journal<'_>) {
+    journal.note(
+        LogBits::WARN,
+        format_args!(
+            "{} has more than {MAX_PATTERNS} entries; those behind the first {MAX_PATTERNS} are ignored",
+            variable.name()
+        ),
+    );
+}
+
 #[cfg(all(test, unix))]
 pub mod testing;
 

@@ -115,10 +115,7 @@ impl World {
 
 /// The names of a list.
 pub fn names(list: &DiscoveredLayers) -> Vec<String> {
-    list.layers
-        .iter()
-        .map(|layer| layer.manifest.name.to_string())
-        .collect()
+    list.layers.iter().map(|layer| layer.name.to_string()).collect()
 }
 
 /// A member that makes a meta-layer.

@@ -2,7 +2,7 @@
 
 use super::folder::Folder;
 use super::stamp::{self, Stamp};
-use crate::alloc::OutOfMemory;
+use crate::alloc::{self, Grow};
 use crate::os;
 use crate::os::file::{File, Status};
 use core::cell::{Cell, RefCell};
@@ -117,11 +117,8 @@ impl Evidence {
         let mut sights = self.sights.borrow_mut();
         let added = sights.as_mut().is_some_and(|sights| {
             let room = sights.seen.len() < MOST_SIGHTS && sights.bytes <= MOST_BYTES;
-            match terminated(path) {
-                Ok(Some(path)) if room && sights.seen.try_reserve(1).is_ok() => {
-                    sights.seen.push((path, sight));
-                    true
-                }
+            match alloc::copy_terminated(path) {
+                Ok(Some(path)) if room => sights.seen.try_push((path, sight)).is_ok(),
                 _ => false,
             }
         });
@@ -129,14 +126,6 @@ impl Evidence {
             *sights = None;
         }
     }
-}
-
-/// The path for the C library; `None` when it has a NUL inside.
-fn terminated(path: &[u8]) -> Result<Option<CString>, OutOfMemory> {
-    let mut bytes = Vec::new();
-    bytes.try_reserve_exact(path.len() + 1)?;
-    bytes.extend_from_slice(path);
-    Ok(CString::new(bytes).ok())
 }
 
 #[cfg(all(test, target_os = "linux"))]

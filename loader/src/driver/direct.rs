@@ -2,6 +2,7 @@
 
 use super::interface::{GetProcAddr, Interface, NegotiationError};
 use super::open::Driver;
+use crate::alloc::Grow;
 use crate::ffi;
 use crate::generated::types::{
     VkDirectDriverLoadingInfoLUNARG, VkDirectDriverLoadingListLUNARG, VkDirectDriverLoadingModeLUNARG,
@@ -9,7 +10,7 @@ use crate::generated::types::{
 };
 use crate::handle::Driver as DriverLevel;
 use crate::journal::reason::DriverLibraryReason;
-use crate::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
+use crate::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict, render};
 use crate::manifest::Text;
 use crate::version::ApiVersion;
 use rust_alloc::vec::Vec;
@@ -69,10 +70,12 @@ pub unsafe fn direct_drivers(
     }
     // SAFETY: the application's array with the application's count.
     let entries = unsafe { ffi::c_array(list.pDrivers, list.driverCount) };
-    let drivers = (0..)
-        .zip(entries)
-        .filter_map(|(index, entry)| open(index, entry, journal))
-        .collect();
+    let mut drivers = Vec::new();
+    for (index, entry) in (0..).zip(entries) {
+        if let Some(driver) = open(index, entry, journal) {
+            drivers.push_or_note(driver);
+        }
+    }
     DirectDrivers { drivers, exclusive }
 }
 
@@ -108,7 +111,7 @@ unsafe fn usable_list<'a>(
 }
 
 fn open(index: u32, entry: &VkDirectDriverLoadingInfoLUNARG<DriverLevel>, journal: &mut Journal<'_>) -> Option<Driver> {
-    let name = Text::from(format!("direct driver #{index}").into_bytes());
+    let name = Text::from(render(format_args!("direct driver #{index}")));
     match negotiated(index, entry, journal) {
         Ok((interface, claimed_version)) => Some(Driver {
             library: None,

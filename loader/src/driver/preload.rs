@@ -3,7 +3,7 @@
 //! Programs ask for extensions, often twice, and then create an instance. Without this each step would load and unload
 //! every driver. Only the system's reference count is held: the scan itself is repeated each time.
 
-use crate::alloc::reserve;
+use crate::alloc::{Grow, reserve};
 use crate::library::Library;
 use crate::manifest::Text;
 use crate::state;
@@ -24,12 +24,14 @@ impl PreloadedDrivers {
     /// Opens the libraries of drivers, named by their real paths, once more. What does not open is left out without a
     /// message: the scan reports it.
     pub fn fill(names: impl Iterator<Item = Text>) {
-        let opened = names
-            .filter_map(|name| Library::open(&name).ok().map(|library| (name, library)))
-            .collect();
-        // What is kept beyond the call must not come from the reserve, which would never be whole again.
+        let mut opened = Vec::new();
+        for name in names {
+            if let Ok(library) = Library::open(&name) {
+                opened.push_or_note((name, library));
+            }
+        }
         if reserve::check().is_err() {
-            return drop::<Vec<_>>(opened);
+            return;
         }
         let replaced = state::PRELOADED.lock().replace(Self(opened));
         // Closing a library runs its code, so it happens after the lock is released.
@@ -49,7 +51,8 @@ impl PreloadedDrivers {
             let mut index = 0;
             while index < list.len() {
                 if *list[index].0 == *name {
-                    released.push(list.remove(index));
+                    // Without memory for the list it is closed here, at worst.
+                    let _ = released.try_push(list.remove(index));
                 } else {
                     index += 1;
                 }

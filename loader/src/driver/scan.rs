@@ -2,7 +2,7 @@
 
 use super::direct::DirectDrivers;
 use super::open::Driver;
-use crate::alloc::OutOfMemory;
+use crate::alloc::{Grow, OutOfMemory, reserve};
 use crate::discovery::drivers::{DriverScan, Listing};
 use crate::discovery::search::{Found, Search};
 use crate::disk;
@@ -51,8 +51,7 @@ pub struct Scan {
 impl Scan {
     fn open(&mut self, manifest: &DriverManifest, journal: &mut Journal<'_>) -> Result<(), OutOfMemory> {
         if let Some(driver) = Driver::open(manifest, manifest.source, journal) {
-            self.drivers.try_reserve(1)?;
-            self.drivers.push(driver);
+            self.drivers.try_push(driver)?;
         }
         Ok(())
     }
@@ -106,7 +105,7 @@ fn remember(options: &ScanOptions<'_>, found: &mut Scan, journal: &mut Journal<'
         options.scan(&Search::new(environment)).list(journal)
     })?;
     if let Some(beside) = options.beside {
-        listing.share(beside);
+        listing.share(beside)?;
     }
     let mut list = DriverList {
         settings: options.settings.cloned(),
@@ -114,8 +113,9 @@ fn remember(options: &ScanOptions<'_>, found: &mut Scan, journal: &mut Journal<'
         listing,
         outcomes: Vec::new(),
     };
-    list.outcomes.try_reserve_exact(list.listing.files.len())?;
+    list.outcomes.try_exact_room(list.listing.files.len())?;
     for file in &list.listing.files {
+        reserve::check()?;
         let outcome = record(journal, |environment, journal| {
             options.scan(&Search::new(environment)).read(file, journal)
         })?;
@@ -149,6 +149,7 @@ impl DriverList {
     ) -> Result<(), OutOfMemory> {
         let mut changed = false;
         for (file, outcome) in self.listing.files.iter().zip(&self.outcomes) {
+            reserve::check()?;
             if outcome.holds() {
                 self.follow(file, outcome, options, found, journal)?;
             } else {

@@ -4,6 +4,7 @@
 //! (APP-211, DRV-5).
 
 use super::variable::Trust;
+use crate::alloc::copy_or_note;
 use core::ffi::{CStr, c_char};
 use rust_alloc::vec::Vec;
 
@@ -31,7 +32,7 @@ unsafe fn answer(get: Get, name: &CStr) -> Option<Vec<u8>> {
     let value = unsafe { get(name.as_ptr()) };
     // SAFETY: a value that is not null is terminated; a program that changes its environment while another thread reads
     // it is at fault before every function of the C library.
-    (!value.is_null()).then(|| unsafe { CStr::from_ptr(value) }.to_bytes().to_vec())
+    (!value.is_null()).then(|| copy_or_note(unsafe { CStr::from_ptr(value) }.to_bytes()))
 }
 
 /// Whether a variable of this trust class has this value now. Compares the C library's answer without a copy.

@@ -68,12 +68,6 @@ impl<'a> Environment<'a> {
         self.get(variable).is_some()
     }
 
-    /// The non-empty items of a variable, in order; none when it is unset.
-    pub fn items(&self, variable: Variable) -> Vec<Vec<u8>> {
-        let value = self.get(variable).unwrap_or_default();
-        split(&value, variable.row().separator).map(<[u8]>::to_vec).collect()
-    }
-
     /// Shows `take` the non-empty items of a variable, in order. Returns the length of the value in bytes; `None` when the
     /// variable is unset.
     pub fn each_item(&self, variable: Variable, take: impl FnMut(&[u8])) -> Option<usize> {

@@ -2,15 +2,21 @@
 
 use super::environment::split;
 use super::variable::Separator;
+use crate::alloc::{Grow, copy_or_note};
 use rust_alloc::vec::Vec;
 
-/// Patterns of one variable that are used; later ones are dropped.
-const MAX_PATTERNS: usize = 16;
+/// Patterns of one variable that are used; later ones are dropped with a warning.
+pub const MAX_PATTERNS: usize = 16;
 /// Bytes of one pattern that are used; the rest is cut.
 const MAX_PATTERN_BYTES: usize = 255;
 
-/// One pattern, its text folded to lower case.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Whether an item stands for all names.
+fn is_everything(item: &[u8]) -> bool {
+    matches!(item, b"*" | b"**") || item.eq_ignore_ascii_case(b"~all~")
+}
+
+/// One pattern. Case does not count.
+#[derive(Debug, PartialEq, Eq)]
 enum Pattern {
     Everything,
     /// A word that starts with `~` and has no meaning here.
@@ -23,10 +29,9 @@ enum Pattern {
 
 impl Pattern {
     fn parse(item: &[u8]) -> Self {
-        let folded = item.to_ascii_lowercase();
-        let cut = |text: &[u8]| text[..text.len().min(MAX_PATTERN_BYTES)].to_vec();
-        match folded.as_slice() {
-            b"*" | b"**" | b"~all~" => Self::Everything,
+        let cut = |text: &[u8]| copy_or_note(&text[..text.len().min(MAX_PATTERN_BYTES)]);
+        match item {
+            _ if is_everything(item) => Self::Everything,
             [b'~', ..] => Self::Nothing,
             [b'*', text @ .., b'*'] => Self::Substring(cut(text)),
             [b'*', text @ ..] => Self::Suffix(cut(text)),
@@ -53,19 +58,27 @@ impl Pattern {
 }
 
 /// The patterns of one filter variable.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct Globs {
     patterns: Vec<Pattern>,
+    /// More than [`MAX_PATTERNS`] were given; the rest was dropped and deserves a warning.
+    pub truncated: bool,
 }
 
 impl Globs {
     /// The patterns of a variable's value, at most 16 of them.
     pub fn parse(value: &[u8]) -> Self {
-        let patterns = split(value, Separator::Comma)
-            .map(Pattern::parse)
-            .take(MAX_PATTERNS)
-            .collect();
-        Self { patterns }
+        let mut globs = Self::default();
+        split(value, Separator::Comma).for_each(|item| globs.add(item));
+        globs
+    }
+
+    fn add(&mut self, item: &[u8]) {
+        if self.patterns.len() == MAX_PATTERNS {
+            self.truncated = true;
+        } else {
+            self.patterns.push_or_note(Pattern::parse(item));
+        }
     }
 
     /// Whether the variable is unset, empty, or holds only commas. A word that matches nothing still counts, so
@@ -82,7 +95,7 @@ impl Globs {
 
 /// The value of `VK_LOADER_LAYERS_DISABLE`: patterns and words for whole kinds of layer. The words do not count toward
 /// the limit of 16 (LAY-120).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct DisableGlobs {
     /// `*`, `**` or `~all~` was given.
     pub everything: bool,
@@ -99,12 +112,11 @@ impl DisableGlobs {
     pub fn parse(value: &[u8]) -> Self {
         let mut globs = Self::default();
         for item in split(value, Separator::Comma) {
-            match item.to_ascii_lowercase().as_slice() {
-                b"*" | b"**" | b"~all~" => globs.everything = true,
-                b"~implicit~" => globs.implicit = true,
-                b"~explicit~" => globs.explicit = true,
-                _ if globs.names.patterns.len() == MAX_PATTERNS => {}
-                _ => globs.names.patterns.push(Pattern::parse(item)),
+            match item {
+                _ if is_everything(item) => globs.everything = true,
+                _ if item.eq_ignore_ascii_case(b"~implicit~") => globs.implicit = true,
+                _ if item.eq_ignore_ascii_case(b"~explicit~") => globs.explicit = true,
+                _ => globs.names.add(item),
             }
         }
         globs
@@ -157,7 +169,8 @@ mod tests {
         let many: Vec<String> = (0..20).map(|index| format!("n{index}")).collect();
         let globs = Globs::parse(many.join(",").as_bytes());
         assert!(globs.matches(b"n15"));
-        assert!(!globs.matches(b"n16"));
+        assert!(!globs.matches(b"n16") && globs.truncated);
+        assert!(!Globs::parse(many[..16].join(",,").as_bytes()).truncated);
         let long = "y".repeat(1 << 20);
         assert!(Globs::parse(long.as_bytes()).matches(&b"y".repeat(255)));
         assert!(Globs::parse(format!("{long}*").as_bytes()).matches(&b"y".repeat(256)));
@@ -170,7 +183,9 @@ mod tests {
         let globs = DisableGlobs::parse(value.as_bytes());
         assert!(globs.everything && globs.implicit && globs.explicit);
         assert!(globs.names.matches(b"n15"));
-        assert!(!globs.names.matches(b"n16"));
+        assert!(!globs.names.matches(b"n16") && globs.names.truncated);
+        let fitting = format!("~implicit~,*,{},~Explicit~", names.join(","));
+        assert!(!DisableGlobs::parse(fitting.as_bytes()).names.truncated);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::glob::{DisableGlobs, Globs};
 use super::{Environment, Variable};
 
 /// `VK_LOADER_LAYERS_ENABLE`, `VK_LOADER_LAYERS_DISABLE` and `VK_LOADER_LAYERS_ALLOW` at one moment.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct LayerFilters {
     enable: Globs,
     disable: DisableGlobs,
@@ -20,6 +20,18 @@ impl LayerFilters {
             disable: DisableGlobs::parse(&value(Variable::LayersDisable)),
             allow: Globs::parse(&value(Variable::LayersAllow)),
         }
+    }
+
+    /// The variables of which patterns are left out.
+    pub fn truncated(&self) -> impl Iterator<Item = Variable> {
+        let each = [
+            (&self.enable, Variable::LayersEnable),
+            (&self.disable.names, Variable::LayersDisable),
+            (&self.allow, Variable::LayersAllow),
+        ];
+        each.into_iter()
+            .filter(|(globs, _)| globs.truncated)
+            .map(|(_, variable)| variable)
     }
 
     /// E of LAY-123: the layer is to be enabled.

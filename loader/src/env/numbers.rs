@@ -2,6 +2,7 @@
 
 use super::environment::split;
 use super::variable::Separator;
+use crate::alloc::Grow;
 use rust_alloc::vec::Vec;
 
 /// Items of one ID filter that are used; later ones are dropped with a warning.
@@ -47,7 +48,7 @@ fn digits_of(text: &[u8], base: u32) -> (i64, &[u8]) {
 }
 
 /// The ranges of one ID filter variable.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct IdRanges {
     ranges: Vec<(u32, u32)>,
     /// More than [`MAX_ID_ITEMS`] items were given; the rest was dropped and deserves a warning.
@@ -59,7 +60,10 @@ impl IdRanges {
     /// range, both inclusive.
     pub fn parse(value: &[u8]) -> Self {
         let mut items = split(value, Separator::Comma);
-        let ranges = items.by_ref().take(MAX_ID_ITEMS).map(range_of).collect();
+        let mut ranges = Vec::new();
+        for item in items.by_ref().take(MAX_ID_ITEMS) {
+            ranges.push_or_note(range_of(item));
+        }
         Self {
             ranges,
             truncated: items.next().is_some(),

@@ -3,9 +3,9 @@
 use super::elevated::has_value;
 use super::environment::{Process, Source};
 use super::variable::Trust;
+use crate::alloc::{Grow, Index, Key, OutOfMemory, copy_terminated, reserve};
 use core::cell::RefCell;
 use core::ffi::CStr;
-use rust_alloc::borrow::ToOwned;
 use rust_alloc::ffi::CString;
 use rust_alloc::vec::Vec;
 
@@ -18,64 +18,91 @@ struct Value {
 }
 
 /// Variables with the values that were found.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Values {
-    /// First those that are nowhere else.
     read: Vec<Value>,
-    /// How many that are.
-    own: usize,
+    by_name: Index,
+    /// Places of those that are nowhere else; `None` where that is so for all.
+    own: Option<Vec<usize>>,
 }
 
 impl Values {
     /// Whether reading them again, with the privileges of this moment, would give the same.
     pub fn hold(&self) -> bool {
-        Self::all_hold(&self.read)
+        self.read.iter().all(Value::holds)
     }
 
     /// The same for those that are not among the others of [`Values::share`].
     pub fn own_hold(&self) -> bool {
-        Self::all_hold(&self.read[..self.own])
-    }
-
-    /// Notes which of them are among `others` too, with the same value.
-    pub fn share(&mut self, others: &Self) {
-        self.own = 0;
-        for place in 0..self.read.len() {
-            if !others.read.contains(&self.read[place]) {
-                self.read.swap(self.own, place);
-                self.own += 1;
-            }
+        match &self.own {
+            None => self.hold(),
+            Some(places) => places.iter().all(|&place| self.read[place].holds()),
         }
     }
 
-    fn all_hold(values: &[Value]) -> bool {
-        values
-            .iter()
-            .all(|read| has_value(&read.name, read.trust, read.value.as_deref()))
+    /// Notes which of them are among `others` too, with the same value.
+    ///
+    /// # Errors
+    /// Only when memory runs out.
+    pub fn share(&mut self, others: &Self) -> Result<(), OutOfMemory> {
+        let mut own = Vec::new();
+        for (place, value) in self.read.iter().enumerate() {
+            let other = others.find(Key::of(&[value.name.to_bytes()]), &value.name, value.trust);
+            if other.is_none_or(|other| others.read[other] != *value) {
+                own.try_push(place)?;
+            }
+        }
+        self.own = Some(own);
+        Ok(())
+    }
+
+    fn find(&self, key: Key, name: &CStr, trust: Trust) -> Option<usize> {
+        self.by_name.find(key, |place| {
+            let known = &self.read[place];
+            *known.name == *name && known.trust == trust
+        })
+    }
+
+    fn add(&mut self, key: Key, name: &CStr, trust: Trust, value: Option<&[u8]>) -> Result<(), OutOfMemory> {
+        let added = Value {
+            // Neither has a NUL inside.
+            name: copy_terminated(name.to_bytes())?.unwrap_or_default(),
+            trust,
+            value: match value {
+                Some(value) => Some(copy_terminated(value)?.unwrap_or_default()),
+                None => None,
+            },
+        };
+        self.read.try_room(1)?;
+        self.by_name.add(key, self.read.len())?;
+        self.read.push(added);
+        Ok(())
+    }
+}
+
+impl Value {
+    fn holds(&self) -> bool {
+        has_value(&self.name, self.trust, self.value.as_deref())
     }
 }
 
 /// The environment of the process, with a note of what was read.
 #[derive(Debug, Default)]
-pub struct Recorder(RefCell<Vec<Value>>);
+pub struct Recorder(RefCell<Values>);
 
 impl Recorder {
     /// What was read.
     pub fn into_values(self) -> Values {
-        let read = self.0.into_inner();
-        let own = read.len();
-        Values { read, own }
+        self.0.into_inner()
     }
 
-    fn note(&self, name: &CStr, trust: Trust, value: Option<&Vec<u8>>) {
+    /// Notes the first value of each variable. One for which there is no memory lets the call end, so nothing is kept that
+    /// rests on it.
+    fn note(&self, name: &CStr, trust: Trust, value: Option<&[u8]>) {
         let mut values = self.0.borrow_mut();
-        if values.iter().all(|known| *known.name != *name || known.trust != trust) {
-            values.push(Value {
-                name: name.to_owned(),
-                trust,
-                // No value has a NUL inside.
-                value: value.map(|value| CString::new(value.as_slice()).unwrap_or_default()),
-            });
+        let key = Key::of(&[name.to_bytes()]);
+        if values.find(key, name, trust).is_none() && values.add(key, name, trust, value).is_err() {
+            reserve::note_shortage();
         }
     }
 }
@@ -83,13 +110,13 @@ impl Recorder {
 impl Source for Recorder {
     fn plain_value(&self, name: &CStr) -> Option<Vec<u8>> {
         let value = Process.plain_value(name);
-        self.note(name, Trust::Plain, value.as_ref());
+        self.note(name, Trust::Plain, value.as_deref());
         value
     }
 
     fn secure_value(&self, name: &CStr) -> Option<Vec<u8>> {
         let value = Process.secure_value(name);
-        self.note(name, Trust::Secure, value.as_ref());
+        self.note(name, Trust::Secure, value.as_deref());
         value
     }
 }
@@ -101,11 +128,7 @@ mod tests {
     fn values(read: &[(&CStr, Option<&CStr>)]) -> Values {
         let recorder = Recorder::default();
         for (name, value) in read {
-            recorder.note(
-                name,
-                Trust::Plain,
-                value.map(|value| value.to_bytes().to_vec()).as_ref(),
-            );
+            recorder.note(name, Trust::Plain, value.map(CStr::to_bytes));
         }
         recorder.into_values()
     }
@@ -116,23 +139,61 @@ mod tests {
         const WRONG: (&CStr, Option<&CStr>) = (c"VKL_TEST_WRONG", Some(c"x"));
         let mut read = values(&[WRONG, (ABSENT, None)]);
         assert!(!read.hold() && !read.own_hold());
-        read.share(&values(&[WRONG]));
+        read.share(&values(&[WRONG])).unwrap();
         assert!(read.own_hold() && !read.hold());
         // Another value, or another name.
-        read.share(&values(&[(WRONG.0, Some(c"y")), (ABSENT, Some(c"x"))]));
+        read.share(&values(&[(WRONG.0, Some(c"y")), (ABSENT, Some(c"x"))]))
+            .unwrap();
         assert!(!read.own_hold());
-        read.share(&values(&[]));
+        read.share(&values(&[])).unwrap();
         assert!(!read.own_hold());
         assert!(values(&[(ABSENT, None)]).hold());
         assert!(values(&[(c"PATH", None)]).hold() == std::env::var_os("PATH").is_none());
     }
+
     #[test]
     fn app_211_each_way_to_read_a_variable_is_noted() {
         const NAME: &CStr = c"VKL_TEST_TRUST";
         let recorder = Recorder::default();
         recorder.note(NAME, Trust::Secure, None);
-        recorder.note(NAME, Trust::Plain, Some(&b"x".to_vec()));
+        recorder.note(NAME, Trust::Plain, Some(b"x"));
         // Only the first of them is so.
         assert!(!recorder.into_values().hold());
+    }
+
+    #[test]
+    fn app_216_the_first_value_of_each_variable_counts() {
+        const ONE: &CStr = c"VKL_TEST_ONE";
+        let recorder = Recorder::default();
+        for _ in 0..3 {
+            recorder.note(ONE, Trust::Plain, None);
+            recorder.note(ONE, Trust::Plain, Some(b"x"));
+            recorder.note(ONE, Trust::Secure, Some(b"y"));
+        }
+        let values = recorder.into_values();
+        let found: Vec<_> = values
+            .read
+            .iter()
+            .map(|read| (read.trust, read.value.as_deref()))
+            .collect();
+        assert_eq!(found, [(Trust::Plain, None), (Trust::Secure, Some(c"y"))]);
+    }
+
+    #[test]
+    fn app_216_thousands_of_variables_take_no_longer_each() {
+        let time = |count: usize| {
+            let recorder = Recorder::default();
+            let begin = std::time::Instant::now();
+            for number in 0..count {
+                let name = CString::new(format!("VKL_TEST_{number}")).unwrap();
+                recorder.note(&name, Trust::Plain, None);
+            }
+            assert_eq!(recorder.into_values().read.len(), count);
+            begin.elapsed()
+        };
+        let fastest = |count| (0..3).map(|_| time(count)).min().unwrap();
+        let (few, many) = (fastest(2_000), fastest(32_000));
+        // In proportion it is sixteen times as much, and by the square of the number 256 times.
+        assert!(many < few * 80, "{few:?} and {many:?}");
     }
 }

@@ -5,7 +5,7 @@ use super::extensions::Offer;
 use super::found::{Found, widened};
 use super::requests::Requests;
 use super::{Instance, chain};
-use crate::alloc::{HostAllocator, HostText, HostVec, OutOfMemory, reserve};
+use crate::alloc::{Grow, HostAllocator, HostText, HostVec, OutOfMemory, reserve};
 use crate::discovery::activation;
 use crate::discovery::layers::discover;
 use crate::discovery::search::Search;
@@ -142,7 +142,8 @@ unsafe fn prepare(
     };
     reserve::check()?;
     requests.check_layers(instance, discovered)?;
-    let requested: Vec<&[u8]> = requests.layers().collect();
+    let mut requested = Vec::new();
+    requests.layers().try_for_each(|name| requested.try_push(name))?;
     let request = activation::Request {
         list: discovered,
         environment: &environment,

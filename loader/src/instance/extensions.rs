@@ -134,7 +134,7 @@ impl Offer<'_> {
     fn is_offered_by_layer(&self, name: &[u8]) -> bool {
         let active = self.activation.app.iter().chain(&self.activation.chain);
         active
-            .flat_map(|layer| self.discovered.layers[layer.index].manifest.instance_extensions.iter())
+            .flat_map(|layer| self.discovered.layers[layer.index].instance_extensions.iter())
             .any(|extension| *extension.name == *name)
     }
 

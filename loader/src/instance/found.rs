@@ -61,7 +61,7 @@ impl Found {
         let settings = refresh_settings(&search, journal)?;
         reserve::check()?;
         let layers = discover(extent, &search, settings.as_deref(), journal)?;
-        let active = layers.active_implicit(environment, journal);
+        let active = layers.active_implicit(environment, journal)?;
         Ok(Self {
             settings,
             layers,

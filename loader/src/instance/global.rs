@@ -3,7 +3,7 @@
 use super::Found;
 use super::preinstance::{Interceptors, Query};
 use crate::alloc::reserve::{self, Watch};
-use crate::alloc::{HostAllocator, OutOfMemory};
+use crate::alloc::{Grow, HostAllocator, Index, Key, OutOfMemory};
 use crate::discovery::layers::{DiscoveredLayers, Extent, discover};
 use crate::discovery::search::Search;
 use crate::driver::{self, DirectDrivers, PreloadedDrivers, ScanOptions};
@@ -122,6 +122,8 @@ pub(super) unsafe extern "system" fn layers_bottom(
     count: *mut u32,
     properties: *mut VkLayerProperties,
 ) -> VkResult {
+    // A layer may ask outside of any call of the program.
+    let _watch = reserve::begin();
     let sink = InstanceSink(None);
     let mut journal = Journal::of_call(&sink);
     let settings = state::SETTINGS.lock().clone();
@@ -209,6 +211,8 @@ pub(super) unsafe extern "system" fn extensions_bottom(
     count: *mut u32,
     properties: *mut VkExtensionProperties,
 ) -> VkResult {
+    // A layer may ask outside of any call of the program.
+    let _watch = reserve::begin();
     let sink = InstanceSink(None);
     let mut journal = Journal::of_call(&sink);
     let settings = state::SETTINGS.lock().clone();
@@ -277,11 +281,12 @@ unsafe fn extensions_of_layer(
     };
     let name = name.to_bytes();
     match layers.find(name) {
-        Some(layer) => Ok(layer
-            .instance_extensions
-            .iter()
-            .map(crate::layer::extension_properties)
-            .collect()),
+        Some(layer) => {
+            let mut list = Vec::new();
+            list.try_exact_room(layer.instance_extensions.len())?;
+            list.extend(layer.instance_extensions.iter().map(crate::layer::extension_properties));
+            Ok(list)
+        }
         None if layers.is_off(name) => Ok(Vec::new()),
         None => Err(VkResult::VK_ERROR_LAYER_NOT_PRESENT),
     }
@@ -312,9 +317,10 @@ fn all_extensions(
     let mut list = ExtensionList {
         items: Vec::new(),
         known: InstanceExtensionSet::empty(),
+        others: Index::default(),
         unfiltered: unfiltered(&environment),
     };
-    list.items.try_reserve(USUAL_EXTENSIONS).map_err(OutOfMemory::from)?;
+    list.items.try_exact_room(USUAL_EXTENSIONS)?;
     for driver in &scan.drivers {
         match driver::instance_extensions(driver, HostAllocator::system()) {
             Ok(offered) => offered
@@ -410,6 +416,8 @@ struct ExtensionList {
     items: Vec<VkExtensionProperties>,
     /// Those among them that have a number.
     known: InstanceExtensionSet,
+    /// Finds the others.
+    others: Index,
     unfiltered: bool,
 }
 
@@ -423,19 +431,21 @@ impl ExtensionList {
         let is_listed = match known {
             Some(known) => self.known.contains(known),
             None => {
-                let mut names = self.items.iter().map(|item| ffi::fixed_text(&item.extensionName));
-                names.any(|listed| listed == name)
+                let is = |place: usize| ffi::fixed_text(&self.items[place].extensionName) == name;
+                self.others.find(Key::of(&[name]), is).is_some()
             }
         };
         if is_listed { Ok(()) } else { self.push(extension, known) }
     }
 
     fn push(&mut self, extension: &VkExtensionProperties, known: Option<InstanceExtension>) -> Result<(), OutOfMemory> {
-        if self.items.len() == self.items.capacity() {
-            self.items.try_reserve(1)?;
+        match known {
+            Some(known) => self.known = self.known.with(known),
+            None => {
+                let key = Key::of(&[ffi::fixed_text(&extension.extensionName)]);
+                self.others.add(key, self.items.len())?;
+            }
         }
-        self.items.push(*extension);
-        self.known = known.map_or(self.known, |known| self.known.with(known));
-        Ok(())
+        self.items.try_push(*extension)
     }
 }

@@ -1,7 +1,7 @@
 //! The chains of layers that intercept the global queries (LAY-270 to LAY-277).
 
 use super::global;
-use crate::alloc::OutOfMemory;
+use crate::alloc::{Grow, OutOfMemory};
 use crate::ffi::layer_interface::{PreInstanceNode, VkChainHeader};
 use crate::generated::types::{PFN_vkVoidFunction, VkExtensionProperties, VkLayerProperties, VkResult};
 use crate::journal::reason::{LayerLibraryProblem, LayerLibraryReason};
@@ -11,7 +11,6 @@ use crate::library::Library;
 use crate::manifest::{LayerManifest, PreInstanceFunction};
 use crate::table;
 use core::ffi::{CStr, c_char};
-use rust_alloc::ffi::CString;
 use rust_alloc::vec::Vec;
 
 /// Which query a chain is for.
@@ -65,9 +64,7 @@ impl Interceptors {
                     continue;
                 }
             };
-            // Manifest texts end at their first NUL (LAY-74).
-            let function = CString::new(symbol.as_bytes()).ok();
-            let Some(function) = function.and_then(|name| library.function(&name)) else {
+            let Some(function) = library.function_named(symbol) else {
                 skip(
                     layer,
                     LayerLibraryProblem::NoPreInstanceFunction(symbol.clone()),
@@ -75,10 +72,8 @@ impl Interceptors {
                 );
                 continue;
             };
-            opened.functions.try_reserve(1)?;
-            opened.functions.push(table::to_word(Some(function)));
-            opened._libraries.try_reserve(1)?;
-            opened._libraries.push(library);
+            opened.functions.try_push(table::to_word(Some(function)))?;
+            opened._libraries.try_push(library)?;
         }
         Ok(opened)
     }
@@ -113,7 +108,7 @@ impl Interceptors {
             size: u32::try_from(size_of::<PreInstanceNode<F>>()).unwrap_or_default(),
         };
         let mut nodes = Vec::new();
-        nodes.try_reserve_exact(self.functions.len() + 1)?;
+        nodes.try_exact_room(self.functions.len() + 1)?;
         nodes.push(PreInstanceNode {
             header,
             pfnNextLayer: bottom,

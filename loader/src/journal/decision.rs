@@ -2,10 +2,10 @@
 
 use super::bits::LogBits;
 use super::reason::Reason;
-use super::render::render;
+use super::render::Show;
 use crate::env::Variable;
 use crate::manifest::Text;
-use rust_alloc::vec::Vec;
+use core::fmt;
 
 /// What kind of thing was decided about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,8 +71,9 @@ pub struct Decision {
 
 impl Decision {
     /// The log line that tells about this decision; `None` for decisions that users are not told about.
-    pub fn message(&self) -> Option<(LogBits, Vec<u8>)> {
-        Some((self.bits()?, self.text()))
+    #[cfg(test)]
+    pub(super) fn message(&self) -> Option<(LogBits, Vec<u8>)> {
+        Some((self.bits()?, super::render(format_args!("{}", self.text()))))
     }
 
     /// Level and category of the log line about this decision; `None` for decisions that users are not told about.
@@ -84,10 +85,10 @@ impl Decision {
     }
 
     /// The text of that line; empty where there is none.
-    pub fn text(&self) -> Vec<u8> {
-        match &self.verdict {
-            Verdict::Kept => Vec::new(),
-            Verdict::Dropped(reason) => render(format_args!("{}", reason.text(&self.name, &self.path))),
-        }
+    pub fn text(&self) -> impl fmt::Display + '_ {
+        Show(|out: &mut fmt::Formatter<'_>| match &self.verdict {
+            Verdict::Kept => Ok(()),
+            Verdict::Dropped(reason) => fmt::Display::fmt(&reason.text(&self.name, &self.path), out),
+        })
     }
 }

@@ -14,16 +14,17 @@ mod render;
 pub use bits::LogBits;
 pub use decision::{Decision, Source, Subject, Verdict};
 pub use reason::Reason;
-pub use render::{Raw, decode, render};
+pub use render::{Raw, Show, decode, render};
 use rust_alloc::vec::Vec;
 
+use crate::alloc::Grow;
 use crate::disk::{Evidence, Sights};
 use core::fmt;
 
 /// Receives log lines, without header and line end.
 pub trait Sink {
-    /// Takes one line. `text` need not be UTF-8.
-    fn log(&self, bits: LogBits, text: &[u8]);
+    /// Takes one line. Its bytes, which need not be UTF-8, are those that [`decode`] gives for the formatted text.
+    fn log(&self, bits: LogBits, text: fmt::Arguments<'_>);
 
     /// Whether anybody would see a line with these bits. Saves the work of rendering it.
     fn wants(&self, bits: LogBits) -> bool {
@@ -37,7 +38,7 @@ pub trait Sink {
 pub struct Silence;
 
 impl Sink for Silence {
-    fn log(&self, _: LogBits, _: &[u8]) {}
+    fn log(&self, _: LogBits, _: fmt::Arguments<'_>) {}
 
     fn wants(&self, _: LogBits) -> bool {
         false
@@ -79,12 +80,12 @@ impl<'a> Journal<'a> {
     /// Records a decision and logs its line.
     pub fn decide(&mut self, decision: Decision) {
         if let Some(bits) = decision.bits().filter(|&bits| self.sink.wants(bits)) {
-            self.sink.log(bits, &decision.text());
+            self.sink.log(bits, format_args!("{}", decision.text()));
         }
         if !self.remembers {
             return;
         }
-        if self.decisions.len() == MAX_DECISIONS || self.decisions.try_reserve(1).is_err() {
+        if self.decisions.len() == MAX_DECISIONS || self.decisions.try_room(1).is_err() {
             self.forgotten += 1;
         } else {
             self.decisions.push(decision);
@@ -101,7 +102,7 @@ impl<'a> Journal<'a> {
     /// Logs a line that decides nothing.
     pub fn note(&self, bits: LogBits, message: fmt::Arguments<'_>) {
         if self.sink.wants(bits) {
-            self.sink.log(bits, &render(message));
+            self.sink.log(bits, message);
         }
     }
 

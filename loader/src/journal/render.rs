@@ -4,6 +4,7 @@
 //! as characters of a private block, and [`render`] turns that block back into the bytes. Text that holds such
 //! characters itself takes the same way byte by byte, so the result is always exactly what went in.
 
+use crate::alloc::Grow;
 use core::fmt::{self, Write};
 use rust_alloc::vec::Vec;
 
@@ -56,19 +57,28 @@ pub fn decode(text: &str, mut take: impl FnMut(&[u8]) -> fmt::Result) -> fmt::Re
     })
 }
 
+/// Text that a function writes.
+pub struct Show<F>(pub F);
+
+impl<F: Fn(&mut fmt::Formatter<'_>) -> fmt::Result> fmt::Display for Show<F> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (self.0)(formatter)
+    }
+}
+
 struct Buffer(Vec<u8>);
 
 impl Write for Buffer {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         decode(text, |bytes| {
-            self.0.try_reserve(bytes.len()).map_err(|_| fmt::Error)?;
+            self.0.try_room(bytes.len()).map_err(|_| fmt::Error)?;
             self.0.extend_from_slice(bytes);
             Ok(())
         })
     }
 }
 
-/// The bytes of a message. When memory runs out the text ends early; a log line is no reason to fail a call.
+/// The bytes of a text, for those who keep it. When memory runs out it ends early.
 pub fn render(message: fmt::Arguments<'_>) -> Vec<u8> {
     let mut buffer = Buffer(Vec::new());
     match buffer.write_fmt(message) {

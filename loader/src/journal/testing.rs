@@ -2,17 +2,18 @@
 
 use core::cell::RefCell;
 
-use super::{LogBits, Sink};
+use super::{LogBits, Sink, render};
 
 /// Keeps every line.
 #[derive(Debug, Default)]
 pub struct Lines(RefCell<Vec<(LogBits, String)>>);
 
 impl Sink for Lines {
-    fn log(&self, bits: LogBits, text: &[u8]) {
+    fn log(&self, bits: LogBits, text: core::fmt::Arguments<'_>) {
+        let text = render(text);
         self.0
             .borrow_mut()
-            .push((bits, String::from_utf8_lossy(text).into_owned()));
+            .push((bits, String::from_utf8_lossy(&text).into_owned()));
     }
 }
 

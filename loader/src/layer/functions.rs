@@ -7,7 +7,6 @@ use crate::ffi::layer_interface::{
 use crate::generated::types::{PFN_vkVoidFunction, VkResult};
 use crate::library::{Library, typed};
 use crate::manifest::Text;
-use rust_alloc::ffi::CString;
 
 /// The newest layer interface this loader speaks.
 const LATEST_INTERFACE: u32 = 2;
@@ -79,8 +78,7 @@ fn symbol(rename: Option<&Text>, name: &str) -> Text {
 }
 
 fn named(library: &Library, rename: Option<&Text>, name: &str) -> PFN_vkVoidFunction {
-    let name = CString::new(rename.map_or(name.as_bytes(), |text| text.as_bytes())).ok()?;
-    library.function(&name)
+    library.function_named(rename.map_or(name.as_bytes(), |text| text.as_bytes()))
 }
 
 /// Asks for the layer's interface. No function, an error, or version 0 all mean that the exports count (LAY-212).

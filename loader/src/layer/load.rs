@@ -4,7 +4,7 @@ use super::functions::{LayerFunctions, Renames};
 use super::{
     ActiveLayer, InstanceLayers, KnownExtensions, LayerDeviceExtension, device_extension_properties, properties_of,
 };
-use crate::alloc::{HostAllocator, HostText, HostVec, OutOfMemory};
+use crate::alloc::{Grow, HostAllocator, HostText, HostVec, Index, Key, OutOfMemory, reserve};
 use crate::discovery::activation::{self, Activation};
 use crate::discovery::layers::DiscoveredLayers;
 use crate::driver::log_open_error;
@@ -31,32 +31,32 @@ pub fn load_layers(
     journal: &mut Journal<'_>,
 ) -> Result<InstanceLayers, VkResult> {
     let mut chain: HostVec<ActiveLayer> = HostVec::try_with_capacity(activation.chain.len(), allocator)?;
+    let mut loaded = Index::default();
     let mut failures = Vec::new();
     for active in activation.chain.iter().rev() {
-        let manifest = &discovered.layers[active.index].manifest;
+        let manifest = &discovered.layers[active.index];
         // Of equal names the one nearest the driver counts, unless it does not load (LAY-157).
-        if is_loaded(&chain, &manifest.name) {
+        if is_loaded(&chain, &loaded, &manifest.name) {
             continue;
         }
         match open(manifest, journal) {
             Ok(opened) => {
+                loaded.add(Key::of(&[&manifest.name]), chain.len())?;
                 let layer = describe(manifest, active, opened, allocator)?;
                 note_insertion(&layer, journal);
                 chain.try_push(layer)?;
             }
-            Err(problem) => {
-                failures.try_reserve(1).map_err(OutOfMemory::from)?;
-                failures.push((manifest, problem));
-            }
+            Err(problem) => failures.try_push((manifest, problem))?,
         }
+        reserve::check()?;
     }
-    chain.reverse();
     let mut refused = false;
     for (manifest, problem) in failures.into_iter().rev() {
-        let missed = requested.contains(&manifest.name.as_bytes()) && !is_loaded(&chain, &manifest.name);
+        let missed = requested.contains(&manifest.name.as_bytes()) && !is_loaded(&chain, &loaded, &manifest.name);
         refused |= missed;
         skip(manifest, problem, missed, journal);
     }
+    chain.reverse();
     if refused {
         for layer in &chain {
             note_unloading(RealPath(layer.library_path.bytes()), journal);
@@ -65,7 +65,7 @@ pub fn load_layers(
     }
     let mut active = HostVec::try_with_capacity(activation.app.len(), allocator)?;
     for layer in &activation.app {
-        active.try_push(properties_of(&discovered.layers[layer.index].manifest))?;
+        active.try_push(properties_of(&discovered.layers[layer.index]))?;
     }
     Ok(InstanceLayers {
         chain,
@@ -75,8 +75,10 @@ pub fn load_layers(
     })
 }
 
-fn is_loaded(chain: &[ActiveLayer], name: &Text) -> bool {
-    chain.iter().any(|layer| layer.name.bytes() == name.as_bytes())
+/// Whether a layer of that name is in the chain; `loaded` finds layers in it by their names.
+fn is_loaded(chain: &[ActiveLayer], loaded: &Index, name: &Text) -> bool {
+    let is = |place: usize| chain[place].name.bytes() == name.as_bytes();
+    loaded.find(Key::of(&[name]), is).is_some()
 }
 
 /// An open library, the functions in it, and the path that the system reports.

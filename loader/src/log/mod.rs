@@ -75,7 +75,7 @@ impl Sink for InstanceSink<'_> {
         selected(self.0, bits) || self.0.is_some_and(|instance| instance.messengers.any())
     }
 
-    fn log(&self, bits: LogBits, text: &[u8]) {
-        emit(self.0, bits, format_args!("{}", Bytes(text)));
+    fn log(&self, bits: LogBits, text: Arguments<'_>) {
+        emit(self.0, bits, text);
     }
 }

@@ -1,13 +1,13 @@
 //! Driver manifests (DRV-46 to DRV-55).
 
-use super::file::{Buffer, FileError, read_json};
-use super::json::Object;
+use super::file::{FileError, read_json};
+use super::json::{Object, Value};
 use super::library::{Architecture, resolve};
 use super::version::driver_version;
 use super::{FormatVersion, Text};
 use crate::alloc::OutOfMemory;
 use crate::journal::reason::{DriverManifestReason, FileReason};
-use crate::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
+use crate::journal::{Decision, Journal, LogBits, Raw, Reason, Source, Subject, Verdict};
 use crate::version::ApiVersion;
 
 /// The newest `file_format_version` this loader knows.
@@ -16,7 +16,7 @@ const NEWEST_FORMAT: FormatVersion = FormatVersion::new(1, 0, 1);
 const MAX_LIBRARY_PATH: usize = 4095;
 
 /// A driver as its manifest describes it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct DriverManifest {
     /// The manifest, as found.
     pub path: Text,
@@ -31,7 +31,7 @@ pub struct DriverManifest {
 }
 
 /// What a manifest turned out to be.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub enum DriverOutcome {
     /// A driver to use.
     Driver(DriverManifest),
@@ -39,6 +39,24 @@ pub enum DriverOutcome {
     Portability,
     /// Nothing usable. The journal has the reason.
     Unusable,
+}
+
+/// Why a manifest gives no driver.
+enum Skip {
+    Because(DriverManifestReason),
+    OutOfMemory,
+}
+
+impl From<DriverManifestReason> for Skip {
+    fn from(reason: DriverManifestReason) -> Self {
+        Self::Because(reason)
+    }
+}
+
+impl From<OutOfMemory> for Skip {
+    fn from(OutOfMemory: OutOfMemory) -> Self {
+        Self::OutOfMemory
+    }
 }
 
 /// Reads one driver manifest and reports to the journal whatever is wrong with it. A driver that is returned is not yet
@@ -49,11 +67,12 @@ pub fn read_driver_manifest(
     with_portability: bool,
     journal: &mut Journal<'_>,
 ) -> Result<DriverOutcome, OutOfMemory> {
-    let reason = match read_json(path, &mut Buffer::default(), journal.evidence()) {
-        Ok(value) => match value.as_object() {
+    let reason = match read_json(path, journal.evidence()) {
+        Ok(document) => match document.root().as_object() {
             Some(root) => match parse(root, path, source, with_portability, journal) {
                 Ok(driver) => return Ok(DriverOutcome::Driver(driver)),
-                Err(reason) => Reason::from(reason),
+                Err(Skip::Because(reason)) => Reason::from(reason),
+                Err(Skip::OutOfMemory) => return Err(OutOfMemory),
             },
             None => FileReason::InvalidJson.into(),
         },
@@ -76,12 +95,12 @@ pub fn read_driver_manifest(
 
 /// The members of a manifest, checked in the order of the table of DRV-51.
 fn parse(
-    root: &Object<'_>,
+    root: Object<'_>,
     path: &Text,
     source: Source,
     with_portability: bool,
     journal: &Journal<'_>,
-) -> Result<DriverManifest, DriverManifestReason> {
+) -> Result<DriverManifest, Skip> {
     let version = root
         .text("file_format_version")
         .ok_or(DriverManifestReason::NoFormatVersion)?;
@@ -94,17 +113,17 @@ fn parse(
     let api_version = icd.text("api_version").ok_or(DriverManifestReason::NoApiVersion)?;
     let api_version = driver_version(api_version);
     if api_version.variant() != 0 {
-        return Err(DriverManifestReason::Variant(api_version.variant()));
+        return Err(DriverManifestReason::Variant(api_version.variant()).into());
     }
-    let is_portability_driver = icd.get("is_portability_driver").is_some_and(|value| value.is_true());
+    let is_portability_driver = icd.get("is_portability_driver").is_some_and(Value::is_true);
     if is_portability_driver && !with_portability {
-        return Err(DriverManifestReason::Portability);
+        return Err(DriverManifestReason::Portability.into());
     }
     if !architecture(icd).is_none_or(Architecture::is_ours) {
-        return Err(DriverManifestReason::Architecture);
+        return Err(DriverManifestReason::Architecture.into());
     }
     Ok(DriverManifest {
-        path: path.clone(),
+        path: Text::try_new(path)?,
         source,
         library_path,
         api_version,
@@ -113,10 +132,9 @@ fn parse(
 }
 
 fn note_format(version: &[u8], path: &Text, journal: &Journal<'_>) {
-    let text = Text::from(version);
     journal.note(
         LogBits::DRIVER,
-        format_args!("Found ICD manifest file {path}, version {text}"),
+        format_args!("Found ICD manifest file {path}, version {}", Raw(version)),
     );
     let version = FormatVersion::parse(version);
     if version > NEWEST_FORMAT {
@@ -129,25 +147,26 @@ fn note_format(version: &[u8], path: &Text, journal: &Journal<'_>) {
     }
 }
 
-fn library_path(icd: &Object<'_>, manifest: &Text, journal: &Journal<'_>) -> Result<Text, DriverManifestReason> {
-    let value = icd.get("library_path").and_then(|value| value.as_raw_text());
+fn library_path(icd: Object<'_>, manifest: &Text, journal: &Journal<'_>) -> Result<Text, Skip> {
+    let value = icd.get("library_path").and_then(Value::as_raw_text);
     let value = value.ok_or(DriverManifestReason::NoLibraryPath)?;
     if value.is_empty() {
-        return Err(DriverManifestReason::EmptyLibraryPath);
+        return Err(DriverManifestReason::EmptyLibraryPath.into());
     }
     journal.note(
         LogBits::DEBUG | LogBits::DRIVER,
-        format_args!("Searching for ICD drivers named {}", Text::from(value)),
+        format_args!("Searching for ICD drivers named {}", Raw(value)),
     );
-    let resolved = resolve(manifest, value);
+    let resolved = resolve(manifest, value)?;
     // A cut or unprintable path could name another file than the manifest means.
     let usable = !value.contains(&0) && core::str::from_utf8(value).is_ok() && resolved.len() <= MAX_LIBRARY_PATH;
-    usable
-        .then_some(resolved)
-        .ok_or(DriverManifestReason::UnusableLibraryPath)
+    match usable {
+        true => Ok(resolved),
+        false => Err(DriverManifestReason::UnusableLibraryPath.into()),
+    }
 }
 
-fn architecture(icd: &Object<'_>) -> Option<Architecture> {
+fn architecture(icd: Object<'_>) -> Option<Architecture> {
     match icd.text("library_arch")? {
         b"32" => Some(Architecture::Bits32),
         b"64" => Some(Architecture::Bits64),

@@ -3,8 +3,8 @@
 use rust_alloc::vec::Vec;
 
 use super::Text;
-use super::json::{self, JsonError, Value};
-use crate::alloc::OutOfMemory;
+use super::json::{Document, JsonError};
+use crate::alloc::{Grow, OutOfMemory};
 use crate::disk::Evidence;
 use crate::journal::reason::FileReason;
 use crate::os::file::{File, Status};
@@ -28,18 +28,9 @@ impl From<OutOfMemory> for FileError {
     }
 }
 
-/// The text of a file, for the values that point into it.
-#[derive(Debug, Default)]
-pub struct Buffer {
-    text: Vec<u8>,
-    normalized: Vec<u8>,
-}
-
-/// The JSON value in a file, whose text `buffer` holds from then on.
-/// What was seen of the file is noted as evidence.
-pub fn read_json<'b>(path: &Text, buffer: &'b mut Buffer, evidence: Option<&Evidence>) -> Result<Value<'b>, FileError> {
-    buffer.text = read(path, evidence)?;
-    json::parse(&buffer.text, &mut buffer.normalized).map_err(|error| match error {
+/// The JSON value in a file. What was seen of the file is noted as evidence.
+pub fn read_json(path: &Text, evidence: Option<&Evidence>) -> Result<Document, FileError> {
+    Document::parse(read(path, evidence)?).map_err(|error| match error {
         JsonError::Invalid => FileError::Unusable(FileReason::InvalidJson),
         JsonError::OutOfMemory => FileError::OutOfMemory,
     })
@@ -94,7 +85,7 @@ fn contents(file: File, found: &Status) -> Result<Vec<u8>, FileError> {
     };
     let mut bytes = Vec::new();
     // One byte more than expected shows a file that grew; when that byte does not come, the file is at its end.
-    bytes.try_reserve_exact(expected + 1).map_err(OutOfMemory::from)?;
+    bytes.try_exact_room(expected + 1)?;
     bytes.resize(expected + 1, 0);
     let mut length = 0;
     while length < expected || length == 0 {
@@ -133,6 +124,10 @@ mod tests {
     use super::*;
     use crate::manifest::scratch::Scratch;
 
+    fn refusal(path: &Text) -> Option<FileError> {
+        read_json(path, None).err()
+    }
+
     #[test]
     fn bi_8_bi_9_what_is_no_readable_file() {
         let scratch = Scratch::create();
@@ -151,11 +146,7 @@ mod tests {
             ("".into(), FileReason::NotFound),
         ];
         for (path, reason) in cases {
-            assert_eq!(
-                read_json(&path, &mut Buffer::default(), None),
-                Err(FileError::Unusable(reason)),
-                "{path:?}"
-            );
+            assert_eq!(refusal(&path), Some(FileError::Unusable(reason)), "{path:?}");
         }
     }
 
@@ -166,15 +157,9 @@ mod tests {
         let file = OpenOptions::new().write(true).open(path.as_path()).unwrap();
         file.set_len(MAX_FILE_BYTES + 1).unwrap();
         let reason = FileReason::TooLarge(MAX_FILE_BYTES);
-        assert_eq!(
-            read_json(&path, &mut Buffer::default(), None),
-            Err(FileError::Unusable(reason))
-        );
+        assert_eq!(refusal(&path), Some(FileError::Unusable(reason)));
         file.set_len(MAX_FILE_BYTES).unwrap();
-        assert_eq!(
-            read_json(&path, &mut Buffer::default(), None),
-            Err(FileError::Unusable(FileReason::InvalidJson))
-        );
+        assert_eq!(refusal(&path), Some(FileError::Unusable(FileReason::InvalidJson)));
     }
 
     #[test]
@@ -192,8 +177,8 @@ mod tests {
     #[test]
     fn names_that_are_no_utf_8() {
         let scratch = Scratch::create();
-        let path = crate::manifest::join(scratch.root().as_os_str().as_bytes(), b"\xFF.json");
+        let path = crate::manifest::join(scratch.root().as_os_str().as_bytes(), b"\xFF.json").unwrap();
         std::fs::write(path.as_path(), b"{}").unwrap();
-        assert!(read_json(&path, &mut Buffer::default(), None).is_ok());
+        assert_eq!(refusal(&path), None);
     }
 }

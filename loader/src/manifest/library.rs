@@ -2,13 +2,17 @@
 
 use super::path::SEPARATOR;
 use super::{Text, folder_of, join};
+use crate::alloc::OutOfMemory;
 
 /// What to open for a `library_path`: an absolute path as it is, a relative one below the folder of the manifest, a bare
 /// name unchanged for the system's own search (DRV-52, LAY-97).
-pub(super) fn resolve(manifest: &Text, library_path: &[u8]) -> Text {
+///
+/// # Errors
+/// Only when memory runs out.
+pub(super) fn resolve(manifest: &Text, library_path: &[u8]) -> Result<Text, OutOfMemory> {
     match folder_of(manifest) {
         Some(folder) if !is_absolute(library_path) && library_path.contains(&SEPARATOR) => join(folder, library_path),
-        _ => library_path.into(),
+        _ => Text::try_new(library_path),
     }
 }
 
@@ -60,7 +64,7 @@ mod tests {
         ];
         for (manifest, library, expected) in cases {
             assert_eq!(
-                resolve(&manifest.into(), library.as_bytes()),
+                resolve(&manifest.into(), library.as_bytes()).unwrap(),
                 expected,
                 "{manifest} {library}"
             );

@@ -11,6 +11,7 @@ pub mod file;
 pub mod json;
 pub mod layer;
 mod library;
+mod names;
 mod path;
 mod text;
 mod version;
@@ -20,6 +21,7 @@ pub mod scratch;
 
 pub use driver::DriverManifest;
 pub use layer::{LayerManifest, PreInstanceFunction};
-pub use path::{append_joined, file_name, folder_of, has_json_name, join, try_join};
+pub use names::Names;
+pub use path::{append_joined, file_name, folder_of, has_json_name, join};
 pub use text::Text;
 pub use version::FormatVersion;

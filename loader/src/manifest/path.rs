@@ -1,17 +1,17 @@
 //! Paths as byte strings: assembled, never canonicalised (DRV-6a, APP-218).
 
 use super::Text;
-use crate::alloc::OutOfMemory;
+use crate::alloc::{Grow, OutOfMemory};
 use rust_alloc::vec::Vec;
 
 /// Separates the parts of a path.
 pub(super) const SEPARATOR: u8 = if cfg!(windows) { b'\\' } else { b'/' };
 
 /// The last part of a path.
-pub fn file_name(path: &Text) -> Text {
+pub fn file_name(path: &[u8]) -> &[u8] {
     match path.iter().rposition(|&byte| byte == SEPARATOR) {
-        Some(at) => Text::from(&path[at + 1..]),
-        None => path.clone(),
+        Some(at) => &path[at + 1..],
+        None => path,
     }
 }
 
@@ -23,30 +23,28 @@ pub fn folder_of(path: &Text) -> Option<&[u8]> {
 }
 
 /// A path below a folder, with exactly one separator between the two.
-pub fn join(folder: &[u8], rest: &[u8]) -> Text {
-    let mut path = Vec::with_capacity(folder.len() + 1 + rest.len());
-    append_joined(&mut path, folder, rest);
-    path.into()
-}
-
-/// [`join`] for paths of which there may be many.
 ///
 /// # Errors
 /// Only when memory runs out.
-pub fn try_join(folder: &[u8], rest: &[u8]) -> Result<Text, OutOfMemory> {
+pub fn join(folder: &[u8], rest: &[u8]) -> Result<Text, OutOfMemory> {
     let mut path = Vec::new();
-    path.try_reserve_exact(folder.len() + 1 + rest.len())?;
-    append_joined(&mut path, folder, rest);
+    path.try_exact_room(folder.len() + 1 + rest.len())?;
+    append_joined(&mut path, folder, rest)?;
     Ok(path.into())
 }
 
 /// Writes a path below a folder behind `text`.
-pub fn append_joined(text: &mut Vec<u8>, folder: &[u8], rest: &[u8]) {
+///
+/// # Errors
+/// Only when memory runs out; nothing was written then.
+pub fn append_joined(text: &mut Vec<u8>, folder: &[u8], rest: &[u8]) -> Result<(), OutOfMemory> {
+    text.try_room(folder.len() + 1 + rest.len())?;
     text.extend_from_slice(folder);
     if folder.last() != Some(&SEPARATOR) {
         text.push(SEPARATOR);
     }
     text.extend_from_slice(rest);
+    Ok(())
 }
 
 /// Whether a name is that of a JSON file: its last five bytes are `.json` (DRV-13, LAY-17).
@@ -61,9 +59,9 @@ mod tests {
     #[test]
     fn app_213_one_separator() {
         for folder in ["/a", "/a/"] {
-            assert_eq!(join(folder.as_bytes(), b"b"), "/a/b");
+            assert_eq!(join(folder.as_bytes(), b"b").unwrap(), "/a/b");
         }
-        assert_eq!(join(b"/", b"b"), "/b");
+        assert_eq!(join(b"/", b"b").unwrap(), "/b");
     }
 
     #[test]
@@ -88,7 +86,7 @@ mod tests {
         ];
         for (path, name, folder) in cases {
             let path = Text::from(path);
-            assert_eq!(file_name(&path), name);
+            assert_eq!(file_name(&path), name.as_bytes());
             assert_eq!(folder_of(&path), folder.map(str::as_bytes));
         }
     }

@@ -29,7 +29,7 @@ impl Scratch {
 
     /// The path of something in it.
     pub fn path(&self, name: &str) -> Text {
-        join(self.0.as_os_str().as_bytes(), name.as_bytes())
+        join(self.0.as_os_str().as_bytes(), name.as_bytes()).unwrap()
     }
 
     /// Makes a folder in it, and those above.

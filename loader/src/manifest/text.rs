@@ -6,27 +6,32 @@ use core::ops::Deref;
 use rust_alloc::vec::Vec;
 
 use super::append_joined;
-use crate::alloc::OutOfMemory;
+use crate::alloc::{self, OutOfMemory};
 use crate::journal::Raw;
 
 /// A byte string. Names and paths are compared and passed on exactly as found; nothing requires them to be UTF-8
 /// (LAY-70, BI-7).
-#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+///
+/// A copy for which there is no memory is empty where nothing can be returned, and the call ends as out of memory.
+#[derive(Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Text(Vec<u8>);
 
 impl Text {
     /// A copy of `bytes`.
+    ///
+    /// # Errors
+    /// When memory runs out.
     pub fn try_new(bytes: &[u8]) -> Result<Self, OutOfMemory> {
-        let mut copy = Vec::new();
-        copy.try_reserve_exact(bytes.len())?;
-        copy.extend_from_slice(bytes);
-        Ok(Self(copy))
+        alloc::copy(bytes).map(Self)
     }
 
     /// Becomes the path below a folder, in the same memory where that suffices.
-    pub fn set_joined(&mut self, folder: &[u8], rest: &[u8]) {
+    ///
+    /// # Errors
+    /// When memory runs out.
+    pub fn set_joined(&mut self, folder: &[u8], rest: &[u8]) -> Result<(), OutOfMemory> {
         self.0.clear();
-        append_joined(&mut self.0, folder, rest);
+        append_joined(&mut self.0, folder, rest)
     }
 
     /// The bytes.
@@ -39,6 +44,12 @@ impl Text {
     pub fn as_path(&self) -> &std::path::Path {
         let text: &std::ffi::OsStr = std::os::unix::ffi::OsStrExt::from_bytes(self.as_bytes());
         text.as_ref()
+    }
+}
+
+impl Clone for Text {
+    fn clone(&self) -> Self {
+        Self::from(self.as_bytes())
     }
 }
 
@@ -70,13 +81,13 @@ impl From<Text> for Vec<u8> {
 
 impl From<&[u8]> for Text {
     fn from(bytes: &[u8]) -> Self {
-        Self(bytes.to_vec())
+        Self(alloc::copy_or_note(bytes))
     }
 }
 
 impl From<&str> for Text {
     fn from(text: &str) -> Self {
-        Self(text.as_bytes().to_vec())
+        Self::from(text.as_bytes())
     }
 }
 

@@ -1,8 +1,8 @@
 //! Error numbers of the C library.
 
+use crate::journal::Raw;
 use core::ffi::{CStr, c_int};
 use core::fmt;
-use rust_alloc::string::String;
 
 #[cfg(any(target_os = "android", target_os = "netbsd", target_os = "openbsd"))]
 use libc::__errno as location;
@@ -69,8 +69,7 @@ impl fmt::Display for Errno {
         // SAFETY: writable memory of this length; a number without a meaning is an error, and leaves a text as well.
         unsafe { libc::strerror_r(self.0, words.as_mut_ptr().cast(), words.len()) };
         let words = CStr::from_bytes_until_nul(&words).unwrap_or_default();
-        let words = String::from_utf8_lossy(words.to_bytes());
-        write!(formatter, "{words} (os error {})", self.0)
+        write!(formatter, "{} (os error {})", Raw(words.to_bytes()), self.0)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Paths for the C library.
 
 use super::Errno;
+use crate::alloc::{self, Grow, OutOfMemory, reserve};
 use core::ffi::{CStr, c_char};
 use core::mem::MaybeUninit;
 use rust_alloc::vec::Vec;
@@ -30,11 +31,17 @@ pub fn with_terminated<R>(path: &[u8], action: impl FnOnce(&CStr) -> Result<R, E
 #[cold]
 fn with_copy<R>(path: &[u8], action: impl FnOnce(&CStr) -> Result<R, Errno>) -> Result<R, Errno> {
     let mut copy = Vec::new();
-    copy.try_reserve_exact(path.len() + 1)
-        .map_err(|_| Errno(libc::ENOMEM))?;
+    copy.try_exact_room(path.len() + 1).map_err(shortage)?;
     copy.extend_from_slice(path);
     copy.push(0);
     action(checked(&copy)?)
+}
+
+/// The error of a call that there was no memory for. The call of the program ends in the same way, whatever its steps make
+/// of this error.
+fn shortage(OutOfMemory: OutOfMemory) -> Errno {
+    reserve::note_shortage();
+    Errno(libc::ENOMEM)
 }
 
 fn checked(terminated: &[u8]) -> Result<&CStr, Errno> {
@@ -56,10 +63,10 @@ pub fn canonical(path: &[u8]) -> Result<Vec<u8>, Errno> {
         if found.is_null() { Err(Errno::last()) } else { Ok(found) }
     })?;
     // SAFETY: a terminated text.
-    let copy = unsafe { CStr::from_ptr(found) }.to_bytes().to_vec();
+    let copy = alloc::copy(unsafe { CStr::from_ptr(found) }.to_bytes());
     // SAFETY: the block of `realpath`, given back once.
     unsafe { libc::free(found.cast()) };
-    Ok(copy)
+    copy.map_err(shortage)
 }
 
 /// Where a link leads, if that has fewer than `room.len()` bytes; those of it that `room` holds otherwise.
@@ -80,11 +87,16 @@ pub fn running_executable() -> Option<Vec<u8>> {
     let mut length = 0;
     // SAFETY: without room the system only tells the length, terminator included.
     unsafe { libc::_NSGetExecutablePath(core::ptr::null_mut(), &mut length) };
-    let mut path = vec![0; usize::try_from(length).ok()?];
+    let length_before = usize::try_from(length).ok()?;
+    let mut path = Vec::new();
+    path.try_exact_room(length_before).map_err(shortage).ok()?;
+    path.resize(length_before, 0_u8);
     // SAFETY: room of this length.
     let failed = unsafe { libc::_NSGetExecutablePath(path.as_mut_ptr().cast(), &mut length) };
     (failed == 0).then_some(())?;
-    Some(CStr::from_bytes_until_nul(&path).ok()?.to_bytes().to_vec())
+    alloc::copy(CStr::from_bytes_until_nul(&path).ok()?.to_bytes())
+        .map_err(shortage)
+        .ok()
 }
 
 #[cfg(test)]

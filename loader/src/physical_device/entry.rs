@@ -3,7 +3,7 @@
 use super::filter::IdFilters;
 use super::walk::{ATTEMPTS, scratch};
 use super::{objects, retire};
-use crate::alloc::HostVec;
+use crate::alloc::{HostVec, reserve};
 use crate::env::Environment;
 use crate::ffi::TwoCall;
 use crate::generated::lookup::row;
@@ -40,6 +40,7 @@ pub unsafe fn enumerate_physical_devices(
         );
         return VkResult::VK_ERROR_INITIALIZATION_FAILED;
     }
+    let _watch = reserve::begin();
     let sink = InstanceSink(Some(instance));
     let mut journal = Journal::of_call(&sink);
     let result = match IdFilters::read(&Environment::process(), &journal) {
@@ -48,6 +49,9 @@ pub unsafe fn enumerate_physical_devices(
         // SAFETY: as above.
         Some(filters) => unsafe { filtered(instance, &filters, count, array, &mut journal) },
     };
+    if let Err(error) = reserve::check() {
+        return error.into();
+    }
     if answered(result) && !array.is_null() {
         retire::release_idle_drivers(instance, &mut journal);
     }

@@ -1,12 +1,10 @@
 //! Active settings as log lines (APP-262).
 
 use core::fmt;
-use rust_alloc::string::String;
-use rust_alloc::vec::Vec;
 
 use super::{Control, DeviceConfiguration, LayerEntry, Settings};
 use crate::journal::bits::NAMES;
-use crate::journal::{Journal, LogBits, Raw, render};
+use crate::journal::{Journal, LogBits, Show};
 
 /// The bits that the line about standard error names.
 const SHOWN: LogBits = LogBits::ERROR
@@ -20,60 +18,51 @@ const SHOWN: LogBits = LogBits::ERROR
 impl Settings {
     /// Logs what is active, in one unbroken run of lines.
     pub fn describe(&self, journal: &Journal<'_>) {
-        for (bits, line) in lines(self) {
-            journal.note(bits, format_args!("{}", Raw(&line)));
+        journal.note(
+            LogBits::INFO,
+            format_args!("Using layer configurations found in loader settings from {}", self.path),
+        );
+        if journal.wants(LogBits::DEBUG) {
+            Lines(journal).add_settings(self);
         }
     }
 }
 
-/// The lines that tell what the settings are, each with its level.
-pub(super) fn lines(settings: &Settings) -> Vec<(LogBits, Vec<u8>)> {
-    let mut lines = Lines(Vec::new());
-    lines.0.push((
-        LogBits::INFO,
-        render(format_args!(
-            "Using layer configurations found in loader settings from {}",
-            settings.path
-        )),
-    ));
-    if !settings.log_mask.is_empty() {
-        let set = NAMES
-            .iter()
-            .filter(|(bit, _)| SHOWN.contains(*bit) && settings.log_mask.contains(*bit));
-        let names: Vec<&str> = set.map(|(_, name)| *name).collect();
-        let names = names.join(" | ");
-        lines.add(format_args!(
-            "Loader Settings Filters for Logging to Standard Error: {names}"
-        ));
+/// Where the lines beside the first go.
+struct Lines<'a>(&'a Journal<'a>);
+
+impl Lines<'_> {
+    fn add(&self, line: fmt::Arguments<'_>) {
+        self.0.note(LogBits::DEBUG, line);
     }
-    if let Some(layers) = &settings.layers {
-        lines.add(format_args!("Layer Configurations count = {}", layers.len()));
-        for (index, layer) in layers.iter().enumerate() {
-            lines.add_layer(index, layer);
+
+    fn add_settings(&self, settings: &Settings) {
+        if !settings.log_mask.is_empty() {
+            let names = names(settings.log_mask);
+            self.add(format_args!(
+                "Loader Settings Filters for Logging to Standard Error: {names}"
+            ));
         }
-    }
-    if !settings.additional_drivers.is_empty() {
-        lines.add_drivers(settings);
-    }
-    if let Some(devices) = &settings.device_configurations {
-        lines.add(format_args!("----"));
-        lines.add(format_args!("Device Configurations count = {}", devices.len()));
-        for (index, device) in devices.iter().enumerate() {
-            lines.add_device(index, device);
+        if let Some(layers) = &settings.layers {
+            self.add(format_args!("Layer Configurations count = {}", layers.len()));
+            for (index, layer) in layers.iter().enumerate() {
+                self.add_layer(index, layer);
+            }
         }
+        if !settings.additional_drivers.is_empty() {
+            self.add_drivers(settings);
+        }
+        if let Some(devices) = &settings.device_configurations {
+            self.add(format_args!("----"));
+            self.add(format_args!("Device Configurations count = {}", devices.len()));
+            for (index, device) in devices.iter().enumerate() {
+                self.add_device(index, device);
+            }
+        }
+        self.add(format_args!("---------------------------------"));
     }
-    lines.add(format_args!("---------------------------------"));
-    lines.0
-}
 
-struct Lines(Vec<(LogBits, Vec<u8>)>);
-
-impl Lines {
-    fn add(&mut self, line: fmt::Arguments<'_>) {
-        self.0.push((LogBits::DEBUG, render(line)));
-    }
-
-    fn add_layer(&mut self, index: usize, layer: &LayerEntry) {
+    fn add_layer(&self, index: usize, layer: &LayerEntry) {
         self.add(format_args!("---- Layer Configuration [{index}] ----"));
         if layer.control != Control::Unordered {
             let kind = if layer.implicit { "Implicit" } else { "Explicit" };
@@ -84,7 +73,7 @@ impl Lines {
         self.add(format_args!("Control: {}", layer.control.word()));
     }
 
-    fn add_drivers(&mut self, settings: &Settings) {
+    fn add_drivers(&self, settings: &Settings) {
         self.add(format_args!("----"));
         let exclusively = settings.additional_drivers_exclusive;
         self.add(format_args!("Use Additional Drivers Exclusively = {exclusively}"));
@@ -96,7 +85,7 @@ impl Lines {
         }
     }
 
-    fn add_device(&mut self, index: usize, device: &DeviceConfiguration) {
+    fn add_device(&self, index: usize, device: &DeviceConfiguration) {
         self.add(format_args!("---- Device Configuration [{index}] ----"));
         self.add(format_args!("deviceUUID: {}", uuid_text(&device.device_uuid)));
         self.add(format_args!("driverUUID: {}", uuid_text(&device.driver_uuid)));
@@ -109,18 +98,27 @@ impl Lines {
     }
 }
 
-/// A UUID as 8-4-4-4-12 hexadecimal digits.
-pub fn uuid_text(uuid: &[u8; 16]) -> String {
-    let mut text = String::new();
-    for (index, byte) in uuid.iter().enumerate() {
-        if matches!(index, 4 | 6 | 8 | 10) {
-            text.push('-');
+/// The names of the bits that are told, with a bar between them.
+fn names(mask: LogBits) -> impl fmt::Display {
+    Show(move |out: &mut fmt::Formatter<'_>| {
+        let set = NAMES
+            .iter()
+            .filter(|(bit, _)| SHOWN.contains(*bit) && mask.contains(*bit));
+        for (place, (_, name)) in set.enumerate() {
+            let bar = if place == 0 { "" } else { " | " };
+            write!(out, "{bar}{name}")?;
         }
-        text.extend(
-            [byte >> 4, byte & 0xF]
-                .iter()
-                .filter_map(|&digit| char::from_digit(digit.into(), 16)),
-        );
-    }
-    text
+        Ok(())
+    })
+}
+
+/// A UUID as 8-4-4-4-12 hexadecimal digits.
+pub fn uuid_text(uuid: &[u8; 16]) -> impl fmt::Display {
+    Show(move |out: &mut fmt::Formatter<'_>| {
+        for (index, byte) in uuid.iter().enumerate() {
+            let line = if matches!(index, 4 | 6 | 8 | 10) { "-" } else { "" };
+            write!(out, "{line}{byte:02x}")?;
+        }
+        Ok(())
+    })
 }

@@ -1,29 +1,28 @@
 //! The devices that a settings file configures (APP-258).
 
 use super::{DeviceConfiguration, ShortName};
-use crate::alloc::OutOfMemory;
+use crate::alloc::{Grow, OutOfMemory};
 use crate::manifest::json::{Object, Value};
 use rust_alloc::vec::Vec;
 
 /// The usable elements of `device_configurations`; `None` if it is missing, or holds something that is no object.
-pub(super) fn configurations(object: &Object<'_>) -> Result<Option<Vec<DeviceConfiguration>>, OutOfMemory> {
+pub(super) fn configurations(object: Object<'_>) -> Result<Option<Vec<DeviceConfiguration>>, OutOfMemory> {
     let Some(elements) = object.array("device_configurations") else {
         return Ok(None);
     };
     let mut configurations = Vec::new();
-    for element in elements {
+    for element in elements.iter() {
         let Some(object) = element.as_object() else {
             return Ok(None);
         };
         if let Some(configuration) = configuration(object) {
-            configurations.try_reserve(1)?;
-            configurations.push(configuration);
+            configurations.try_push(configuration)?;
         }
     }
     Ok(Some(configurations))
 }
 
-fn configuration(object: &Object<'_>) -> Option<DeviceConfiguration> {
+fn configuration(object: Object<'_>) -> Option<DeviceConfiguration> {
     let name = |field| ShortName::new(object.text(field).unwrap_or_default());
     Some(DeviceConfiguration {
         device_uuid: uuid(object, "deviceUUID")?,
@@ -35,10 +34,13 @@ fn configuration(object: &Object<'_>) -> Option<DeviceConfiguration> {
     })
 }
 
-fn uuid(object: &Object<'_>, field: &str) -> Option<[u8; 16]> {
-    let elements: &[Value; 16] = object.array(field)?.try_into().ok()?;
+fn uuid(object: Object<'_>, field: &str) -> Option<[u8; 16]> {
+    let elements = object.array(field)?;
     let mut uuid = [0; 16];
-    for (byte, element) in uuid.iter_mut().zip(elements) {
+    if elements.len() != uuid.len() {
+        return None;
+    }
+    for (byte, element) in uuid.iter_mut().zip(elements.iter()) {
         *byte = byte_of(element.as_number()?)?;
     }
     Some(uuid)

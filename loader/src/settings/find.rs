@@ -7,7 +7,7 @@ use crate::discovery::search::Search;
 use crate::journal::reason::FileReason;
 use crate::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
 use crate::manifest::Text;
-use crate::manifest::file::{Buffer, FileError, read_json};
+use crate::manifest::file::{FileError, read_json};
 
 /// The file below a base folder.
 const FILE: &[u8] = b"vulkan/loader_settings.d/vk_loader_settings.json";
@@ -31,12 +31,12 @@ pub fn load_for(
 ) -> Result<Option<Settings>, OutOfMemory> {
     let mut path = Text::default();
     for base in search.bases().for_settings() {
-        path.set_joined(base.path, FILE);
-        let outcome = match read_json(&path, &mut Buffer::default(), journal.evidence()) {
+        path.set_joined(base.path, FILE)?;
+        let outcome = match read_json(&path, journal.evidence()) {
             Err(FileError::Unusable(FileReason::NotFound)) => continue,
             Err(FileError::OutOfMemory) => return Err(OutOfMemory),
             Err(FileError::Unusable(reason)) => Err(reason.into()),
-            Ok(root) => parse::settings(&root, &path, executable)?,
+            Ok(document) => parse::settings(document.root(), &path, executable)?,
         };
         return Ok(conclude(path, outcome, journal));
     }

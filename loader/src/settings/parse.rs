@@ -1,7 +1,7 @@
 //! From the JSON of a settings file to settings (APP-245 to APP-248, APP-250, APP-261).
 
 use super::{Control, LayerEntry, Settings, devices};
-use crate::alloc::OutOfMemory;
+use crate::alloc::{Grow, OutOfMemory};
 use crate::discovery::Executable;
 use crate::journal::reason::{FileReason, SettingsReason};
 use crate::journal::{LogBits, Reason};
@@ -32,7 +32,7 @@ const ALL: LogBits = LogBits::INFO
 
 /// The settings for an executable, or why there are none. The outer error is that of the whole call.
 pub(super) fn settings(
-    root: &Value<'_>,
+    root: Value<'_>,
     path: &Text,
     executable: &Executable,
 ) -> Result<Result<Settings, Reason>, OutOfMemory> {
@@ -58,17 +58,18 @@ pub(super) fn settings(
 }
 
 /// The object that is for this executable, else the first that is for all (APP-246).
-fn choose<'a>(root: &'a Value<'a>, executable: &Executable) -> Result<&'a Object<'a>, Reason> {
+fn choose<'a>(root: Value<'a>, executable: &Executable) -> Result<Object<'a>, Reason> {
     let root = root.as_object().ok_or(FileReason::InvalidJson)?;
     root.text("file_format_version")
         .ok_or(SettingsReason::NoFormatVersion)?;
-    let candidates = match (root.array("settings_array"), root.get("settings")) {
-        (Some(array), _) => array,
-        (None, Some(single @ Value::Object(_))) => core::slice::from_ref(single),
-        (None, _) => return Err(SettingsReason::NoSettings.into()),
+    let array = root.array("settings_array");
+    let single = match array {
+        Some(_) => None,
+        None => Some(root.object("settings").ok_or(SettingsReason::NoSettings)?),
     };
+    let several = array.unwrap_or_default().iter().map_while(Value::as_object);
     let mut for_all = None;
-    for candidate in candidates.iter().map_while(Value::as_object) {
+    for candidate in several.chain(single) {
         match candidate.get("app_keys") {
             None => for_all = for_all.or(Some(candidate)),
             Some(keys) if is_for(keys, executable) => return Ok(candidate),
@@ -78,13 +79,13 @@ fn choose<'a>(root: &'a Value<'a>, executable: &Executable) -> Result<&'a Object
     for_all.ok_or(SettingsReason::OtherExecutable.into())
 }
 
-fn is_for(keys: &Value<'_>, executable: &Executable) -> bool {
+fn is_for(keys: Value<'_>, executable: &Executable) -> bool {
     let keys = keys.as_array().unwrap_or_default();
     let executable = if keys.is_empty() { None } else { executable.path() };
     executable.is_some_and(|executable| keys.iter().any(|key| key.as_text() == Some(executable.as_bytes())))
 }
 
-fn log_mask(object: &Object<'_>) -> LogBits {
+fn log_mask(object: Object<'_>) -> LogBits {
     let words = object
         .array("stderr_log")
         .unwrap_or_default()
@@ -95,22 +96,21 @@ fn log_mask(object: &Object<'_>) -> LogBits {
 }
 
 /// The layers, unless one entry voids them all (LAY-151).
-fn layers(object: &Object<'_>) -> Result<Option<Vec<LayerEntry>>, OutOfMemory> {
+fn layers(object: Object<'_>) -> Result<Option<Vec<LayerEntry>>, OutOfMemory> {
     let Some(elements) = object.array("layers") else {
         return Ok(None);
     };
     let mut entries = Vec::new();
-    for element in elements {
+    for element in elements.iter() {
         let Some(entry) = layer_entry(element)? else {
             return Ok(None);
         };
-        entries.try_reserve(1)?;
-        entries.push(entry);
+        entries.try_push(entry)?;
     }
     Ok(Some(entries))
 }
 
-fn layer_entry(element: &Value<'_>) -> Result<Option<LayerEntry>, OutOfMemory> {
+fn layer_entry(element: Value<'_>) -> Result<Option<LayerEntry>, OutOfMemory> {
     let Some(object) = element.as_object() else {
         return Ok(None);
     };
@@ -135,15 +135,14 @@ fn layer_entry(element: &Value<'_>) -> Result<Option<LayerEntry>, OutOfMemory> {
 }
 
 /// The manifests of further drivers; none if one element is unusable.
-fn additional_drivers(object: &Object<'_>) -> Result<Vec<Text>, OutOfMemory> {
+fn additional_drivers(object: Object<'_>) -> Result<Vec<Text>, OutOfMemory> {
     let elements = object.array("additional_drivers").unwrap_or_default();
     let mut paths = Vec::new();
-    for element in elements {
+    for element in elements.iter() {
         let Some(path) = element.as_object().and_then(|driver| driver.text("path")) else {
             return Ok(Vec::new());
         };
-        paths.try_reserve(1)?;
-        paths.push(Text::try_new(path)?);
+        paths.try_push(Text::try_new(path)?)?;
     }
     Ok(paths)
 }

@@ -265,12 +265,11 @@ fn app_262_description() {
         uuid(16)
     );
     let settings = one(&text).settings.unwrap();
-    let lines = describe::lines(&settings);
+    let lines = Lines::default();
+    settings.describe(&Journal::new(&lines));
+    let lines = lines.take();
     assert!(lines[0].0 == LogBits::INFO && lines[1..].iter().all(|(bits, _)| *bits == LogBits::DEBUG));
-    let lines: Vec<String> = lines
-        .iter()
-        .map(|(_, line)| String::from_utf8_lossy(line).into_owned())
-        .collect();
+    let lines: Vec<String> = lines.into_iter().map(|(_, line)| line).collect();
     let first = format!(
         "Using layer configurations found in loader settings from {}",
         settings.path

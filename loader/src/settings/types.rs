@@ -6,7 +6,7 @@ use core::fmt;
 use rust_alloc::vec::Vec;
 
 /// Active settings: at least one of them has an effect (APP-247).
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct Settings {
     /// The file they were read from.
     pub path: Text,
@@ -50,7 +50,8 @@ impl Control {
 }
 
 /// One entry of `layers`. For [`Control::Unordered`] the other fields mean nothing.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
+#[cfg_attr(test, derive(Clone))]
 pub struct LayerEntry {
     /// What is wanted.
     pub control: Control,

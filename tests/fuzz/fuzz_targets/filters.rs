@@ -49,6 +49,7 @@ fn check_globs(value: &[u8], name: &[u8]) {
         "case does not count"
     );
     assert_eq!(globs.is_empty(), items.is_empty());
+    assert_eq!(globs.truncated, items.len() > 16);
 
     let disable = twice(|| DisableGlobs::parse(value));
     let words: [&[u8]; 2] = [b"~implicit~", b"~explicit~"];
@@ -62,6 +63,7 @@ fn check_globs(value: &[u8], name: &[u8]) {
         disable.names.matches(&name),
         names.iter().take(16).any(|item| matches(item, &name))
     );
+    assert_eq!(disable.names.truncated, names.len() > 16);
 }
 
 fn check_layer_filters(value: &[u8], name: &[u8]) {

@@ -84,7 +84,7 @@ fuzz_target!(|text: &[u8]| {
     }
     for layer in &activation.chain {
         assert!(
-            list.layers[layer.index].manifest.library_path().is_some(),
+            list.layers[layer.index].library_path().is_some(),
             "no meta-layer in the chain"
         );
     }

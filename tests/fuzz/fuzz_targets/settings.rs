@@ -72,8 +72,13 @@ fn check_layers(environment: &Environment<'_>, settings: Option<&Settings>) {
     if !entries.iter().any(|entry| entry.control == Control::Unordered) {
         assert!(list.layers.len() <= entries.len(), "only what the file lists");
     }
-    for layer in list.layers.iter().filter(|layer| layer.forced_on) {
-        let name = &layer.manifest.name;
+    for (layer, _) in list
+        .layers
+        .iter()
+        .zip(&list.forced_on)
+        .filter(|(_, forced_on)| **forced_on)
+    {
+        let name = &layer.name;
         assert!(
             entries
                 .iter()

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use vulkan::journal::{LogBits, Sink};
+use vulkan::journal::{LogBits, Sink, render};
 
 /// Keeps every line.
 #[derive(Debug, Default)]
@@ -16,7 +16,7 @@ impl Lines {
 }
 
 impl Sink for Lines {
-    fn log(&self, bits: LogBits, text: &[u8]) {
-        self.0.borrow_mut().push((bits, text.to_vec()));
+    fn log(&self, bits: LogBits, text: std::fmt::Arguments<'_>) {
+        self.0.borrow_mut().push((bits, render(text)));
     }
 }

@@ -5,6 +5,7 @@
 
 mod allocator;
 mod device;
+mod heap;
 mod instance;
 mod isolated;
 mod messages;
@@ -22,6 +23,7 @@ use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
 pub use allocator::Allocator;
 pub use device::{Device, DeviceSpec};
+pub use heap::{Heap, Refusal};
 pub use instance::{Instance, members};
 pub use isolated::{Ending, isolated};
 pub use messages::{Message, Messages, Report, Reports};
@@ -92,9 +94,14 @@ impl Vk {
 
     /// Unloads the library, runs `between`, and loads it again.
     pub fn reload(&mut self, between: impl FnOnce()) {
-        self.library = None;
+        self.unload();
         between();
         self.open();
+    }
+
+    /// Unloads the library.
+    pub fn unload(&mut self) {
+        self.library = None;
     }
 
     /// Another handle on the library under test, for cases that load and unload it themselves.

@@ -35,6 +35,7 @@ mod reentry;
 mod retries;
 mod sample;
 mod settings;
+mod short_heap;
 mod short_memory;
 mod steps;
 mod unasked;

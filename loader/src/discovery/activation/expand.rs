@@ -1,15 +1,14 @@
 //! Adding layers to both lists, meta-layers with their components (LAY-156, LAY-160, LAY-165 to LAY-167).
 
-use rust_alloc::collections::BTreeSet;
 use rust_alloc::vec::Vec;
 
 use super::{Activation, ActiveLayer, EnabledBy};
-use crate::alloc::OutOfMemory;
+use crate::alloc::{Grow, Index, Key, OutOfMemory};
 use crate::discovery::implicit::ImplicitState;
 use crate::discovery::layers::DiscoveredLayers;
 use crate::env::Environment;
 use crate::journal::{Journal, LogBits};
-use crate::manifest::Text;
+use crate::manifest::{Names, Text};
 
 const WARN: LogBits = LogBits::WARN.with(LogBits::LAYER);
 
@@ -18,12 +17,19 @@ const WARN: LogBits = LogBits::WARN.with(LogBits::LAYER);
 pub(super) struct Expansion<'a> {
     list: &'a DiscoveredLayers,
     environment: &'a Environment<'a>,
-    overriding: &'a [Text],
+    overriding: Option<&'a Names>,
     journal: &'a Journal<'a>,
     activation: Activation,
-    names: BTreeSet<&'a Text>,
+    /// Finds the active layers so far by their names.
+    active: Index,
+    /// Finds all layers by their names, once many were asked for.
+    places: Option<Index>,
+    asked: usize,
     metas: Vec<Meta>,
 }
+
+/// Names that are looked for one layer after the other.
+const FEW_NAMES: usize = 8;
 
 /// What became of a meta-layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,21 +54,29 @@ struct Frame {
 
 impl<'a> Expansion<'a> {
     /// Empty lists. `overriding` names the components that are active whatever their own variables say.
+    ///
+    /// # Errors
+    /// Only when memory runs out, as for all that follows.
     pub(super) fn new(
         list: &'a DiscoveredLayers,
         environment: &'a Environment<'a>,
-        overriding: &'a [Text],
+        overriding: Option<&'a Names>,
         journal: &'a Journal<'a>,
-    ) -> Self {
-        Self {
+    ) -> Result<Self, OutOfMemory> {
+        let mut metas = Vec::new();
+        metas.try_exact_room(list.layers.len())?;
+        metas.resize(list.layers.len(), Meta::Untouched);
+        Ok(Self {
             list,
             environment,
             overriding,
             journal,
             activation: Activation::default(),
-            names: BTreeSet::new(),
-            metas: vec![Meta::Untouched; list.layers.len()],
-        }
+            active: Index::default(),
+            places: None,
+            asked: 0,
+            metas,
+        })
     }
 
     /// The lists.
@@ -77,35 +91,55 @@ impl<'a> Expansion<'a> {
 
     /// Whether a layer of that name is active.
     pub(super) fn has(&self, name: &Text) -> bool {
-        self.names.contains(name)
+        let known = |place: usize| self.list.layers[self.activation.app[place].index].name == *name;
+        self.active.find(Key::of(&[name]), known).is_some()
+    }
+
+    /// The place of the first layer of that name.
+    pub(super) fn position(&mut self, name: &[u8]) -> Result<Option<usize>, OutOfMemory> {
+        let list = self.list;
+        self.asked += 1;
+        if self.asked <= FEW_NAMES {
+            return Ok(list.position(name));
+        }
+        let places = match &mut self.places {
+            Some(places) => places,
+            none => {
+                let mut places = Index::with_room(list.layers.len())?;
+                for (place, layer) in list.layers.iter().enumerate() {
+                    places.add(Key::of(&[&layer.name]), place)?;
+                }
+                none.insert(places)
+            }
+        };
+        let is = |place: usize| list.layers[place].name == *name;
+        Ok(places.find(Key::of(&[name]), is))
     }
 
     /// Adds a layer unless one of its name is active; a meta-layer with its components.
     pub(super) fn add(&mut self, index: usize, enabled_by: EnabledBy) -> Result<(), OutOfMemory> {
-        match self.list.layers[index].manifest.components() {
+        match self.list.layers[index].components() {
             Some(_) => self.add_meta(index, enabled_by),
-            None if self.has(&self.list.layers[index].manifest.name) => Ok(()),
+            None if self.has(&self.list.layers[index].name) => Ok(()),
             None => self.push(index, enabled_by),
         }
     }
 
     /// Adds a layer even if its name is active.
     pub(super) fn add_again(&mut self, index: usize, enabled_by: EnabledBy) -> Result<(), OutOfMemory> {
-        match self.list.layers[index].manifest.components() {
+        match self.list.layers[index].components() {
             Some(_) => self.add_meta(index, enabled_by),
             None => self.push(index, enabled_by),
         }
     }
 
     fn push(&mut self, index: usize, enabled_by: EnabledBy) -> Result<(), OutOfMemory> {
-        let manifest = &self.list.layers[index].manifest;
+        let manifest = &self.list.layers[index];
         let layer = ActiveLayer { index, enabled_by };
-        self.names.insert(&manifest.name);
-        self.activation.app.try_reserve(1)?;
-        self.activation.app.push(layer);
+        self.active.add(Key::of(&[&manifest.name]), self.activation.app.len())?;
+        self.activation.app.try_push(layer)?;
         if manifest.components().is_none() {
-            self.activation.chain.try_reserve(1)?;
-            self.activation.chain.push(layer);
+            self.activation.chain.try_push(layer)?;
         }
         Ok(())
     }
@@ -116,18 +150,19 @@ impl<'a> Expansion<'a> {
             return Ok(());
         }
         self.metas[root] = Meta::Open;
-        let mut stack = vec![Frame {
+        let mut stack = Vec::new();
+        stack.try_push(Frame {
             index: root,
             next_component: 0,
             complete: true,
             enabled_by,
-        }];
+        })?;
         while let Some(frame) = stack.last_mut() {
-            let components = self.list.layers[frame.index].manifest.components().unwrap_or_default();
+            let components = self.list.layers[frame.index].components().unwrap_or_default();
             if let Some(component) = components.get(frame.next_component) {
                 frame.next_component += 1;
                 if let Some(nested) = self.add_component(frame, component)? {
-                    stack.push(nested);
+                    stack.try_push(nested)?;
                 }
                 continue;
             }
@@ -135,7 +170,7 @@ impl<'a> Expansion<'a> {
             stack.pop();
             self.close(done)?;
             if let Some(outer) = stack.last_mut() {
-                outer.complete &= done.complete || self.list.layers[done.index].manifest.implicit;
+                outer.complete &= done.complete || self.list.layers[done.index].implicit;
             }
         }
         Ok(())
@@ -147,7 +182,7 @@ impl<'a> Expansion<'a> {
             return Ok(());
         }
         self.metas[frame.index] = Meta::Complete;
-        match self.has(&self.list.layers[frame.index].manifest.name) {
+        match self.has(&self.list.layers[frame.index].name) {
             true => Ok(()),
             false => self.push(frame.index, frame.enabled_by),
         }
@@ -155,7 +190,7 @@ impl<'a> Expansion<'a> {
 
     /// Adds one component of a meta-layer, or returns the frame of one that is itself a meta-layer.
     fn add_component(&mut self, outer: &mut Frame, name: &Text) -> Result<Option<Frame>, OutOfMemory> {
-        let Some(index) = self.list.position(name) else {
+        let Some(index) = self.position(name)? else {
             self.journal.note(
                 WARN,
                 format_args!(
@@ -165,10 +200,10 @@ impl<'a> Expansion<'a> {
             outer.complete = false;
             return Ok(None);
         };
-        let component = &self.list.layers[index].manifest;
+        let component = &self.list.layers[index];
         let filters = &self.list.filters;
         if filters.disables(name, component.implicit) && !filters.enables(name) {
-            let meta = &self.list.layers[outer.index].manifest.name;
+            let meta = &self.list.layers[outer.index].name;
             let message = format_args!("Meta Layer \"{meta}\" component layer \"{name}\" disabled.");
             self.journal.note(WARN, message);
             return Ok(None);
@@ -203,10 +238,10 @@ impl<'a> Expansion<'a> {
                 format_args!(
                     "loader_add_meta_layer: Meta-layer {} recursively references itself through its component layers. \
                      Skipping the recursive reference.",
-                    self.list.layers[index].manifest.name
+                    self.list.layers[index].name
                 ),
             ),
-            Meta::Incomplete => outer.complete &= self.list.layers[index].manifest.implicit,
+            Meta::Incomplete => outer.complete &= self.list.layers[index].implicit,
             Meta::Complete => {}
         }
         None

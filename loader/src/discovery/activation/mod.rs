@@ -5,10 +5,11 @@
 //! *chain list* builds call chains; it contains none. Index 0 is nearest the application.
 
 mod expand;
+mod items;
 mod ordered;
 mod usual;
 
-use crate::alloc::OutOfMemory;
+use crate::alloc::{Grow, OutOfMemory};
 use crate::discovery::implicit::ImplicitState;
 use crate::discovery::layers::{DiscoveredLayers, Extent};
 use crate::env::{Environment, Variable};
@@ -57,7 +58,7 @@ pub struct ActiveLayer {
 }
 
 /// The active layers of an instance.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct Activation {
     /// With meta-layers.
     pub app: Vec<ActiveLayer>,
@@ -102,16 +103,25 @@ pub fn extent(named: bool, environment: &Environment<'_>) -> Extent {
 
 /// The implicit layers that are active outside an instance, in discovered order: those whose pre-instance functions are
 /// called (LAY-270, LAY-276). Meta-layers are included, their components only as far as they are active on their own.
-pub fn active_implicit(list: &DiscoveredLayers, environment: &Environment<'_>, journal: &Journal<'_>) -> Vec<usize> {
-    let indices = list.layers.iter().enumerate();
-    let active = indices.filter(|(_, layer)| {
-        layer.manifest.implicit && {
-            let state = ImplicitState::of(&layer.manifest, environment, &list.filters, &[]);
-            state.note(&layer.manifest, journal);
-            state.active
+///
+/// # Errors
+/// Only when memory runs out.
+pub fn active_implicit(
+    list: &DiscoveredLayers,
+    environment: &Environment<'_>,
+    journal: &Journal<'_>,
+) -> Result<Vec<usize>, OutOfMemory> {
+    let mut active = Vec::new();
+    for (index, layer) in list.layers.iter().enumerate() {
+        if layer.implicit {
+            let state = ImplicitState::of(layer, environment, &list.filters, None);
+            state.note(layer, journal);
+            if state.active {
+                active.try_push(index)?;
+            }
         }
-    });
-    active.map(|(index, _)| index).collect()
+    }
+    Ok(active)
 }
 
 /// The layers whose instance extensions are listed when no layer is asked for by name: active implicit ones and the
@@ -121,13 +131,13 @@ pub fn implicit_with_components(
     environment: &Environment<'_>,
     journal: &Journal<'_>,
 ) -> Result<Vec<usize>, OutOfMemory> {
-    let mut expansion = expand::Expansion::new(list, environment, &[], journal);
+    let mut expansion = expand::Expansion::new(list, environment, None, journal)?;
     let mut listed = Vec::new();
-    for index in active_implicit(list, environment, journal) {
+    for index in active_implicit(list, environment, journal)? {
         let known = expansion.app().len();
         expansion.add(index, EnabledBy::Implicit)?;
         let added = &expansion.app()[known..];
-        listed.try_reserve(added.len())?;
+        listed.try_room(added.len())?;
         // A meta-layer stands behind its components in the list, but its own extensions come first.
         for own in [true, false] {
             let part = added.iter().map(|layer| layer.index);
@@ -140,7 +150,7 @@ pub fn implicit_with_components(
 /// Warns about active layers for an older API than the application's (LAY-132).
 pub fn note_older_layers(list: &DiscoveredLayers, activation: &Activation, version: ApiVersion, journal: &Journal<'_>) {
     for layer in &activation.chain {
-        let manifest = &list.layers[layer.index].manifest;
+        let manifest = &list.layers[layer.index];
         let layer_version = manifest.api_version;
         if layer_version.without_patch() < version.without_patch() {
             journal.note(

@@ -1,15 +1,13 @@
 //! The order of a settings file (LAY-154 to LAY-157, APP-252).
 
-use rust_alloc::collections::BTreeSet;
-use rust_alloc::vec::Vec;
-
 use super::expand::Expansion;
+use super::items::Items;
 use super::{Activation, EnabledBy, Request};
 use crate::alloc::OutOfMemory;
 use crate::discovery::implicit::ImplicitState;
-use crate::discovery::layers::Layer;
 use crate::env::Variable;
 use crate::journal::{Journal, LogBits, Raw};
+use crate::manifest::LayerManifest;
 
 const WARN: LogBits = LogBits::WARN.with(LogBits::LAYER);
 
@@ -17,21 +15,19 @@ const WARN: LogBits = LogBits::WARN.with(LogBits::LAYER);
 pub(super) fn activate(request: &Request<'_>, journal: &Journal<'_>) -> Result<Activation, OutOfMemory> {
     let list = request.list;
     let environment = request.environment;
-    let named = environment.items(Variable::InstanceLayers);
-    if let Some(value) = environment.get(Variable::InstanceLayers) {
+    let value = environment.get(Variable::InstanceLayers);
+    let named = Items::of(value.as_deref())?;
+    if let Some(value) = &value {
         journal.note(
             WARN,
-            format_args!(
-                "env var 'VK_INSTANCE_LAYERS' defined and adding layers: {}",
-                Raw(&value)
-            ),
+            format_args!("env var 'VK_INSTANCE_LAYERS' defined and adding layers: {}", Raw(value)),
         );
     }
-    let named: BTreeSet<&[u8]> = named.iter().map(Vec::as_slice).collect();
-    let application: BTreeSet<&[u8]> = request.application.iter().copied().collect();
-    let mut expansion = Expansion::new(list, environment, &list.overriding, journal);
+    let application = Items::these(request.application.iter().copied())?;
+    let mut expansion = Expansion::new(list, environment, Some(&list.overriding), journal)?;
     for (index, layer) in list.layers.iter().enumerate() {
-        if let Some(enabled_by) = reason(layer, request, &named, &application, journal) {
+        let forced_on = list.forced_on.get(index).is_some_and(|&forced_on| forced_on);
+        if let Some(enabled_by) = reason(layer, forced_on, request, &named, &application, journal) {
             expansion.add_again(index, enabled_by)?;
         }
     }
@@ -40,16 +36,16 @@ pub(super) fn activate(request: &Request<'_>, journal: &Journal<'_>) -> Result<A
 
 /// Tests (2) to (7) of LAY-154; layers that are off are not in the list.
 fn reason(
-    layer: &Layer,
+    manifest: &LayerManifest,
+    forced_on: bool,
     request: &Request<'_>,
-    named: &BTreeSet<&[u8]>,
-    application: &BTreeSet<&[u8]>,
+    named: &Items<'_>,
+    application: &Items<'_>,
     journal: &Journal<'_>,
 ) -> Option<EnabledBy> {
     let list = request.list;
-    let manifest = &layer.manifest;
     let name = &manifest.name;
-    if layer.forced_on {
+    if forced_on {
         return Some(EnabledBy::Settings);
     }
     if list.filters.disables_in_settings(name) {
@@ -68,16 +64,16 @@ fn reason(
         );
         return Some(EnabledBy::LayersEnable);
     }
-    if named.contains(name.as_bytes()) {
+    if named.has(name) {
         return Some(EnabledBy::InstanceLayers);
     }
-    if application.contains(name.as_bytes()) {
+    if application.has(name) {
         return Some(EnabledBy::Application);
     }
     if !manifest.implicit {
         return None;
     }
-    let state = ImplicitState::of(manifest, request.environment, &list.filters, &list.overriding);
+    let state = ImplicitState::of(manifest, request.environment, &list.filters, Some(&list.overriding));
     state.note(manifest, journal);
     state.active.then_some(EnabledBy::Implicit)
 }

@@ -30,9 +30,7 @@ fn activate_with(world: &World, settings: Option<&Settings>, application: &[&str
     let lines = Lines::default();
     let activation = activate(&request, &Journal::new(&lines)).unwrap();
     let short = |layers: &[ActiveLayer]| {
-        let names = layers
-            .iter()
-            .map(|layer| list.layers[layer.index].manifest.name.to_string());
+        let names = layers.iter().map(|layer| list.layers[layer.index].name.to_string());
         names
             .map(|name| name.trim_start_matches("VK_LAYER_").to_owned())
             .collect()
@@ -346,8 +344,9 @@ fn lay_270_lay_276_lay_322_without_an_instance() {
     let environment = Environment::new(&variables);
     let lines = Lines::default();
     let journal = Journal::new(&lines);
-    let name = |index: &usize| list.layers[*index].manifest.name.to_string();
+    let name = |index: &usize| list.layers[*index].name.to_string();
     let active: Vec<String> = active_implicit(&list, &environment, &journal)
+        .unwrap()
         .iter()
         .map(name)
         .collect();

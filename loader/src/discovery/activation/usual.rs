@@ -1,9 +1,7 @@
 //! The order without a settings file (LAY-140 to LAY-145, APP-91).
 
-use rust_alloc::collections::BTreeSet;
-use rust_alloc::vec::Vec;
-
 use super::expand::Expansion;
+use super::items::Items;
 use super::{Activation, EnabledBy, Request};
 use crate::alloc::OutOfMemory;
 use crate::discovery::implicit::ImplicitState;
@@ -17,13 +15,16 @@ pub(super) fn activate(request: &Request<'_>, journal: &Journal<'_>) -> Result<A
         environment,
         application,
     } = *request;
-    let named = environment.items(Variable::InstanceLayers);
-    let mut expansion = Expansion::new(list, environment, &list.overriding, journal);
+    let value = environment.get(Variable::InstanceLayers);
+    let named = Items::of(value.as_deref())?;
+    let mut expansion = Expansion::new(list, environment, Some(&list.overriding), journal)?;
     add_implicit(request, &named, &mut expansion, journal)?;
-    add_named(request, &named, &mut expansion, journal)?;
+    if let Some(value) = &value {
+        add_named(value, &named, &mut expansion, journal)?;
+    }
     for (index, layer) in list.layers.iter().enumerate() {
-        let name = &layer.manifest.name;
-        if !layer.manifest.implicit && list.filters.enables(name) && !expansion.has(name) {
+        let name = &layer.name;
+        if !layer.implicit && list.filters.enables(name) && !expansion.has(name) {
             journal.note(
                 LogBits::WARN | LogBits::LAYER,
                 format_args!("Layer \"{name}\" forced enabled due to env var 'VK_LOADER_LAYERS_ENABLE'"),
@@ -31,27 +32,27 @@ pub(super) fn activate(request: &Request<'_>, journal: &Journal<'_>) -> Result<A
             expansion.add(index, EnabledBy::LayersEnable)?;
         }
     }
-    for index in application.iter().filter_map(|name| list.position(name)) {
-        expansion.add(index, EnabledBy::Application)?;
+    for name in application {
+        if let Some(index) = expansion.position(name)? {
+            expansion.add(index, EnabledBy::Application)?;
+        }
     }
     Ok(expansion.finish())
 }
 
 fn add_implicit<'a>(
     request: &Request<'a>,
-    named: &[Vec<u8>],
+    named: &Items<'_>,
     expansion: &mut Expansion<'a>,
     journal: &Journal<'_>,
 ) -> Result<(), OutOfMemory> {
     let list = request.list;
-    let named: BTreeSet<&[u8]> = named.iter().map(Vec::as_slice).collect();
-    for (index, layer) in list.layers.iter().enumerate() {
-        let manifest = &layer.manifest;
+    for (index, manifest) in list.layers.iter().enumerate() {
         // A layer named in the variable is placed where the variable says.
-        if !manifest.implicit || named.contains(manifest.name.as_bytes()) {
+        if !manifest.implicit || named.has(&manifest.name) {
             continue;
         }
-        let state = ImplicitState::of(manifest, request.environment, &list.filters, &list.overriding);
+        let state = ImplicitState::of(manifest, request.environment, &list.filters, Some(&list.overriding));
         state.note(manifest, journal);
         if state.active {
             expansion.add(index, EnabledBy::Implicit)?;
@@ -61,23 +62,20 @@ fn add_implicit<'a>(
 }
 
 fn add_named(
-    request: &Request<'_>,
-    named: &[Vec<u8>],
+    value: &[u8],
+    named: &Items<'_>,
     expansion: &mut Expansion<'_>,
     journal: &Journal<'_>,
 ) -> Result<(), OutOfMemory> {
-    let Some(value) = request.environment.get(Variable::InstanceLayers) else {
-        return Ok(());
-    };
     journal.note(
         LogBits::WARN | LogBits::LAYER,
         format_args!(
             "env var 'VK_INSTANCE_LAYERS' defined and adding layers \"{}\"",
-            Raw(&value)
+            Raw(value)
         ),
     );
-    for name in named {
-        match request.list.position(name) {
+    for name in named.iter() {
+        match expansion.position(name)? {
             Some(index) => expansion.add(index, EnabledBy::InstanceLayers)?,
             None => journal.note(
                 LogBits::ERROR | LogBits::LAYER,

@@ -1,10 +1,9 @@
 //! Layers that the settings file lists (LAY-150 to LAY-153, APP-250 to APP-254).
 
-use rust_alloc::collections::BTreeSet;
 use rust_alloc::vec::Vec;
 
-use super::{DiscoveredLayers, Layer, decide, drop_where};
-use crate::alloc::OutOfMemory;
+use super::{DiscoveredLayers, decide, drop_where};
+use crate::alloc::{Grow, Index, Key, OutOfMemory, reserve};
 use crate::journal::reason::{FileKind, FileReason, LayerListReason};
 use crate::journal::{Decision, Journal, Reason, Source, Subject, Verdict};
 use crate::manifest::layer::read_layer_manifest;
@@ -14,15 +13,63 @@ use crate::settings::{Control, LayerEntry};
 /// The layers of the entries, in their order, and the place where layers that are not listed go.
 #[derive(Debug, Default)]
 pub(super) struct Listed {
-    layers: Vec<Layer>,
+    layers: Vec<LayerManifest>,
+    forced_on: Vec<bool>,
+    /// Finds layers by name and library.
+    known: Index,
     unordered_at: Option<usize>,
 }
 
 impl Listed {
     /// Whether any of them may have layers as components that are not listed (LAY-152).
     pub(super) fn has_meta(&self) -> bool {
-        self.layers.iter().any(|layer| layer.manifest.components().is_some())
+        self.layers.iter().any(|layer| layer.components().is_some())
     }
+
+    /// Reads the manifest of one entry.
+    fn add(&mut self, entry: &LayerEntry, journal: &mut Journal<'_>) -> Result<(), OutOfMemory> {
+        if !has_json_name(&entry.path) {
+            journal.decide(Decision {
+                subject: Subject::LayerManifest,
+                name: entry.path.clone(),
+                path: Text::default(),
+                verdict: Verdict::Dropped(FileReason::NotJsonName(FileKind::Layer).into()),
+                source: Source::Settings,
+            });
+            return Ok(());
+        }
+        let mut found = Vec::new();
+        read_layer_manifest(&entry.path, Source::Settings, entry.implicit, &mut found, journal)?;
+        for manifest in found {
+            let key = Key::of(&[&manifest.name, library(&manifest)]);
+            match self.refusal(&manifest, key, entry) {
+                Some(reason) => decide(&manifest, Verdict::Dropped(reason), journal),
+                None => {
+                    self.known.add(key, self.layers.len())?;
+                    self.layers.try_push(manifest)?;
+                    self.forced_on.try_push(entry.control == Control::On)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn refusal(&self, manifest: &LayerManifest, key: Key, entry: &LayerEntry) -> Option<Reason> {
+        if manifest.name != entry.name {
+            return Some(LayerListReason::NotListedInSettings.into());
+        }
+        let same = |place: usize| {
+            let known = &self.layers[place];
+            known.name == manifest.name && known.library_path() == manifest.library_path()
+        };
+        let known = self.known.find(key, same);
+        known.is_some().then_some(LayerListReason::ListedTwice.into())
+    }
+}
+
+/// The path of a layer's library; a meta-layer has none.
+fn library(manifest: &LayerManifest) -> &[u8] {
+    manifest.library_path().map_or(b"", |path| path.as_bytes())
 }
 
 /// Reads the manifests of all entries that are not off.
@@ -32,46 +79,11 @@ pub(super) fn read(entries: &[LayerEntry], journal: &mut Journal<'_>) -> Result<
         match entry.control {
             Control::Off => {}
             Control::Unordered => listed.unordered_at = listed.unordered_at.or(Some(listed.layers.len())),
-            Control::On | Control::Auto => read_entry(entry, &mut listed.layers, journal)?,
+            Control::On | Control::Auto => listed.add(entry, journal)?,
         }
+        reserve::check()?;
     }
     Ok(listed)
-}
-
-fn read_entry(entry: &LayerEntry, layers: &mut Vec<Layer>, journal: &mut Journal<'_>) -> Result<(), OutOfMemory> {
-    if !has_json_name(&entry.path) {
-        journal.decide(Decision {
-            subject: Subject::LayerManifest,
-            name: entry.path.clone(),
-            path: Text::default(),
-            verdict: Verdict::Dropped(FileReason::NotJsonName(FileKind::Layer).into()),
-            source: Source::Settings,
-        });
-        return Ok(());
-    }
-    for manifest in read_layer_manifest(&entry.path, Source::Settings, entry.implicit, journal)? {
-        match refusal(&manifest, entry, layers) {
-            Some(reason) => decide(&manifest, Verdict::Dropped(reason), journal),
-            None => {
-                layers.try_reserve(1)?;
-                layers.push(Layer {
-                    manifest,
-                    forced_on: entry.control == Control::On,
-                });
-            }
-        }
-    }
-    Ok(())
-}
-
-fn refusal(manifest: &LayerManifest, entry: &LayerEntry, layers: &[Layer]) -> Option<Reason> {
-    if manifest.name != entry.name {
-        return Some(LayerListReason::NotListedInSettings.into());
-    }
-    let same = |known: &Layer| {
-        known.manifest.name == manifest.name && known.manifest.library_path() == manifest.library_path()
-    };
-    layers.iter().any(same).then_some(LayerListReason::ListedTwice.into())
 }
 
 /// Puts the layers of the usual scan at the marker, without those that any entry names.
@@ -80,37 +92,62 @@ pub(super) fn combine(
     listed: Listed,
     regular: DiscoveredLayers,
     journal: &mut Journal<'_>,
-) -> DiscoveredLayers {
-    let named = entries.iter().filter(|entry| entry.control != Control::Unordered);
-    let names: BTreeSet<&Text> = named.map(|entry| &entry.name).collect();
-    let mut unlisted: Vec<LayerManifest> = regular.layers.into_iter().map(|layer| layer.manifest).collect();
-    drop_where(&mut unlisted, journal, |layer| {
-        names
-            .contains(&layer.name)
-            .then_some(LayerListReason::ListedInSettings.into())
-    });
-    let unlisted = unlisted.into_iter().map(|manifest| Layer {
-        manifest,
-        forced_on: false,
-    });
+) -> Result<DiscoveredLayers, OutOfMemory> {
+    let mut unlisted = regular.layers;
+    if !unlisted.is_empty() {
+        drop_named(entries, &mut unlisted, journal)?;
+    }
     let Listed {
         mut layers,
+        mut forced_on,
         unordered_at,
+        known: _,
     } = listed;
+    // Where there is no marker there is no layer that is not listed.
     let at = unordered_at.unwrap_or(layers.len());
-    layers.splice(at..at, unlisted);
+    let behind = layers.len() - at;
+    layers.try_room(unlisted.len())?;
+    forced_on.try_room(unlisted.len())?;
+    layers.append(&mut unlisted);
+    layers[at..].rotate_left(behind);
+    forced_on.resize(layers.len(), false);
+    forced_on[at..].rotate_left(behind);
     // Without the override layer itself nothing says what it lists.
-    let overriding = match layers.iter().any(|layer| layer.manifest.is_override()) {
-        true => regular.overriding,
-        false => Vec::new(),
-    };
-    let off = entries.iter().filter(|entry| entry.control == Control::Off);
-    DiscoveredLayers {
+    let is_overridden = layers.iter().any(LayerManifest::is_override);
+    let mut off = Vec::new();
+    for entry in entries.iter().filter(|entry| entry.control == Control::Off) {
+        off.try_push(Text::try_new(&entry.name)?)?;
+    }
+    Ok(DiscoveredLayers {
         layers,
+        forced_on,
         ordered_by_settings: true,
         without_explicit: regular.without_explicit,
-        off: off.map(|entry| entry.name.clone()).collect(),
-        overriding,
+        off,
+        overriding: if is_overridden {
+            regular.overriding
+        } else {
+            Default::default()
+        },
         filters: regular.filters,
+    })
+}
+
+/// Drops the layers that any entry names.
+fn drop_named(
+    entries: &[LayerEntry],
+    layers: &mut Vec<LayerManifest>,
+    journal: &mut Journal<'_>,
+) -> Result<(), OutOfMemory> {
+    let mut named = Index::with_room(entries.len())?;
+    for (place, entry) in entries.iter().enumerate() {
+        if entry.control != Control::Unordered {
+            named.add(Key::of(&[&entry.name]), place)?;
+        }
     }
+    drop_where(layers, journal, |layer| {
+        let entry = named.find(Key::of(&[&layer.name]), |place| entries[place].name == layer.name);
+        entry.is_some().then_some(LayerListReason::ListedInSettings.into())
+    });
+    Ok(())
 }

@@ -4,11 +4,17 @@
 //! of them nor many that share components cost more than one visit each.
 
 use super::decide;
+use crate::alloc::{Grow, Index, Key, OutOfMemory};
 use crate::journal::reason::LayerListReason;
 use crate::journal::{Journal, LogBits, Verdict};
-use crate::manifest::layer::{DeviceExtension, InstanceExtension};
+use crate::manifest::layer::{DeviceExtension, InstanceExtension, LayerBody};
 use crate::manifest::{LayerManifest, Text};
+use core::mem::take;
 use rust_alloc::vec::Vec;
+
+/// Extensions of components that are looked at for all meta-layers together. Where meta-layers contain each other, each
+/// could take over all that those below it have.
+const MAX_TAKEN_OVER: usize = 65536;
 
 /// What is known about a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,91 +43,238 @@ enum Step {
 }
 
 /// Removes meta-layers that cannot work, and completes the extensions of the others by those of their components.
-pub(super) fn validate(layers: &mut Vec<LayerManifest>, journal: &mut Journal<'_>) {
-    let mut states = vec![State::Unseen; layers.len()];
-    for layer in 0..layers.len() {
-        if layers[layer].components().is_some() && states[layer] == State::Unseen {
-            visit(layer, layers, &mut states, journal);
-        }
+///
+/// # Errors
+/// Only when memory runs out.
+pub(super) fn validate(layers: &mut Vec<LayerManifest>, journal: &mut Journal<'_>) -> Result<(), OutOfMemory> {
+    if layers.iter().all(|layer| layer.components().is_none()) {
+        return Ok(());
     }
-    let mut states = states.into_iter();
-    layers.retain(|_| states.next() != Some(State::Invalid));
-}
-
-fn visit(root: usize, layers: &mut [LayerManifest], states: &mut [State], journal: &mut Journal<'_>) {
-    let mut path = vec![Visit {
-        layer: root,
-        next_component: 0,
-    }];
-    states[root] = State::Open;
-    while let Some(top) = path.last_mut() {
-        let layer = top.layer;
-        let components = layers[layer].components().unwrap_or_default();
-        let Some(component) = components.get(top.next_component) else {
-            accept(layer, layers, states, journal);
-            path.pop();
-            continue;
-        };
-        match check(layer, top.next_component, component, layers, states) {
-            Step::Next => top.next_component += 1,
-            Step::Enter(nested) => {
-                states[nested] = State::Open;
-                path.push(Visit {
-                    layer: nested,
-                    next_component: 0,
-                });
-            }
-            Step::Invalid(reason) => {
-                reject(layer, reason, layers, states, journal);
-                path.pop();
-                reject_path(&mut path, layer, layers, states, journal);
-            }
-        }
-    }
-}
-
-/// A meta-layer that failed takes those that contain it along.
-fn reject_path(
-    path: &mut Vec<Visit>,
-    mut failed: usize,
-    layers: &[LayerManifest],
-    states: &mut [State],
-    journal: &mut Journal<'_>,
-) {
-    while let Some(Visit { layer, .. }) = path.pop() {
-        let component = layers[failed].name.clone();
-        let reason = LayerListReason::ComponentInvalid { component };
-        reject(layer, reason, layers, states, journal);
-        failed = layer;
-    }
-}
-
-/// The tests of LAY-161, in their order.
-fn check(layer: usize, index: usize, component: &Text, layers: &[LayerManifest], states: &[State]) -> Step {
-    let present = |&found: &usize| layers[found].name == *component && states[found] != State::Invalid;
-    let Some(found) = (0..layers.len()).find(present) else {
-        return Step::Invalid(LayerListReason::ComponentMissing {
-            component: component.clone(),
-            index,
-        });
+    let mut states = Vec::new();
+    states.try_exact_room(layers.len())?;
+    states.resize(layers.len(), State::Unseen);
+    let mut validation = Validation {
+        names: ByName::of(layers)?,
+        layers,
+        states,
+        left: MAX_TAKEN_OVER,
     };
-    let (version, component_version) = (feature(&layers[layer]), feature(&layers[found]));
-    if component_version < version {
-        return Step::Invalid(LayerListReason::ComponentOlder {
-            version,
-            index,
-            component_version,
-        });
+    for layer in 0..validation.layers.len() {
+        if validation.layers[layer].components().is_some() && validation.states[layer] == State::Unseen {
+            validation.visit(layer, journal)?;
+        }
     }
-    if layers[found].name == layers[layer].name {
-        return Step::Invalid(LayerListReason::ListsItself { index });
+    let mut states = validation.states.into_iter();
+    layers.retain(|_| states.next() != Some(State::Invalid));
+    Ok(())
+}
+
+/// The layers of each name, in their order.
+struct ByName {
+    /// Leads to the last layer of a name, which stands for the name.
+    last: Index,
+    /// For that one the first of the name that may be valid.
+    first: Vec<Option<usize>>,
+    /// The next one of the same name.
+    next: Vec<Option<usize>>,
+}
+
+impl ByName {
+    fn of(layers: &[LayerManifest]) -> Result<Self, OutOfMemory> {
+        let mut names = Self {
+            last: Index::with_room(layers.len())?,
+            first: Vec::new(),
+            next: Vec::new(),
+        };
+        for links in [&mut names.first, &mut names.next] {
+            links.try_exact_room(layers.len())?;
+            links.resize(layers.len(), None);
+        }
+        for (place, layer) in layers.iter().enumerate().rev() {
+            let key = Key::of(&[&layer.name]);
+            let last = match names.last.find(key, |known| layers[known].name == layer.name) {
+                Some(last) => last,
+                None => {
+                    names.last.add(key, place)?;
+                    place
+                }
+            };
+            names.next[place] = names.first[last].replace(place);
+        }
+        Ok(names)
     }
-    match (layers[found].components(), states[found]) {
-        (None, _) | (_, State::Valid | State::Invalid) => Step::Next,
-        (_, State::Unseen) => Step::Enter(found),
-        (_, State::Open) => Step::Invalid(LayerListReason::Recursive {
-            component: component.clone(),
-        }),
+}
+
+struct Validation<'l> {
+    layers: &'l mut [LayerManifest],
+    states: Vec<State>,
+    names: ByName,
+    /// How many more extensions of components may be looked at.
+    left: usize,
+}
+
+impl Validation<'_> {
+    fn visit(&mut self, root: usize, journal: &mut Journal<'_>) -> Result<(), OutOfMemory> {
+        let mut path = Vec::new();
+        path.try_push(Visit {
+            layer: root,
+            next_component: 0,
+        })?;
+        self.states[root] = State::Open;
+        while let Some(top) = path.last_mut() {
+            let layer = top.layer;
+            if self.layers[layer].components().unwrap_or_default().len() == top.next_component {
+                self.accept(layer, journal)?;
+                path.pop();
+                continue;
+            }
+            match self.check(layer, top.next_component) {
+                Step::Next => top.next_component += 1,
+                Step::Enter(nested) => {
+                    self.states[nested] = State::Open;
+                    path.try_push(Visit {
+                        layer: nested,
+                        next_component: 0,
+                    })?;
+                }
+                Step::Invalid(reason) => {
+                    self.reject(layer, reason, journal);
+                    path.pop();
+                    self.reject_path(&mut path, layer, journal);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A meta-layer that failed takes those that contain it along.
+    fn reject_path(&mut self, path: &mut Vec<Visit>, mut failed: usize, journal: &mut Journal<'_>) {
+        while let Some(Visit { layer, .. }) = path.pop() {
+            let component = self.layers[failed].name.clone();
+            self.reject(layer, LayerListReason::ComponentInvalid { component }, journal);
+            failed = layer;
+        }
+    }
+
+    /// The first layer of a name that is not invalid.
+    fn present(names: &mut ByName, states: &[State], layers: &[LayerManifest], name: &Text) -> Option<usize> {
+        let last = names.last.find(Key::of(&[name]), |known| layers[known].name == *name)?;
+        let mut first = names.first[last];
+        // What is invalid stays so, and is passed once.
+        while let Some(place) = first.filter(|&place| states[place] == State::Invalid) {
+            first = names.next[place];
+        }
+        names.first[last] = first;
+        first
+    }
+
+    /// The tests of LAY-161, in their order.
+    fn check(&mut self, layer: usize, index: usize) -> Step {
+        let layers = &*self.layers;
+        let component = &layers[layer].components().unwrap_or_default()[index];
+        let Some(found) = Self::present(&mut self.names, &self.states, layers, component) else {
+            return Step::Invalid(LayerListReason::ComponentMissing {
+                component: component.clone(),
+                index,
+            });
+        };
+        let (version, component_version) = (feature(&layers[layer]), feature(&layers[found]));
+        if component_version < version {
+            return Step::Invalid(LayerListReason::ComponentOlder {
+                version,
+                index,
+                component_version,
+            });
+        }
+        if layers[found].name == layers[layer].name {
+            return Step::Invalid(LayerListReason::ListsItself { index });
+        }
+        match (layers[found].components(), self.states[found]) {
+            (None, _) | (_, State::Valid | State::Invalid) => Step::Next,
+            (_, State::Unseen) => Step::Enter(found),
+            (_, State::Open) => Step::Invalid(LayerListReason::Recursive {
+                component: component.clone(),
+            }),
+        }
+    }
+
+    fn reject(&mut self, layer: usize, reason: LayerListReason, journal: &mut Journal<'_>) {
+        self.states[layer] = State::Invalid;
+        decide(&self.layers[layer], Verdict::Dropped(reason.into()), journal);
+        journal.note(
+            LogBits::DEBUG,
+            format_args!(
+                "Removing meta-layer {} from instance layer list since it appears invalid.",
+                self.layers[layer].name
+            ),
+        );
+    }
+
+    /// All components of a meta-layer have passed.
+    fn accept(&mut self, layer: usize, journal: &Journal<'_>) -> Result<(), OutOfMemory> {
+        self.states[layer] = State::Valid;
+        // Taken out for as long as the layer changes.
+        let LayerBody::Components(components) = &mut self.layers[layer].body else {
+            return Ok(());
+        };
+        let components = take(components);
+        let taken_over = self.take_over(layer, &components, journal);
+        let name = &self.layers[layer].name;
+        journal.note(
+            LogBits::INFO | LogBits::LAYER,
+            format_args!(
+                "Meta-layer \"{name}\" all {} component layers appear to be valid.",
+                components.len()
+            ),
+        );
+        for (index, component) in components.iter().enumerate() {
+            journal.note(LogBits::LAYER, format_args!("  [{index}] {component}"));
+        }
+        self.layers[layer].body = LayerBody::Components(components);
+        taken_over
+    }
+
+    /// Adds the extensions of the components to those of a meta-layer.
+    fn take_over(&mut self, layer: usize, components: &[Text], journal: &Journal<'_>) -> Result<(), OutOfMemory> {
+        let mut instance = index_of(&self.layers[layer].instance_extensions)?;
+        let mut device = index_of(&self.layers[layer].device_extensions)?;
+        for component in components {
+            let Some(found) = Self::present(&mut self.names, &self.states, self.layers, component) else {
+                continue;
+            };
+            // A layer that has the meta-layer's own name did not pass.
+            let Ok([meta, part]) = self.layers.get_disjoint_mut([layer, found]) else {
+                continue;
+            };
+            if part.components().is_some() {
+                journal.note(
+                    LogBits::INFO,
+                    format_args!(
+                        "verify_meta_layer_component_layers: Adding meta-layer {} which also contains meta-layer \
+                         {component}",
+                        meta.name
+                    ),
+                );
+            }
+            let told = |kind: &str, extension: &Text| {
+                journal.note(
+                    LogBits::DEBUG,
+                    format_args!(
+                        "Meta-layer {} component layer {} adding {kind} extension {extension}",
+                        meta.name, part.name
+                    ),
+                );
+            };
+            let (own, left) = (&mut meta.instance_extensions, &mut self.left);
+            add_missing(own, &mut instance, &part.instance_extensions, left, |name| {
+                told("instance", name)
+            })?;
+            let own = &mut meta.device_extensions;
+            add_missing(own, &mut device, &part.device_extensions, left, |name| {
+                told("device", name)
+            })?;
+        }
+        Ok(())
     }
 }
 
@@ -130,97 +283,70 @@ fn feature(layer: &LayerManifest) -> (u32, u32) {
     (layer.api_version.major(), layer.api_version.minor())
 }
 
-fn reject(
-    layer: usize,
-    reason: LayerListReason,
-    layers: &[LayerManifest],
-    states: &mut [State],
-    journal: &mut Journal<'_>,
-) {
-    states[layer] = State::Invalid;
-    decide(&layers[layer], Verdict::Dropped(reason.into()), journal);
-    journal.note(
-        LogBits::DEBUG,
-        format_args!(
-            "Removing meta-layer {} from instance layer list since it appears invalid.",
-            layers[layer].name
-        ),
-    );
+/// An extension of a layer.
+trait Extension: Sized {
+    fn name(&self) -> &Text;
+
+    /// What a meta-layer gets of it.
+    fn taken_over(&self) -> Result<Self, OutOfMemory>;
 }
 
-/// All components of a meta-layer have passed.
-fn accept(layer: usize, layers: &mut [LayerManifest], states: &mut [State], journal: &Journal<'_>) {
-    states[layer] = State::Valid;
-    let name = layers[layer].name.clone();
-    let components = layers[layer].components().unwrap_or_default().to_vec();
-    for component in &components {
-        let present = |&found: &usize| layers[found].name == *component && states[found] != State::Invalid;
-        let Some(found) = (0..layers.len()).find(present) else {
-            continue;
-        };
-        if layers[found].components().is_some() {
-            journal.note(
-                LogBits::INFO,
-                format_args!(
-                    "verify_meta_layer_component_layers: Adding meta-layer {name} which also contains meta-layer \
-                     {component}"
-                ),
-            );
-        }
-        add_instance_extensions(layer, found, layers, journal);
-        add_device_extensions(layer, found, layers, journal);
+impl Extension for InstanceExtension {
+    fn name(&self) -> &Text {
+        &self.name
     }
-    journal.note(
-        LogBits::INFO | LogBits::LAYER,
-        format_args!(
-            "Meta-layer \"{name}\" all {} component layers appear to be valid.",
-            components.len()
-        ),
-    );
-    for (index, component) in components.iter().enumerate() {
-        journal.note(LogBits::LAYER, format_args!("  [{index}] {component}"));
+
+    fn taken_over(&self) -> Result<Self, OutOfMemory> {
+        Ok(Self {
+            name: Text::try_new(&self.name)?,
+            spec_version: self.spec_version,
+        })
     }
 }
 
-fn add_instance_extensions(layer: usize, component: usize, layers: &mut [LayerManifest], journal: &Journal<'_>) {
-    let added: Vec<InstanceExtension> = layers[component].instance_extensions.clone();
-    for extension in added {
-        note_extension("instance", &layers[layer], &layers[component], &extension.name, journal);
-        let known = &mut layers[layer].instance_extensions;
-        if known.iter().all(|known| known.name != extension.name) {
-            known.push(extension);
-        }
+impl Extension for DeviceExtension {
+    fn name(&self) -> &Text {
+        &self.name
     }
-}
 
-fn add_device_extensions(layer: usize, component: usize, layers: &mut [LayerManifest], journal: &Journal<'_>) {
-    let added: Vec<DeviceExtension> = layers[component].device_extensions.clone();
-    for extension in added {
-        note_extension("device", &layers[layer], &layers[component], &extension.name, journal);
-        let known = &mut layers[layer].device_extensions;
-        if known.iter().all(|known| known.name != extension.name) {
+    fn taken_over(&self) -> Result<Self, OutOfMemory> {
+        Ok(Self {
+            name: Text::try_new(&self.name)?,
+            spec_version: self.spec_version,
             // Unknown commands are looked up in the layer that adds them, never in one that stands for it.
-            let entrypoints = Vec::new();
-            known.push(DeviceExtension {
-                entrypoints,
-                ..extension
-            });
-        }
+            entrypoints: Vec::new(),
+        })
     }
 }
 
-fn note_extension(
-    kind: &str,
-    layer: &LayerManifest,
-    component: &LayerManifest,
-    extension: &Text,
-    journal: &Journal<'_>,
-) {
-    journal.note(
-        LogBits::DEBUG,
-        format_args!(
-            "Meta-layer {} component layer {} adding {kind} extension {extension}",
-            layer.name, component.name
-        ),
-    );
+fn index_of(extensions: &[impl Extension]) -> Result<Index, OutOfMemory> {
+    let mut index = Index::default();
+    for (place, extension) in extensions.iter().enumerate() {
+        index.add(Key::of(&[extension.name()]), place)?;
+    }
+    Ok(index)
+}
+
+/// Adds what is not there yet, for as long as `left` allows to look.
+fn add_missing<E: Extension>(
+    own: &mut Vec<E>,
+    known: &mut Index,
+    added: &[E],
+    left: &mut usize,
+    tell: impl Fn(&Text),
+) -> Result<(), OutOfMemory> {
+    for extension in added {
+        let Some(rest) = left.checked_sub(1) else {
+            return Ok(());
+        };
+        *left = rest;
+        let name = extension.name();
+        tell(name);
+        let key = Key::of(&[name]);
+        if known.find(key, |place| own[place].name() == name).is_none() {
+            known.add(key, own.len())?;
+            own.try_push(extension.taken_over()?)?;
+        }
+    }
+    Ok(())
 }

@@ -9,12 +9,12 @@ mod overriding;
 mod regular;
 
 use super::search::Search;
-use super::{Executable, activation};
+use super::{Executable, activation, note_truncated};
 use crate::alloc::OutOfMemory;
 use crate::env::Environment;
 use crate::env::layer_filters::LayerFilters;
 use crate::journal::{Decision, Journal, Reason, Subject, Verdict};
-use crate::manifest::{LayerManifest, Text};
+use crate::manifest::{LayerManifest, Names, Text};
 use crate::settings::{Control, Settings};
 use rust_alloc::vec::Vec;
 
@@ -50,20 +50,14 @@ pub fn discover(
     found
 }
 
-/// A layer that can be enumerated and enabled.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Layer {
-    /// What its manifest says. The extensions of a valid meta-layer include those of its components (LAY-164).
-    pub manifest: LayerManifest,
-    /// The settings file enables it, whatever else is said about it.
-    pub forced_on: bool,
-}
-
 /// The layers of one scan.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct DiscoveredLayers {
-    /// The layers, in the order in which they are enumerated.
-    pub layers: Vec<Layer>,
+    /// The layers that can be enumerated and enabled, in the order in which they are enumerated. The extensions of a valid
+    /// meta-layer include those of its components (LAY-164).
+    pub layers: Vec<LayerManifest>,
+    /// Which of them the settings file enables, whatever else is said about them; empty where there is none.
+    pub forced_on: Vec<bool>,
     /// Whether that order is also the order of the chain (LAY-154).
     pub ordered_by_settings: bool,
     /// Explicit layers may be there that were not looked for ([`Extent::Implicit`]).
@@ -71,7 +65,7 @@ pub struct DiscoveredLayers {
     /// Names of layers that the settings file switches off (APP-68). They are not among the layers.
     pub off: Vec<Text>,
     /// The components of the active override layer, empty when there is none (LAY-130 step 5).
-    pub overriding: Vec<Text>,
+    pub overriding: Names,
     /// The filters at the time of the scan.
     pub filters: LayerFilters,
 }
@@ -84,7 +78,7 @@ impl DiscoveredLayers {
 
     /// The layers in the order in which they are enumerated (LAY-320).
     pub fn reported(&self) -> impl ExactSizeIterator<Item = &LayerManifest> {
-        self.layers.iter().map(|layer| &layer.manifest)
+        self.layers.iter()
     }
 
     /// Whether an application may name this layer (LAY-144).
@@ -99,7 +93,14 @@ impl DiscoveredLayers {
 
     /// The implicit layers that are active outside an instance, in discovered order: those whose pre-instance functions
     /// are called (LAY-270, LAY-276). Their places in [`DiscoveredLayers::layers`].
-    pub fn active_implicit(&self, environment: &Environment<'_>, journal: &Journal<'_>) -> Vec<usize> {
+    ///
+    /// # Errors
+    /// Only when memory runs out.
+    pub fn active_implicit(
+        &self,
+        environment: &Environment<'_>,
+        journal: &Journal<'_>,
+    ) -> Result<Vec<usize>, OutOfMemory> {
         activation::active_implicit(self, environment, journal)
     }
 
@@ -118,12 +119,12 @@ impl DiscoveredLayers {
 
     /// The layers in these places.
     pub fn at<'a>(&'a self, places: &'a [usize]) -> impl Iterator<Item = &'a LayerManifest> {
-        places.iter().map(|&index| &self.layers[index].manifest)
+        places.iter().map(|&index| &self.layers[index])
     }
 
     /// The place in [`DiscoveredLayers::layers`] of the first layer of that exact name.
     pub fn position(&self, name: &[u8]) -> Option<usize> {
-        self.layers.iter().position(|layer| layer.manifest.name == *name)
+        self.layers.iter().position(|layer| layer.name == *name)
     }
 }
 
@@ -150,6 +151,9 @@ impl LayerScan<'_> {
 
     fn scan(&self, extent: Extent, journal: &mut Journal<'_>) -> Result<DiscoveredLayers, OutOfMemory> {
         let filters = LayerFilters::read(self.search.environment());
+        filters
+            .truncated()
+            .for_each(|variable| note_truncated(variable, journal));
         let entries = self.settings.and_then(|settings| settings.layers.as_deref());
         let list = match entries {
             None => self.regular(extent, filters, journal)?,
@@ -163,11 +167,11 @@ impl LayerScan<'_> {
                         ..DiscoveredLayers::default()
                     },
                 };
-                listed::combine(entries, listed, regular, journal)
+                listed::combine(entries, listed, regular, journal)?
             }
         };
         for layer in &list.layers {
-            journal.keep(|| decision(&layer.manifest, Verdict::Kept));
+            journal.keep(|| decision(layer, Verdict::Kept));
         }
         Ok(list)
     }

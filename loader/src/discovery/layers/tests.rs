@@ -40,7 +40,7 @@ fn lay_31_lay_32_first_of_each_name_is_kept() {
     world.explicit("c", "VK_LAYER_X", "");
     let list = world.scan();
     assert_eq!(names(&list), ["VK_LAYER_x", "VK_LAYER_X"]);
-    assert_eq!(list.layers[0].manifest.manifest, kept);
+    assert_eq!(list.layers[0].manifest, kept);
     for path in dropped {
         let line = format!("Removing layer VK_LAYER_x ({path}) because it is a duplicate of VK_LAYER_x ({kept})");
         assert!(world.lines.has(WARN, &line));
@@ -191,7 +191,7 @@ fn lay_171_to_lay_173_bi_37_which_override_layer() {
         let found = list
             .layers
             .iter()
-            .map(|layer| layer.manifest.manifest.clone())
+            .map(|layer| layer.manifest.clone())
             .collect::<Vec<_>>();
         let expected: Vec<Text> = expected
             .iter()
@@ -218,7 +218,7 @@ fn lay_64_lay_175_lay_176_override_paths() {
     );
     let list = world.scan();
     assert_eq!(names(&list), [OVERRIDE, "VK_LAYER_special"]);
-    assert!(!list.layers[1].manifest.implicit);
+    assert!(!list.layers[1].implicit);
     let explicit = world.scratch.path("explicit");
     let line = format!(
         "Ignoring VK_LAYER_PATH. The Override layer is active and has override paths set, which takes priority. \
@@ -293,9 +293,9 @@ fn lay_150_lay_152_lay_153_layers_of_the_settings_file() {
     ];
     let list = world.scan_with(Some(&settings(&entries)));
     assert_eq!(names(&list), ["VK_LAYER_e1", "VK_LAYER_e1", "VK_LAYER_i1"]);
-    let forced: Vec<bool> = list.layers.iter().map(|layer| layer.forced_on).collect();
-    assert_eq!(forced, [true, true, false]);
-    assert!(list.ordered_by_settings && list.layers[2].manifest.implicit);
+    let forced = &list.forced_on;
+    assert_eq!(*forced, [true, true, false]);
+    assert!(list.ordered_by_settings && list.layers[2].implicit);
     assert_eq!(list.off, [Text::from("VK_LAYER_i2")]);
     assert!(
         !world.lines.has(LogBits::LAYER, "Searching for"),
@@ -311,7 +311,7 @@ fn lay_130_lay_152_a_listed_override_layer_makes_nothing_active() {
     let marker = entry(Control::Unordered, "", &Text::default());
     let off = entry(Control::Off, OVERRIDE, &"/none.json".into());
     let overriding = |entries: &[LayerEntry]| world.scan_with(Some(&settings(entries))).overriding;
-    assert_eq!(overriding(core::slice::from_ref(&marker)), ["VK_LAYER_a"]);
+    assert_eq!(*overriding(core::slice::from_ref(&marker)), [Text::from("VK_LAYER_a")]);
     assert!(overriding(&[marker, off]).is_empty());
 }
 

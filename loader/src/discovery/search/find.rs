@@ -3,14 +3,14 @@
 use rust_alloc::vec::Vec;
 
 use super::{ManifestKind, Paths, Place};
-use crate::alloc::OutOfMemory;
+use crate::alloc::{Grow, OutOfMemory};
 use crate::disk::{Evidence, Folder};
 use crate::journal::{Journal, LogBits, Raw, Source};
-use crate::manifest::{Text, has_json_name, try_join};
+use crate::manifest::{Text, has_json_name, join};
 use crate::os::Errno;
 
 /// A manifest file that was found, or that somebody named.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Found {
     /// Its path, as assembled.
     pub path: Text,
@@ -34,10 +34,9 @@ pub fn find(kind: ManifestKind, places: &Paths, journal: &Journal<'_>) -> Result
     for place in places.iter() {
         match place.is_file() {
             true => {
-                found.try_reserve(1)?;
                 let path = Text::try_new(place.path)?;
                 let source = place.source;
-                found.push(Found { path, source });
+                found.try_push(Found { path, source })?;
             }
             false => add_files_in(place, category, &mut found, journal)?,
         }
@@ -75,10 +74,9 @@ fn add_files_in(
     let known = found.len();
     let read = entries.names(|name| {
         if has_json_name(name) {
-            found.try_reserve(1)?;
-            let path = try_join(folder.path, name)?;
+            let path = join(folder.path, name)?;
             let source = folder.source;
-            found.push(Found { path, source });
+            found.try_push(Found { path, source })?;
         }
         Ok(())
     })?;

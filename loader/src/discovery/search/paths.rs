@@ -1,8 +1,8 @@
 //! Paths in one block of memory: a search assembles many, and most lead to nothing.
 
+use crate::alloc::{Grow, Index, Key, OutOfMemory, reserve};
 use crate::journal::Source;
 use crate::manifest::{append_joined, has_json_name};
-use rust_alloc::collections::BTreeSet;
 use rust_alloc::vec::Vec;
 
 /// A folder, or one file.
@@ -22,7 +22,7 @@ impl Place<'_> {
 }
 
 /// A list of places.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Paths {
     text: Vec<u8>,
     items: Vec<Item>,
@@ -43,27 +43,40 @@ const USUAL_BYTES: usize = 512;
 impl Paths {
     /// An empty list with room for as many paths as are usual.
     pub fn with_usual_room() -> Self {
-        Self {
-            text: Vec::with_capacity(USUAL_BYTES),
-            items: Vec::with_capacity(USUAL_PATHS),
+        let mut paths = Self {
+            text: Vec::new(),
+            items: Vec::new(),
+        };
+        let room = paths.text.try_exact_room(USUAL_BYTES);
+        if room.and_then(|()| paths.items.try_exact_room(USUAL_PATHS)).is_err() {
+            reserve::note_shortage();
         }
+        paths
     }
 
-    /// Adds a path.
+    /// Adds a path. One for which there is no memory is left out, and the call ends as out of memory.
     pub fn push(&mut self, path: &[u8], source: Source) {
-        self.add(source, |text| text.extend_from_slice(path));
+        self.add(source, |text| {
+            text.try_room(path.len())?;
+            text.extend_from_slice(path);
+            Ok(())
+        });
     }
 
-    /// Adds a path below a folder.
+    /// The same for a path below a folder.
     pub fn push_joined(&mut self, folder: &[u8], rest: &[u8], source: Source) {
         self.add(source, |text| append_joined(text, folder, rest));
     }
 
-    fn add(&mut self, source: Source, write: impl FnOnce(&mut Vec<u8>)) {
+    fn add(&mut self, source: Source, write: impl FnOnce(&mut Vec<u8>) -> Result<(), OutOfMemory>) {
         let start = self.text.len();
-        write(&mut self.text);
-        let end = self.text.len();
-        self.items.push(Item { start, end, source });
+        match write(&mut self.text) {
+            Ok(()) => {
+                let end = self.text.len();
+                self.items.push_or_note(Item { start, end, source });
+            }
+            Err(OutOfMemory) => reserve::note_shortage(),
+        }
     }
 
     /// How many there are.
@@ -85,7 +98,10 @@ impl Paths {
     }
 
     /// Drops places whose exact text occurred before (DRV-11, LAY-16).
-    pub fn drop_repeats(&mut self) {
+    ///
+    /// # Errors
+    /// When memory runs out.
+    pub fn drop_repeats(&mut self) -> Result<(), OutOfMemory> {
         let Self { text, items } = self;
         if items.len() <= USUAL_PATHS {
             let mut index = 1;
@@ -96,10 +112,22 @@ impl Paths {
                     false => index += 1,
                 }
             }
-            return;
+            return Ok(());
         }
-        let mut seen = BTreeSet::new();
-        items.retain(|item| seen.insert(item.of(text)));
+        let mut seen = Index::with_room(items.len())?;
+        let mut kept = 0;
+        for place in 0..items.len() {
+            let item = items[place];
+            let key = Key::of(&[item.of(text)]);
+            if seen.find(key, |known| items[known].of(text) == item.of(text)).is_none() {
+                // Places before this one are those that are kept, at their final numbers.
+                seen.add(key, kept)?;
+                items[kept] = item;
+                kept += 1;
+            }
+        }
+        items.truncate(kept);
+        Ok(())
     }
 }
 

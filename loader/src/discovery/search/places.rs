@@ -2,6 +2,7 @@
 
 use super::bases::BaseFolders;
 use super::{ManifestKind, Paths};
+use crate::alloc::OutOfMemory;
 use crate::env::{Environment, Variable};
 use crate::journal::Source;
 use crate::manifest::{Text, has_json_name};
@@ -36,7 +37,10 @@ impl<'a> Search<'a> {
 
     /// The places of a kind, each once. With `with_variables` false the variables made for this kind are not looked at,
     /// only those that name base folders (APP-215).
-    pub fn places(&self, kind: ManifestKind, with_variables: bool) -> Paths {
+    ///
+    /// # Errors
+    /// When memory runs out.
+    pub fn places(&self, kind: ManifestKind, with_variables: bool) -> Result<Paths, OutOfMemory> {
         let mut found = Paths::with_usual_room();
         if !with_variables || !self.add_named(kind, &mut found) {
             for base in self.bases().for_manifests() {
@@ -46,8 +50,8 @@ impl<'a> Search<'a> {
                 }
             }
         }
-        found.drop_repeats();
-        found
+        found.drop_repeats()?;
+        Ok(found)
     }
 
     /// Adds the places in the variables of a kind. Returns whether they replace all others.
@@ -66,11 +70,14 @@ impl<'a> Search<'a> {
 }
 
 /// The places that an override layer names in place of all others (LAY-175). Empty ones are skipped (BI-38).
-pub fn override_places(paths: &[Text]) -> Paths {
+///
+/// # Errors
+/// When memory runs out.
+pub fn override_places(paths: &[Text]) -> Result<Paths, OutOfMemory> {
     let mut places = Paths::with_usual_room();
     for path in paths.iter().filter(|path| !path.is_empty()) {
         places.push(path, Source::OverrideLayer);
     }
-    places.drop_repeats();
-    places
+    places.drop_repeats()?;
+    Ok(places)
 }

@@ -9,7 +9,7 @@ use crate::manifest::scratch::Scratch;
 
 fn paths(kind: ManifestKind, variables: &[(&str, &str)]) -> Vec<String> {
     let source = Fixed::new(variables);
-    texts(&Search::new(&Environment::new(&source)).places(kind, true))
+    texts(&Search::new(&Environment::new(&source)).places(kind, true).unwrap())
 }
 
 fn texts(places: &Paths) -> Vec<String> {
@@ -116,14 +116,18 @@ fn drv_29_lay_12_elevated_processes_search_fixed_folders_only() {
     .map(|name| (name, "/evil"))
     .into();
     let source = Fixed::new(&all).elevated();
-    let found = Search::new(&Environment::new(&source)).places(ManifestKind::Driver, true);
+    let found = Search::new(&Environment::new(&source))
+        .places(ManifestKind::Driver, true)
+        .unwrap();
     assert_eq!(texts(&found), SYSTEM);
 }
 
 #[test]
 fn app_215_variables_of_the_kind_can_be_left_out() {
     let source = Fixed::new(&[("VK_DRIVER_FILES", "/a"), ("VK_ADD_DRIVER_FILES", "/b")]);
-    let found = Search::new(&Environment::new(&source)).places(ManifestKind::Driver, false);
+    let found = Search::new(&Environment::new(&source))
+        .places(ManifestKind::Driver, false)
+        .unwrap();
     assert_eq!(found.len(), SYSTEM.len());
 }
 

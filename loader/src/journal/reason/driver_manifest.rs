@@ -3,6 +3,7 @@
 use core::fmt;
 
 use super::{DRIVER_INFO, DRIVER_WARN, LogBits};
+use crate::journal::Raw;
 use crate::manifest::{Text, file_name};
 
 /// Why a readable driver manifest is not used.
@@ -46,7 +47,7 @@ impl DriverManifestReason {
 
     pub(super) fn write(&self, out: &mut fmt::Formatter<'_>, name: &Text, _path: &Text) -> fmt::Result {
         const HERE: &str = "loader_parse_icd_manifest:";
-        let file = file_name(name);
+        let file = Raw(file_name(name));
         match self {
             Self::NoFormatVersion => {
                 write!(

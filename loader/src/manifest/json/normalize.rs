@@ -4,7 +4,7 @@ use core::ops::Range;
 use rust_alloc::vec::Vec;
 
 use super::JsonError;
-use crate::alloc::OutOfMemory;
+use crate::alloc::{Grow, OutOfMemory};
 
 /// Arrays and objects inside each other that are accepted.
 const MAX_DEPTH: usize = 1000;
@@ -30,7 +30,7 @@ pub(super) fn decode(character: char) -> u8 {
 /// change is copied in runs as long as they come.
 pub(super) fn normalize(input: &[u8]) -> Result<Vec<u8>, JsonError> {
     let mut output = Vec::new();
-    output.try_reserve(input.len()).map_err(OutOfMemory::from)?;
+    output.try_exact_room(input.len())?;
     let mut normalizer = Normalizer {
         input,
         position: 0,
@@ -93,7 +93,7 @@ impl Normalizer<'_> {
     /// Writes the input up to `start`, and `bytes` in place of what lies between that and the position.
     fn replace(&mut self, start: usize, bytes: &[u8]) -> Result<(), OutOfMemory> {
         let unchanged = &self.input[self.written..start];
-        self.output.try_reserve(unchanged.len() + bytes.len())?;
+        self.output.try_room(unchanged.len() + bytes.len())?;
         self.output.extend_from_slice(unchanged);
         self.output.extend_from_slice(bytes);
         self.written = self.position;

@@ -2,10 +2,10 @@
 
 use super::one::{Context, read_layer};
 use super::{LayerManifest, Skip};
-use crate::alloc::OutOfMemory;
+use crate::alloc::{Grow, OutOfMemory};
 use crate::journal::reason::{FileReason, LayerManifestReason};
 use crate::journal::{Decision, Journal, LogBits, Raw, Reason, Source, Subject, Verdict};
-use crate::manifest::file::{Buffer, FileError, read_json};
+use crate::manifest::file::{FileError, read_json};
 use crate::manifest::json::{Object, Value};
 use crate::manifest::{FormatVersion, Text};
 use rust_alloc::vec::Vec;
@@ -20,18 +20,20 @@ const KNOWN_FORMATS: &[FormatVersion] = &[
     FormatVersion::new(1, 2, 0),
     FormatVersion::new(1, 2, 1),
 ];
-/// Layers for which there is room at once.
-const USUAL_LAYERS: usize = 4;
 /// The first version with `layers`, and without a repeated `layer`.
 const WITH_LAYERS: FormatVersion = FormatVersion::new(1, 0, 1);
 
-/// The layers of one manifest, in the order of the file. `implicit` chooses the rules by which they are read.
+/// Adds the layers of one manifest to others, in the order of the file. `implicit` chooses the rules by which they are read.
+///
+/// # Errors
+/// Only when memory runs out; what was added before stays.
 pub fn read_layer_manifest(
     path: &Text,
     source: Source,
     implicit: bool,
+    layers: &mut Vec<LayerManifest>,
     journal: &mut Journal<'_>,
-) -> Result<Vec<LayerManifest>, OutOfMemory> {
+) -> Result<(), OutOfMemory> {
     let drop_file = |reason: Reason, journal: &mut Journal<'_>| {
         journal.decide(Decision {
             subject: Subject::LayerManifest,
@@ -41,24 +43,23 @@ pub fn read_layer_manifest(
             source,
         });
     };
-    let mut buffer = Buffer::default();
-    let root = match read_json(path, &mut buffer, journal.evidence()) {
-        Ok(root) => root,
+    let document = match read_json(path, journal.evidence()) {
+        Ok(document) => document,
         Err(FileError::OutOfMemory) => return Err(OutOfMemory),
         Err(FileError::Unusable(reason)) => {
             drop_file(reason.into(), journal);
-            return Ok(Vec::new());
+            return Ok(());
         }
     };
-    let Some(root) = root.as_object() else {
+    let Some(root) = document.root().as_object() else {
         drop_file(FileReason::NotAnObject.into(), journal);
-        return Ok(Vec::new());
+        return Ok(());
     };
-    let (format, elements) = match elements(root, path, journal) {
+    let (format, described) = match described(root, path, journal) {
         Ok(found) => found,
         Err(reason) => {
             drop_file(reason.into(), journal);
-            return Ok(Vec::new());
+            return Ok(());
         }
     };
     let context = Context {
@@ -67,27 +68,44 @@ pub fn read_layer_manifest(
         implicit,
         format,
     };
-    let mut layers = Vec::new();
-    layers.try_reserve_exact(elements.len().min(USUAL_LAYERS))?;
-    for (index, element) in elements.into_iter().enumerate() {
+    for (index, element) in described.iter().enumerate() {
         let Some(object) = element.as_object() else {
             drop_file(LayerManifestReason::ElementNotObject(index).into(), journal);
             break;
         };
         if let Some(layer) = one_layer(object, &context, journal)? {
-            layers.try_reserve(1)?;
-            layers.push(layer);
+            layers.try_push(layer)?;
         }
     }
-    Ok(layers)
+    Ok(())
+}
+
+/// The members of a file that describe layers.
+#[derive(Clone, Copy)]
+enum Described<'a> {
+    /// The values in a list.
+    List(Value<'a>),
+    /// Members of one name.
+    Members(Object<'a>),
+}
+
+impl<'a> Described<'a> {
+    fn iter(self) -> impl Iterator<Item = Value<'a>> {
+        let (list, root) = match self {
+            Self::List(list) => (Some(list), None),
+            Self::Members(root) => (None, Some(root)),
+        };
+        let members = root.into_iter().flat_map(|root| root.all("layer"));
+        list.into_iter().flat_map(Value::children).chain(members)
+    }
 }
 
 /// The version of the file and the members that describe layers.
-fn elements<'a>(
-    root: &'a Object<'a>,
+fn described<'a>(
+    root: Object<'a>,
     path: &Text,
     journal: &Journal<'_>,
-) -> Result<(FormatVersion, Vec<&'a Value<'a>>), LayerManifestReason> {
+) -> Result<(FormatVersion, Described<'a>), LayerManifestReason> {
     let text = root.text("file_format_version");
     let text = text.ok_or(LayerManifestReason::NoFormatVersion)?;
     journal.note(
@@ -114,21 +132,19 @@ fn elements<'a>(
                 ),
             );
         }
-        return Ok((format, layers.children().collect()));
+        return Ok((format, Described::List(layers)));
     }
-    let single: Vec<&Value<'_>> = root.all("layer").collect();
-    match single.len() {
+    match root.all("layer").take(2).count() {
         0 if root.get("ICD").is_some() => Err(LayerManifestReason::DriverManifest),
         0 => Err(LayerManifestReason::NoLayer),
-        1 => Ok((format, single)),
-        _ if format < WITH_LAYERS => Ok((format, single)),
-        _ => Err(LayerManifestReason::RepeatedLayer),
+        2 if format >= WITH_LAYERS => Err(LayerManifestReason::RepeatedLayer),
+        _ => Ok((format, Described::Members(root))),
     }
 }
 
 /// One layer, or the decision to skip it.
 fn one_layer(
-    object: &Object<'_>,
+    object: Object<'_>,
     context: &Context<'_>,
     journal: &mut Journal<'_>,
 ) -> Result<Option<LayerManifest>, OutOfMemory> {

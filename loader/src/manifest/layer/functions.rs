@@ -11,14 +11,14 @@ use crate::manifest::{FormatVersion, Text};
 const WITH_PRE_INSTANCE: FormatVersion = FormatVersion::new(1, 1, 2);
 
 /// The symbol that a member names. An empty name counts as none.
-fn symbol(functions: &Object<'_>, command: &str) -> Result<Option<Text>, OutOfMemory> {
+fn symbol(functions: Object<'_>, command: &str) -> Result<Option<Text>, OutOfMemory> {
     let symbol = functions.text(command).filter(|symbol| !symbol.is_empty());
     symbol.map(Text::try_new).transpose()
 }
 
 /// The renames in `functions`.
 pub(super) fn functions(
-    object: &Object<'_>,
+    object: Object<'_>,
     layer: &Text,
     context: &Context<'_>,
     journal: &Journal<'_>,
@@ -56,7 +56,7 @@ pub(super) fn functions(
 
 /// The functions in `pre_instance_functions`, which only implicit layers of a recent format may have.
 pub(super) fn pre_instance_functions(
-    object: &Object<'_>,
+    object: Object<'_>,
     layer: &Text,
     context: &Context<'_>,
     journal: &Journal<'_>,

@@ -18,7 +18,7 @@ pub use types::{
 
 use super::Text;
 use super::json::{Object, Value};
-use crate::alloc::OutOfMemory;
+use crate::alloc::{Grow, OutOfMemory};
 use crate::journal::reason::LayerReason;
 
 /// Why a layer is not returned.
@@ -41,7 +41,7 @@ impl From<OutOfMemory> for Skip {
 }
 
 /// The string member of that name, if there is one.
-fn text(object: &Object<'_>, name: &str) -> Result<Option<Text>, OutOfMemory> {
+fn text(object: Object<'_>, name: &str) -> Result<Option<Text>, OutOfMemory> {
     object.text(name).map(Text::try_new).transpose()
 }
 
@@ -49,14 +49,13 @@ fn text(object: &Object<'_>, name: &str) -> Result<Option<Text>, OutOfMemory> {
 const USUAL_TEXTS: usize = 16;
 
 /// The strings of an array member up to its first element of another type (BI-39). Empty when there is no such array.
-fn leading_texts(object: &Object<'_>, name: &str) -> Result<Vec<Text>, OutOfMemory> {
+fn leading_texts(object: Object<'_>, name: &str) -> Result<Vec<Text>, OutOfMemory> {
     let elements = object.array(name).unwrap_or_default();
     let strings = elements.iter().map_while(Value::as_text);
     let mut texts = Vec::new();
-    texts.try_reserve_exact(elements.len().min(USUAL_TEXTS))?;
+    texts.try_exact_room(elements.len().min(USUAL_TEXTS))?;
     for string in strings {
-        texts.try_reserve(1)?;
-        texts.push(Text::try_new(string)?);
+        texts.try_push(Text::try_new(string)?)?;
     }
     Ok(texts)
 }

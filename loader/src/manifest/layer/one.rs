@@ -28,7 +28,7 @@ pub(super) struct Context<'a> {
 
 /// Reads one layer.
 pub(super) fn read_layer(
-    object: &Object<'_>,
+    object: Object<'_>,
     context: &Context<'_>,
     journal: &Journal<'_>,
 ) -> Result<LayerManifest, Skip> {
@@ -80,12 +80,12 @@ pub(super) fn read_layer(
     })
 }
 
-fn required_text<'a>(object: &'a Object<'a>, field: &'static str) -> Result<&'a [u8], LayerReason> {
+fn required_text<'a>(object: Object<'a>, field: &'static str) -> Result<&'a [u8], LayerReason> {
     object.text(field).ok_or(LayerReason::NoField(field))
 }
 
 /// A string that must fit its place in the API; a longer one counts as missing (LAY-92).
-fn required(object: &Object<'_>, field: &'static str) -> Result<Text, Skip> {
+fn required(object: Object<'_>, field: &'static str) -> Result<Text, Skip> {
     let text = required_text(object, field)?;
     if text.len() > MAX_NAME {
         return Err(LayerReason::NoField(field).into());
@@ -102,7 +102,7 @@ fn note_name(name: &Text, journal: &Journal<'_>) {
     }
 }
 
-fn check_type(object: &Object<'_>) -> Result<(), LayerReason> {
+fn check_type(object: Object<'_>) -> Result<(), LayerReason> {
     match required_text(object, "type")? {
         b"INSTANCE" | b"GLOBAL" => Ok(()),
         b"DEVICE" => Err(LayerReason::DeviceLayer),
@@ -110,7 +110,7 @@ fn check_type(object: &Object<'_>) -> Result<(), LayerReason> {
     }
 }
 
-fn body(object: &Object<'_>, name: &Text, context: &Context<'_>, journal: &Journal<'_>) -> Result<LayerBody, Skip> {
+fn body(object: Object<'_>, name: &Text, context: &Context<'_>, journal: &Journal<'_>) -> Result<LayerBody, Skip> {
     let library_path = object.text("library_path");
     let components = match object.array("component_layers") {
         Some(elements) if elements.iter().all(|element| element.as_text().is_some()) => {
@@ -119,7 +119,7 @@ fn body(object: &Object<'_>, name: &Text, context: &Context<'_>, journal: &Journ
         _ => None,
     };
     match (library_path, components) {
-        (Some(path), None) => Ok(LayerBody::Library(resolve(context.manifest, path))),
+        (Some(path), None) => Ok(LayerBody::Library(resolve(context.manifest, path)?)),
         (None, Some(components)) => {
             if context.format < WITH_META_LAYERS {
                 journal.note(
@@ -138,7 +138,7 @@ fn body(object: &Object<'_>, name: &Text, context: &Context<'_>, journal: &Journ
 }
 
 fn override_fields(
-    object: &Object<'_>,
+    object: Object<'_>,
     name: &Text,
     is_override: bool,
     context: &Context<'_>,
@@ -165,7 +165,7 @@ fn override_fields(
 }
 
 fn app_keys(
-    object: &Object<'_>,
+    object: Object<'_>,
     name: &Text,
     is_override: bool,
     journal: &Journal<'_>,
@@ -185,7 +185,7 @@ fn app_keys(
     Ok(Vec::new())
 }
 
-fn disable_environment(object: &Object<'_>) -> Result<EnvironmentPair, Skip> {
+fn disable_environment(object: Object<'_>) -> Result<EnvironmentPair, Skip> {
     if object.get("disable_environment").is_none() {
         return Err(LayerReason::NoDisableEnvironment.into());
     }
@@ -193,7 +193,7 @@ fn disable_environment(object: &Object<'_>) -> Result<EnvironmentPair, Skip> {
 }
 
 /// The first member of an object, if its value is a string.
-fn first_pair(object: &Object<'_>, field: &str) -> Result<Option<EnvironmentPair>, OutOfMemory> {
+fn first_pair(object: Object<'_>, field: &str) -> Result<Option<EnvironmentPair>, OutOfMemory> {
     let Some((name, value)) = object.object(field).and_then(Object::first) else {
         return Ok(None);
     };
@@ -206,7 +206,7 @@ fn first_pair(object: &Object<'_>, field: &str) -> Result<Option<EnvironmentPair
     }))
 }
 
-fn architecture(object: &Object<'_>) -> Option<Architecture> {
+fn architecture(object: Object<'_>) -> Option<Architecture> {
     match object.text("library_arch")? {
         [b'3', b'2', ..] => Some(Architecture::Bits32),
         [b'6', b'4', ..] => Some(Architecture::Bits64),

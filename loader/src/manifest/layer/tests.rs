@@ -32,7 +32,8 @@ fn read_bytes(content: &[u8], implicit: bool) -> Outcome {
     let scratch = Scratch::create();
     let path = scratch.file("x.json", content);
     let lines = Lines::default();
-    let layers = read_layer_manifest(&path, Source::BuildTime, implicit, &mut Journal::new(&lines)).unwrap();
+    let (mut layers, mut journal) = (Vec::new(), Journal::new(&lines));
+    read_layer_manifest(&path, Source::BuildTime, implicit, &mut layers, &mut journal).unwrap();
     Outcome { layers, lines, path }
 }
 

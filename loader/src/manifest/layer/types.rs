@@ -9,7 +9,7 @@ use rust_alloc::vec::Vec;
 pub const OVERRIDE_LAYER: &str = "VK_LAYER_LUNARG_override";
 
 /// One layer of a manifest.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct LayerManifest {
     /// The manifest, as found.
     pub manifest: Text,
@@ -81,7 +81,7 @@ impl LayerManifest {
 }
 
 /// What a layer consists of.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub enum LayerBody {
     /// The library to open, resolved by LAY-97.
     Library(Text),
@@ -90,7 +90,7 @@ pub enum LayerBody {
 }
 
 /// Names of exported symbols that differ from the usual ones (LAY-102).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct LayerFunctions {
     /// In place of `vkNegotiateLoaderLayerInterfaceVersion`.
     pub negotiate: Option<Text>,
@@ -101,7 +101,7 @@ pub struct LayerFunctions {
 }
 
 /// An instance extension of a layer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct InstanceExtension {
     /// Its name, at most 255 bytes.
     pub name: Text,
@@ -110,7 +110,7 @@ pub struct InstanceExtension {
 }
 
 /// A device extension of a layer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct DeviceExtension {
     /// Its name, at most 255 bytes.
     pub name: Text,
@@ -121,7 +121,7 @@ pub struct DeviceExtension {
 }
 
 /// A variable of the environment and a value.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct EnvironmentPair {
     /// The name of the variable.
     pub name: Text,
@@ -141,7 +141,7 @@ pub enum PreInstanceFunction {
 }
 
 /// Symbols for commands that can be intercepted before there is an instance (LAY-270).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct PreInstanceFunctions {
     /// For `vkEnumerateInstanceExtensionProperties`.
     pub enumerate_instance_extension_properties: Option<Text>,
@@ -152,7 +152,7 @@ pub struct PreInstanceFunctions {
 }
 
 /// The fields only the override layer may have (section 9 of the layer rules).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct OverrideFields {
     /// Places that replace the search for explicit layers (LAY-175).
     pub paths: Vec<Text>,

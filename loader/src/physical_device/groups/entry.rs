@@ -6,7 +6,7 @@ use super::super::objects;
 use super::super::walk::{ATTEMPTS, scratch};
 use super::heads::{Head, Heads};
 use super::{Group, members, translated};
-use crate::alloc::{HostVec, OutOfMemory};
+use crate::alloc::{HostVec, OutOfMemory, reserve};
 use crate::env::Environment;
 use crate::generated::lookup::row;
 use crate::generated::pfn::PFN_vkEnumeratePhysicalDeviceGroups;
@@ -42,14 +42,16 @@ pub unsafe fn enumerate_physical_device_groups(
         );
         return VkResult::VK_ERROR_INITIALIZATION_FAILED;
     }
+    let _watch = reserve::begin();
     let sink = InstanceSink(Some(instance));
     let mut journal = Journal::of_call(&sink);
-    match IdFilters::read(&Environment::process(), &journal) {
+    let result = match IdFilters::read(&Environment::process(), &journal) {
         // SAFETY: `count` is not null; the rest is passed on.
         None => unsafe { unfiltered(instance, count, array) },
         // SAFETY: as above.
         Some(filters) => unsafe { filtered(instance, &filters, count, array, &mut journal) },
-    }
+    };
+    reserve::check().map_or_else(VkResult::from, |()| result)
 }
 
 /// The topmost entity's function. Unlike other shared commands this one enters at the core name always (DRV-159).

@@ -1,0 +1,285 @@
+//! The C library's heap as the library under test sees it, from which chosen requests are refused.
+//!
+//! The functions with which the library asks the C library for memory are replaced in its own table of imports, so that
+//! requests of drivers, layers and the test itself are neither counted nor refused.
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::sync::atomic::{AtomicIsize, AtomicUsize, Ordering};
+
+use super::{Commands, Vk};
+
+/// Requests so far.
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+/// The first request that is refused, and the last one.
+static REFUSED: [AtomicUsize; 2] = [const { AtomicUsize::new(usize::MAX) }; 2];
+/// Blocks that the library has.
+static LIVE: AtomicIsize = AtomicIsize::new(0);
+
+/// Which requests are refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The n-th.
+    Only(usize),
+    /// The n-th and all after it.
+    From(usize),
+}
+
+/// The heap of the library under test.
+pub struct Heap(());
+
+impl Heap {
+    /// Comes between the library and the C library, until the library leaves.
+    pub fn of(vk: &Vk) -> Self {
+        let object = Object::around(vk.address("vkGetInstanceProcAddr"));
+        let replaced = REPLACEMENTS
+            .iter()
+            .map(|(name, function)| object.replace(name, *function as usize))
+            .sum::<usize>();
+        assert!(replaced > 0, "the library asks for memory");
+        LIVE.store(0, Ordering::Relaxed);
+        Self::refuse_none(&Self(()));
+        Self(())
+    }
+
+    /// Refuses requests, counted from this call on.
+    pub fn refuse(&self, refusal: Refusal) {
+        let (first, last) = match refusal {
+            Refusal::Only(number) => (number, number),
+            Refusal::From(number) => (number, usize::MAX),
+        };
+        COUNT.store(0, Ordering::Relaxed);
+        REFUSED[0].store(first, Ordering::Relaxed);
+        REFUSED[1].store(last, Ordering::Relaxed);
+    }
+
+    /// Refuses nothing from here on, and counts anew.
+    pub fn refuse_none(&self) {
+        self.refuse(Refusal::From(usize::MAX));
+    }
+
+    /// How many requests there were since the last choice of what to refuse.
+    pub fn count(&self) -> usize {
+        COUNT.load(Ordering::Relaxed)
+    }
+
+    /// How many blocks the library has asked for since [`Heap::of`] and not given back.
+    pub fn live(&self) -> isize {
+        LIVE.load(Ordering::Relaxed)
+    }
+}
+
+/// Whether the next request is refused. Then the error number says so.
+fn is_refused() -> bool {
+    let number = COUNT.fetch_add(1, Ordering::Relaxed) + 1;
+    let refused = (REFUSED[0].load(Ordering::Relaxed)..=REFUSED[1].load(Ordering::Relaxed)).contains(&number);
+    if refused {
+        // SAFETY: the error number of this thread can always be written.
+        unsafe { *libc::__errno_location() = libc::ENOMEM };
+    }
+    refused
+}
+
+/// Counts a block that the library got.
+fn counted<T>(block: *mut T) -> *mut T {
+    LIVE.fetch_add(isize::from(!block.is_null()), Ordering::Relaxed);
+    block
+}
+
+unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
+    if is_refused() {
+        return std::ptr::null_mut();
+    }
+    // SAFETY: passed on.
+    counted(unsafe { libc::malloc(size) })
+}
+
+unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
+    if is_refused() {
+        return std::ptr::null_mut();
+    }
+    // SAFETY: passed on.
+    counted(unsafe { libc::calloc(count, size) })
+}
+
+unsafe extern "C" fn realloc(block: *mut c_void, size: usize) -> *mut c_void {
+    if is_refused() {
+        return std::ptr::null_mut();
+    }
+    // SAFETY: passed on; the old block counts for the new one.
+    unsafe { libc::realloc(block, size) }
+}
+
+unsafe extern "C" fn posix_memalign(block: *mut *mut c_void, alignment: usize, size: usize) -> c_int {
+    if is_refused() {
+        return libc::ENOMEM;
+    }
+    LIVE.fetch_add(1, Ordering::Relaxed);
+    // SAFETY: passed on.
+    unsafe { libc::posix_memalign(block, alignment, size) }
+}
+
+unsafe extern "C" fn free(block: *mut c_void) {
+    LIVE.fetch_sub(isize::from(!block.is_null()), Ordering::Relaxed);
+    // SAFETY: passed on.
+    unsafe { libc::free(block) };
+}
+
+unsafe extern "C" fn opendir(path: *const c_char) -> *mut libc::DIR {
+    if is_refused() {
+        return std::ptr::null_mut();
+    }
+    // SAFETY: passed on.
+    unsafe { libc::opendir(path) }
+}
+
+unsafe extern "C" fn realpath(path: *const c_char, room: *mut c_char) -> *mut c_char {
+    if is_refused() {
+        return std::ptr::null_mut();
+    }
+    // SAFETY: passed on.
+    counted(unsafe { libc::realpath(path, room) })
+}
+
+/// The functions with which the library asks for memory, itself or through what the C library does for it.
+const REPLACEMENTS: &[(&str, *const ())] = &[
+    ("malloc", malloc as *const ()),
+    ("calloc", calloc as *const ()),
+    ("realloc", realloc as *const ()),
+    ("posix_memalign", posix_memalign as *const ()),
+    ("free", free as *const ()),
+    ("opendir", opendir as *const ()),
+    ("realpath", realpath as *const ()),
+];
+
+/// An entry of the table that tells the dynamic linker about an object.
+#[repr(C)]
+struct Dynamic {
+    tag: usize,
+    value: usize,
+}
+
+/// The dynamic section of a loaded object.
+struct Object {
+    base: usize,
+    dynamic: *const Dynamic,
+}
+
+const DT_PLTRELSZ: usize = 2;
+const DT_STRTAB: usize = 5;
+const DT_SYMTAB: usize = 6;
+const DT_RELA: usize = 7;
+const DT_RELASZ: usize = 8;
+const DT_REL: usize = 17;
+const DT_RELSZ: usize = 18;
+const DT_PLTREL: usize = 20;
+const DT_JMPREL: usize = 23;
+
+/// Words of a relocation, without and with an addend.
+const REL: usize = 2;
+const RELA: usize = 3;
+/// Where a relocation names its symbol.
+const SYMBOL_SHIFT: u32 = if cfg!(target_pointer_width = "64") { 32 } else { 8 };
+/// Bytes of a symbol, which begins with its name.
+const SYMBOL: usize = if cfg!(target_pointer_width = "64") { 24 } else { 16 };
+
+impl Object {
+    /// The object that holds an address.
+    fn around(address: usize) -> Self {
+        unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, found: *mut c_void) -> c_int {
+            // SAFETY: the C library's description of an object, and the pair that was given to it below.
+            let (info, found) = unsafe { (&*info, &mut *found.cast::<(usize, Option<Object>)>()) };
+            // SAFETY: it has this many segments.
+            let segments = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
+            let base = info.dlpi_addr as usize;
+            let holds = segments.iter().any(|segment| {
+                let begin = base + segment.p_vaddr as usize;
+                segment.p_type == libc::PT_LOAD && (begin..begin + segment.p_memsz as usize).contains(&found.0)
+            });
+            let dynamic = segments.iter().find(|segment| segment.p_type == libc::PT_DYNAMIC);
+            if let (true, Some(dynamic)) = (holds, dynamic) {
+                let dynamic = std::ptr::with_exposed_provenance(base + dynamic.p_vaddr as usize);
+                found.1 = Some(Object { base, dynamic });
+            }
+            0
+        }
+        let mut found: (usize, Option<Self>) = (address, None);
+        // SAFETY: the pair outlives the call.
+        unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut found).cast()) };
+        found.1.expect("a loaded library has a dynamic section")
+    }
+
+    /// The value of the first entry with this tag.
+    fn value(&self, tag: usize) -> Option<usize> {
+        let mut entry = self.dynamic;
+        // SAFETY: the section ends with a tag of zero.
+        unsafe {
+            while (*entry).tag != 0 {
+                if (*entry).tag == tag {
+                    return Some((*entry).value);
+                }
+                entry = entry.add(1);
+            }
+        }
+        None
+    }
+
+    /// The address that an entry holds. The dynamic linker may have added the base already.
+    fn address(&self, tag: usize) -> Option<usize> {
+        let value = self.value(tag)?;
+        Some(if value < self.base { self.base + value } else { value })
+    }
+
+    /// Lets every import of this name lead to `function`. Gives the number of places that were changed.
+    fn replace(&self, name: &str, function: usize) -> usize {
+        let of_jumps = if self.value(DT_PLTREL) == Some(DT_RELA) {
+            RELA
+        } else {
+            REL
+        };
+        let tables = [
+            (DT_RELA, DT_RELASZ, RELA),
+            (DT_REL, DT_RELSZ, REL),
+            (DT_JMPREL, DT_PLTRELSZ, of_jumps),
+        ];
+        let mut replaced = 0;
+        for (table, size, words) in tables {
+            let (Some(table), Some(size)) = (self.address(table), self.value(size)) else {
+                continue;
+            };
+            let table: *const usize = std::ptr::with_exposed_provenance(table);
+            // SAFETY: the table has this size in bytes, and stays while the library does.
+            let table = unsafe { std::slice::from_raw_parts(table, size / size_of::<usize>()) };
+            for relocation in table.chunks_exact(words) {
+                if self.symbol(relocation[1] >> SYMBOL_SHIFT) == name.as_bytes() {
+                    write_word(self.base + relocation[0], function);
+                    replaced += 1;
+                }
+            }
+        }
+        replaced
+    }
+
+    /// The name of a symbol; empty for that of relocations without one.
+    fn symbol(&self, index: usize) -> &[u8] {
+        let symbols = self.address(DT_SYMTAB).expect("an object has symbols");
+        let names = self.address(DT_STRTAB).expect("symbols have names");
+        let symbol: *const u32 = std::ptr::with_exposed_provenance(symbols + index * SYMBOL);
+        // SAFETY: a symbol of the table, whose name lies in that of names.
+        unsafe {
+            let name: *const c_char = std::ptr::with_exposed_provenance(names + *symbol as usize);
+            CStr::from_ptr(name).to_bytes()
+        }
+    }
+}
+
+/// Writes a word into memory that may be read-only.
+fn write_word(address: usize, word: usize) {
+    // SAFETY: the page of a table of imports, which nobody else changes; it stays writable.
+    unsafe {
+        let page = usize::try_from(libc::sysconf(libc::_SC_PAGESIZE)).expect("a page has a size");
+        let begin = std::ptr::with_exposed_provenance_mut(address & !(page - 1));
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        assert_eq!(libc::mprotect(begin, page, access), 0, "the imports can be changed");
+        *std::ptr::with_exposed_provenance_mut::<usize>(address) = word;
+    }
+}

@@ -1,0 +1,247 @@
+//! The C library's heap refuses: one request, or one and all after it (APP-174, APP-179a, LAY-75).
+//!
+//! Each number is tried in a copy of the process. Every run tries the first numbers of each scene and a sample of the
+//! others; `LAYER_REFUSALS=all` tries all.
+
+use std::env;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use loader_tests::ash::vk;
+use loader_tests::vk::{Heap, Refusal, isolated};
+use loader_tests::{Scene, Vk, case};
+
+use crate::kit::{EXPLICIT, IMPLICIT, Layer, put_text};
+use crate::recall::settle;
+use crate::settings::{MARKER, entry, settings};
+
+const OOM: vk::Result = vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+
+/// Numbers of which each is tried in every run.
+const FIRST: usize = 16;
+/// How many of the others are tried, evenly spread.
+const SAMPLE: usize = 24;
+
+/// What one call gave.
+type Answer = Result<String, vk::Result>;
+
+/// What a program does with the loader. Each call stands for itself, so that a failure of one leaves the others to be made.
+fn program(vk: &Vk) -> Vec<Answer> {
+    let mut answers = vec![
+        vk.extensions().map(|list| list.join(" ")),
+        vk.layers().map(|list| list.join(" ")),
+        vk.extension_versions(Some(c"VK_LAYER_wanted"))
+            .map(|list| format!("{list:?}")),
+        vk.extensions().map(|list| list.join(" ")),
+    ];
+    let spec = vk.spec().api("1.3").layer("VK_LAYER_wanted");
+    let instance = match spec.extensions(&["VK_KHR_surface", "VK_EXT_debug_utils"]).create() {
+        Ok(instance) => instance,
+        Err(error) => {
+            answers.push(Err(error));
+            return answers;
+        }
+    };
+    answers.push(Ok("instance".into()));
+    let devices = instance.devices();
+    answers.push(devices.clone().map(|list| list.len().to_string()));
+    answers.push(instance.groups().map(|list| list.len().to_string()));
+    if let Ok(devices) = devices {
+        answers.push(instance.device_extensions(devices[0]).map(|list| list.join(" ")));
+        let device = instance.device_spec(devices[0]).extensions(&["VK_KHR_swapchain"]);
+        answers.push(device.create().map(|_| "device".into()));
+    }
+    answers
+}
+
+/// Whether each answer is the usual one or out of memory, and how many are the latter.
+fn compare(answers: &[Answer], usual: &[Answer]) -> usize {
+    let differs = answers
+        .iter()
+        .zip(usual)
+        .find(|(answer, usual)| **answer != Err(OOM) && answer != usual);
+    assert_eq!(differs, None, "neither out of memory nor what it should be");
+    answers.iter().filter(|answer| answer.is_err()).count()
+}
+
+/// What happens in a copy of the process: the program with a refusal, and then once more.
+fn refused(vk: &mut Vk, heap: &Heap, refusal: Refusal, usual: &[Answer]) {
+    heap.refuse(refusal);
+    let failed = compare(&program(vk), usual);
+    heap.refuse_none();
+    if refusal == Refusal::From(1) {
+        assert_eq!(failed, 5, "without any memory nothing works");
+    }
+    assert_eq!(program(vk), usual, "the same calls succeed when there is memory");
+    vk.unload();
+    assert_eq!(heap.live(), 0, "blocks are left behind");
+}
+
+/// The numbers to be tried of `count`.
+fn numbers(count: usize) -> Vec<usize> {
+    let step = match env::var("LAYER_REFUSALS").is_ok_and(|wanted| wanted == "all") {
+        true => 1,
+        false => (count / SAMPLE).max(1),
+    };
+    let sample = (FIRST..=count).step_by(step);
+    (1..FIRST.min(count + 1)).chain(sample).collect()
+}
+
+/// Refuses request 1, 2, 3, ... of the program, alone and with all after it.
+fn sweep(scene: &mut Scene) {
+    let outcome = scene.run_unloaded(|scratch| {
+        // From here on the files are old enough to be remembered.
+        settle();
+        let mut vk = scratch.load();
+        let heap = Heap::of(&vk);
+        let usual = program(&vk);
+        assert!(usual.iter().all(Result::is_ok), "{usual:?}");
+        let count = heap.count();
+        // Each copy begins with nothing that is remembered.
+        vk.reload(|| ());
+        let heap = Heap::of(&vk);
+        let mut failures = Vec::new();
+        for number in numbers(count) {
+            for refusal in [Refusal::Only(number), Refusal::From(number)] {
+                let ending = isolated(|| {
+                    let tried = AssertUnwindSafe(|| refused(&mut vk, &heap, refusal, &usual));
+                    // A copy must not go on with what is the original's.
+                    if catch_unwind(tried).is_err() {
+                        std::process::abort();
+                    }
+                });
+                if ending.signal != 0 {
+                    let words = ending.stderr.lines().rev().take(6).collect::<Vec<_>>();
+                    failures.push(format!("{refusal:?} of {count}: signal {}, {words:?}", ending.signal));
+                }
+            }
+        }
+        let shown = failures.iter().take(5).collect::<Vec<_>>();
+        assert!(
+            failures.is_empty(),
+            "{} failures, the first: {shown:#?}",
+            failures.len()
+        );
+    });
+    outcome.ok();
+}
+
+/// Members for extensions, as layers have them.
+fn extensions(number: usize, count: usize) -> [(&'static str, String); 2] {
+    let one = |kind: &str, place: usize| {
+        format!(r#"{{"name": "VK_EXT_{kind}_{number}_{place}", "spec_version": "3", "entrypoints": ["vkOdd{place}"]}}"#)
+    };
+    ["instance", "device"].map(|kind| {
+        let all: Vec<String> = (0..count).map(|place| one(kind, place)).collect();
+        (
+            ["instance_extensions", "device_extensions"][usize::from(kind == "device")],
+            format!("[{}]", all.join(", ")),
+        )
+    })
+}
+
+/// A layer with that many extensions of each kind.
+fn extended(layer: Layer, number: usize, count: usize) -> Layer {
+    extensions(number, count)
+        .into_iter()
+        .fold(layer, |layer, (key, json)| layer.member(key, json))
+}
+
+/// A manifest of many kinds: explicit and implicit layers, with escapes and without, meta-layers, and such as are no JSON.
+fn manifest(scene: &Scene, number: usize) {
+    let short = format!("n{number:02}");
+    let file = |folder: &str| format!("{folder}/{short}.json");
+    match number % 5 {
+        0 => put_text(
+            scene,
+            &file(EXPLICIT),
+            &extended(Layer::explicit(&short), number, 20).text(),
+        ),
+        1 => {
+            let layer = Layer::implicit(&short).enabled_by(&format!("VKL_TEST_NEVER_{number}"), "1");
+            put_text(scene, &file(IMPLICIT), &extended(layer, number, 1).text());
+        }
+        2 => {
+            let layer = Layer::explicit(&short).member("description", r#""an \u00e9scaped\ttext""#);
+            put_text(scene, &file(EXPLICIT), &layer.text());
+        }
+        3 => {
+            let layer = Layer::meta(&short, &["VK_LAYER_wanted", "VK_LAYER_n00"]);
+            put_text(scene, &file(EXPLICIT), &layer.text());
+        }
+        _ => put_text(
+            scene,
+            &file(EXPLICIT),
+            "{\"file_format_version\": \"1.2.0\", \"layer\": {,}}",
+        ),
+    }
+}
+
+/// This many further manifests beside those of two layers that are used, and this many drivers.
+fn build(scene: &mut Scene, manifests: usize, drivers: usize) {
+    scene.unset("VK_LOADER_DEBUG").limit(1800);
+    for driver in ["a", "b", "c", "d"].iter().take(drivers) {
+        scene.usual_driver(driver);
+    }
+    for layer in [
+        Layer::explicit("wanted").folder(EXPLICIT),
+        Layer::implicit("active").folder(IMPLICIT),
+    ] {
+        extended(layer.without_journal(), 100, 2).put(scene);
+    }
+    (0..manifests).for_each(|number| manifest(scene, number));
+    scene.env("VK_LOADER_LAYERS_DISABLE", "*_n05*,~none~");
+    scene.env("VK_LOADER_DEVICE_ID_FILTER", "0:0xffffffff");
+    scene.env("VK_LOADER_DEVICE_SELECT", "1:2");
+}
+
+/// A settings file that lists some of the layers, and variables with long values.
+fn with_settings(scene: &mut Scene) {
+    let long = "x".repeat(100_000);
+    scene.env("VK_LOADER_LAYERS_DISABLE", format!("*_n05*,~none~,{long}"));
+    scene.env("VK_LOADER_LAYERS_ALLOW", &long);
+    scene.env("VK_ADD_LAYER_PATH", format!("/{long}"));
+
+    let layer = Layer::explicit("listed").folder("listed").without_journal();
+    layer.put(scene);
+    settings(scene, &[entry("listed", "on"), MARKER.into(), entry("n01", "off")]);
+}
+
+macro_rules! sweeps {
+    ($($(#[$doc:meta])* $name:ident: $manifests:literal, $drivers:literal $(, $more:expr)?;)*) => {$(
+        $(#[$doc])*
+        #[test]
+        fn $name() {
+            case(|scene| {
+                build(scene, $manifests, $drivers);
+                $(let more: fn(&mut Scene) = $more; more(scene);)?
+                sweep(scene);
+            });
+        }
+    )*};
+}
+
+sweeps! {
+    /// APP-174, APP-179a, LAY-75
+    app_174_heap_without_further_manifests: 0, 1;
+    /// APP-174, APP-179a, LAY-75
+    app_174_heap_with_four_drivers: 0, 4;
+    /// APP-174, APP-179a, LAY-75
+    app_174_heap_with_two_manifests: 2, 1;
+    /// APP-174, APP-179a, LAY-75
+    app_174_heap_with_two_manifests_and_four_drivers: 2, 4;
+    /// APP-174, APP-179a, LAY-75
+    app_174_heap_with_twenty_manifests: 20, 1;
+    /// APP-174, APP-179a, LAY-75
+    app_174_heap_with_twenty_manifests_and_four_drivers: 20, 4;
+    /// APP-174, APP-179a, LAY-75
+    app_174_heap_with_eighty_manifests: 80, 1;
+    /// APP-174, APP-179a, LAY-75
+    app_174_heap_with_eighty_manifests_and_four_drivers: 80, 4;
+    /// APP-174, APP-179a, APP-248
+    app_174_heap_with_a_settings_file: 20, 4, |scene| with_settings(scene);
+    /// APP-174, APP-179a: everything is told.
+    app_174_heap_with_a_log: 20, 4, |scene| {
+        with_settings(scene);
+        scene.env("VK_LOADER_DEBUG", "all");
+    };
+}
