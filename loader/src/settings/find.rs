@@ -9,8 +9,8 @@ use crate::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdic
 use crate::manifest::Text;
 use crate::manifest::file::{FileError, read_json};
 
-/// The file below a base folder.
-const FILE: &[u8] = b"vulkan/loader_settings.d/vk_loader_settings.json";
+/// The file below a base folder. Tools compare the path in messages, which has two slashes in it.
+const FILE: &[u8] = b"vulkan//loader_settings.d/vk_loader_settings.json";
 
 /// The active settings for the running executable, if there are any.
 ///

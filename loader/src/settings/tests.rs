@@ -8,7 +8,7 @@ use crate::journal::{Journal, LogBits};
 use crate::manifest::Text;
 use crate::manifest::scratch::Scratch;
 
-const FILE: &str = "vulkan/loader_settings.d/vk_loader_settings.json";
+const FILE: &str = "vulkan//loader_settings.d/vk_loader_settings.json";
 const EXECUTABLE: &str = "/bin/app";
 
 struct Outcome {

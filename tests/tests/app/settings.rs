@@ -2,13 +2,15 @@
 
 use loader_tests::{Scene, case};
 
-pub(crate) const FILE: &str = "vulkan/loader_settings.d/vk_loader_settings.json";
+/// With two slashes, as messages give it.
+pub(crate) const FILE: &str = "vulkan//loader_settings.d/vk_loader_settings.json";
 pub(crate) const NONE: &str = "No valid vk_loader_settings.json file found, no loader settings will be active";
 
-/// Writes a settings file whose one object holds `members`, into this base folder.
+/// Writes a settings file whose one object holds `members`, into this base folder. Gives its path as messages have it.
 pub(crate) fn write(scene: &Scene, base: &str, members: &str) -> String {
     let text = format!(r#"{{"file_format_version": "1.0.0", "settings": {{{members}}}}}"#);
-    scene.file(&format!("{base}/{FILE}"), text).display().to_string()
+    scene.file(&format!("{base}/{FILE}"), text);
+    scene.text_path(&format!("{base}/{FILE}"))
 }
 
 /// APP-243
