@@ -120,6 +120,31 @@ fn drv_025_at_most_sixteen_globs_count() {
     });
 }
 
+/// APP-221, DRV-25: what is dropped of a filter is told, with the variable's name.
+#[test]
+fn app_221_globs_beyond_the_sixteenth_are_told() {
+    case(|scene| {
+        two_drivers(scene);
+        let globs = |count: usize| vec!["x"; count].join(",");
+        for variable in [SELECT, DISABLE] {
+            let value = |count| {
+                if variable == SELECT {
+                    format!("*,{}", globs(count - 1))
+                } else {
+                    globs(count)
+                }
+            };
+            scene.env(variable, value(16));
+            let run = |scene: &mut Scene| scene.run(|vk| drop(vk.instance()));
+            run(scene).ok().not_logged("more than 16 entries");
+            scene.env(variable, value(17));
+            let line = format!("{variable} has more than 16 entries; those behind the first 16 are ignored");
+            run(scene).ok().logged("WARNING", &line);
+            scene.unset(variable);
+        }
+    });
+}
+
 /// DRV-27
 #[test]
 fn drv_027_each_filter_has_its_message() {

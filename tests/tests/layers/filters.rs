@@ -171,6 +171,43 @@ fn bi_41_a_filter_of_a_megabyte_is_survived() {
     });
 }
 
+/// APP-221: what is dropped of a filter is told, with the variable's name; the special words of the disable filter count not.
+#[test]
+fn app_221_patterns_beyond_the_sixteenth_are_told() {
+    case(|scene| {
+        four(scene);
+        let names = |count: usize| {
+            (0..count)
+                .map(|number| format!("n{number}"))
+                .collect::<Vec<_>>()
+                .join(",")
+        };
+        for variable in [
+            "VK_LOADER_LAYERS_ENABLE",
+            "VK_LOADER_LAYERS_DISABLE",
+            "VK_LOADER_LAYERS_ALLOW",
+        ] {
+            let line = format!("{variable} has more than 16 entries; those behind the first 16 are ignored");
+            scene.env(variable, names(16));
+            scene
+                .run(|vk| drop(vk.layers()))
+                .ok()
+                .not_logged("more than 16 entries");
+            scene.env(variable, names(17));
+            scene.run(|vk| drop(vk.layers())).ok().logged("WARNING", &line);
+            scene.unset(variable);
+        }
+        scene.env(
+            "VK_LOADER_LAYERS_DISABLE",
+            format!("~implicit~,~explicit~,{}", names(16)),
+        );
+        scene
+            .run(|vk| drop(vk.layers()))
+            .ok()
+            .not_logged("more than 16 entries");
+    });
+}
+
 /// LAY-125, LAY-127, LAY-320, APP-224, APP-225
 #[test]
 fn lay_125_a_disabled_layer_is_gone_from_every_list() {
