@@ -17,6 +17,7 @@ mod gate;
 mod hostile;
 mod instance_chain;
 mod kit;
+mod large;
 mod libraries;
 mod listed;
 mod manifest_fields;

@@ -1,0 +1,165 @@
+//! Large files: memory and time grow with their size (LAY-72, BI-36, APP-249).
+
+use std::fs;
+
+use loader_tests::ash::vk;
+use loader_tests::{Scene, Vk, call, case};
+
+use crate::kit::{EXPLICIT, IMPLICIT, Layer, place, put_manifest, scan_once};
+
+/// How much memory a file may take for each of its bytes.
+const TIMES: u64 = 20;
+
+/// A number of this process, in KiB.
+fn status(key: &str) -> u64 {
+    let text = fs::read_to_string("/proc/self/status").expect("the system tells");
+    let line = text.lines().find_map(|line| line.strip_prefix(key));
+    let number = line.and_then(|rest| rest.trim_start_matches(':').split_whitespace().next());
+    number.and_then(|number| number.parse().ok()).expect("a number of KiB")
+}
+
+/// The most memory that `work` takes beyond what there was, in bytes.
+fn peak_of(work: impl FnOnce()) -> u64 {
+    // The highest mark begins anew.
+    fs::write("/proc/self/clear_refs", "5").expect("the mark can be set");
+    let before = status("VmRSS");
+    work();
+    status("VmHWM").saturating_sub(before) * 1024
+}
+
+/// Seconds of processor time that `work` takes; the least of three tries.
+fn time_of(mut work: impl FnMut()) -> f64 {
+    let now = || {
+        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: the structure is writable.
+        unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };
+        time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+    };
+    let mut timed = || {
+        let begin = now();
+        work();
+        now() - begin
+    };
+    (0..3).map(|_| timed()).fold(f64::INFINITY, f64::min)
+}
+
+/// Puts a file with this text into the scene, and a child that measures a query for layers.
+#[track_caller]
+fn within_bounds(scene: &mut Scene, file: &str, text: &str) {
+    scene.limit(120).unset("VK_LOADER_DEBUG");
+    scene.file(file, text);
+    let bytes = text.len() as u64;
+    let outcome = scene.run(|vk| {
+        let peak = peak_of(|| drop(scan_once(vk)));
+        assert!(
+            peak <= bytes * TIMES,
+            "{peak} bytes for {bytes}, {} times",
+            peak / bytes
+        );
+    });
+    outcome.ok();
+}
+
+/// LAY-72, BI-5: whatever the values of a file are.
+#[test]
+fn lay_072_a_file_takes_at_most_twenty_times_its_size() {
+    case(|scene| {
+        place(scene, &[Layer::explicit("a")]);
+        for element in ["{\"\":0},", "[0],", "0,", "{},", "\"\\u0041\","] {
+            let elements = element.repeat((3 << 20) / element.len());
+            let text = format!(r#"{{"file_format_version": "1.2.0", "layers": [{elements}0]}}"#);
+            within_bounds(scene, &format!("{EXPLICIT}/m.json"), &text);
+        }
+    });
+}
+
+/// A layer object of few bytes.
+fn small(number: usize) -> String {
+    format!(
+        r#"{{"name":"VK_LAYER_{number}","type":"GLOBAL","library_path":"l.so","api_version":"1.0.0","implementation_version":"1","description":"d","disable_environment":{{"D{number}":"1"}},"enable_environment":{{"VKL_TEST_NEVER_{number}":"1"}}}}"#
+    )
+}
+
+/// LAY-72
+#[test]
+fn lay_072_many_layers_take_at_most_twenty_times_the_size_of_their_file() {
+    case(|scene| {
+        place(scene, &[Layer::explicit("a")]);
+        let layers: Vec<String> = (0..20_000).map(small).collect();
+        let text = format!(r#"{{"file_format_version":"1.2.0","layers":[{}]}}"#, layers.join(","));
+        within_bounds(scene, &format!("{EXPLICIT}/m.json"), &text);
+    });
+}
+
+/// What one call costs with few layers and with eight times as many.
+#[track_caller]
+fn in_proportion(scene: &mut Scene, put: impl Fn(&Scene, usize), call: impl Fn(&Vk) + Copy) {
+    const FEW: usize = 2_000;
+    scene.limit(300).unset("VK_LOADER_DEBUG");
+    let mut times = Vec::new();
+    for count in [FEW, 8 * FEW] {
+        put(scene, count);
+        let outcome = scene.run(|vk| vk.say("time", time_of(|| call(vk))));
+        times.push(outcome.ok().said("time")[0].parse::<f64>().expect("a time"));
+    }
+    // In proportion it is eight times as much, and by the square of the number 64 times.
+    assert!(times[1] < times[0] * 24.0, "{times:?}");
+}
+
+/// Writes layers into one manifest, and with `meta` a meta-layer of all of them.
+fn put(scene: &Scene, folder: &str, count: usize, meta: bool) {
+    let mut layers: Vec<String> = (0..count).map(small).collect();
+    if meta {
+        let components: Vec<String> = (0..count).map(|number| format!("\"VK_LAYER_{number}\"")).collect();
+        let layer = Layer::implicit_meta("m", &[]).member("component_layers", format!("[{}]", components.join(",")));
+        layers.push(layer.object());
+    }
+    let layers: Vec<&str> = layers.iter().map(String::as_str).collect();
+    put_manifest(scene, &format!("{folder}/many.json"), "1.2.0", &layers);
+}
+
+/// LAY-72, BI-36: layers that are found.
+#[test]
+fn lay_072_time_grows_with_the_number_of_layers() {
+    case(|scene| {
+        place(scene, &[]);
+        in_proportion(
+            scene,
+            |scene, count| put(scene, EXPLICIT, count, false),
+            |vk| drop(scan_once(vk)),
+        );
+    });
+}
+
+/// LAY-130, APP-216: implicit layers, each with variables of its own that are read and remembered.
+#[test]
+fn app_216_time_grows_with_the_number_of_variables() {
+    case(|scene| {
+        place(scene, &[]);
+        in_proportion(
+            scene,
+            |scene, count| put(scene, IMPLICIT, count, false),
+            |vk| drop(scan_once(vk)),
+        );
+    });
+}
+
+/// BI-36, LAY-160: components of a meta-layer.
+#[test]
+fn bi_36_time_grows_with_the_number_of_components() {
+    case(|scene| {
+        place(scene, &[]);
+        in_proportion(
+            scene,
+            |scene, count| put(scene, IMPLICIT, count, true),
+            |vk| {
+                let mut count = 0;
+                let result = call!(
+                    vk,
+                    PFN_vkEnumerateInstanceExtensionProperties(std::ptr::null(), &mut count, std::ptr::null_mut())
+                );
+                assert_eq!(result, vk::Result::SUCCESS);
+            },
+        );
+    });
+}
