@@ -7,8 +7,8 @@
 //!
 //! A stamp only stands for a content if every later change gives another stamp. That needs a file system that keeps its
 //! own times with this machine's clock, and a last change so long ago that the next one cannot fall into the same tick. What
-//! does not meet that is never taken for unchanged. Stores through a shared mapping of a file, which leave no time behind
-//! while its page is dirty, cannot be seen.
+//! does not meet that is never taken for unchanged. Stores through a shared mapping of a file can leave no time behind, not even
+//! later: these are missed until something else about the file changes.
 
 mod evidence;
 mod folder;
