@@ -179,6 +179,10 @@ fn manifest(scene: &Scene, number: usize) {
 /// This many further manifests beside those of two layers that are used, and this many drivers.
 fn build(scene: &mut Scene, manifests: usize, drivers: usize) {
     scene.unset("VK_LOADER_DEBUG").limit(1800);
+    // A child gets no variables but those of its scene.
+    if let Ok(wanted) = env::var("LAYER_REFUSALS") {
+        scene.env("LAYER_REFUSALS", wanted);
+    }
     for driver in ["a", "b", "c", "d"].iter().take(drivers) {
         scene.usual_driver(driver);
     }
