@@ -29,9 +29,8 @@ pub const FALLBACK_DATA_DIRS: &str = match option_env!("VKL_FALLBACK_DATA_DIRS")
 
 // A relative folder would lie wherever a program happens to run.
 const _: () = assert!(is_absolute(SYSCONFDIR), "VKL_SYSCONFDIR must be an absolute path");
-const _: () = match EXTRASYSCONFDIR {
-    Some(folder) => assert!(is_absolute(folder), "VKL_EXTRASYSCONFDIR must be an absolute path"),
-    None => {}
+const _: () = if let Some(folder) = EXTRASYSCONFDIR {
+    assert!(is_absolute(folder), "VKL_EXTRASYSCONFDIR must be an absolute path");
 };
 
 const fn is_absolute(folder: &str) -> bool {
