@@ -25,6 +25,7 @@ mod negotiation;
 mod odd_drivers;
 mod opening;
 mod portability;
+mod preloaded;
 mod real;
 mod shared_swapchains;
 mod short_memory;
