@@ -16,6 +16,7 @@ mod emulation_rest;
 mod filters;
 mod full_screen;
 mod generations;
+mod group_attempts;
 mod groups;
 mod id_filters;
 mod instance_extensions;
