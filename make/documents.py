@@ -299,7 +299,7 @@ LIMITS = [
     ("a manifest or settings file", "manifest/file.rs", "MAX_FILE_BYTES", "bytes", "refused, without reading it"),
     (
         "arrays and objects inside each other in JSON",
-        "manifest/json/parser.rs", "MAX_DEPTH",
+        "manifest/json/normalize.rs", "MAX_DEPTH",
         "levels", "the file is invalid",
     ),
     (
