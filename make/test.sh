@@ -4,7 +4,7 @@
 . "$(dirname "$0")/common.sh"
 
 # In seconds: all of it, so that a summary is always printed before CI's own limit.
-BUDGET=1680
+BUDGET=1740
 begin=$SECONDS
 # In front of the functions of stages that have a quick form.
 quick=
@@ -159,12 +159,12 @@ stage lint 400 "${self[@]}" "${quick}lint"
 stage doc 300 "${self[@]}" documentation
 stage generated 200 make/check-generated.sh
 stage documents 30 python3 make/documents.py --check
-stage unit 500 "${self[@]}" "${quick}units"
+stage unit 700 "${self[@]}" "${quick}units"
 stage inputs 120 "${self[@]}" scripted inputs
 stage bump 600 make/bump-test.sh
 stage build 400 "${self[@]}" libraries
 stage fuzz 400 make/fuzz.sh 20
-stage behaviour 700 "${self[@]}" "${quick}behaviour"
+stage behaviour 900 "${self[@]}" "${quick}behaviour"
 stage gate 90 "${self[@]}" gate
 stage abi 120 "${self[@]}" scripted abi
 stage real 500 "${self[@]}" scripted real
