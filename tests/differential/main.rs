@@ -1,7 +1,7 @@
 //! Plays scenes under two libraries and compares all that drivers, layers and the program can see.
 //!
 //! Arguments are words: only scenes whose names contain one of them are played. `VKL_LIBRARY` and `VKL_PEER_LIBRARY` name
-//! the libraries. `tests/README.md` describes the whole.
+//! the libraries. `WHOLE=1` prints all that was seen of each run, too. `tests/README.md` describes the whole.
 
 mod catalogue;
 mod explained;
@@ -26,7 +26,7 @@ use std::{env, thread};
 use catalogue::{Catalogue, Play};
 use explained::Explained;
 use loader_tests::Scene;
-use trace::{Difference, Trace};
+use trace::{Difference, Side, Trace};
 
 /// The libraries as the children of each run get them: ours, and the other one.
 const LIBRARIES: [&str; 2] = ["VKL_LIBRARY", "VKL_PEER_LIBRARY"];
@@ -80,6 +80,10 @@ fn compare(plays: &[&Play]) -> Vec<Vec<Difference>> {
                     let mut scene = Scene::open(&play.name);
                     let [ours, there] = play_twice(&mut scene, play);
                     scene.remove();
+                    if env::var_os("WHOLE").is_some() {
+                        ours.print(Side::Ours);
+                        there.print(Side::There);
+                    }
                     let index = plays.iter().position(|other| other.name == play.name);
                     let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
                     found[index.expect("the play is of the list")] = Trace::differences(&ours, &there);

@@ -158,7 +158,7 @@ impl DeviceChain<'_> {
             log::emit(
                 Some(self.instance),
                 LogBits::ERROR,
-                format_args!("loader_create_device_chain: Failed to find 'vkCreateDevice'"),
+                format_args!("loader_create_device_chain: Failed to find 'vkCreateDevice' in layers or ICD"),
             );
             return Err(VkResult::VK_ERROR_INITIALIZATION_FAILED);
         };

@@ -187,6 +187,11 @@ impl Request<'_> {
         match made {
             Ok(handle) => Ok((handle, chain.top())),
             Err(result) => {
+                log::emit(
+                    Some(self.instance),
+                    LogBits::ERROR,
+                    format_args!("vkCreateDevice:  Failed to create device chain."),
+                );
                 // SAFETY: nobody got the handle, so this is the only reference left.
                 unsafe { destroy::forget(device, allocator) };
                 Err(result)

@@ -54,6 +54,14 @@ impl Driver {
             Ok(interface) => interface,
             Err(error) => {
                 give_up(refusal(error, &library), path, journal);
+                // Tools know the refusal by this second line.
+                journal.note(
+                    LogBits::WARN | LogBits::DRIVER,
+                    format_args!(
+                        "Shouldn't reach this. A valid version of requested ICD {path} was loaded but something bad \
+                         happened afterwards."
+                    ),
+                );
                 return None;
             }
         };
@@ -74,6 +82,11 @@ impl Driver {
             interface,
             source,
         })
+    }
+
+    /// Whether its library is open, and was not given to an instance.
+    pub fn is_open(&self) -> bool {
+        self.library.is_some()
     }
 
     /// What messages call the driver.
@@ -99,12 +112,12 @@ impl Driver {
         };
         match self.interface.instance_version() {
             None => warn("does not support vkEnumerateInstanceVersion, treating as a 1.0 ICD"),
-            Some(Err(result)) => journal.note(
+            Some(Err(_)) => journal.note(
                 LogBits::DEBUG | LogBits::DRIVER,
                 format_args!(
-                    "terminator_CreateInstance: vkEnumerateInstanceVersion in ICD {} returned {}, treating as a 1.0 ICD",
-                    self.name(),
-                    result.0
+                    "terminator_CreateInstance: ICD \"{}\" vkEnumerateInstanceVersion returned error. The ICD will be \
+                     treated as a 1.0 ICD",
+                    self.name()
                 ),
             ),
             Some(Ok(version)) => {

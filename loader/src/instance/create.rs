@@ -85,8 +85,9 @@ unsafe fn build(
     match result {
         Ok(()) => {
             instance.messengers.suspend_create_time();
-            let unused = core::mem::take(&mut *instance.found_drivers.lock());
-            drop(unused);
+            let mut refused = core::mem::take(&mut *instance.found_drivers.lock());
+            refused.retain(Driver::is_open);
+            *instance.refused_drivers.lock() = refused;
             Ok(instance)
         }
         Err(result) => {

@@ -72,6 +72,8 @@ pub(super) unsafe fn release_drivers(instance: &Instance, callbacks: *const VkAl
     for run in instance.drivers.all() {
         run.iter().rev().for_each(|driver| driver.close());
     }
+    let refused = core::mem::take(&mut *instance.refused_drivers.lock());
+    drop(refused);
 }
 
 /// Frees the loader's own object, with everything in it, and closes the layers.
@@ -79,6 +81,11 @@ pub(super) unsafe fn release_drivers(instance: &Instance, callbacks: *const VkAl
 /// # Safety
 /// `raw` came from [`HostBox::into_raw`] with `allocator`; nothing refers to it any more.
 pub(super) unsafe fn free(raw: *mut Instance, allocator: HostAllocator) {
+    // SAFETY: nothing refers to the object, and the reference ends here.
+    if let Some(layers) = unsafe { (*raw).layers.get_mut() } {
+        // The order of the chain has no meaning any more; this is the one in which the libraries close.
+        layers.chain.sort_unstable_by_key(|layer| layer.place);
+    }
     // SAFETY: still valid here.
     let instance = unsafe { &*raw };
     device::release_forgotten(instance);

@@ -90,7 +90,7 @@ impl Offer<'_> {
         };
         if requests.extensions_are_missing() {
             return refuse(format_args!(
-                "vkCreateInstance: ppEnabledExtensionNames is NULL but enabledExtensionCount is greater than zero"
+                "loader_validate_instance_extensions: Instance ppEnabledExtensionNames is NULL but enabledExtensionCount is greater than zero"
             ));
         }
         let unfiltered = unfiltered(self.environment);

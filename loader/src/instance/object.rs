@@ -59,6 +59,8 @@ pub struct Instance {
     pub layers: SetOnce<InstanceLayers>,
     /// What the scan found, for as long as the instance is being created.
     pub found_drivers: Mutex<Vec<Driver>>,
+    /// The drivers of the scan that made no instance. Their libraries stay open as long as this one, as those of the others.
+    pub refused_drivers: Mutex<Vec<Driver>>,
     /// The drivers that the terminator made of it, in the order of every walk over them: reverse scan order (DRV-10).
     pub drivers: Latest<HostVec<HostBox<InstanceDriver>>>,
     /// Objects made for physical devices.
@@ -103,6 +105,7 @@ impl Instance {
                 requested_layers: SetOnce::new(),
                 layers: SetOnce::new(),
                 found_drivers: Mutex::new(Vec::new()),
+                refused_drivers: Mutex::new(Vec::new()),
                 drivers: Latest::new(allocator),
                 physical_devices: Mutex::new(PhysicalDevices::new(allocator)),
                 unknown: Mutex::new(UnknownFunctions::new()),

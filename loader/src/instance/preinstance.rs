@@ -5,13 +5,16 @@ use crate::alloc::{Grow, OutOfMemory};
 use crate::ffi::layer_interface::{PreInstanceNode, VkChainHeader};
 use crate::generated::types::{PFN_vkVoidFunction, VkExtensionProperties, VkLayerProperties, VkResult};
 use crate::journal::reason::{LayerLibraryProblem, LayerLibraryReason};
-use crate::journal::{Decision, Journal, Reason, Subject, Verdict};
+use crate::journal::{Decision, Journal, LogBits, Reason, Subject, Verdict};
 use crate::layer::open_library;
 use crate::library::Library;
-use crate::manifest::{LayerManifest, PreInstanceFunction};
+use crate::log;
+use crate::manifest::{LayerManifest, PreInstanceFunction, Text};
 use crate::table;
 use core::ffi::{CStr, c_char};
 use rust_alloc::vec::Vec;
+
+const DETAIL: LogBits = LogBits::DEBUG.with(LogBits::LAYER);
 
 /// Which query a chain is for.
 #[derive(Clone, Copy)]
@@ -26,8 +29,8 @@ pub(super) struct Query {
 pub(super) struct Interceptors {
     kind: u32,
     functions: Vec<*mut ()>,
-    // Keeps the functions valid.
-    _libraries: Vec<Library>,
+    /// Keep the functions valid; each with the path in its manifest.
+    libraries: Vec<(Text, Library)>,
     /// Whether no library was opened or tried.
     untried: bool,
 }
@@ -45,7 +48,7 @@ impl Interceptors {
         let mut opened = Self {
             kind: query.kind,
             functions: Vec::new(),
-            _libraries: Vec::new(),
+            libraries: Vec::new(),
             untried: true,
         };
         for layer in active {
@@ -64,16 +67,17 @@ impl Interceptors {
                     continue;
                 }
             };
+            journal.note(DETAIL, format_args!("Loading layer library {path}"));
             let Some(function) = library.function_named(symbol) else {
                 skip(
                     layer,
-                    LayerLibraryProblem::NoPreInstanceFunction(symbol.clone()),
+                    LayerLibraryProblem::NoPreInstanceFunction(query.function.name(), symbol.clone()),
                     journal,
                 );
                 continue;
             };
             opened.functions.try_push(table::to_word(Some(function)))?;
-            opened._libraries.try_push(library)?;
+            opened.libraries.try_push((path.clone(), library))?;
         }
         Ok(opened)
     }
@@ -88,7 +92,8 @@ impl Interceptors {
         self.untried
     }
 
-    /// Calls the head of the chain. The last discovered layer is called first; `bottom` is the loader's own answer.
+    /// Calls the head of the chain, and closes the libraries. The last discovered layer is called first; `bottom` is the
+    /// loader's own answer.
     ///
     /// # Errors
     /// When memory runs out.
@@ -97,7 +102,7 @@ impl Interceptors {
     /// `F` is the C function type that the manifests' symbols of this query have, and `call` passes the node it is
     /// given as the function's first argument.
     pub(super) unsafe fn call<F: Copy, R>(
-        &self,
+        self,
         bottom: F,
         call: impl FnOnce(F, *const PreInstanceNode<F>) -> R,
     ) -> Result<R, OutOfMemory> {
@@ -125,7 +130,12 @@ impl Interceptors {
             });
         }
         let head = &nodes[nodes.len() - 1];
-        Ok(call(head.pfnNextLayer, head.pNextLink))
+        let result = call(head.pfnNextLayer, head.pNextLink);
+        for (path, library) in self.libraries {
+            log::message(DETAIL, format_args!("Unloading layer library {path}"));
+            drop(library);
+        }
+        Ok(result)
     }
 }
 

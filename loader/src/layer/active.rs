@@ -36,6 +36,8 @@ pub struct ActiveLayer {
     pub library_path: HostText,
     /// Found as an implicit layer.
     pub implicit: bool,
+    /// Its place among all layers that were discovered: libraries close in that order (LAY-201).
+    pub place: usize,
     /// Why it is active.
     pub enabled_by: EnabledBy,
     /// The variable that would switch it off, for implicit layers.

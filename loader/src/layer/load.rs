@@ -183,6 +183,7 @@ fn describe(
         manifest: text(&manifest.manifest)?,
         library_path: text(&opened.path)?,
         implicit: manifest.implicit,
+        place: active.index,
         enabled_by: active.enabled_by,
         disable_variable: manifest
             .disable_environment

@@ -50,6 +50,12 @@ impl<T> SetOnce<T> {
         unsafe { (*self.value.get()).assume_init_ref() }
     }
 
+    /// The value, once it is set, for who has all of it.
+    pub fn get_mut(&mut self) -> Option<&mut T> {
+        // SAFETY: written before it counted as set.
+        (*self.is_set.get_mut()).then(|| unsafe { self.value.get_mut().assume_init_mut() })
+    }
+
     /// The value, once it is set.
     pub fn get(&self) -> Option<&T> {
         let is_set = self.is_set.load(Ordering::Acquire);

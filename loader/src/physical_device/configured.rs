@@ -100,7 +100,11 @@ pub(super) fn select<'a>(
     if selected.is_empty() {
         journal.note(
             LogBits::WARN,
-            format_args!("None of the physical devices that the loader settings configure is present"),
+            format_args!(
+                "loader_apply_settings_device_configurations: None of the settings file device configurations had \
+                 deviceUUID's that corresponded to enumerated VkPhysicalDevices. Returning \
+                 VK_ERROR_INITIALIZATION_FAILED"
+            ),
         );
         return Err(VkResult::VK_ERROR_INITIALIZATION_FAILED);
     }

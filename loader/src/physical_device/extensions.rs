@@ -1,6 +1,7 @@
 //! What a physical device offers beyond the core: extensions of driver and layers, and the layers themselves (APP-130 to
 //! APP-133, DRV-135, DRV-136).
 
+use super::object::ChainPhysicalDevice;
 use super::walk::scratch;
 use crate::alloc::{HostVec, OutOfMemory};
 use crate::driver;
@@ -75,17 +76,69 @@ pub(super) unsafe fn enumerate(
         // SAFETY: the caller's string, number and array.
         return unsafe { enumerate_of_layer(instance, layer_name, count, array) };
     }
-    let list = driver::device_extensions(object.driver(), object.handle, scratch(instance)).and_then(|offered| {
-        let layers = instance.layers().map_or(&[][..], |layers| &layers.chain);
-        let implicit = layers.iter().filter(|layer| layer.implicit);
-        let added = implicit.flat_map(|layer| layer.device_extensions.iter().map(|extension| &extension.properties));
-        merge(offered, added).map_err(VkResult::from)
-    });
-    match list {
+    let layers = instance.layers().map_or(&[][..], |layers| &layers.chain);
+    let implicit = layers.iter().filter(|layer| layer.implicit);
+    let added = implicit.flat_map(|layer| layer.device_extensions.iter().map(|extension| &extension.properties));
+    if !array.is_null() {
+        // SAFETY: by this function's contract; neither pointer is null.
+        return unsafe { fill(object, added, &mut *count, array) };
+    }
+    let list = driver::device_extensions(object.driver(), object.handle, scratch(instance));
+    match list.and_then(|offered| merge(offered, added).map_err(VkResult::from)) {
         // SAFETY: by this function's contract.
         Ok(list) => unsafe { ffi::write_all(count, array, &list) },
         Err(result) => result,
     }
+}
+
+/// The list call: the driver writes into the caller's own array, as drivers know it, and what it left free takes the names
+/// that layers add. A driver that claims to have written more than there was room for is not believed (DRV-169).
+///
+/// # Safety
+/// `array` has room for `count` elements.
+unsafe fn fill<'a>(
+    device: &ChainPhysicalDevice,
+    added: impl Iterator<Item = &'a VkExtensionProperties>,
+    count: &mut u32,
+    array: *mut VkExtensionProperties,
+) -> VkResult {
+    let room = *count;
+    let result = match device.driver().table.vkEnumerateDeviceExtensionProperties {
+        // SAFETY: the driver's function with its own device, no layer name, and the caller's array with its room.
+        Some(enumerate) => unsafe { enumerate(device.handle, core::ptr::null(), count, array) },
+        None => {
+            *count = 0;
+            VkResult::VK_SUCCESS
+        }
+    };
+    *count = (*count).min(room);
+    if result != VkResult::VK_SUCCESS {
+        return if result == VkResult::VK_INCOMPLETE {
+            result
+        } else {
+            driver::failure(result)
+        };
+    }
+    for extension in added {
+        // SAFETY: so many elements have been written.
+        let listed = unsafe { core::slice::from_raw_parts(array, *count as usize) };
+        if is_listed(listed, extension) {
+            continue;
+        }
+        if *count == room {
+            return VkResult::VK_INCOMPLETE;
+        }
+        // SAFETY: fewer elements have been written than there is room for.
+        unsafe { array.add(*count as usize).write(*extension) };
+        *count += 1;
+    }
+    VkResult::VK_SUCCESS
+}
+
+/// Whether a list has an extension of this name.
+fn is_listed(list: &[VkExtensionProperties], extension: &VkExtensionProperties) -> bool {
+    let name = ffi::fixed_text(&extension.extensionName);
+    list.iter().any(|known| ffi::is_fixed_text(&known.extensionName, name))
 }
 
 /// The driver's list, followed by what is not in it yet; the first of equal names counts (APP-131).
@@ -94,8 +147,7 @@ fn merge<'a>(
     added: impl Iterator<Item = &'a VkExtensionProperties>,
 ) -> Result<HostVec<VkExtensionProperties>, OutOfMemory> {
     for extension in added {
-        let name = ffi::fixed_text(&extension.extensionName);
-        if !list.iter().any(|known| ffi::is_fixed_text(&known.extensionName, name)) {
+        if !is_listed(&list, extension) {
             list.try_push(*extension)?;
         }
     }

@@ -90,7 +90,7 @@ fn reported(
         }
         Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY) => Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY),
         Err(result) => {
-            fails(driver, "vkEnumeratePhysicalDevices", result, journal);
+            fails(driver, DeviceReason::EnumerationFailed(result.0), journal);
             Ok(driver.devices.recall(scratch(instance))?)
         }
     }
@@ -174,12 +174,12 @@ pub(super) fn succeeds(result: VkResult) -> Result<(), VkResult> {
 }
 
 /// Records that what a driver has to offer is left out of this call.
-pub(super) fn fails(driver: &InstanceDriver, command: &'static str, result: VkResult, journal: &mut Journal<'_>) {
+pub(super) fn fails(driver: &InstanceDriver, reason: DeviceReason, journal: &mut Journal<'_>) {
     journal.decide(Decision {
         subject: Subject::PhysicalDevice,
         name: Text::default(),
         path: driver.name().resolve().into(),
-        verdict: Verdict::Dropped(Reason::from(DeviceReason::EnumerationFailed(command, result.0))),
+        verdict: Verdict::Dropped(Reason::from(reason)),
         source: Source::Driver,
     });
 }

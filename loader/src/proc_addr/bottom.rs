@@ -40,21 +40,19 @@ pub unsafe fn bottom_get_instance_proc_addr(handle: InstanceHandle<Chain>, name:
     let instance = unsafe { seam::chain_instance(handle) }?;
     match row {
         Some(row) if row.level != Level::Device => known(row),
-        Some(row) => device_command(instance, row).or_else(|| unrecognized(instance, name)),
+        Some(row) => device_command(instance, row),
         None => unknown::for_layer_physical_device(instance, name.into())
             .or_else(|| unknown::for_layer_device(instance, name.into()))
-            .or_else(|| unrecognized(instance, name)),
+            .or_else(|| unrecognized(instance, name, "loader_gpa_instance_terminator")),
     }
 }
 
-fn unrecognized(instance: &Instance, name: &CStr) -> PFN_vkVoidFunction {
+/// Says that an end of the chain has nothing under a name.
+fn unrecognized(instance: &Instance, name: &CStr, lookup: &str) -> PFN_vkVoidFunction {
     log::emit(
         Some(instance),
         LogBits::DEBUG,
-        format_args!(
-            "loader_gpa_instance_terminator() unrecognized name {}",
-            Bytes(name.to_bytes())
-        ),
+        format_args!("{lookup}() unrecognized name {}", Bytes(name.to_bytes())),
     );
     None
 }
@@ -77,8 +75,9 @@ pub unsafe extern "system" fn bottom_get_physical_device_proc_addr(
     let instance = unsafe { seam::chain_instance(handle) }?;
     match lookup::find(name.to_bytes()) {
         Some(row) if matches!(row.level, Level::Instance | Level::PhysicalDevice) => known(row),
-        Some(_) => None,
-        None => unknown::for_layer_physical_device(instance, name.into()),
+        // Drivers are asked about every other name, whether the registry knows it or not.
+        _ => unknown::for_layer_physical_device(instance, name.into())
+            .or_else(|| unrecognized(instance, name, "loader_gpdpa_instance_terminator")),
     }
 }
 
@@ -93,7 +92,8 @@ fn known(row: &Row) -> PFN_vkVoidFunction {
 fn device_command(instance: &Instance, row: &Row) -> PFN_vkVoidFunction {
     match row.device_gate() {
         DeviceGate::Instance(any) => row.terminator().filter(|_| instance.enabled.get().intersects(any)),
-        DeviceGate::Always | DeviceGate::Device(_) => ends::for_layer(instance, row),
+        DeviceGate::Always | DeviceGate::Device(_) => ends::for_layer(instance, row)
+            .or_else(|| unrecognized(instance, row.name(), "loader_gpa_instance_terminator")),
     }
 }
 

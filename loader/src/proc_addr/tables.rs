@@ -7,7 +7,7 @@ use crate::ffi::layer_interface::{GetDeviceProcAddr, GetInstanceProcAddr};
 use crate::generated::dispatch::{
     DeviceTable, InstanceTable, device as generated_device, instance as generated_instance,
 };
-use crate::generated::lookup::{Gate, Row, row};
+use crate::generated::lookup::{DeviceGate, Gate, Row, row};
 use crate::generated::slots;
 use crate::generated::terminator;
 use crate::generated::types::{PFN_vkVoidFunction, VkDevice};
@@ -93,14 +93,24 @@ fn share_entries(instance: &Instance) {
 /// Fills a device's table from the topmost entity (GEN-62). What the chain does not answer keeps its stub.
 pub fn fill_device_table(device: &Device, gdpa: GetDeviceProcAddr, handle: VkDevice) {
     let table = device.table();
-    // The loader's own end of the chain need not find the row by its name again.
+    // The loader's own ends of the chains need not find the row by its name again.
     let without_layers = core::ptr::fn_addr_eq(gdpa, terminator::vkGetDeviceProcAddr as GetDeviceProcAddr);
+    let instance = device.instance();
+    let gipa = instance.table().vkGetInstanceProcAddr.get();
+    let without_instance_layers = core::ptr::fn_addr_eq(gipa, terminator::vkGetInstanceProcAddr as GetInstanceProcAddr);
     let highest = device.highest_rank();
     let places = table.entries().iter().zip(device.answers());
     for ((slot, shown), row) in places.zip(DeviceTable::commands()) {
         let answer = if row.number == row::vkGetDeviceProcAddr {
             // SAFETY: only the type is erased.
             unsafe { table::from_word(gdpa as *mut ()) }
+        } else if matches!(row.device_gate(), DeviceGate::Instance(_)) {
+            // A device command of an instance extension: layers answer for it as one of the instance (LAY-290).
+            match without_instance_layers {
+                true => known_to_device(device, row),
+                // SAFETY: the topmost entity's function with the instance handle of the chain.
+                false => unsafe { gipa(instance.chain_handle(), row.name().as_ptr()) },
+            }
         } else if without_layers {
             known_to_device(device, row)
         } else {

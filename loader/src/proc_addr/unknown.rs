@@ -13,10 +13,11 @@ use crate::generated::slots;
 use crate::generated::types::{PFN_vkVoidFunction, VkDevice, VkResult};
 use crate::instance::{Instance, InstanceDriver};
 use crate::journal::LogBits;
-use crate::layer::InstanceLayers;
+use crate::layer::{ActiveLayer, InstanceLayers};
 use crate::log::{self, Bytes};
 use crate::table::{self, Slots};
 use core::ffi::CStr;
+use core::fmt::Display;
 
 /// The names with a slot.
 pub struct UnknownFunctions {
@@ -114,6 +115,38 @@ impl Names {
     }
 }
 
+/// Says that a name got a slot.
+fn note_slot(instance: &Instance, kind: Kind, name: &CStr, index: usize) {
+    let name = Bytes(name.to_bytes());
+    match kind {
+        Kind::PhysicalDevice => log::emit(
+            Some(instance),
+            LogBits::DEBUG,
+            format_args!(
+                "loader_phys_dev_ext_gpa: Adding unknown physical function {name} to internal store at index {index}"
+            ),
+        ),
+        Kind::Device => log::emit(
+            Some(instance),
+            LogBits::DEBUG,
+            format_args!("Unknown device function {name} gets slot {index}"),
+        ),
+    }
+}
+
+/// Says who answered for a function of physical devices.
+fn note_answer(instance: &Instance, who: impl Display, function: PFN_vkVoidFunction, name: &CStr) {
+    log::emit(
+        Some(instance),
+        LogBits::DEBUG,
+        format_args!(
+            "loader_phys_dev_ext_gpa: {who} returned ptr {:p} for {}",
+            table::to_word(function) as *const (),
+            Bytes(name.to_bytes())
+        ),
+    );
+}
+
 /// The slot of a supported name.
 fn take_slot(instance: &Instance, kind: Kind, name: &CStr) -> Option<usize> {
     let found = instance.unknown.lock().names(kind).find(name);
@@ -134,11 +167,7 @@ fn take_slot(instance: &Instance, kind: Kind, name: &CStr) -> Option<usize> {
     match taken {
         Taken::Slot { index, new } => {
             if new {
-                log::emit(
-                    Some(instance),
-                    LogBits::DEBUG,
-                    format_args!("Unknown {what} function {} gets slot {index}", Bytes(name.to_bytes())),
-                );
+                note_slot(instance, kind, name, index);
             }
             Some(index)
         }
@@ -173,14 +202,18 @@ fn drivers_have_function(instance: &Instance, name: Uncounted<'_>) -> bool {
 }
 
 /// The answer of the topmost layer that can be asked for physical-device functions; it forwards by itself (LAY-301).
-fn layer_physical_device_function(instance: &Instance, name: Uncounted<'_>) -> PFN_vkVoidFunction {
-    let ask = instance
+fn layer_physical_device_function<'i>(
+    instance: &'i Instance,
+    name: Uncounted<'_>,
+) -> Option<(&'i ActiveLayer, PFN_vkVoidFunction)> {
+    let (layer, ask) = instance
         .layers()?
         .chain
         .iter()
-        .find_map(|layer| layer.functions.get_physical_device_proc_addr)?;
+        .find_map(|layer| Some((layer, layer.functions.get_physical_device_proc_addr?)))?;
     // SAFETY: the layer's function with the instance handle of the chain.
-    unsafe { ask(instance.chain_handle(), name.as_ptr()) }
+    let function = unsafe { ask(instance.chain_handle(), name.as_ptr()) };
+    function.is_some().then_some((layer, function))
 }
 
 fn layers_have_device_function(instance: &Instance, name: Uncounted<'_>) -> bool {
@@ -220,8 +253,10 @@ pub(super) fn for_application(instance: &'static Instance, name: Uncounted<'_>) 
     if (from_driver || from_layer.is_some())
         && let Some(index) = physical_device_slot(instance, name, from_driver)
     {
-        if let Some(function) = from_layer {
-            instance.table().unknown[index].set(Some(function));
+        if let Some((layer, function)) = from_layer {
+            instance.table().unknown[index].set(function);
+            let layer = Bytes(layer.name.bytes());
+            note_answer(instance, format_args!("Layer {layer}"), function, name.count());
         }
         return slots::physical_device_thunk(index);
     }
@@ -267,7 +302,16 @@ fn device_slot(instance: &Instance, name: Uncounted<'_>) -> PFN_vkVoidFunction {
 fn physical_device_slot(instance: &Instance, name: Uncounted<'_>, drivers_support: bool) -> Option<usize> {
     let index = take_slot(instance, Kind::PhysicalDevice, name.count())?;
     for driver in instance.drivers() {
-        driver.unknown[index].set(driver_physical_device_function(driver, name));
+        let function = driver_physical_device_function(driver, name);
+        driver.unknown[index].set(function);
+        if function.is_some() {
+            note_answer(
+                instance,
+                format_args!("Driver {}", driver.name()),
+                function,
+                name.count(),
+            );
+        }
     }
     let slot = &instance.table().unknown[index];
     if drivers_support && slot.get().is_none() {

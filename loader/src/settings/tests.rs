@@ -82,9 +82,9 @@ fn app_248_unusable_files() {
         ("[]", LogBits::ERROR, "Invalid JSON file"),
         (r#"{"settings":{"layers":[]}}"#, LogBits::WARN, "file_format_version"),
         (r#"{"file_format_version":1,"settings":{"layers":[]}}"#, LogBits::WARN, "file_format_version"),
-        (r#"{"file_format_version":""}"#, LogBits::WARN, "neither"),
-        (r#"{"file_format_version":"","settings":[]}"#, LogBits::WARN, "neither"),
-        (r#"{"file_format_version":"","settings_array":[]}"#, LogBits::DEBUG, "no settings for this executable"),
+        (r#"{"file_format_version":""}"#, LogBits::WARN, "missing required settings objects"),
+        (r#"{"file_format_version":"","settings":[]}"#, LogBits::WARN, "missing required settings objects"),
+        (r#"{"file_format_version":"","settings_array":[]}"#, LogBits::DEBUG, "matched the current application"),
     ];
     for (text, bits, part) in cases {
         let outcome = read(text);

@@ -49,7 +49,7 @@ pub unsafe fn require_device(handle: VkDevice, command: &str) -> &'static Device
     unsafe { device_of(handle) }.unwrap_or_else(|| {
         log::fatal(format_args!(
             "{command}: Invalid device handle. This is likely the result of a layer wrapping device handles and \
-             failing to unwrap them in all commands. [VUID-{command}-device-parameter]"
+             failing to unwrap them in all functions. [VUID-{command}-device-parameter]"
         ));
         crate::os::abort()
     })

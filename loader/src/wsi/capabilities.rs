@@ -86,7 +86,7 @@ unsafe fn by_first_generation(
     emulates_maintenance: bool,
 ) -> Result<VkResult, VkResult> {
     let older = target.driver.table.vkGetPhysicalDeviceSurfaceCapabilitiesKHR;
-    target.announce(older.map(|_| "vkGetPhysicalDeviceSurfaceCapabilitiesKHR"));
+    target.announce(Some("vkGetPhysicalDeviceSurfaceCapabilitiesKHR"));
     let asked = |kind, _| emulates_maintenance && kind == VkSurfacePresentModeKHR::STRUCTURE_TYPE;
     let answered = |kind, _| {
         let maintenance = [
@@ -202,7 +202,7 @@ unsafe fn without_counters(
     capabilities: &mut VkSurfaceCapabilities2EXT,
 ) -> Result<VkResult, VkResult> {
     let older = target.driver.table.vkGetPhysicalDeviceSurfaceCapabilitiesKHR;
-    target.announce(older.map(|_| "vkGetPhysicalDeviceSurfaceCapabilitiesKHR"));
+    target.announce(Some("vkGetPhysicalDeviceSurfaceCapabilitiesKHR"));
     // SAFETY: the chain of the caller's structure.
     unsafe { target.ignore_chain(capabilities.pNext, "pSurfaceCapabilities->", none) };
     let mut answer = no_capabilities();

@@ -195,7 +195,11 @@ pub unsafe fn get_rand_r_output_display_ext(
         // SAFETY: the driver's function with its own handle and the caller's parameters.
         return unsafe { function(target.handle, server, output, display) };
     }
-    target.missing(LogBits::INFO);
+    let name = target.driver.name();
+    target.log(
+        LogBits::INFO,
+        format_args!("Emulating call in ICD \"{name}\" by returning null display"),
+    );
     // SAFETY: the caller gives a place for the answer.
     if let Some(display) = unsafe { display.as_mut() } {
         *display = VkDisplayKHR(0);

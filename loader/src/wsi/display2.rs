@@ -8,13 +8,13 @@ use crate::terminator::{Target, none};
 
 /// An enumeration of displays by the driver's own function, by its older one, or without an answer.
 ///
-/// `older` is the older command's name and the driver's function; `ask` calls it, and `put` copies one element.
+/// `older` is the driver's older function; `ask` calls it, and `put` copies one element.
 ///
 /// # Safety
 /// `count` is valid; `array` is NULL or has room for `*count` elements. All zeros is a valid `Old`.
 unsafe fn emulate<F: Copy, Old: Copy, New>(
     target: &Target,
-    older: (&'static str, Option<F>),
+    older: Option<F>,
     count: *mut u32,
     array: *mut New,
     mut ask: impl FnMut(F, *mut u32, *mut Old) -> VkResult,
@@ -22,9 +22,8 @@ unsafe fn emulate<F: Copy, Old: Copy, New>(
 ) -> VkResult {
     // SAFETY: by this function's contract.
     let count = unsafe { output(count, target.command, "pPropertyCount") };
-    let (name, function) = older;
-    target.announce(function.map(|_| name));
-    let Some(function) = function else {
+    target.announce(None);
+    let Some(function) = older else {
         *count = 0;
         return VkResult::VK_SUCCESS;
     };
@@ -60,10 +59,7 @@ pub unsafe fn get_physical_device_display_properties2_khr(
     unsafe {
         emulate(
             &target,
-            (
-                "vkGetPhysicalDeviceDisplayPropertiesKHR",
-                table.vkGetPhysicalDeviceDisplayPropertiesKHR,
-            ),
+            table.vkGetPhysicalDeviceDisplayPropertiesKHR,
             count,
             properties,
             |older, count, array| older(target.handle, count, array),
@@ -95,10 +91,7 @@ pub unsafe fn get_physical_device_display_plane_properties2_khr(
     unsafe {
         emulate(
             &target,
-            (
-                "vkGetPhysicalDeviceDisplayPlanePropertiesKHR",
-                table.vkGetPhysicalDeviceDisplayPlanePropertiesKHR,
-            ),
+            table.vkGetPhysicalDeviceDisplayPlanePropertiesKHR,
             count,
             properties,
             |older, count, array| older(target.handle, count, array),
@@ -131,7 +124,7 @@ pub unsafe fn get_display_mode_properties2_khr(
     unsafe {
         emulate(
             &target,
-            ("vkGetDisplayModePropertiesKHR", table.vkGetDisplayModePropertiesKHR),
+            table.vkGetDisplayModePropertiesKHR,
             count,
             properties,
             |older, count, array| older(target.handle, display, count, array),
@@ -163,7 +156,7 @@ pub unsafe fn get_display_plane_capabilities2_khr(
     // SAFETY: the caller gives a valid structure.
     let info = unsafe { input(info, target.command, "pDisplayPlaneInfo") };
     let older = target.driver.table.vkGetDisplayPlaneCapabilitiesKHR;
-    target.announce(older.map(|_| "vkGetDisplayPlaneCapabilitiesKHR"));
+    target.announce(None);
     // SAFETY: the chains of the caller's structures.
     unsafe {
         target.ignore_chain(info.pNext, "pDisplayPlaneInfo->", none);

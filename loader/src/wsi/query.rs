@@ -11,11 +11,16 @@ use crate::terminator::Target;
 
 /// Reports a call of a command whose extension is not enabled (DRV-164, APP-161).
 pub(super) fn not_enabled(instance: &Instance, extension: InstanceExtension, command: &str) {
+    // This one line has two blanks.
+    let blank = match extension {
+        InstanceExtension::VK_EXT_headless_surface => " ",
+        _ => "",
+    };
     let extension = Bytes(extension.name().to_bytes());
     log::emit(
         Some(instance),
         LogBits::ERROR,
-        format_args!("{extension} extension not enabled. {command} not executed!"),
+        format_args!("{extension} extension not enabled.{blank} {command} not executed!"),
     );
 }
 

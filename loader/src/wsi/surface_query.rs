@@ -6,6 +6,7 @@ use crate::generated::extensions::InstanceExtension;
 use crate::generated::types::*;
 use crate::handle::{Chain, PhysicalDeviceHandle, SurfaceHandle};
 use crate::journal::LogBits;
+use crate::log;
 use crate::seam;
 use crate::terminator::{Target, none};
 
@@ -177,7 +178,7 @@ unsafe fn formats_by_first_generation(
     formats: *mut VkSurfaceFormat2KHR,
 ) -> Result<VkResult, VkResult> {
     let older = target.driver.table.vkGetPhysicalDeviceSurfaceFormatsKHR;
-    target.announce(older.map(|_| "vkGetPhysicalDeviceSurfaceFormatsKHR"));
+    target.announce(Some("vkGetPhysicalDeviceSurfaceFormatsKHR"));
     // SAFETY: the chain of the caller's structure.
     unsafe { target.ignore_chain(info.pNext, "pSurfaceInfo->", none) };
     let Some(older) = older else {
@@ -242,7 +243,12 @@ pub unsafe fn get_physical_device_present_rectangles_khr(
     // SAFETY: the caller gives a valid count.
     let count = unsafe { output(count, target.command, "pRectCount") };
     let Some(function) = target.driver.table.vkGetPhysicalDevicePresentRectanglesKHR else {
-        target.missing(LogBits::ERROR);
+        // Tools match this text, which names the command as its first draft did.
+        log::emit(
+            Some(target.instance()),
+            LogBits::ERROR,
+            format_args!("ICD associated with VkPhysicalDevice does not support GetPhysicalDevicePresentRectanglesKHX"),
+        );
         *count = 0;
         return VkResult::VK_SUCCESS;
     };

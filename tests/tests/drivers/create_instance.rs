@@ -119,8 +119,18 @@ fn drv_111_a_driver_that_fails_is_skipped() {
         scene.driver("a").device("one");
         scene.driver("bad").device("bad").fail("vkCreateInstance", -3);
         scene.driver("b").device("two");
-        let outcome = scene.run(|vk| assert_eq!(vk.instance().device_names(), ["two", "one"]));
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance();
+            assert_eq!(instance.device_names(), ["two", "one"]);
+            vk.mark("in use");
+            drop(instance);
+            vk.mark("gone");
+        });
         let library = scene.library("bad").display().to_string();
+        // Its library closes with the others: a driver that did not expect it earlier stays whole.
+        let last = outcome.between("in use", "gone");
+        let closed = last.iter().filter(|line| line.ends_with("unload live=[]"));
+        assert_eq!(closed.count(), 3, "{last:?}");
         outcome.ok().logged(
             "WARNING",
             &format!("terminator_CreateInstance: Received return code -3 from call to vkCreateInstance in ICD {library}. Skipping this driver."),

@@ -4,6 +4,7 @@ mod create_device;
 mod create_instance;
 mod device_functions;
 mod device_groups;
+mod device_lists;
 mod devices;
 mod direct;
 mod directories;

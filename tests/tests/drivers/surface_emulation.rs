@@ -136,7 +136,13 @@ fn drv_161_drivers_without_surface_functions() {
             instance.destroy_surface(surface);
         });
         let outcome = outcome.ok();
-        for command in first {
+        // The last one has a text of its own, with the name that the command had in a draft.
+        let (_, usual) = first.split_last().expect("there are some");
+        outcome.logged(
+            "ERROR",
+            "ICD associated with VkPhysicalDevice does not support GetPhysicalDevicePresentRectanglesKHX",
+        );
+        for command in usual {
             outcome.logged(
                 "ERROR",
                 &format!("ICD for selected physical device does not export {command}!"),

@@ -8,6 +8,7 @@ mod below;
 mod call_stack;
 mod changing;
 mod device_chain;
+mod device_table;
 mod discovery;
 mod elevated;
 mod enumeration;

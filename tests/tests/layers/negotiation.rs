@@ -52,6 +52,22 @@ fn lay_201_libraries_stay_until_the_instance_goes() {
     });
 }
 
+/// LAY-201: in the order in which they were found, whatever their order in the chain.
+#[test]
+fn lay_201_libraries_leave_in_the_order_of_discovery() {
+    case(|scene| {
+        place(
+            scene,
+            &[Layer::explicit("a"), Layer::explicit("b"), Layer::explicit("c")],
+        );
+        let outcome = scene.run(|vk| {
+            let spec = vk.spec().layer("VK_LAYER_b").layer("VK_LAYER_c").layer("VK_LAYER_a");
+            spec.create().expect("vkCreateInstance").destroy();
+        });
+        assert_eq!(unloads(outcome.ok()), ["VK_LAYER_a", "VK_LAYER_b", "VK_LAYER_c"]);
+    });
+}
+
 /// LAY-201
 #[test]
 fn lay_201_libraries_leave_when_creation_fails() {

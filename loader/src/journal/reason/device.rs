@@ -13,18 +13,20 @@ pub enum DeviceReason {
     IdFilter(Variable),
     /// The settings file configures devices, and not this one.
     NotConfigured,
-    /// The settings file does not configure this device, so a group with it is not shown.
-    GroupNotConfigured,
-    /// This command of the driver failed with this `VkResult`, so nothing that it would have reported is known.
-    EnumerationFailed(&'static str, i32),
+    /// The settings file does not configure this device, so the group of this number with it is not shown.
+    GroupNotConfigured(usize),
+    /// `vkEnumeratePhysicalDevices` of the driver failed with this `VkResult`; what it reported last counts on.
+    EnumerationFailed(i32),
+    /// The driver did not give this about its groups.
+    GroupsFailed(&'static str),
 }
 
 impl DeviceReason {
     pub(super) fn bits(&self) -> Option<LogBits> {
         match self {
             Self::IdFilter(_) => None,
-            Self::NotConfigured | Self::GroupNotConfigured => Some(LogBits::INFO),
-            Self::EnumerationFailed(..) => Some(LogBits::ERROR),
+            Self::NotConfigured | Self::GroupNotConfigured(_) => Some(LogBits::INFO),
+            Self::EnumerationFailed(_) | Self::GroupsFailed(_) => Some(LogBits::ERROR),
         }
     }
 
@@ -34,16 +36,24 @@ impl DeviceReason {
             Self::NotConfigured => {
                 write!(
                     out,
-                    "Device \"{name}\" is hidden, because the loader settings do not list it"
+                    "VkPhysicalDevice \"{name}\" did not appear in the settings file device configurations list, so was \
+                     not added to the pPhysicalDevices array"
                 )
             }
-            Self::GroupNotConfigured => write!(
+            Self::GroupNotConfigured(number) => write!(
                 out,
-                "A device group is hidden, because the loader settings do not list its device \"{name}\""
+                "terminator_EnumeratePhysicalDeviceGroups: Physical device group {number} contains a VkPhysicalDevice \
+                 which the settings file device configurations exclude, so the group was not reported."
             ),
-            Self::EnumerationFailed(command, result) => write!(
+            Self::EnumerationFailed(result) => write!(
                 out,
-                "Call to {command} in ICD {path} failed with VkResult {result}, so its devices are left out"
+                "setup_loader_term_phys_devs: Call to 'vkEnumeratePhysicalDevices' in ICD {path} failed with error code \
+                 {result}"
+            ),
+            Self::GroupsFailed(what) => write!(
+                out,
+                "terminator_EnumeratePhysicalDeviceGroups:  Failed during dispatch call of \
+                 'EnumeratePhysicalDeviceGroups' to ICD {path} to get {what}."
             ),
         }
     }

@@ -66,7 +66,7 @@ impl DriverManifestReason {
             Self::NoLibraryPath => {
                 write!(
                     out,
-                    "{HERE} Failed to find 'library_path' in ICD JSON file {name}. Skipping ICD JSON."
+                    "{HERE} Failed to find 'library_path' object in ICD JSON file {name}. Skipping ICD JSON."
                 )
             }
             Self::EmptyLibraryPath => write!(

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::{LAYER_ERROR, LAYER_INFO, LAYER_WARN, LogBits};
+use super::{LAYER_ERROR, LAYER_INFO, LogBits};
 use crate::manifest::Text;
 
 /// Why the library of an active layer is not used.
@@ -23,8 +23,8 @@ pub enum LayerLibraryProblem {
     WrongArchitecture,
     /// It does not export this symbol, and nothing else leads to the function.
     NoSymbol(Text),
-    /// It does not export this function, which its manifest names as a pre-instance function.
-    NoPreInstanceFunction(Text),
+    /// It does not export this symbol, which its manifest names for this query.
+    NoPreInstanceFunction(&'static str, Text),
     /// It has no device commands, so it stays out of device chains only.
     NoDeviceFunctions,
 }
@@ -33,7 +33,7 @@ impl LayerLibraryReason {
     pub(super) fn bits(&self) -> Option<LogBits> {
         Some(match &self.problem {
             LayerLibraryProblem::NoSymbol(_) => LAYER_ERROR,
-            LayerLibraryProblem::NoPreInstanceFunction(_) => LAYER_WARN,
+            LayerLibraryProblem::NoPreInstanceFunction(..) => LogBits::WARN,
             LayerLibraryProblem::NoDeviceFunctions => LAYER_INFO,
             _ if self.requested => LAYER_ERROR,
             _ => LAYER_INFO,
@@ -49,12 +49,10 @@ impl LayerLibraryReason {
                 out,
                 "loader_create_instance_chain: Failed to find '{symbol}' in layer \"{path}\""
             ),
-            LayerLibraryProblem::NoPreInstanceFunction(symbol) => {
-                write!(
-                    out,
-                    "Failed to find pre-instance function '{symbol}' in layer \"{path}\""
-                )
-            }
+            LayerLibraryProblem::NoPreInstanceFunction(query, symbol) => write!(
+                out,
+                "{query}: Unable to resolve symbol \"{symbol}\" in implicit layer library \"{path}\""
+            ),
             LayerLibraryProblem::NoDeviceFunctions => {
                 write!(out, "Failed to find vkGetDeviceProcAddr in layer \"{path}\"")
             }

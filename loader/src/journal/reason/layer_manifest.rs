@@ -17,7 +17,7 @@ pub enum LayerManifestReason {
     /// `layer` is repeated in a file of version 1.0.1 or newer.
     RepeatedLayer,
     /// A member of `layers` is no object; carries its index. Members before it stay.
-    ElementNotObject(usize),
+    ElementNotObject,
 }
 
 impl LayerManifestReason {
@@ -37,7 +37,7 @@ impl LayerManifestReason {
             }
             Self::NoLayer => write!(
                 out,
-                "{HERE} Can not find 'layer' or 'layers' object in manifest JSON file {name}. Skipping this file."
+                "{HERE} Can not find 'layer' object in manifest JSON file {name}.  Skipping this file."
             ),
             Self::DriverManifest => write!(
                 out,
@@ -48,9 +48,9 @@ impl LayerManifestReason {
                 "{HERE} Multiple 'layer' nodes are deprecated starting in file version \"1.0.1\".  Please use \
                  'layers' : [] array instead in {name}."
             ),
-            Self::ElementNotObject(index) => write!(
+            Self::ElementNotObject => write!(
                 out,
-                "{HERE} Can not find 'layers' array element {index} object in manifest JSON file {name}.  Skipping \
+                "{HERE} Array element in \"layers\" field in manifest JSON file {name} is not an object.  Skipping \
                  this file"
             ),
         }
@@ -95,7 +95,7 @@ impl LayerReason {
         match self {
             Self::NoField(field) => write!(
                 out,
-                "Layer \"{name}\" in manifest JSON file {path} is missing a usable '{field}' field.  Skipping this layer."
+                "Layer located at {path} didn't find required layer value \"{field}\" in manifest JSON file, skipping this layer"
             ),
             Self::DeviceLayer => write!(out, "Device layers are deprecated. Skipping layer {name}"),
             Self::UnknownType => write!(out, "Layer \"{name}\" is of no known type.  Skipping this layer."),
@@ -107,12 +107,12 @@ impl LayerReason {
             Self::LibraryAndComponents => write!(
                 out,
                 "Layer \"{name}\" contains meta-layer-specific component_layers, but also defining layer library path.  \
-                 Both are not compatible, so skipping this layer."
+                 Both are not compatible, so skipping this layer"
             ),
             Self::NoLibraryNorComponents => write!(
                 out,
                 "Layer \"{name}\" is missing both library_path and component_layers fields.  One or the other MUST be \
-                 defined.  Skipping this layer."
+                 defined.  Skipping this layer"
             ),
             Self::NoDisableEnvironment => write!(
                 out,

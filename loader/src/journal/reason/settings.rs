@@ -32,16 +32,22 @@ impl SettingsReason {
             Self::NoFormatVersion => {
                 write!(
                     out,
-                    "Loader settings file {name} has no usable 'file_format_version'. Ignoring it."
+                    "Loader settings file from {name} missing required field file_format_version - no loader settings will be \
+                     active"
                 )
             }
             Self::NoSettings => {
                 write!(
                     out,
-                    "Loader settings file {name} has neither 'settings_array' nor 'settings'. Ignoring it."
+                    "Loader settings file from {name} missing required settings objects: Either one of the \"settings\" or \
+                     \"settings_array\" objects must be present - no loader settings will be active"
                 )
             }
-            Self::OtherExecutable => write!(out, "Loader settings file {name} has no settings for this executable."),
+            Self::OtherExecutable => write!(
+                out,
+                "Loader settings file from {name} missing global settings and none of the app specific settings matched \
+                 the current application - no loader settings will be active"
+            ),
             Self::Nothing => write!(
                 out,
                 "vk_loader_settings.json file found at \"{name}\" but did not contain any valid settings."

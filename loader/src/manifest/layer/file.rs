@@ -68,9 +68,9 @@ pub fn read_layer_manifest(
         implicit,
         format,
     };
-    for (index, element) in described.iter().enumerate() {
+    for element in described.iter() {
         let Some(object) = element.as_object() else {
-            drop_file(LayerManifestReason::ElementNotObject(index).into(), journal);
+            drop_file(LayerManifestReason::ElementNotObject.into(), journal);
             break;
         };
         if let Some(layer) = one_layer(object, &context, journal)? {

@@ -57,7 +57,6 @@ pub(super) fn functions(
 /// The functions in `pre_instance_functions`, which only implicit layers of a recent format may have.
 pub(super) fn pre_instance_functions(
     object: Object<'_>,
-    layer: &Text,
     context: &Context<'_>,
     journal: &Journal<'_>,
 ) -> Result<PreInstanceFunctions, OutOfMemory> {
@@ -79,8 +78,8 @@ pub(super) fn pre_instance_functions(
         journal.note(
             LogBits::WARN,
             format_args!(
-                "Found pre_instance_functions section in explicit layer \"{layer}\" from \"{}\". This section is only \
-                 valid in implicit layers. The section will be ignored",
+                "Found pre_instance_functions section in explicit layer from \"{}\". This section is only valid in \
+                 implicit layers. The section will be ignored",
                 context.manifest
             ),
         );

@@ -56,7 +56,7 @@ pub(super) fn read_layer(
         true => first_pair(object, "enable_environment")?,
         false => None,
     };
-    let pre_instance_functions = pre_instance_functions(object, &name, context, journal)?;
+    let pre_instance_functions = pre_instance_functions(object, context, journal)?;
     overrides.app_keys = app_keys(object, &name, is_override, journal)?;
     if !architecture(object).is_none_or(Architecture::is_ours) {
         return Err(LayerReason::Architecture.into());
@@ -130,6 +130,10 @@ fn body(object: Object<'_>, name: &Text, context: &Context<'_>, journal: &Journa
                     ),
                 );
             }
+            journal.note(
+                LogBits::INFO | LogBits::LAYER,
+                format_args!("Encountered meta-layer \"{name}\""),
+            );
             Ok(LayerBody::Components(components))
         }
         (Some(_), Some(_)) => Err(LayerReason::LibraryAndComponents.into()),
@@ -177,7 +181,7 @@ fn app_keys(
         journal.note(
             LogBits::WARN | LogBits::LAYER,
             format_args!(
-                "Layer {name} contains app_keys, but any app_keys can only be provided by the override metalayer. \
+                "Layer {name} contains app_keys, but any app_keys can only be provided by the override meta layer. \
                  These will be ignored."
             ),
         );

@@ -126,7 +126,7 @@ fn lay_75_to_lay_84_files_that_contribute_nothing() {
         (b"\"x\"", None),
         (b"{}", Some((WARN_LAYER, "file_format_version"))),
         (br#"{"file_format_version":1.0,"layers":[]}"#, Some((WARN_LAYER, "file_format_version"))),
-        (br#"{"file_format_version":"1.0.0"}"#, Some((WARN_LAYER, "'layer' or 'layers'"))),
+        (br#"{"file_format_version":"1.0.0"}"#, Some((WARN_LAYER, "'layer' object"))),
         (br#"{"file_format_version":"1.0.0","ICD":{}}"#, None),
         (repeated.as_bytes(), Some((LogBits::ERROR | LogBits::LAYER, "Multiple 'layer' nodes"))),
         (br#"{"file_format_version":"1.0.1","layers":7}"#, None),
@@ -177,7 +177,7 @@ fn lay_82_lay_83_several_layers_in_a_file() {
         r#"{{"file_format_version":"1.0.1","layers":[{{{a}}},{{}},{{{b}}},1,{{{b}}}]}}"#
     ));
     assert_eq!(outcome.names(), ["VK_LAYER_a", "VK_LAYER_b"], "BI-14");
-    assert!(outcome.lines.has(WARN_LAYER, "array element 3"));
+    assert!(outcome.lines.has(WARN_LAYER, "Array element in \"layers\" field"));
     let outcome = read(&format!(
         r#"{{"layer":{{{a}}},"LAYER":{{{b}}},"file_format_version":"1.0.0"}}"#
     ));
@@ -284,7 +284,10 @@ fn lay_99_meta_layers() {
         &format!(r#"{REQUIRED},"component_layers":["b","b",""]"#),
     ));
     assert_eq!(outcome.layers[0].components().map(<[Text]>::len), Some(3));
-    assert!(outcome.said().is_empty());
+    assert_eq!(
+        outcome.said(),
+        [(INFO_LAYER, "Encountered meta-layer \"VK_LAYER_a\"".to_owned())]
+    );
     let outcome = read(&with("1.0.1", &format!(r#"{REQUIRED},"component_layers":[]"#)));
     assert_eq!(outcome.layers[0].components(), Some(&[][..]));
     assert!(

@@ -140,6 +140,17 @@ pub enum PreInstanceFunction {
     EnumerateInstanceVersion,
 }
 
+impl PreInstanceFunction {
+    /// The command.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::EnumerateInstanceExtensionProperties => "vkEnumerateInstanceExtensionProperties",
+            Self::EnumerateInstanceLayerProperties => "vkEnumerateInstanceLayerProperties",
+            Self::EnumerateInstanceVersion => "vkEnumerateInstanceVersion",
+        }
+    }
+}
+
 /// Symbols for commands that can be intercepted before there is an instance (LAY-270).
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct PreInstanceFunctions {

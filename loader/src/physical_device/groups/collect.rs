@@ -109,8 +109,8 @@ fn sources<'a>(
             match succeeds(unsafe { function(driver.handle, &mut count, core::ptr::null_mut()) }) {
                 Ok(()) => count = count.min(MOST_OF_ONE_DRIVER),
                 Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY) => return Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY),
-                Err(result) => {
-                    walk::fails(driver, COMMAND, result, journal);
+                Err(_) => {
+                    walk::fails(driver, DeviceReason::GroupsFailed("count"), journal);
                     continue;
                 }
             }
@@ -190,7 +190,7 @@ fn ask(
     // SAFETY: the driver's function with its own instance and room for as many elements as the number says.
     let result = unsafe { function(driver.handle, &mut written, reported.as_mut_ptr()) };
     if result != VkResult::VK_SUCCESS && result != VkResult::VK_INCOMPLETE {
-        walk::fails(driver, COMMAND, result, journal);
+        walk::fails(driver, DeviceReason::GroupsFailed("group information"), journal);
         return Err(result);
     }
     reported.truncate(written.min(room) as usize);
@@ -238,7 +238,9 @@ fn drop_hidden(
     let mut shown = HostVec::try_from_iter(selected.iter().map(|device| device.chain.raw()), scratch(instance))?;
     shown.sort_unstable();
     let is_hidden = |handle: &&PhysicalDeviceHandle<Chain>| shown.binary_search(&handle.raw()).is_err();
+    let mut number = 0;
     groups.retain(|group| {
+        number += 1;
         let Some(hidden) = members(&group.properties).iter().find(is_hidden) else {
             return true;
         };
@@ -246,7 +248,7 @@ fn drop_hidden(
         let name = device
             .map(|device| facts::name_of(&facts::properties(device)))
             .unwrap_or_default();
-        journal.decide(configured::hidden(&name, DeviceReason::GroupNotConfigured));
+        journal.decide(configured::hidden(&name, DeviceReason::GroupNotConfigured(number - 1)));
         false
     });
     Ok(())

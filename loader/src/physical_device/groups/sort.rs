@@ -109,11 +109,14 @@ fn tell(order: &str, groups: &[Group<Chain>], known: &Known, ranks: &[Option<Ran
         let mut mark = ranks.get(number).copied().flatten().map_or("", |rank| rank.mark());
         for (place, &device) in members(&group.properties).iter().enumerate() {
             if let Some(traits) = known.get(device) {
-                let separator = if ranks.is_empty() { "" } else { "  " };
-                journal.note(
-                    TOLD,
-                    format_args!("               [{place}] {}{separator}{mark}", traits.name()),
-                );
+                let name = traits.name();
+                match ranks.is_empty() {
+                    true => journal.note(TOLD, format_args!("               [{place}] {name}")),
+                    false => journal.note(
+                        TOLD,
+                        format_args!("               [{place}] {name} {:p} {mark}", device.raw()),
+                    ),
+                }
             }
             mark = "";
         }

@@ -9,6 +9,7 @@ use crate::generated::types::{
 };
 use crate::handle::Chain;
 use crate::journal::LogBits;
+use crate::log;
 use crate::version::ApiVersion;
 use core::mem::MaybeUninit;
 
@@ -31,10 +32,13 @@ pub unsafe fn get_physical_device_tool_properties(
         }
         Some(_) => {}
         None => {
-            let name = target.driver.name();
-            target.log(
+            log::emit(
+                Some(target.instance()),
                 LogBits::ERROR,
-                format_args!("The ICD \"{name}\" does not export vkGetPhysicalDeviceToolProperties"),
+                format_args!(
+                    "terminator_GetPhysicalDeviceToolProperties: The ICD's vkGetPhysicalDeviceToolProperties was NULL yet the \
+                     physical device supports Vulkan API Version 1.3."
+                ),
             );
         }
     }

@@ -1,0 +1,121 @@
+//! What a device's table is filled with (LAY-254, LAY-290).
+
+use loader_tests::ash::vk;
+use loader_tests::case;
+use loader_tests::vk::Commands;
+
+use crate::kit::{Layer, place};
+
+/// LAY-290, LAY-254
+#[test]
+fn lay_290_commands_of_the_device_go_through_the_topmost_layer() {
+    case(|scene| {
+        place(
+            scene,
+            &[
+                Layer::explicit("a")
+                    .conf("intercept", "vkCreateCommandPool")
+                    .conf("intercept", "vkGetDeviceQueue"),
+                Layer::explicit("b").conf("intercept", "vkCreateCommandPool"),
+            ],
+        );
+        let outcome = scene.run(|vk| {
+            let instance = vk
+                .spec()
+                .layer("VK_LAYER_a")
+                .layer("VK_LAYER_b")
+                .create()
+                .expect("vkCreateInstance");
+            let device = instance.device(instance.first(), &[]);
+            vk.mark("call");
+            let pool = device.pool();
+            vk.mark("called");
+            device.destroy_pool(pool);
+            device.queue(0, 0);
+            for name in [
+                "vkGetDeviceProcAddr",
+                "vkGetDeviceQueue",
+                "vkAllocateCommandBuffers",
+                "vkDestroyDevice",
+            ] {
+                assert_eq!(device.address(name), vk.address(name), "{name} is the loader's");
+            }
+        });
+        outcome.ok();
+        let lines = outcome.between("call", "called");
+        assert_eq!(
+            lines[..2],
+            ["VK_LAYER_a vkCreateCommandPool", "VK_LAYER_b vkCreateCommandPool"]
+        );
+        assert_eq!(outcome.calls("VK_LAYER_a", "vkGetDeviceQueue").len(), 1);
+    });
+}
+
+/// LAY-290
+#[test]
+fn lay_290_an_extension_command_that_the_chain_does_not_answer_is_null() {
+    case(|scene| {
+        place(
+            scene,
+            &[Layer::explicit("a").conf("answer-null", "vkCmdDrawIndirectCountKHR")],
+        );
+        let outcome = scene.run(|vk| {
+            let instance = vk.spec().layer("VK_LAYER_a").create().expect("vkCreateInstance");
+            let device = instance.device(instance.first(), &[]);
+            assert_eq!(device.address("vkCmdDrawIndirectCountKHR"), 0);
+            assert_ne!(vk.get(instance.raw, "vkCmdDrawIndirectCountKHR"), 0);
+        });
+        outcome.ok();
+    });
+}
+
+/// LAY-290: device commands of an instance extension are the instance's, so that layers are asked for them as such.
+#[test]
+fn lay_290_commands_of_instance_extensions_come_from_the_instances_lookup() {
+    case(|scene| {
+        place(scene, &[Layer::explicit("a").conf("lookups", ""), Layer::explicit("b")]);
+        let outcome = scene.run(|vk| {
+            let instance = vk
+                .spec()
+                .layer("VK_LAYER_a")
+                .layer("VK_LAYER_b")
+                .extensions(&["VK_EXT_debug_utils"])
+                .create()
+                .expect("vkCreateInstance");
+            let physical = instance.first();
+            vk.mark("call");
+            drop(instance.device(physical, &[]));
+            vk.mark("called");
+        });
+        outcome.ok();
+        let asked = outcome.between("call", "called");
+        for command in ["vkSetDebugUtilsObjectNameEXT", "vkCmdBeginDebugUtilsLabelEXT"] {
+            let of = |lookup: &str| format!("VK_LAYER_a {lookup} {command} handle=set");
+            assert!(asked.contains(&of("gipa").as_str()), "{command}: {asked:?}");
+            assert!(!asked.contains(&of("gdpa").as_str()), "{command}: {asked:?}");
+        }
+    });
+}
+
+/// LAY-290
+#[test]
+fn lay_290_calling_the_trampoline_of_such_a_command_ends_the_process() {
+    case(|scene| {
+        place(
+            scene,
+            &[Layer::explicit("a").conf("answer-null", "vkTrimCommandPoolKHR")],
+        );
+        let outcome = scene.run(|vk| {
+            let instance = vk.spec().layer("VK_LAYER_a").create().expect("vkCreateInstance");
+            let device = instance.device(instance.first(), &[]);
+            type Trim = unsafe extern "system" fn(vk::Device, vk::CommandPool, u32);
+            let address = vk.get(instance.raw, "vkTrimCommandPoolKHR");
+            assert_ne!(address, 0);
+            // SAFETY: the command has this type; the call is expected not to return.
+            unsafe { std::mem::transmute::<usize, Trim>(address)(device.raw, vk::CommandPool::null(), 0) };
+            vk.mark("returned");
+        });
+        outcome.crashed();
+        assert!(!outcome.journal().contains(&"== returned"), "{}", outcome.all());
+    });
+}
