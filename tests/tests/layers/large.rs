@@ -3,12 +3,17 @@
 use std::fs;
 
 use loader_tests::ash::vk;
-use loader_tests::{Scene, Vk, call, case};
+use loader_tests::{Scene, Vk, call, case, is_peer};
 
 use crate::kit::{EXPLICIT, IMPLICIT, Layer, place, put_manifest, scan_once};
 
 /// How much memory a file may take for each of its bytes.
 const TIMES: u64 = 20;
+
+/// Lets children run for that many seconds. A Khronos loader that is in need of minutes has failed long before.
+fn limit(scene: &mut Scene, seconds: u64) -> &mut Scene {
+    scene.limit(if is_peer() { 30 } else { seconds })
+}
 
 /// A number of this process, in KiB.
 fn status(key: &str) -> u64 {
@@ -46,7 +51,7 @@ fn time_of(mut work: impl FnMut()) -> f64 {
 /// Puts a file with this text into the scene, and a child that measures a query for layers.
 #[track_caller]
 fn within_bounds(scene: &mut Scene, file: &str, text: &str) {
-    scene.limit(120).unset("VK_LOADER_DEBUG");
+    limit(scene, 120).unset("VK_LOADER_DEBUG");
     scene.file(file, text);
     let bytes = text.len() as u64;
     let outcome = scene.run(|vk| {
@@ -97,7 +102,7 @@ fn lay_072_many_layers_take_at_most_twenty_times_the_size_of_their_file() {
 #[track_caller]
 fn in_proportion(scene: &mut Scene, put: impl Fn(&Scene, usize), call: impl Fn(&Vk) + Copy) {
     const FEW: usize = 2_000;
-    scene.limit(300).unset("VK_LOADER_DEBUG");
+    limit(scene, 300).unset("VK_LOADER_DEBUG");
     let mut times = Vec::new();
     for count in [FEW, 8 * FEW] {
         put(scene, count);
