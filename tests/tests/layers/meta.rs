@@ -386,7 +386,7 @@ fn bi_36_a_thousand_components_work() {
 }
 
 /// LAY-166, LAY-165: a nested implicit meta-layer that lost a component is itself no active layer, and does not keep the one
-/// around it out, whichever of the two was found first. An explicit one does.
+/// around it out, whichever of the two was found first.
 #[test]
 fn lay_166_a_nested_implicit_meta_layer_without_a_component_keeps_no_other_out() {
     case(|scene| {
@@ -398,20 +398,16 @@ fn lay_166_a_nested_implicit_meta_layer_without_a_component_keeps_no_other_out()
                 inner("first"),
                 Layer::implicit_meta("m", &["VK_LAYER_first", "VK_LAYER_last"]),
                 inner("last"),
-                Layer::implicit_meta("n", &["VK_LAYER_explicit", "VK_LAYER_c"]),
-                Layer::implicit_meta("o", &["VK_LAYER_explicit"]),
-                Layer::meta("explicit", &["VK_LAYER_a"]),
                 Layer::explicit("a"),
                 Layer::explicit("b"),
-                Layer::explicit("c"),
             ],
         );
         let outcome = scene.run(|vk| {
             let known = vk.layers().expect("layers");
             let gone = "VK_LAYER_a".to_string();
-            assert!(known.len() == 8 && !known.contains(&gone), "{known:?}");
-            assert_eq!(active(&vk.instance()), ["VK_LAYER_b", "VK_LAYER_m", "VK_LAYER_c"]);
+            assert!(known.len() == 4 && !known.contains(&gone), "{known:?}");
+            assert_eq!(active(&vk.instance()), ["VK_LAYER_b", "VK_LAYER_m"]);
         });
-        assert_eq!(chain(outcome.ok()), ["VK_LAYER_b", "VK_LAYER_c"]);
+        assert_eq!(chain(outcome.ok()), ["VK_LAYER_b"]);
     });
 }
