@@ -9,38 +9,32 @@ use crate::handle::App;
 use crate::seam;
 
 /// [`vkAcquireDrmDisplayEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAcquireDrmDisplayEXT.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkAcquireDrmDisplayEXT(
     physicalDevice: VkPhysicalDevice<App>,
     drmFd: i32,
     display: VkDisplayKHR,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe { (*table.vkAcquireDrmDisplayEXT)(physicalDevice, drmFd, display) },
-        None => seam::reject(row::vkAcquireDrmDisplayEXT),
-    }
+    forward_of_physical_device! { vkAcquireDrmDisplayEXT(physicalDevice, drmFd, display) }
 }
 
 /// [`vkAcquireWinrtDisplayNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAcquireWinrtDisplayNV.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkAcquireWinrtDisplayNV(
     physicalDevice: VkPhysicalDevice<App>,
     display: VkDisplayKHR,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe { (*table.vkAcquireWinrtDisplayNV)(physicalDevice, display) },
-        None => seam::reject(row::vkAcquireWinrtDisplayNV),
-    }
+    forward_of_physical_device! { vkAcquireWinrtDisplayNV(physicalDevice, display) }
 }
 
 /// [`vkAcquireXlibDisplayEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAcquireXlibDisplayEXT.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkAcquireXlibDisplayEXT(
     physicalDevice: VkPhysicalDevice<App>,
     dpy: *mut Display,
     display: VkDisplayKHR,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe { (*table.vkAcquireXlibDisplayEXT)(physicalDevice, dpy, display) },
-        None => seam::reject(row::vkAcquireXlibDisplayEXT),
-    }
+    forward_of_physical_device! { vkAcquireXlibDisplayEXT(physicalDevice, dpy, display) }
 }
 
 /// [`vkCreateDevice`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateDevice.html)
@@ -55,6 +49,7 @@ pub unsafe extern "system" fn vkCreateDevice(
 }
 
 /// [`vkCreateDisplayModeKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateDisplayModeKHR.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreateDisplayModeKHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -63,12 +58,7 @@ pub unsafe extern "system" fn vkCreateDisplayModeKHR(
     pAllocator: *const VkAllocationCallbacks,
     pMode: *mut VkDisplayModeKHR,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkCreateDisplayModeKHR)(physicalDevice, display, pCreateInfo, pAllocator, pMode)
-        },
-        None => seam::reject(row::vkCreateDisplayModeKHR),
-    }
+    forward_of_physical_device! { vkCreateDisplayModeKHR(physicalDevice, display, pCreateInfo, pAllocator, pMode) }
 }
 
 /// [`vkEnumerateDeviceExtensionProperties`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkEnumerateDeviceExtensionProperties.html)
@@ -95,6 +85,7 @@ pub unsafe extern "system" fn vkEnumerateDeviceLayerProperties(
 }
 
 /// [`vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM(
     physicalDevice: VkPhysicalDevice<App>,
     queueFamilyIndex: u32,
@@ -102,21 +93,14 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceQueueFamilyPerformanceCou
     pCounters: *mut VkPerformanceCounterARM,
     pCounterDescriptions: *mut VkPerformanceCounterDescriptionARM,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM)(
-                physicalDevice,
-                queueFamilyIndex,
-                pCounterCount,
-                pCounters,
-                pCounterDescriptions,
-            )
-        },
-        None => seam::reject(row::vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM),
+    forward_of_physical_device! {
+        vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM(physicalDevice, queueFamilyIndex,
+        pCounterCount, pCounters, pCounterDescriptions)
     }
 }
 
 /// [`vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR(
     physicalDevice: VkPhysicalDevice<App>,
     queueFamilyIndex: u32,
@@ -124,39 +108,26 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceQueueFamilyPerformanceQue
     pCounters: *mut VkPerformanceCounterKHR,
     pCounterDescriptions: *mut VkPerformanceCounterDescriptionKHR,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR)(
-                physicalDevice,
-                queueFamilyIndex,
-                pCounterCount,
-                pCounters,
-                pCounterDescriptions,
-            )
-        },
-        None => seam::reject(row::vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR),
+    forward_of_physical_device! {
+        vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR(physicalDevice, queueFamilyIndex, pCounterCount,
+        pCounters, pCounterDescriptions)
     }
 }
 
 /// [`vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM(
     physicalDevice: VkPhysicalDevice<App>,
     pDescriptionCount: *mut u32,
     pDescriptions: *mut VkShaderInstrumentationMetricDescriptionARM,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM)(
-                physicalDevice,
-                pDescriptionCount,
-                pDescriptions,
-            )
-        },
-        None => seam::reject(row::vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM),
+    forward_of_physical_device! {
+        vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM(physicalDevice, pDescriptionCount, pDescriptions)
     }
 }
 
 /// [`vkGetDisplayModeProperties2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDisplayModeProperties2KHR.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetDisplayModeProperties2KHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -164,15 +135,11 @@ pub unsafe extern "system" fn vkGetDisplayModeProperties2KHR(
     pPropertyCount: *mut u32,
     pProperties: *mut VkDisplayModeProperties2KHR,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetDisplayModeProperties2KHR)(physicalDevice, display, pPropertyCount, pProperties)
-        },
-        None => seam::reject(row::vkGetDisplayModeProperties2KHR),
-    }
+    forward_of_physical_device! { vkGetDisplayModeProperties2KHR(physicalDevice, display, pPropertyCount, pProperties) }
 }
 
 /// [`vkGetDisplayModePropertiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDisplayModePropertiesKHR.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetDisplayModePropertiesKHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -180,30 +147,22 @@ pub unsafe extern "system" fn vkGetDisplayModePropertiesKHR(
     pPropertyCount: *mut u32,
     pProperties: *mut VkDisplayModePropertiesKHR,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetDisplayModePropertiesKHR)(physicalDevice, display, pPropertyCount, pProperties)
-        },
-        None => seam::reject(row::vkGetDisplayModePropertiesKHR),
-    }
+    forward_of_physical_device! { vkGetDisplayModePropertiesKHR(physicalDevice, display, pPropertyCount, pProperties) }
 }
 
 /// [`vkGetDisplayPlaneCapabilities2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDisplayPlaneCapabilities2KHR.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetDisplayPlaneCapabilities2KHR(
     physicalDevice: VkPhysicalDevice<App>,
     pDisplayPlaneInfo: *const VkDisplayPlaneInfo2KHR,
     pCapabilities: *mut VkDisplayPlaneCapabilities2KHR,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetDisplayPlaneCapabilities2KHR)(physicalDevice, pDisplayPlaneInfo, pCapabilities)
-        },
-        None => seam::reject(row::vkGetDisplayPlaneCapabilities2KHR),
-    }
+    forward_of_physical_device! { vkGetDisplayPlaneCapabilities2KHR(physicalDevice, pDisplayPlaneInfo, pCapabilities) }
 }
 
 /// [`vkGetDisplayPlaneCapabilitiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDisplayPlaneCapabilitiesKHR.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetDisplayPlaneCapabilitiesKHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -211,15 +170,11 @@ pub unsafe extern "system" fn vkGetDisplayPlaneCapabilitiesKHR(
     planeIndex: u32,
     pCapabilities: *mut VkDisplayPlaneCapabilitiesKHR,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetDisplayPlaneCapabilitiesKHR)(physicalDevice, mode, planeIndex, pCapabilities)
-        },
-        None => seam::reject(row::vkGetDisplayPlaneCapabilitiesKHR),
-    }
+    forward_of_physical_device! { vkGetDisplayPlaneCapabilitiesKHR(physicalDevice, mode, planeIndex, pCapabilities) }
 }
 
 /// [`vkGetDisplayPlaneSupportedDisplaysKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDisplayPlaneSupportedDisplaysKHR.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetDisplayPlaneSupportedDisplaysKHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -227,263 +182,207 @@ pub unsafe extern "system" fn vkGetDisplayPlaneSupportedDisplaysKHR(
     pDisplayCount: *mut u32,
     pDisplays: *mut VkDisplayKHR,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetDisplayPlaneSupportedDisplaysKHR)(physicalDevice, planeIndex, pDisplayCount, pDisplays)
-        },
-        None => seam::reject(row::vkGetDisplayPlaneSupportedDisplaysKHR),
+    forward_of_physical_device! {
+        vkGetDisplayPlaneSupportedDisplaysKHR(physicalDevice, planeIndex, pDisplayCount, pDisplays)
     }
 }
 
 /// [`vkGetDrmDisplayEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDrmDisplayEXT.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkGetDrmDisplayEXT(
     physicalDevice: VkPhysicalDevice<App>,
     drmFd: i32,
     connectorId: u32,
     display: *mut VkDisplayKHR,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetDrmDisplayEXT)(physicalDevice, drmFd, connectorId, display)
-        },
-        None => seam::reject(row::vkGetDrmDisplayEXT),
-    }
+    forward_of_physical_device! { vkGetDrmDisplayEXT(physicalDevice, drmFd, connectorId, display) }
 }
 
 /// [`vkGetPhysicalDeviceCalibrateableTimeDomainsEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceCalibrateableTimeDomainsEXT.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceCalibrateableTimeDomainsEXT(
     physicalDevice: VkPhysicalDevice<App>,
     pTimeDomainCount: *mut u32,
     pTimeDomains: *mut VkTimeDomainKHR,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceCalibrateableTimeDomainsEXT)(physicalDevice, pTimeDomainCount, pTimeDomains)
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceCalibrateableTimeDomainsEXT),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceCalibrateableTimeDomainsEXT(physicalDevice, pTimeDomainCount, pTimeDomains)
     }
 }
 
 /// [`vkGetPhysicalDeviceCalibrateableTimeDomainsKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceCalibrateableTimeDomainsKHR.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceCalibrateableTimeDomainsKHR(
     physicalDevice: VkPhysicalDevice<App>,
     pTimeDomainCount: *mut u32,
     pTimeDomains: *mut VkTimeDomainKHR,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceCalibrateableTimeDomainsKHR)(physicalDevice, pTimeDomainCount, pTimeDomains)
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceCalibrateableTimeDomainsKHR),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceCalibrateableTimeDomainsKHR(physicalDevice, pTimeDomainCount, pTimeDomains)
     }
 }
 
 /// [`vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV(
     physicalDevice: VkPhysicalDevice<App>,
     pPropertyCount: *mut u32,
     pProperties: *mut VkCooperativeMatrixFlexibleDimensionsPropertiesNV,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV)(
-                physicalDevice,
-                pPropertyCount,
-                pProperties,
-            )
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV(physicalDevice, pPropertyCount, pProperties)
     }
 }
 
 /// [`vkGetPhysicalDeviceCooperativeMatrixProperties2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceCooperativeMatrixProperties2EXT.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixProperties2EXT(
     physicalDevice: VkPhysicalDevice<App>,
     pCooperativeMatrixInfo: *const VkPhysicalDeviceCooperativeMatrixInfo2EXT,
     pPropertyCount: *mut u32,
     pProperties: *mut VkCooperativeMatrixProperties2EXT,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceCooperativeMatrixProperties2EXT)(
-                physicalDevice,
-                pCooperativeMatrixInfo,
-                pPropertyCount,
-                pProperties,
-            )
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceCooperativeMatrixProperties2EXT),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceCooperativeMatrixProperties2EXT(physicalDevice, pCooperativeMatrixInfo, pPropertyCount,
+        pProperties)
     }
 }
 
 /// [`vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR(
     physicalDevice: VkPhysicalDevice<App>,
     pPropertyCount: *mut u32,
     pProperties: *mut VkCooperativeMatrixPropertiesKHR,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR)(physicalDevice, pPropertyCount, pProperties)
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR(physicalDevice, pPropertyCount, pProperties)
     }
 }
 
 /// [`vkGetPhysicalDeviceCooperativeMatrixPropertiesNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceCooperativeMatrixPropertiesNV.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixPropertiesNV(
     physicalDevice: VkPhysicalDevice<App>,
     pPropertyCount: *mut u32,
     pProperties: *mut VkCooperativeMatrixPropertiesNV,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceCooperativeMatrixPropertiesNV)(physicalDevice, pPropertyCount, pProperties)
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceCooperativeMatrixPropertiesNV),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceCooperativeMatrixPropertiesNV(physicalDevice, pPropertyCount, pProperties)
     }
 }
 
 /// [`vkGetPhysicalDeviceCooperativeVectorPropertiesNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceCooperativeVectorPropertiesNV.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeVectorPropertiesNV(
     physicalDevice: VkPhysicalDevice<App>,
     pPropertyCount: *mut u32,
     pProperties: *mut VkCooperativeVectorPropertiesNV,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceCooperativeVectorPropertiesNV)(physicalDevice, pPropertyCount, pProperties)
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceCooperativeVectorPropertiesNV),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceCooperativeVectorPropertiesNV(physicalDevice, pPropertyCount, pProperties)
     }
 }
 
 /// [`vkGetPhysicalDeviceDescriptorSizeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceDescriptorSizeEXT.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceDescriptorSizeEXT(
     physicalDevice: VkPhysicalDevice<App>,
     descriptorType: VkDescriptorType,
 ) -> VkDeviceSize {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceDescriptorSizeEXT)(physicalDevice, descriptorType)
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceDescriptorSizeEXT),
-    }
+    forward_of_physical_device! { vkGetPhysicalDeviceDescriptorSizeEXT(physicalDevice, descriptorType) }
 }
 
 /// [`vkGetPhysicalDeviceDirectFBPresentationSupportEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceDirectFBPresentationSupportEXT.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceDirectFBPresentationSupportEXT(
     physicalDevice: VkPhysicalDevice<App>,
     queueFamilyIndex: u32,
     dfb: *mut IDirectFB,
 ) -> VkBool32 {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceDirectFBPresentationSupportEXT)(physicalDevice, queueFamilyIndex, dfb)
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceDirectFBPresentationSupportEXT),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceDirectFBPresentationSupportEXT(physicalDevice, queueFamilyIndex, dfb)
     }
 }
 
 /// [`vkGetPhysicalDeviceDisplayPlaneProperties2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceDisplayPlaneProperties2KHR.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceDisplayPlaneProperties2KHR(
     physicalDevice: VkPhysicalDevice<App>,
     pPropertyCount: *mut u32,
     pProperties: *mut VkDisplayPlaneProperties2KHR,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceDisplayPlaneProperties2KHR)(physicalDevice, pPropertyCount, pProperties)
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceDisplayPlaneProperties2KHR),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceDisplayPlaneProperties2KHR(physicalDevice, pPropertyCount, pProperties)
     }
 }
 
 /// [`vkGetPhysicalDeviceDisplayPlanePropertiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceDisplayPlanePropertiesKHR.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceDisplayPlanePropertiesKHR(
     physicalDevice: VkPhysicalDevice<App>,
     pPropertyCount: *mut u32,
     pProperties: *mut VkDisplayPlanePropertiesKHR,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceDisplayPlanePropertiesKHR)(physicalDevice, pPropertyCount, pProperties)
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceDisplayPlanePropertiesKHR),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceDisplayPlanePropertiesKHR(physicalDevice, pPropertyCount, pProperties)
     }
 }
 
 /// [`vkGetPhysicalDeviceDisplayProperties2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceDisplayProperties2KHR.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceDisplayProperties2KHR(
     physicalDevice: VkPhysicalDevice<App>,
     pPropertyCount: *mut u32,
     pProperties: *mut VkDisplayProperties2KHR,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceDisplayProperties2KHR)(physicalDevice, pPropertyCount, pProperties)
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceDisplayProperties2KHR),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceDisplayProperties2KHR(physicalDevice, pPropertyCount, pProperties)
     }
 }
 
 /// [`vkGetPhysicalDeviceDisplayPropertiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceDisplayPropertiesKHR.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceDisplayPropertiesKHR(
     physicalDevice: VkPhysicalDevice<App>,
     pPropertyCount: *mut u32,
     pProperties: *mut VkDisplayPropertiesKHR,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceDisplayPropertiesKHR)(physicalDevice, pPropertyCount, pProperties)
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceDisplayPropertiesKHR),
-    }
+    forward_of_physical_device! { vkGetPhysicalDeviceDisplayPropertiesKHR(physicalDevice, pPropertyCount, pProperties) }
 }
 
 /// [`vkGetPhysicalDeviceExternalBufferProperties`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceExternalBufferProperties.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceExternalBufferProperties(
     physicalDevice: VkPhysicalDevice<App>,
     pExternalBufferInfo: *const VkPhysicalDeviceExternalBufferInfo,
     pExternalBufferProperties: *mut VkExternalBufferProperties,
 ) {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceExternalBufferProperties)(
-                physicalDevice,
-                pExternalBufferInfo,
-                pExternalBufferProperties,
-            )
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceExternalBufferProperties),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceExternalBufferProperties(physicalDevice, pExternalBufferInfo, pExternalBufferProperties)
     }
 }
 
 /// [`vkGetPhysicalDeviceExternalFenceProperties`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceExternalFenceProperties.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceExternalFenceProperties(
     physicalDevice: VkPhysicalDevice<App>,
     pExternalFenceInfo: *const VkPhysicalDeviceExternalFenceInfo,
     pExternalFenceProperties: *mut VkExternalFenceProperties,
 ) {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceExternalFenceProperties)(
-                physicalDevice,
-                pExternalFenceInfo,
-                pExternalFenceProperties,
-            )
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceExternalFenceProperties),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceExternalFenceProperties(physicalDevice, pExternalFenceInfo, pExternalFenceProperties)
     }
 }
 
 /// [`vkGetPhysicalDeviceExternalImageFormatPropertiesNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceExternalImageFormatPropertiesNV.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceExternalImageFormatPropertiesNV(
     physicalDevice: VkPhysicalDevice<App>,
     format: VkFormat,
@@ -494,133 +393,94 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceExternalImageFormatPropertiesNV
     externalHandleType: VkExternalMemoryHandleTypeFlagsNV,
     pExternalImageFormatProperties: *mut VkExternalImageFormatPropertiesNV,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceExternalImageFormatPropertiesNV)(
-                physicalDevice,
-                format,
-                r#type,
-                tiling,
-                usage,
-                flags,
-                externalHandleType,
-                pExternalImageFormatProperties,
-            )
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceExternalImageFormatPropertiesNV),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceExternalImageFormatPropertiesNV(physicalDevice, format, r#type, tiling, usage, flags,
+        externalHandleType, pExternalImageFormatProperties)
     }
 }
 
 /// [`vkGetPhysicalDeviceExternalSemaphoreProperties`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceExternalSemaphoreProperties.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceExternalSemaphoreProperties(
     physicalDevice: VkPhysicalDevice<App>,
     pExternalSemaphoreInfo: *const VkPhysicalDeviceExternalSemaphoreInfo,
     pExternalSemaphoreProperties: *mut VkExternalSemaphoreProperties,
 ) {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceExternalSemaphoreProperties)(
-                physicalDevice,
-                pExternalSemaphoreInfo,
-                pExternalSemaphoreProperties,
-            )
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceExternalSemaphoreProperties),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceExternalSemaphoreProperties(physicalDevice, pExternalSemaphoreInfo,
+        pExternalSemaphoreProperties)
     }
 }
 
 /// [`vkGetPhysicalDeviceExternalTensorPropertiesARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceExternalTensorPropertiesARM.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceExternalTensorPropertiesARM(
     physicalDevice: VkPhysicalDevice<App>,
     pExternalTensorInfo: *const VkPhysicalDeviceExternalTensorInfoARM,
     pExternalTensorProperties: *mut VkExternalTensorPropertiesARM,
 ) {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceExternalTensorPropertiesARM)(
-                physicalDevice,
-                pExternalTensorInfo,
-                pExternalTensorProperties,
-            )
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceExternalTensorPropertiesARM),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceExternalTensorPropertiesARM(physicalDevice, pExternalTensorInfo, pExternalTensorProperties)
     }
 }
 
 /// [`vkGetPhysicalDeviceFeatures`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceFeatures.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceFeatures(
     physicalDevice: VkPhysicalDevice<App>,
     pFeatures: *mut VkPhysicalDeviceFeatures,
 ) {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe { (*table.vkGetPhysicalDeviceFeatures)(physicalDevice, pFeatures) },
-        None => seam::reject(row::vkGetPhysicalDeviceFeatures),
-    }
+    forward_of_physical_device! { vkGetPhysicalDeviceFeatures(physicalDevice, pFeatures) }
 }
 
 /// [`vkGetPhysicalDeviceFeatures2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceFeatures2.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceFeatures2(
     physicalDevice: VkPhysicalDevice<App>,
     pFeatures: *mut VkPhysicalDeviceFeatures2,
 ) {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe { (*table.vkGetPhysicalDeviceFeatures2)(physicalDevice, pFeatures) },
-        None => seam::reject(row::vkGetPhysicalDeviceFeatures2),
-    }
+    forward_of_physical_device! { vkGetPhysicalDeviceFeatures2(physicalDevice, pFeatures) }
 }
 
 /// [`vkGetPhysicalDeviceFormatProperties`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceFormatProperties.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceFormatProperties(
     physicalDevice: VkPhysicalDevice<App>,
     format: VkFormat,
     pFormatProperties: *mut VkFormatProperties,
 ) {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceFormatProperties)(physicalDevice, format, pFormatProperties)
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceFormatProperties),
-    }
+    forward_of_physical_device! { vkGetPhysicalDeviceFormatProperties(physicalDevice, format, pFormatProperties) }
 }
 
 /// [`vkGetPhysicalDeviceFormatProperties2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceFormatProperties2.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceFormatProperties2(
     physicalDevice: VkPhysicalDevice<App>,
     format: VkFormat,
     pFormatProperties: *mut VkFormatProperties2,
 ) {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceFormatProperties2)(physicalDevice, format, pFormatProperties)
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceFormatProperties2),
-    }
+    forward_of_physical_device! { vkGetPhysicalDeviceFormatProperties2(physicalDevice, format, pFormatProperties) }
 }
 
 /// [`vkGetPhysicalDeviceFragmentShadingRatesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceFragmentShadingRatesKHR.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceFragmentShadingRatesKHR(
     physicalDevice: VkPhysicalDevice<App>,
     pFragmentShadingRateCount: *mut u32,
     pFragmentShadingRates: *mut VkPhysicalDeviceFragmentShadingRateKHR,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceFragmentShadingRatesKHR)(
-                physicalDevice,
-                pFragmentShadingRateCount,
-                pFragmentShadingRates,
-            )
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceFragmentShadingRatesKHR),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceFragmentShadingRatesKHR(physicalDevice, pFragmentShadingRateCount, pFragmentShadingRates)
     }
 }
 
 /// [`vkGetPhysicalDeviceImageFormatProperties`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceImageFormatProperties.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceImageFormatProperties(
     physicalDevice: VkPhysicalDevice<App>,
@@ -631,100 +491,73 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceImageFormatProperties(
     flags: VkImageCreateFlags,
     pImageFormatProperties: *mut VkImageFormatProperties,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceImageFormatProperties)(
-                physicalDevice,
-                format,
-                r#type,
-                tiling,
-                usage,
-                flags,
-                pImageFormatProperties,
-            )
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceImageFormatProperties),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceImageFormatProperties(physicalDevice, format, r#type, tiling, usage, flags,
+        pImageFormatProperties)
     }
 }
 
 /// [`vkGetPhysicalDeviceImageFormatProperties2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceImageFormatProperties2.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceImageFormatProperties2(
     physicalDevice: VkPhysicalDevice<App>,
     pImageFormatInfo: *const VkPhysicalDeviceImageFormatInfo2,
     pImageFormatProperties: *mut VkImageFormatProperties2,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceImageFormatProperties2)(physicalDevice, pImageFormatInfo, pImageFormatProperties)
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceImageFormatProperties2),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceImageFormatProperties2(physicalDevice, pImageFormatInfo, pImageFormatProperties)
     }
 }
 
 /// [`vkGetPhysicalDeviceMemoryProperties`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceMemoryProperties.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceMemoryProperties(
     physicalDevice: VkPhysicalDevice<App>,
     pMemoryProperties: *mut VkPhysicalDeviceMemoryProperties,
 ) {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceMemoryProperties)(physicalDevice, pMemoryProperties)
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceMemoryProperties),
-    }
+    forward_of_physical_device! { vkGetPhysicalDeviceMemoryProperties(physicalDevice, pMemoryProperties) }
 }
 
 /// [`vkGetPhysicalDeviceMemoryProperties2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceMemoryProperties2.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceMemoryProperties2(
     physicalDevice: VkPhysicalDevice<App>,
     pMemoryProperties: *mut VkPhysicalDeviceMemoryProperties2,
 ) {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceMemoryProperties2)(physicalDevice, pMemoryProperties)
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceMemoryProperties2),
-    }
+    forward_of_physical_device! { vkGetPhysicalDeviceMemoryProperties2(physicalDevice, pMemoryProperties) }
 }
 
 /// [`vkGetPhysicalDeviceMultisamplePropertiesEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceMultisamplePropertiesEXT.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceMultisamplePropertiesEXT(
     physicalDevice: VkPhysicalDevice<App>,
     samples: VkSampleCountFlagBits,
     pMultisampleProperties: *mut VkMultisamplePropertiesEXT,
 ) {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceMultisamplePropertiesEXT)(physicalDevice, samples, pMultisampleProperties)
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceMultisamplePropertiesEXT),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceMultisamplePropertiesEXT(physicalDevice, samples, pMultisampleProperties)
     }
 }
 
 /// [`vkGetPhysicalDeviceOpticalFlowImageFormatsNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceOpticalFlowImageFormatsNV.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceOpticalFlowImageFormatsNV(
     physicalDevice: VkPhysicalDevice<App>,
     pOpticalFlowImageFormatInfo: *const VkOpticalFlowImageFormatInfoNV,
     pFormatCount: *mut u32,
     pImageFormatProperties: *mut VkOpticalFlowImageFormatPropertiesNV,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceOpticalFlowImageFormatsNV)(
-                physicalDevice,
-                pOpticalFlowImageFormatInfo,
-                pFormatCount,
-                pImageFormatProperties,
-            )
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceOpticalFlowImageFormatsNV),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceOpticalFlowImageFormatsNV(physicalDevice, pOpticalFlowImageFormatInfo, pFormatCount,
+        pImageFormatProperties)
     }
 }
 
 /// [`vkGetPhysicalDevicePresentRectanglesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDevicePresentRectanglesKHR.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDevicePresentRectanglesKHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -732,61 +565,45 @@ pub unsafe extern "system" fn vkGetPhysicalDevicePresentRectanglesKHR(
     pRectCount: *mut u32,
     pRects: *mut VkRect2D,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDevicePresentRectanglesKHR)(physicalDevice, surface, pRectCount, pRects)
-        },
-        None => seam::reject(row::vkGetPhysicalDevicePresentRectanglesKHR),
-    }
+    forward_of_physical_device! { vkGetPhysicalDevicePresentRectanglesKHR(physicalDevice, surface, pRectCount, pRects) }
 }
 
 /// [`vkGetPhysicalDeviceProperties`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceProperties.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceProperties(
     physicalDevice: VkPhysicalDevice<App>,
     pProperties: *mut VkPhysicalDeviceProperties,
 ) {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe { (*table.vkGetPhysicalDeviceProperties)(physicalDevice, pProperties) },
-        None => seam::reject(row::vkGetPhysicalDeviceProperties),
-    }
+    forward_of_physical_device! { vkGetPhysicalDeviceProperties(physicalDevice, pProperties) }
 }
 
 /// [`vkGetPhysicalDeviceProperties2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceProperties2.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceProperties2(
     physicalDevice: VkPhysicalDevice<App>,
     pProperties: *mut VkPhysicalDeviceProperties2,
 ) {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceProperties2)(physicalDevice, pProperties)
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceProperties2),
-    }
+    forward_of_physical_device! { vkGetPhysicalDeviceProperties2(physicalDevice, pProperties) }
 }
 
 /// [`vkGetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM(
     physicalDevice: VkPhysicalDevice<App>,
     queueFamilyIndex: u32,
     pQueueFamilyDataGraphProperties: *const VkQueueFamilyDataGraphPropertiesARM,
     pProperties: *mut VkBaseOutStructure,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM)(
-                physicalDevice,
-                queueFamilyIndex,
-                pQueueFamilyDataGraphProperties,
-                pProperties,
-            )
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM(physicalDevice, queueFamilyIndex,
+        pQueueFamilyDataGraphProperties, pProperties)
     }
 }
 
 /// [`vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM(
     physicalDevice: VkPhysicalDevice<App>,
     queueFamilyIndex: u32,
@@ -795,131 +612,92 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlow
     pFormatCount: *mut u32,
     pImageFormatProperties: *mut VkDataGraphOpticalFlowImageFormatPropertiesARM,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM)(
-                physicalDevice,
-                queueFamilyIndex,
-                pQueueFamilyDataGraphProperties,
-                pOpticalFlowImageFormatInfo,
-                pFormatCount,
-                pImageFormatProperties,
-            )
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM(physicalDevice, queueFamilyIndex,
+        pQueueFamilyDataGraphProperties, pOpticalFlowImageFormatInfo, pFormatCount, pImageFormatProperties)
     }
 }
 
 /// [`vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM(
     physicalDevice: VkPhysicalDevice<App>,
     pQueueFamilyDataGraphProcessingEngineInfo: *const VkPhysicalDeviceQueueFamilyDataGraphProcessingEngineInfoARM,
     pQueueFamilyDataGraphProcessingEngineProperties: *mut VkQueueFamilyDataGraphProcessingEnginePropertiesARM,
 ) {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM)(
-                physicalDevice,
-                pQueueFamilyDataGraphProcessingEngineInfo,
-                pQueueFamilyDataGraphProcessingEngineProperties,
-            )
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM(physicalDevice,
+        pQueueFamilyDataGraphProcessingEngineInfo, pQueueFamilyDataGraphProcessingEngineProperties)
     }
 }
 
 /// [`vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesARM.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesARM(
     physicalDevice: VkPhysicalDevice<App>,
     queueFamilyIndex: u32,
     pQueueFamilyDataGraphPropertyCount: *mut u32,
     pQueueFamilyDataGraphProperties: *mut VkQueueFamilyDataGraphPropertiesARM,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesARM)(
-                physicalDevice,
-                queueFamilyIndex,
-                pQueueFamilyDataGraphPropertyCount,
-                pQueueFamilyDataGraphProperties,
-            )
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesARM),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesARM(physicalDevice, queueFamilyIndex,
+        pQueueFamilyDataGraphPropertyCount, pQueueFamilyDataGraphProperties)
     }
 }
 
 /// [`vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR(
     physicalDevice: VkPhysicalDevice<App>,
     pPerformanceQueryCreateInfo: *const VkQueryPoolPerformanceCreateInfoKHR,
     pNumPasses: *mut u32,
 ) {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR)(
-                physicalDevice,
-                pPerformanceQueryCreateInfo,
-                pNumPasses,
-            )
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR(physicalDevice, pPerformanceQueryCreateInfo, pNumPasses)
     }
 }
 
 /// [`vkGetPhysicalDeviceQueueFamilyProperties`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceQueueFamilyProperties.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyProperties(
     physicalDevice: VkPhysicalDevice<App>,
     pQueueFamilyPropertyCount: *mut u32,
     pQueueFamilyProperties: *mut VkQueueFamilyProperties,
 ) {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceQueueFamilyProperties)(
-                physicalDevice,
-                pQueueFamilyPropertyCount,
-                pQueueFamilyProperties,
-            )
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceQueueFamilyProperties),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceQueueFamilyProperties(physicalDevice, pQueueFamilyPropertyCount, pQueueFamilyProperties)
     }
 }
 
 /// [`vkGetPhysicalDeviceQueueFamilyProperties2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceQueueFamilyProperties2.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyProperties2(
     physicalDevice: VkPhysicalDevice<App>,
     pQueueFamilyPropertyCount: *mut u32,
     pQueueFamilyProperties: *mut VkQueueFamilyProperties2,
 ) {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceQueueFamilyProperties2)(
-                physicalDevice,
-                pQueueFamilyPropertyCount,
-                pQueueFamilyProperties,
-            )
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceQueueFamilyProperties2),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceQueueFamilyProperties2(physicalDevice, pQueueFamilyPropertyCount, pQueueFamilyProperties)
     }
 }
 
 /// [`vkGetPhysicalDeviceScreenPresentationSupportQNX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceScreenPresentationSupportQNX.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[cfg_attr(target_os = "nto", unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceScreenPresentationSupportQNX(
     physicalDevice: VkPhysicalDevice<App>,
     queueFamilyIndex: u32,
     window: *mut _screen_window,
 ) -> VkBool32 {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceScreenPresentationSupportQNX)(physicalDevice, queueFamilyIndex, window)
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceScreenPresentationSupportQNX),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceScreenPresentationSupportQNX(physicalDevice, queueFamilyIndex, window)
     }
 }
 
 /// [`vkGetPhysicalDeviceSparseImageFormatProperties`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceSparseImageFormatProperties.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties(
     physicalDevice: VkPhysicalDevice<App>,
@@ -931,24 +709,14 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties(
     pPropertyCount: *mut u32,
     pProperties: *mut VkSparseImageFormatProperties,
 ) {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceSparseImageFormatProperties)(
-                physicalDevice,
-                format,
-                r#type,
-                samples,
-                usage,
-                tiling,
-                pPropertyCount,
-                pProperties,
-            )
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceSparseImageFormatProperties),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceSparseImageFormatProperties(physicalDevice, format, r#type, samples, usage, tiling,
+        pPropertyCount, pProperties)
     }
 }
 
 /// [`vkGetPhysicalDeviceSparseImageFormatProperties2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceSparseImageFormatProperties2.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties2(
     physicalDevice: VkPhysicalDevice<App>,
@@ -956,48 +724,33 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties2(
     pPropertyCount: *mut u32,
     pProperties: *mut VkSparseImageFormatProperties2,
 ) {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceSparseImageFormatProperties2)(
-                physicalDevice,
-                pFormatInfo,
-                pPropertyCount,
-                pProperties,
-            )
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceSparseImageFormatProperties2),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceSparseImageFormatProperties2(physicalDevice, pFormatInfo, pPropertyCount, pProperties)
     }
 }
 
 /// [`vkGetPhysicalDeviceSupportedFramebufferMixedSamplesCombinationsNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceSupportedFramebufferMixedSamplesCombinationsNV.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceSupportedFramebufferMixedSamplesCombinationsNV(
     physicalDevice: VkPhysicalDevice<App>,
     pCombinationCount: *mut u32,
     pCombinations: *mut VkFramebufferMixedSamplesCombinationNV,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceSupportedFramebufferMixedSamplesCombinationsNV)(
-                physicalDevice,
-                pCombinationCount,
-                pCombinations,
-            )
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceSupportedFramebufferMixedSamplesCombinationsNV),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceSupportedFramebufferMixedSamplesCombinationsNV(physicalDevice, pCombinationCount,
+        pCombinations)
     }
 }
 
 /// [`vkGetPhysicalDeviceSurfaceCapabilities2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceSurfaceCapabilities2EXT.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceCapabilities2EXT(
     physicalDevice: VkPhysicalDevice<App>,
     surface: VkSurfaceKHR<App>,
     pSurfaceCapabilities: *mut VkSurfaceCapabilities2EXT,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceSurfaceCapabilities2EXT)(physicalDevice, surface, pSurfaceCapabilities)
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceSurfaceCapabilities2EXT),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceSurfaceCapabilities2EXT(physicalDevice, surface, pSurfaceCapabilities)
     }
 }
 
@@ -1021,17 +774,15 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceCapabilities2KHR(
 }
 
 /// [`vkGetPhysicalDeviceSurfaceCapabilitiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceSurfaceCapabilitiesKHR.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceCapabilitiesKHR(
     physicalDevice: VkPhysicalDevice<App>,
     surface: VkSurfaceKHR<App>,
     pSurfaceCapabilities: *mut VkSurfaceCapabilitiesKHR,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceSurfaceCapabilitiesKHR)(physicalDevice, surface, pSurfaceCapabilities)
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceSurfaceCapabilitiesKHR),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceSurfaceCapabilitiesKHR(physicalDevice, surface, pSurfaceCapabilities)
     }
 }
 
@@ -1057,6 +808,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceFormats2KHR(
 }
 
 /// [`vkGetPhysicalDeviceSurfaceFormatsKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceSurfaceFormatsKHR.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceFormatsKHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -1064,11 +816,8 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceFormatsKHR(
     pSurfaceFormatCount: *mut u32,
     pSurfaceFormats: *mut VkSurfaceFormatKHR,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceSurfaceFormatsKHR)(physicalDevice, surface, pSurfaceFormatCount, pSurfaceFormats)
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceSurfaceFormatsKHR),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceSurfaceFormatsKHR(physicalDevice, surface, pSurfaceFormatCount, pSurfaceFormats)
     }
 }
 
@@ -1093,6 +842,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfacePresentModes2EXT(
 }
 
 /// [`vkGetPhysicalDeviceSurfacePresentModesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceSurfacePresentModesKHR.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceSurfacePresentModesKHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -1100,20 +850,13 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfacePresentModesKHR(
     pPresentModeCount: *mut u32,
     pPresentModes: *mut VkPresentModeKHR,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceSurfacePresentModesKHR)(
-                physicalDevice,
-                surface,
-                pPresentModeCount,
-                pPresentModes,
-            )
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceSurfacePresentModesKHR),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceSurfacePresentModesKHR(physicalDevice, surface, pPresentModeCount, pPresentModes)
     }
 }
 
 /// [`vkGetPhysicalDeviceSurfaceSupportKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceSurfaceSupportKHR.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceSupportKHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -1121,139 +864,108 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceSupportKHR(
     surface: VkSurfaceKHR<App>,
     pSupported: *mut VkBool32,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceSurfaceSupportKHR)(physicalDevice, queueFamilyIndex, surface, pSupported)
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceSurfaceSupportKHR),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceSurfaceSupportKHR(physicalDevice, queueFamilyIndex, surface, pSupported)
     }
 }
 
 /// [`vkGetPhysicalDeviceToolProperties`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceToolProperties.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceToolProperties(
     physicalDevice: VkPhysicalDevice<App>,
     pToolCount: *mut u32,
     pToolProperties: *mut VkPhysicalDeviceToolProperties,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceToolProperties)(physicalDevice, pToolCount, pToolProperties)
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceToolProperties),
-    }
+    forward_of_physical_device! { vkGetPhysicalDeviceToolProperties(physicalDevice, pToolCount, pToolProperties) }
 }
 
 /// [`vkGetPhysicalDeviceToolPropertiesEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceToolPropertiesEXT.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceToolPropertiesEXT(
     physicalDevice: VkPhysicalDevice<App>,
     pToolCount: *mut u32,
     pToolProperties: *mut VkPhysicalDeviceToolProperties,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceToolPropertiesEXT)(physicalDevice, pToolCount, pToolProperties)
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceToolPropertiesEXT),
-    }
+    forward_of_physical_device! { vkGetPhysicalDeviceToolPropertiesEXT(physicalDevice, pToolCount, pToolProperties) }
 }
 
 /// [`vkGetPhysicalDeviceUbmPresentationSupportSEC`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceUbmPresentationSupportSEC.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceUbmPresentationSupportSEC(
     physicalDevice: VkPhysicalDevice<App>,
     queueFamilyIndex: u32,
     device: *mut ubm_device,
 ) -> VkBool32 {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceUbmPresentationSupportSEC)(physicalDevice, queueFamilyIndex, device)
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceUbmPresentationSupportSEC),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceUbmPresentationSupportSEC(physicalDevice, queueFamilyIndex, device)
     }
 }
 
 /// [`vkGetPhysicalDeviceVideoCapabilitiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceVideoCapabilitiesKHR.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceVideoCapabilitiesKHR(
     physicalDevice: VkPhysicalDevice<App>,
     pVideoProfile: *const VkVideoProfileInfoKHR,
     pCapabilities: *mut VkVideoCapabilitiesKHR,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceVideoCapabilitiesKHR)(physicalDevice, pVideoProfile, pCapabilities)
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceVideoCapabilitiesKHR),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceVideoCapabilitiesKHR(physicalDevice, pVideoProfile, pCapabilities)
     }
 }
 
 /// [`vkGetPhysicalDeviceVideoEncodeQualityLevelPropertiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceVideoEncodeQualityLevelPropertiesKHR.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceVideoEncodeQualityLevelPropertiesKHR(
     physicalDevice: VkPhysicalDevice<App>,
     pQualityLevelInfo: *const VkPhysicalDeviceVideoEncodeQualityLevelInfoKHR,
     pQualityLevelProperties: *mut VkVideoEncodeQualityLevelPropertiesKHR,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceVideoEncodeQualityLevelPropertiesKHR)(
-                physicalDevice,
-                pQualityLevelInfo,
-                pQualityLevelProperties,
-            )
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceVideoEncodeQualityLevelPropertiesKHR),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceVideoEncodeQualityLevelPropertiesKHR(physicalDevice, pQualityLevelInfo,
+        pQualityLevelProperties)
     }
 }
 
 /// [`vkGetPhysicalDeviceVideoFormatPropertiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceVideoFormatPropertiesKHR.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceVideoFormatPropertiesKHR(
     physicalDevice: VkPhysicalDevice<App>,
     pVideoFormatInfo: *const VkPhysicalDeviceVideoFormatInfoKHR,
     pVideoFormatPropertyCount: *mut u32,
     pVideoFormatProperties: *mut VkVideoFormatPropertiesKHR,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceVideoFormatPropertiesKHR)(
-                physicalDevice,
-                pVideoFormatInfo,
-                pVideoFormatPropertyCount,
-                pVideoFormatProperties,
-            )
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceVideoFormatPropertiesKHR),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceVideoFormatPropertiesKHR(physicalDevice, pVideoFormatInfo, pVideoFormatPropertyCount,
+        pVideoFormatProperties)
     }
 }
 
 /// [`vkGetPhysicalDeviceWaylandPresentationSupportKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceWaylandPresentationSupportKHR.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[cfg_attr(any(target_os = "linux", target_os = "freebsd"), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceWaylandPresentationSupportKHR(
     physicalDevice: VkPhysicalDevice<App>,
     queueFamilyIndex: u32,
     display: *mut wl_display,
 ) -> VkBool32 {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceWaylandPresentationSupportKHR)(physicalDevice, queueFamilyIndex, display)
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceWaylandPresentationSupportKHR),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceWaylandPresentationSupportKHR(physicalDevice, queueFamilyIndex, display)
     }
 }
 
 /// [`vkGetPhysicalDeviceWin32PresentationSupportKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceWin32PresentationSupportKHR.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[cfg_attr(windows, unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceWin32PresentationSupportKHR(
     physicalDevice: VkPhysicalDevice<App>,
     queueFamilyIndex: u32,
 ) -> VkBool32 {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceWin32PresentationSupportKHR)(physicalDevice, queueFamilyIndex)
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceWin32PresentationSupportKHR),
-    }
+    forward_of_physical_device! { vkGetPhysicalDeviceWin32PresentationSupportKHR(physicalDevice, queueFamilyIndex) }
 }
 
 /// [`vkGetPhysicalDeviceXcbPresentationSupportKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceXcbPresentationSupportKHR.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[cfg_attr(any(target_os = "linux", target_os = "freebsd"), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceXcbPresentationSupportKHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -1261,20 +973,13 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceXcbPresentationSupportKHR(
     connection: *mut xcb_connection_t,
     visual_id: xcb_visualid_t,
 ) -> VkBool32 {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceXcbPresentationSupportKHR)(
-                physicalDevice,
-                queueFamilyIndex,
-                connection,
-                visual_id,
-            )
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceXcbPresentationSupportKHR),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceXcbPresentationSupportKHR(physicalDevice, queueFamilyIndex, connection, visual_id)
     }
 }
 
 /// [`vkGetPhysicalDeviceXlibPresentationSupportKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceXlibPresentationSupportKHR.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[cfg_attr(any(target_os = "linux", target_os = "freebsd"), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceXlibPresentationSupportKHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -1282,50 +987,37 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceXlibPresentationSupportKHR(
     dpy: *mut Display,
     visualID: VisualID,
 ) -> VkBool32 {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceXlibPresentationSupportKHR)(physicalDevice, queueFamilyIndex, dpy, visualID)
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceXlibPresentationSupportKHR),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceXlibPresentationSupportKHR(physicalDevice, queueFamilyIndex, dpy, visualID)
     }
 }
 
 /// [`vkGetRandROutputDisplayEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetRandROutputDisplayEXT.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkGetRandROutputDisplayEXT(
     physicalDevice: VkPhysicalDevice<App>,
     dpy: *mut Display,
     rrOutput: RROutput,
     pDisplay: *mut VkDisplayKHR,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetRandROutputDisplayEXT)(physicalDevice, dpy, rrOutput, pDisplay)
-        },
-        None => seam::reject(row::vkGetRandROutputDisplayEXT),
-    }
+    forward_of_physical_device! { vkGetRandROutputDisplayEXT(physicalDevice, dpy, rrOutput, pDisplay) }
 }
 
 /// [`vkGetWinrtDisplayNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetWinrtDisplayNV.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkGetWinrtDisplayNV(
     physicalDevice: VkPhysicalDevice<App>,
     deviceRelativeId: u32,
     pDisplay: *mut VkDisplayKHR,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetWinrtDisplayNV)(physicalDevice, deviceRelativeId, pDisplay)
-        },
-        None => seam::reject(row::vkGetWinrtDisplayNV),
-    }
+    forward_of_physical_device! { vkGetWinrtDisplayNV(physicalDevice, deviceRelativeId, pDisplay) }
 }
 
 /// [`vkReleaseDisplayEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkReleaseDisplayEXT.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkReleaseDisplayEXT(
     physicalDevice: VkPhysicalDevice<App>,
     display: VkDisplayKHR,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe { (*table.vkReleaseDisplayEXT)(physicalDevice, display) },
-        None => seam::reject(row::vkReleaseDisplayEXT),
-    }
+    forward_of_physical_device! { vkReleaseDisplayEXT(physicalDevice, display) }
 }

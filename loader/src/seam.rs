@@ -296,6 +296,10 @@ pub mod offsets {
 
     /// The newest member in a list of devices.
     pub const NEWEST: usize = List::<Device>::NEWEST;
+    /// What says that an application's physical device is one.
+    pub const PHYSICAL_DEVICE_MAGIC: usize = offset_of!(AppPhysicalDevice, magic);
+    /// What the chain calls an application's physical device.
+    pub const PHYSICAL_DEVICE_CHAIN: usize = offset_of!(AppPhysicalDevice, chain);
     /// Unknown slots of a device table.
     pub const DEVICE_UNKNOWN: usize = offset_of!(DeviceTable, unknown);
     /// What the end of a device's chain has, behind its table.

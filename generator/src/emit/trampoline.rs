@@ -165,12 +165,17 @@ fn is_forwarded(plan: &Plan<'_>, command: &CommandPlan<'_>) -> bool {
             .map(TokenStream::to_string)
             .eq(lowered.iter().map(TokenStream::to_string))
     };
-    matches!(command.entry, Entry::Generated | Entry::Shared) && command.command.level == Level::Device && as_they_are()
+    matches!(command.entry, Entry::Generated | Entry::Shared)
+        && matches!(command.command.level, Level::Device | Level::PhysicalDevice)
+        && as_they_are()
 }
 
 fn forward(command: &CommandPlan<'_>) -> TokenStream {
     let (name, arguments) = (ident(&command.command.name), arguments(command));
-    quote!(forward! { #name(#(#arguments),*) })
+    match command.command.level {
+        Level::PhysicalDevice => quote!(forward_of_physical_device! { #name(#(#arguments),*) }),
+        _ => quote!(forward! { #name(#(#arguments),*) }),
+    }
 }
 
 fn call(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {

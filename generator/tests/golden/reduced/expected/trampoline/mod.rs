@@ -49,6 +49,48 @@ macro_rules! forward {
     };
 }
 
+/// The body of the trampoline of a physical device's command: a check, and a jump through the table of the instance with
+/// the handle that the chain knows.
+#[cfg(not(target_arch = "x86_64"))]
+macro_rules! forward_of_physical_device {
+    ($name:ident($handle:ident $(, $argument:ident)*)) => {
+        match unsafe { crate::seam::physical_device($handle) } {
+            Some((table, handle)) => unsafe { (*table.$name)(handle $(, $argument)*) },
+            None => crate::seam::reject(crate::generated::lookup::row::$name),
+        }
+    };
+}
+
+// The steps are those of `seam::physical_device`. All that runs lies within one line of the cache, which a compiler cannot be
+// told of a single function.
+#[cfg(target_arch = "x86_64")]
+macro_rules! forward_of_physical_device {
+    ($name:ident $arguments:tt) => {
+        core::arch::naked_asm!(
+            frame_begins!(),
+            concat!("test ", crate::generated::slots::first!(), ", ", crate::generated::slots::first!()),
+            "je 2f",
+            "mov rax, {magic}",
+            concat!("cmp [", crate::generated::slots::first!(), " + {place}], rax"),
+            "jne 2f",
+            concat!("mov rax, [", crate::generated::slots::first!(), "]"),
+            concat!("mov ", crate::generated::slots::first!(), ", [", crate::generated::slots::first!(), " + {chain}]"),
+            "jmp qword ptr [rax + {slot}]",
+            "2:",
+            concat!("mov ", crate::generated::slots::first_half!(), ", {row}"),
+            "jmp {reject}",
+            frame_ends!(),
+            ".p2align 6, 0xCC",
+            magic = const crate::seam::PHYSICAL_DEVICE_MAGIC,
+            place = const crate::seam::offsets::PHYSICAL_DEVICE_MAGIC,
+            chain = const crate::seam::offsets::PHYSICAL_DEVICE_CHAIN,
+            slot = const core::mem::offset_of!(crate::generated::dispatch::InstanceTable, $name),
+            row = const crate::generated::lookup::row::$name,
+            reject = sym crate::seam::rejected_handle,
+        )
+    };
+}
+
 /// Tells debuggers and profilers that the stack is as the caller left it. The gap keeps functions apart.
 #[cfg(all(target_arch = "x86_64", not(windows)))]
 macro_rules! frame_begins {

@@ -3,12 +3,11 @@
 
 //! Trampolines of commands whose first parameter is a physical device.
 
-use super::super::lookup::row;
 use super::super::types::*;
 use crate::handle::App;
-use crate::seam;
 
 /// [`vkCreateDevice`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateDevice.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreateDevice(
     physicalDevice: VkPhysicalDevice<App>,
@@ -16,41 +15,33 @@ pub unsafe extern "system" fn vkCreateDevice(
     pAllocator: *const VkAllocationCallbacks,
     pDevice: *mut VkDevice,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkCreateDevice)(physicalDevice, pCreateInfo, pAllocator, pDevice)
-        },
-        None => seam::reject(row::vkCreateDevice),
-    }
+    forward_of_physical_device! { vkCreateDevice(physicalDevice, pCreateInfo, pAllocator, pDevice) }
 }
 
 /// [`vkGetPhysicalDeviceFeatures2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceFeatures2.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceFeatures2(
     physicalDevice: VkPhysicalDevice<App>,
     pFeatures: *mut VkPhysicalDeviceFeatures2,
 ) {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe { (*table.vkGetPhysicalDeviceFeatures2)(physicalDevice, pFeatures) },
-        None => seam::reject(row::vkGetPhysicalDeviceFeatures2),
-    }
+    forward_of_physical_device! { vkGetPhysicalDeviceFeatures2(physicalDevice, pFeatures) }
 }
 
 /// [`vkGetPhysicalDeviceMultisamplePropertiesEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceMultisamplePropertiesEXT.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceMultisamplePropertiesEXT(
     physicalDevice: VkPhysicalDevice<App>,
     samples: VkSampleCountFlagBits,
     pMultisampleProperties: *mut VkMultisamplePropertiesEXT,
 ) {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceMultisamplePropertiesEXT)(physicalDevice, samples, pMultisampleProperties)
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceMultisamplePropertiesEXT),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceMultisamplePropertiesEXT(physicalDevice, samples, pMultisampleProperties)
     }
 }
 
 /// [`vkGetPhysicalDeviceSparseImageFormatProperties`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceSparseImageFormatProperties.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties(
     physicalDevice: VkPhysicalDevice<App>,
@@ -62,24 +53,14 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties(
     pPropertyCount: *mut u32,
     pProperties: *mut VkSparseImageFormatProperties,
 ) {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceSparseImageFormatProperties)(
-                physicalDevice,
-                format,
-                r#type,
-                samples,
-                usage,
-                tiling,
-                pPropertyCount,
-                pProperties,
-            )
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceSparseImageFormatProperties),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceSparseImageFormatProperties(physicalDevice, format, r#type, samples, usage, tiling,
+        pPropertyCount, pProperties)
     }
 }
 
 /// [`vkGetPhysicalDeviceXcbPresentationSupportKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceXcbPresentationSupportKHR.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[cfg_attr(target_os = "linux", unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceXcbPresentationSupportKHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -87,15 +68,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceXcbPresentationSupportKHR(
     connection: *mut xcb_connection_t,
     visual_id: xcb_visualid_t,
 ) -> VkBool32 {
-    match unsafe { seam::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceXcbPresentationSupportKHR)(
-                physicalDevice,
-                queueFamilyIndex,
-                connection,
-                visual_id,
-            )
-        },
-        None => seam::reject(row::vkGetPhysicalDeviceXcbPresentationSupportKHR),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceXcbPresentationSupportKHR(physicalDevice, queueFamilyIndex, connection, visual_id)
     }
 }
