@@ -120,13 +120,14 @@ pub unsafe fn typed<F: Copy>(function: PFN_vkVoidFunction) -> Option<F> {
     Some(unsafe { core::mem::transmute_copy::<unsafe extern "system" fn(), F>(&function) })
 }
 
-/// The path of the library that holds `function`, as the system reports it, and a warning of the given kind when it is not
-/// what the manifest pointed at (DRV-60, LAY-206).
-pub fn loaded_path(given: &Text, function: *const (), kind: LogBits, journal: &Journal<'_>) -> Text {
+/// The path of the library that holds `function`, as the system reports it, and a warning when it is not what the manifest
+/// pointed at (DRV-60, LAY-206).
+pub fn loaded_path(given: &Text, function: *const (), journal: &Journal<'_>) -> Text {
     let Some(loaded) = file_of(function) else {
         return given.clone();
     };
-    let bits = LogBits::WARN | kind;
+    // Tools know it as a message about layers, whatever the library is.
+    let bits = LogBits::WARN | LogBits::LAYER;
     // A bare name is no path. Most often the other two are the same text, and asking costs a system call for each part.
     if *given != loaded && given.contains(&b'/') && journal.wants(bits) {
         let (given, real) = (canonical(given), canonical(&loaded));

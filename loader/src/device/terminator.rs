@@ -70,6 +70,13 @@ pub unsafe fn create_device_terminator(
 unsafe fn own_record(object: *mut c_void) -> &'static Device {
     // SAFETY: by this function's contract.
     let magic = unsafe { object.cast::<u64>().as_ref() }.copied().unwrap_or(0);
+    if object.is_null() {
+        log::fatal(format_args!(
+            "terminator_CreateDevice: Loader device pointer null encountered.  Possibly set by active layer. (Policy \
+             #LLP_LAYER_22)"
+        ));
+        crate::os::abort();
+    }
     if magic != DEVICE_MAGIC {
         log::fatal(format_args!(
             "terminator_CreateDevice: Device pointer ({object:p}) has invalid MAGIC value 0x{magic:08x}. The expected \

@@ -66,7 +66,7 @@ impl Driver {
             }
         };
         let function = interface.get_instance_proc_addr as *const ();
-        let path = loaded_path(path, function, LogBits::NONE, journal);
+        let path = loaded_path(path, function, journal);
         warn_about_interface(&path, manifest, &interface, journal);
         journal.keep(|| Decision {
             subject: Subject::DriverLibrary,
@@ -122,12 +122,12 @@ impl Driver {
             ),
             Some(Ok(version)) => {
                 let version = ApiVersion(version);
-                if version.minor() != 0 || version.major() > 1 {
-                    return version;
+                // Tools know the line for any version with this minor number; only a 1.0 is meant.
+                if version.minor() == 0 {
+                    warn("vkEnumerateInstanceVersion returned 1.0, treating as a 1.0 ICD");
                 }
-                warn("vkEnumerateInstanceVersion returned 1.0, treating as a 1.0 ICD");
                 // The patch number is passed on with the version (DRV-90).
-                if version.without_patch() == ONE_ZERO {
+                if version.minor() != 0 || version.without_patch() >= ONE_ZERO {
                     return version;
                 }
             }

@@ -79,6 +79,13 @@ unsafe fn own_instance(handle: InstanceHandle<Chain>) -> &'static Instance {
     let readable = (!object.is_null()).then_some(object);
     // SAFETY: not null, so readable by this function's contract.
     let magic = readable.map_or(0, |object| unsafe { Instance::magic_of(object) });
+    if object.is_null() {
+        log::fatal(format_args!(
+            "terminator_CreateInstance: Loader instance pointer null encountered.  Possibly set by active layer. (Policy \
+             #LLP_LAYER_21)"
+        ));
+        crate::os::abort();
+    }
     if magic != INSTANCE_MAGIC {
         log::fatal(format_args!(
             "terminator_CreateInstance: Instance pointer ({object:p}) has invalid MAGIC value 0x{magic:08x}. Instance \

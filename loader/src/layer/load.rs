@@ -120,7 +120,7 @@ fn open(manifest: &LayerManifest, journal: &Journal<'_>) -> Result<Opened, Layer
         LayerLibraryProblem::NoSymbol(missing.0)
     })?;
     let function = functions.get_instance_proc_addr as *const ();
-    let path = loaded_path(&path, function, LogBits::LAYER, journal);
+    let path = loaded_path(&path, function, journal);
     Ok(Opened {
         library,
         functions,

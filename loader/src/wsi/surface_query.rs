@@ -193,8 +193,8 @@ unsafe fn formats_by_first_generation(
             count,
             formats,
             |count, formats| older(target.handle, surface, count, formats),
-            |_, to: &mut VkSurfaceFormat2KHR, from| {
-                target.ignore_chain(to.pNext, "pSurfaceFormats->", none);
+            |index, to: &mut VkSurfaceFormat2KHR, from| {
+                target.ignore_chain(to.pNext, format_args!("pSurfaceFormats[{index}]."), none);
                 to.surfaceFormat = from;
             },
         )

@@ -103,7 +103,7 @@ fn drv_060_a_library_loaded_under_another_name_is_noted() {
             second.display(),
             first.display()
         );
-        outcome.ok().logged("WARNING", &message);
+        outcome.ok().logged("WARNING | LAYER", &message);
     });
 }
 

@@ -432,14 +432,14 @@ fn drv_161_structures_that_the_emulation_ignores() {
         });
         outcome.ok();
         for (command, parameter) in [
-            ("Capabilities2KHR", "pSurfaceInfo"),
-            ("Capabilities2KHR", "pSurfaceCapabilities"),
-            ("Formats2KHR", "pSurfaceInfo"),
-            ("Formats2KHR", "pSurfaceFormats"),
-            ("Capabilities2EXT", "pSurfaceCapabilities"),
+            ("Capabilities2KHR", "pSurfaceInfo->"),
+            ("Capabilities2KHR", "pSurfaceCapabilities->"),
+            ("Formats2KHR", "pSurfaceInfo->"),
+            ("Formats2KHR", "pSurfaceFormats[0]."),
+            ("Capabilities2EXT", "pSurfaceCapabilities->"),
         ] {
             let text = format!(
-                "vkGetPhysicalDeviceSurface{command}: Emulation found unrecognized structure type in {parameter}->pNext - this struct will be ignored"
+                "vkGetPhysicalDeviceSurface{command}: Emulation found unrecognized structure type in {parameter}pNext - this struct will be ignored"
             );
             outcome.logged("WARNING", &text);
         }

@@ -37,10 +37,8 @@ enum Meta {
     Untouched,
     /// Its components are being added.
     Open,
-    /// All its components are there, and it was added behind them.
-    Complete,
-    /// A component was missing, so it was not added.
-    Incomplete,
+    /// All its components were looked at. It was added behind them unless one was missing.
+    Closed,
 }
 
 /// A meta-layer whose components are being added.
@@ -169,22 +167,15 @@ impl<'a> Expansion<'a> {
             let done = *frame;
             stack.pop();
             self.close(done)?;
-            if let Some(outer) = stack.last_mut() {
-                outer.complete &= done.complete || self.list.layers[done.index].implicit;
-            }
         }
         Ok(())
     }
 
     fn close(&mut self, frame: Frame) -> Result<(), OutOfMemory> {
-        if !frame.complete {
-            self.metas[frame.index] = Meta::Incomplete;
-            return Ok(());
-        }
-        self.metas[frame.index] = Meta::Complete;
-        match self.has(&self.list.layers[frame.index].name) {
-            true => Ok(()),
-            false => self.push(frame.index, frame.enabled_by),
+        self.metas[frame.index] = Meta::Closed;
+        match frame.complete && !self.has(&self.list.layers[frame.index].name) {
+            true => self.push(frame.index, frame.enabled_by),
+            false => Ok(()),
         }
     }
 
@@ -219,10 +210,10 @@ impl<'a> Expansion<'a> {
             self.add(index, EnabledBy::MetaLayer)?;
             return Ok(None);
         }
-        Ok(self.enter(outer, index))
+        Ok(self.enter(index))
     }
 
-    fn enter(&mut self, outer: &mut Frame, index: usize) -> Option<Frame> {
+    fn enter(&mut self, index: usize) -> Option<Frame> {
         match self.metas[index] {
             Meta::Untouched => {
                 self.metas[index] = Meta::Open;
@@ -241,8 +232,7 @@ impl<'a> Expansion<'a> {
                     self.list.layers[index].name
                 ),
             ),
-            Meta::Incomplete => outer.complete &= self.list.layers[index].implicit,
-            Meta::Complete => {}
+            Meta::Closed => {}
         }
         None
     }

@@ -203,7 +203,7 @@ fn lay_166_a_component_that_a_filter_removed() {
     world.explicit("o", "VK_LAYER_o", &components(&["VK_LAYER_m"]));
     world.set("VK_LOADER_LAYERS_DISABLE", "*_a");
     let active = activated(&world, &["VK_LAYER_o", "VK_LAYER_m"]);
-    assert_eq!(active.app, ["b"]);
+    assert_eq!(active.app, ["b", "o"], "only the one that lost it is out");
     let line =
         "Failed to find layer name \"VK_LAYER_a\" component layer \"VK_LAYER_a\" to activate (Policy #LLP_LAYER_7)";
     assert!(active.lines.has(WARN, line));
