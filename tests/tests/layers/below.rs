@@ -312,7 +312,7 @@ fn bi_47_an_instance_made_null_on_the_way_down_ends_the_process() {
         place(scene, &[Layer::explicit("a").conf("clobber", "instance-null")]);
         let outcome = scene.run(|vk| drop(vk.spec().layer("VK_LAYER_a").create()));
         outcome
-            .aborted("terminator_CreateInstance: Instance pointer (")
+            .aborted("terminator_CreateInstance: Loader instance pointer null encountered.")
             .logged_with("ERROR", "possibly corrupted by active layer (Policy #LLP_LAYER_21).");
     });
 }
@@ -327,7 +327,7 @@ fn bi_47_a_device_made_null_on_the_way_down_ends_the_process() {
             drop(instance.device_spec(instance.first()).create());
         });
         outcome
-            .aborted("terminator_CreateDevice: Device pointer (")
+            .aborted("terminator_CreateDevice: Loader device pointer null encountered.")
             .logged_with("ERROR", "possibly corrupted by active layer (Policy #LLP_LAYER_22).");
     });
 }
