@@ -3,6 +3,7 @@
 # tests/clients does the work. Arguments choose clients by parts of their names; without any all run, and tests/clients.md is written.
 . "$(dirname "$0")/common.sh"
 
+check_peer
 [ -n "${VKL_LIBRARY:-}" ] || $CARGO build --locked --quiet --release -p vulkan-loader
 make/programs.sh
 use_peer

@@ -48,6 +48,7 @@ peer_library() {
 # nothing, the system's own. Sets PEER_LIBRARY to its path, and PEER_RUN to the words before a program that is to use it.
 use_peer() {
     PEER_RUN=()
+    check_peer
     case ${PEER:-} in
     sid)
         PEER_LIBRARY=$(make/sid.sh)
@@ -91,11 +92,10 @@ build_programs() {
     return $status
 }
 
-# Ends the script if PEER names a file, and that is no loader.
+# Ends the script if PEER names a file, and that is no loader. What builds something for the comparison asks before it does.
 check_peer() {
     case ${PEER:-} in
-    */* | *.*) ;;
-    *) return 0 ;;
+    "" | sid) return 0 ;;
     esac
     [ -f "$PEER" ] || die 3 "there is no library $PEER to compare with (PEER)"
     [ "$(head -c 4 "$PEER" | tr -d '\177')" = ELF ] && grep --quiet --text vkGetInstanceProcAddr "$PEER" ||

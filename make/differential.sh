@@ -5,6 +5,7 @@
 . "$(dirname "$0")/common.sh"
 
 PEER=${PEER:-sid}
+check_peer
 [ -n "${VKL_LIBRARY:-}" ] || $CARGO build --locked --quiet --release -p vulkan-loader
 [ -f "$LIBRARY" ] || die 2 "there is no $LIBRARY"
 use_peer

@@ -21,6 +21,8 @@ case $PREFIX in /*) ;; *) die 3 "PREFIX must be absolute, and is $PREFIX" ;; esa
 for name in PREFIX LIBDIR; do
     [[ ${!name} != *[\"\\\$\`\#\;[:cntrl:]]* ]] ||
         die 3 "$name must not contain any of \" \\ \$ \` # ; or a line end: vulkan.pc cannot name such a folder. It is ${!name}"
+    # A blank there is no part of a value.
+    [[ ${!name} != *" " ]] || die 3 "$name must not end in a blank, which vulkan.pc would lose. It is '${!name}'"
 done
 
 to=${DESTDIR:-}$libdir

@@ -106,6 +106,11 @@ CASES = [
     ("PEER that is not there", refused(["make/bench.sh"], "there is no library /none/such", PEER="/none/such")),
     ("PEER that is no library", refused(["make/bench.sh"], "README.md is no Vulkan loader", PEER=str(ROOT / "README.md"))),
     ("PEER that is no loader", refused(["make/bench.sh"], "is no Vulkan loader", PEER=os.path.realpath(sys.executable))),
+    *[
+        (f"PEER of {verb} that is no loader", refused([f"make/{verb}.sh"], "README.md is no Vulkan loader", PEER=str(ROOT / "README.md")))
+        for verb in ("peer", "differential", "clients")
+    ],
+    ("PEER that is a word", refused(["make/peer.sh"], "there is no library sit to compare", PEER="sit")),
     ("VERSION with a zero too many", refused(["make/bump.sh", "1.4.0366"], "1.4.0366 is no header: 1.4.N")),
     ("make documents agrees with its check", documents_agree),
     ("a document that names the header", header_is_known),

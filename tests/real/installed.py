@@ -143,6 +143,9 @@ def refused_signs():
             environment |= {name: f"{folder}/a{sign}b", "DESTDIR": ""}
             output = run([ROOT / "make/install.sh", "install"], LIMIT, status=3, env=environment)
             expect(f"install.sh: {name} must not contain" in output, output)
+            environment[name] = f"{folder}/a "
+            output = run([ROOT / "make/install.sh", "install"], LIMIT, status=3, env=environment)
+            expect(f"install.sh: {name} must not end in a blank" in output, output)
         expect(not tree(folder), f"written: {tree(folder)}")
 
 
