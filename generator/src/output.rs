@@ -23,17 +23,19 @@ const TEMPORARY: &str = "vkgen-tmp";
 /// `written` says whether a file of the folder is known to come from an earlier run. Any other file stops the run before
 /// anything is touched: the folder is another one than the caller meant. The last of `wanted` takes its place last.
 pub fn write(folder: &Path, wanted: &[Wanted<'_>], written: impl Fn(&str) -> bool) -> Result<usize, Error> {
-    let found = files(folder)?;
     let is_wanted = |name: &str| wanted.iter().any(|file| file.path == name);
     let is_same = |name: &str| wanted.iter().any(|file| file.path == name && is_same(folder, file));
     let is_ours = |name: &str| match interrupted(name) {
         Some(name) => written(name) || is_wanted(name),
         None => written(name) || is_same(name),
     };
-    if let Some(stranger) = found.iter().find(|name| !is_ours(name)) {
-        let text = "vkgen did not write this file; the folder must be empty or hold only what vkgen wrote";
-        return Err(Error::File(folder.join(stranger), text.to_owned()));
-    }
+    let found = files(folder, &|path, name| match is_file(path) && is_ours(name) {
+        true => Ok(()),
+        false => {
+            let text = "vkgen did not write this file; the folder must be empty or hold only what vkgen wrote";
+            Err(Error::File(path.to_owned(), text.to_owned()))
+        }
+    })?;
     for name in found.iter().filter(|name| interrupted(name).is_some()) {
         remove(folder, name)?;
     }
@@ -89,7 +91,20 @@ pub fn compare(folder: &Path, wanted: &[Wanted<'_>]) -> Result<Vec<String>, Erro
 }
 
 fn is_same(folder: &Path, file: &Wanted<'_>) -> bool {
-    fs::read(folder.join(file.path)).is_ok_and(|found| found == file.text.as_bytes())
+    let path = folder.join(file.path);
+    is_file(&path) && fs::read(path).is_ok_and(|found| found == file.text.as_bytes())
+}
+
+/// The text of a file below a folder, or none: a run never waits for a pipe that stands there in its place.
+pub fn text(folder: &Path, name: &str) -> String {
+    let path = folder.join(name);
+    let text = is_file(&path).then(|| fs::read_to_string(path).ok()).flatten();
+    text.unwrap_or_default()
+}
+
+/// Whether this is a file or a link to one, as opposed to a folder, a link to a folder, a pipe or a device.
+fn is_file(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|data| data.is_file())
 }
 
 /// Files that have been written but not renamed yet; removed if the run ends early.
@@ -101,6 +116,10 @@ struct Pending {
 impl Pending {
     fn write(&mut self, folder: &Path, file: &Wanted<'_>) -> Result<(), Error> {
         let path = folder.join(file.path);
+        // Nothing has been renamed yet, so this run still changes nothing.
+        if path.is_dir() {
+            return Err(Error::File(path, "a folder stands in the way of this file".to_owned()));
+        }
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent).map_err(|error| Error::file(parent, &error))?;
         }
@@ -131,30 +150,38 @@ impl Drop for Pending {
 
 /// Files below the folder that are not wanted, sorted.
 fn surplus(folder: &Path, wanted: &[Wanted<'_>]) -> Result<BTreeSet<String>, Error> {
-    let mut found = files(folder)?;
+    let mut found = files(folder, &|_, _| Ok(()))?;
     for file in wanted {
         found.remove(file.path);
     }
     Ok(found)
 }
 
-/// All files below a folder, sorted; none if it does not exist.
-fn files(folder: &Path) -> Result<BTreeSet<String>, Error> {
+/// Says of a path, and of its name below the folder that is walked, why the walk must end there.
+type Judge<'a> = &'a dyn Fn(&Path, &str) -> Result<(), Error>;
+
+/// All files below a folder, sorted; none if it does not exist. The walk ends with the first that is refused, for a folder
+/// that was named by mistake may be a whole disk.
+fn files(folder: &Path, judge: Judge<'_>) -> Result<BTreeSet<String>, Error> {
     let mut found = BTreeSet::new();
     if folder.is_dir() {
-        collect(folder, "", &mut found)?;
+        collect(folder, "", judge, &mut found)?;
     }
     Ok(found)
 }
 
-fn collect(folder: &Path, prefix: &str, found: &mut BTreeSet<String>) -> Result<(), Error> {
+fn collect(folder: &Path, prefix: &str, judge: Judge<'_>, found: &mut BTreeSet<String>) -> Result<(), Error> {
     let fail = |error: std::io::Error| Error::file(folder, &error);
-    for entry in fs::read_dir(folder).map_err(fail)? {
-        let entry = entry.map_err(fail)?;
+    let entries = fs::read_dir(folder).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    let mut entries = entries.map_err(fail)?;
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
         let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+        // A link to a folder is none, so that no run ever leaves the folder that it was given.
         if entry.file_type().map_err(fail)?.is_dir() {
-            collect(&entry.path(), &format!("{name}/"), found)?;
+            collect(&entry.path(), &format!("{name}/"), judge, found)?;
         } else {
+            judge(&entry.path(), &name)?;
             found.insert(name);
         }
     }

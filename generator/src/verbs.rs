@@ -7,7 +7,6 @@ use crate::output::{self, Wanted};
 use crate::plan::{Plan, Problem};
 use crate::policy::{Policy, PolicyFile};
 use crate::{diff, dump, explain, input};
-use std::fs;
 use std::io::Write;
 use std::path::Path;
 use vk_registry::model::{Level, Registry};
@@ -29,7 +28,7 @@ fn import(options: &Options) -> Result<(), Error> {
     let registry = from_xml(options)?.ok_or_else(|| Error::Usage("import needs the XML".to_owned()))?;
     let files = snapshot::write(&registry);
     let changed = output::write(&options.snapshot, &wanted_snapshot(&files), |name| {
-        let text = fs::read_to_string(options.snapshot.join(name)).unwrap_or_default();
+        let text = output::text(&options.snapshot, name);
         snapshot::FILES.contains(&name) && text.starts_with(snapshot::HEADING)
     })?;
     let (count, totals) = (files.len(), totals(&registry));
@@ -40,7 +39,7 @@ fn emit(options: &Options) -> Result<(), Error> {
     let (registry, inputs) = source(options)?;
     let files = generate(options, &registry, inputs)?;
     // Without a manifest nothing in the folder is known to be ours.
-    let manifest = fs::read_to_string(options.generated.join(emit::MANIFEST)).unwrap_or_default();
+    let manifest = output::text(&options.generated, emit::MANIFEST);
     let listed = emit::listed(&manifest);
     let changed = output::write(&options.generated, &wanted(&files), |name| listed.contains(name))?;
     let (count, totals) = (files.len(), totals(&registry));

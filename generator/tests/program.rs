@@ -142,6 +142,40 @@ fn gen_84_only_what_the_manifest_lists_is_removed() {
     assert_eq!(code(&check(scratch.path())), 0);
 }
 
+#[cfg(unix)]
+#[test]
+fn gen_84_what_is_no_file_is_refused_even_where_the_manifest_lists_it() {
+    let scratch = prepared();
+    let generated = scratch.path().join("generated");
+    let replacements = [
+        ("trampoline", Some("../old-0")),
+        ("pfn.rs", Some("/dev/zero")),
+        ("pfn.rs", Some("nowhere")),
+        ("pfn.rs", None),
+        ("manifest.txt", None),
+    ];
+    for (index, (name, link)) in replacements.into_iter().enumerate() {
+        let _ = fs::remove_dir_all(&generated);
+        assert_eq!(code(&emit(scratch.path())), 0);
+        let manifest = generated.join("manifest.txt");
+        let listed = fs::read_to_string(&manifest).expect("the manifest") + "output 0 trampoline\n";
+        fs::write(&manifest, listed).expect("a hostile manifest");
+        let path = generated.join(name);
+        fs::rename(&path, scratch.path().join(format!("old-{index}"))).expect("a move");
+        match link {
+            Some(target) => std::os::unix::fs::symlink(target, &path).expect("a link"),
+            None => drop(Command::new("mkfifo").arg(&path).status().expect("mkfifo runs")),
+        }
+        let output = emit(scratch.path());
+        assert_eq!(code(&output), 3, "{name}");
+        assert!(errors(&output).contains("vkgen did not write"), "{}", errors(&output));
+        let data = fs::symlink_metadata(&path).expect("still there");
+        assert!(!data.is_file() && !data.is_dir(), "{name} stays what it was");
+        assert_ne!(code(&check(scratch.path())), 0, "check does not wait either");
+    }
+    assert!(scratch.path().join("old-0/device.rs").is_file());
+}
+
 #[test]
 fn gen_84_an_import_refuses_a_folder_with_the_files_of_others() {
     let xml = common::xml_folder();
@@ -213,17 +247,18 @@ fn gen_84_a_failed_run_leaves_everything_as_it_was() {
 }
 
 #[test]
-fn gen_84_a_folder_in_the_way_of_a_file_stops_the_run() {
+fn gen_84_a_folder_in_the_way_of_a_file_stops_the_run_before_it_changes_anything() {
     let scratch = prepared();
+    emit(scratch.path());
     let generated = scratch.path().join("generated");
+    fs::write(generated.join("chains.rs"), "changed").expect("a change");
+    fs::remove_file(generated.join("pfn.rs")).expect("a removal");
     fs::create_dir_all(generated.join("pfn.rs/below")).expect("a folder in the way");
+    let before = content(&generated);
     let output = emit(scratch.path());
-    assert_eq!(code(&output), 3, "{}", errors(&output));
-    let left: Vec<_> = walk(&generated)
-        .into_iter()
-        .filter(|name| name.ends_with("vkgen-tmp"))
-        .collect();
-    assert_eq!(left, Vec::<String>::new(), "no temporary file stays");
+    assert_eq!(code(&output), 3);
+    assert!(errors(&output).contains("pfn.rs: a folder stands in the way"));
+    assert_eq!(content(&generated), before);
 }
 
 fn walk(folder: &Path) -> Vec<String> {
