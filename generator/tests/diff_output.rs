@@ -304,3 +304,23 @@ fn gen_91_a_value_that_is_not_emitted_is_a_remark() {
     assert_eq!((entries.len(), entries[0].severity), (1, Severity::Informational));
     assert_eq!((entries[0].name.as_str(), report.exit_code()), ("VkBlendFactor", 0));
 }
+
+#[test]
+fn gen_91_what_changes_the_snapshot_alone_is_no_difference_to_be_silent_about() {
+    let old = committed_registry();
+    let mut new = old.clone();
+    let structure = new.structs.get_mut("VkBufferCopy").expect("the structure");
+    structure.members[0].name = "sword".to_owned();
+    let side = |registry| Side {
+        registry,
+        unknown: Vec::new(),
+    };
+    let report = diff::compare(&side(old), &side(new), &policy(&committed_policy()));
+    let entries = &report.section("files", "snapshot").expect("the section").entries;
+    assert_eq!((entries.len(), entries[0].name.as_str()), (1, "structs.txt"));
+    // The manifest gets another checksum; nothing that is compiled changes.
+    assert_eq!(
+        (report.verdict().as_str(), report.exit_code()),
+        ("nothing that concerns the loader", 0)
+    );
+}

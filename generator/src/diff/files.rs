@@ -1,15 +1,26 @@
-//! The emitted files that come out different, so that no change of the output goes without a line.
+//! The emitted files that come out different, and those of the snapshot, so that no change of the output goes without a line.
+//!
+//! What changes a file of the snapshot alone changes nothing that is compiled, only its checksum in the manifest.
 
 use super::View;
 use super::report::{Entry, Section, Severity};
 use crate::emit;
 use std::collections::BTreeMap;
+use vk_registry::snapshot;
 
 pub(super) fn sections(old: &View<'_>, new: &View<'_>) -> Vec<Section> {
-    let (before, after) = (emitted(old), emitted(new));
-    let entry = |name: &str, text: String| Entry::noted(name, Severity::Concerns, "file", text);
+    let emitted = entries(&emitted(old), &emitted(new), Severity::Concerns);
+    let facts = entries(&facts(old), &facts(new), Severity::Informational);
+    vec![
+        Section::new("files", "changed", "Emitted files that change", emitted),
+        Section::new("files", "snapshot", "Snapshot files that change", facts),
+    ]
+}
+
+fn entries(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>, severity: Severity) -> Vec<Entry> {
+    let entry = |name: &str, text: String| Entry::noted(name, severity, "file", text);
     let mut entries = Vec::new();
-    for (path, text) in &before {
+    for (path, text) in before {
         match after.get(path) {
             None => entries.push(entry(path, "no longer emitted".to_owned())),
             Some(other) if other != text => {
@@ -25,7 +36,13 @@ pub(super) fn sections(old: &View<'_>, new: &View<'_>) -> Vec<Section> {
     }
     let fresh = after.keys().filter(|path| !before.contains_key(*path));
     entries.extend(fresh.map(|path| entry(path, "new".to_owned())));
-    vec![Section::new("files", "changed", "Emitted files that change", entries)]
+    entries
+}
+
+/// The files of the snapshot by name.
+fn facts(view: &View<'_>) -> BTreeMap<String, String> {
+    let files = snapshot::write(view.registry).into_iter();
+    files.map(|(name, text)| (name.to_owned(), text)).collect()
 }
 
 /// The files by path, without the line that names the header.
