@@ -9,7 +9,7 @@ import re
 # What a command begins with, behind settings of variables.
 PROGRAMS = (
     r"make/\S+|registry/\S+\.sh|make|cargo|python3|vkgen|git|ldconfig|ln|mkdir|rm|cp|sudo|apt|apt-get|vulkaninfo|vkcube|pkg-config|cmake"
-    r"|gdb|strace|valgrind|break|PROGRAM"
+    r"|ldd|readelf|objdump|nm|grep|cat|ls|env|export|sh|bash|curl|tar|gdb|strace|valgrind|break|PROGRAM"
 )
 COMMAND = re.compile(rf"(?:[A-Z_]+=\S+ +)*(?:{PROGRAMS})(?: |$)")
 # Names of programs and files that prose speaks of.
@@ -23,6 +23,7 @@ RUN = [
     ("make install PREFIX=/usr/local LIBDIR=lib", "tests/real/installed.py", 'make("install"'),
     ("make uninstall", "tests/real/installed.py", 'make("uninstall"'),
     ("make uninstall PREFIX=/usr/local LIBDIR=lib", "tests/real/installed.py", 'make("uninstall"'),
+    ("pkg-config --libs vulkan", "tests/real/installed.py", 'tool("pkg-config"), *question, "vulkan"'),
     ("make registry", "make/test.sh", "stage registry 320 make/registry.sh"),
     ("make bump VERSION=1.4.N", "make/bump-test.sh", '"$clone/make/bump.sh" "$@"'),
     ("make bench", SHOWN, '"make/bench.sh", "profile"'),
@@ -50,20 +51,41 @@ NOT_RUN = [
     ("make bench PEER=sid", "it measures, and needs a quiet machine"),
     ("make figures", "it measures, and needs a quiet machine"),
     ("ldconfig", "it changes the system"),
+    ("ldconfig -p | grep libvulkan", "it shows what a system has"),
+    ("ldd LIBRARY", "LIBRARY stands for any"),
     ("VK_LOADER_DEBUG=", "PROGRAM stands for any; the behaviour cases try the variable with their own"),
     ("break vkCmdDraw", "it is for a debugger; tests/abi shows that the exported functions have these names"),
 ]
 
 
+# What a fenced block begins with whose lines are for a shell.
+SHELLS = ("", "sh", "bash", "console")
+
+
 def commands(text):
     """The commands of a document, with the numbers of their lines: indented lines, fenced ones, and code within prose."""
+    prose, fence = [], None
     for number, line in enumerate(text.splitlines(), 1):
-        parts = [line[4:]] if line.startswith("    ") else re.findall(r"`([^`]+)`", line)
-        for part in parts:
-            # A comment says more of it, and && joins two.
-            for command in re.split(r" && ", re.sub(r"\s+#.*", "", part.strip())):
-                if COMMAND.match(command) and command not in NAMES:
-                    yield number, command
+        if line.startswith("```"):
+            fence = line[3:].strip() if fence is None else None
+            line = ""
+        elif fence is not None or line.startswith("    "):
+            # Columns stand for what a file is and how it is used.
+            for part in re.split(r" {3,}", line.strip().removeprefix("$ ")) if fence is None or fence in SHELLS else ():
+                yield from ((number, command) for command in single(part))
+            line = ""
+        prose.append(line)
+    # Code may go on in the next line of its paragraph.
+    for found in re.finditer(r"`((?:[^`\n]|\n(?!\n))+)`", "\n".join(prose)):
+        number = "\n".join(prose).count("\n", 0, found.start()) + 1
+        yield from ((number, command) for command in single(found[1].replace("\n", " ")))
+
+
+def single(text):
+    """The commands that a piece of code consists of: a comment says more of it, and && joins two."""
+    for command in re.split(r" && ", re.sub(r"(^|\s+)#.*", "", text.strip())):
+        if COMMAND.match(command) and command not in NAMES:
+            yield command
 
 
 def problems(read, documents):

@@ -91,8 +91,10 @@ def commands_are_run():
         lines = commands.problems(lambda path: read(path) or (ROOT / path).read_text(), ["a.md"])
         return [line for line in lines if line.startswith("a.md")]
 
+    expect(not found("```text\nmake juggle\n```\n"), "what is no shell's")
     expect(not found("    make run\n`make test`, or `vkgen`\n\n    LD_LIBRARY_PATH=/tmp/vulkan vulkaninfo --summary  # so\n"), "a known one")
-    for text in ("    make juggle\n", "See `cargo juggle --fast`.\n", "    ldconfig && make juggle\n", "    A=1 B=2 make juggle\n"):
+    fenced = ("```\nmake juggle\n```\n", "```sh\n$ make juggle\n```\n", "So `make\njuggle` does.\n", "    a.txt      make juggle\n")
+    for text in (*fenced, "    make juggle\n", "See `cargo juggle --fast`.\n", "    ldconfig && make juggle\n", "    A=1 B=2 make juggle\n"):
         expect(len(found(text)) == 1 and "juggle" in found(text)[0], f"{text!r}: {found(text)}")
     lines = list(commands.problems(lambda path: "", ["a.md"]))
     expect(any("which no document shows" in line for line in lines), "a row without a document")
