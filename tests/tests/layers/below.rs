@@ -313,7 +313,7 @@ fn bi_47_an_instance_made_null_on_the_way_down_ends_the_process() {
         let outcome = scene.run(|vk| drop(vk.spec().layer("VK_LAYER_a").create()));
         outcome
             .aborted("terminator_CreateInstance: Loader instance pointer null encountered.")
-            .logged_with("ERROR", "possibly corrupted by active layer (Policy #LLP_LAYER_21).");
+            .logged_with("ERROR", "Possibly set by active layer. (Policy #LLP_LAYER_21)");
     });
 }
 
@@ -328,6 +328,6 @@ fn bi_47_a_device_made_null_on_the_way_down_ends_the_process() {
         });
         outcome
             .aborted("terminator_CreateDevice: Loader device pointer null encountered.")
-            .logged_with("ERROR", "possibly corrupted by active layer (Policy #LLP_LAYER_22).");
+            .logged_with("ERROR", "Possibly set by active layer. (Policy #LLP_LAYER_22)");
     });
 }
