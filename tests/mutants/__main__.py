@@ -1,13 +1,12 @@
 """Mutants of the loader: each changes one line, is built, and should be killed by a case.
 
-Arguments: how many mutants that build are tried, the seed of the choice, then words; only files whose path has one of
-them are mutated. All work is done in copies of the tree, two at a time."""
+Arguments: how many mutants that build are tried, the seed of their order, the place of the first one in it, then words;
+only files whose path has one of them are mutated. All work is done in copies of the tree, two at a time."""
 
 import atexit
 import hashlib
 import json
 import os
-import random
 import re
 import resource
 import shutil
@@ -184,8 +183,9 @@ def equivalents():
 class Hunt:
     """The mutants still to try, and what became of the others."""
 
-    def __init__(self, mutants, wanted):
-        self.mutants = iter(mutants)
+    def __init__(self, mutants, first, wanted):
+        self.mutants = iter(mutants[first - 1 :])
+        self.first = first
         self.wanted = wanted
         self.known = equivalents()
         self.lock = threading.Lock()
@@ -232,18 +232,27 @@ class Hunt:
             print(f"  {mutant}")
         counts = ", ".join(f"{self.counts[word]} {word}" for word in ("killed", "survived", "equivalent"))
         print(f"{counts}, {self.counts['unbuildable']} unbuildable, {self.counts['unchanged']} without effect on the library")
-        print(f"{self.counts['killed']} of {self.decided()} killed")
+        print(f"{self.counts['killed']} of {self.decided()} killed; FIRST={self.first + sum(self.counts.values())} goes on from here")
+
+
+def shuffled(mutants, seed):
+    """The mutants in an order of this seed. It hangs on each one's own text, so that other lines of the loader may change."""
+
+    def key(mutant):
+        return hashlib.sha256(f"{seed}\n{mutant.file}\n{mutant.old}\n{mutant.new}".encode()).digest()
+
+    return sorted(mutants, key=key)
 
 
 def main():
     atexit.register(cases.clean_up)
     for sign in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(sign, lambda number, frame: sys.exit(128 + number))
-    wanted, seed, words = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
+    wanted, seed, first = (int(number) for number in sys.argv[1:4])
+    words = sys.argv[4:]
     mutants = [mutant for file in mutate.files(cases.ROOT, words) for mutant in mutate.mutants_of(cases.ROOT, file)]
-    random.Random(seed).shuffle(mutants)
-    print(f"{len(mutants)} mutants can be made; seed {seed}", flush=True)
-    hunt = Hunt(mutants, wanted)
+    print(f"{len(mutants)} mutants can be made; seed {seed}, from {first} on", flush=True)
+    hunt = Hunt(shuffled(mutants, seed), first, wanted)
     programs = Programs()
     trees = [Tree(number, programs) for number in range(JOBS)]
     with ThreadPoolExecutor(JOBS) as pool:
