@@ -12,6 +12,9 @@ use super::{Commands, Vk};
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 /// The first request that is refused, and the last one.
 static REFUSED: [AtomicUsize; 2] = [const { AtomicUsize::new(usize::MAX) }; 2];
+/// Files and folders that the library opened or tried to open, and which of them is refused; zero for none.
+static OPENINGS: AtomicUsize = AtomicUsize::new(0);
+static REFUSED_OPENING: AtomicUsize = AtomicUsize::new(0);
 /// Blocks that the library has.
 static LIVE: AtomicIsize = AtomicIsize::new(0);
 
@@ -22,6 +25,8 @@ pub enum Refusal {
     Only(usize),
     /// The n-th and all after it.
     From(usize),
+    /// The n-th opening of a file or folder: the system has no memory for it.
+    Opening(usize),
 }
 
 /// The heap of the library under test.
@@ -43,11 +48,14 @@ impl Heap {
 
     /// Refuses requests, counted from this call on.
     pub fn refuse(&self, refusal: Refusal) {
-        let (first, last) = match refusal {
-            Refusal::Only(number) => (number, number),
-            Refusal::From(number) => (number, usize::MAX),
+        let (first, last, opening) = match refusal {
+            Refusal::Only(number) => (number, number, 0),
+            Refusal::From(number) => (number, usize::MAX, 0),
+            Refusal::Opening(number) => (usize::MAX, usize::MAX, number),
         };
         COUNT.store(0, Ordering::Relaxed);
+        OPENINGS.store(0, Ordering::Relaxed);
+        REFUSED_OPENING.store(opening, Ordering::Relaxed);
         REFUSED[0].store(first, Ordering::Relaxed);
         REFUSED[1].store(last, Ordering::Relaxed);
     }
@@ -62,6 +70,11 @@ impl Heap {
         COUNT.load(Ordering::Relaxed)
     }
 
+    /// How many files and folders were opened, or looked for in vain, since then.
+    pub fn openings(&self) -> usize {
+        OPENINGS.load(Ordering::Relaxed)
+    }
+
     /// How many blocks the library has asked for since [`Heap::of`] and not given back.
     pub fn live(&self) -> isize {
         LIVE.load(Ordering::Relaxed)
@@ -71,7 +84,17 @@ impl Heap {
 /// Whether the next request is refused. Then the error number says so.
 fn is_refused() -> bool {
     let number = COUNT.fetch_add(1, Ordering::Relaxed) + 1;
-    let refused = (REFUSED[0].load(Ordering::Relaxed)..=REFUSED[1].load(Ordering::Relaxed)).contains(&number);
+    noted((REFUSED[0].load(Ordering::Relaxed)..=REFUSED[1].load(Ordering::Relaxed)).contains(&number))
+}
+
+/// The same for what opens a file or folder.
+fn is_opening_refused() -> bool {
+    let number = OPENINGS.fetch_add(1, Ordering::Relaxed) + 1;
+    noted(number == REFUSED_OPENING.load(Ordering::Relaxed)) || is_refused()
+}
+
+/// The error number of a refusal.
+fn noted(refused: bool) -> bool {
     if refused {
         // SAFETY: the error number of this thread can always be written.
         unsafe { *libc::__errno_location() = libc::ENOMEM };
@@ -124,8 +147,16 @@ unsafe extern "C" fn free(block: *mut c_void) {
     unsafe { libc::free(block) };
 }
 
+unsafe extern "C" fn open64(path: *const c_char, flags: c_int) -> c_int {
+    if is_opening_refused() {
+        return -1;
+    }
+    // SAFETY: passed on; the library makes no files, for which there would be a third argument.
+    unsafe { libc::open64(path, flags) }
+}
+
 unsafe extern "C" fn opendir(path: *const c_char) -> *mut libc::DIR {
-    if is_refused() {
+    if is_opening_refused() {
         return std::ptr::null_mut();
     }
     // SAFETY: passed on.
@@ -147,6 +178,7 @@ const REPLACEMENTS: &[(&str, *const ())] = &[
     ("realloc", realloc as *const ()),
     ("posix_memalign", posix_memalign as *const ()),
     ("free", free as *const ()),
+    ("open64", open64 as *const ()),
     ("opendir", opendir as *const ()),
     ("realpath", realpath as *const ()),
 ];

@@ -198,6 +198,29 @@ fn build(scene: &mut Scene, manifests: usize, drivers: usize) {
     scene.env("VK_LOADER_DEVICE_SELECT", "1:2");
 }
 
+/// LAY-75, DRV-4, APP-179a: no file and no folder is passed over because the system has no memory to open it.
+#[test]
+fn lay_75_each_opening_refused_for_lack_of_memory() {
+    case(|scene| {
+        build(scene, 2, 1);
+        with_settings(scene);
+        // While there is a log, each call opens everything anew.
+        scene.env("VK_LOADER_DEBUG", "error");
+        let outcome = scene.run(|vk| {
+            let heap = Heap::of(vk);
+            heap.refuse_none();
+            let usual = program(vk);
+            let count = heap.openings();
+            assert!(count > 0, "the library opens files");
+            for number in 1..=count {
+                heap.refuse(Refusal::Opening(number));
+                assert_eq!(compare(&program(vk), &usual), 1, "opening {number} of {count}");
+            }
+        });
+        outcome.ok();
+    });
+}
+
 /// A settings file that lists some of the layers, and variables with long values.
 fn with_settings(scene: &mut Scene) {
     let long = "x".repeat(100_000);
