@@ -221,6 +221,42 @@ fn lay_75_each_opening_refused_for_lack_of_memory() {
     });
 }
 
+/// LAY-24, APP-216: whatever there was no memory to note, a later call sees other values of the variables.
+#[test]
+fn app_216_variables_that_there_was_no_memory_to_note() {
+    case(|scene| {
+        scene.unset("VK_LOADER_DEBUG").limit(60);
+        for name in ["a", "b"] {
+            Layer::explicit(name).folder(name).put(scene);
+        }
+        let outcome = scene.run_unloaded(|scratch| {
+            settle();
+            let mut vk = scratch.load();
+            for number in 1.. {
+                // What is remembered leaves with the library.
+                vk.reload(|| ());
+                let heap = Heap::of(&vk);
+                let folder = |name: &str| vk.set_env("VK_LAYER_PATH", vk.path(name).to_str());
+                folder("a");
+                heap.refuse(Refusal::Only(number));
+                let refused = vk.layers();
+                let is_last = heap.count() < number;
+                heap.refuse_none();
+                assert!(
+                    refused == Err(OOM) || refused == Ok(vec!["VK_LAYER_a".into()]),
+                    "{refused:?}"
+                );
+                folder("b");
+                assert_eq!(vk.layers().expect("layers"), ["VK_LAYER_b"], "request {number}");
+                if is_last {
+                    break;
+                }
+            }
+        });
+        outcome.ok();
+    });
+}
+
 /// A settings file that lists some of the layers, and variables with long values.
 fn with_settings(scene: &mut Scene) {
     let long = "x".repeat(100_000);
