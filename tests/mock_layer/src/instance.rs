@@ -435,8 +435,10 @@ pub(crate) unsafe extern "system" fn destroy_instance<const N: usize>(
         // SAFETY: the devices were made through the record's callback.
         unsafe { device::destroy_extra(&layer, record.callbacks.destroy, *extra, *next) };
     }
+    let stays = layer.config.number_of("fail", "vkDestroyInstance").is_some();
     // SAFETY: the name has this signature.
-    if let Some(destroy) = unsafe { typed::<vk::PFN_vkDestroyInstance>(layer.below(key, c"vkDestroyInstance")) } {
+    let destroy = unsafe { typed::<vk::PFN_vkDestroyInstance>(layer.below(key, c"vkDestroyInstance")) };
+    if let Some(destroy) = destroy.filter(|_| !stays) {
         // SAFETY: the handle is the one from below.
         unsafe { destroy(record.handle, allocator) };
     }

@@ -106,6 +106,17 @@ fn drv_088_an_answer_of_1_0_is_warned_about() {
     });
 }
 
+/// DRV-90: the patch number of such an answer is passed on.
+#[test]
+fn drv_090_the_patch_of_an_answer_of_1_0_is_passed_on() {
+    case(|scene| {
+        let driver = scene.driver("a").device("one");
+        driver.line("api_version", "1.0.68").manifest_api("1.3.0");
+        let outcome = run(scene, |vk| drop(vk.instance_with("1.3", &[])));
+        assert_eq!(seen(&outcome, "a"), "app=case stype=0 api=1.0.68");
+    });
+}
+
 /// DRV-88: the minor version 0 of a later major version is not 1.0, as far as the driver sees.
 #[test]
 fn drv_088_an_answer_of_2_0_is_no_old_driver() {

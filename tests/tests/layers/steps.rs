@@ -3,6 +3,7 @@
 use std::ptr;
 
 use loader_tests::ash::vk;
+use loader_tests::vk::Allocator;
 use loader_tests::{call, case};
 
 use crate::kit::{Layer, place};
@@ -157,5 +158,28 @@ fn lay_242_a_failed_creation_can_be_tried_again_and_again() {
         });
         outcome.ok();
         assert_eq!(crate::kit::loads(&outcome).len(), crate::kit::unloads(&outcome).len());
+    });
+}
+
+/// DRV-237, APP-179b: devices that were forgotten are freed also when a layer keeps the destruction from what is below it.
+#[test]
+fn drv_237_forgotten_devices_above_a_layer_that_does_not_call_down() {
+    case(|scene| {
+        place(scene, &[Layer::explicit("a").conf("fail", "vkDestroyInstance 0")]);
+        let outcome = scene.run(|vk| {
+            let (of_instance, of_device) = (Allocator::default(), Allocator::default());
+            let spec = vk.spec().layer("VK_LAYER_a").allocator(&of_instance);
+            let instance = spec.create().expect("vkCreateInstance");
+            let spec = instance.device_spec(instance.first()).allocator(&of_device);
+            std::mem::forget(spec.create().expect("vkCreateDevice"));
+            instance.destroy();
+            assert_eq!((of_instance.live(), of_device.live()), (0, 0));
+        });
+        let outcome = outcome.ran();
+        assert!(
+            outcome.calls("driver", "vkDestroyInstance").is_empty(),
+            "{}",
+            outcome.all()
+        );
     });
 }
