@@ -12,6 +12,8 @@ use super::{Commands, Vk};
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 /// The first request that is refused, and the last one.
 static REFUSED: [AtomicUsize; 2] = [const { AtomicUsize::new(usize::MAX) }; 2];
+/// The most bytes that a request gets.
+static MOST: AtomicUsize = AtomicUsize::new(usize::MAX);
 /// Files and folders that the library opened or tried to open, and which of them is refused; zero for none.
 static OPENINGS: AtomicUsize = AtomicUsize::new(0);
 static REFUSED_OPENING: AtomicUsize = AtomicUsize::new(0);
@@ -25,6 +27,8 @@ pub enum Refusal {
     Only(usize),
     /// The n-th and all after it.
     From(usize),
+    /// Each that asks for more bytes.
+    Above(usize),
     /// The n-th opening of a file or folder: the system has no memory for it.
     Opening(usize),
 }
@@ -48,11 +52,14 @@ impl Heap {
 
     /// Refuses requests, counted from this call on.
     pub fn refuse(&self, refusal: Refusal) {
-        let (first, last, opening) = match refusal {
-            Refusal::Only(number) => (number, number, 0),
-            Refusal::From(number) => (number, usize::MAX, 0),
-            Refusal::Opening(number) => (usize::MAX, usize::MAX, number),
+        const NONE: usize = usize::MAX;
+        let (first, last, most, opening) = match refusal {
+            Refusal::Only(number) => (number, number, NONE, 0),
+            Refusal::From(number) => (number, NONE, NONE, 0),
+            Refusal::Above(bytes) => (NONE, NONE, bytes, 0),
+            Refusal::Opening(number) => (NONE, NONE, NONE, number),
         };
+        MOST.store(most, Ordering::Relaxed);
         COUNT.store(0, Ordering::Relaxed);
         OPENINGS.store(0, Ordering::Relaxed);
         REFUSED_OPENING.store(opening, Ordering::Relaxed);
@@ -81,16 +88,17 @@ impl Heap {
     }
 }
 
-/// Whether the next request is refused. Then the error number says so.
-fn is_refused() -> bool {
+/// Whether the next request, for so many bytes, is refused. Then the error number says so.
+fn is_refused(bytes: usize) -> bool {
     let number = COUNT.fetch_add(1, Ordering::Relaxed) + 1;
-    noted((REFUSED[0].load(Ordering::Relaxed)..=REFUSED[1].load(Ordering::Relaxed)).contains(&number))
+    let counted = (REFUSED[0].load(Ordering::Relaxed)..=REFUSED[1].load(Ordering::Relaxed)).contains(&number);
+    noted(counted || bytes > MOST.load(Ordering::Relaxed))
 }
 
 /// The same for what opens a file or folder.
 fn is_opening_refused() -> bool {
     let number = OPENINGS.fetch_add(1, Ordering::Relaxed) + 1;
-    noted(number == REFUSED_OPENING.load(Ordering::Relaxed)) || is_refused()
+    noted(number == REFUSED_OPENING.load(Ordering::Relaxed)) || is_refused(0)
 }
 
 /// The error number of a refusal.
@@ -109,7 +117,7 @@ fn counted<T>(block: *mut T) -> *mut T {
 }
 
 unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
-    if is_refused() {
+    if is_refused(size) {
         return std::ptr::null_mut();
     }
     // SAFETY: passed on.
@@ -117,7 +125,7 @@ unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
 }
 
 unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
-    if is_refused() {
+    if is_refused(count.saturating_mul(size)) {
         return std::ptr::null_mut();
     }
     // SAFETY: passed on.
@@ -125,7 +133,7 @@ unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
 }
 
 unsafe extern "C" fn realloc(block: *mut c_void, size: usize) -> *mut c_void {
-    if is_refused() {
+    if is_refused(size) {
         return std::ptr::null_mut();
     }
     // SAFETY: passed on; the old block counts for the new one.
@@ -133,7 +141,7 @@ unsafe extern "C" fn realloc(block: *mut c_void, size: usize) -> *mut c_void {
 }
 
 unsafe extern "C" fn posix_memalign(block: *mut *mut c_void, alignment: usize, size: usize) -> c_int {
-    if is_refused() {
+    if is_refused(size) {
         return libc::ENOMEM;
     }
     LIVE.fetch_add(1, Ordering::Relaxed);
@@ -164,7 +172,7 @@ unsafe extern "C" fn opendir(path: *const c_char) -> *mut libc::DIR {
 }
 
 unsafe extern "C" fn realpath(path: *const c_char, room: *mut c_char) -> *mut c_char {
-    if is_refused() {
+    if is_refused(0) {
         return std::ptr::null_mut();
     }
     // SAFETY: passed on.

@@ -7,7 +7,7 @@ use loader_tests::vk::{Instance, text};
 use loader_tests::{Outcome, Scene, call, case};
 
 /// Runs with one driver of 1.0 without any newer query, for a 1.1 application.
-fn old_driver(
+pub(crate) fn old_driver(
     scene: &mut Scene,
     extensions: &'static [&'static str],
     body: impl FnOnce(&Instance<'_>, vk::PhysicalDevice),
@@ -35,7 +35,7 @@ fn emulated(scene: &Scene, outcome: &Outcome, command: &str, using: &str) {
 }
 
 /// A structure that nobody knows, to stand in chains.
-fn stranger() -> vk::BaseOutStructure<'static> {
+pub(crate) fn stranger() -> vk::BaseOutStructure<'static> {
     vk::BaseOutStructure {
         s_type: vk::StructureType::from_raw(777_000),
         ..Default::default()

@@ -117,6 +117,8 @@ fn drv_161_external_image_formats_nv() {
             for (handle, expected) in [(0, vk::Result::SUCCESS), (1, vk::Result::ERROR_FORMAT_NOT_SUPPORTED)] {
                 let mut out = vk::ExternalImageFormatPropertiesNV {
                     external_memory_features: vk::ExternalMemoryFeatureFlagsNV::from_raw(7),
+                    export_from_imported_handle_types: vk::ExternalMemoryHandleTypeFlagsNV::from_raw(7),
+                    compatible_handle_types: vk::ExternalMemoryHandleTypeFlagsNV::from_raw(7),
                     ..Default::default()
                 };
                 let handle = vk::ExternalMemoryHandleTypeFlagsNV::from_raw(handle);
@@ -138,9 +140,11 @@ fn drv_161_external_image_formats_nv() {
                     assert_eq!(
                         (
                             out.external_memory_features.as_raw(),
+                            out.export_from_imported_handle_types.as_raw(),
+                            out.compatible_handle_types.as_raw(),
                             out.image_format_properties.max_mip_levels
                         ),
-                        (0, 11)
+                        (0, 0, 0, 11)
                     );
                 }
             }

@@ -13,6 +13,7 @@ mod display;
 mod display_lacking;
 mod elevated;
 mod emulation;
+mod emulation_chains;
 mod emulation_rest;
 mod filters;
 mod full_screen;

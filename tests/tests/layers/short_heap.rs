@@ -221,6 +221,28 @@ fn lay_75_each_opening_refused_for_lack_of_memory() {
     });
 }
 
+/// APP-174: large requests are refused, of which no reserve of the loader's own could serve one.
+#[test]
+fn app_174_large_requests_refused() {
+    case(|scene| {
+        build(scene, 2, 1);
+        with_settings(scene);
+        // With the variable for added folders they make lists of folders that take more and more.
+        for name in ["XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "XDG_DATA_DIRS"] {
+            scene.env(name, format!("/{}", "x".repeat(100_000)));
+        }
+        let outcome = scene.run(|vk| {
+            let heap = Heap::of(vk);
+            let usual = program(vk);
+            for bytes in [1 << 16, 1 << 17, 1 << 18] {
+                heap.refuse(Refusal::Above(bytes));
+                assert_ne!(compare(&program(vk), &usual), 0, "requests of more than {bytes} bytes");
+            }
+        });
+        outcome.ok();
+    });
+}
+
 /// LAY-24, APP-216: whatever there was no memory to note, a later call sees other values of the variables.
 #[test]
 fn app_216_variables_that_there_was_no_memory_to_note() {
