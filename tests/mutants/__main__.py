@@ -174,7 +174,7 @@ def equivalents():
     lines = [line for line in (HERE / "equivalent.txt").read_text().splitlines() if line and not line.startswith("#")]
     found = set()
     for file, old, new, reason in zip(*[iter(lines)] * 4, strict=True):
-        if not (old.startswith("- ") and new.startswith("+ ") and reason):
+        if not (old.startswith("- ") and new[:2] in ("+ ", "+") and reason):
             sys.exit(f"equivalent.txt: {file}: not four lines")
         found.add((file, old[2:].strip(), new[2:].strip()))
     return found

@@ -311,6 +311,35 @@ fn drv_073_own_surfaces_before_interface_three_are_warned_about() {
     });
 }
 
+/// DRV-73: commands that create, or that destroy, are enough for the warning, and a driver without any is not warned about.
+#[test]
+fn drv_073_either_kind_of_surface_command_is_warned_about() {
+    case(|scene| {
+        for (name, extension) in [
+            ("creates", "VK_KHR_xcb_surface"),
+            ("destroys", "VK_KHR_surface"),
+            ("neither", "VK_KHR_get_surface_capabilities2"),
+        ] {
+            let driver = scene.driver(name).device(name).interface(2).api("1.0.0");
+            driver.extension(extension);
+        }
+        let outcome = scene.run(|vk| {
+            let extensions = ["VK_KHR_surface", "VK_KHR_xcb_surface"];
+            assert_eq!(vk.instance_with("1.0", &extensions).device_names().len(), 3);
+        });
+        outcome.ok();
+        let warned = |name| {
+            let library = scene.library(name).display().to_string();
+            let warnings = outcome.log("WARNING");
+            warnings
+                .iter()
+                .any(|line| line.contains(&library) && line.contains("Policy #LDP_DRIVER_8"))
+        };
+        let all = ["creates", "destroys", "neither"].map(warned);
+        assert_eq!(all, [true, true, false], "{}", outcome.all());
+    });
+}
+
 /// DRV-77, LDP_DRIVER_6: exporting standard names changes nothing.
 #[test]
 fn drv_077_standard_exports_are_tolerated() {

@@ -247,12 +247,12 @@ impl<'de> Visitor<'de> for Builder<'_> {
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut access: A) -> Result<(), A::Error> {
         let at = self.add(Kind::Object, 0, 0)?;
-        let (mut count, left) = (0, self.left - 1);
+        let left = self.left - 1;
         while access.next_key_seed(Name(self.again(left)))?.is_some() {
             access.next_value_seed(self.again(left))?;
-            count += 1;
         }
-        self.close(at, count);
+        // Nobody asks how many members an object has.
+        self.close(at, 0);
         Ok(())
     }
 }

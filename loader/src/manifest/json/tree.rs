@@ -24,7 +24,7 @@ pub(super) enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Node {
     pub(super) kind: Kind,
-    /// Of an array or object, the number of elements or members. Of a text, where it begins. Of a number, its upper half.
+    /// Of an array, the number of elements. Of a text, where it begins. Of a number, its upper half.
     pub(super) start: u32,
     /// Of an array or object, the place of the node behind all that are inside it. Of a text, where it ends. Of a number, its
     /// lower half.
