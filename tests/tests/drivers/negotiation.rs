@@ -277,7 +277,12 @@ fn drv_069_the_physical_device_lookup_may_be_missing() {
 fn drv_072_an_old_interface_with_a_new_api_is_warned_about() {
     case(|scene| {
         scene.driver("odd").device("odd").interface(4).api("1.1.0");
-        run(scene, true).logged_with("WARNING", "#LDP_DRIVER_7");
+        let outcome = run(scene, true);
+        let library = scene.library("odd").display().to_string();
+        outcome.logged(
+            "WARNING",
+            &format!("loader_scanned_icd_add: Driver {library} supports Vulkan 1.1, but only supports loader interface version 4. Interface version 5 or newer required to support this version of Vulkan (Policy #LDP_DRIVER_7)"),
+        );
     });
 }
 
