@@ -271,3 +271,36 @@ fn app_170_messengers_remember_who_made_them() {
         outcome.ok();
     });
 }
+
+/// APP-193: a count of zero means no object, whatever the pointer beside it is.
+#[test]
+fn app_193_objects_beyond_a_count_of_zero_are_not_read() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        let outcome = scene.run(|vk| {
+            let reports = Reports::default();
+            let instance = vk.instance_with("1.1", &[UTILS, REPORT]);
+            instance.report_callback(&reports);
+            let object = vk::DebugUtilsObjectNameInfoEXT {
+                object_type: vk::ObjectType::INSTANCE,
+                object_handle: 77,
+                ..Default::default()
+            };
+            let data = vk::DebugUtilsMessengerCallbackDataEXT {
+                object_count: 0,
+                p_objects: &object,
+                ..vk::DebugUtilsMessengerCallbackDataEXT::default().message(c"of nothing")
+            };
+            let severity = vk::DebugUtilsMessageSeverityFlagsEXT::WARNING;
+            let types = vk::DebugUtilsMessageTypeFlagsEXT::GENERAL;
+            call!(
+                instance,
+                PFN_vkSubmitDebugUtilsMessageEXT(instance.raw, severity, types, &data)
+            );
+            let heard = reports.with("of nothing");
+            assert_eq!(heard.len(), 1);
+            assert_eq!(heard[0].object, (vk::DebugReportObjectTypeEXT::UNKNOWN, 0));
+        });
+        outcome.ok();
+    });
+}
