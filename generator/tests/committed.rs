@@ -171,8 +171,7 @@ fn gen_95_the_formatter_changes_nothing() {
     let configuration = repository();
     for file in files().iter().filter(|file| file.path.ends_with(".rs")) {
         let Some(formatted) = formatted(&file.text, &configuration) else {
-            eprintln!("no rustfmt on this machine; nothing compared");
-            return;
+            return common::skip("no rustfmt on this machine; the form of the output was not compared");
         };
         let changed = file
             .text

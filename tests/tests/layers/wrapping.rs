@@ -164,11 +164,22 @@ fn lay_252_messengers_and_object_names_work_below_a_wrapping_layer() {
                 .object_name(c"pool");
             let result = call!(device, PFN_vkSetDebugUtilsObjectNameEXT(device.raw, &name));
             assert_eq!(result, vk::Result::SUCCESS);
+            let told = vk::DebugUtilsMessengerCallbackDataEXT::default().message(c"through the wrapper");
+            let (severity, kind) = (
+                vk::DebugUtilsMessageSeverityFlagsEXT::INFO,
+                vk::DebugUtilsMessageTypeFlagsEXT::GENERAL,
+            );
+            call!(
+                instance,
+                PFN_vkSubmitDebugUtilsMessageEXT(instance.raw, severity, kind, &told)
+            );
+            assert_eq!(messages.with("through the wrapper").len(), 1);
             device.destroy_pool(pool);
             drop(device);
             instance.destroy_messenger(messenger);
         });
-        outcome.ok();
+        let named = outcome.ok().calls("driver", "vkSetDebugUtilsObjectNameEXT");
+        assert!(named.len() == 1 && named[0].contains("pool"), "{named:?}");
     });
 }
 
