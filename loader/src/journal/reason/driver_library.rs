@@ -60,6 +60,7 @@ impl DriverLibraryReason {
     pub(super) fn write(&self, out: &mut fmt::Formatter<'_>, name: &Text, _path: &Text) -> fmt::Result {
         const SCAN: &str = "loader_scanned_icd_add:";
         const CREATE: &str = "terminator_CreateInstance:";
+        const DIRECT: &str = "loader_add_direct_driver: VkDirectDriverLoadingInfoLUNARG structure at index";
         match self {
             Self::NotOpened => write!(
                 out,
@@ -107,13 +108,6 @@ impl DriverLibraryReason {
                 "{CREATE} Failed to find required entrypoints in ICD {name}. Skipping this driver."
             ),
             Self::NoDevices => write!(out, "Removing driver {name} due to not having any physical devices"),
-            direct => direct.write_direct(out),
-        }
-    }
-
-    fn write_direct(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const DIRECT: &str = "loader_add_direct_driver: VkDirectDriverLoadingInfoLUNARG structure at index";
-        match self {
             Self::DirectNoFunction(index) => write!(
                 out,
                 "{DIRECT} {index} contains a NULL pointer for the pfnGetInstanceProcAddr member, skipping."
@@ -132,7 +126,6 @@ impl DriverLibraryReason {
                 out,
                 "{DIRECT} {index}: vkEnumerateInstanceVersion returned VkResult {result}, skipping."
             ),
-            _ => Ok(()),
         }
     }
 }

@@ -122,12 +122,6 @@ impl LayerListReason {
                 "{VERIFY} Recursive dependency between Meta-layer {name} and  Meta-layer {component}.  Skipping this \
                  layer."
             ),
-            other => other.write_quiet(out, name, path),
-        }
-    }
-
-    fn write_quiet(&self, out: &mut fmt::Formatter<'_>, name: &Text, path: &Text) -> fmt::Result {
-        match self {
             Self::ComponentInvalid { component } => {
                 write!(
                     out,
@@ -154,7 +148,6 @@ impl LayerListReason {
                 out,
                 "Layer {name} of {path} is left out, because the settings list that name."
             ),
-            _ => Ok(()),
         }
     }
 }
