@@ -35,20 +35,6 @@ impl<T> Kept<T> {
         self.values.hold() && self.sights.as_ref().is_some_and(Sights::hold)
     }
 
-    /// The same right after `other` of [`Kept::share`] was found to hold.
-    pub fn holds_beside(&self) -> bool {
-        self.values.own_hold() && self.sights.as_ref().is_some_and(Sights::hold)
-    }
-
-    /// Notes what this and another result, which was made or found to hold in the same call, both rest on: variables that
-    /// one call need not read twice.
-    ///
-    /// # Errors
-    /// Only when memory runs out.
-    pub fn share<U>(&mut self, other: &Kept<U>) -> Result<(), OutOfMemory> {
-        self.values.share(&other.values)
-    }
-
     /// Whether it is worth keeping.
     pub fn can_hold(&self) -> bool {
         self.sights.is_some()

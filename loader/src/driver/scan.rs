@@ -6,14 +6,13 @@ use crate::alloc::{Grow, OutOfMemory, reserve};
 use crate::discovery::drivers::{DriverScan, Listing};
 use crate::discovery::search::{Found, Search};
 use crate::disk;
-use crate::instance::Found as Layers;
 use crate::journal::Journal;
 use crate::manifest::DriverManifest;
 use crate::manifest::driver::DriverOutcome;
 use crate::recall::{Kept, record};
 use crate::settings::Settings;
 use crate::state;
-use rust_alloc::sync::{Arc, Weak};
+use rust_alloc::sync::Arc;
 use rust_alloc::vec::Vec;
 
 /// What a scan depends on besides the environment and the disk.
@@ -26,8 +25,6 @@ pub struct ScanOptions<'a> {
     /// Whether later scans may recall what this one read. Only global queries ask for it: they come in pairs, while most
     /// processes make one instance.
     pub remember: bool,
-    /// What this call made or found to hold just before, if nobody else's code ran since.
-    pub beside: Option<&'a Arc<Kept<Layers>>>,
 }
 
 impl ScanOptions<'_> {
@@ -61,8 +58,6 @@ impl Scan {
 #[derive(Debug)]
 pub struct DriverList {
     settings: Option<Arc<Settings>>,
-    /// The result of the same call with which the listing shares variables.
-    beside: Weak<Kept<Layers>>,
     listing: Kept<Listing>,
     /// One for each file; portability drivers are among them.
     outcomes: Vec<Kept<DriverOutcome>>,
@@ -101,15 +96,11 @@ pub fn scan(
 
 /// Looks for drivers afresh, and keeps what their manifests say.
 fn remember(options: &ScanOptions<'_>, found: &mut Scan, journal: &mut Journal<'_>) -> Result<(), OutOfMemory> {
-    let mut listing = record(journal, |environment, journal| {
+    let listing = record(journal, |environment, journal| {
         options.scan(&Search::new(environment)).list(journal)
     })?;
-    if let Some(beside) = options.beside {
-        listing.share(beside)?;
-    }
     let mut list = DriverList {
         settings: options.settings.cloned(),
-        beside: options.beside.map(Arc::downgrade).unwrap_or_default(),
         listing,
         outcomes: Vec::new(),
     };
@@ -132,11 +123,7 @@ fn remember(options: &ScanOptions<'_>, found: &mut Scan, journal: &mut Journal<'
 impl DriverList {
     /// Whether a scan with these options would find the same manifests.
     fn holds(&self, options: &ScanOptions<'_>) -> bool {
-        match options.beside {
-            // The settings are among what it found.
-            Some(beside) if core::ptr::eq(self.beside.as_ptr(), Arc::as_ptr(beside)) => self.listing.holds_beside(),
-            _ => self.settings.as_ref() == options.settings && self.listing.holds(),
-        }
+        self.settings.as_ref() == options.settings && self.listing.holds()
     }
 
     /// Opens the drivers, each before the next manifest is looked at (DRV-8). Manifests that changed are read.

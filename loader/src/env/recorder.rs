@@ -22,38 +22,12 @@ struct Value {
 pub struct Values {
     read: Vec<Value>,
     by_name: Index,
-    /// Places of those that are nowhere else; `None` where that is so for all.
-    own: Option<Vec<usize>>,
 }
 
 impl Values {
     /// Whether reading them again, with the privileges of this moment, would give the same.
     pub fn hold(&self) -> bool {
         self.read.iter().all(Value::holds)
-    }
-
-    /// The same for those that are not among the others of [`Values::share`].
-    pub fn own_hold(&self) -> bool {
-        match &self.own {
-            None => self.hold(),
-            Some(places) => places.iter().all(|&place| self.read[place].holds()),
-        }
-    }
-
-    /// Notes which of them are among `others` too, with the same value.
-    ///
-    /// # Errors
-    /// Only when memory runs out.
-    pub fn share(&mut self, others: &Self) -> Result<(), OutOfMemory> {
-        let mut own = Vec::new();
-        for (place, value) in self.read.iter().enumerate() {
-            let other = others.find(Key::of(&[value.name.to_bytes()]), &value.name, value.trust);
-            if other.is_none_or(|other| others.read[other] != *value) {
-                own.try_push(place)?;
-            }
-        }
-        self.own = Some(own);
-        Ok(())
     }
 
     fn find(&self, key: Key, name: &CStr, trust: Trust) -> Option<usize> {
@@ -134,19 +108,9 @@ mod tests {
     }
 
     #[test]
-    fn app_216_only_what_another_result_compares_is_left_to_it() {
+    fn app_216_values_that_changed_are_seen() {
         const ABSENT: &CStr = c"VKL_TEST_ABSENT";
-        const WRONG: (&CStr, Option<&CStr>) = (c"VKL_TEST_WRONG", Some(c"x"));
-        let mut read = values(&[WRONG, (ABSENT, None)]);
-        assert!(!read.hold() && !read.own_hold());
-        read.share(&values(&[WRONG])).unwrap();
-        assert!(read.own_hold() && !read.hold());
-        // Another value, or another name.
-        read.share(&values(&[(WRONG.0, Some(c"y")), (ABSENT, Some(c"x"))]))
-            .unwrap();
-        assert!(!read.own_hold());
-        read.share(&values(&[])).unwrap();
-        assert!(!read.own_hold());
+        assert!(!values(&[(c"VKL_TEST_WRONG", Some(c"x")), (ABSENT, None)]).hold());
         assert!(values(&[(ABSENT, None)]).hold());
         assert!(values(&[(c"PATH", None)]).hold() == std::env::var_os("PATH").is_none());
     }

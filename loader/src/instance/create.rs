@@ -199,7 +199,6 @@ unsafe fn find_drivers(
         settings,
         portability: requests.portability(),
         remember: false,
-        beside: None,
     };
     let found = driver::scan(&options, search, direct, journal)?;
     if !found.drivers.is_empty() {

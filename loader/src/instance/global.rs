@@ -168,9 +168,8 @@ pub unsafe fn enumerate_instance_extension_properties(
         return OUT_OF_MEMORY;
     };
     if prepared.interceptors.is_empty() {
-        let beside = Some(&prepared.found).filter(|_| prepared.interceptors.are_untried());
         // SAFETY: passed on.
-        return unsafe { write_extensions(&prepared.found, beside, layer_name, count, properties) };
+        return unsafe { write_extensions(&prepared.found, layer_name, count, properties) };
     }
     // SAFETY: the symbols of this query are functions of this type; the pointers are the application's.
     let result = unsafe {
@@ -231,19 +230,16 @@ pub(super) unsafe extern "system" fn extensions_bottom(
                 active: Vec::new(),
             };
             // SAFETY: the caller's string, count and array.
-            unsafe { write_extensions(&found, None, layer_name, count, properties) }
+            unsafe { write_extensions(&found, layer_name, count, properties) }
         }
         Err(OutOfMemory) => OUT_OF_MEMORY,
     }
 }
 
-/// `beside` is what this call made or found to hold just before, if nobody else's code ran since.
-///
 /// # Safety
 /// `layer_name` is null or a string of the caller, `count` and `properties` are its count and array.
 unsafe fn write_extensions(
     found: &Found,
-    beside: Option<&Arc<Kept<Found>>>,
     layer_name: *const c_char,
     count: *mut u32,
     properties: *mut VkExtensionProperties,
@@ -255,7 +251,7 @@ unsafe fn write_extensions(
         // SAFETY: the caller's string.
         unsafe { extensions_of_layer(&found.layers, layer_name, &journal) }
     } else {
-        all_extensions(found, beside, &mut journal)
+        all_extensions(found, &mut journal)
     };
     match list {
         // SAFETY: the caller's count and array.
@@ -293,17 +289,12 @@ unsafe fn extensions_of_layer(
 }
 
 /// Drivers in discovery order, then the loader, then enabled implicit layers; the first of equal names counts (APP-64).
-fn all_extensions(
-    found: &Found,
-    beside: Option<&Arc<Kept<Found>>>,
-    journal: &mut Journal<'_>,
-) -> Result<Vec<VkExtensionProperties>, VkResult> {
+fn all_extensions(found: &Found, journal: &mut Journal<'_>) -> Result<Vec<VkExtensionProperties>, VkResult> {
     let environment = Environment::process();
     let options = ScanOptions {
         settings: found.settings.as_ref(),
         portability: true,
         remember: true,
-        beside,
     };
     let scan = driver::scan(&options, &Search::new(&environment), DirectDrivers::default(), journal)?;
     if !PreloadedDrivers::is_filled() {

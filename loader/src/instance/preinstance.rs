@@ -31,8 +31,6 @@ pub(super) struct Interceptors {
     functions: Vec<*mut ()>,
     /// Keep the functions valid; each with the path in its manifest.
     libraries: Vec<(Text, Library)>,
-    /// Whether no library was opened or tried.
-    untried: bool,
 }
 
 impl Interceptors {
@@ -49,7 +47,6 @@ impl Interceptors {
             kind: query.kind,
             functions: Vec::new(),
             libraries: Vec::new(),
-            untried: true,
         };
         for layer in active {
             let Some(symbol) = layer.pre_instance_function(query.function) else {
@@ -59,7 +56,6 @@ impl Interceptors {
             let Some(path) = layer.library_path() else {
                 continue;
             };
-            opened.untried = false;
             let library = match open_library(path, journal) {
                 Ok(library) => library,
                 Err(problem) => {
@@ -85,11 +81,6 @@ impl Interceptors {
     /// Whether no layer intercepts the query.
     pub(super) fn is_empty(&self) -> bool {
         self.functions.is_empty()
-    }
-
-    /// Whether no library was even tried, so that no code of a layer ran.
-    pub(super) fn are_untried(&self) -> bool {
-        self.untried
     }
 
     /// Calls the head of the chain, and closes the libraries. The last discovered layer is called first; `bottom` is the
