@@ -28,11 +28,9 @@
 pub mod chains;
 pub mod dispatch;
 pub mod extensions;
-mod functions;
 pub mod lookup;
 pub mod object_types;
 pub mod pfn;
-pub mod slots;
 pub mod terminator;
 pub mod trampoline;
 pub mod types;

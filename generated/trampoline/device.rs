@@ -5,6 +5,7 @@
 
 use super::super::lookup::row;
 use super::super::types::*;
+use crate::forward::forward;
 use crate::handle::App;
 use crate::seam;
 

@@ -4,6 +4,7 @@
 //! Trampolines of commands whose first parameter is an external compute queue nv.
 
 use super::super::types::*;
+use crate::forward::forward;
 
 /// [`vkGetExternalComputeQueueDataNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetExternalComputeQueueDataNV.html)
 #[cfg_attr(target_arch = "x86_64", unsafe(naked))]

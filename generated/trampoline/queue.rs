@@ -4,6 +4,7 @@
 //! Trampolines of commands whose first parameter is a queue.
 
 use super::super::types::*;
+use crate::forward::forward;
 
 /// [`vkGetQueueCheckpointData2NV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetQueueCheckpointData2NV.html)
 #[cfg_attr(target_arch = "x86_64", unsafe(naked))]

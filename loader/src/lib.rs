@@ -42,6 +42,8 @@ pub mod driver;
 pub mod entry;
 pub mod env;
 pub mod ffi;
+mod forward;
+mod function_table;
 pub mod gate;
 #[path = "../../generated/mod.rs"]
 pub mod generated;
@@ -61,6 +63,7 @@ pub mod seam;
 pub mod settings;
 pub mod slots;
 pub mod state;
+pub mod stubs;
 pub mod table;
 pub mod terminator;
 pub mod version;

@@ -196,9 +196,8 @@ pub unsafe fn adopt_all<H: Dispatchable>(table: &'static DeviceTable, objects: *
 pub fn reject<R>(row: u16) -> R {
     // SAFETY: `vkl_reject` never returns, so its return type is free to choose.
     unsafe {
-        let jump = core::mem::transmute::<unsafe extern "C" fn(u32), unsafe extern "C" fn(u32) -> R>(
-            crate::generated::slots::vkl_reject,
-        );
+        let jump =
+            core::mem::transmute::<unsafe extern "C" fn(u32), unsafe extern "C" fn(u32) -> R>(crate::stubs::vkl_reject);
         jump(u32::from(row))
     }
 }

@@ -12,18 +12,12 @@ use vk_registry::model::Level;
 /// Row types, the search, and the macro that makes rows.
 const SEARCH: &str = include_str!("templates/lookup.rs");
 
-/// The macro that makes a table of functions.
-const FUNCTIONS: &str = include_str!("templates/functions.rs");
-
-pub(super) fn files(plan: &Plan<'_>) -> [File; 2] {
+pub(super) fn file(plan: &Plan<'_>) -> File {
     let rows = plan.commands.iter().map(|command| row(plan, command));
-    [
-        File::rust(plan, "functions.rs").text(FUNCTIONS),
-        File::rust(plan, "lookup.rs")
-            .text(SEARCH)
-            .items(parameters(plan))
-            .rows("rows", rows),
-    ]
+    File::rust(plan, "lookup.rs")
+        .text(SEARCH)
+        .items(parameters(plan))
+        .rows("rows", rows)
 }
 
 /// The names that rows hold as numbers.

@@ -10,7 +10,6 @@ mod manifest;
 mod object_types;
 mod pfn;
 mod signature;
-mod slots;
 mod terminator;
 mod trampoline;
 mod types;
@@ -31,11 +30,10 @@ pub fn all(plan: &Plan<'_>) -> Vec<File> {
     files.extend(dispatch::files(plan));
     files.extend(trampoline::files(plan));
     files.extend(terminator::files(plan));
-    files.extend(lookup::files(plan));
+    files.push(lookup::file(plan));
     files.push(chains::file(plan));
     files.push(extensions::file(plan));
     files.push(object_types::file(plan));
-    files.extend(slots::files(plan));
     files.extend(exports::files(plan));
     files.sort_by(|a, b| a.path.cmp(&b.path));
     files

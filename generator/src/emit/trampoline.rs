@@ -11,9 +11,6 @@ use quote::quote;
 use std::collections::BTreeMap;
 use vk_registry::model::{Level, Param};
 
-/// What stands before the modules: the body that most trampolines share.
-const SHARED: &str = include_str!("templates/trampoline.rs");
-
 /// Commands by the module they are emitted into: one for each kind of first parameter.
 pub(super) fn by_first_parameter<'p, 'a>(
     commands: impl Iterator<Item = &'p CommandPlan<'a>>,
@@ -41,7 +38,7 @@ pub(super) fn files(plan: &Plan<'_>) -> Vec<File> {
     let modules: Vec<Ident> = groups.keys().map(|module| ident(module)).collect();
     let mut files = vec![
         File::rust(plan, "trampoline/mod.rs")
-            .text(SHARED)
+            .doc("The functions that the application calls, by first parameter.")
             .items(quote!(#(mod #modules;)*))
             .items(quote!(#(pub use #modules::*;)*)),
     ];
@@ -90,9 +87,25 @@ fn uses(plan: &Plan<'_>, commands: &[&CommandPlan<'_>]) -> TokenStream {
             use super::super::lookup::row;
         )
     });
+    let forwarded = |level| {
+        let of_level = |command: &&CommandPlan<'_>| command.command.level == level && is_forwarded(plan, command);
+        commands.iter().copied().any(|command| of_level(&command))
+    };
+    let device = forwarded(Level::Device).then(|| {
+        quote!(
+            use crate::forward::forward;
+        )
+    });
+    let physical_device = forwarded(Level::PhysicalDevice).then(|| {
+        quote!(
+            use crate::forward::forward_of_physical_device;
+        )
+    });
     quote! {
         #row
         use super::super::types::*;
+        #device
+        #physical_device
         #app
         #checked
     }

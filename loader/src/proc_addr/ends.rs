@@ -15,8 +15,8 @@ use super::unknown;
 use crate::device::{Device, Pinned};
 use crate::generated::dispatch::DeviceTable;
 use crate::generated::lookup::Row;
-use crate::generated::slots::{self, DEVICE_ENDS};
 use crate::instance::Instance;
+use crate::stubs::{self, DEVICE_ENDS};
 use crate::table::{self, Entry, Slot, Slots};
 
 /// What the end of a device's chain has for each function: the known ones by their slots, then the unknown ones.
@@ -69,7 +69,7 @@ pub(super) fn for_layer(instance: &Instance, row: &Row) -> Slot {
 
 /// The stub of a function, which leads somewhere on every device that has the function.
 pub(super) fn give(instance: &Instance, index: usize) -> Slot {
-    let stub = slots::device_terminator(index)?;
+    let stub = stubs::device_terminator(index)?;
     // A device is finished before it looks at this, so it is either found below or finds the number.
     instance.asked_ends.lock().add(index);
     for device in Pinned::all_of(instance) {

@@ -8,18 +8,18 @@ use crate::generated::dispatch::{
     DeviceTable, InstanceTable, device as generated_device, instance as generated_instance,
 };
 use crate::generated::lookup::{DeviceGate, Gate, Row, row};
-use crate::generated::slots;
 use crate::generated::terminator;
 use crate::generated::types::{PFN_vkVoidFunction, VkDevice};
 use crate::handle::{Chain, InstanceHandle};
 use crate::instance::Instance;
 use crate::seam::DEVICE_MAGIC;
+use crate::stubs;
 use crate::table::{self, SharedSlots, Slots};
 
 /// A table in which every command is missing.
 pub fn empty_instance_table() -> InstanceTable {
     // SAFETY: every slot has a stub.
-    unsafe { InstanceTable::build(|row| slots::missing_instance(usize::from(row.slot))) }
+    unsafe { InstanceTable::build(|row| stubs::missing_instance(usize::from(row.slot))) }
 }
 
 /// A table in which every command is missing and every unknown function reports that it is not there.
@@ -29,13 +29,13 @@ pub fn empty_instance_table() -> InstanceTable {
 pub unsafe fn write_empty_device_table(table: *mut DeviceTable) {
     // SAFETY: every slot has a stub, and what is zero gets its value below.
     let table = unsafe {
-        DeviceTable::write(table, |row| slots::missing_device(usize::from(row.slot)));
+        DeviceTable::write(table, |row| stubs::missing_device(usize::from(row.slot)));
         (*table).magic = DEVICE_MAGIC;
         &*table
     };
     // A few commands tolerate that nobody answers, all others end the process (GEN-51).
     for &index in &generated_device::NULL_TOLERANT {
-        table.entries()[index].set(slots::return_zero());
+        table.entries()[index].set(stubs::return_zero());
     }
     super::clear_unknown_of_device(table);
 }
@@ -44,7 +44,7 @@ pub unsafe fn write_empty_device_table(table: *mut DeviceTable) {
 pub fn fill_with_terminators(instance: &Instance) {
     let table = instance.table();
     for (index, (slot, row)) in table.entries().iter().zip(InstanceTable::commands()).enumerate() {
-        slot.set(row.terminator().or_else(|| slots::missing_instance(index)));
+        slot.set(row.terminator().or_else(|| stubs::missing_instance(index)));
     }
     share_entries(instance);
 }
@@ -65,7 +65,7 @@ pub fn fill_instance_table(instance: &Instance, gipa: GetInstanceProcAddr, handl
             unsafe { gipa(handle, row.name().as_ptr()) }
         };
         let answer = answer.or_else(|| closed_gate(instance, row));
-        slot.set(answer.or_else(|| slots::missing_instance(index)));
+        slot.set(answer.or_else(|| stubs::missing_instance(index)));
     }
     share_entries(instance);
 }

@@ -9,12 +9,12 @@ use crate::device::Device;
 use crate::ffi::Uncounted;
 use crate::ffi::layer_interface::GetDeviceProcAddr;
 use crate::generated::dispatch::{DeviceTable, UNKNOWN_SLOTS};
-use crate::generated::slots;
 use crate::generated::types::{PFN_vkVoidFunction, VkDevice, VkResult};
 use crate::instance::{Instance, InstanceDriver};
 use crate::journal::LogBits;
 use crate::layer::{ActiveLayer, InstanceLayers};
 use crate::log::{self, Bytes};
+use crate::stubs;
 use crate::table::{self, Slots};
 use core::ffi::CStr;
 use core::fmt::Display;
@@ -245,7 +245,7 @@ fn chain_has_device_function(instance: &Instance, layers: &InstanceLayers, name:
 /// of the way.
 #[inline(never)]
 pub(super) fn for_application(instance: &'static Instance, name: Uncounted<'_>) -> PFN_vkVoidFunction {
-    if !slots::SUPPORTED {
+    if !stubs::SUPPORTED {
         return None;
     }
     let from_layer = layer_physical_device_function(instance, name);
@@ -258,7 +258,7 @@ pub(super) fn for_application(instance: &'static Instance, name: Uncounted<'_>) 
             let layer = Bytes(layer.name.bytes());
             note_answer(instance, format_args!("Layer {layer}"), function, name.count());
         }
-        return slots::physical_device_thunk(index);
+        return stubs::physical_device_thunk(index);
     }
     if from_layer.is_some() {
         return None;
@@ -271,16 +271,16 @@ pub(super) fn for_application(instance: &'static Instance, name: Uncounted<'_>) 
 
 /// An unknown name that a layer asks the end of the chain for: only drivers count (LAY-314).
 pub(super) fn for_layer_physical_device(instance: &Instance, name: Uncounted<'_>) -> PFN_vkVoidFunction {
-    if !slots::SUPPORTED || !drivers_have_physical_device_function(instance, name) {
+    if !stubs::SUPPORTED || !drivers_have_physical_device_function(instance, name) {
         return None;
     }
-    physical_device_slot(instance, name, true).and_then(slots::physical_device_terminator)
+    physical_device_slot(instance, name, true).and_then(stubs::physical_device_terminator)
 }
 
 /// Likewise for a device function. The devices' chains are not asked: a layer may come here from its answer to that very
 /// question.
 pub(super) fn for_layer_device(instance: &Instance, name: Uncounted<'_>) -> PFN_vkVoidFunction {
-    if !slots::SUPPORTED || !drivers_have_function(instance, name) {
+    if !stubs::SUPPORTED || !drivers_have_function(instance, name) {
         return None;
     }
     let index = take_slot(instance, Kind::Device, name.count())?;
@@ -293,7 +293,7 @@ pub(super) fn for_layer_device(instance: &Instance, name: Uncounted<'_>) -> PFN_
 fn device_slot(instance: &Instance, name: Uncounted<'_>) -> PFN_vkVoidFunction {
     let index = take_slot(instance, Kind::Device, name.count())?;
     resolve_on_devices(instance, index, name);
-    slots::device_thunk(index)
+    stubs::device_thunk(index)
 }
 
 /// The slot of a physical-device function that some driver, or a layer, supports, with every driver's function in it.
@@ -315,7 +315,7 @@ fn physical_device_slot(instance: &Instance, name: Uncounted<'_>, drivers_suppor
     }
     let slot = &instance.table().unknown[index];
     if drivers_support && slot.get().is_none() {
-        slot.set(slots::physical_device_terminator(index));
+        slot.set(stubs::physical_device_terminator(index));
     }
     Some(index)
 }
@@ -330,7 +330,7 @@ fn resolve_on_devices(instance: &Instance, index: usize, name: Uncounted<'_>) {
 /// Fills a slot of a device. A layer without an answer of its own may give back the thunk that it got as an application
 /// would; that one jumps to this very slot, so it counts as no answer.
 fn set_device_function(device: &Device, index: usize, function: PFN_vkVoidFunction) {
-    let thunk = table::to_word(slots::device_thunk(index));
+    let thunk = table::to_word(stubs::device_thunk(index));
     if let Some(function) = function.filter(|&function| table::to_word(Some(function)) != thunk) {
         device.table().unknown[index].set(Some(function));
     }

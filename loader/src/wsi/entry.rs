@@ -2,9 +2,9 @@
 
 use super::MissingFunction;
 use crate::generated::lookup::row;
-use crate::generated::slots;
 use crate::generated::types::*;
 use crate::handle::App;
+use crate::stubs;
 use crate::{log, seam, table};
 
 const MISSING: MissingFunction = MissingFunction {
@@ -28,7 +28,7 @@ pub unsafe fn create_swapchain_khr(
     };
     let function = dispatch.vkCreateSwapchainKHR.get();
     // SAFETY: only the type is erased, to compare addresses.
-    if slots::is_missing_device(unsafe { table::from_word(function as *mut ()) }) {
+    if stubs::is_missing_device(unsafe { table::from_word(function as *mut ()) }) {
         log::fatal(format_args!("{}", MISSING));
         crate::os::abort();
     }

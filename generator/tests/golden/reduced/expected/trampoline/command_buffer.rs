@@ -4,6 +4,7 @@
 //! Trampolines of commands whose first parameter is a command buffer.
 
 use super::super::types::*;
+use crate::forward::forward;
 
 /// [`vkCmdBeginDebugUtilsLabelEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginDebugUtilsLabelEXT.html)
 #[cfg_attr(target_arch = "x86_64", unsafe(naked))]

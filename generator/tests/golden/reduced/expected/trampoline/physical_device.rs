@@ -4,6 +4,7 @@
 //! Trampolines of commands whose first parameter is a physical device.
 
 use super::super::types::*;
+use crate::forward::forward_of_physical_device;
 use crate::handle::App;
 
 /// [`vkCreateDevice`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateDevice.html)

@@ -1,7 +1,7 @@
 //! For processors without stubs in machine code: unknown functions are not forwarded (DRV-230).
 
-use super::super::dispatch::{DeviceTable, InstanceTable, Slot};
 use super::Stubs;
+use crate::generated::dispatch::{DeviceTable, InstanceTable, Slot};
 use crate::seam;
 
 /// Whether unknown functions can be forwarded.

@@ -89,4 +89,4 @@ macro_rules! functions {
     };
 }
 
-pub(super) use functions;
+pub(crate) use functions;

@@ -1,4 +1,4 @@
-//! The functions that the application calls, by first parameter.
+//! The bodies of the trampolines that only check a handle and jump on; `generated/trampoline/` has the functions.
 
 /// The body of a device-level command's trampoline: a check of the handle and a jump through its table (APP-159).
 ///
@@ -18,10 +18,10 @@ macro_rules! forward {
 macro_rules! forward {
     ($name:ident $arguments:tt) => {
         core::arch::naked_asm!(
-            frame_begins!(),
-            concat!("test ", crate::generated::slots::first!(), ", ", crate::generated::slots::first!()),
+            $crate::forward::frame_begins!(),
+            concat!("test ", crate::stubs::first!(), ", ", crate::stubs::first!()),
             "je 3f",
-            concat!("mov rax, [", crate::generated::slots::first!(), "]"),
+            concat!("mov rax, [", crate::stubs::first!(), "]"),
             "cmp rax, [rip + {devices} + {newest}]",
             "jne 2f",
             "1:",
@@ -33,9 +33,9 @@ macro_rules! forward {
             "cmp [rax], r11",
             "je 1b",
             "3:",
-            concat!("mov ", crate::generated::slots::first_half!(), ", {row}"),
+            concat!("mov ", crate::stubs::first_half!(), ", {row}"),
             "jmp {reject}",
-            frame_ends!(),
+            $crate::forward::frame_ends!(),
             devices = sym crate::state::DEVICES,
             newest = const crate::seam::offsets::NEWEST,
             slot = const core::mem::offset_of!(crate::generated::dispatch::DeviceTable, $name),
@@ -64,19 +64,19 @@ macro_rules! forward_of_physical_device {
 macro_rules! forward_of_physical_device {
     ($name:ident $arguments:tt) => {
         core::arch::naked_asm!(
-            frame_begins!(),
-            concat!("test ", crate::generated::slots::first!(), ", ", crate::generated::slots::first!()),
+            $crate::forward::frame_begins!(),
+            concat!("test ", crate::stubs::first!(), ", ", crate::stubs::first!()),
             "je 2f",
             "mov rax, {magic}",
-            concat!("cmp [", crate::generated::slots::first!(), " + {place}], rax"),
+            concat!("cmp [", crate::stubs::first!(), " + {place}], rax"),
             "jne 2f",
-            concat!("mov rax, [", crate::generated::slots::first!(), "]"),
-            concat!("mov ", crate::generated::slots::first!(), ", [", crate::generated::slots::first!(), " + {chain}]"),
+            concat!("mov rax, [", crate::stubs::first!(), "]"),
+            concat!("mov ", crate::stubs::first!(), ", [", crate::stubs::first!(), " + {chain}]"),
             "jmp qword ptr [rax + {slot}]",
             "2:",
-            concat!("mov ", crate::generated::slots::first_half!(), ", {row}"),
+            concat!("mov ", crate::stubs::first_half!(), ", {row}"),
             "jmp {reject}",
-            frame_ends!(),
+            $crate::forward::frame_ends!(),
             ".p2align 6, 0xCC",
             magic = const crate::seam::PHYSICAL_DEVICE_MAGIC,
             place = const crate::seam::offsets::PHYSICAL_DEVICE_MAGIC,
@@ -114,3 +114,7 @@ macro_rules! frame_ends {
         ".p2align 4, 0xCC"
     };
 }
+
+pub(crate) use {forward, forward_of_physical_device};
+#[cfg(target_arch = "x86_64")]
+pub(crate) use {frame_begins, frame_ends};
