@@ -36,6 +36,7 @@ fn count(report: &Report, group: &str, name: &str) -> usize {
     names(report, group, name).len()
 }
 
+/// GEN-81
 #[test]
 fn gen_92_every_header_parses_without_unknown_constructs() {
     for (header, side) in sides() {

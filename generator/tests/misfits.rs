@@ -12,6 +12,7 @@ fn complaint(from: &str, to: &str) -> String {
     found.into_iter().next().unwrap_or_default()
 }
 
+/// GEN-71a to GEN-71i
 #[test]
 fn gen_70_the_committed_policy_fits() {
     assert_eq!(

@@ -393,6 +393,7 @@ fn gen_60_dump_holds_what_tests_and_diffs_need() {
     assert_eq!(queue.expect("a queue")["dispatchable"], true);
 }
 
+/// GEN-1
 #[test]
 fn gen_93_place_time_and_language_leave_no_trace() {
     let folders: Vec<Scratch> = (0..4).map(|_| prepared()).collect();

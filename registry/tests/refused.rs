@@ -350,6 +350,7 @@ const PROVIDERS: &[Case] = &[
     ),
 ];
 
+/// GEN-27, GEN-35, GEN-38, GEN-45
 #[test]
 fn gen_83_every_mistake_is_reported_with_its_code() {
     for (code, from, to) in [READING, NAMES, TYPES, PROVIDERS].concat() {

@@ -1,4 +1,4 @@
-"""The emitted types against the C headers of the system, as far as those headers know them.
+"""The emitted types against the C headers of the system, as far as those headers know them (GEN-40).
 
 What the Rust says is turned into assertions in C, which the C compiler checks. The headers may be older than the
 registry; what they lack is counted and named, not passed over.

@@ -1,4 +1,4 @@
-"""`make install`: the files, and programs that build against them by pkg-config and by CMake."""
+"""`make install`: the files, and programs that build against them by pkg-config and by CMake (APP-7, APP-8)."""
 
 import os
 import re

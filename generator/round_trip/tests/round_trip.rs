@@ -65,6 +65,7 @@ fn commands_are_those_of_the_dump() {
     assert_same(&round_trip::commands(), &expected);
 }
 
+/// GEN-72
 #[test]
 fn names_share_a_function_where_the_dump_says_so_and_nowhere_else() {
     let dump = dump();
@@ -105,6 +106,7 @@ fn names_share_a_function_where_the_dump_says_so_and_nowhere_else() {
     );
 }
 
+/// GEN-67
 #[test]
 fn extensions_are_those_of_the_dump() {
     let expected = listed(&dump(), "extensions", &["name", "type", "spec_version", "platform"]);

@@ -1,4 +1,4 @@
-//! Which commands are special, by the predicates S1 to S9 of GEN-71.
+//! Which commands are special, by the predicates of GEN-71.
 
 use super::reach::{Reach, resolve};
 use crate::policy::Policy;
@@ -8,23 +8,23 @@ use vk_registry::model::{Command, ExtensionKind, Level, Registry};
 /// Why a command needs a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
-    /// S1: no dispatchable first parameter.
+    /// GEN-71a: no dispatchable first parameter.
     Global,
-    /// S2: returns a dispatchable handle.
+    /// GEN-71b: returns a dispatchable handle.
     OutputsDispatchable,
-    /// S3: one instance, several drivers.
+    /// GEN-71c: one instance, several drivers.
     InstanceLevel,
-    /// S4: a wrapped handle inside a parameter.
+    /// GEN-71d: a wrapped handle inside a parameter.
     WrappedHandle,
-    /// S5: a raw 64-bit value whose kind is said elsewhere.
+    /// GEN-71e: a raw 64-bit value whose kind is said elsewhere.
     RawHandle,
-    /// S6: further dispatchable handles after the first.
+    /// GEN-71f: further dispatchable handles after the first.
     FurtherDispatchable,
-    /// S7: about objects that the loader implements.
+    /// GEN-71g: about objects that the loader implements.
     Implemented,
-    /// S8: emulated when a driver lacks it.
+    /// GEN-71h: emulated when a driver lacks it.
     Emulated,
-    /// S9: lifetimes and lookup.
+    /// GEN-71i: lifetimes and lookup.
     Lifecycle,
     /// A device command of an instance extension, which a driver may lack (GEN-51).
     InstanceExtension,

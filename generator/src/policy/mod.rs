@@ -24,13 +24,13 @@ pub struct Policy {
     /// Names of the first parameters that trampolines check.
     #[serde(default)]
     pub checked_parameters: Vec<String>,
-    /// Which commands are emulated when a driver lacks them (S8).
+    /// Which commands are emulated when a driver lacks them (GEN-71h).
     #[serde(default)]
     pub emulated: Vec<String>,
-    /// Commands about lifetimes and lookup (S9).
+    /// Commands about lifetimes and lookup (GEN-71i).
     #[serde(default)]
     pub lifecycle: Vec<String>,
-    /// Extensions whose instance-level commands the loader implements itself (S7).
+    /// Extensions whose instance-level commands the loader implements itself (GEN-71g).
     #[serde(default)]
     pub implemented_extensions: Vec<String>,
     /// Commands of these levels that a driver is never asked for, with the reason (GEN-62).

@@ -230,7 +230,7 @@ impl Device {
 }
 
 /// Asks a driver for a device function. One of the loader's own, which a driver may find by its name instead of what it
-/// meant to give, counts as absent: calling it would never come back (DRV-77, DRV section 23).
+/// meant to give, counts as absent: calling it would never come back (DRV-77, DRV-260).
 ///
 /// # Safety
 /// `lookup` is the driver's, `handle` one of its devices.

@@ -1,5 +1,5 @@
-//! One hostile text at once as settings file, layer manifest and driver manifest (APP-249, section 17 of the layer
-//! rules): whatever it is, the good manifests beside it are found.
+//! One hostile text at once as settings file, layer manifest and driver manifest (APP-249, BI-1
+//! to BI-7): whatever it is, the good manifests beside it are found.
 
 use super::activation::{self, Request};
 use super::drivers::DriverScan;

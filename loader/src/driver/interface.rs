@@ -58,7 +58,7 @@ const OLD_GET_INSTANCE_PROC_ADDR: &CStr = c"vkGetInstanceProcAddr";
 const CREATE_INSTANCE: &CStr = c"vkCreateInstance";
 const ENUMERATE_EXTENSIONS: &CStr = c"vkEnumerateInstanceExtensionProperties";
 
-/// Asks a driver for a function. One of the loader's own functions counts as absent (DRV section 23).
+/// Asks a driver for a function. One of the loader's own functions counts as absent (DRV-260).
 #[inline]
 pub fn lookup(gpa: GetProcAddr, instance: InstanceHandle<Driver>, name: Uncounted<'_>) -> PFN_vkVoidFunction {
     not_own_of(name, ask(gpa, instance, name)?)

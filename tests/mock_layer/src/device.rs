@@ -1,4 +1,4 @@
-//! `vkCreateDevice` and `vkDestroyDevice` of a layer, and the devices it makes for itself (section 13).
+//! `vkCreateDevice` and `vkDestroyDevice` of a layer, and the devices it makes for itself (LAY-280 to LAY-294).
 
 use std::ffi::c_void;
 

@@ -1,4 +1,4 @@
-//! `vkCreateInstance` and `vkDestroyInstance` of a layer (section 11 of the layer rules).
+//! `vkCreateInstance` and `vkDestroyInstance` of a layer (LAY-220 to LAY-254).
 
 use std::ffi::{CStr, c_char, c_void};
 

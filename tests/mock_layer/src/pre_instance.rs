@@ -1,4 +1,4 @@
-//! The functions that an implicit layer can put in front of the global queries (section 12), exported as
+//! The functions that an implicit layer can put in front of the global queries (LAY-270 to LAY-277), exported as
 //! `mockEnumerateInstance...` for the manifest to name.
 
 use std::ffi::c_char;

@@ -1,4 +1,4 @@
-//! Allocation callbacks (section 8).
+//! Allocation callbacks (APP-170 to APP-179b).
 
 use std::ptr;
 
@@ -308,7 +308,7 @@ fn app_179_every_allocation_of_surfaces() {
     });
 }
 
-/// APP-172: what has no instance never uses callbacks; APP-171: the scopes.
+/// APP-172, APP-81: what has no instance never uses callbacks; APP-171: the scopes.
 #[test]
 fn app_171_scopes() {
     case(|scene| {

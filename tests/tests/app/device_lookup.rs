@@ -1,4 +1,4 @@
-//! `vkGetDeviceProcAddr` beyond the table (section 3).
+//! `vkGetDeviceProcAddr` beyond the table (APP-40 to APP-50).
 
 use std::ffi::{CStr, CString};
 

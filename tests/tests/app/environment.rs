@@ -1,4 +1,4 @@
-//! Variables that have a meaning elsewhere only, or none any more (section 11).
+//! Variables that have a meaning elsewhere only, or none any more (APP-210 to APP-228).
 
 use loader_tests::case;
 

@@ -1,4 +1,4 @@
-//! Handle checks (section 9).
+//! Handle checks (APP-180 to APP-187).
 
 use loader_tests::ash::vk::{self, Handle};
 use loader_tests::vk::{Commands, isolated};
@@ -245,7 +245,7 @@ fn app_110_destroying_a_foreign_instance_aborts() {
     });
 }
 
-/// Section 23: an instance handle where a physical device belongs, and the other way round.
+/// APP-183: an instance handle where a physical device belongs, and the other way round.
 #[test]
 fn app_183_handles_of_another_kind() {
     case(|scene| {

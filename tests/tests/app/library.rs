@@ -1,4 +1,4 @@
-//! The library file itself (section 1).
+//! The library file itself (APP-1 to APP-10).
 
 use loader_tests::ash::vk;
 use loader_tests::vk::Commands;

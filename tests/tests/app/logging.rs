@@ -1,4 +1,4 @@
-//! What is printed to standard error (section 12).
+//! What is printed to standard error (APP-230 to APP-236).
 
 use loader_tests::{Outcome, Scene, case, is_peer};
 

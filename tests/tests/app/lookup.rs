@@ -1,4 +1,4 @@
-//! `vkGetInstanceProcAddr` beyond the table (section 2).
+//! `vkGetInstanceProcAddr` beyond the table (APP-20 to APP-35).
 
 use loader_tests::ash::vk::{self, Handle};
 use loader_tests::vk::{Commands, isolated};
@@ -21,7 +21,7 @@ fn app_020_the_lookup_function_finds_itself() {
     });
 }
 
-/// APP-22: global commands with an instance.
+/// APP-22, APP-284: global commands with an instance.
 #[test]
 fn app_022_global_commands_with_an_instance() {
     case(|scene| {
@@ -73,7 +73,7 @@ fn app_024_an_invalid_instance_aborts() {
     });
 }
 
-/// APP-31: a name that a driver answers as a device function, whatever the device.
+/// APP-31, DRV-212: a name that a driver answers as a device function, whatever the device.
 #[test]
 fn app_031_unknown_names() {
     case(|scene| {

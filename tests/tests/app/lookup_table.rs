@@ -98,7 +98,7 @@ fn app_027_every_name_with_each_extension() {
     });
 }
 
-/// APP-21, APP-23: without an instance.
+/// APP-21, APP-23, DRV-213: without an instance.
 #[test]
 fn app_021_every_name_without_an_instance() {
     case(|scene| {
@@ -278,7 +278,7 @@ fn app_043_every_name_on_a_device() {
     });
 }
 
-/// APP-46, DRV-198: core-version suppression needs extension and feature.
+/// APP-46, DRV-198, APP-284: core-version suppression needs extension and feature.
 #[test]
 fn app_046_core_version_suppression() {
     case(|scene| {

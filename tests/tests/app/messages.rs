@@ -1,4 +1,4 @@
-//! Messages: who hears what, in which form and order (section 10).
+//! Messages: who hears what, in which form and order (APP-190 to APP-200).
 
 use std::ptr;
 

@@ -1,4 +1,4 @@
-//! Making and destroying messengers and report callbacks in the drivers (section 10).
+//! Making and destroying messengers and report callbacks in the drivers (APP-190 to APP-200).
 
 use std::ptr;
 

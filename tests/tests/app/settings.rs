@@ -1,4 +1,4 @@
-//! The settings file: where it lies, what it may hold, what it says in the log (section 13).
+//! The settings file: where it lies, what it may hold, what it says in the log (APP-240 to APP-262).
 
 use loader_tests::{Scene, case};
 
@@ -224,7 +224,7 @@ fn app_246_application_keys_of_a_single_object() {
     });
 }
 
-/// APP-262: the settings in the log, in one run of lines.
+/// APP-262, APP-84: the settings in the log, in one run of lines.
 #[test]
 fn app_262_the_settings_are_logged() {
     case(|scene| {

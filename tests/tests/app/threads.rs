@@ -1,4 +1,4 @@
-//! Threads and re-entrancy (section 14).
+//! Threads and re-entrancy (APP-270 to APP-275).
 
 use std::thread;
 

@@ -1,4 +1,4 @@
-//! Creating devices (section 17).
+//! Creating devices (DRV-190 to DRV-203).
 
 use std::ptr;
 
@@ -47,7 +47,7 @@ fn drv_190_extensions_must_be_listed() {
     });
 }
 
-/// DRV-191, APP-142, section 24
+/// DRV-191, APP-142
 #[test]
 fn drv_191_device_layers_are_ignored() {
     case(|scene| {
@@ -70,7 +70,7 @@ fn drv_191_device_layers_are_ignored() {
     });
 }
 
-/// DRV-195, APP-145
+/// DRV-195, APP-145, DRV-167
 #[test]
 fn drv_195_features2_on_a_driver_without_them() {
     const PROPERTIES2: &str = "VK_KHR_get_physical_device_properties2";
@@ -154,7 +154,7 @@ fn drv_196_the_device_is_logged_and_failures_name_the_driver() {
     });
 }
 
-/// Section 23: success with a NULL device.
+/// DRV-264: success with a NULL device.
 #[test]
 fn drv_196_a_null_device_counts_as_failure() {
     case(|scene| {
@@ -192,7 +192,7 @@ fn drv_196_only_success_makes_a_device() {
     });
 }
 
-/// DRV-199, DRV-200, DRV-209, APP-147: the first word, whatever the driver left in it.
+/// DRV-199, DRV-200, DRV-209, APP-147, DRV-208: the first word, whatever the driver left in it.
 #[test]
 fn drv_199_the_device_leads_to_its_table() {
     case(|scene| {
@@ -223,7 +223,7 @@ fn drv_199_the_device_leads_to_its_table() {
     });
 }
 
-/// DRV-201, APP-156, section 23: a NULL queue is left alone.
+/// DRV-201, APP-156, DRV-265: a NULL queue is left alone.
 #[test]
 fn drv_201_a_null_queue_is_left_alone() {
     case(|scene| {

@@ -1,10 +1,10 @@
-//! vkCreateInstance on every driver (section 9).
+//! vkCreateInstance on every driver (DRV-109 to DRV-117).
 
 use loader_tests::ash::vk::{self, Handle};
 use loader_tests::vk::{Allocator, Instance};
 use loader_tests::{call, case};
 
-/// DRV-109, APP-95, LDP_LOADER_9: each driver gets the requested extensions that it has, in the requested order.
+/// DRV-109, APP-95: each driver gets the requested extensions that it has, in the requested order.
 #[test]
 fn drv_109_each_driver_gets_its_extensions_and_no_layers() {
     case(|scene| {
@@ -112,7 +112,7 @@ fn drv_110_the_extension_for_sorting_is_added() {
     });
 }
 
-/// DRV-111, section 23
+/// DRV-111
 #[test]
 fn drv_111_a_driver_that_fails_is_skipped() {
     case(|scene| {
@@ -184,7 +184,7 @@ fn drv_114_out_of_memory_undoes_everything() {
     });
 }
 
-/// Section 23: success with a NULL handle.
+/// DRV-259: success with a NULL handle.
 #[test]
 fn drv_111_a_null_instance_counts_as_failure() {
     case(|scene| {

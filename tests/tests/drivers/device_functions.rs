@@ -1,4 +1,4 @@
-//! Device functions: submission, naming, labels (sections 17 and 18, APP-190 to APP-200).
+//! Device functions: submission, naming, labels (DRV-190 to DRV-207, APP-190 to APP-200).
 
 use std::ptr;
 
@@ -55,7 +55,7 @@ fn drv_201_recording_and_submission() {
     });
 }
 
-/// APP-43, DRV-201: without layers the pointer is the driver's own, unchanged and never looked at.
+/// APP-43, DRV-201, DRV-76: without layers the pointer is the driver's own, unchanged and never looked at.
 #[test]
 fn app_043_device_pointers_are_the_drivers_own() {
     case(|scene| {
@@ -154,7 +154,7 @@ fn app_198_names_of_objects() {
     });
 }
 
-/// APP-199, DRV-205: a driver without the commands; the loader answers.
+/// APP-199, DRV-205, APP-44a: a driver without the commands; the loader answers.
 #[test]
 fn app_199_names_and_labels_on_a_driver_without_them() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Physical devices (section 10).
+//! Physical devices (DRV-118 to DRV-136).
 
 use loader_tests::ash::vk::{self, Handle};
 use loader_tests::vk::Instance;
@@ -51,7 +51,7 @@ fn drv_119_a_null_count_is_an_error() {
     });
 }
 
-/// DRV-120, section 23: a driver that fails has no device for this call.
+/// DRV-120: a driver that fails has no device for this call.
 #[test]
 fn drv_120_a_failing_driver_has_no_devices() {
     case(|scene| {
@@ -89,7 +89,7 @@ fn drv_120_out_of_memory_is_returned() {
     });
 }
 
-/// DRV-120, DRV-169, section 23: a fill call that reports more than there is room for.
+/// DRV-120, DRV-169, DRV-262: a fill call that reports more than there is room for.
 #[test]
 fn drv_120_a_growing_count_is_cut() {
     case(|scene| {
@@ -105,7 +105,7 @@ fn drv_120_a_growing_count_is_cut() {
     });
 }
 
-/// DRV-121, LDP_DRIVER_2: no device at all, or none but failures.
+/// DRV-121: no device at all, or none but failures.
 #[test]
 fn drv_121_no_device_at_all_is_an_error() {
     case(|scene| {
@@ -212,7 +212,7 @@ fn drv_128_handles_from_a_short_array_stay() {
     });
 }
 
-/// Section 23, APP-117: devices come and go between calls.
+/// DRV-128, APP-117: devices come and go between calls.
 #[test]
 fn drv_128_devices_come_and_go() {
     case(|scene| {
@@ -235,7 +235,7 @@ fn drv_128_devices_come_and_go() {
     });
 }
 
-/// Section 23: one device reported twice is one device.
+/// DRV-261: one device reported twice is one device.
 #[test]
 fn drv_128_a_device_reported_twice_is_listed_once() {
     case(|scene| {
@@ -250,7 +250,7 @@ fn drv_128_a_device_reported_twice_is_listed_once() {
     });
 }
 
-/// DRV-127: each driver gets its own handle, never the loader's.
+/// DRV-127, DRV-124, GEN-66: each driver gets its own handle, never the loader's.
 #[test]
 fn drv_127_each_driver_gets_its_own_handles() {
     case(|scene| {

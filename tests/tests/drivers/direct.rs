@@ -1,4 +1,4 @@
-//! Drivers that the application brings itself: VK_LUNARG_direct_driver_loading (section 5).
+//! Drivers that the application brings itself: VK_LUNARG_direct_driver_loading (DRV-78 to DRV-87).
 
 use loader_tests::ash::vk;
 use loader_tests::{Outcome, Scene, Vk, case};
@@ -56,7 +56,7 @@ fn drv_086_direct_drivers_come_last() {
     });
 }
 
-/// DRV-81
+/// DRV-81, DRV-79
 #[test]
 fn drv_081_exclusive_mode_looks_for_nothing_else() {
     case(|scene| {

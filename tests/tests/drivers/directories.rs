@@ -1,4 +1,4 @@
-//! The Linux directories and what counts as a manifest in them (section 1.3).
+//! The Linux directories and what counts as a manifest in them (DRV-21 to DRV-23).
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -146,7 +146,7 @@ fn drv_023_an_element_may_be_a_manifest() {
     });
 }
 
-/// DRV-12, README decision 4: inside a directory by file name, bytewise.
+/// DRV-12: inside a directory by file name, bytewise.
 #[test]
 fn drv_012_files_of_a_directory_are_sorted_by_name() {
     case(|scene| {
@@ -213,7 +213,7 @@ fn drv_006a_paths_are_used_as_given() {
     });
 }
 
-/// DRV-13, section 23: things named like manifests that are no regular files never block the scan.
+/// DRV-13, DRV-250: things named like manifests that are no regular files never block the scan.
 #[test]
 fn drv_013_what_is_no_regular_file_never_blocks() {
     case(|scene| {
@@ -243,10 +243,10 @@ fn drv_013_what_is_no_regular_file_never_blocks() {
     });
 }
 
-/// Section 23: an unreadable manifest. The superuser reads everything, so the file is a directory entry that cannot be
+/// DRV-250: an unreadable manifest. The superuser reads everything, so the file is a directory entry that cannot be
 /// opened for another reason: a link to itself.
 #[test]
-fn drv_023_a_manifest_that_cannot_be_opened_is_skipped() {
+fn drv_250_a_manifest_that_cannot_be_opened_is_skipped() {
     case(|scene| {
         scene.driver("z").device("one").folder("place");
         let odd = scene.path("place/a.json");

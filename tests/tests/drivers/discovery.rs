@@ -1,4 +1,4 @@
-//! The variables that name drivers, and what a scan says and does (sections 1.1 and 1.2).
+//! The variables that name drivers, and what a scan says and does (DRV-7 to DRV-20).
 
 use loader_tests::ash::vk;
 use loader_tests::{Vk, case};
@@ -38,7 +38,7 @@ fn drv_008_drivers_are_opened_in_manifest_order() {
     });
 }
 
-/// DRV-9, LDP_LOADER_1
+/// DRV-9
 #[test]
 fn drv_009_no_driver_fails_creation_but_not_the_extension_query() {
     case(|scene| {
@@ -138,7 +138,7 @@ fn drv_014_finding_nothing_is_logged() {
     });
 }
 
-/// DRV-15, LDP_LOADER_3
+/// DRV-15
 #[test]
 fn drv_015_driver_files_replaces_the_directories() {
     case(|scene| {
@@ -244,7 +244,7 @@ fn drv_018_an_empty_value_still_replaces() {
     });
 }
 
-/// DRV-19, LDP_LOADER_2
+/// DRV-19
 #[test]
 fn drv_019_a_listed_file_that_is_not_there_is_an_error_line() {
     case(|scene| {
@@ -294,9 +294,9 @@ fn drv_020_a_very_long_element_harms_nothing() {
     });
 }
 
-/// Section 23: `VK_DRIVER_FILES` names hundreds of files; all are tried.
+/// DRV-267: `VK_DRIVER_FILES` names hundreds of files; all are tried.
 #[test]
-fn drv_023_hundreds_of_listed_files_are_all_tried() {
+fn drv_267_hundreds_of_listed_files_are_all_tried() {
     case(|scene| {
         scene.driver("last").device("one").unlisted();
         let mut value = String::new();

@@ -1,4 +1,4 @@
-//! Displays (section 14).
+//! Displays (DRV-159 to DRV-167).
 
 use std::ptr::null_mut;
 

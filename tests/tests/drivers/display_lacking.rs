@@ -1,4 +1,4 @@
-//! Displays where the driver lacks them, or the instance did not enable them (section 14).
+//! Displays where the driver lacks them, or the instance did not enable them (DRV-159 to DRV-167).
 
 use std::ptr::{null, null_mut};
 

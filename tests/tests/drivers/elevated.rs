@@ -1,4 +1,5 @@
-//! Processes with elevated privileges (section 1.5, APP-211, APP-285): a set-user-ID program started by an unprivileged user.
+//! Processes with elevated privileges (DRV-29 to DRV-31, APP-211, APP-285): a set-user-ID program started by an
+//! unprivileged user.
 
 use loader_tests::ash::vk;
 use loader_tests::{Scene, Vk, case};
@@ -33,7 +34,7 @@ fn with_direct(scene: &mut Scene) {
     scene.elevated().env("NODEVICE_SELECT", "1");
 }
 
-/// DRV-29, LDP_LOADER_13: no variable that could name a driver counts, nor appears in the log.
+/// DRV-29, DRV-5: no variable that could name a driver counts, nor appears in the log.
 #[test]
 fn drv_029_variables_that_name_drivers_are_ignored() {
     case(|scene| {

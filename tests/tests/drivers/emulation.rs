@@ -1,4 +1,4 @@
-//! Physical-device functions that a driver lacks (section 14).
+//! Physical-device functions that a driver lacks (DRV-159 to DRV-167).
 
 use std::ptr;
 

@@ -1,4 +1,4 @@
-//! Chains that an emulated query cannot answer, and answers that are empty in all their members (section 14).
+//! Chains that an emulated query cannot answer, and answers that are empty in all their members (DRV-159 to DRV-167).
 
 use std::ffi::c_void;
 use std::ptr;

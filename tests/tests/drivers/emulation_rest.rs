@@ -1,4 +1,4 @@
-//! Physical-device functions that a driver lacks and that no older function stands in for (section 14).
+//! Physical-device functions that a driver lacks and that no older function stands in for (DRV-159 to DRV-167).
 
 use std::ptr;
 

@@ -1,4 +1,4 @@
-//! The select and disable filters (section 1.4).
+//! The select and disable filters (DRV-24 to DRV-28).
 
 use loader_tests::ash::vk;
 use loader_tests::{Outcome, Scene, case};
@@ -109,7 +109,7 @@ fn drv_026_both_filters_together() {
     });
 }
 
-/// DRV-26, APP-221: at most 16 globs count.
+/// DRV-26, APP-221, DRV-6: at most 16 globs count.
 #[test]
 fn drv_025_at_most_sixteen_globs_count() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Which of a driver's functions answers a query that exists in several generations (section 14).
+//! Which of a driver's functions answers a query that exists in several generations (DRV-159 to DRV-167).
 
 use loader_tests::ash::vk;
 use loader_tests::{call, case};

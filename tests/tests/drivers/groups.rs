@@ -1,4 +1,4 @@
-//! Groups of physical devices (section 13).
+//! Groups of physical devices (DRV-149 to DRV-158).
 
 use loader_tests::ash::vk;
 use loader_tests::vk::{Instance, members};
@@ -88,7 +88,7 @@ fn drv_149_which_function_is_asked() {
     });
 }
 
-/// DRV-149, APP-126, LDP_LOADER_8: a driver without groups has groups of one.
+/// DRV-149, APP-126: a driver without groups has groups of one.
 #[test]
 fn drv_149_groups_of_one_are_made_up() {
     case(|scene| {
@@ -198,7 +198,7 @@ fn drv_151_a_failing_fill_call_is_returned() {
     });
 }
 
-/// DRV-151, APP-126, section 23: counts beyond every bound are cut.
+/// DRV-151, APP-126: counts beyond every bound are cut.
 #[test]
 fn drv_151_huge_counts_are_cut() {
     case(|scene| {
@@ -259,7 +259,7 @@ fn drv_152_chains_reach_the_drivers() {
     });
 }
 
-/// DRV-154, APP-127, section 23
+/// DRV-154, APP-127
 #[test]
 fn drv_154_a_group_with_an_unknown_device_is_an_error() {
     case(|scene| {

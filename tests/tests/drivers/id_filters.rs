@@ -1,4 +1,4 @@
-//! The three ID filters (section 10.2).
+//! The three ID filters (DRV-132 to DRV-134).
 
 use loader_tests::ash::vk;
 use loader_tests::{Scene, call, case};

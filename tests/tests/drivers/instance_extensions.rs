@@ -1,4 +1,4 @@
-//! The extensions of the instance (section 8).
+//! The extensions of the instance (DRV-102 to DRV-108).
 
 use loader_tests::ash::vk;
 use loader_tests::{call, case};
@@ -139,7 +139,7 @@ fn drv_104_the_newer_known_extensions_pass() {
     });
 }
 
-/// DRV-105: what was not built in is hidden even without the filter.
+/// DRV-105, DRV-187: what was not built in is hidden even without the filter.
 #[test]
 fn drv_105_window_systems_that_are_not_built_in_are_hidden() {
     case(|scene| {
@@ -216,7 +216,7 @@ fn app_090_a_missing_array_and_a_repeated_name() {
     });
 }
 
-/// DRV-107, README decision 3: one driver whose query fails is left out.
+/// DRV-107: one driver whose query fails is left out.
 #[test]
 fn drv_107_a_driver_whose_query_fails_is_left_out() {
     case(|scene| {
@@ -267,7 +267,7 @@ fn drv_107_a_driver_whose_second_query_fails_is_left_out() {
     });
 }
 
-/// DRV-4: out of host memory is returned.
+/// DRV-4, APP-71: out of host memory is returned.
 #[test]
 fn drv_004_out_of_memory_of_the_extension_query_is_returned() {
     case(|scene| {
@@ -284,7 +284,7 @@ fn drv_004_out_of_memory_of_the_extension_query_is_returned() {
     });
 }
 
-/// Section 23: a count that grows between the two calls; a name without a terminator.
+/// DRV-257, DRV-258: a count that grows between the two calls; a name without a terminator.
 #[test]
 fn drv_169_a_growing_count_is_cut() {
     case(|scene| {
@@ -311,7 +311,7 @@ fn drv_169_a_growing_count_is_cut() {
     });
 }
 
-/// DRV-108, LDP_LOADER_12
+/// DRV-108
 #[test]
 fn drv_108_drivers_are_never_asked_about_layers() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Driver manifests (section 2).
+//! Driver manifests (DRV-46 to DRV-55).
 
 use loader_tests::ash::vk;
 use loader_tests::{Outcome, Scene, Vk, case};
@@ -24,7 +24,7 @@ fn run(scene: &mut Scene, number: usize, text: &str, used: bool) -> Outcome {
     outcome
 }
 
-/// DRV-51: each broken manifest is skipped with its severity, and the line names the file.
+/// DRV-51, DRV-253: each broken manifest is skipped with its severity, and the line names the file.
 #[test]
 fn drv_051_rejected_manifests() {
     case(|scene| {
@@ -68,7 +68,7 @@ fn drv_051_rejected_manifests() {
     });
 }
 
-/// DRV-51, DRV-55, section 23: what is no JSON object.
+/// DRV-51, DRV-55, DRV-251: what is no JSON object.
 #[test]
 fn drv_051_invalid_json() {
     case(|scene| {
@@ -93,9 +93,9 @@ fn drv_051_invalid_json() {
     });
 }
 
-/// Section 23: an absurdly large manifest is refused.
+/// DRV-251: an absurdly large manifest is refused.
 #[test]
-fn drv_023_a_very_large_manifest_is_refused() {
+fn drv_251_a_very_large_manifest_is_refused() {
     case(|scene| {
         scene.driver("good").device("good");
         let text = format!(
@@ -160,7 +160,7 @@ fn drv_047_any_format_version_is_used() {
     });
 }
 
-/// DRV-48, DRV-49, LDP_LOADER_4
+/// DRV-48, DRV-49
 #[test]
 fn drv_049_a_variant_is_skipped() {
     case(|scene| {
@@ -299,9 +299,9 @@ fn drv_055_a_byte_order_mark_is_accepted() {
     });
 }
 
-/// Section 23, DRV-241: odd library paths.
+/// DRV-254, DRV-241: odd library paths.
 #[test]
-fn drv_023_odd_library_paths_are_skipped() {
+fn drv_254_odd_library_paths_are_skipped() {
     case(|scene| {
         scene.driver("good").device("good");
         let rows = [

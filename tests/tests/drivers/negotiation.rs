@@ -1,4 +1,4 @@
-//! Settling the interface version (section 4).
+//! Settling the interface version (DRV-62 to DRV-77).
 
 use loader_tests::ash::vk;
 use loader_tests::{Outcome, Scene, Vk, case};
@@ -80,7 +80,7 @@ fn drv_063_negotiation_is_asked_for_when_not_exported() {
     });
 }
 
-/// DRV-64, LDP_LOADER_5
+/// DRV-64
 #[test]
 fn drv_064_only_incompatible_driver_rejects() {
     case(|scene| {
@@ -106,7 +106,7 @@ fn drv_064_only_incompatible_driver_rejects() {
     });
 }
 
-/// DRV-64, section 23: a huge version behaves like 7.
+/// DRV-64: a huge version behaves like 7.
 #[test]
 fn drv_064_a_huge_version_is_used() {
     case(|scene| {
@@ -272,7 +272,7 @@ fn drv_069_the_physical_device_lookup_may_be_missing() {
     });
 }
 
-/// DRV-72, LDP_DRIVER_7
+/// DRV-72
 #[test]
 fn drv_072_an_old_interface_with_a_new_api_is_warned_about() {
     case(|scene| {
@@ -297,7 +297,7 @@ fn drv_072_no_warning_without_a_reason() {
     });
 }
 
-/// DRV-73, LDP_DRIVER_8
+/// DRV-73
 #[test]
 fn drv_073_own_surfaces_before_interface_three_are_warned_about() {
     case(|scene| {
@@ -345,7 +345,7 @@ fn drv_073_either_kind_of_surface_command_is_warned_about() {
     });
 }
 
-/// DRV-77, LDP_DRIVER_6: exporting standard names changes nothing.
+/// DRV-77: exporting standard names changes nothing.
 #[test]
 fn drv_077_standard_exports_are_tolerated() {
     case(|scene| {
@@ -359,7 +359,7 @@ fn drv_077_standard_exports_are_tolerated() {
     });
 }
 
-/// DRV-77, section 23: a driver that hands out the loader's own function for one of its own.
+/// DRV-77, DRV-260: a driver that hands out the loader's own function for one of its own.
 #[test]
 fn drv_107_the_loaders_own_function_is_refused() {
     case(|scene| {

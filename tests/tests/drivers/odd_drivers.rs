@@ -1,4 +1,4 @@
-//! Drivers that are odd in other ways (sections 3, 19, 20 and 23).
+//! Drivers that are odd in other ways (DRV-56 to DRV-61, DRV-208 to DRV-231, DRV-241 to DRV-268).
 
 use std::fs;
 
@@ -53,7 +53,7 @@ fn libloading_this() -> impl Fn(&str) -> bool {
     }
 }
 
-/// DRV-77, section 23: a driver that hands out the loader's own functions for some of its own, in every place.
+/// DRV-77, DRV-260: a driver that hands out the loader's own functions for some of its own, in every place.
 #[test]
 fn drv_077_the_loaders_own_functions_are_refused() {
     case(|scene| {
@@ -81,7 +81,7 @@ fn drv_077_the_loaders_own_functions_are_refused() {
     });
 }
 
-/// DRV-77, section 23: the same in a device, where a pointer of the loader's would call itself for ever.
+/// DRV-77, DRV-260: the same in a device, where a pointer of the loader's would call itself for ever.
 #[test]
 fn drv_077_the_loaders_own_device_functions_are_refused() {
     case(|scene| {
@@ -149,9 +149,9 @@ fn drv_210_the_words_of_instances_and_physical_devices_stay() {
     });
 }
 
-/// Section 23: the file of a loaded driver is replaced; the old one stays until nobody has it open.
+/// DRV-266: the file of a loaded driver is replaced; the old one stays until nobody has it open.
 #[test]
-fn drv_023_a_driver_replaced_on_disk() {
+fn drv_266_a_driver_replaced_on_disk() {
     case(|scene| {
         scene.driver("a").device("one");
         let library = scene.library("a");
@@ -251,7 +251,7 @@ fn app_187_an_abort_inside_a_callback_does_not_hang() {
     });
 }
 
-/// Section 23: the enumeration of a driver that grows between its two calls and says so.
+/// DRV-262: the enumeration of a driver that grows between its two calls and says so.
 #[test]
 fn drv_120_an_incomplete_fill_call() {
     case(|scene| {

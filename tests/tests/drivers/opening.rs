@@ -1,4 +1,4 @@
-//! Opening driver libraries, and how long they stay (sections 3 and 22).
+//! Opening driver libraries, and how long they stay (DRV-56 to DRV-61, DRV-232 to DRV-240).
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -19,7 +19,7 @@ fn beside(scene: &mut Scene, path: &str) -> Outcome {
     outcome
 }
 
-/// DRV-58, DRV-59, LDP_DRIVER_11
+/// DRV-58, DRV-59
 #[test]
 fn drv_059_a_missing_library_is_named() {
     case(|scene| {
@@ -78,9 +78,9 @@ fn drv_058_a_library_of_the_other_class_is_no_error() {
     });
 }
 
-/// Section 23: an unrelated library.
+/// DRV-255: an unrelated library.
 #[test]
-fn drv_023_an_unrelated_library_is_rejected() {
+fn drv_255_an_unrelated_library_is_rejected() {
     case(|scene| {
         let outcome = beside(scene, "libm.so.6");
         outcome.logged_with("ERROR", "libm.so.6");
@@ -288,7 +288,7 @@ fn drv_235_libraries_close_in_the_order_in_which_they_were_opened() {
     });
 }
 
-/// DRV-236
+/// DRV-236, APP-112
 #[test]
 fn drv_236_unloading_can_be_switched_off() {
     case(|scene| {

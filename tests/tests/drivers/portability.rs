@@ -1,4 +1,4 @@
-//! Portability drivers (section 7).
+//! Portability drivers (DRV-96 to DRV-101).
 
 use loader_tests::ash::vk;
 use loader_tests::{Scene, case};
@@ -89,7 +89,7 @@ fn drv_098_their_extensions_are_listed() {
     });
 }
 
-/// DRV-99, section 24: what is missing is said.
+/// DRV-99: what is missing is said.
 #[test]
 fn drv_099_skipping_the_only_driver_is_explained() {
     case(|scene| {

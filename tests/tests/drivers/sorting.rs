@@ -1,4 +1,4 @@
-//! The order of physical devices on Linux (section 11).
+//! The order of physical devices on Linux (DRV-137 to DRV-143).
 
 use loader_tests::{Scene, case};
 

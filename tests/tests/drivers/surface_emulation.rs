@@ -1,4 +1,4 @@
-//! Queries about surfaces that a driver lacks, or answers in part (section 14).
+//! Queries about surfaces that a driver lacks, or answers in part (DRV-159 to DRV-167).
 
 use std::ptr;
 

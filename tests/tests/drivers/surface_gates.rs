@@ -1,4 +1,4 @@
-//! Surfaces on an instance or a platform that does not have them (section 16, DRV-164).
+//! Surfaces on an instance or a platform that does not have them (DRV-170 to DRV-189, DRV-164).
 
 use std::ptr;
 

@@ -1,4 +1,4 @@
-//! How long surfaces live, and in whose memory (section 16).
+//! How long surfaces live, and in whose memory (DRV-170 to DRV-189).
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,7 +11,7 @@ use loader_tests::{call, case};
 
 use crate::surfaces::{WSI, two_drivers};
 
-/// DRV-182: NULL does nothing; a driver without the destroy function is never called through NULL.
+/// DRV-182, DRV-263, APP-162: NULL does nothing; a driver without the destroy function is never called through NULL.
 #[test]
 fn drv_182_destruction() {
     case(|scene| {

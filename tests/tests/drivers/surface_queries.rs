@@ -1,4 +1,4 @@
-//! Queries about surfaces (sections 14 and 16).
+//! Queries about surfaces (DRV-159 to DRV-167, DRV-170 to DRV-189).
 
 use std::ptr;
 

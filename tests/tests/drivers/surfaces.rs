@@ -1,4 +1,4 @@
-//! Surface objects: what the loader makes, and when drivers make theirs (section 16).
+//! Surface objects: what the loader makes, and when drivers make theirs (DRV-170 to DRV-189).
 
 use std::ffi::c_void;
 use std::ptr;
@@ -22,7 +22,7 @@ pub(crate) fn two_drivers(scene: &mut Scene) {
     scene.usual_driver("b");
 }
 
-/// DRV-174, DRV-177, LDP_LOADER_10, LDP_LOADER_11, APP-160: no driver is called before the first use on it.
+/// DRV-174, DRV-177, APP-160: no driver is called before the first use on it.
 #[test]
 fn drv_177_drivers_make_surfaces_on_first_use() {
     case(|scene| {
@@ -229,7 +229,7 @@ fn drv_177_a_driver_without_the_extension_does_not_support_it() {
     });
 }
 
-/// DRV-178, section 23: a driver whose creation fails; the next use tries again.
+/// DRV-178: a driver whose creation fails; the next use tries again.
 #[test]
 fn drv_178_a_failing_creation() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Swapchains (sections 16 and 18).
+//! Swapchains (DRV-170 to DRV-189, DRV-204 to DRV-207).
 
 use std::ptr;
 
@@ -100,7 +100,7 @@ fn drv_183_the_trampoline_works_too() {
     });
 }
 
-/// DRV-183, APP-50, section 24
+/// DRV-183, APP-50
 #[test]
 fn drv_183_a_swapchain_without_the_extension_aborts() {
     case(|scene| {
@@ -176,7 +176,7 @@ fn app_050_a_swapchain_without_a_create_info_aborts() {
     });
 }
 
-/// Section 23: the driver's failure is returned.
+/// DRV-268: the driver's failure is returned.
 #[test]
 fn drv_183_a_failing_creation_is_returned() {
     case(|scene| {
@@ -229,7 +229,7 @@ fn drv_185_group_present_modes() {
     });
 }
 
-/// APP-45, DRV-204: what the bottom of the device chain gives, with and without the extensions.
+/// APP-45, DRV-204, DRV-197: what the bottom of the device chain gives, with and without the extensions.
 #[test]
 fn drv_204_terminators_depend_on_the_extension() {
     case(|scene| {

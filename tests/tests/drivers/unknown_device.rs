@@ -1,4 +1,4 @@
-//! Device functions that the loader does not know (section 20.2).
+//! Device functions that the loader does not know (DRV-222 to DRV-227).
 
 use loader_tests::ash::vk::{self, Handle};
 use loader_tests::case;
@@ -40,7 +40,7 @@ fn drv_224_devices_made_before_and_after_the_query() {
     });
 }
 
-/// DRV-224, APP-33, section 23: a device that does not have it.
+/// DRV-224, APP-33: a device that does not have it.
 #[test]
 fn drv_224_a_device_without_the_function() {
     case(|scene| {
@@ -60,7 +60,7 @@ fn drv_224_a_device_without_the_function() {
     });
 }
 
-/// DRV-223
+/// DRV-223, DRV-6, GEN-68
 #[test]
 fn drv_223_two_hundred_and_fifty_names_fit() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Physical-device functions that the loader does not know (section 20.1).
+//! Physical-device functions that the loader does not know (DRV-216 to DRV-221).
 
 use loader_tests::ash::vk;
 use loader_tests::vk::Commands;

@@ -1,4 +1,4 @@
-//! API versions between application, loader and drivers (section 6).
+//! API versions between application, loader and drivers (DRV-88 to DRV-95).
 
 use loader_tests::ash::vk;
 use loader_tests::{Outcome, Scene, Vk, case};
@@ -46,7 +46,7 @@ fn drv_091_a_newer_driver_gets_the_application_info_unchanged() {
     });
 }
 
-/// DRV-90, LDP_LOADER_7
+/// DRV-90
 #[test]
 fn drv_090_an_old_driver_gets_a_copy_with_its_own_version() {
     case(|scene| {
@@ -61,7 +61,7 @@ fn drv_090_an_old_driver_gets_a_copy_with_its_own_version() {
     });
 }
 
-/// DRV-88, section 24
+/// DRV-88
 #[test]
 fn drv_088_a_missing_version_function_makes_a_driver_1_0() {
     case(|scene| {
@@ -87,7 +87,7 @@ fn drv_088_a_failing_version_query_makes_a_driver_1_0() {
     });
 }
 
-/// DRV-88, section 24
+/// DRV-88
 #[test]
 fn drv_088_an_answer_of_1_0_is_warned_about() {
     case(|scene| {
@@ -131,7 +131,7 @@ fn drv_088_an_answer_of_2_0_is_no_old_driver() {
     });
 }
 
-/// DRV-92, DRV-95, LDP_LOADER_6
+/// DRV-92, DRV-95
 #[test]
 fn drv_092_every_later_version_is_accepted() {
     case(|scene| {
@@ -191,7 +191,7 @@ fn drv_093_a_variant_is_a_warning() {
     });
 }
 
-/// LDP_DRIVER_9, LDP_DRIVER_10: a driver that rejects the version is skipped.
+/// DRV-92, DRV-111: a driver that rejects the version is skipped.
 #[test]
 fn drv_111_a_driver_that_rejects_the_version_is_skipped() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! One wrong driver among four never changes what the other three offer (DRV-243, section 23).
+//! One wrong driver among four never changes what the other three offer (DRV-243).
 
 use std::collections::BTreeSet;
 
@@ -253,7 +253,7 @@ fn around_lavapipe(scene: &mut Scene) -> [String; 3] {
     [first, lavapipe(), last]
 }
 
-/// DRV-243, LDP_DRIVER_1, LDP_LOADER_5: the wrong ones that are not loaded at all.
+/// DRV-243: the wrong ones that are not loaded at all.
 #[test]
 fn drv_243_a_wrong_library_among_four() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Which layers the application gets, in which order, and with which messages (sections 6.2 and 7).
+//! Which layers the application gets, in which order, and with which messages (LAY-130 to LAY-134, LAY-140 to LAY-157).
 
 use std::ffi::{CStr, c_char};
 
@@ -7,7 +7,7 @@ use loader_tests::{call, case};
 
 use crate::kit::{Layer, chain, place};
 
-/// LAY-140, LAY-145, APP-226
+/// LAY-140, LAY-145, APP-226, APP-91
 #[test]
 fn lay_140_the_application_s_layers_come_last_in_their_order() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! What a layer finds below it: the end of the instance chain, the loader's nodes, its callbacks (section 11).
+//! What a layer finds below it: the end of the instance chain, the loader's nodes, its callbacks (LAY-220 to LAY-263).
 
 use loader_tests::ash::vk;
 use loader_tests::vk::Device;
@@ -29,7 +29,7 @@ fn answered(outcome: &Outcome, name: &str, [null, own, physical_null, physical]:
     assert!(asked.contains(&expected.as_str()), "no `{expected}` in {asked:#?}");
 }
 
-/// LAY-240
+/// LAY-240, DRV-214
 #[test]
 fn lay_240_global_commands_are_answered_without_an_instance() {
     case(|scene| {
@@ -52,7 +52,7 @@ fn lay_240_global_commands_are_answered_without_an_instance() {
     });
 }
 
-/// LAY-240, LAY-241
+/// LAY-240, LAY-241, DRV-214
 #[test]
 fn lay_241_everything_else_needs_the_instance() {
     case(|scene| {
@@ -305,7 +305,7 @@ fn lay_251_an_unknown_parent_gives_no_dispatch_pointer() {
     });
 }
 
-/// LAY-235, BI-47
+/// LAY-235, BI-47, DRV-115
 #[test]
 fn bi_47_an_instance_made_null_on_the_way_down_ends_the_process() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! The log of the layers between the application and the drivers (section 11.4).
+//! The log of the layers between the application and the drivers (LAY-260 to LAY-263).
 
 use loader_tests::{Outcome, Scene, case, log_column};
 
@@ -35,7 +35,7 @@ fn block(scene: &Scene, short: &str, kind: &str, by: &str, more: &[&str]) -> Vec
     lines
 }
 
-/// LAY-260, LAY-261, LAY-262, LAY-134
+/// LAY-260, LAY-261, LAY-262, LAY-134, APP-101
 #[test]
 fn lay_260_the_call_stack_of_an_instance_is_told() {
     case(|scene| {

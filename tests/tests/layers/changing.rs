@@ -1,4 +1,4 @@
-//! Files that change while the loader reads them (section 17).
+//! Files that change while the loader reads them (BI-10).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{fs, thread};

@@ -1,4 +1,4 @@
-//! The chain of `vkCreateDevice`, and devices that layers make for themselves (section 13).
+//! The chain of `vkCreateDevice`, and devices that layers make for themselves (LAY-280 to LAY-294).
 
 use std::ptr;
 

@@ -1,4 +1,4 @@
-//! Where layers are found (sections 1, 2 and 4).
+//! Where layers are found (LAY-1 to LAY-6, LAY-10 to LAY-33, LAY-60 to LAY-67).
 
 use loader_tests::case;
 
@@ -377,7 +377,7 @@ fn lay_24_each_call_reads_the_folders_anew() {
     });
 }
 
-/// LAY-30, LAY-31
+/// LAY-30, LAY-31, APP-73
 #[test]
 fn lay_31_the_first_of_equal_names_stays() {
     case(|scene| {

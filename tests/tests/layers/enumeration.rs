@@ -1,4 +1,4 @@
-//! What enumeration of layers and of their extensions gives (section 15).
+//! What enumeration of layers and of their extensions gives (LAY-320 to LAY-326).
 
 use std::ffi::CStr;
 use std::ptr;

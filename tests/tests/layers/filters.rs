@@ -1,4 +1,4 @@
-//! The three filter variables and when an implicit layer is active (section 6).
+//! The three filter variables and when an implicit layer is active (LAY-120 to LAY-134).
 
 use loader_tests::ash::vk;
 use loader_tests::{Outcome, Scene, case};
@@ -208,7 +208,7 @@ fn app_221_patterns_beyond_the_sixteenth_are_told() {
     });
 }
 
-/// LAY-125, LAY-127, LAY-320, APP-224, APP-225
+/// LAY-125, LAY-127, LAY-320, APP-224, APP-225, APP-87
 #[test]
 fn lay_125_a_disabled_layer_is_gone_from_every_list() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Bad inputs that take more than a manifest's text: odd files, memory that ends, long paths (section 17).
+//! Bad inputs that take more than a manifest's text: odd files, memory that ends, long paths (BI-1 to BI-55).
 
 use std::ffi::c_char;
 use std::os::unix::ffi::OsStrExt;

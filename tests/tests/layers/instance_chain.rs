@@ -1,4 +1,4 @@
-//! The chain of `vkCreateInstance` and what layers may do in it (section 11).
+//! The chain of `vkCreateInstance` and what layers may do in it (LAY-220 to LAY-263).
 
 use loader_tests::ash::vk;
 use loader_tests::vk::{Commands, Messages};
@@ -21,7 +21,7 @@ fn instance_of(scene: &mut Scene, names: &'static [&'static str]) -> Outcome {
     outcome
 }
 
-/// LAY-230, LAY-221
+/// LAY-230, LAY-221, APP-97
 #[test]
 fn lay_230_each_layer_calls_the_one_below() {
     case(|scene| {
@@ -151,7 +151,7 @@ fn lay_233_names_reach_layers_as_the_application_gave_them() {
     });
 }
 
-/// LAY-234
+/// LAY-234, APP-94
 #[test]
 fn lay_234_the_first_look_up_passes_the_loader_s_instance() {
     case(|scene| {
@@ -193,7 +193,7 @@ fn lay_235_layers_get_the_loader_s_instance_in_the_place_of_the_result() {
     });
 }
 
-/// LAY-235, BI-47
+/// LAY-235, BI-47, DRV-115, APP-94
 #[test]
 fn bi_47_an_instance_overwritten_on_the_way_down_ends_the_process() {
     case(|scene| {
@@ -292,7 +292,7 @@ fn lay_239_terminators_work_while_the_instance_is_made() {
     });
 }
 
-/// LAY-238
+/// LAY-238, DRV-215
 #[test]
 fn lay_238_layers_may_ask_for_terminators_later() {
     case(|scene| {
@@ -366,7 +366,7 @@ fn bi_46_a_layer_s_error_after_the_drivers_succeeded_undoes_them() {
     });
 }
 
-/// LAY-242
+/// LAY-242, APP-98
 #[test]
 fn lay_242_an_extension_error_of_a_layer_is_named_with_its_policy() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! The settings file beside what an application sees of layers (application reference, section 13).
+//! The settings file beside what an application sees of layers (APP-240 to APP-262).
 
 use loader_tests::ash::vk;
 use loader_tests::case;

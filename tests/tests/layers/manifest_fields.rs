@@ -1,4 +1,4 @@
-//! The fields of one layer in a manifest (section 5.3).
+//! The fields of one layer in a manifest (LAY-90 to LAY-110).
 
 use loader_tests::case;
 use loader_tests::vk::text;

@@ -1,4 +1,4 @@
-//! Manifests as files of JSON text, and their versions (sections 5.1 and 5.2).
+//! Manifests as files of JSON text, and their versions (LAY-70 to LAY-75, LAY-80 to LAY-86).
 
 use loader_tests::case;
 

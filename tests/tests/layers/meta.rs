@@ -1,4 +1,4 @@
-//! Meta-layers (section 8).
+//! Meta-layers (LAY-160 to LAY-168).
 
 use loader_tests::ash::vk;
 use loader_tests::vk::{Instance, text};

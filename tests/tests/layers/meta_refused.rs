@@ -1,4 +1,4 @@
-//! What is said of meta-layers that are refused, and what the others get from their components (section 8).
+//! What is said of meta-layers that are refused, and what the others get from their components (LAY-160 to LAY-168).
 
 use loader_tests::case;
 

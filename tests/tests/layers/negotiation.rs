@@ -1,4 +1,4 @@
-//! Loading layer libraries and negotiating with them (section 10).
+//! Loading layer libraries and negotiating with them (LAY-200 to LAY-217).
 
 use loader_tests::ash::vk;
 use loader_tests::{Outcome, Scene, case};
@@ -137,7 +137,7 @@ fn unusable(scene: &mut Scene, layer: Layer, level: &str, text: &str) {
     assert_eq!(chain(outcome.ok()), ["VK_LAYER_good"]);
 }
 
-/// LAY-204
+/// LAY-204, APP-92
 #[test]
 fn lay_204_a_missing_library_fails_the_call_of_an_application_that_names_it() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! The override layer (section 9).
+//! The override layer (LAY-170 to LAY-182).
 
 use std::path::PathBuf;
 

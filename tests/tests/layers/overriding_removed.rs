@@ -1,4 +1,4 @@
-//! Override layers that are chosen and then removed, and those that stood behind them (section 9).
+//! Override layers that are chosen and then removed, and those that stood behind them (LAY-170 to LAY-182).
 
 use loader_tests::case;
 

@@ -1,4 +1,4 @@
-//! Functions in front of the global queries (section 12).
+//! Functions in front of the global queries (LAY-270 to LAY-277).
 
 use loader_tests::ash::vk;
 use loader_tests::{call, case};
@@ -95,7 +95,7 @@ fn lay_273_the_last_layer_found_is_called_first() {
     });
 }
 
-/// LAY-270
+/// LAY-270, APP-60
 #[test]
 fn lay_270_only_active_implicit_layers_with_the_function_count() {
     case(|scene| {
@@ -175,7 +175,7 @@ fn lay_274_libraries_are_opened_for_each_call_and_closed_after_it() {
     });
 }
 
-/// LAY-274
+/// LAY-274, APP-60
 #[test]
 fn lay_274_the_environment_is_read_at_each_call() {
     case(|scene| {

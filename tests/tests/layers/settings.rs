@@ -1,4 +1,4 @@
-//! The part of the loader settings file that concerns layers (section 7).
+//! The part of the loader settings file that concerns layers (LAY-140 to LAY-157).
 
 use loader_tests::ash::vk;
 use loader_tests::{Outcome, Scene, case};

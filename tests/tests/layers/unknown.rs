@@ -1,4 +1,4 @@
-//! Commands that the loader does not know (section 14).
+//! Commands that the loader does not know (LAY-300 to LAY-314).
 
 use loader_tests::ash::vk;
 use loader_tests::ash::vk::Handle;

@@ -1,4 +1,4 @@
-//! Layers that wrap dispatchable objects or change the list of physical devices (section 11.3).
+//! Layers that wrap dispatchable objects or change the list of physical devices (LAY-250 to LAY-254).
 
 use std::ptr;
 
@@ -36,7 +36,7 @@ fn use_device(device: &Device<'_>) {
     device.destroy_pool(pool);
 }
 
-/// LAY-252, LAY-254, LAY-251
+/// LAY-252, LAY-254, LAY-251, DRV-126
 #[test]
 fn lay_252_a_layer_may_wrap_every_dispatchable_object() {
     case(|scene| {

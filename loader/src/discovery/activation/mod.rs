@@ -1,4 +1,4 @@
-//! Which layers an instance gets, and in which order (sections 6 and 7 of the layer rules).
+//! Which layers an instance gets, and in which order (LAY-120 to LAY-157).
 //!
 //! All functions here are pure: from the layers that were found, the environment and what the application asks for to
 //! two lists. The *app list* is what the application is told; it contains meta-layers, each behind its components. The

@@ -162,7 +162,7 @@ pub struct PreInstanceFunctions {
     pub enumerate_instance_version: Option<Text>,
 }
 
-/// The fields only the override layer may have (section 9 of the layer rules).
+/// The fields only the override layer may have (LAY-170 to LAY-182).
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct OverrideFields {
     /// Places that replace the search for explicit layers (LAY-175).
