@@ -1,8 +1,10 @@
 """Writes what is in documents and follows from sources: MATRIX.md, the tables of docs/, and the header that they name.
 
-MATRIX.md says what the library promises, row by row, and which cases show it. The rows come from the sources that define them: the exported symbols, the table of variables, the members of JSON files that
-the parsers ask for, and the interface versions. The cases come from the sources of the behaviour tests: a case belongs to
-a row when it, or a helper of its file, uses what the row is about. A row without a case is an error.
+MATRIX.md says what the library promises, row by row, and which cases show it. The rows come from the sources that define them:
+the exported symbols, the table of variables, the members of JSON files that the parsers ask for, the interface versions, and
+the numbers of docs/reference/. The cases come from the sources of the behaviour tests: a case belongs to a row when it, or a
+helper of its file, uses what the row is about, or when it carries the number. A row without a case is an error, but for numbers
+whose entry says why there is none.
 
 With `--check` nothing is written: it fails when a file is not what the sources give. MATRIX.md may name other cases than
 those that would be named now, as long as they are there and are about their rows: a new case makes no page stale, and what
@@ -16,6 +18,7 @@ from glob import glob
 from pathlib import Path
 
 import commands
+import reference
 
 ROOT = Path(__file__).resolve().parent.parent
 # Cases named in a row: those that are about the fewest other rows.
@@ -26,7 +29,7 @@ HEAD = """\
 
 Written by `make documents` from the sources, and checked by `make test`; do not edit. A case is named by its group, file and
 function: `app::lookup::app_020_...` is in `tests/tests/app/lookup.rs`. Where many cases use something, the most specific ones are
-named. How cases are written and run: [tests/README.md](tests/README.md).
+named; tests of parts and scripts are named by their file. How cases are written and run: [tests/README.md](tests/README.md).
 """
 
 
@@ -36,6 +39,8 @@ class Case:
 
     name: str
     text: str
+    # Its text without that of helpers.
+    own: str = ""
     rows: int = 0
 
 
@@ -48,6 +53,10 @@ class Row:
     # How the names of its cases begin.
     within: tuple = ("app::", "drivers::", "layers::")
     cases: list = field(default_factory=list)
+    # What the pattern cannot do without: looking for that is faster.
+    word: str = ""
+    # Why no case shows it.
+    reason: str | None = None
 
 
 def read(path):
@@ -86,15 +95,19 @@ def items(text):
 
 
 def entries(lines):
-    """The cases that a table inside a macro lists, one each."""
-    name, part = None, []
+    """The cases that a table inside a macro lists, one each, with the comment in front."""
+    name, part, comment = None, [], []
     for line in [*lines, "    end_0_: "]:
+        if line.startswith("    //"):
+            comment.append(line)
+            continue
         found = ENTRY.match(line) or re.match(r"^    (end_0_): ", line)
         if found:
             if name:
                 yield name, "\n".join(part), True
             name, part = found[1], []
-        part.append(line)
+        part += [*comment, line]
+        comment = []
 
 
 def cases():
@@ -114,7 +127,7 @@ def cases():
                     used.add(word)
                     if not parts[word][1]:
                         waiting.append(parts[word][0])
-            found.append(Case(f"{path.parent.name}::{path.stem}::{name}", "\n".join(whole)))
+            found.append(Case(f"{path.parent.name}::{path.stem}::{name}", "\n".join(whole), text))
     return found
 
 
@@ -124,13 +137,13 @@ def cases():
 def symbols():
     """The exported symbols."""
     names = [line for line in read("generated/exports/linux.txt").splitlines() if line.startswith("vk")]
-    return [Row(f"`{name}`", re.compile(rf"PFN_{name}\b|\"{name}\"")) for name in names]
+    return [Row(f"`{name}`", re.compile(rf"PFN_{name}\b|\"{name}\""), word=name) for name in names]
 
 
 def variables():
     """The variables of the table in the loader."""
     names = re.findall(r"^    \w+ = \"(\w+)\", (?:Secure|Plain)", read("loader/src/env/variable.rs"), re.M)
-    return [Row(f"`{name}`", re.compile(rf"\b{name}\b")) for name in names]
+    return [Row(f"`{name}`", re.compile(rf"\b{name}\b"), word=name) for name in names]
 
 
 def member(name, *within):
@@ -223,30 +236,58 @@ called in `app::trampolines::app_159_every_trampoline_reaches_its_function`. Lay
 ]
 
 
+def numbers(found):
+    """A section for each page of the reference: its numbers, and what shows each."""
+    parts, sections = {}, {}
+    entries = list(reference.entries(ROOT))
+    shown = reference.shown(ROOT, [(case.name, case.own) for case in found], {entry.number for entry in entries})
+    for entry in entries:
+        names = shown.get(entry.number, [])
+        kind, number = entry.number.lower().split("-")
+        link = f"[{entry.number}]({reference.FOLDER}/{entry.page}#{kind}-{number})"
+        row = Row(link, re.compile(rf"(?<![a-z]){kind}_0*{number}_"), reason=entry.reason)
+        row.cases = [parts.setdefault(name, Case(name, "")) for name in names]
+        for case in row.cases:
+            case.rows += 1
+        sections.setdefault(entry.page, []).append(row)
+    for page, rows in sections.items():
+        title = re.match(r"# (.*)", read(f"{reference.FOLDER}/{page}"))[1]
+        yield f"Numbers: {title[0].lower()}{title[1:]}", f"What they say: [{page}]({reference.FOLDER}/{page}).", rows, False
+
+
 def connect(rows, found):
     """Finds the cases of each row."""
     for row in rows:
-        row.cases = [case for case in found if case.name.startswith(row.within) and row.pattern.search(case.text)]
+        near = [case for case in found if case.name.startswith(row.within) and row.word in case.text]
+        row.cases = [case for case in near if row.pattern.search(case.text)]
         for case in row.cases:
             case.rows += 1
 
 
 def shown(row, by_table):
     """The right-hand side of a row."""
+    if row.reason:
+        return f"no case: {row.reason}"
     if not row.cases:
         return "the tables" if by_table else None
-    best = sorted(row.cases, key=lambda case: (case.rows, case.name))[:NAMED]
-    text = ", ".join(f"`{case.name}`" for case in best)
+    best = sorted(row.cases, key=lambda case: (not row.pattern.search(case.name), case.rows, case.name))[:NAMED]
+    text = ", ".join(linked(case.name) if row.title.startswith("[") else f"`{case.name}`" for case in best)
     return text + (", and more" if len(row.cases) > len(best) else "")
 
 
-def promises():
+def linked(name):
+    """The name of a case with a link to its file."""
+    group, *rest = name.split("::")
+    path = f"tests/tests/{group}/{rest[0]}.rs" if rest else name.split(": ")[0]
+    return f"[`{name}`]({path})"
+
+
+def promises(found):
     """The sections with their rows, each with its cases."""
-    found = cases()
     sections = [(title, prose, make(), by_table) for title, prose, make, by_table in SECTIONS]
     for _, _, rows, _ in sections:
         connect(rows, found)
-    return sections
+    return [*sections, *numbers(found)]
 
 
 def stands(written, sections):
@@ -256,7 +297,9 @@ def stands(written, sections):
     if [left for left, _ in rows] != [f"| {row.title}" for row in due]:
         return False
     for (_, right), row in zip(rows, due):
-        if not set(re.findall(r"`([^`]+)`", right)) <= {case.name for case in row.cases}:
+        if row.reason and right != f"{shown(row, False)} |":
+            return False
+        if not row.reason and not set(re.findall(r"`([^`]+)`", right)) <= {case.name for case in row.cases}:
             return False
     return True
 
@@ -411,14 +454,19 @@ def main():
     if sys.argv[1:] not in ([], ["--check"], ["--anew"]):
         sys.exit("usage: documents.py [--check | --anew]")
     check, anew = sys.argv[1:] == ["--check"], sys.argv[1:] == ["--anew"]
-    sections = promises()
+    found = cases()
+    wrong = list(reference.problems(ROOT, [(case.name, case.own) for case in found]))
+    if wrong:
+        sys.exit("\n".join(f"error: {line}" for line in wrong))
+    sections = promises(found)
     text, missing = matrix(sections)
     for row in missing:
         print(f"error: no case shows {row}", file=sys.stderr)
     if missing:
         sys.exit(1)
-    documents = ["README.md", "CONTRIBUTING.md", *sorted(glob("docs/*.md", root_dir=ROOT))]
-    wrong = list(commands.problems(read, documents))
+    documents = ["README.md", "CONTRIBUTING.md", *sorted(glob("docs/**/*.md", root_dir=ROOT, recursive=True))]
+    # The reference quotes messages and names of the registry; it shows no commands.
+    wrong = list(commands.problems(read, [path for path in documents if not path.startswith(reference.FOLDER)]))
     if wrong:
         sys.exit("\n".join(f"error: {line}" for line in wrong))
     outputs = {path: read(path) for path in documents}

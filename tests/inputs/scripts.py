@@ -41,7 +41,7 @@ def tracked():
 
 def content(tree):
     """The files that a document may be."""
-    return {path: path.read_bytes() for path in [*tree.glob("*.md"), *tree.glob("docs/*.md")]}
+    return {path: path.read_bytes() for path in [*tree.glob("*.md"), *tree.glob("docs/**/*.md")]}
 
 
 def documents(tree, *arguments, status=0):

@@ -1,4 +1,4 @@
-//! The two-call idiom (APP-61, APP-169).
+//! The two-call idiom (APP-61, DRV-169).
 
 use crate::generated::types::VkResult;
 

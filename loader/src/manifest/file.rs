@@ -162,6 +162,7 @@ mod tests {
         assert_eq!(refusal(&path), Some(FileError::Unusable(FileReason::InvalidJson)));
     }
 
+    /// BI-10, DRV-252
     #[test]
     fn bi_10_a_file_that_changes_while_read() {
         let scratch = Scratch::create();

@@ -117,7 +117,7 @@ fn app_230a_each_load_reads_the_environment() {
     });
 }
 
-/// APP-59 and the whole of Vulkan's use by plain linking: exported functions do a day's work.
+/// APP-26, and the whole of Vulkan's use by plain linking: exported functions do a day's work.
 #[test]
 fn app_026_exported_functions_do_the_work() {
     case(|scene| {
