@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 
 FOLDER = "docs/reference"
-KINDS = "APP|DRV|LAY|BI|GEN"
+KINDS = "APP|DRV|LAY|BI|GEN|LSV"
 NUMBER = re.compile(rf"\b({KINDS})-(\d+)([a-z]?)\b")
 DEFINITION = re.compile(rf"<a id=\"([a-z0-9-]+)\"></a>\*\*((?:{KINDS})-\d+[a-z]?)\*\*")
 # At the end of an entry or row: why no case shows it.
