@@ -157,15 +157,17 @@ impl InstanceDriver {
     }
 
     /// Closes the library of a driver that was retired. While its instance is being created, the library goes back to
-    /// the found driver instead: the terminator may run again.
+    /// the found driver instead: the terminator may run again. A driver of an earlier run has none to give.
     pub fn close(&self) {
         if !self.is_retired() {
             return;
         }
-        let library = self.library.lock().take();
+        let Some(library) = self.library.lock().take() else {
+            return;
+        };
         let unused = match self.instance().found_drivers.lock().get_mut(self.index) {
-            Some(found) => core::mem::replace(&mut found.library, library),
-            None => library,
+            Some(found) => found.library.replace(library),
+            None => Some(library),
         };
         drop(unused);
     }

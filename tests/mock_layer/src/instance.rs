@@ -156,7 +156,8 @@ pub(crate) unsafe extern "system" fn create_instance<const N: usize>(
     let given = unsafe { *instance };
     // SAFETY: as above.
     let mut result = unsafe { call_down(&layer, &*info, allocator, instance, link.0) };
-    if layer.config.lists("retry", "vkCreateInstance") {
+    let retries = layer.config.lists("retry", "vkCreateInstance");
+    for _ in 0..usize::from(retries) * layer.config.number("retries").unwrap_or(1) as usize {
         layer.journal(&format!("vkCreateInstance retried after {}", result.as_raw()));
         // SAFETY: as above.
         result = unsafe { call_down_again(info, allocator, instance, given, link.0, result) };

@@ -22,6 +22,7 @@
 //! | `fail NAME N` | return a result without calling down |
 //! | `fail-after NAME N` | `vkCreateInstance`, `vkCreateDevice`: call down, then return a result |
 //! | `retry NAME` | `vkCreateInstance`, `vkCreateDevice`, for the lowest layer: call down once more, after a failure with what came from above, after a success when what came up was destroyed |
+//! | `retries N` | how often `retry vkCreateInstance` does so (default 1) |
 //! | `wrap` | wrap every dispatchable object |
 //! | `api-version N` | change the application's version on the way down |
 //! | `add-instance-extension NAME`, `add-device-extension NAME` | ask for one more on the way down |

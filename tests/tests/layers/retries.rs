@@ -67,6 +67,31 @@ fn lay_239_a_layer_may_destroy_what_came_up_and_try_again() {
     });
 }
 
+/// DRV-114, DRV-235, LAY-239: a driver stays loaded however often a layer tries, after failures and after successes.
+#[test]
+fn drv_114_a_layer_may_try_many_times() {
+    for failures in [0, 4] {
+        case(|scene| {
+            scene.driver("one").device("first");
+            scene
+                .driver("two")
+                .device("second")
+                .fail_calls("vkCreateInstance", -1, 1, failures);
+            place(scene, &[retrying("vkCreateInstance").conf("retries", "4")]);
+            let outcome = scene.run(|vk| {
+                let instance = vk.spec().layer("VK_LAYER_a").create().expect("vkCreateInstance");
+                let mut names = instance.device_names();
+                names.sort();
+                assert_eq!(names, ["first", "gpu-driver", "second"]);
+            });
+            outcome.ok();
+            for driver in ["driver", "one", "two"] {
+                assert_eq!(outcome.calls(driver, "load").len(), 1, "{driver}");
+            }
+        });
+    }
+}
+
 /// LAY-286, DRV-203: the second device is the one that counts, and the list of devices stays a list.
 #[test]
 fn lay_286_a_layer_may_make_a_device_twice() {
