@@ -84,6 +84,9 @@ impl Instance {
     ///
     /// # Errors
     /// When the allocator has no memory.
+    // Not part of what calls it: the table is large, and the stack must not hold it while layers and drivers run, which
+    // may come back and make a further instance.
+    #[inline(never)]
     pub fn try_new(allocator: HostAllocator, api_version: ApiVersion) -> Result<HostBox<Self>, OutOfMemory> {
         let instance = HostBox::try_new(
             Self {

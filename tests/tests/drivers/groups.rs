@@ -2,7 +2,7 @@
 
 use loader_tests::ash::vk;
 use loader_tests::vk::{Instance, members};
-use loader_tests::{Vk, call, case};
+use loader_tests::{Scene, Vk, call, case};
 
 const FAILED: vk::Result = vk::Result::ERROR_INITIALIZATION_FAILED;
 const CREATION: &str = "VK_KHR_device_group_creation";
@@ -175,27 +175,39 @@ fn app_125_a_null_count_is_an_error() {
     });
 }
 
+/// Lets a driver answer the fill call with `code`, for which the application is to get `expected`.
+fn failing_fill_call(scene: &mut Scene, code: i32, expected: vk::Result) {
+    scene.driver("a").device("one");
+    let outcome = scene.run(|vk| {
+        let instance = vk.instance_with("1.1", &[]);
+        // Call 1 counts for the application's count query, 2 counts again, 3 fills.
+        assert_eq!(count(&instance).0, vk::Result::SUCCESS);
+        let seen = vk
+            .journal()
+            .iter()
+            .filter(|line| line.starts_with("a vkEnumeratePhysicalDeviceGroups "))
+            .count();
+        vk.add_lines(
+            "a",
+            &format!("fail vkEnumeratePhysicalDeviceGroups {code} {} 99", seen + 2),
+        );
+        let mut groups = [Group::default()];
+        let result = fill(&instance, &mut groups).0;
+        assert_eq!(result, expected);
+    });
+    outcome.ok().logged_with("ERROR", "libmock_a.so");
+}
+
 /// DRV-151: a failure of the fill call is returned.
 #[test]
 fn drv_151_a_failing_fill_call_is_returned() {
-    case(|scene| {
-        scene.driver("a").device("one");
-        let outcome = scene.run(|vk| {
-            let instance = vk.instance_with("1.1", &[]);
-            // Call 1 counts for the application's count query, 2 counts again, 3 fills.
-            assert_eq!(count(&instance).0, vk::Result::SUCCESS);
-            let seen = vk
-                .journal()
-                .iter()
-                .filter(|line| line.starts_with("a vkEnumeratePhysicalDeviceGroups "))
-                .count();
-            vk.add_lines("a", &format!("fail vkEnumeratePhysicalDeviceGroups -4 {} 99", seen + 2));
-            let mut groups = [Group::default()];
-            let result = fill(&instance, &mut groups).0;
-            assert_eq!(result, vk::Result::ERROR_DEVICE_LOST);
-        });
-        outcome.ok().logged_with("ERROR", "libmock_a.so");
-    });
+    case(|scene| failing_fill_call(scene, -4, vk::Result::ERROR_DEVICE_LOST));
+}
+
+/// DRV-151: a code that is no error must not tell the application that groups were written.
+#[test]
+fn drv_151_a_fill_call_that_is_not_done_is_a_failure() {
+    case(|scene| failing_fill_call(scene, 1, vk::Result::ERROR_UNKNOWN));
 }
 
 /// DRV-151, APP-126: counts beyond every bound are cut.

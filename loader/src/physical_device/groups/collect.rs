@@ -7,6 +7,7 @@ use super::super::walk::{self, Device, MOST_OF_ONE_DRIVER, scratch, succeeds};
 use super::heads::{Head, Heads};
 use super::{Group, members, sort, translated};
 use crate::alloc::HostVec;
+use crate::driver::failure;
 use crate::generated::extensions::InstanceExtension;
 use crate::generated::pfn::PFN_vkEnumeratePhysicalDeviceGroups;
 use crate::generated::types::{VkPhysicalDeviceGroupProperties, VkResult};
@@ -191,7 +192,7 @@ fn ask(
     let result = unsafe { function(driver.handle, &mut written, reported.as_mut_ptr()) };
     if result != VkResult::VK_SUCCESS && result != VkResult::VK_INCOMPLETE {
         walk::fails(driver, DeviceReason::GroupsFailed("group information"), journal);
-        return Err(result);
+        return Err(failure(result));
     }
     reported.truncate(written.min(room) as usize);
     groups.try_reserve_exact(reported.len())?;
