@@ -1,7 +1,7 @@
 //! `vkEnumeratePhysicalDevices` as the application calls it (APP-115 to APP-122).
 
 use super::filter::IdFilters;
-use super::walk::{ATTEMPTS, scratch};
+use super::walk::{ATTEMPTS, MOST_OF_A_CHAIN, scratch};
 use super::{objects, retire};
 use crate::alloc::{HostVec, reserve};
 use crate::env::Environment;
@@ -134,7 +134,9 @@ fn whole_list(instance: &Instance) -> Result<HostVec<PhysicalDeviceHandle<Chain>
             return Err(result);
         }
         list.clear();
-        list.try_fill_to(count as usize, PhysicalDeviceHandle::NULL)?;
+        let room = count.min(MOST_OF_A_CHAIN);
+        list.try_fill_to(room as usize, PhysicalDeviceHandle::NULL)?;
+        count = room;
         // SAFETY: as above, with room for `count` handles.
         let result = unsafe { enumerate(instance.chain_handle(), &mut count, list.as_mut_ptr()) };
         if !answered(result) {

@@ -43,7 +43,22 @@ pub(crate) unsafe extern "system" fn devices<const N: usize>(
     // SAFETY: the record's instance is live.
     let list = shown(&layer, key, unsafe { devices_below(&layer, &record) });
     // SAFETY: as the command demands.
-    unsafe { copy_out(&list, count, out) }
+    unsafe {
+        let result = copy_out(&list, count, out);
+        overstate(&layer, count, out.is_null());
+        result
+    }
+}
+
+/// Claims that there are as many as a number can say, where nothing was written and the configuration asks for it.
+///
+/// # Safety
+/// `count` is writable.
+unsafe fn overstate(layer: &Layer, count: *mut u32, counts_only: bool) {
+    if counts_only && layer.config.lists("devices", "overstate") {
+        // SAFETY: by this function's contract.
+        unsafe { *count = u32::MAX };
+    }
 }
 
 /// `vkEnumeratePhysicalDeviceGroups` of layer `N`, under the core name.
@@ -95,6 +110,8 @@ unsafe fn groups_by_name<const N: usize>(
     // SAFETY: the caller's own arguments, one level down.
     let result = unsafe { below(vk::Instance::from_raw(inner as u64), count, out) };
     if out.is_null() || result.as_raw() < 0 {
+        // SAFETY: the count is the caller's.
+        unsafe { overstate(&layer, count, out.is_null()) };
         return result;
     }
     // SAFETY: the command filled `*count` elements.

@@ -230,6 +230,33 @@ fn lay_253_a_layer_may_drop_physical_devices() {
     });
 }
 
+/// LAY-253, DRV-134: with filters the loader makes room for what a layer counts, and not for whatever it claims.
+#[test]
+fn drv_134_a_layer_that_counts_too_many_devices() {
+    case(|scene| {
+        scene.driver("driver").device("one").device("two");
+        Layer::explicit("a")
+            .folder(EXPLICIT)
+            .conf("devices", "overstate")
+            .put(scene);
+        scene.env("VK_LOADER_DEVICE_ID_FILTER", "0:0xffffffff");
+        let outcome = scene.run(|vk| {
+            // Less than four billion handles take.
+            let most = libc::rlimit {
+                rlim_cur: 1 << 33,
+                rlim_max: libc::RLIM_INFINITY,
+            };
+            // SAFETY: a valid limit of this process.
+            assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &most) }, 0);
+            let spec = vk.spec().api("1.1").layer("VK_LAYER_a");
+            let instance = spec.create().expect("vkCreateInstance");
+            assert_eq!(instance.devices().map(|devices| devices.len()), Ok(2));
+            assert_eq!(instance.groups().map(|groups| groups.len()), Ok(2));
+        });
+        outcome.ok();
+    });
+}
+
 /// LAY-253
 #[test]
 fn lay_253_devices_of_groups_are_the_ones_of_the_list() {

@@ -3,7 +3,7 @@
 use super::super::entry::answered;
 use super::super::filter::IdFilters;
 use super::super::objects;
-use super::super::walk::{ATTEMPTS, scratch};
+use super::super::walk::{ATTEMPTS, MOST_OF_A_CHAIN, scratch};
 use super::heads::{Head, Heads};
 use super::{Group, members, translated};
 use crate::alloc::{HostVec, OutOfMemory, reserve};
@@ -181,6 +181,7 @@ unsafe fn attempt(
     if !answered(result) {
         return Err(result);
     }
+    let total = total.min(MOST_OF_A_CHAIN);
     // SAFETY: by this function's contract; without an array the number may not even be initialised.
     let room = if array.is_null() { 0 } else { unsafe { *count } };
     // SAFETY: no more than the array has.
