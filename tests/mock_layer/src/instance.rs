@@ -167,28 +167,44 @@ pub(crate) unsafe extern "system" fn create_instance<const N: usize>(
         return result;
     }
     // SAFETY: the instance below was made, and the nodes live until this call returns.
-    let record = unsafe {
-        keep_nodes(&layer, &*info, &nodes);
-        remember(&layer, *instance, &nodes, link, own_instance)
-    };
-    if layer.config.flag("probe") {
-        // SAFETY: as above.
-        unsafe { probe(&layer, &record) };
-    }
-    // SAFETY: as above.
-    unsafe { inquire::ask(&layer, &record) };
-    inquire::stray_instance(&layer, nodes.set_loader_data);
-    if let Some(count) = layer.config.number("instance-devices") {
-        // SAFETY: as above.
-        unsafe { device::make_for_instance::<N>(&layer, &record, count) };
-    }
-    if layer.wraps() {
-        // SAFETY: the handle is the one from below, and the callback belongs to its loader.
-        unsafe { *instance = wrap::instance(&layer, record.handle, nodes.set_loader_data) };
-    }
+    unsafe { work_inside::<N>(&layer, &*info, &nodes, instance, link, own_instance) };
     match layer.config.number_of("fail-after", "vkCreateInstance") {
         Some(code) => vk::Result::from_raw(code as i32),
         None => result,
+    }
+}
+
+/// What the configuration asks for inside a creation that succeeded.
+///
+/// # Safety
+/// `instance` holds the instance from below, and `nodes` are those of this call.
+unsafe fn work_inside<const N: usize>(
+    layer: &Layer,
+    info: &vk::InstanceCreateInfo<'_>,
+    nodes: &Nodes,
+    instance: *mut vk::Instance,
+    link: Link,
+    own_instance: vk::Instance,
+) {
+    // SAFETY: the instance below was made, and the nodes live until this call returns.
+    let record = unsafe {
+        keep_nodes(layer, info, nodes);
+        remember(layer, *instance, nodes, link, own_instance)
+    };
+    if layer.config.flag("probe") {
+        // SAFETY: as above.
+        unsafe { probe(layer, &record) };
+    }
+    // SAFETY: as above.
+    unsafe { inquire::ask(layer, &record) };
+    inquire::stray_instance(layer, nodes.set_loader_data);
+    if let Some(count) = layer.config.number("instance-devices") {
+        // SAFETY: as above.
+        unsafe { device::make_for_instance::<N>(layer, &record, count) };
+    }
+    if layer.wraps() {
+        // SAFETY: the handle is the one from below, and the callback belongs to its loader.
+        unsafe { *instance = wrap::instance(layer, record.handle, nodes.set_loader_data) };
     }
 }
 
