@@ -41,7 +41,7 @@ pub enum Gate {
     Instance(InstanceExtensionSet),
 }
 
-/// When the bottom of the device chain gives out the loader's terminator (APP-45).
+/// When the end of the device chain gives out the loader's terminator (APP-45).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeviceGate {
     /// Always.

@@ -22,7 +22,7 @@
     clippy::missing_safety_doc,
     clippy::too_many_arguments,
     clippy::undocumented_unsafe_blocks,
-    reason = "what a command demands stands on its reference page; the unsafe steps are explained once, in `seam`"
+    reason = "what a command demands stands on its reference page; the unsafe steps are explained once, in `translation`"
 )]
 
 pub mod chains;

@@ -7,7 +7,7 @@ use super::super::extensions::InstanceExtension;
 use super::super::types::*;
 use crate::handle::Chain;
 use crate::journal::LogBits;
-use crate::seam;
+use crate::translation;
 
 /// [`vkAcquireDrmDisplayEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAcquireDrmDisplayEXT.html)
 pub unsafe extern "system" fn vkAcquireDrmDisplayEXT(
@@ -15,10 +15,10 @@ pub unsafe extern "system" fn vkAcquireDrmDisplayEXT(
     drmFd: i32,
     display: VkDisplayKHR,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
+    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
     match driver.vkAcquireDrmDisplayEXT {
         Some(function) => unsafe { function(physicalDevice, drmFd, display) },
-        None => seam::absent(
+        None => translation::absent(
             driver,
             "vkAcquireDrmDisplayEXT",
             LogBits::ERROR,
@@ -32,10 +32,10 @@ pub unsafe extern "system" fn vkAcquireWinrtDisplayNV(
     physicalDevice: VkPhysicalDevice<Chain>,
     display: VkDisplayKHR,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
+    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
     match driver.vkAcquireWinrtDisplayNV {
         Some(function) => unsafe { function(physicalDevice, display) },
-        None => seam::unsupported("AcquireWinrtDisplayNV"),
+        None => translation::unsupported("AcquireWinrtDisplayNV"),
     }
 }
 
@@ -45,10 +45,10 @@ pub unsafe extern "system" fn vkAcquireXlibDisplayEXT(
     dpy: *mut Display,
     display: VkDisplayKHR,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
+    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
     match driver.vkAcquireXlibDisplayEXT {
         Some(function) => unsafe { function(physicalDevice, dpy, display) },
-        None => seam::absent(
+        None => translation::absent(
             driver,
             "vkAcquireXlibDisplayEXT",
             LogBits::INFO,
@@ -112,7 +112,7 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceQueueFamilyPerformanceCou
     pCounters: *mut VkPerformanceCounterARM,
     pCounterDescriptions: *mut VkPerformanceCounterDescriptionARM,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
+    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
     match driver.vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM {
         Some(function) => unsafe {
             function(
@@ -123,7 +123,7 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceQueueFamilyPerformanceCou
                 pCounterDescriptions,
             )
         },
-        None => seam::unsupported("EnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM"),
+        None => translation::unsupported("EnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM"),
     }
 }
 
@@ -135,7 +135,7 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceQueueFamilyPerformanceQue
     pCounters: *mut VkPerformanceCounterKHR,
     pCounterDescriptions: *mut VkPerformanceCounterDescriptionKHR,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
+    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
     match driver.vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR {
         Some(function) => unsafe {
             function(
@@ -146,7 +146,7 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceQueueFamilyPerformanceQue
                 pCounterDescriptions,
             )
         },
-        None => seam::unsupported("EnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR"),
+        None => translation::unsupported("EnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR"),
     }
 }
 
@@ -156,10 +156,10 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceShaderInstrumentationMetr
     pDescriptionCount: *mut u32,
     pDescriptions: *mut VkShaderInstrumentationMetricDescriptionARM,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
+    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
     match driver.vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM {
         Some(function) => unsafe { function(physicalDevice, pDescriptionCount, pDescriptions) },
-        None => seam::unsupported("EnumeratePhysicalDeviceShaderInstrumentationMetricsARM"),
+        None => translation::unsupported("EnumeratePhysicalDeviceShaderInstrumentationMetricsARM"),
     }
 }
 
@@ -226,10 +226,10 @@ pub unsafe extern "system" fn vkGetDrmDisplayEXT(
     connectorId: u32,
     display: *mut VkDisplayKHR,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
+    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
     match driver.vkGetDrmDisplayEXT {
         Some(function) => unsafe { function(physicalDevice, drmFd, connectorId, display) },
-        None => seam::absent(
+        None => translation::absent(
             driver,
             "vkGetDrmDisplayEXT",
             LogBits::ERROR,
@@ -244,10 +244,10 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCalibrateableTimeDomainsEXT(
     pTimeDomainCount: *mut u32,
     pTimeDomains: *mut VkTimeDomainKHR,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
+    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
     match driver.vkGetPhysicalDeviceCalibrateableTimeDomainsEXT {
         Some(function) => unsafe { function(physicalDevice, pTimeDomainCount, pTimeDomains) },
-        None => seam::unsupported("GetPhysicalDeviceCalibrateableTimeDomainsEXT"),
+        None => translation::unsupported("GetPhysicalDeviceCalibrateableTimeDomainsEXT"),
     }
 }
 
@@ -257,10 +257,10 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCalibrateableTimeDomainsKHR(
     pTimeDomainCount: *mut u32,
     pTimeDomains: *mut VkTimeDomainKHR,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
+    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
     match driver.vkGetPhysicalDeviceCalibrateableTimeDomainsKHR {
         Some(function) => unsafe { function(physicalDevice, pTimeDomainCount, pTimeDomains) },
-        None => seam::unsupported("GetPhysicalDeviceCalibrateableTimeDomainsKHR"),
+        None => translation::unsupported("GetPhysicalDeviceCalibrateableTimeDomainsKHR"),
     }
 }
 
@@ -270,10 +270,10 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixFlexibleDimens
     pPropertyCount: *mut u32,
     pProperties: *mut VkCooperativeMatrixFlexibleDimensionsPropertiesNV,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
+    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
     match driver.vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV {
         Some(function) => unsafe { function(physicalDevice, pPropertyCount, pProperties) },
-        None => seam::unsupported("GetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV"),
+        None => translation::unsupported("GetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV"),
     }
 }
 
@@ -284,10 +284,10 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixProperties2EXT
     pPropertyCount: *mut u32,
     pProperties: *mut VkCooperativeMatrixProperties2EXT,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
+    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
     match driver.vkGetPhysicalDeviceCooperativeMatrixProperties2EXT {
         Some(function) => unsafe { function(physicalDevice, pCooperativeMatrixInfo, pPropertyCount, pProperties) },
-        None => seam::unsupported("GetPhysicalDeviceCooperativeMatrixProperties2EXT"),
+        None => translation::unsupported("GetPhysicalDeviceCooperativeMatrixProperties2EXT"),
     }
 }
 
@@ -297,10 +297,10 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR(
     pPropertyCount: *mut u32,
     pProperties: *mut VkCooperativeMatrixPropertiesKHR,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
+    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
     match driver.vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR {
         Some(function) => unsafe { function(physicalDevice, pPropertyCount, pProperties) },
-        None => seam::unsupported("GetPhysicalDeviceCooperativeMatrixPropertiesKHR"),
+        None => translation::unsupported("GetPhysicalDeviceCooperativeMatrixPropertiesKHR"),
     }
 }
 
@@ -310,10 +310,10 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixPropertiesNV(
     pPropertyCount: *mut u32,
     pProperties: *mut VkCooperativeMatrixPropertiesNV,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
+    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
     match driver.vkGetPhysicalDeviceCooperativeMatrixPropertiesNV {
         Some(function) => unsafe { function(physicalDevice, pPropertyCount, pProperties) },
-        None => seam::unsupported("GetPhysicalDeviceCooperativeMatrixPropertiesNV"),
+        None => translation::unsupported("GetPhysicalDeviceCooperativeMatrixPropertiesNV"),
     }
 }
 
@@ -323,10 +323,10 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeVectorPropertiesNV(
     pPropertyCount: *mut u32,
     pProperties: *mut VkCooperativeVectorPropertiesNV,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
+    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
     match driver.vkGetPhysicalDeviceCooperativeVectorPropertiesNV {
         Some(function) => unsafe { function(physicalDevice, pPropertyCount, pProperties) },
-        None => seam::unsupported("GetPhysicalDeviceCooperativeVectorPropertiesNV"),
+        None => translation::unsupported("GetPhysicalDeviceCooperativeVectorPropertiesNV"),
     }
 }
 
@@ -335,10 +335,10 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDescriptorSizeEXT(
     physicalDevice: VkPhysicalDevice<Chain>,
     descriptorType: VkDescriptorType,
 ) -> VkDeviceSize {
-    let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
+    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
     match driver.vkGetPhysicalDeviceDescriptorSizeEXT {
         Some(function) => unsafe { function(physicalDevice, descriptorType) },
-        None => seam::unsupported("GetPhysicalDeviceDescriptorSizeEXT"),
+        None => translation::unsupported("GetPhysicalDeviceDescriptorSizeEXT"),
     }
 }
 
@@ -349,7 +349,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDirectFBPresentationSupportEXT(
     dfb: *mut IDirectFB,
 ) -> VkBool32 {
     let enabled = unsafe {
-        seam::enabled(
+        translation::enabled(
             physicalDevice,
             InstanceExtension::VK_EXT_directfb_surface,
             "vkGetPhysicalDeviceDirectFBPresentationSupportEXT",
@@ -358,10 +358,10 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDirectFBPresentationSupportEXT(
     if !enabled {
         return VK_FALSE;
     }
-    let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
+    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
     match driver.vkGetPhysicalDeviceDirectFBPresentationSupportEXT {
         Some(function) => unsafe { function(physicalDevice, queueFamilyIndex, dfb) },
-        None => seam::absent(
+        None => translation::absent(
             driver,
             "vkGetPhysicalDeviceDirectFBPresentationSupportEXT",
             LogBits::ERROR,
@@ -494,10 +494,10 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceExternalTensorPropertiesARM(
     pExternalTensorInfo: *const VkPhysicalDeviceExternalTensorInfoARM,
     pExternalTensorProperties: *mut VkExternalTensorPropertiesARM,
 ) {
-    let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
+    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
     match driver.vkGetPhysicalDeviceExternalTensorPropertiesARM {
         Some(function) => unsafe { function(physicalDevice, pExternalTensorInfo, pExternalTensorProperties) },
-        None => seam::unsupported("GetPhysicalDeviceExternalTensorPropertiesARM"),
+        None => translation::unsupported("GetPhysicalDeviceExternalTensorPropertiesARM"),
     }
 }
 
@@ -506,10 +506,10 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFeatures(
     physicalDevice: VkPhysicalDevice<Chain>,
     pFeatures: *mut VkPhysicalDeviceFeatures,
 ) {
-    let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
+    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
     match driver.vkGetPhysicalDeviceFeatures {
         Some(function) => unsafe { function(physicalDevice, pFeatures) },
-        None => seam::unsupported("GetPhysicalDeviceFeatures"),
+        None => translation::unsupported("GetPhysicalDeviceFeatures"),
     }
 }
 
@@ -527,10 +527,10 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFormatProperties(
     format: VkFormat,
     pFormatProperties: *mut VkFormatProperties,
 ) {
-    let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
+    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
     match driver.vkGetPhysicalDeviceFormatProperties {
         Some(function) => unsafe { function(physicalDevice, format, pFormatProperties) },
-        None => seam::unsupported("GetPhysicalDeviceFormatProperties"),
+        None => translation::unsupported("GetPhysicalDeviceFormatProperties"),
     }
 }
 
@@ -549,10 +549,10 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFragmentShadingRatesKHR(
     pFragmentShadingRateCount: *mut u32,
     pFragmentShadingRates: *mut VkPhysicalDeviceFragmentShadingRateKHR,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
+    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
     match driver.vkGetPhysicalDeviceFragmentShadingRatesKHR {
         Some(function) => unsafe { function(physicalDevice, pFragmentShadingRateCount, pFragmentShadingRates) },
-        None => seam::unsupported("GetPhysicalDeviceFragmentShadingRatesKHR"),
+        None => translation::unsupported("GetPhysicalDeviceFragmentShadingRatesKHR"),
     }
 }
 
@@ -566,7 +566,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceImageFormatProperties(
     flags: VkImageCreateFlags,
     pImageFormatProperties: *mut VkImageFormatProperties,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
+    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
     match driver.vkGetPhysicalDeviceImageFormatProperties {
         Some(function) => unsafe {
             function(
@@ -579,7 +579,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceImageFormatProperties(
                 pImageFormatProperties,
             )
         },
-        None => seam::absent(
+        None => translation::absent(
             driver,
             "vkGetPhysicalDeviceImageFormatProperties",
             LogBits::ERROR,
@@ -608,10 +608,10 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceMemoryProperties(
     physicalDevice: VkPhysicalDevice<Chain>,
     pMemoryProperties: *mut VkPhysicalDeviceMemoryProperties,
 ) {
-    let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
+    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
     match driver.vkGetPhysicalDeviceMemoryProperties {
         Some(function) => unsafe { function(physicalDevice, pMemoryProperties) },
-        None => seam::unsupported("GetPhysicalDeviceMemoryProperties"),
+        None => translation::unsupported("GetPhysicalDeviceMemoryProperties"),
     }
 }
 
@@ -629,10 +629,10 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceMultisamplePropertiesEXT(
     samples: VkSampleCountFlagBits,
     pMultisampleProperties: *mut VkMultisamplePropertiesEXT,
 ) {
-    let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
+    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
     match driver.vkGetPhysicalDeviceMultisamplePropertiesEXT {
         Some(function) => unsafe { function(physicalDevice, samples, pMultisampleProperties) },
-        None => seam::unsupported("GetPhysicalDeviceMultisamplePropertiesEXT"),
+        None => translation::unsupported("GetPhysicalDeviceMultisamplePropertiesEXT"),
     }
 }
 
@@ -643,7 +643,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceOpticalFlowImageFormatsNV(
     pFormatCount: *mut u32,
     pImageFormatProperties: *mut VkOpticalFlowImageFormatPropertiesNV,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
+    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
     match driver.vkGetPhysicalDeviceOpticalFlowImageFormatsNV {
         Some(function) => unsafe {
             function(
@@ -653,7 +653,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceOpticalFlowImageFormatsNV(
                 pImageFormatProperties,
             )
         },
-        None => seam::unsupported("GetPhysicalDeviceOpticalFlowImageFormatsNV"),
+        None => translation::unsupported("GetPhysicalDeviceOpticalFlowImageFormatsNV"),
     }
 }
 
@@ -674,10 +674,10 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceProperties(
     physicalDevice: VkPhysicalDevice<Chain>,
     pProperties: *mut VkPhysicalDeviceProperties,
 ) {
-    let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
+    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
     match driver.vkGetPhysicalDeviceProperties {
         Some(function) => unsafe { function(physicalDevice, pProperties) },
-        None => seam::unsupported("GetPhysicalDeviceProperties"),
+        None => translation::unsupported("GetPhysicalDeviceProperties"),
     }
 }
 
@@ -696,7 +696,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphEngineOpera
     pQueueFamilyDataGraphProperties: *const VkQueueFamilyDataGraphPropertiesARM,
     pProperties: *mut VkBaseOutStructure,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
+    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
     match driver.vkGetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM {
         Some(function) => unsafe {
             function(
@@ -706,7 +706,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphEngineOpera
                 pProperties,
             )
         },
-        None => seam::unsupported("GetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM"),
+        None => translation::unsupported("GetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM"),
     }
 }
 
@@ -719,7 +719,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlow
     pFormatCount: *mut u32,
     pImageFormatProperties: *mut VkDataGraphOpticalFlowImageFormatPropertiesARM,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
+    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
     match driver.vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM {
         Some(function) => unsafe {
             function(
@@ -731,7 +731,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlow
                 pImageFormatProperties,
             )
         },
-        None => seam::unsupported("GetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM"),
+        None => translation::unsupported("GetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM"),
     }
 }
 
@@ -741,7 +741,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphProcessingE
     pQueueFamilyDataGraphProcessingEngineInfo: *const VkPhysicalDeviceQueueFamilyDataGraphProcessingEngineInfoARM,
     pQueueFamilyDataGraphProcessingEngineProperties: *mut VkQueueFamilyDataGraphProcessingEnginePropertiesARM,
 ) {
-    let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
+    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
     match driver.vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM {
         Some(function) => unsafe {
             function(
@@ -750,7 +750,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphProcessingE
                 pQueueFamilyDataGraphProcessingEngineProperties,
             )
         },
-        None => seam::unsupported("GetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM"),
+        None => translation::unsupported("GetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM"),
     }
 }
 
@@ -761,7 +761,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesA
     pQueueFamilyDataGraphPropertyCount: *mut u32,
     pQueueFamilyDataGraphProperties: *mut VkQueueFamilyDataGraphPropertiesARM,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
+    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
     match driver.vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesARM {
         Some(function) => unsafe {
             function(
@@ -771,7 +771,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesA
                 pQueueFamilyDataGraphProperties,
             )
         },
-        None => seam::unsupported("GetPhysicalDeviceQueueFamilyDataGraphPropertiesARM"),
+        None => translation::unsupported("GetPhysicalDeviceQueueFamilyDataGraphPropertiesARM"),
     }
 }
 
@@ -781,10 +781,10 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyPerformanceQueryPass
     pPerformanceQueryCreateInfo: *const VkQueryPoolPerformanceCreateInfoKHR,
     pNumPasses: *mut u32,
 ) {
-    let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
+    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
     match driver.vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR {
         Some(function) => unsafe { function(physicalDevice, pPerformanceQueryCreateInfo, pNumPasses) },
-        None => seam::unsupported("GetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR"),
+        None => translation::unsupported("GetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR"),
     }
 }
 
@@ -794,10 +794,10 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyProperties(
     pQueueFamilyPropertyCount: *mut u32,
     pQueueFamilyProperties: *mut VkQueueFamilyProperties,
 ) {
-    let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
+    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
     match driver.vkGetPhysicalDeviceQueueFamilyProperties {
         Some(function) => unsafe { function(physicalDevice, pQueueFamilyPropertyCount, pQueueFamilyProperties) },
-        None => seam::unsupported("GetPhysicalDeviceQueueFamilyProperties"),
+        None => translation::unsupported("GetPhysicalDeviceQueueFamilyProperties"),
     }
 }
 
@@ -823,7 +823,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceScreenPresentationSupportQNX(
     window: *mut _screen_window,
 ) -> VkBool32 {
     let enabled = unsafe {
-        seam::enabled(
+        translation::enabled(
             physicalDevice,
             InstanceExtension::VK_QNX_screen_surface,
             "vkGetPhysicalDeviceScreenPresentationSupportQNX",
@@ -832,10 +832,10 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceScreenPresentationSupportQNX(
     if !enabled {
         return VK_FALSE;
     }
-    let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
+    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
     match driver.vkGetPhysicalDeviceScreenPresentationSupportQNX {
         Some(function) => unsafe { function(physicalDevice, queueFamilyIndex, window) },
-        None => seam::absent(
+        None => translation::absent(
             driver,
             "vkGetPhysicalDeviceScreenPresentationSupportQNX",
             LogBits::ERROR,
@@ -855,7 +855,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties(
     pPropertyCount: *mut u32,
     pProperties: *mut VkSparseImageFormatProperties,
 ) {
-    let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
+    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
     match driver.vkGetPhysicalDeviceSparseImageFormatProperties {
         Some(function) => unsafe {
             function(
@@ -869,7 +869,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties(
                 pProperties,
             )
         },
-        None => seam::unsupported("GetPhysicalDeviceSparseImageFormatProperties"),
+        None => translation::unsupported("GetPhysicalDeviceSparseImageFormatProperties"),
     }
 }
 
@@ -896,10 +896,10 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSupportedFramebufferMixedSample
     pCombinationCount: *mut u32,
     pCombinations: *mut VkFramebufferMixedSamplesCombinationNV,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
+    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
     match driver.vkGetPhysicalDeviceSupportedFramebufferMixedSamplesCombinationsNV {
         Some(function) => unsafe { function(physicalDevice, pCombinationCount, pCombinations) },
-        None => seam::unsupported("GetPhysicalDeviceSupportedFramebufferMixedSamplesCombinationsNV"),
+        None => translation::unsupported("GetPhysicalDeviceSupportedFramebufferMixedSamplesCombinationsNV"),
     }
 }
 
@@ -1050,7 +1050,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceUbmPresentationSupportSEC(
     device: *mut ubm_device,
 ) -> VkBool32 {
     let enabled = unsafe {
-        seam::enabled(
+        translation::enabled(
             physicalDevice,
             InstanceExtension::VK_SEC_ubm_surface,
             "vkGetPhysicalDeviceUbmPresentationSupportSEC",
@@ -1059,10 +1059,10 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceUbmPresentationSupportSEC(
     if !enabled {
         return VK_FALSE;
     }
-    let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
+    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
     match driver.vkGetPhysicalDeviceUbmPresentationSupportSEC {
         Some(function) => unsafe { function(physicalDevice, queueFamilyIndex, device) },
-        None => seam::absent(
+        None => translation::absent(
             driver,
             "vkGetPhysicalDeviceUbmPresentationSupportSEC",
             LogBits::ERROR,
@@ -1077,10 +1077,10 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceVideoCapabilitiesKHR(
     pVideoProfile: *const VkVideoProfileInfoKHR,
     pCapabilities: *mut VkVideoCapabilitiesKHR,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
+    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
     match driver.vkGetPhysicalDeviceVideoCapabilitiesKHR {
         Some(function) => unsafe { function(physicalDevice, pVideoProfile, pCapabilities) },
-        None => seam::unsupported("GetPhysicalDeviceVideoCapabilitiesKHR"),
+        None => translation::unsupported("GetPhysicalDeviceVideoCapabilitiesKHR"),
     }
 }
 
@@ -1090,10 +1090,10 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceVideoEncodeQualityLevelProperti
     pQualityLevelInfo: *const VkPhysicalDeviceVideoEncodeQualityLevelInfoKHR,
     pQualityLevelProperties: *mut VkVideoEncodeQualityLevelPropertiesKHR,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
+    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
     match driver.vkGetPhysicalDeviceVideoEncodeQualityLevelPropertiesKHR {
         Some(function) => unsafe { function(physicalDevice, pQualityLevelInfo, pQualityLevelProperties) },
-        None => seam::unsupported("GetPhysicalDeviceVideoEncodeQualityLevelPropertiesKHR"),
+        None => translation::unsupported("GetPhysicalDeviceVideoEncodeQualityLevelPropertiesKHR"),
     }
 }
 
@@ -1104,7 +1104,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceVideoFormatPropertiesKHR(
     pVideoFormatPropertyCount: *mut u32,
     pVideoFormatProperties: *mut VkVideoFormatPropertiesKHR,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
+    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
     match driver.vkGetPhysicalDeviceVideoFormatPropertiesKHR {
         Some(function) => unsafe {
             function(
@@ -1114,7 +1114,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceVideoFormatPropertiesKHR(
                 pVideoFormatProperties,
             )
         },
-        None => seam::unsupported("GetPhysicalDeviceVideoFormatPropertiesKHR"),
+        None => translation::unsupported("GetPhysicalDeviceVideoFormatPropertiesKHR"),
     }
 }
 
@@ -1125,7 +1125,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceWaylandPresentationSupportKHR(
     display: *mut wl_display,
 ) -> VkBool32 {
     let enabled = unsafe {
-        seam::enabled(
+        translation::enabled(
             physicalDevice,
             InstanceExtension::VK_KHR_wayland_surface,
             "vkGetPhysicalDeviceWaylandPresentationSupportKHR",
@@ -1134,10 +1134,10 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceWaylandPresentationSupportKHR(
     if !enabled {
         return VK_FALSE;
     }
-    let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
+    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
     match driver.vkGetPhysicalDeviceWaylandPresentationSupportKHR {
         Some(function) => unsafe { function(physicalDevice, queueFamilyIndex, display) },
-        None => seam::absent(
+        None => translation::absent(
             driver,
             "vkGetPhysicalDeviceWaylandPresentationSupportKHR",
             LogBits::ERROR,
@@ -1152,7 +1152,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceWin32PresentationSupportKHR(
     queueFamilyIndex: u32,
 ) -> VkBool32 {
     let enabled = unsafe {
-        seam::enabled(
+        translation::enabled(
             physicalDevice,
             InstanceExtension::VK_KHR_win32_surface,
             "vkGetPhysicalDeviceWin32PresentationSupportKHR",
@@ -1161,10 +1161,10 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceWin32PresentationSupportKHR(
     if !enabled {
         return VK_FALSE;
     }
-    let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
+    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
     match driver.vkGetPhysicalDeviceWin32PresentationSupportKHR {
         Some(function) => unsafe { function(physicalDevice, queueFamilyIndex) },
-        None => seam::absent(
+        None => translation::absent(
             driver,
             "vkGetPhysicalDeviceWin32PresentationSupportKHR",
             LogBits::ERROR,
@@ -1181,7 +1181,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceXcbPresentationSupportKHR(
     visual_id: xcb_visualid_t,
 ) -> VkBool32 {
     let enabled = unsafe {
-        seam::enabled(
+        translation::enabled(
             physicalDevice,
             InstanceExtension::VK_KHR_xcb_surface,
             "vkGetPhysicalDeviceXcbPresentationSupportKHR",
@@ -1190,10 +1190,10 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceXcbPresentationSupportKHR(
     if !enabled {
         return VK_FALSE;
     }
-    let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
+    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
     match driver.vkGetPhysicalDeviceXcbPresentationSupportKHR {
         Some(function) => unsafe { function(physicalDevice, queueFamilyIndex, connection, visual_id) },
-        None => seam::absent(
+        None => translation::absent(
             driver,
             "vkGetPhysicalDeviceXcbPresentationSupportKHR",
             LogBits::ERROR,
@@ -1210,7 +1210,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceXlibPresentationSupportKHR(
     visualID: VisualID,
 ) -> VkBool32 {
     let enabled = unsafe {
-        seam::enabled(
+        translation::enabled(
             physicalDevice,
             InstanceExtension::VK_KHR_xlib_surface,
             "vkGetPhysicalDeviceXlibPresentationSupportKHR",
@@ -1219,10 +1219,10 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceXlibPresentationSupportKHR(
     if !enabled {
         return VK_FALSE;
     }
-    let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
+    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
     match driver.vkGetPhysicalDeviceXlibPresentationSupportKHR {
         Some(function) => unsafe { function(physicalDevice, queueFamilyIndex, dpy, visualID) },
-        None => seam::absent(
+        None => translation::absent(
             driver,
             "vkGetPhysicalDeviceXlibPresentationSupportKHR",
             LogBits::ERROR,
@@ -1247,10 +1247,10 @@ pub unsafe extern "system" fn vkGetWinrtDisplayNV(
     deviceRelativeId: u32,
     pDisplay: *mut VkDisplayKHR,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
+    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
     match driver.vkGetWinrtDisplayNV {
         Some(function) => unsafe { function(physicalDevice, deviceRelativeId, pDisplay) },
-        None => seam::unsupported("GetWinrtDisplayNV"),
+        None => translation::unsupported("GetWinrtDisplayNV"),
     }
 }
 

@@ -7,7 +7,7 @@ use super::super::lookup::row;
 use super::super::types::*;
 use crate::forward::forward;
 use crate::handle::App;
-use crate::seam;
+use crate::translation;
 
 /// [`vkAcquireFullScreenExclusiveModeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAcquireFullScreenExclusiveModeEXT.html)
 #[cfg_attr(target_arch = "x86_64", unsafe(naked))]
@@ -69,15 +69,15 @@ pub unsafe extern "system" fn vkAllocateCommandBuffers(
     pAllocateInfo: *const VkCommandBufferAllocateInfo,
     pCommandBuffers: *mut VkCommandBuffer,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
+    match unsafe { translation::device_table(device) } {
         Some(table) => unsafe {
             let result = (*table.vkAllocateCommandBuffers)(device, pAllocateInfo, pCommandBuffers);
             if result == VkResult::VK_SUCCESS {
-                seam::adopt_all(table, pCommandBuffers, (*pAllocateInfo).commandBufferCount);
+                translation::adopt_all(table, pCommandBuffers, (*pAllocateInfo).commandBufferCount);
             }
             result
         },
-        None => seam::reject(row::vkAllocateCommandBuffers),
+        None => translation::reject(row::vkAllocateCommandBuffers),
     }
 }
 
@@ -651,15 +651,15 @@ pub unsafe extern "system" fn vkCreateExternalComputeQueueNV(
     pAllocator: *const VkAllocationCallbacks,
     pExternalQueue: *mut VkExternalComputeQueueNV,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
+    match unsafe { translation::device_table(device) } {
         Some(table) => unsafe {
             let result = (*table.vkCreateExternalComputeQueueNV)(device, pCreateInfo, pAllocator, pExternalQueue);
             if result == VkResult::VK_SUCCESS {
-                seam::adopt_all(table, pExternalQueue, 1);
+                translation::adopt_all(table, pExternalQueue, 1);
             }
             result
         },
-        None => seam::reject(row::vkCreateExternalComputeQueueNV),
+        None => translation::reject(row::vkCreateExternalComputeQueueNV),
     }
 }
 
@@ -1019,11 +1019,11 @@ pub unsafe extern "system" fn vkCreateSharedSwapchainsKHR(
     pAllocator: *const VkAllocationCallbacks,
     pSwapchains: *mut VkSwapchainKHR,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
+    match unsafe { translation::device_table(device) } {
         Some(table) => unsafe {
             (*table.vkCreateSharedSwapchainsKHR)(device, swapchainCount, pCreateInfos.cast(), pAllocator, pSwapchains)
         },
-        None => seam::reject(row::vkCreateSharedSwapchainsKHR),
+        None => translation::reject(row::vkCreateSharedSwapchainsKHR),
     }
 }
 
@@ -2168,9 +2168,9 @@ pub unsafe extern "system" fn vkGetDeviceGroupSurfacePresentModes2EXT(
     pSurfaceInfo: *const VkPhysicalDeviceSurfaceInfo2KHR<App>,
     pModes: *mut VkDeviceGroupPresentModeFlagsKHR,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
+    match unsafe { translation::device_table(device) } {
         Some(table) => unsafe { (*table.vkGetDeviceGroupSurfacePresentModes2EXT)(device, pSurfaceInfo.cast(), pModes) },
-        None => seam::reject(row::vkGetDeviceGroupSurfacePresentModes2EXT),
+        None => translation::reject(row::vkGetDeviceGroupSurfacePresentModes2EXT),
     }
 }
 
@@ -2310,12 +2310,12 @@ pub unsafe extern "system" fn vkGetDeviceQueue(
     queueIndex: u32,
     pQueue: *mut VkQueue,
 ) {
-    match unsafe { seam::device_table(device) } {
+    match unsafe { translation::device_table(device) } {
         Some(table) => unsafe {
             (*table.vkGetDeviceQueue)(device, queueFamilyIndex, queueIndex, pQueue);
-            seam::adopt_all(table, pQueue, 1);
+            translation::adopt_all(table, pQueue, 1);
         },
-        None => seam::reject(row::vkGetDeviceQueue),
+        None => translation::reject(row::vkGetDeviceQueue),
     }
 }
 
@@ -2326,12 +2326,12 @@ pub unsafe extern "system" fn vkGetDeviceQueue2(
     pQueueInfo: *const VkDeviceQueueInfo2,
     pQueue: *mut VkQueue,
 ) {
-    match unsafe { seam::device_table(device) } {
+    match unsafe { translation::device_table(device) } {
         Some(table) => unsafe {
             (*table.vkGetDeviceQueue2)(device, pQueueInfo, pQueue);
-            seam::adopt_all(table, pQueue, 1);
+            translation::adopt_all(table, pQueue, 1);
         },
-        None => seam::reject(row::vkGetDeviceQueue2),
+        None => translation::reject(row::vkGetDeviceQueue2),
     }
 }
 

@@ -6,7 +6,7 @@
 use super::super::lookup::row;
 use super::super::types::*;
 use crate::handle::App;
-use crate::seam;
+use crate::translation;
 
 /// [`vkCreateAndroidSurfaceKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateAndroidSurfaceKHR.html)
 #[cfg_attr(target_os = "android", unsafe(no_mangle))]
@@ -16,11 +16,11 @@ pub unsafe extern "system" fn vkCreateAndroidSurfaceKHR(
     pAllocator: *const VkAllocationCallbacks,
     pSurface: *mut VkSurfaceKHR<App>,
 ) -> VkResult {
-    match unsafe { seam::instance(instance) } {
+    match unsafe { translation::instance(instance) } {
         Some((table, instance)) => unsafe {
             (*table.vkCreateAndroidSurfaceKHR)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
-        None => seam::reject(row::vkCreateAndroidSurfaceKHR),
+        None => translation::reject(row::vkCreateAndroidSurfaceKHR),
     }
 }
 
@@ -31,11 +31,11 @@ pub unsafe extern "system" fn vkCreateDebugReportCallbackEXT(
     pAllocator: *const VkAllocationCallbacks,
     pCallback: *mut VkDebugReportCallbackEXT<App>,
 ) -> VkResult {
-    match unsafe { seam::instance(instance) } {
+    match unsafe { translation::instance(instance) } {
         Some((table, instance)) => unsafe {
             (*table.vkCreateDebugReportCallbackEXT)(instance, pCreateInfo, pAllocator, pCallback.cast())
         },
-        None => seam::reject(row::vkCreateDebugReportCallbackEXT),
+        None => translation::reject(row::vkCreateDebugReportCallbackEXT),
     }
 }
 
@@ -46,11 +46,11 @@ pub unsafe extern "system" fn vkCreateDebugUtilsMessengerEXT(
     pAllocator: *const VkAllocationCallbacks,
     pMessenger: *mut VkDebugUtilsMessengerEXT<App>,
 ) -> VkResult {
-    match unsafe { seam::instance(instance) } {
+    match unsafe { translation::instance(instance) } {
         Some((table, instance)) => unsafe {
             (*table.vkCreateDebugUtilsMessengerEXT)(instance, pCreateInfo, pAllocator, pMessenger.cast())
         },
-        None => seam::reject(row::vkCreateDebugUtilsMessengerEXT),
+        None => translation::reject(row::vkCreateDebugUtilsMessengerEXT),
     }
 }
 
@@ -61,11 +61,11 @@ pub unsafe extern "system" fn vkCreateDirectFBSurfaceEXT(
     pAllocator: *const VkAllocationCallbacks,
     pSurface: *mut VkSurfaceKHR<App>,
 ) -> VkResult {
-    match unsafe { seam::instance(instance) } {
+    match unsafe { translation::instance(instance) } {
         Some((table, instance)) => unsafe {
             (*table.vkCreateDirectFBSurfaceEXT)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
-        None => seam::reject(row::vkCreateDirectFBSurfaceEXT),
+        None => translation::reject(row::vkCreateDirectFBSurfaceEXT),
     }
 }
 
@@ -77,11 +77,11 @@ pub unsafe extern "system" fn vkCreateDisplayPlaneSurfaceKHR(
     pAllocator: *const VkAllocationCallbacks,
     pSurface: *mut VkSurfaceKHR<App>,
 ) -> VkResult {
-    match unsafe { seam::instance(instance) } {
+    match unsafe { translation::instance(instance) } {
         Some((table, instance)) => unsafe {
             (*table.vkCreateDisplayPlaneSurfaceKHR)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
-        None => seam::reject(row::vkCreateDisplayPlaneSurfaceKHR),
+        None => translation::reject(row::vkCreateDisplayPlaneSurfaceKHR),
     }
 }
 
@@ -93,11 +93,11 @@ pub unsafe extern "system" fn vkCreateHeadlessSurfaceEXT(
     pAllocator: *const VkAllocationCallbacks,
     pSurface: *mut VkSurfaceKHR<App>,
 ) -> VkResult {
-    match unsafe { seam::instance(instance) } {
+    match unsafe { translation::instance(instance) } {
         Some((table, instance)) => unsafe {
             (*table.vkCreateHeadlessSurfaceEXT)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
-        None => seam::reject(row::vkCreateHeadlessSurfaceEXT),
+        None => translation::reject(row::vkCreateHeadlessSurfaceEXT),
     }
 }
 
@@ -109,11 +109,11 @@ pub unsafe extern "system" fn vkCreateIOSSurfaceMVK(
     pAllocator: *const VkAllocationCallbacks,
     pSurface: *mut VkSurfaceKHR<App>,
 ) -> VkResult {
-    match unsafe { seam::instance(instance) } {
+    match unsafe { translation::instance(instance) } {
         Some((table, instance)) => unsafe {
             (*table.vkCreateIOSSurfaceMVK)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
-        None => seam::reject(row::vkCreateIOSSurfaceMVK),
+        None => translation::reject(row::vkCreateIOSSurfaceMVK),
     }
 }
 
@@ -125,11 +125,11 @@ pub unsafe extern "system" fn vkCreateImagePipeSurfaceFUCHSIA(
     pAllocator: *const VkAllocationCallbacks,
     pSurface: *mut VkSurfaceKHR<App>,
 ) -> VkResult {
-    match unsafe { seam::instance(instance) } {
+    match unsafe { translation::instance(instance) } {
         Some((table, instance)) => unsafe {
             (*table.vkCreateImagePipeSurfaceFUCHSIA)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
-        None => seam::reject(row::vkCreateImagePipeSurfaceFUCHSIA),
+        None => translation::reject(row::vkCreateImagePipeSurfaceFUCHSIA),
     }
 }
 
@@ -141,11 +141,11 @@ pub unsafe extern "system" fn vkCreateMacOSSurfaceMVK(
     pAllocator: *const VkAllocationCallbacks,
     pSurface: *mut VkSurfaceKHR<App>,
 ) -> VkResult {
-    match unsafe { seam::instance(instance) } {
+    match unsafe { translation::instance(instance) } {
         Some((table, instance)) => unsafe {
             (*table.vkCreateMacOSSurfaceMVK)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
-        None => seam::reject(row::vkCreateMacOSSurfaceMVK),
+        None => translation::reject(row::vkCreateMacOSSurfaceMVK),
     }
 }
 
@@ -157,11 +157,11 @@ pub unsafe extern "system" fn vkCreateMetalSurfaceEXT(
     pAllocator: *const VkAllocationCallbacks,
     pSurface: *mut VkSurfaceKHR<App>,
 ) -> VkResult {
-    match unsafe { seam::instance(instance) } {
+    match unsafe { translation::instance(instance) } {
         Some((table, instance)) => unsafe {
             (*table.vkCreateMetalSurfaceEXT)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
-        None => seam::reject(row::vkCreateMetalSurfaceEXT),
+        None => translation::reject(row::vkCreateMetalSurfaceEXT),
     }
 }
 
@@ -173,11 +173,11 @@ pub unsafe extern "system" fn vkCreateScreenSurfaceQNX(
     pAllocator: *const VkAllocationCallbacks,
     pSurface: *mut VkSurfaceKHR<App>,
 ) -> VkResult {
-    match unsafe { seam::instance(instance) } {
+    match unsafe { translation::instance(instance) } {
         Some((table, instance)) => unsafe {
             (*table.vkCreateScreenSurfaceQNX)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
-        None => seam::reject(row::vkCreateScreenSurfaceQNX),
+        None => translation::reject(row::vkCreateScreenSurfaceQNX),
     }
 }
 
@@ -188,11 +188,11 @@ pub unsafe extern "system" fn vkCreateStreamDescriptorSurfaceGGP(
     pAllocator: *const VkAllocationCallbacks,
     pSurface: *mut VkSurfaceKHR<App>,
 ) -> VkResult {
-    match unsafe { seam::instance(instance) } {
+    match unsafe { translation::instance(instance) } {
         Some((table, instance)) => unsafe {
             (*table.vkCreateStreamDescriptorSurfaceGGP)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
-        None => seam::reject(row::vkCreateStreamDescriptorSurfaceGGP),
+        None => translation::reject(row::vkCreateStreamDescriptorSurfaceGGP),
     }
 }
 
@@ -203,11 +203,11 @@ pub unsafe extern "system" fn vkCreateSurfaceOHOS(
     pAllocator: *const VkAllocationCallbacks,
     pSurface: *mut VkSurfaceKHR<App>,
 ) -> VkResult {
-    match unsafe { seam::instance(instance) } {
+    match unsafe { translation::instance(instance) } {
         Some((table, instance)) => unsafe {
             (*table.vkCreateSurfaceOHOS)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
-        None => seam::reject(row::vkCreateSurfaceOHOS),
+        None => translation::reject(row::vkCreateSurfaceOHOS),
     }
 }
 
@@ -218,11 +218,11 @@ pub unsafe extern "system" fn vkCreateUbmSurfaceSEC(
     pAllocator: *const VkAllocationCallbacks,
     pSurface: *mut VkSurfaceKHR<App>,
 ) -> VkResult {
-    match unsafe { seam::instance(instance) } {
+    match unsafe { translation::instance(instance) } {
         Some((table, instance)) => unsafe {
             (*table.vkCreateUbmSurfaceSEC)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
-        None => seam::reject(row::vkCreateUbmSurfaceSEC),
+        None => translation::reject(row::vkCreateUbmSurfaceSEC),
     }
 }
 
@@ -233,11 +233,11 @@ pub unsafe extern "system" fn vkCreateViSurfaceNN(
     pAllocator: *const VkAllocationCallbacks,
     pSurface: *mut VkSurfaceKHR<App>,
 ) -> VkResult {
-    match unsafe { seam::instance(instance) } {
+    match unsafe { translation::instance(instance) } {
         Some((table, instance)) => unsafe {
             (*table.vkCreateViSurfaceNN)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
-        None => seam::reject(row::vkCreateViSurfaceNN),
+        None => translation::reject(row::vkCreateViSurfaceNN),
     }
 }
 
@@ -249,11 +249,11 @@ pub unsafe extern "system" fn vkCreateWaylandSurfaceKHR(
     pAllocator: *const VkAllocationCallbacks,
     pSurface: *mut VkSurfaceKHR<App>,
 ) -> VkResult {
-    match unsafe { seam::instance(instance) } {
+    match unsafe { translation::instance(instance) } {
         Some((table, instance)) => unsafe {
             (*table.vkCreateWaylandSurfaceKHR)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
-        None => seam::reject(row::vkCreateWaylandSurfaceKHR),
+        None => translation::reject(row::vkCreateWaylandSurfaceKHR),
     }
 }
 
@@ -265,11 +265,11 @@ pub unsafe extern "system" fn vkCreateWin32SurfaceKHR(
     pAllocator: *const VkAllocationCallbacks,
     pSurface: *mut VkSurfaceKHR<App>,
 ) -> VkResult {
-    match unsafe { seam::instance(instance) } {
+    match unsafe { translation::instance(instance) } {
         Some((table, instance)) => unsafe {
             (*table.vkCreateWin32SurfaceKHR)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
-        None => seam::reject(row::vkCreateWin32SurfaceKHR),
+        None => translation::reject(row::vkCreateWin32SurfaceKHR),
     }
 }
 
@@ -281,11 +281,11 @@ pub unsafe extern "system" fn vkCreateXcbSurfaceKHR(
     pAllocator: *const VkAllocationCallbacks,
     pSurface: *mut VkSurfaceKHR<App>,
 ) -> VkResult {
-    match unsafe { seam::instance(instance) } {
+    match unsafe { translation::instance(instance) } {
         Some((table, instance)) => unsafe {
             (*table.vkCreateXcbSurfaceKHR)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
-        None => seam::reject(row::vkCreateXcbSurfaceKHR),
+        None => translation::reject(row::vkCreateXcbSurfaceKHR),
     }
 }
 
@@ -297,11 +297,11 @@ pub unsafe extern "system" fn vkCreateXlibSurfaceKHR(
     pAllocator: *const VkAllocationCallbacks,
     pSurface: *mut VkSurfaceKHR<App>,
 ) -> VkResult {
-    match unsafe { seam::instance(instance) } {
+    match unsafe { translation::instance(instance) } {
         Some((table, instance)) => unsafe {
             (*table.vkCreateXlibSurfaceKHR)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
-        None => seam::reject(row::vkCreateXlibSurfaceKHR),
+        None => translation::reject(row::vkCreateXlibSurfaceKHR),
     }
 }
 
@@ -316,7 +316,7 @@ pub unsafe extern "system" fn vkDebugReportMessageEXT(
     pLayerPrefix: *const c_char,
     pMessage: *const c_char,
 ) {
-    match unsafe { seam::instance(instance) } {
+    match unsafe { translation::instance(instance) } {
         Some((table, instance)) => unsafe {
             (*table.vkDebugReportMessageEXT)(
                 instance,
@@ -329,7 +329,7 @@ pub unsafe extern "system" fn vkDebugReportMessageEXT(
                 pMessage,
             )
         },
-        None => seam::reject(row::vkDebugReportMessageEXT),
+        None => translation::reject(row::vkDebugReportMessageEXT),
     }
 }
 
@@ -339,9 +339,9 @@ pub unsafe extern "system" fn vkDestroyDebugReportCallbackEXT(
     callback: VkDebugReportCallbackEXT<App>,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::instance(instance) } {
+    match unsafe { translation::instance(instance) } {
         Some((table, instance)) => unsafe { (*table.vkDestroyDebugReportCallbackEXT)(instance, callback, pAllocator) },
-        None => seam::reject(row::vkDestroyDebugReportCallbackEXT),
+        None => translation::reject(row::vkDestroyDebugReportCallbackEXT),
     }
 }
 
@@ -351,9 +351,9 @@ pub unsafe extern "system" fn vkDestroyDebugUtilsMessengerEXT(
     messenger: VkDebugUtilsMessengerEXT<App>,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::instance(instance) } {
+    match unsafe { translation::instance(instance) } {
         Some((table, instance)) => unsafe { (*table.vkDestroyDebugUtilsMessengerEXT)(instance, messenger, pAllocator) },
-        None => seam::reject(row::vkDestroyDebugUtilsMessengerEXT),
+        None => translation::reject(row::vkDestroyDebugUtilsMessengerEXT),
     }
 }
 
@@ -370,9 +370,9 @@ pub unsafe extern "system" fn vkDestroySurfaceKHR(
     surface: VkSurfaceKHR<App>,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { seam::instance(instance) } {
+    match unsafe { translation::instance(instance) } {
         Some((table, instance)) => unsafe { (*table.vkDestroySurfaceKHR)(instance, surface, pAllocator) },
-        None => seam::reject(row::vkDestroySurfaceKHR),
+        None => translation::reject(row::vkDestroySurfaceKHR),
     }
 }
 
@@ -418,10 +418,10 @@ pub unsafe extern "system" fn vkSubmitDebugUtilsMessageEXT(
     messageTypes: VkDebugUtilsMessageTypeFlagsEXT,
     pCallbackData: *const VkDebugUtilsMessengerCallbackDataEXT,
 ) {
-    match unsafe { seam::instance(instance) } {
+    match unsafe { translation::instance(instance) } {
         Some((table, instance)) => unsafe {
             (*table.vkSubmitDebugUtilsMessageEXT)(instance, messageSeverity, messageTypes, pCallbackData)
         },
-        None => seam::reject(row::vkSubmitDebugUtilsMessageEXT),
+        None => translation::reject(row::vkSubmitDebugUtilsMessageEXT),
     }
 }

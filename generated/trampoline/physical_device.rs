@@ -7,7 +7,7 @@ use super::super::lookup::row;
 use super::super::types::*;
 use crate::forward::forward_of_physical_device;
 use crate::handle::App;
-use crate::seam;
+use crate::translation;
 
 /// [`vkAcquireDrmDisplayEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAcquireDrmDisplayEXT.html)
 #[cfg_attr(target_arch = "x86_64", unsafe(naked))]
@@ -762,7 +762,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceCapabilities2KHR(
     pSurfaceInfo: *const VkPhysicalDeviceSurfaceInfo2KHR<App>,
     pSurfaceCapabilities: *mut VkSurfaceCapabilities2KHR,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
+    match unsafe { translation::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
             (*table.vkGetPhysicalDeviceSurfaceCapabilities2KHR)(
                 physicalDevice,
@@ -770,7 +770,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceCapabilities2KHR(
                 pSurfaceCapabilities,
             )
         },
-        None => seam::reject(row::vkGetPhysicalDeviceSurfaceCapabilities2KHR),
+        None => translation::reject(row::vkGetPhysicalDeviceSurfaceCapabilities2KHR),
     }
 }
 
@@ -795,7 +795,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceFormats2KHR(
     pSurfaceFormatCount: *mut u32,
     pSurfaceFormats: *mut VkSurfaceFormat2KHR,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
+    match unsafe { translation::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
             (*table.vkGetPhysicalDeviceSurfaceFormats2KHR)(
                 physicalDevice,
@@ -804,7 +804,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceFormats2KHR(
                 pSurfaceFormats,
             )
         },
-        None => seam::reject(row::vkGetPhysicalDeviceSurfaceFormats2KHR),
+        None => translation::reject(row::vkGetPhysicalDeviceSurfaceFormats2KHR),
     }
 }
 
@@ -829,7 +829,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfacePresentModes2EXT(
     pPresentModeCount: *mut u32,
     pPresentModes: *mut VkPresentModeKHR,
 ) -> VkResult {
-    match unsafe { seam::physical_device(physicalDevice) } {
+    match unsafe { translation::physical_device(physicalDevice) } {
         Some((table, physicalDevice)) => unsafe {
             (*table.vkGetPhysicalDeviceSurfacePresentModes2EXT)(
                 physicalDevice,
@@ -838,7 +838,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfacePresentModes2EXT(
                 pPresentModes,
             )
         },
-        None => seam::reject(row::vkGetPhysicalDeviceSurfacePresentModes2EXT),
+        None => translation::reject(row::vkGetPhysicalDeviceSurfacePresentModes2EXT),
     }
 }
 

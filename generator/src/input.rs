@@ -55,7 +55,7 @@ pub fn xml(vk: &Path, overlays: &[PathBuf], video: &Path) -> Result<Registry, Er
     registry.map_err(|errors| refused(&errors))
 }
 
-/// The registry in `vk.xml`, and the constructs that nobody has judged yet.
+/// The registry in `vk.xml`, and the constructs that no rule judges yet.
 pub fn xml_tolerant(vk: &Path, video: Option<&Path>) -> Result<(Registry, Vec<Diagnostic>), Error> {
     let vk = XmlFile::read(vk)?;
     let video = video.map(XmlFile::read).transpose()?;

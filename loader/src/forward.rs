@@ -6,14 +6,14 @@
 #[cfg(not(target_arch = "x86_64"))]
 macro_rules! forward {
     ($name:ident($handle:ident $(, $argument:ident)*)) => {
-        match unsafe { crate::seam::device_table($handle) } {
+        match unsafe { crate::translation::device_table($handle) } {
             Some(table) => unsafe { (*table.$name)($handle $(, $argument)*) },
-            None => crate::seam::reject(crate::generated::lookup::row::$name),
+            None => crate::translation::reject(crate::generated::lookup::row::$name),
         }
     };
 }
 
-// The steps are those of `seam::device_table`. Nothing but rax and r11 changes before the jump.
+// The steps are those of `translation::device_table`. Nothing but rax and r11 changes before the jump.
 #[cfg(target_arch = "x86_64")]
 macro_rules! forward {
     ($name:ident $arguments:tt) => {
@@ -37,11 +37,11 @@ macro_rules! forward {
             "jmp {reject}",
             $crate::forward::frame_ends!(),
             devices = sym crate::state::DEVICES,
-            newest = const crate::seam::offsets::NEWEST,
+            newest = const crate::translation::offsets::NEWEST,
             slot = const core::mem::offset_of!(crate::generated::dispatch::DeviceTable, $name),
-            magic = const crate::seam::DEVICE_MAGIC,
+            magic = const crate::translation::DEVICE_MAGIC,
             row = const crate::generated::lookup::row::$name,
-            reject = sym crate::seam::rejected_handle,
+            reject = sym crate::translation::rejected_handle,
         )
     };
 }
@@ -51,15 +51,15 @@ macro_rules! forward {
 #[cfg(not(target_arch = "x86_64"))]
 macro_rules! forward_of_physical_device {
     ($name:ident($handle:ident $(, $argument:ident)*)) => {
-        match unsafe { crate::seam::physical_device($handle) } {
+        match unsafe { crate::translation::physical_device($handle) } {
             Some((table, handle)) => unsafe { (*table.$name)(handle $(, $argument)*) },
-            None => crate::seam::reject(crate::generated::lookup::row::$name),
+            None => crate::translation::reject(crate::generated::lookup::row::$name),
         }
     };
 }
 
-// The steps are those of `seam::physical_device`. All that runs lies within one line of the cache, which a compiler cannot be
-// told of a single function.
+// The steps are those of `translation::physical_device`. All that runs lies within one line of the cache, which a compiler
+// cannot be told of a single function.
 #[cfg(target_arch = "x86_64")]
 macro_rules! forward_of_physical_device {
     ($name:ident $arguments:tt) => {
@@ -78,12 +78,12 @@ macro_rules! forward_of_physical_device {
             "jmp {reject}",
             $crate::forward::frame_ends!(),
             ".p2align 6, 0xCC",
-            magic = const crate::seam::PHYSICAL_DEVICE_MAGIC,
-            place = const crate::seam::offsets::PHYSICAL_DEVICE_MAGIC,
-            chain = const crate::seam::offsets::PHYSICAL_DEVICE_CHAIN,
+            magic = const crate::translation::PHYSICAL_DEVICE_MAGIC,
+            place = const crate::translation::offsets::PHYSICAL_DEVICE_MAGIC,
+            chain = const crate::translation::offsets::PHYSICAL_DEVICE_CHAIN,
             slot = const core::mem::offset_of!(crate::generated::dispatch::InstanceTable, $name),
             row = const crate::generated::lookup::row::$name,
-            reject = sym crate::seam::rejected_handle,
+            reject = sym crate::translation::rejected_handle,
         )
     };
 }

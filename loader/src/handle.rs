@@ -2,7 +2,7 @@
 //!
 //! The loader replaces five kinds of object by its own. The same C type then names a different object above the loader,
 //! between loader and layers, and inside a driver; mixing them up is the classic loader bug. [`Level`] gives each place
-//! its own types, and only [`crate::seam`] converts between them.
+//! its own types, and only [`crate::translation`] converts between them.
 
 use core::ffi::c_void;
 use core::marker::PhantomData;

@@ -160,7 +160,7 @@ fn file_of(function: *const ()) -> Option<Text> {
 }
 
 /// The path of a library as messages give it: its canonical form. Finding that out costs a system call for each part of
-/// the path, so it waits until somebody reads the message.
+/// the path, so it waits until a log sink takes the message.
 #[derive(Clone, Copy)]
 pub struct RealPath<'a>(pub &'a [u8]);
 

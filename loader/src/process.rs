@@ -70,8 +70,8 @@ extern "C" fn on_load() {
 extern "C" fn on_unload() {
     PreloadedDrivers::release();
     drop(state::SETTINGS.lock().take());
-    state::found(Extent::All).forget();
-    state::found(Extent::Implicit).forget();
+    state::configuration(Extent::All).forget();
+    state::configuration(Extent::Implicit).forget();
     state::DRIVER_LIST.forget();
 }
 

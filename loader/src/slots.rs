@@ -59,7 +59,7 @@ fn lengthen<S, E: Copy>(
 /// The loader's objects of one kind, by slot index. Objects are not owned by the table.
 pub struct SlotTable<T>(HostVec<Option<NonNull<T>>>);
 
-// SAFETY: the table only hands the addresses out; whoever follows them answers for the object.
+// SAFETY: the table only hands the addresses out; the caller that follows them answers for the object.
 unsafe impl<T: Sync> Send for SlotTable<T> {}
 
 impl<T> SlotTable<T> {

@@ -6,16 +6,16 @@
 //! after all of them, and lies within the waiting itself.
 
 use crate::alloc::Calls;
-use crate::alloc::reserve::Reserve;
+use crate::alloc::shortage::EmergencyPool;
 use crate::device::Device;
 use crate::discovery::layers::Extent;
 use crate::driver::{DriverList, PreloadedDrivers};
 use crate::gate::ReentrantGate;
-use crate::instance::{Found, Instance};
+use crate::instance::{Configuration, Instance};
 use crate::os::{Mutex, Waiting};
-use crate::recall::{Kept, Slot};
+use crate::scan_cache::{Cached, ScanCache};
 use crate::settings::Settings;
-use crate::walks::WalkEnds;
+use crate::use_count::UseEnds;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 use rust_alloc::sync::Arc;
@@ -30,7 +30,7 @@ pub static SETTINGS_LOG_MASK: AtomicU32 = AtomicU32::new(0);
 pub static KEEP_LIBRARIES: AtomicBool = AtomicBool::new(false);
 
 /// What a call that ran out of memory ends with.
-pub static RESERVE: Reserve = Reserve::new();
+pub static EMERGENCY_POOL: EmergencyPool = EmergencyPool::new();
 
 /// The calls that report a shortage of memory.
 pub static CALLS: Calls = Calls::new();
@@ -49,8 +49,8 @@ pub static GATE: ReentrantGate = ReentrantGate::new();
 /// Where threads wait for locks.
 pub static WAITING: Waiting = Waiting::new();
 
-/// Where the destruction of a device waits for walks over the devices.
-pub static WALKS: WalkEnds = WalkEnds::new();
+/// Where the destruction of a device waits for threads that look at it.
+pub static USE_ENDS: UseEnds = UseEnds::new();
 
 /// Driver libraries kept open between a global query and the next `vkDestroyInstance` (DRV-233).
 pub static PRELOADED: Mutex<Option<PreloadedDrivers>> = Mutex::new(None);
@@ -59,19 +59,19 @@ pub static PRELOADED: Mutex<Option<PreloadedDrivers>> = Mutex::new(None);
 pub static SETTINGS: Mutex<Option<Arc<Settings>>> = Mutex::new(None);
 
 /// What the last query for all layers found.
-static FOUND_ALL: Slot<Kept<Found>> = Slot::new();
+static CONFIGURATION_ALL: ScanCache<Cached<Configuration>> = ScanCache::new();
 
 /// What the last query that needs implicit layers only found.
-static FOUND_IMPLICIT: Slot<Kept<Found>> = Slot::new();
+static CONFIGURATION_IMPLICIT: ScanCache<Cached<Configuration>> = ScanCache::new();
 
 /// The driver manifests that the last query found.
-pub static DRIVER_LIST: Slot<DriverList> = Slot::new();
+pub static DRIVER_LIST: ScanCache<DriverList> = ScanCache::new();
 
 /// Where queries for layers of this extent keep what they found.
-pub fn found(extent: Extent) -> &'static Slot<Kept<Found>> {
+pub fn configuration(extent: Extent) -> &'static ScanCache<Cached<Configuration>> {
     match extent {
-        Extent::All => &FOUND_ALL,
-        Extent::Implicit => &FOUND_IMPLICIT,
+        Extent::All => &CONFIGURATION_ALL,
+        Extent::Implicit => &CONFIGURATION_IMPLICIT,
     }
 }
 
@@ -120,7 +120,7 @@ impl<T: Linked> List<T> {
     /// Adds a member.
     ///
     /// # Safety
-    /// `member` is in no list yet. It stays valid until [`List::remove`], and then for as long as anybody uses a reference
+    /// `member` is in no list yet. It stays valid until [`List::remove`], and then for as long as any thread uses a reference
     /// that [`List::find`] or [`List::at`] gave: what removes an object must not run beside a command that uses it, which is
     /// what Vulkan's external synchronisation demands of the application.
     pub unsafe fn insert(&self, member: NonNull<T>) {

@@ -105,7 +105,7 @@ codes! {
 }
 
 impl Code {
-    /// Whether the input holds a construct that nobody has judged yet; `diff` reports those and goes on (GEN-80).
+    /// Whether the input holds a construct that no rule judges yet; `diff` reports those and goes on (GEN-80).
     pub const fn is_unknown_construct(self) -> bool {
         matches!(
             self,

@@ -4,7 +4,7 @@
 //! the types that reach a command's parameters. It states facts and takes no decision about Rust output; that is the
 //! generator's business.
 //!
-//! [`load()`] reads the XML strictly: a construct that nobody has judged yet is an error with its place. The
+//! [`load()`] reads the XML strictly: a construct that no rule judges yet is an error with its place. The
 //! [`snapshot`] is the model in a committed, line-oriented text form.
 #![forbid(unsafe_code)]
 

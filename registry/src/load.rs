@@ -7,7 +7,7 @@ use crate::{overlay, parse, resolve};
 
 /// Reads `vk.xml`, and `video.xml` to check that it holds no entry point.
 ///
-/// Errors are all mistakes found, at most 100 a file, in file order. A construct that nobody has judged yet is one of
+/// Errors are all mistakes found, at most 100 a file, in file order. A construct that no rule judges yet is one of
 /// them (GEN-80).
 pub fn load(vk: Source<'_>, video: Source<'_>) -> Result<Registry, Vec<Diagnostic>> {
     let (registry, mut found) = read_vulkan(vk.body(), vk.name, Origins::one(vk), Unknown::Each);
@@ -55,7 +55,7 @@ pub fn load_with_overlays(
     }
 }
 
-/// Which constructs that nobody has judged yet are reported.
+/// Which constructs that no rule judges yet are reported.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Unknown {
     Each,

@@ -37,7 +37,7 @@ use vk_registry::model::Registry;
 pub struct Side {
     /// Its facts.
     pub registry: Registry,
-    /// Constructs in it that nobody has judged yet (GEN-80).
+    /// Constructs in it that no rule judges yet (GEN-80).
     pub unknown: Vec<Diagnostic>,
 }
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 pub enum Severity {
     /// Nothing follows from it: a spelling, a condition, a note.
     Informational,
-    /// What is emitted changes, or someone should look.
+    /// What is emitted changes, or a maintainer should look.
     Concerns,
     /// The policy has no answer yet.
     Undecided,

@@ -51,9 +51,9 @@ fn uses(commands: &[&CommandPlan<'_>]) -> TokenStream {
             use crate::journal::LogBits;
         )
     });
-    let seam = any(|command| command.end == End::Generated).then(|| {
+    let translation = any(|command| command.end == End::Generated).then(|| {
         quote!(
-            use crate::seam;
+            use crate::translation;
         )
     });
     quote! {
@@ -61,7 +61,7 @@ fn uses(commands: &[&CommandPlan<'_>]) -> TokenStream {
         use super::super::types::*;
         #chain
         #bits
-        #seam
+        #translation
     }
 }
 
@@ -93,16 +93,16 @@ fn generated(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {
     let handle = &arguments[..1];
     let required = command.absent.map(|absent| required(command, absent));
     let missing = match command.absent {
-        None => quote!(seam::unsupported(#short)),
+        None => quote!(translation::unsupported(#short)),
         Some(absent) => {
             let (bits, value) = (severity(absent.severity), value(&absent.value));
             let full = &command.command.name;
-            quote!(seam::absent(driver, #full, #bits, #value))
+            quote!(translation::absent(driver, #full, #bits, #value))
         }
     };
     quote! {
         #required
-        let (driver, #(#handle)*) = unsafe { seam::driver_of(#(#handle)*) };
+        let (driver, #(#handle)*) = unsafe { translation::driver_of(#(#handle)*) };
         match driver.#name {
             Some(function) => unsafe { function(#(#arguments),*) },
             None => #missing,
@@ -118,7 +118,7 @@ fn required(command: &CommandPlan<'_>, absent: &Absent) -> TokenStream {
     let (extension, name, value) = (ident(extension), &command.command.name, value(&absent.value));
     let handle = command.command.params.first().map(|param| ident(&param.name));
     quote! {
-        let enabled = unsafe { seam::enabled(#handle, InstanceExtension::#extension, #name) };
+        let enabled = unsafe { translation::enabled(#handle, InstanceExtension::#extension, #name) };
         if !enabled { return #value; }
     }
 }

@@ -79,7 +79,7 @@ fn uses(plan: &Plan<'_>, commands: &[&CommandPlan<'_>]) -> TokenStream {
         .any(|command| command.entry != Entry::Handwritten && !is_forwarded(plan, command));
     let checked = is_checked.then(|| {
         quote! {
-            use crate::seam;
+            use crate::translation;
         }
     });
     let row = is_checked.then(|| {
@@ -152,15 +152,15 @@ fn handwritten(command: &CommandPlan<'_>) -> TokenStream {
 fn check(command: &CommandPlan<'_>, found: TokenStream) -> TokenStream {
     let name = ident(&command.command.name);
     let handle = ident(first_parameter(command));
-    let (seam, pattern) = match command.command.level {
+    let (translation, pattern) = match command.command.level {
         Level::Instance => (quote!(instance), quote!((table, #handle))),
         Level::PhysicalDevice => (quote!(physical_device), quote!((table, #handle))),
         Level::Global | Level::Device => (quote!(device_table), quote!(table)),
     };
     quote! {
-        match unsafe { seam::#seam(#handle) } {
+        match unsafe { translation::#translation(#handle) } {
             Some(#pattern) => unsafe { #found },
-            None => seam::reject(row::#name),
+            None => translation::reject(row::#name),
         }
     }
 }
@@ -207,7 +207,7 @@ fn output_handles(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {
     let pointer = ident(&output.name);
     // Without a length it is one object.
     let count = output.len.as_deref().map_or(quote!(1), count);
-    let adopt = quote!(seam::adopt_all(table, #pointer, #count););
+    let adopt = quote!(translation::adopt_all(table, #pointer, #count););
     if command.command.return_type == "VkResult" {
         check(
             command,

@@ -17,7 +17,7 @@ pub enum Gate<'a> {
     Instance(Vec<&'a str>),
 }
 
-/// When the bottom of the device chain gives out the loader's terminator (APP-45).
+/// When the end of the device chain gives out the loader's terminator (APP-45).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeviceGate<'a> {
     /// Always.

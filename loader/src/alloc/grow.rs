@@ -1,10 +1,10 @@
 //! Arrays of the language that grow only where the system has memory.
 //!
-//! Their own ways to grow end in the global allocator, and so in the [`reserve`], which must be left to what
+//! Their own ways to grow end in the global allocator, and so in the [`shortage`], which must be left to what
 //! cannot report that memory ran out. These report it: to the caller, or, where a function has no way to, through the
-//! next [`check`](super::reserve::check), and what they make meanwhile is harmless to go on with.
+//! next [`check`](super::shortage::check), and what they make meanwhile is harmless to go on with.
 
-use super::{OutOfMemory, reserve};
+use super::{OutOfMemory, shortage};
 use core::alloc::Layout;
 use core::mem::{ManuallyDrop, take};
 use rust_alloc::ffi::CString;
@@ -66,7 +66,7 @@ impl<T> Grow<T> for Vec<T> {
     fn push_or_note(&mut self, element: T) -> bool {
         let added = self.try_push(element).is_ok();
         if !added {
-            reserve::note_shortage();
+            shortage::note();
         }
         added
     }
@@ -80,7 +80,7 @@ fn set_capacity<T>(array: &mut Vec<T>, capacity: usize) -> Result<(), OutOfMemor
     let layout = Layout::array::<T>(held).map_err(|_| OutOfMemory)?;
     // SAFETY: the block of an array of this capacity, which is larger than zero after elements without a size are out;
     // the wanted size is larger.
-    let grown = unsafe { reserve::grow(block.cast(), layout, wanted.size()) };
+    let grown = unsafe { shortage::grow(block.cast(), layout, wanted.size()) };
     let (block, capacity, result) = match grown.is_null() {
         true => (block, held, Err(OutOfMemory)),
         false => (grown.cast(), capacity, Ok(())),
@@ -105,7 +105,7 @@ pub fn copy(bytes: &[u8]) -> Result<Vec<u8>, OutOfMemory> {
 /// A copy of bytes. Where there is no memory it is empty, and the call ends as out of memory.
 pub fn copy_or_note(bytes: &[u8]) -> Vec<u8> {
     copy(bytes).unwrap_or_else(|OutOfMemory| {
-        reserve::note_shortage();
+        shortage::note();
         Vec::new()
     })
 }

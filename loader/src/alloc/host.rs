@@ -76,7 +76,7 @@ impl HostAllocator {
         }
     }
 
-    /// Whether this is the process allocator, which calls nobody.
+    /// Whether this is the process allocator, which calls no code of the application.
     pub const fn is_system(&self) -> bool {
         self.callbacks.is_none()
     }
@@ -93,7 +93,7 @@ fn aligned(layout: Layout) -> usize {
 
 // SAFETY: blocks come from the application's allocation function or from the C library's heap and stay valid until
 // `deallocate`; copies of the value hold the same callbacks, so any copy may free what another allocated. All that is asked
-// for here reports a shortage, so none of it comes from the reserve.
+// for here reports a shortage, so none of it comes from the emergency pool.
 unsafe impl Allocator for HostAllocator {
     fn allocate(&self, layout: Layout) -> Result<NonNull<[u8]>, AllocError> {
         if layout.size() == 0 {

@@ -3,7 +3,7 @@
 use super::{Grow, OutOfMemory};
 use rust_alloc::vec::Vec;
 
-/// A table of numbers, each of a thing in some list of the caller. It keeps no names: whoever asks compares them.
+/// A table of numbers, each of a thing in some list of the caller. It keeps no names: the caller compares them.
 ///
 /// Of things with the same name the one that was added first is met first.
 #[derive(Debug, Default)]

@@ -3,27 +3,27 @@
 //! The application may bring its own allocation callbacks (APP-170 to APP-179b). They travel as a value, [`HostAllocator`],
 //! inside every collection that lives as long as one of its objects. The collections here only offer operations that
 //! report failure: nothing in this module can abort the process for want of memory. What a call needs for itself only
-//! comes from the process allocator: [`Grow`] is how that is asked for what grows, and [`reserve`] keeps a shortage there from
+//! comes from the process allocator: [`Grow`] is how that is asked for what grows, and [`shortage`] keeps a shortage there from
 //! ending the process.
 
 mod calls;
 mod grow;
 mod host;
 mod index;
-mod latest;
 mod list;
-pub mod reserve;
+pub mod shortage;
 mod table;
 mod vec;
+mod versioned_cell;
 
 pub use calls::Calls;
 pub use grow::{Grow, copy, copy_or_note, copy_terminated};
 pub use host::HostAllocator;
 pub use index::{Index, Key};
-pub use latest::Latest;
 pub use list::{HostList, Made};
 pub use table::{HostTable, Keyed, hash_of_address};
 pub use vec::{HostBox, HostText, HostVec};
+pub use versioned_cell::VersionedCell;
 
 use crate::generated::types::VkResult;
 

@@ -7,23 +7,23 @@ use crate::generated::types::{
     VkDebugUtilsObjectTagInfoEXT, VkDevice, VkResult,
 };
 use crate::handle::{InstanceHandle, PhysicalDeviceHandle};
-use crate::seam;
+use crate::translation;
 
 /// What the chain calls an object of the application; what is no object of the loader stays as it is.
 ///
 /// # Safety
-/// A non-null handle of a wrapped kind is readable as [`seam`] demands.
+/// A non-null handle of a wrapped kind is readable as [`translation`] demands.
 unsafe fn chain_handle(kind: Option<Wrapped>, handle: u64) -> u64 {
     let pointer = handle as usize as *mut core::ffi::c_void;
     match kind {
         Some(Wrapped::Instance) => {
             // SAFETY: by this function's contract.
-            let object = unsafe { seam::instance_object(InstanceHandle::from_raw(pointer)) };
+            let object = unsafe { translation::instance_object(InstanceHandle::from_raw(pointer)) };
             object.map_or(handle, |instance| instance.chain_handle().raw() as usize as u64)
         }
         Some(Wrapped::PhysicalDevice) => {
             // SAFETY: by this function's contract.
-            let object = unsafe { seam::physical_device_object(PhysicalDeviceHandle::from_raw(pointer)) };
+            let object = unsafe { translation::physical_device_object(PhysicalDeviceHandle::from_raw(pointer)) };
             object.map_or(handle, |device| device.chain.raw() as usize as u64)
         }
         // The application holds the chain's surface (APP-159).
@@ -43,8 +43,8 @@ macro_rules! naming_trampoline {
         /// The parameters are as the Vulkan specification demands.
         pub unsafe fn $name(device: VkDevice, info: *const $info) -> VkResult {
             // SAFETY: the application's handle is readable (APP-183).
-            let Some(table) = (unsafe { seam::device_table(device) }) else {
-                return seam::reject(row::$command);
+            let Some(table) = (unsafe { translation::device_table(device) }) else {
+                return translation::reject(row::$command);
             };
             // SAFETY: valid by this function's contract; the application's structure is not changed.
             let mut copy = unsafe { *info };

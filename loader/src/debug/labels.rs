@@ -2,8 +2,8 @@
 
 use crate::generated::lookup::row;
 use crate::generated::types::{VkCommandBuffer, VkDebugUtilsLabelEXT, VkQueue};
-use crate::seam;
 use crate::terminator::device_of;
+use crate::translation;
 
 /// A terminator: the driver's function of the device that the first word names, or nothing.
 macro_rules! label_terminator {
@@ -15,7 +15,7 @@ macro_rules! label_terminator {
         pub unsafe fn $name(handle: $handle $(, $info: *const VkDebugUtilsLabelEXT)?) {
             // SAFETY: a dispatchable handle starts with its device's dispatch pointer.
             let Some(device) = (unsafe { device_of(handle) }) else {
-                return seam::reject(row::$command);
+                return translation::reject(row::$command);
             };
             if let Some(function) = device.terminators().and_then(|table| table.$command) {
                 // SAFETY: the driver's function with its own handle.

@@ -13,7 +13,7 @@ pub fn release_all(instance: &Instance, driver: &InstanceDriver) {
         while let Some((at, _, saved)) = instance.messengers.next_slot(kind, slot, Registered::saved) {
             let handle = kind.handles(driver).lock().take(at);
             let callbacks: *const VkAllocationCallbacks = saved.as_ref().map_or(core::ptr::null(), core::ptr::from_ref);
-            // SAFETY: the handle is the driver's own, taken out of its table so that nobody destroys it twice; the
+            // SAFETY: the handle is the driver's own, taken out of its table so that it is destroyed once; the
             // driver's instance still lives.
             unsafe { destroy(kind, driver, handle, callbacks) };
             slot = at + 1;

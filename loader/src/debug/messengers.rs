@@ -46,7 +46,7 @@ impl Messengers {
         }))
     }
 
-    /// Whether anybody would hear a message now.
+    /// Whether a messenger or the log would take a message now.
     pub fn any(&self) -> bool {
         self.heard_before(u64::MAX).is_some()
     }

@@ -6,8 +6,8 @@ use crate::generated::types::{
     VkDebugUtilsObjectNameInfoEXT, VkDebugUtilsObjectTagInfoEXT, VkDevice, VkObjectType, VkResult,
 };
 use crate::handle::{PhysicalDeviceHandle, SurfaceHandle};
-use crate::seam;
 use crate::terminator::require_device;
+use crate::translation;
 use crate::wsi;
 
 /// A kind of object whose handle differs between application, chain and driver.
@@ -56,7 +56,7 @@ unsafe fn driver_handle(device: &'static Device, kind: Option<Wrapped>, handle: 
         Wrapped::PhysicalDevice => {
             let chain = PhysicalDeviceHandle::from_raw(handle as usize as *mut _);
             // SAFETY: by this function's contract the handle is one of the terminator's.
-            let object = unsafe { seam::chain_physical_device(chain) };
+            let object = unsafe { translation::chain_physical_device(chain) };
             object.handle.raw() as usize as u64
         }
         // Without swapchains the device has no use for a surface of its own (DRV-205).

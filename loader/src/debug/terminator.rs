@@ -87,7 +87,7 @@ unsafe fn create(
     let slot = match instance.messengers.reserve(kind, object) {
         Ok(slot) => slot,
         Err(error) => {
-            // SAFETY: nobody else knows the object.
+            // SAFETY: nothing else knows the object.
             unsafe { Registered::free(object) };
             return Err(error.into());
         }
@@ -127,7 +127,7 @@ unsafe fn create_in_drivers(
 /// Destroys the drivers' objects of a slot, then the loader's own, and gives the slot back.
 ///
 /// # Safety
-/// `object` is in `slot` and is not used by anybody else; `callbacks` is NULL or valid.
+/// `object` is in `slot` and is not used by another thread; `callbacks` is NULL or valid.
 unsafe fn remove(
     instance: &Instance,
     kind: Kind,

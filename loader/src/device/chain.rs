@@ -5,7 +5,7 @@ use crate::alloc::{HostVec, OutOfMemory};
 use crate::ffi::layer_interface::{
     DeviceNode, GetDeviceProcAddr, GetInstanceProcAddr, VkLayerDeviceCreateInfo, VkLayerDeviceLink, VkLayerFunction,
 };
-use crate::generated::terminator as bottom;
+use crate::generated::terminator;
 use crate::generated::types::{VkAllocationCallbacks, VkDevice, VkDeviceCreateInfo, VkResult, VkStructureType};
 use crate::handle::{Chain, InstanceHandle, PhysicalDeviceHandle};
 use crate::instance::Instance;
@@ -13,7 +13,7 @@ use crate::journal::LogBits;
 use crate::layer::{self, ActiveLayer};
 use crate::library::RealPath;
 use crate::log::{self, Bytes};
-use crate::{proc_addr, seam};
+use crate::{proc_addr, translation};
 use core::ffi::c_void;
 
 type CreateDevice = unsafe extern "system" fn(
@@ -69,10 +69,10 @@ impl DeviceChain<'_> {
         let layer = self.layers.get(index).map(|layer| layer.functions);
         let device = layer.and_then(|functions| functions.get_device_proc_addr);
         (
-            layer.map_or(bottom::vkGetInstanceProcAddr, |functions| {
+            layer.map_or(terminator::vkGetInstanceProcAddr, |functions| {
                 functions.get_instance_proc_addr
             }),
-            device.unwrap_or(bottom::vkGetDeviceProcAddr),
+            device.unwrap_or(terminator::vkGetDeviceProcAddr),
         )
     }
 
@@ -190,7 +190,7 @@ fn node(function: VkLayerFunction, u: DeviceNode, next: *const c_void) -> VkLaye
 /// Gives an object that a layer made the dispatch pointer of its device (LAY-251).
 unsafe extern "system" fn set_device_loader_data(device: VkDevice, object: *mut c_void) -> VkResult {
     // SAFETY: the layer passes the handle that it received from below, which starts with a dispatch pointer.
-    let Some(device) = (unsafe { seam::device_by_word(device) }) else {
+    let Some(device) = (unsafe { translation::device_by_word(device) }) else {
         return VkResult::VK_ERROR_INITIALIZATION_FAILED;
     };
     if object.is_null() {

@@ -18,8 +18,8 @@ use crate::handle::{App, Chain, InstanceHandle, PhysicalDeviceHandle};
 use crate::instance::Instance;
 use crate::journal::LogBits;
 use crate::log::{self, Bytes};
-use crate::seam;
 use crate::state;
+use crate::translation;
 
 /// A request for a device, at the level of the entity that receives it first.
 struct Request<'a> {
@@ -47,8 +47,8 @@ pub unsafe fn create_device(
 ) -> VkResult {
     let _passage = state::GATE.enter();
     // SAFETY: passed on.
-    let Some(object) = (unsafe { seam::physical_device_object(physical_device) }) else {
-        return seam::reject(row::vkCreateDevice);
+    let Some(object) = (unsafe { translation::physical_device_object(physical_device) }) else {
+        return translation::reject(row::vkCreateDevice);
     };
     // SAFETY: null or valid by this function's contract.
     let (Some(given), false) = (unsafe { create_info.as_ref() }, out.is_null()) else {
@@ -65,7 +65,7 @@ pub unsafe fn create_device(
             let devices = unsafe { ffi::c_array(found.pPhysicalDevices, found.physicalDeviceCount) };
             let chain = devices.iter().map(|&device| {
                 // SAFETY: the application's physical devices.
-                unsafe { seam::physical_device_object(device) }
+                unsafe { translation::physical_device_object(device) }
                     .map_or(PhysicalDeviceHandle::NULL, |object| object.chain)
             });
             // SAFETY: the application's chain, which it leaves alone for the length of the call; the head is ours.
@@ -127,8 +127,9 @@ pub unsafe extern "system" fn layer_create_device(
         };
     }
     // SAFETY: a non-null handle of the chain starts with a dispatch pointer; the create info is null or valid.
-    let (Some(instance), Some(info)) = (unsafe { seam::chain_instance(caller) }, unsafe { create_info.as_ref() })
-    else {
+    let (Some(instance), Some(info)) = (unsafe { translation::chain_instance(caller) }, unsafe {
+        create_info.as_ref()
+    }) else {
         return VkResult::VK_ERROR_INITIALIZATION_FAILED;
     };
     if out.is_null() {
@@ -142,7 +143,7 @@ pub unsafe extern "system" fn layer_create_device(
                 c"vkEnumerateDeviceExtensionProperties".as_ptr(),
             ))
         },
-        // Nobody to stay below: the whole chain makes the device.
+        // No layer to stay below: the whole chain makes the device.
         None => Some(instance.table().vkEnumerateDeviceExtensionProperties.get()),
     };
     let request = Request {
@@ -192,7 +193,7 @@ impl Request<'_> {
                     LogBits::ERROR,
                     format_args!("vkCreateDevice:  Failed to create device chain."),
                 );
-                // SAFETY: nobody got the handle, so this is the only reference left.
+                // SAFETY: no caller got the handle, so this is the only reference left.
                 unsafe { destroy::forget(device, allocator) };
                 Err(result)
             }
@@ -299,6 +300,6 @@ impl Request<'_> {
 /// Makes a finished record findable by its dispatch pointer (DRV-203).
 pub(super) fn publish(device: &'static Device) {
     // SAFETY: the record is valid until `destroy::forget` removes it, which the application allows when no command uses it
-    // any more, and for which walks are waited.
+    // any more, and for whose last use the destruction waits.
     unsafe { state::DEVICES.insert(core::ptr::NonNull::from(device)) };
 }

@@ -6,19 +6,19 @@ use crate::ffi::layer_interface::DestroyDevice;
 use crate::generated::lookup::row;
 use crate::generated::types::{VkAllocationCallbacks, VkDevice};
 use crate::instance::Instance;
-use crate::{seam, state};
+use crate::{state, translation};
 
 /// Destroys a device of the application.
 ///
 /// # Safety
-/// `handle` is NULL or readable as [`seam::device_table`] demands; the device is not in use.
+/// `handle` is NULL or readable as [`translation::device_table`] demands; the device is not in use.
 pub unsafe fn destroy_device(handle: VkDevice, callbacks: *const VkAllocationCallbacks) {
     if handle.0.is_null() {
         return;
     }
     // SAFETY: passed on.
-    let Some(table) = (unsafe { seam::device_table(handle) }) else {
-        return seam::reject(row::vkDestroyDevice);
+    let Some(table) = (unsafe { translation::device_table(handle) }) else {
+        return translation::reject(row::vkDestroyDevice);
     };
     // SAFETY: the table has the magic.
     let device = unsafe { Device::of_table(table) };
@@ -42,7 +42,7 @@ pub unsafe extern "system" fn layer_destroy_device(
         return;
     }
     // SAFETY: a device handle starts with a dispatch pointer.
-    let device = unsafe { seam::device_by_word(handle) };
+    let device = unsafe { translation::device_by_word(handle) };
     match (device, function) {
         (Some(device), Some(function)) => {
             device.close();
@@ -67,7 +67,7 @@ unsafe fn destroy(
     unsafe { function(handle, callbacks) };
     // What made the record frees it, whatever callbacks the application passes now (APP-179b).
     let allocator = device.allocator();
-    // SAFETY: the device is gone, and nobody may use its handle any more.
+    // SAFETY: the device is gone, and no thread may use its handle any more.
     unsafe { forget(device, allocator) };
 }
 

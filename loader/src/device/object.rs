@@ -1,6 +1,6 @@
 //! The record that the loader keeps of a device (APP-146, DRV-199).
 
-use crate::alloc::{HostAllocator, HostBox, Latest, OutOfMemory};
+use crate::alloc::{HostAllocator, HostBox, OutOfMemory, VersionedCell};
 use crate::ffi::Uncounted;
 use crate::ffi::layer_interface::GetDeviceProcAddr;
 use crate::generated::dispatch::{DeviceTable, DeviceTerminatorTable};
@@ -13,7 +13,7 @@ use crate::os::SetOnce;
 use crate::proc_addr::{self, Ends};
 use crate::state::{self, Linked};
 use crate::table::{Entry, Slot};
-use crate::walks::Walks;
+use crate::use_count::UseCount;
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 
@@ -42,15 +42,15 @@ struct Record {
     /// Relevant extensions that the application enabled.
     requested: DeviceExtensionSet,
     /// What the driver made; a layer may have made it do so more than once.
-    bottom: Latest<Bottom>,
-    walks: Walks,
+    driver_device: VersionedCell<DriverDevice>,
+    uses: UseCount,
 }
 
 /// What a device's look-up answers without a thought, by slot.
 type Answers = [Entry<Slot>; NO_ANSWER + 1];
 
 /// What the end of the chain learned when the driver made its device.
-pub(super) struct Bottom {
+pub(super) struct DriverDevice {
     /// The driver.
     pub driver: &'static InstanceDriver,
     /// The driver's device.
@@ -83,8 +83,8 @@ impl Device {
             handle: AtomicPtr::new(core::ptr::null_mut()),
             lookup: SetOnce::new(),
             requested,
-            bottom: Latest::new(allocator),
-            walks: Walks::default(),
+            driver_device: VersionedCell::new(allocator),
+            uses: UseCount::default(),
         };
         // Table and answers are too large to be moved there.
         // SAFETY: every member is written, the answers with NULL.
@@ -103,7 +103,8 @@ impl Device {
     /// The record that a dispatch table belongs to.
     ///
     /// # Safety
-    /// The table is one that a record has, as every table is that [`seam::device_table`](crate::seam::device_table) gives.
+    /// The table is one that a record has, as every table is that
+    /// [`translation::device_table`](crate::translation::device_table) gives.
     #[inline(always)]
     pub unsafe fn of_table(table: &'static DeviceTable) -> &'static Self {
         // SAFETY: by this function's contract; the table is the record's first member, and `repr(C)` puts it first.
@@ -116,7 +117,7 @@ impl Device {
         &self.table
     }
 
-    /// What the look-up gives for each slot of the table: NULL for what nobody answers or the device hides, and, but for
+    /// What the look-up gives for each slot of the table: NULL for what has no answer or the device hides, and, but for
     /// what the loader answers itself, until the chain has made the device. One more is always NULL.
     #[inline(always)]
     pub fn answers(&self) -> &Answers {
@@ -144,28 +145,34 @@ impl Device {
     /// The driver that made the device. A layer may answer `vkCreateDevice` alone; then it is any driver, and none of
     /// its functions is ever called for this device.
     pub fn driver(&self) -> Option<&'static InstanceDriver> {
-        self.record.bottom.get().map(|bottom| bottom.driver)
+        self.record
+            .driver_device
+            .get()
+            .map(|driver_device| driver_device.driver)
     }
 
     /// The driver's device; NULL before the driver made it.
     pub fn driver_handle(&self) -> VkDevice {
         self.record
-            .bottom
+            .driver_device
             .get()
-            .map_or(VkDevice(core::ptr::null_mut()), |bottom| bottom.handle)
+            .map_or(VkDevice(core::ptr::null_mut()), |driver_device| driver_device.handle)
     }
 
     /// The driver's functions behind the loader's device terminators (DRV-199).
     pub fn terminators(&self) -> Option<&DeviceTerminatorTable> {
-        self.record.bottom.get().map(|bottom| &bottom.terminators)
+        self.record
+            .driver_device
+            .get()
+            .map(|driver_device| &driver_device.terminators)
     }
 
     /// Relevant extensions enabled on the driver's device.
     pub fn enabled(&self) -> DeviceExtensionSet {
         self.record
-            .bottom
+            .driver_device
             .get()
-            .map_or(DeviceExtensionSet::empty(), |bottom| bottom.enabled)
+            .map_or(DeviceExtensionSet::empty(), |driver_device| driver_device.enabled)
     }
 
     /// Whether the application enabled `extension`, which some entity of the chain listed (APP-44).
@@ -201,8 +208,8 @@ impl Device {
     }
 
     /// What the driver made.
-    pub(super) fn bottom(&self) -> &Latest<Bottom> {
-        &self.record.bottom
+    pub(super) fn driver_device(&self) -> &VersionedCell<DriverDevice> {
+        &self.record.driver_device
     }
 
     /// Asks the top of the chain for a function that the registry does not know.
@@ -218,14 +225,14 @@ impl Device {
 
     /// Asks the driver for a function; `row` is that of the command unless the registry does not know it.
     pub fn ask_driver(&self, name: Uncounted<'_>, row: Option<&Row>) -> PFN_vkVoidFunction {
-        let bottom = self.record.bottom.get()?;
+        let driver_device = self.record.driver_device.get()?;
         // SAFETY: the driver's lookup function with its own device.
-        unsafe { driver_function(bottom.get_device_proc_addr, bottom.handle, name, row) }
+        unsafe { driver_function(driver_device.get_device_proc_addr, driver_device.handle, name, row) }
     }
 
     /// Makes sure that no walk over the devices holds this one or will, before it is destroyed.
     pub(super) fn close(&self) {
-        self.record.walks.close();
+        self.record.uses.close();
     }
 }
 
@@ -270,14 +277,14 @@ impl Pinned {
         let found = state::DEVICES.find(|device| {
             let wanted = reached && core::ptr::eq(device.record.instance, instance) && !device.handle().0.is_null();
             reached |= previous.is_some_and(|previous| core::ptr::eq(previous.0, device));
-            wanted && device.record.walks.enter()
+            wanted && device.record.uses.acquire()
         });
         found.map(Self)
     }
 
     /// A second hold on a device that is held already.
     fn again(device: &'static Device) -> Self {
-        device.record.walks.again();
+        device.record.uses.acquire_again();
         Self(device)
     }
 }
@@ -292,7 +299,7 @@ impl core::ops::Deref for Pinned {
 
 impl Drop for Pinned {
     fn drop(&mut self) {
-        self.0.record.walks.leave();
+        self.0.record.uses.release();
     }
 }
 

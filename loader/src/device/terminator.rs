@@ -2,7 +2,7 @@
 
 use super::create::publish;
 use super::group::{self, Regrouped};
-use super::object::{Bottom, Device, driver_function};
+use super::object::{Device, DriverDevice, driver_function};
 use crate::alloc::{HostVec, OutOfMemory};
 use crate::driver;
 use crate::ffi;
@@ -20,8 +20,8 @@ use crate::journal::{LogBits, Sink};
 use crate::log::{self, Bytes, InstanceSink};
 use crate::physical_device::ChainPhysicalDevice;
 use crate::proc_addr;
-use crate::seam::{self, DEVICE_MAGIC};
 use crate::table::Slots;
+use crate::translation::{self, DEVICE_MAGIC};
 use core::ffi::{c_char, c_void};
 use core::mem::MaybeUninit;
 
@@ -42,7 +42,7 @@ pub unsafe fn create_device_terminator(
         return VkResult::VK_ERROR_INITIALIZATION_FAILED;
     };
     // SAFETY: the lowest layer passes a handle that the loader gave it.
-    let physical_device = unsafe { seam::chain_physical_device(physical_device) };
+    let physical_device = unsafe { translation::chain_physical_device(physical_device) };
     let Some(driver) = physical_device.driver().pin() else {
         return VkResult::VK_ERROR_INITIALIZATION_FAILED;
     };
@@ -110,7 +110,7 @@ impl Creation<'_> {
             names.as_ptr()
         };
         self.emulate_features2(&mut info);
-        let room = self.device.bottom().room()?;
+        let room = self.device.driver_device().room()?;
         // SAFETY: the chain came with the call; the head is ours.
         let regrouped = unsafe { self.regroup(&mut info) }?;
         self.log_use();
@@ -138,15 +138,15 @@ impl Creation<'_> {
         // SAFETY: the first word of a dispatchable object is the loader's to write (DRV-208).
         unsafe { *handle.0.cast::<*const c_void>() = core::ptr::from_ref(self.device.table()).cast() };
         let maintenance5 = enabled.contains(DeviceExtension::VK_KHR_maintenance5) && wants_maintenance5(given);
-        let bottom = Bottom {
+        let driver_device = DriverDevice {
             driver: self.physical_device.driver(),
             handle,
             get_device_proc_addr,
             enabled,
             terminators: self.terminators(get_device_proc_addr, handle, enabled),
         };
-        let first = self.device.bottom().get().is_none();
-        self.device.bottom().add(room, bottom);
+        let first = self.device.driver_device().get().is_none();
+        self.device.driver_device().add(room, driver_device);
         self.device.hide_newer_commands(maintenance5);
         proc_addr::fill_ends(self.device);
         if first {
@@ -263,7 +263,7 @@ impl Creation<'_> {
                 return PhysicalDeviceHandle::NULL;
             }
             // SAFETY: the lowest layer passes handles that the loader gave it.
-            unsafe { seam::chain_physical_device(device) }.handle
+            unsafe { translation::chain_physical_device(device) }.handle
         });
         let allocator = self
             .device
@@ -299,7 +299,7 @@ impl Creation<'_> {
         unsafe { DeviceTerminatorTable::build(function) }
     }
 
-    /// Says which device and driver it is (DRV-196). The driver is asked for the name only if someone listens.
+    /// Says which device and driver it is (DRV-196). The driver is asked for the name only if a log sink listens.
     fn log_use(&self) {
         let bits = LogBits::LAYER | LogBits::DRIVER;
         let Some(query) = self.driver.table.vkGetPhysicalDeviceProperties else {

@@ -2,7 +2,7 @@
 
 use super::note_truncated;
 use super::search::{self, Found, ManifestKind, Search};
-use crate::alloc::{Grow, OutOfMemory, reserve};
+use crate::alloc::{Grow, OutOfMemory, shortage};
 use crate::env::glob::Globs;
 use crate::env::{Environment, Variable};
 use crate::journal::reason::{DriverManifestReason, FileKind, FileReason};
@@ -44,7 +44,7 @@ impl DriverScan<'_> {
         let listing = self.list(journal)?;
         let mut left_out = LeftOut::default();
         for file in &listing.files {
-            reserve::check()?;
+            shortage::check()?;
             match self.read(file, journal)? {
                 DriverOutcome::Driver(driver) => {
                     if listing.keeps(file, journal) {

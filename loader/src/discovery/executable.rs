@@ -24,8 +24,8 @@ impl Executable {
 
     /// Notes that the result of a scan rests on the executable, which cannot be compared later, if it was asked for.
     pub fn note(&self, journal: &Journal<'_>) {
-        if let (Some(_), Some(evidence)) = (self.0.get(), journal.evidence()) {
-            evidence.spoil();
+        if let (Some(_), Some(paths)) = (self.0.get(), journal.paths()) {
+            paths.mark_uncacheable();
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! [`search`] turns the environment into places and places into manifest files. [`drivers`] reads and filters the
 //! drivers among them, [`layers`] the layers, and [`activation`] decides which layers are active and in which order.
-//! Every scan here is fresh (DRV-7, LAY-24); [`crate::recall`] says when an API call can do without one.
+//! Every scan here is fresh (DRV-7, LAY-24); [`crate::scan_cache`] says when an API call can do without one.
 
 #![forbid(unsafe_code)]
 
@@ -14,7 +14,7 @@ mod implicit;
 pub mod layers;
 pub mod search;
 
-pub use activation::{Activation, ActiveLayer, EnabledBy};
+pub use activation::{Activation, ChosenLayer, EnabledBy};
 pub use executable::Executable;
 pub use layers::DiscoveredLayers;
 

@@ -1,7 +1,7 @@
 //! Files and folders as a scan finds them, and whether they are still as they were.
 //!
-//! [`Evidence`] collects what a scan saw: which paths led nowhere, and the [`Stamp`] of every file and folder that it read.
-//! [`Sights::hold`] opens each path again, through the same calls of the C library (APP-217), and compares. Reading and
+//! [`PathRecorder`] collects what a scan saw: which paths led nowhere, and the [`Stamp`] of every file and folder that it read.
+//! [`ScanInputs::are_current`] opens each path again, through the same calls of the C library (APP-217), and compares. Reading and
 //! understanding the content is all that is saved, so whatever decides about opening a path, be it permissions, a sandbox, a
 //! link or a library that redirects paths, decides afresh each time (APP-218).
 //!
@@ -10,14 +10,14 @@
 //! does not meet that is never taken for unchanged. Stores through a shared mapping of a file can leave no time behind, not even
 //! later: these are missed until something else about the file changes.
 
-mod evidence;
 mod folder;
+mod path_recorder;
 #[cfg(target_os = "linux")]
 mod stamp;
 #[cfg(not(target_os = "linux"))]
 #[path = "no_stamp.rs"]
 mod stamp;
 
-pub use evidence::{Evidence, MOST_BYTES, Sights};
 pub use folder::Folder;
+pub use path_recorder::{MOST_BYTES, PathRecorder, ScanInputs};
 pub use stamp::Stamp;

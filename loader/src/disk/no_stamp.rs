@@ -1,6 +1,6 @@
-//! Systems for which nobody has said how a change shows: nothing is ever taken for unchanged.
+//! Systems of which this loader does not know how a change shows: nothing is ever taken for unchanged.
 
-use super::evidence::Sight;
+use super::path_recorder::PathState;
 use crate::os::file::Status;
 use core::ffi::{CStr, c_int};
 
@@ -30,6 +30,6 @@ pub(super) fn is_local(_: c_int) -> bool {
     false
 }
 
-pub(super) fn holds(_: &CStr, _: &Sight) -> bool {
+pub(super) fn holds(_: &CStr, _: &PathState) -> bool {
     false
 }

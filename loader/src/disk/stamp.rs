@@ -1,6 +1,6 @@
 //! How a change of a file or folder shows on Linux.
 
-use super::evidence::Sight;
+use super::path_recorder::PathState;
 use crate::os::Errno;
 use crate::os::file::{File, Status};
 use core::ffi::{CStr, c_int};
@@ -89,13 +89,13 @@ pub(super) fn is_local(descriptor: c_int) -> bool {
 }
 
 /// Whether opening `path` still ends as it did.
-pub(super) fn holds(path: &CStr, sight: &Sight) -> bool {
-    let (flags, expected) = match sight {
-        Sight::NoFolder => return is_no_folder(path),
-        Sight::NoFile => (libc::O_NOCTTY, None),
-        Sight::File(stamp) => (libc::O_NOCTTY, Some(stamp)),
+pub(super) fn holds(path: &CStr, path_state: &PathState) -> bool {
+    let (flags, expected) = match path_state {
+        PathState::NoFolder => return is_no_folder(path),
+        PathState::NoFile => (libc::O_NOCTTY, None),
+        PathState::File(stamp) => (libc::O_NOCTTY, Some(stamp)),
         // The very call that `opendir` makes. Whatever else it finds is no match.
-        Sight::Folder(stamp) => (libc::O_DIRECTORY, Some(stamp)),
+        PathState::Folder(stamp) => (libc::O_DIRECTORY, Some(stamp)),
     };
     match (File::open(path, flags), expected) {
         (Ok(file), Some(stamp)) => file.status().is_ok_and(|found| Stamp::of(&found) == Some(*stamp)),

@@ -3,7 +3,7 @@
 //! Programs ask for extensions, often twice, and then create an instance. Without this each step would load and unload
 //! every driver. Only the system's reference count is held: the scan itself is repeated each time.
 
-use crate::alloc::{Grow, reserve};
+use crate::alloc::{Grow, shortage};
 use crate::library::Library;
 use crate::manifest::Text;
 use crate::state;
@@ -30,7 +30,7 @@ impl PreloadedDrivers {
                 opened.push_or_note((name, library));
             }
         }
-        if reserve::check().is_err() {
+        if shortage::check().is_err() {
             return;
         }
         let replaced = state::PRELOADED.lock().replace(Self(opened));

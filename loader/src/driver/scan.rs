@@ -2,14 +2,14 @@
 
 use super::direct::DirectDrivers;
 use super::open::Driver;
-use crate::alloc::{Grow, OutOfMemory, reserve};
+use crate::alloc::{Grow, OutOfMemory, shortage};
 use crate::discovery::drivers::{DriverScan, Listing};
 use crate::discovery::search::{Found, Search};
 use crate::disk;
 use crate::journal::Journal;
 use crate::manifest::DriverManifest;
 use crate::manifest::driver::DriverOutcome;
-use crate::recall::{Kept, record};
+use crate::scan_cache::{Cached, record};
 use crate::settings::Settings;
 use crate::state;
 use rust_alloc::sync::Arc;
@@ -22,7 +22,7 @@ pub struct ScanOptions<'a> {
     pub settings: Option<&'a Arc<Settings>>,
     /// Whether manifests of portability drivers are used (DRV-97, DRV-98).
     pub portability: bool,
-    /// Whether later scans may recall what this one read. Only global queries ask for it: they come in pairs, while most
+    /// Whether later scans may use what this one read. Only global queries ask for it: they come in pairs, while most
     /// processes make one instance.
     pub remember: bool,
 }
@@ -58,9 +58,9 @@ impl Scan {
 #[derive(Debug)]
 pub struct DriverList {
     settings: Option<Arc<Settings>>,
-    listing: Kept<Listing>,
+    listing: Cached<Listing>,
     /// One for each file; portability drivers are among them.
-    outcomes: Vec<Kept<DriverOutcome>>,
+    outcomes: Vec<Cached<DriverOutcome>>,
 }
 
 /// Looks for drivers. Direct drivers come first; in exclusive mode nothing else is looked at.
@@ -80,8 +80,8 @@ pub fn scan(
     if direct.exclusive {
         return Ok(found);
     }
-    let recalled = state::DRIVER_LIST.recall(journal, |list| list.holds(options));
-    if let Some(list) = recalled {
+    let cached = state::DRIVER_LIST.current(journal, |list| list.is_current(options));
+    if let Some(list) = cached {
         list.open(options, search, &mut found, journal)?;
     } else if options.remember && options.portability {
         remember(options, &mut found, journal)?;
@@ -106,15 +106,15 @@ fn remember(options: &ScanOptions<'_>, found: &mut Scan, journal: &mut Journal<'
     };
     list.outcomes.try_exact_room(list.listing.files.len())?;
     for file in &list.listing.files {
-        reserve::check()?;
+        shortage::check()?;
         let outcome = record(journal, |environment, journal| {
             options.scan(&Search::new(environment)).read(file, journal)
         })?;
         list.follow(file, &outcome, options, found, journal)?;
         list.outcomes.push(outcome);
     }
-    let bytes = list.outcomes.iter().map(Kept::bytes).fold(0, u64::saturating_add);
-    if list.listing.can_hold() && bytes <= disk::MOST_BYTES {
+    let bytes = list.outcomes.iter().map(Cached::bytes).fold(0, u64::saturating_add);
+    if list.listing.is_cacheable() && bytes <= disk::MOST_BYTES {
         state::DRIVER_LIST.keep(&Arc::new(list), journal);
     }
     Ok(())
@@ -122,8 +122,8 @@ fn remember(options: &ScanOptions<'_>, found: &mut Scan, journal: &mut Journal<'
 
 impl DriverList {
     /// Whether a scan with these options would find the same manifests.
-    fn holds(&self, options: &ScanOptions<'_>) -> bool {
-        self.settings.as_ref() == options.settings && self.listing.holds()
+    fn is_current(&self, options: &ScanOptions<'_>) -> bool {
+        self.settings.as_ref() == options.settings && self.listing.is_current()
     }
 
     /// Opens the drivers, each before the next manifest is looked at (DRV-8). Manifests that changed are read.
@@ -136,8 +136,8 @@ impl DriverList {
     ) -> Result<(), OutOfMemory> {
         let mut changed = false;
         for (file, outcome) in self.listing.files.iter().zip(&self.outcomes) {
-            reserve::check()?;
-            if outcome.holds() {
+            shortage::check()?;
+            if outcome.is_current() {
                 self.follow(file, outcome, options, found, journal)?;
             } else {
                 changed = true;

@@ -3,7 +3,7 @@
 use super::elevated::has_value;
 use super::environment::{Process, Source};
 use super::variable::Trust;
-use crate::alloc::{Grow, Index, Key, OutOfMemory, copy_terminated, reserve};
+use crate::alloc::{Grow, Index, Key, OutOfMemory, copy_terminated, shortage};
 use core::cell::RefCell;
 use core::ffi::CStr;
 use rust_alloc::ffi::CString;
@@ -76,7 +76,7 @@ impl Recorder {
         let mut values = self.0.borrow_mut();
         let key = Key::of(&[name.to_bytes()]);
         if values.find(key, name, trust).is_none() && values.add(key, name, trust, value).is_err() {
-            reserve::note_shortage();
+            shortage::note();
         }
     }
 }

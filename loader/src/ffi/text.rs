@@ -8,7 +8,7 @@ use core::ptr::NonNull;
 /// Longest layer or extension name in bytes before its terminator (APP-70).
 const LONGEST_NAME: usize = 256;
 
-/// A C string whose length nobody has counted: one word instead of two, for names that are mostly passed on.
+/// A C string whose length has not been counted: one word instead of two, for names that are mostly passed on.
 #[derive(Clone, Copy)]
 pub struct Uncounted<'a>(NonNull<c_char>, PhantomData<&'a CStr>);
 

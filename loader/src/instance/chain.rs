@@ -6,7 +6,7 @@ use crate::device;
 use crate::ffi::layer_interface::{
     GetInstanceProcAddr, InstanceNode, LayerDevice, VkLayerFunction, VkLayerInstanceCreateInfo, VkLayerInstanceLink,
 };
-use crate::generated::terminator as bottom;
+use crate::generated::terminator;
 use crate::generated::types::{VkAllocationCallbacks, VkInstanceCreateInfo, VkResult, VkStructureType};
 use crate::handle::{Chain, InstanceHandle};
 use crate::journal::LogBits;
@@ -35,7 +35,7 @@ pub(super) unsafe fn create(
     let top_gipa = layers
         .chain
         .first()
-        .map_or(bottom::vkGetInstanceProcAddr as GetInstanceProcAddr, |layer| {
+        .map_or(terminator::vkGetInstanceProcAddr as GetInstanceProcAddr, |layer| {
             layer.functions.get_instance_proc_addr
         });
     let mut nodes = nodes(&mut links);
@@ -45,7 +45,7 @@ pub(super) unsafe fn create(
     info.pNext = core::ptr::from_mut(&mut nodes[0]).cast::<c_void>();
     layer::log_instance_stack(instance, &layers.chain);
 
-    let mut handle = instance.bottom_handle();
+    let mut handle = instance.own_handle();
     // The handle is not NULL on purpose: released layers expect it (LAY-234).
     // SAFETY: the topmost entity's lookup function with the loader's own handle.
     let create = unsafe { top_gipa(handle, c"vkCreateInstance".as_ptr()) };
@@ -87,13 +87,13 @@ fn links(instance: &Instance, layers: &InstanceLayers) -> Result<HostVec<VkLayer
         let below = &layers.chain[index + 1..];
         let next_gipa = below
             .first()
-            .map_or(bottom::vkGetInstanceProcAddr as GetInstanceProcAddr, |next| {
+            .map_or(terminator::vkGetInstanceProcAddr as GetInstanceProcAddr, |next| {
                 next.functions.get_instance_proc_addr
             });
         let next_gpdpa = below
             .iter()
             .find_map(|next| next.functions.get_physical_device_proc_addr)
-            .unwrap_or(proc_addr::bottom_get_physical_device_proc_addr);
+            .unwrap_or(proc_addr::terminator_get_physical_device_proc_addr);
         links.try_push(VkLayerInstanceLink {
             pNext: core::ptr::null_mut(),
             pfnNextGetInstanceProcAddr: Some(next_gipa),
@@ -156,7 +156,7 @@ fn chain_up(nodes: &mut [VkLayerInstanceCreateInfo], next: *const c_void) {
 /// Gives an object that a layer made the dispatch pointer of its instance (LAY-251).
 unsafe extern "system" fn set_instance_loader_data(instance: InstanceHandle<Chain>, object: *mut c_void) -> VkResult {
     // SAFETY: the layer passes the handle that it received from below, which starts with a dispatch pointer.
-    let Some(instance) = (unsafe { crate::seam::chain_instance(instance) }) else {
+    let Some(instance) = (unsafe { crate::translation::chain_instance(instance) }) else {
         return VkResult::VK_ERROR_INITIALIZATION_FAILED;
     };
     if object.is_null() {

@@ -1,11 +1,11 @@
 //! `vkCreateInstance` as the application calls it (APP-80 to APP-98).
 
+use super::configuration::{Configuration, required_extent};
 use super::destroy;
 use super::extensions::Offer;
-use super::found::{Found, widened};
 use super::requests::Requests;
 use super::{Instance, chain};
-use crate::alloc::{Grow, HostAllocator, HostText, HostVec, OutOfMemory, reserve};
+use crate::alloc::{Grow, HostAllocator, HostText, HostVec, OutOfMemory, shortage};
 use crate::discovery::activation;
 use crate::discovery::layers::discover;
 use crate::discovery::search::Search;
@@ -47,7 +47,7 @@ pub unsafe fn create_instance(
     if out.is_null() {
         return vuid("pInstance");
     }
-    let _watch = reserve::begin();
+    let _watch = shortage::watch();
     // SAFETY: null or valid by this function's contract.
     let allocator =
         unsafe { HostAllocator::new(callbacks, VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_INSTANCE) };
@@ -122,8 +122,8 @@ unsafe fn prepare(
     let environment = Environment::process();
     let search = Search::new(&environment);
     let extent = activation::extent(requests.has_layers(), &environment);
-    let recalled = Found::recalled(extent, &journal);
-    let settings = match &recalled {
+    let cached = Configuration::cached(extent, &journal);
+    let settings = match &cached {
         Some(found) => found.settings.clone(),
         None => settings::load(&search, &mut journal)?.map(Arc::new),
     };
@@ -133,18 +133,18 @@ unsafe fn prepare(
     }
     requests.note_oddities(instance);
     let settings = settings.as_ref();
-    reserve::check()?;
+    shortage::check()?;
     let scanned;
-    let discovered = match &recalled {
+    let discovered = match &cached {
         Some(found) => &found.layers,
         None => {
             let settings = settings.map(Arc::as_ref);
-            let extent = widened(extent, settings, &journal);
+            let extent = required_extent(extent, settings, &journal);
             scanned = discover(extent, &search, settings, &mut journal)?;
             &scanned
         }
     };
-    reserve::check()?;
+    shortage::check()?;
     requests.check_layers(instance, discovered)?;
     let mut requested = Vec::new();
     requests.layers().try_for_each(|name| requested.try_push(name))?;
@@ -155,7 +155,7 @@ unsafe fn prepare(
     };
     // SAFETY: a valid create info.
     let drivers = unsafe { find_drivers(create_info, requests, &search, settings, &mut journal) }?;
-    reserve::check()?;
+    shortage::check()?;
     let chosen = activation::activate(&request, &journal)?;
     let offer = Offer {
         drivers: &drivers,
@@ -177,7 +177,7 @@ unsafe fn prepare(
     activation::note_older_layers(discovered, &chosen, instance.api_version(), &journal);
     // Only creation sets them, once.
     let layers = instance.layers.get_or_set(layers);
-    reserve::check()?;
+    shortage::check()?;
     // SAFETY: the create info is the application's; the layers just loaded.
     unsafe { chain::create(create_info, callbacks, instance, layers) }
 }
@@ -208,7 +208,7 @@ unsafe fn find_drivers(
         return Ok(found.drivers);
     }
     // A driver that was lost for want of memory is no driver that is missing (APP-179a).
-    reserve::check()?;
+    shortage::check()?;
     let error = LogBits::ERROR | LogBits::DRIVER;
     if found.skipped_portability {
         requests.explain_portability(journal);

@@ -8,22 +8,22 @@ use crate::generated::lookup::row;
 use crate::generated::types::VkAllocationCallbacks;
 use crate::handle::{App, Chain, InstanceHandle};
 use crate::layer;
-use crate::seam;
 use crate::state;
+use crate::translation;
 use crate::{debug, wsi};
 
 /// Destroys an instance.
 ///
 /// # Safety
-/// `handle` is NULL, or readable as [`seam::instance_object`] demands; the instance is not in use.
+/// `handle` is NULL, or readable as [`translation::instance_object`] demands; the instance is not in use.
 pub unsafe fn destroy_instance(handle: InstanceHandle<App>, callbacks: *const VkAllocationCallbacks) {
     if handle.is_null() {
         return;
     }
     let _passage = state::GATE.enter();
     // SAFETY: passed on.
-    let Some(instance) = (unsafe { seam::instance_object(handle) }) else {
-        return seam::reject(row::vkDestroyInstance);
+    let Some(instance) = (unsafe { translation::instance_object(handle) }) else {
+        return translation::reject(row::vkDestroyInstance);
     };
     instance.messengers.forget_ordinary();
     instance.messengers.resume_create_time();
@@ -42,7 +42,7 @@ pub unsafe fn destroy_instance(handle: InstanceHandle<App>, callbacks: *const Vk
 /// `handle` comes from the lowest layer.
 pub unsafe fn destroy_instance_terminator(handle: InstanceHandle<Chain>, callbacks: *const VkAllocationCallbacks) {
     // SAFETY: the handle starts with a dispatch pointer.
-    if let Some(instance) = unsafe { seam::chain_instance(handle) } {
+    if let Some(instance) = unsafe { translation::chain_instance(handle) } {
         device::release_forgotten(instance);
         // SAFETY: the callbacks are null or valid.
         unsafe { release_drivers(instance, callbacks) };

@@ -14,7 +14,7 @@ use crate::os::Mutex;
 use crate::physical_device::ReportedDevices;
 use crate::slots::HandleTable;
 use crate::table::{Entry, Slot};
-use crate::walks::Walks;
+use crate::use_count::UseCount;
 
 /// What an instance made of a driver: the driver's own instance and its functions.
 ///
@@ -42,8 +42,8 @@ pub struct InstanceDriver {
     pub enabled: InstanceExtensionSet,
     /// The physical devices that it reported.
     pub devices: ReportedDevices,
-    /// How many walks use the driver right now, and whether it is retired.
-    walks: Walks,
+    /// How many threads use the driver right now, and whether it is retired.
+    uses: UseCount,
     /// The driver's surfaces by slot.
     pub surfaces: Mutex<HandleTable>,
     /// Held by the thread that asks the driver for a surface (DRV-177).
@@ -87,7 +87,7 @@ impl InstanceDriver {
             handle,
             enabled,
             devices: ReportedDevices::new(allocator),
-            walks: Walks::default(),
+            uses: UseCount::default(),
             surfaces: Mutex::new(HandleTable::new(allocator)),
             making_surface: ReentrantGate::new(),
             messengers: Mutex::new(HandleTable::new(allocator)),
@@ -97,7 +97,7 @@ impl InstanceDriver {
 
     /// The driver that a table belongs to.
     pub fn of_table(table: &'static DriverTable) -> &'static Self {
-        // SAFETY: such tables live nowhere but at the beginning of a driver, which outlives whoever calls through them.
+        // SAFETY: such tables live nowhere but at the beginning of a driver, which outlives all calls through them.
         unsafe { &*core::ptr::from_ref(table).cast::<Self>() }
     }
 
@@ -131,18 +131,18 @@ impl InstanceDriver {
     /// Keeps the driver from being retired while the guard lives; `None` if it already is.
     #[inline]
     pub fn pin(&self) -> Option<Pin<'_>> {
-        self.walks.enter().then(|| Pin(self))
+        self.uses.acquire().then(|| Pin(self))
     }
 
     /// Whether the driver was released for having no devices.
     pub fn is_retired(&self) -> bool {
-        self.walks.is_closed()
+        self.uses.is_closed()
     }
 
-    /// Marks the driver as retired, unless some walk is using it right now or somebody did that before. Whoever gets
+    /// Marks the driver as retired, unless a thread is using it right now or it is marked already. A caller that gets
     /// `true` destroys what is in the driver and then its instance.
     pub fn claim(&self) -> bool {
-        self.walks.claim()
+        self.uses.try_close()
     }
 
     /// Destroys the driver's instance.
@@ -151,7 +151,7 @@ impl InstanceDriver {
     /// The caller has the one `true` of [`InstanceDriver::claim`]; `allocator` is null or points to valid callbacks.
     pub unsafe fn destroy(&self, allocator: *const VkAllocationCallbacks) {
         if let Some(destroy) = self.table.vkDestroyInstance {
-            // SAFETY: the driver's function with its own live instance, which nobody reaches any more once it is claimed.
+            // SAFETY: the driver's function with its own live instance, which no thread reaches any more once it is claimed.
             unsafe { destroy(self.handle, allocator) };
         }
     }
@@ -187,7 +187,7 @@ impl core::ops::Deref for Pin<'_> {
 impl Drop for Pin<'_> {
     #[inline]
     fn drop(&mut self) {
-        self.0.walks.leave();
+        self.0.uses.release();
     }
 }
 

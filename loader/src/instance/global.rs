@@ -1,8 +1,8 @@
 //! The queries that need no instance (APP-60 to APP-73).
 
-use super::Found;
+use super::Configuration;
 use super::preinstance::{Interceptors, Query};
-use crate::alloc::reserve::{self, Watch};
+use crate::alloc::shortage::{self, Watch};
 use crate::alloc::{Grow, HostAllocator, Index, Key, OutOfMemory};
 use crate::discovery::layers::{DiscoveredLayers, Extent, discover};
 use crate::discovery::search::Search;
@@ -19,7 +19,7 @@ use crate::journal::reason::DriverLibraryReason;
 use crate::journal::{Decision, LogBits, Reason, Subject, Verdict};
 use crate::log::{self, InstanceSink};
 use crate::manifest::{PreInstanceFunction, Text};
-use crate::recall::Kept;
+use crate::scan_cache::Cached;
 use crate::state;
 use crate::wsi;
 use core::ffi::c_char;
@@ -30,7 +30,7 @@ const OUT_OF_MEMORY: VkResult = VkResult::VK_ERROR_OUT_OF_HOST_MEMORY;
 
 /// What every query starts with.
 struct Prepared {
-    found: Arc<Kept<Found>>,
+    found: Arc<Cached<Configuration>>,
     interceptors: Interceptors,
     /// Until the query is answered, running out of memory is noticed.
     _watch: Watch,
@@ -38,12 +38,12 @@ struct Prepared {
 
 /// Looks for layers and opens those that intercept `query`.
 fn prepare(query: Query, extent: Extent) -> Result<Prepared, OutOfMemory> {
-    let watch = reserve::begin();
+    let watch = shortage::watch();
     let sink = InstanceSink(None);
     let mut journal = Journal::of_call(&sink);
-    let found = Found::by_query(extent, &mut journal)?;
+    let found = Configuration::by_query(extent, &mut journal)?;
     let interceptors = Interceptors::open(query, found.layers.at(&found.active), &mut journal)?;
-    reserve::check()?;
+    shortage::check()?;
     Ok(Prepared {
         found,
         interceptors,
@@ -67,14 +67,14 @@ pub unsafe fn enumerate_instance_version(version: *mut u32) -> VkResult {
     let result = unsafe {
         prepared
             .interceptors
-            .call(VersionFunction(version_bottom), |function, next| {
+            .call(VersionFunction(version_terminator), |function, next| {
                 (function.0)(next, version)
             })
     };
     result.unwrap_or(OUT_OF_MEMORY)
 }
 
-pub(super) unsafe extern "system" fn version_bottom(
+pub(super) unsafe extern "system" fn version_terminator(
     _: *const PreInstanceNode<VersionFunction>,
     version: *mut u32,
 ) -> VkResult {
@@ -110,20 +110,20 @@ pub unsafe fn enumerate_instance_layer_properties(count: *mut u32, properties: *
     let result = unsafe {
         prepared
             .interceptors
-            .call(LayerPropertiesFunction(layers_bottom), |function, next| {
+            .call(LayerPropertiesFunction(layers_terminator), |function, next| {
                 (function.0)(next, count, properties)
             })
     };
     result.unwrap_or(OUT_OF_MEMORY)
 }
 
-pub(super) unsafe extern "system" fn layers_bottom(
+pub(super) unsafe extern "system" fn layers_terminator(
     _: *const PreInstanceNode<LayerPropertiesFunction>,
     count: *mut u32,
     properties: *mut VkLayerProperties,
 ) -> VkResult {
     // A layer may ask outside of any call of the program.
-    let _watch = reserve::begin();
+    let _watch = shortage::watch();
     let sink = InstanceSink(None);
     let mut journal = Journal::of_call(&sink);
     let settings = state::SETTINGS.lock().clone();
@@ -142,7 +142,7 @@ pub(super) unsafe extern "system" fn layers_bottom(
 /// # Safety
 /// `count` and `properties` are the caller's count and array.
 unsafe fn write_layers(layers: &DiscoveredLayers, count: *mut u32, properties: *mut VkLayerProperties) -> VkResult {
-    if reserve::check().is_err() {
+    if shortage::check().is_err() {
         return OUT_OF_MEMORY;
     }
     // SAFETY: the caller's count and array.
@@ -175,7 +175,7 @@ pub unsafe fn enumerate_instance_extension_properties(
     let result = unsafe {
         prepared
             .interceptors
-            .call(ExtensionPropertiesFunction(extensions_bottom), |function, next| {
+            .call(ExtensionPropertiesFunction(extensions_terminator), |function, next| {
                 (function.0)(next, layer_name, count, properties)
             })
     };
@@ -204,14 +204,14 @@ unsafe fn names_layer(name: *const c_char) -> bool {
     !name.is_null() && unsafe { *name } != 0
 }
 
-pub(super) unsafe extern "system" fn extensions_bottom(
+pub(super) unsafe extern "system" fn extensions_terminator(
     _: *const PreInstanceNode<ExtensionPropertiesFunction>,
     layer_name: *const c_char,
     count: *mut u32,
     properties: *mut VkExtensionProperties,
 ) -> VkResult {
     // A layer may ask outside of any call of the program.
-    let _watch = reserve::begin();
+    let _watch = shortage::watch();
     let sink = InstanceSink(None);
     let mut journal = Journal::of_call(&sink);
     let settings = state::SETTINGS.lock().clone();
@@ -224,7 +224,7 @@ pub(super) unsafe extern "system" fn extensions_bottom(
         &mut journal,
     ) {
         Ok(layers) => {
-            let found = Found {
+            let found = Configuration {
                 settings,
                 layers,
                 active: Vec::new(),
@@ -239,7 +239,7 @@ pub(super) unsafe extern "system" fn extensions_bottom(
 /// # Safety
 /// `layer_name` is null or a string of the caller, `count` and `properties` are its count and array.
 unsafe fn write_extensions(
-    found: &Found,
+    found: &Configuration,
     layer_name: *const c_char,
     count: *mut u32,
     properties: *mut VkExtensionProperties,
@@ -289,7 +289,7 @@ unsafe fn extensions_of_layer(
 }
 
 /// Drivers in discovery order, then the loader, then enabled implicit layers; the first of equal names counts (APP-64).
-fn all_extensions(found: &Found, journal: &mut Journal<'_>) -> Result<Vec<VkExtensionProperties>, VkResult> {
+fn all_extensions(found: &Configuration, journal: &mut Journal<'_>) -> Result<Vec<VkExtensionProperties>, VkResult> {
     let environment = Environment::process();
     let options = ScanOptions {
         settings: found.settings.as_ref(),
@@ -339,7 +339,7 @@ fn all_extensions(found: &Found, journal: &mut Journal<'_>) -> Result<Vec<VkExte
             .iter()
             .try_for_each(|e| list.add(&crate::layer::extension_properties(e), Origin::Layer))?;
     }
-    reserve::check()?;
+    shortage::check()?;
     Ok(list.items)
 }
 

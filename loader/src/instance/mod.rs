@@ -6,25 +6,25 @@
 //! made so far.
 
 mod chain;
+mod configuration;
 mod create;
 mod destroy;
 mod driver;
 mod extensions;
-mod found;
 mod global;
 mod object;
 mod preinstance;
 mod requests;
 mod terminator;
 
+pub use configuration::Configuration;
 pub use create::create_instance;
 pub use destroy::{destroy_instance, destroy_instance_terminator, retire};
 pub use driver::InstanceDriver;
 pub use extensions::EnabledExtensions;
-pub use found::Found;
 pub use global::{
     enumerate_instance_extension_properties, enumerate_instance_layer_properties, enumerate_instance_version,
 };
 pub use object::Instance;
-pub use preinstance::bottom_of_global;
+pub use preinstance::terminator_of_global;
 pub use terminator::create_instance_terminator;

@@ -1,7 +1,7 @@
 //! The object behind the application's `VkInstance`.
 
 use super::{EnabledExtensions, InstanceDriver};
-use crate::alloc::{HostAllocator, HostBox, HostText, HostVec, Latest, OutOfMemory};
+use crate::alloc::{HostAllocator, HostBox, HostText, HostVec, OutOfMemory, VersionedCell};
 use crate::debug::Messengers;
 use crate::driver::Driver;
 use crate::generated::dispatch::InstanceTable;
@@ -10,10 +10,10 @@ use crate::layer::InstanceLayers;
 use crate::os::{Mutex, SetOnce};
 use crate::physical_device::PhysicalDevices;
 use crate::proc_addr::{AskedEnds, UnknownFunctions};
-use crate::seam::INSTANCE_MAGIC;
 use crate::settings::{DeviceConfiguration, Settings};
 use crate::slots::SlotTable;
 use crate::state::Linked;
+use crate::translation::INSTANCE_MAGIC;
 use crate::version::ApiVersion;
 use crate::wsi::Surface;
 use core::ffi::c_void;
@@ -62,7 +62,7 @@ pub struct Instance {
     /// The drivers of the scan that made no instance. Their libraries stay open as long as this one, as those of the others.
     pub refused_drivers: Mutex<Vec<Driver>>,
     /// The drivers that the terminator made of it, in the order of every walk over them: reverse scan order (DRV-10).
-    pub drivers: Latest<HostVec<HostBox<InstanceDriver>>>,
+    pub drivers: VersionedCell<HostVec<HostBox<InstanceDriver>>>,
     /// Objects made for physical devices.
     pub physical_devices: Mutex<PhysicalDevices>,
     /// Names of functions the registry does not know.
@@ -109,7 +109,7 @@ impl Instance {
                 layers: SetOnce::new(),
                 found_drivers: Mutex::new(Vec::new()),
                 refused_drivers: Mutex::new(Vec::new()),
-                drivers: Latest::new(allocator),
+                drivers: VersionedCell::new(allocator),
                 physical_devices: Mutex::new(PhysicalDevices::new(allocator)),
                 unknown: Mutex::new(UnknownFunctions::new()),
                 asked_ends: Mutex::new(AskedEnds::new()),
@@ -146,8 +146,8 @@ impl Instance {
         InstanceHandle::from_raw(core::ptr::from_ref(self).cast_mut().cast())
     }
 
-    /// What the bottom of the chain hands out: the loader's own object.
-    pub fn bottom_handle(&self) -> InstanceHandle<Chain> {
+    /// What the end of the chain hands out: the loader's own object.
+    pub fn own_handle(&self) -> InstanceHandle<Chain> {
         InstanceHandle::from_raw(core::ptr::from_ref(self).cast_mut().cast())
     }
 

@@ -83,7 +83,7 @@ impl Interceptors {
         self.functions.is_empty()
     }
 
-    /// Calls the head of the chain, and closes the libraries. The last discovered layer is called first; `bottom` is the
+    /// Calls the head of the chain, and closes the libraries. The last discovered layer is called first; `terminator` is the
     /// loader's own answer.
     ///
     /// # Errors
@@ -94,7 +94,7 @@ impl Interceptors {
     /// given as the function's first argument.
     pub(super) unsafe fn call<F: Copy, R>(
         self,
-        bottom: F,
+        terminator: F,
         call: impl FnOnce(F, *const PreInstanceNode<F>) -> R,
     ) -> Result<R, OutOfMemory> {
         const { assert!(size_of::<F>() == size_of::<*mut ()>()) };
@@ -107,7 +107,7 @@ impl Interceptors {
         nodes.try_exact_room(self.functions.len() + 1)?;
         nodes.push(PreInstanceNode {
             header,
-            pfnNextLayer: bottom,
+            pfnNextLayer: terminator,
             pNextLink: core::ptr::null(),
         });
         for word in &self.functions {
@@ -145,7 +145,7 @@ fn skip(layer: &LayerManifest, problem: LayerLibraryProblem, journal: &mut Journ
 
 /// What a layer gets from the end of the chain for one of the three queries: the loader's own answer, as a function of
 /// the plain Vulkan signature, in which no layer takes part (LAY-240). `None` for every other name.
-pub fn bottom_of_global(name: &CStr) -> PFN_vkVoidFunction {
+pub fn terminator_of_global(name: &CStr) -> PFN_vkVoidFunction {
     let function = match name.to_bytes() {
         b"vkEnumerateInstanceVersion" => version as *mut (),
         b"vkEnumerateInstanceLayerProperties" => layers as *mut (),
@@ -158,12 +158,12 @@ pub fn bottom_of_global(name: &CStr) -> PFN_vkVoidFunction {
 
 unsafe extern "system" fn version(version: *mut u32) -> VkResult {
     // SAFETY: passed on to the caller; the node is not used.
-    unsafe { global::version_bottom(core::ptr::null(), version) }
+    unsafe { global::version_terminator(core::ptr::null(), version) }
 }
 
 unsafe extern "system" fn layers(count: *mut u32, properties: *mut VkLayerProperties) -> VkResult {
     // SAFETY: passed on to the caller; the node is not used.
-    unsafe { global::layers_bottom(core::ptr::null(), count, properties) }
+    unsafe { global::layers_terminator(core::ptr::null(), count, properties) }
 }
 
 unsafe extern "system" fn extensions(
@@ -172,5 +172,5 @@ unsafe extern "system" fn extensions(
     properties: *mut VkExtensionProperties,
 ) -> VkResult {
     // SAFETY: passed on to the caller; the node is not used.
-    unsafe { global::extensions_bottom(core::ptr::null(), layer, count, properties) }
+    unsafe { global::extensions_terminator(core::ptr::null(), layer, count, properties) }
 }

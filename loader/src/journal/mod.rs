@@ -1,4 +1,4 @@
-//! The one place through which decisions pass.
+//! A decision log: the sink of log lines, and the record of what one API call decided.
 //!
 //! Whatever keeps or drops a manifest, a library, a layer or a device reports a [`Decision`] with a closed [`Reason`].
 //! The lines users read are one rendering of it; tools and tests can look at the decisions themselves. Everything else
@@ -18,7 +18,7 @@ pub use render::{Raw, Show, decode, render};
 use rust_alloc::vec::Vec;
 
 use crate::alloc::Grow;
-use crate::disk::{Evidence, Sights};
+use crate::disk::{PathRecorder, ScanInputs};
 use core::fmt;
 
 /// Receives log lines, without header and line end.
@@ -26,7 +26,7 @@ pub trait Sink {
     /// Takes one line. Its bytes, which need not be UTF-8, are those that [`decode`] gives for the formatted text.
     fn log(&self, bits: LogBits, text: fmt::Arguments<'_>);
 
-    /// Whether anybody would see a line with these bits. Saves the work of rendering it.
+    /// Whether the sink shows a line with these bits. Saves the work of rendering it.
     fn wants(&self, bits: LogBits) -> bool {
         let _ = bits;
         true
@@ -48,13 +48,13 @@ impl Sink for Silence {
 /// Decisions that one journal remembers.
 const MAX_DECISIONS: usize = 4096;
 
-/// The way of one API call to its log, and, for those who look at them, its decisions.
+/// The log of one API call: where its lines go, and its decisions for tools that look at them.
 pub struct Journal<'a> {
     sink: &'a dyn Sink,
     remembers: bool,
     decisions: Vec<Decision>,
     forgotten: usize,
-    evidence: Option<Evidence>,
+    paths: Option<PathRecorder>,
 }
 
 impl<'a> Journal<'a> {
@@ -66,14 +66,14 @@ impl<'a> Journal<'a> {
         }
     }
 
-    /// The journal of an API call: nobody looks at its decisions later.
+    /// The journal of an API call: no tool looks at its decisions later.
     pub fn of_call(sink: &'a dyn Sink) -> Self {
         Self {
             sink,
             remembers: false,
             decisions: Vec::new(),
             forgotten: 0,
-            evidence: None,
+            paths: None,
         }
     }
 
@@ -92,7 +92,7 @@ impl<'a> Journal<'a> {
         }
     }
 
-    /// Records a decision to keep something, which is told to nobody, so it is only made where it is remembered.
+    /// Records a decision to keep something, which no line tells, so it is only made where it is remembered.
     pub fn keep(&mut self, decision: impl FnOnce() -> Decision) {
         if self.remembers {
             self.decide(decision());
@@ -106,27 +106,27 @@ impl<'a> Journal<'a> {
         }
     }
 
-    /// Whether anybody takes any line at all.
+    /// Whether the sink takes any line at all.
     pub fn is_heard(&self) -> bool {
         self.sink.wants(LogBits::from_word(u32::MAX))
     }
 
     /// From here on notes what is seen on disk.
-    pub fn begin_evidence(&mut self) {
-        self.evidence = Some(Evidence::begin());
+    pub fn begin_paths(&mut self) {
+        self.paths = Some(PathRecorder::begin());
     }
 
     /// What was seen on disk; `None` when some of it cannot be compared later.
-    pub fn end_evidence(&mut self) -> Option<Sights> {
-        self.evidence.take().and_then(Evidence::end)
+    pub fn end_paths(&mut self) -> Option<ScanInputs> {
+        self.paths.take().and_then(PathRecorder::end)
     }
 
     /// Where to note what is seen on disk, if that is wanted.
-    pub fn evidence(&self) -> Option<&Evidence> {
-        self.evidence.as_ref()
+    pub fn paths(&self) -> Option<&PathRecorder> {
+        self.paths.as_ref()
     }
 
-    /// Whether anybody takes a line with these bits.
+    /// Whether the sink takes a line with these bits.
     pub fn wants(&self, bits: LogBits) -> bool {
         self.sink.wants(bits)
     }
@@ -149,13 +149,13 @@ impl fmt::Debug for Journal<'_> {
             remembers: _,
             decisions,
             forgotten,
-            evidence,
+            paths,
         } = self;
         formatter
             .debug_struct("Journal")
             .field("decisions", decisions)
             .field("forgotten", forgotten)
-            .field("evidence", evidence)
+            .field("paths", paths)
             .finish_non_exhaustive()
     }
 }

@@ -1,6 +1,6 @@
 //! The layers that an instance made active.
 
-use super::{KnownExtensions, LayerFunctions};
+use super::{LayerExtensionLists, LayerFunctions};
 use crate::alloc::{HostText, HostVec};
 use crate::discovery::activation::EnabledBy;
 use crate::generated::types::{VkExtensionProperties, VkLayerProperties};
@@ -15,7 +15,7 @@ pub struct InstanceLayers {
     /// What `vkEnumerateDeviceLayerProperties` answers: active layers with meta-layers under their own names (APP-133).
     pub active: HostVec<VkLayerProperties>,
     /// Device extensions of every discovered layer, active or not (LAY-324).
-    pub device_extensions: KnownExtensions,
+    pub device_extensions: LayerExtensionLists,
 }
 
 /// A device extension that a layer adds.

@@ -2,9 +2,9 @@
 
 use super::functions::{LayerFunctions, Renames};
 use super::{
-    ActiveLayer, InstanceLayers, KnownExtensions, LayerDeviceExtension, device_extension_properties, properties_of,
+    ActiveLayer, InstanceLayers, LayerDeviceExtension, LayerExtensionLists, device_extension_properties, properties_of,
 };
-use crate::alloc::{Grow, HostAllocator, HostText, HostVec, Index, Key, OutOfMemory, reserve};
+use crate::alloc::{Grow, HostAllocator, HostText, HostVec, Index, Key, OutOfMemory, shortage};
 use crate::discovery::activation::{self, Activation};
 use crate::discovery::layers::DiscoveredLayers;
 use crate::driver::log_open_error;
@@ -48,7 +48,7 @@ pub fn load_layers(
             }
             Err(problem) => failures.try_push((manifest, problem))?,
         }
-        reserve::check()?;
+        shortage::check()?;
     }
     let mut refused = false;
     for (manifest, problem) in failures.into_iter().rev() {
@@ -71,7 +71,7 @@ pub fn load_layers(
         chain,
         wanted: !activation.chain.is_empty(),
         active,
-        device_extensions: KnownExtensions::of(discovered, allocator)?,
+        device_extensions: LayerExtensionLists::of(discovered, allocator)?,
     })
 }
 
@@ -160,7 +160,7 @@ fn skip(manifest: &LayerManifest, problem: LayerLibraryProblem, requested: bool,
 
 fn describe(
     manifest: &LayerManifest,
-    active: &activation::ActiveLayer,
+    active: &activation::ChosenLayer,
     opened: Opened,
     allocator: HostAllocator,
 ) -> Result<ActiveLayer, OutOfMemory> {

@@ -5,14 +5,14 @@
 
 mod active;
 mod callstack;
+mod extension_lists;
 mod functions;
-mod known;
 mod load;
 mod properties;
 
 pub use active::{ActiveLayer, InstanceLayers, LayerDeviceExtension};
 pub use callstack::{log_device_stack, log_instance_stack, log_unloading};
+pub use extension_lists::LayerExtensionLists;
 pub use functions::LayerFunctions;
-pub use known::KnownExtensions;
 pub use load::{load_layers, open_library};
 pub use properties::{device_extension_properties, extension_properties, properties_of};

@@ -67,7 +67,7 @@ pub fn read_driver_manifest(
     with_portability: bool,
     journal: &mut Journal<'_>,
 ) -> Result<DriverOutcome, OutOfMemory> {
-    let reason = match read_json(path, journal.evidence()) {
+    let reason = match read_json(path, journal.paths()) {
         Ok(document) => match document.root().as_object() {
             Some(root) => match parse(root, path, source, with_portability, journal) {
                 Ok(driver) => return Ok(DriverOutcome::Driver(driver)),

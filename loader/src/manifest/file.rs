@@ -5,7 +5,7 @@ use rust_alloc::vec::Vec;
 use super::Text;
 use super::json::{Document, JsonError};
 use crate::alloc::{Grow, OutOfMemory};
-use crate::disk::Evidence;
+use crate::disk::PathRecorder;
 use crate::journal::reason::FileReason;
 use crate::os::file::{File, Status};
 use crate::os::{Errno, with_terminated};
@@ -28,9 +28,9 @@ impl From<OutOfMemory> for FileError {
     }
 }
 
-/// The JSON value in a file. What was seen of the file is noted as evidence.
-pub fn read_json(path: &Text, evidence: Option<&Evidence>) -> Result<Document, FileError> {
-    Document::parse(read(path, evidence)?).map_err(|error| match error {
+/// The JSON value in a file. What was seen of the file is noted.
+pub fn read_json(path: &Text, paths: Option<&PathRecorder>) -> Result<Document, FileError> {
+    Document::parse(read(path, paths)?).map_err(|error| match error {
         JsonError::Invalid => FileError::Unusable(FileReason::InvalidJson),
         JsonError::OutOfMemory => FileError::OutOfMemory,
     })
@@ -38,24 +38,24 @@ pub fn read_json(path: &Text, evidence: Option<&Evidence>) -> Result<Document, F
 
 /// The bytes of a regular file. Folders, devices and pipes are refused without waiting for them (BI-8). Opening comes
 /// first, since a path may be one that only opening understands (LAY-25), and most files looked for do not exist.
-fn read(path: &Text, evidence: Option<&Evidence>) -> Result<Vec<u8>, FileError> {
-    let read = look(path, evidence);
+fn read(path: &Text, paths: Option<&PathRecorder>) -> Result<Vec<u8>, FileError> {
+    let read = look(path, paths);
     // What hides behind other failures may go away without a trace.
     let comparable = matches!(
         read,
         Ok(_) | Err(FileError::Unusable(FileReason::NotFound | FileReason::TooLarge(_)))
     );
-    if let (false, Some(evidence)) = (comparable, evidence) {
-        evidence.spoil();
+    if let (false, Some(paths)) = (comparable, paths) {
+        paths.mark_uncacheable();
     }
     read
 }
 
-fn look(path: &Text, evidence: Option<&Evidence>) -> Result<Vec<u8>, FileError> {
+fn look(path: &Text, paths: Option<&PathRecorder>) -> Result<Vec<u8>, FileError> {
     let file = open(path).map_err(|error| {
         let error = not_opened(path, error);
-        if let (FileError::Unusable(FileReason::NotFound), Some(evidence)) = (error, evidence) {
-            evidence.no_file(path);
+        if let (FileError::Unusable(FileReason::NotFound), Some(paths)) = (error, paths) {
+            paths.no_file(path);
         }
         error
     })?;
@@ -63,8 +63,8 @@ fn look(path: &Text, evidence: Option<&Evidence>) -> Result<Vec<u8>, FileError> 
     if !found.is_file() {
         return Err(FileError::Unusable(FileReason::NotRegular));
     }
-    if let Some(evidence) = evidence {
-        evidence.file(path, &file, &found);
+    if let Some(paths) = paths {
+        paths.file(path, &file, &found);
     }
     contents(file, &found)
 }

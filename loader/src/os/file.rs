@@ -15,14 +15,14 @@ use libc::{fstat64, open64, stat64};
 pub struct File(c_int);
 
 impl File {
-    /// Opens what is at `path` for reading, without ever waiting for somebody to write it. `more` are flags of `open` that
+    /// Opens what is at `path` for reading, without ever waiting for a writer. `more` are flags of `open` that
     /// create nothing.
     ///
     /// # Errors
     /// The system's.
     #[inline]
     pub fn open(path: &CStr, more: c_int) -> Result<Self, Errno> {
-        // Opening a pipe that nobody writes to would wait for a writer.
+        // Opening a pipe that no process writes to would wait for a writer.
         let flags = libc::O_RDONLY | libc::O_CLOEXEC | libc::O_NONBLOCK | more;
         // SAFETY: a terminated path, and flags that take no further argument.
         retried(|| unsafe { open64(path.as_ptr(), flags) }).map(Self)
@@ -55,7 +55,7 @@ impl File {
 
 impl Drop for File {
     fn drop(&mut self) {
-        // SAFETY: open until here, and nobody else's.
+        // SAFETY: open until here, and this value's alone.
         unsafe { libc::close(self.0) };
     }
 }

@@ -1,6 +1,6 @@
 //! Locks and what waits under them.
 //!
-//! A lock is one word, taken and given back without a call while nobody waits for it. Threads that wait, for a lock or for a
+//! A lock is one word, taken and given back without a call while no thread waits for it. Threads that wait, for a lock or for a
 //! change of what one protects, all do so in one place of the process, [`Waiting`]: the C library's lock and condition there
 //! are the same on every system, and stay where they are.
 
@@ -135,7 +135,7 @@ impl<T> Drop for Guard<'_, T> {
 pub struct Condvar(());
 
 impl Condvar {
-    /// Nobody waits.
+    /// No thread waits.
     pub const fn new() -> Self {
         Self(())
     }
@@ -180,7 +180,7 @@ impl Default for Waiting {
 }
 
 impl Waiting {
-    /// Nobody waits. It stays where it is from its first use on.
+    /// No thread waits. It stays where it is from its first use on.
     pub const fn new() -> Self {
         Self {
             gate: UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER),

@@ -36,7 +36,7 @@ impl<T> SetOnce<T> {
         if self.is_set.load(Ordering::Relaxed) {
             return Err(value);
         }
-        // SAFETY: under the lock nobody else writes, and nobody reads before it is set.
+        // SAFETY: under the lock no other thread writes, and none reads before it is set.
         unsafe { (*self.value.get()).write(value) };
         self.is_set.store(true, Ordering::Release);
         Ok(())

@@ -10,7 +10,7 @@ pub fn write_to_standard_error(mut rest: &[u8]) {
         match usize::try_from(written) {
             Ok(written) if written > 0 => rest = &rest[written.min(rest.len())..],
             Err(_) if Errno::last().is_interruption() => {}
-            // Nobody can be told that standard error is closed.
+            // No place is left to say that standard error is closed.
             _ => return,
         }
     }

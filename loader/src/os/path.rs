@@ -1,7 +1,7 @@
 //! Paths for the C library.
 
 use super::Errno;
-use crate::alloc::{self, Grow, OutOfMemory, reserve};
+use crate::alloc::{self, Grow, OutOfMemory, shortage};
 use core::ffi::{CStr, c_char};
 use core::mem::MaybeUninit;
 use rust_alloc::vec::Vec;
@@ -40,7 +40,7 @@ fn with_copy<R>(path: &[u8], action: impl FnOnce(&CStr) -> Result<R, Errno>) -> 
 /// The error of a call that there was no memory for. The call of the program ends in the same way, whatever its steps make
 /// of this error.
 fn shortage(OutOfMemory: OutOfMemory) -> Errno {
-    reserve::note_shortage();
+    shortage::note();
     Errno(libc::ENOMEM)
 }
 

@@ -3,7 +3,7 @@
 use super::filter::IdFilters;
 use super::walk::{ATTEMPTS, MOST_OF_A_CHAIN, scratch};
 use super::{objects, retire};
-use crate::alloc::{HostVec, reserve};
+use crate::alloc::{HostVec, shortage};
 use crate::env::Environment;
 use crate::ffi::TwoCall;
 use crate::generated::lookup::row;
@@ -12,7 +12,7 @@ use crate::handle::{App, Chain, InstanceHandle, PhysicalDeviceHandle};
 use crate::instance::Instance;
 use crate::journal::{Journal, LogBits};
 use crate::log::{self, InstanceSink};
-use crate::{seam, state};
+use crate::{state, translation};
 
 /// Lists the physical devices.
 ///
@@ -26,8 +26,8 @@ pub unsafe fn enumerate_physical_devices(
 ) -> VkResult {
     let _passage = state::GATE.enter();
     // SAFETY: passed on to the caller.
-    let Some(instance) = (unsafe { seam::instance_object(handle) }) else {
-        return seam::reject(row::vkEnumeratePhysicalDevices);
+    let Some(instance) = (unsafe { translation::instance_object(handle) }) else {
+        return translation::reject(row::vkEnumeratePhysicalDevices);
     };
     if count.is_null() {
         log::fatal_with(
@@ -40,7 +40,7 @@ pub unsafe fn enumerate_physical_devices(
         );
         return VkResult::VK_ERROR_INITIALIZATION_FAILED;
     }
-    let _watch = reserve::begin();
+    let _watch = shortage::watch();
     let sink = InstanceSink(Some(instance));
     let mut journal = Journal::of_call(&sink);
     let result = match IdFilters::read(&Environment::process(), &journal) {
@@ -49,7 +49,7 @@ pub unsafe fn enumerate_physical_devices(
         // SAFETY: as above.
         Some(filters) => unsafe { filtered(instance, &filters, count, array, &mut journal) },
     };
-    if let Err(error) = reserve::check() {
+    if let Err(error) = shortage::check() {
         return error.into();
     }
     if answered(result) && !array.is_null() {

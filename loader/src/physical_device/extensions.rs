@@ -11,7 +11,7 @@ use crate::generated::types::{VkExtensionProperties, VkLayerProperties, VkResult
 use crate::handle::{App, Chain, PhysicalDeviceHandle};
 use crate::instance::Instance;
 use crate::journal::LogBits;
-use crate::{log, seam, state};
+use crate::{log, state, translation};
 use core::ffi::c_char;
 
 /// `vkEnumerateDeviceLayerProperties`: the layers active on the instance. Never goes down the chain.
@@ -25,8 +25,8 @@ pub unsafe fn enumerate_device_layer_properties(
 ) -> VkResult {
     let _passage = state::GATE.enter();
     // SAFETY: passed on to the caller.
-    let Some(device) = (unsafe { seam::physical_device_object(device) }) else {
-        return seam::reject(row::vkEnumerateDeviceLayerProperties);
+    let Some(device) = (unsafe { translation::physical_device_object(device) }) else {
+        return translation::reject(row::vkEnumerateDeviceLayerProperties);
     };
     if count.is_null() {
         return VkResult::VK_INCOMPLETE;
@@ -48,8 +48,8 @@ pub unsafe fn enumerate_device_extension_properties(
 ) -> VkResult {
     let _passage = state::GATE.enter();
     // SAFETY: passed on to the caller.
-    let Some((table, device)) = (unsafe { seam::physical_device(device) }) else {
-        return seam::reject(row::vkEnumerateDeviceExtensionProperties);
+    let Some((table, device)) = (unsafe { translation::physical_device(device) }) else {
+        return translation::reject(row::vkEnumerateDeviceExtensionProperties);
     };
     // SAFETY: the topmost entity's function with its own handle; the rest is the caller's.
     unsafe { (table.vkEnumerateDeviceExtensionProperties.get())(device, layer_name, count, array) }
@@ -69,7 +69,7 @@ pub(super) unsafe fn enumerate(
         return VkResult::VK_INCOMPLETE;
     }
     // SAFETY: the handle came from the lowest layer.
-    let object = unsafe { seam::chain_physical_device(device) };
+    let object = unsafe { translation::chain_physical_device(device) };
     let instance = object.driver().instance();
     // SAFETY: null or the caller's string.
     if !layer_name.is_null() && unsafe { *layer_name } != 0 {

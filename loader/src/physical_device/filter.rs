@@ -97,7 +97,7 @@ fn driver_id(instance: &Instance, device: PhysicalDeviceHandle<Chain>) -> Option
     // SAFETY: the chain's function, which the version or the enabled extension makes available, with a handle that the
     // chain just reported and a chain of two writable structures.
     unsafe { get(device, &mut asked) };
-    // No driver has the number 0: it is what is left when nobody fills the structure.
+    // No driver has the number 0: it is what is left when the driver does not fill the structure.
     u32::try_from(info.driverID.0).ok().filter(|&id| id != 0)
 }
 

@@ -5,7 +5,7 @@
 use crate::generated::dispatch::InstanceTable;
 use crate::handle::{Chain, Driver, PhysicalDeviceHandle};
 use crate::instance::{Instance, InstanceDriver};
-use crate::seam::PHYSICAL_DEVICE_MAGIC;
+use crate::translation::PHYSICAL_DEVICE_MAGIC;
 
 /// What the application's `VkPhysicalDevice` points to (APP-118).
 #[repr(C)]
@@ -36,7 +36,7 @@ impl AppPhysicalDevice {
     /// An object of `instance` for the chain's `handle`.
     ///
     /// # Safety
-    /// The instance stays where it is and outlives the object and whoever follows it.
+    /// The instance stays where it is and outlives the object and all references to it.
     pub unsafe fn new(instance: &Instance, handle: PhysicalDeviceHandle<Chain>) -> Self {
         Self {
             dispatch: instance.table(),
@@ -57,7 +57,7 @@ impl ChainPhysicalDevice {
     /// An object of `driver` for the driver's `handle`.
     ///
     /// # Safety
-    /// The driver stays where it is and outlives the object and whoever follows it.
+    /// The driver stays where it is and outlives the object and all references to it.
     pub unsafe fn new(driver: &InstanceDriver, handle: PhysicalDeviceHandle<Driver>) -> Self {
         Self {
             dispatch: driver.instance().table(),

@@ -57,7 +57,7 @@ impl ReportedDevices {
     ///
     /// # Errors
     /// When memory runs out.
-    pub(super) fn recall(&self, allocator: HostAllocator) -> Result<Handles, OutOfMemory> {
+    pub(super) fn remembered(&self, allocator: HostAllocator) -> Result<Handles, OutOfMemory> {
         self.note(false);
         let mut copy = Handles::new(allocator);
         loop {
@@ -101,16 +101,16 @@ mod tests {
         let allocator = HostAllocator::system();
         let devices = ReportedDevices::new(allocator);
         assert!(!devices.none_yet() && !devices.ever_any());
-        assert!(devices.recall(allocator).is_ok_and(|list| list.is_empty()));
+        assert!(devices.remembered(allocator).is_ok_and(|list| list.is_empty()));
         assert!(devices.none_yet());
         devices.remember(&[handle(1), handle(2)], allocator).expect("memory");
-        let recalled = devices.recall(allocator).expect("memory");
+        let remembered = devices.remembered(allocator).expect("memory");
         assert_eq!(
-            recalled.iter().map(|handle| handle.raw().addr()).collect::<Vec<_>>(),
+            remembered.iter().map(|handle| handle.raw().addr()).collect::<Vec<_>>(),
             [1, 2]
         );
         devices.remember(&[], allocator).expect("memory");
-        assert!(devices.recall(allocator).is_ok_and(|list| list.is_empty()));
+        assert!(devices.remembered(allocator).is_ok_and(|list| list.is_empty()));
         assert!(devices.ever_any() && !devices.none_yet());
     }
 }

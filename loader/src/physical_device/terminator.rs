@@ -9,7 +9,7 @@ use crate::handle::{Chain, InstanceHandle, PhysicalDeviceHandle};
 use crate::instance::{Instance, InstanceDriver};
 use crate::journal::{Journal, LogBits};
 use crate::log::{self, InstanceSink};
-use crate::seam;
+use crate::translation;
 use core::ffi::c_char;
 
 /// Lists the devices of all drivers (DRV-118 to DRV-123).
@@ -96,7 +96,7 @@ pub(super) fn tell_trimming(terminator: &str, total: usize, room: usize, journal
 /// A non-null handle points to a readable word.
 unsafe fn instance_for(command: &str, handle: InstanceHandle<Chain>, count: *const u32) -> Option<&'static Instance> {
     // SAFETY: by this function's contract.
-    let instance = unsafe { seam::chain_instance(handle) };
+    let instance = unsafe { translation::chain_instance(handle) };
     if instance.is_some() && !count.is_null() {
         return instance;
     }
@@ -154,7 +154,9 @@ pub unsafe fn enumerate_device_layer_properties(
     _array: *mut VkLayerProperties,
 ) -> VkResult {
     // SAFETY: by this function's contract.
-    let instance = unsafe { seam::chain_physical_device(device) }.driver().instance();
+    let instance = unsafe { translation::chain_physical_device(device) }
+        .driver()
+        .instance();
     log::emit(
         Some(instance),
         LogBits::ERROR,

@@ -94,7 +94,7 @@ fn reported(
         Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY) => Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY),
         Err(result) => {
             fails(driver, DeviceReason::EnumerationFailed(result.0), journal);
-            Ok(driver.devices.recall(scratch(instance))?)
+            Ok(driver.devices.remembered(scratch(instance))?)
         }
     }
 }

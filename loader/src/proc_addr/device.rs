@@ -5,7 +5,7 @@ use crate::ffi::Uncounted;
 use crate::generated::extensions::{DeviceExtension, InstanceExtension};
 use crate::generated::lookup::{Command, ROWS, row};
 use crate::generated::types::{PFN_vkVoidFunction, VkDevice};
-use crate::seam;
+use crate::translation;
 use core::ffi::{CStr, c_char};
 
 /// How a command is answered that is not simply the device's own slot (APP-43).
@@ -54,7 +54,7 @@ pub fn fill_own_answers(device: &Device) {
 /// Looks a device command up.
 ///
 /// # Safety
-/// `name` is NULL or terminated; `handle` is NULL or readable as [`seam::device_table`] demands.
+/// `name` is NULL or terminated; `handle` is NULL or readable as [`translation::device_table`] demands.
 #[inline(always)]
 pub unsafe fn get_device_proc_addr(handle: VkDevice, name: *const c_char) -> PFN_vkVoidFunction {
     if name.is_null() {
@@ -68,7 +68,7 @@ pub unsafe fn get_device_proc_addr(handle: VkDevice, name: *const c_char) -> PFN
         return unsafe { decide(handle, name.into(), None) };
     };
     // SAFETY: passed on.
-    let Some(table) = (unsafe { seam::device_table(handle) }) else {
+    let Some(table) = (unsafe { translation::device_table(handle) }) else {
         // SAFETY: passed on.
         return unsafe { decide(handle, name.into(), Some(command)) };
     };
@@ -84,7 +84,7 @@ pub unsafe fn get_device_proc_addr(handle: VkDevice, name: *const c_char) -> PFN
 unsafe fn decide(handle: VkDevice, name: Uncounted<'_>, command: Option<Command>) -> PFN_vkVoidFunction {
     let Some(command) = command else {
         // SAFETY: passed on.
-        let table = unsafe { seam::device_table(handle) }.filter(|_| name.is_vulkan())?;
+        let table = unsafe { translation::device_table(handle) }.filter(|_| name.is_vulkan())?;
         // SAFETY: the table has the magic.
         return unsafe { Device::of_table(table) }.ask_chain(name);
     };

@@ -10,7 +10,7 @@
 //! Drivers are only asked about a device for what a layer asked for: when the driver made a device, and again for what is
 //! new when the layers above have made theirs; and for all finished devices when a layer asks.
 
-use super::bottom::known_to_device;
+use super::terminators::known_to_device;
 use super::unknown;
 use crate::device::{Device, Pinned};
 use crate::generated::dispatch::DeviceTable;

@@ -5,15 +5,15 @@ use crate::ffi::Uncounted;
 use crate::generated::lookup::{Command, Gate, Level, row};
 use crate::generated::types::PFN_vkVoidFunction;
 use crate::handle::{App, InstanceHandle};
-use crate::seam;
 use crate::state;
+use crate::translation;
 use crate::version::ApiVersion;
 use core::ffi::{CStr, c_char};
 
 /// Looks a command up.
 ///
 /// # Safety
-/// `name` is NULL or terminated. `handle` is NULL or readable as [`seam::instance_object`] demands, unless `name` is
+/// `name` is NULL or terminated. `handle` is NULL or readable as [`translation::instance_object`] demands, unless `name` is
 /// `vkGetInstanceProcAddr`.
 #[inline(always)]
 pub unsafe fn get_instance_proc_addr(handle: InstanceHandle<App>, name: *const c_char) -> PFN_vkVoidFunction {
@@ -53,7 +53,7 @@ unsafe fn decide(handle: InstanceHandle<App>, name: Uncounted<'_>, command: Opti
         }
         if row.level == Level::Global {
             // SAFETY: passed on.
-            let instance = unsafe { seam::instance_object(handle) };
+            let instance = unsafe { translation::instance_object(handle) };
             let hidden = instance.is_some_and(|instance| instance.api_version() >= ApiVersion::V1_3);
             return Some(row.trampoline()).filter(|_| !hidden);
         }
@@ -62,8 +62,8 @@ unsafe fn decide(handle: InstanceHandle<App>, name: Uncounted<'_>, command: Opti
         return None;
     }
     // SAFETY: passed on.
-    let Some(instance) = (unsafe { seam::instance_object(handle) }) else {
-        return seam::reject(row::vkGetInstanceProcAddr);
+    let Some(instance) = (unsafe { translation::instance_object(handle) }) else {
+        return translation::reject(row::vkGetInstanceProcAddr);
     };
     match row {
         Some(row) if !row.is_built => None,

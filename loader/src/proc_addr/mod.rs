@@ -4,22 +4,24 @@
 //! its gate and its slots; what is left to decide here is which answer a caller may get (APP-20 to APP-49, LAY-240,
 //! LAY-291). Names the registry does not know are the business of [`unknown`].
 
-mod bottom;
 mod device;
 mod ends;
 pub mod hash;
 mod instance;
 mod tables;
+mod terminators;
 #[cfg(test)]
 mod tests;
 mod unknown;
 
-pub use bottom::{bottom_get_device_proc_addr, bottom_get_instance_proc_addr, bottom_get_physical_device_proc_addr};
 pub use device::{fill_own_answers, get_device_proc_addr};
 pub use ends::{Asked as AskedEnds, Ends, fill_ends, write_empty_ends};
 pub use instance::get_instance_proc_addr;
 pub use tables::{
     empty_instance_table, fill_device_table, fill_instance_table, fill_with_terminators, write_empty_device_table,
+};
+pub use terminators::{
+    terminator_get_device_proc_addr, terminator_get_instance_proc_addr, terminator_get_physical_device_proc_addr,
 };
 pub use unknown::{
     UnknownFunctions, clear_device as clear_unknown_of_device, fill_device as fill_unknown_of_device,

@@ -1,7 +1,7 @@
 //! Filling the tables that trampolines call through (GEN-62, LAY-238, LAY-290).
 
-use super::bottom::known_to_device;
 use super::device::fill_own_answers;
+use super::terminators::known_to_device;
 use crate::device::Device;
 use crate::ffi::layer_interface::{GetDeviceProcAddr, GetInstanceProcAddr};
 use crate::generated::dispatch::{
@@ -12,9 +12,9 @@ use crate::generated::terminator;
 use crate::generated::types::{PFN_vkVoidFunction, VkDevice};
 use crate::handle::{Chain, InstanceHandle};
 use crate::instance::Instance;
-use crate::seam::DEVICE_MAGIC;
 use crate::stubs;
 use crate::table::{self, SharedSlots, Slots};
+use crate::translation::DEVICE_MAGIC;
 
 /// A table in which every command is missing.
 pub fn empty_instance_table() -> InstanceTable {
@@ -33,7 +33,7 @@ pub unsafe fn write_empty_device_table(table: *mut DeviceTable) {
         (*table).magic = DEVICE_MAGIC;
         &*table
     };
-    // A few commands tolerate that nobody answers, all others end the process (GEN-51).
+    // A few commands tolerate that no layer or driver answers, all others end the process (GEN-51).
     for &index in &generated_device::NULL_TOLERANT {
         table.entries()[index].set(stubs::return_zero());
     }

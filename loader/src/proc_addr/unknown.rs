@@ -394,7 +394,7 @@ pub unsafe extern "C" fn missing_physical_device_function(driver: *const Instanc
         .and_then(|name| HostText::try_new(name.bytes(), HostAllocator::system()).ok());
     drop(unknown);
     let name = name.as_ref().map_or(&b"?"[..], HostText::bytes);
-    // Whoever sees the process end should see why.
+    // The user who sees the process end should see why.
     log::fatal_with(
         Some(instance),
         LogBits::NONE,

@@ -32,7 +32,7 @@ pub fn load_for(
     let mut path = Text::default();
     for base in search.bases().for_settings() {
         path.set_joined(base.path, FILE)?;
-        let outcome = match read_json(&path, journal.evidence()) {
+        let outcome = match read_json(&path, journal.paths()) {
             Err(FileError::Unusable(FileReason::NotFound)) => continue,
             Err(FileError::OutOfMemory) => return Err(OutOfMemory),
             Err(FileError::Unusable(reason)) => Err(reason.into()),

@@ -5,7 +5,7 @@
 
 use super::DEVICE_ENDS;
 use crate::generated::dispatch::{DeviceTable, InstanceTable, UNKNOWN_SLOTS};
-use crate::seam::{self, offsets};
+use crate::translation::{self, offsets};
 use core::arch::global_asm;
 
 #[path = "blocks.rs"]
@@ -121,7 +121,7 @@ global_asm!(
     driver = const offsets::CHAIN_PHYSICAL_DEVICE_DRIVER,
     handle = const offsets::CHAIN_PHYSICAL_DEVICE_HANDLE,
     unknown = const offsets::DRIVER_UNKNOWN,
-    missing = sym seam::missing_unknown_function,
+    missing = sym translation::missing_unknown_function,
 );
 
 macro_rules! missing {
@@ -147,12 +147,12 @@ macro_rules! missing {
 missing!(
     "vkl_missing_device",
     DeviceTable::SLOT_COUNT,
-    seam::missing_device_command
+    translation::missing_device_command
 );
 missing!(
     "vkl_missing_instance",
     InstanceTable::SLOT_COUNT,
-    seam::missing_instance_command
+    translation::missing_instance_command
 );
 
-global_asm!(local_symbol!("vkl_reject"), "b {rejected}", rejected = sym seam::rejected_handle);
+global_asm!(local_symbol!("vkl_reject"), "b {rejected}", rejected = sym translation::rejected_handle);

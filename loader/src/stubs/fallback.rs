@@ -2,7 +2,7 @@
 
 use super::Stubs;
 use crate::generated::dispatch::{DeviceTable, InstanceTable, Slot};
-use crate::seam;
+use crate::translation;
 
 /// Whether unknown functions can be forwarded.
 pub const SUPPORTED: bool = false;
@@ -12,7 +12,7 @@ pub const SUPPORTED: bool = false;
 /// # Safety
 /// None needed: the machine-code stub of the same name is unsafe to call.
 pub unsafe extern "C" fn vkl_reject(row: u32) {
-    seam::rejected_handle(row)
+    translation::rejected_handle(row)
 }
 
 pub(super) fn device_thunks() -> Option<Stubs> {
@@ -44,13 +44,13 @@ trait Table {
 
 impl Table for DeviceTable {
     fn report(index: u32) -> ! {
-        seam::missing_device_command(index)
+        translation::missing_device_command(index)
     }
 }
 
 impl Table for InstanceTable {
     fn report(index: u32) -> ! {
-        seam::missing_instance_command(index)
+        translation::missing_instance_command(index)
     }
 }
 

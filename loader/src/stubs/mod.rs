@@ -1,6 +1,6 @@
 //! Entry points that are numbered instead of typed.
 //!
-//! A *thunk* forwards a call whose arguments nobody knows: it may touch only the first argument and one scratch
+//! A *thunk* forwards a call whose arguments are unknown: it may touch only the first argument and one scratch
 //! register, and jumps (DRV-228). A *missing stub* stands in a table slot that nothing fills: it loads the number of the
 //! slot and jumps to a function that names the command and ends the process (LAY-290).
 //!

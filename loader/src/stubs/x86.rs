@@ -3,7 +3,7 @@
 
 use super::DEVICE_ENDS;
 use crate::generated::dispatch::{DeviceTable, InstanceTable, UNKNOWN_SLOTS};
-use crate::seam::{self, offsets};
+use crate::translation::{self, offsets};
 use core::arch::global_asm;
 
 #[path = "blocks.rs"]
@@ -127,7 +127,7 @@ global_asm!(
     driver = const offsets::CHAIN_PHYSICAL_DEVICE_DRIVER,
     handle = const offsets::CHAIN_PHYSICAL_DEVICE_HANDLE,
     unknown = const offsets::DRIVER_UNKNOWN,
-    missing = sym seam::missing_unknown_function,
+    missing = sym translation::missing_unknown_function,
 );
 
 macro_rules! missing {
@@ -158,12 +158,12 @@ macro_rules! missing {
 missing!(
     "vkl_missing_device",
     DeviceTable::SLOT_COUNT,
-    seam::missing_device_command
+    translation::missing_device_command
 );
 missing!(
     "vkl_missing_instance",
     InstanceTable::SLOT_COUNT,
-    seam::missing_instance_command
+    translation::missing_instance_command
 );
 
-global_asm!(".text", local_symbol!("vkl_reject"), "endbr32", "jmp {rejected}", rejected = sym seam::rejected_handle);
+global_asm!(".text", local_symbol!("vkl_reject"), "endbr32", "jmp {rejected}", rejected = sym translation::rejected_handle);

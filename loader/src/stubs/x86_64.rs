@@ -2,7 +2,7 @@
 
 use super::DEVICE_ENDS;
 use crate::generated::dispatch::{DeviceTable, InstanceTable, UNKNOWN_SLOTS};
-use crate::seam::{self, offsets};
+use crate::translation::{self, offsets};
 use core::arch::global_asm;
 
 #[path = "blocks.rs"]
@@ -172,7 +172,7 @@ global_asm!(
     driver = const offsets::CHAIN_PHYSICAL_DEVICE_DRIVER,
     handle = const offsets::CHAIN_PHYSICAL_DEVICE_HANDLE,
     unknown = const offsets::DRIVER_UNKNOWN,
-    missing = sym seam::missing_unknown_function,
+    missing = sym translation::missing_unknown_function,
 );
 
 macro_rules! missing {
@@ -199,12 +199,12 @@ macro_rules! missing {
 missing!(
     "vkl_missing_device",
     DeviceTable::SLOT_COUNT,
-    seam::missing_device_command
+    translation::missing_device_command
 );
 missing!(
     "vkl_missing_instance",
     InstanceTable::SLOT_COUNT,
-    seam::missing_instance_command
+    translation::missing_instance_command
 );
 
-global_asm!(".text", local_symbol!("vkl_reject"), "endbr64", "jmp {rejected}", rejected = sym seam::rejected_handle);
+global_asm!(".text", local_symbol!("vkl_reject"), "endbr64", "jmp {rejected}", rejected = sym translation::rejected_handle);

@@ -11,7 +11,8 @@ pub use crate::instance::{
 };
 pub use crate::physical_device::terminator::*;
 pub use crate::proc_addr::{
-    bottom_get_device_proc_addr as get_device_proc_addr, bottom_get_instance_proc_addr as get_instance_proc_addr,
+    terminator_get_device_proc_addr as get_device_proc_addr,
+    terminator_get_instance_proc_addr as get_instance_proc_addr,
 };
 pub use crate::wsi::terminator::*;
 pub use emulated::*;

@@ -5,7 +5,7 @@ use crate::generated::extensions::InstanceExtension;
 use crate::generated::types::{VkDevice, VkInstance, VkPhysicalDevice};
 use crate::handle::{Chain, Dispatchable};
 use crate::instance::Instance;
-use crate::{log, seam};
+use crate::{log, translation};
 
 /// The instance that a handle of the chain belongs to; `None` for a handle that is none of ours.
 ///
@@ -13,7 +13,7 @@ use crate::{log, seam};
 /// A non-null handle points to a readable word.
 pub unsafe fn instance_of(handle: VkInstance<Chain>) -> Option<&'static Instance> {
     // SAFETY: passed on.
-    unsafe { seam::chain_instance(handle) }
+    unsafe { translation::chain_instance(handle) }
 }
 
 /// The device that a device, queue or command buffer of the chain belongs to. Identified by the dispatch pointer, so
@@ -23,7 +23,7 @@ pub unsafe fn instance_of(handle: VkInstance<Chain>) -> Option<&'static Instance
 /// A non-null handle points to a readable word, and that word is null or points to a readable word.
 pub unsafe fn device_of<H: Dispatchable>(handle: H) -> Option<&'static Device> {
     // SAFETY: passed on; a table that is found has the magic.
-    unsafe { seam::device_table(handle).map(|table| Device::of_table(table)) }
+    unsafe { translation::device_table(handle).map(|table| Device::of_table(table)) }
 }
 
 /// [`instance_of`], or the end of the process with a message that names the command (APP-181).
@@ -61,6 +61,6 @@ pub unsafe fn require_device(handle: VkDevice, command: &str) -> &'static Device
 /// `handle` is what the loader's terminator gave to the lowest layer.
 pub unsafe fn extension_enabled(handle: VkPhysicalDevice<Chain>, extension: InstanceExtension) -> bool {
     // SAFETY: passed on.
-    let object = unsafe { seam::chain_physical_device(handle) };
+    let object = unsafe { translation::chain_physical_device(handle) };
     object.driver().instance().enabled.contains(extension)
 }

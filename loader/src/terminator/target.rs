@@ -8,7 +8,7 @@ use crate::instance::{Instance, InstanceDriver};
 use crate::journal::LogBits;
 use crate::log;
 use crate::version::ApiVersion;
-use crate::{ffi, seam};
+use crate::{ffi, translation};
 use core::ffi::c_void;
 use core::fmt::{Arguments, Display};
 use core::mem::MaybeUninit;
@@ -30,7 +30,7 @@ impl Target {
     /// `handle` is what the loader's terminator gave to the lowest layer.
     pub unsafe fn new(handle: VkPhysicalDevice<Chain>, command: &'static str) -> Self {
         // SAFETY: by this function's contract.
-        let object = unsafe { seam::chain_physical_device(handle) };
+        let object = unsafe { translation::chain_physical_device(handle) };
         Self {
             driver: object.driver(),
             handle: object.handle,

@@ -20,7 +20,7 @@ use crate::terminator::require_instance;
 use core::ffi::c_void;
 use core::ptr::NonNull;
 
-/// Why a create info was refused: its chain holds a structure that nobody could copy.
+/// Why a create info was refused: its chain holds a structure that the loader cannot copy.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct UnknownStructure;
 
@@ -117,7 +117,7 @@ fn add(instance: &Instance, surface: Surface) -> Result<NonNull<Surface>, OutOfM
     let free = || drop(unsafe { HostBox::from_raw(raw, allocator) });
     let made = NonNull::new(raw).ok_or(OutOfMemory)?;
     let number = |index: usize| {
-        // SAFETY: nobody else knows the object: other threads reach it through the table only, which is locked.
+        // SAFETY: nothing else knows the object: other threads reach it through the table only, which is locked.
         unsafe { (*raw).index = index as u32 };
     };
     let Ok(index) = SlotTable::reserve(&instance.surface_slots, |table| table, made, number) else {
@@ -162,7 +162,7 @@ pub unsafe fn destroy_surface_khr(
 fn destroy_own(driver: &InstanceDriver, index: usize, callbacks: *const VkAllocationCallbacks) {
     let handle = driver.surfaces.lock().take(index);
     if let (Some(destroy), true) = (driver.table.vkDestroySurfaceKHR, handle != 0) {
-        // SAFETY: the driver's function with its own instance and a surface it made, which nobody can reach any more.
+        // SAFETY: the driver's function with its own instance and a surface it made, which no thread can reach any more.
         unsafe { destroy(driver.handle, SurfaceHandle::<Driver>::from_raw(handle), callbacks) };
     }
 }
@@ -171,7 +171,7 @@ fn destroy_own(driver: &InstanceDriver, index: usize, callbacks: *const VkAlloca
 fn free(instance: &Instance, index: usize) {
     let released = instance.surface_slots.lock().release(index);
     if let Some(surface) = released {
-        // SAFETY: the object was boxed with this allocator; only whoever empties its slot frees it.
+        // SAFETY: the object was boxed with this allocator; only the thread that empties its slot frees it.
         drop(unsafe { HostBox::from_raw(surface.as_ptr(), surface_allocator(instance)) });
     }
 }

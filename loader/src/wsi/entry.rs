@@ -5,7 +5,7 @@ use crate::generated::lookup::row;
 use crate::generated::types::*;
 use crate::handle::App;
 use crate::stubs;
-use crate::{log, seam, table};
+use crate::{log, table, translation};
 
 const MISSING: MissingFunction = MissingFunction {
     command: "vkCreateSwapchainKHR",
@@ -15,7 +15,7 @@ const MISSING: MissingFunction = MissingFunction {
 /// `vkCreateSwapchainKHR`. Calling it on a device that did not enable the extension ends the process.
 ///
 /// # Safety
-/// The parameters are as the command's reference page demands; the handle as [`seam::device_table`] does.
+/// The parameters are as the command's reference page demands; the handle as [`translation::device_table`] does.
 pub unsafe fn create_swapchain_khr(
     device: VkDevice,
     create_info: *const VkSwapchainCreateInfoKHR<App>,
@@ -23,8 +23,8 @@ pub unsafe fn create_swapchain_khr(
     swapchain: *mut VkSwapchainKHR,
 ) -> VkResult {
     // SAFETY: passed on to the caller.
-    let Some(dispatch) = (unsafe { seam::device_table(device) }) else {
-        return seam::reject(row::vkCreateSwapchainKHR);
+    let Some(dispatch) = (unsafe { translation::device_table(device) }) else {
+        return translation::reject(row::vkCreateSwapchainKHR);
     };
     let function = dispatch.vkCreateSwapchainKHR.get();
     // SAFETY: only the type is erased, to compare addresses.

@@ -7,8 +7,8 @@ use crate::generated::types::*;
 use crate::handle::{Chain, PhysicalDeviceHandle, SurfaceHandle};
 use crate::journal::LogBits;
 use crate::log;
-use crate::seam;
 use crate::terminator::{Target, none};
+use crate::translation;
 
 /// Terminator of `vkGetPhysicalDeviceSurfaceSupportKHR`: any failure to make the driver's surface means that the
 /// surface is not supported (DRV-178).
@@ -214,7 +214,7 @@ pub unsafe fn get_physical_device_surface_present_modes2_ext(
     // SAFETY: the handle comes from the lowest layer.
     let target = unsafe { Target::new(device, "vkGetPhysicalDeviceSurfacePresentModes2EXT") };
     let Some(function) = target.driver.table.vkGetPhysicalDeviceSurfacePresentModes2EXT else {
-        seam::unsupported("GetPhysicalDeviceSurfacePresentModes2EXT")
+        translation::unsupported("GetPhysicalDeviceSurfacePresentModes2EXT")
     };
     // SAFETY: the caller gives a valid count.
     let count = unsafe { output(count, target.command, "pPresentModeCount") };

@@ -82,7 +82,7 @@ fn make(driver: &InstanceDriver, surface: &Surface) -> Result<SurfaceHandle<Driv
         return if succeeded { Ok(made) } else { Err(failure(result)) };
     }
     if let (Some(destroy), true) = (driver.table.vkDestroySurfaceKHR, succeeded && !made.is_null()) {
-        // SAFETY: the driver's function with its own instance and the surface it just made, which nobody else knows.
+        // SAFETY: the driver's function with its own instance and the surface it just made, which no other code knows.
         unsafe { destroy(driver.handle, made, surface.callbacks()) };
     }
     Ok(SurfaceHandle::from_raw(earlier))

@@ -140,7 +140,7 @@ impl State {
         let layout = Layout::from_size_align(size, align).expect("requests have a power of two as alignment");
         // SAFETY: the layout has a size above zero.
         let block = unsafe { alloc(layout) };
-        // Fresh memory is never zero: nobody may rely on it.
+        // Fresh memory is never zero: no loader may rely on it.
         // SAFETY: the block has this size.
         unsafe { block.write_bytes(0xa5, size) };
         self.live.insert(block as usize, layout);

@@ -314,7 +314,7 @@ impl Object {
 
 /// Writes a word into memory that may be read-only.
 fn write_word(address: usize, word: usize) {
-    // SAFETY: the page of a table of imports, which nobody else changes; it stays writable.
+    // SAFETY: the page of a table of imports, which no other thread changes; it stays writable.
     unsafe {
         let page = usize::try_from(libc::sysconf(libc::_SC_PAGESIZE)).expect("a page has a size");
         let begin = std::ptr::with_exposed_provenance_mut(address & !(page - 1));

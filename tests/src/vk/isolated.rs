@@ -18,9 +18,9 @@ pub fn isolated(body: impl FnOnce()) -> Ending {
     let mut ends = [0; 2];
     // SAFETY: the array has room for the two descriptors.
     assert_eq!(unsafe { libc::pipe(ends.as_mut_ptr()) }, 0, "a pipe can be made");
-    // SAFETY: the descriptors were just made and belong to nobody else.
+    // SAFETY: the descriptors were just made and belong to this process alone.
     let (mut reader, writer) = unsafe { (File::from_raw_fd(ends[0]), File::from_raw_fd(ends[1])) };
-    // SAFETY: the process has one thread, so the copy holds no lock that nobody will release.
+    // SAFETY: the process has one thread, so the copy holds no lock that no thread will release.
     let copy = unsafe { libc::fork() };
     assert!(copy >= 0, "the process can be copied");
     if copy == 0 {

@@ -344,7 +344,7 @@ pub(crate) fn version_of(library: &Path) -> Version {
     vk.version().into()
 }
 
-/// Opens a library whose path is UTF-8, which is all that the crate takes as long as nobody asks for its part that needs the
+/// Opens a library whose path is UTF-8, which is all that the crate takes as long as no case asks for its part that needs the
 /// standard library: the loader must not get that part.
 ///
 /// # Safety

@@ -129,9 +129,11 @@ impl Program {
         assert_eq!((result, count), (VkResult::VK_SUCCESS, DRIVERS as u32));
         let owner = |handle: VkPhysicalDevice<App>| {
             // SAFETY: the handle is the loader's, and there are no layers.
-            let object = unsafe { crate::seam::physical_device_object(handle) }.expect("a valid handle");
+            let object = unsafe { crate::translation::physical_device_object(handle) }.expect("a valid handle");
             // SAFETY: as above.
-            unsafe { crate::seam::chain_physical_device(object.chain) }.handle.raw() as usize as u64
+            unsafe { crate::translation::chain_physical_device(object.chain) }
+                .handle
+                .raw() as usize as u64
         };
         devices
             .into_iter()
@@ -142,7 +144,7 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // SAFETY: the instance is live, and nobody else uses it.
+        // SAFETY: the instance is live, and no other thread uses it.
         unsafe { vk::vkDestroyInstance(self.0, self.1.as_ptr()) };
     }
 }

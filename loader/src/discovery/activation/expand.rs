@@ -2,7 +2,7 @@
 
 use rust_alloc::vec::Vec;
 
-use super::{Activation, ActiveLayer, EnabledBy};
+use super::{Activation, ChosenLayer, EnabledBy};
 use crate::alloc::{Grow, Index, Key, OutOfMemory};
 use crate::discovery::implicit::ImplicitState;
 use crate::discovery::layers::DiscoveredLayers;
@@ -83,7 +83,7 @@ impl<'a> Expansion<'a> {
     }
 
     /// The active layers so far, with meta-layers.
-    pub(super) fn app(&self) -> &[ActiveLayer] {
+    pub(super) fn app(&self) -> &[ChosenLayer] {
         &self.activation.app
     }
 
@@ -133,7 +133,7 @@ impl<'a> Expansion<'a> {
 
     fn push(&mut self, index: usize, enabled_by: EnabledBy) -> Result<(), OutOfMemory> {
         let manifest = &self.list.layers[index];
-        let layer = ActiveLayer { index, enabled_by };
+        let layer = ChosenLayer { index, enabled_by };
         self.active.add(Key::of(&[&manifest.name]), self.activation.app.len())?;
         self.activation.app.try_push(layer)?;
         if manifest.components().is_none() {

@@ -4,10 +4,10 @@
 //! two lists. The *app list* is what the application is told; it contains meta-layers, each behind its components. The
 //! *chain list* builds call chains; it contains none. Index 0 is nearest the application.
 
+mod by_settings;
 mod expand;
 mod items;
-mod ordered;
-mod usual;
+mod without_settings;
 
 use crate::alloc::{Grow, OutOfMemory};
 use crate::discovery::implicit::ImplicitState;
@@ -50,7 +50,7 @@ impl EnabledBy {
 
 /// A layer that is active.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ActiveLayer {
+pub struct ChosenLayer {
     /// Its place in [`DiscoveredLayers::layers`].
     pub index: usize,
     /// What made it active.
@@ -61,9 +61,9 @@ pub struct ActiveLayer {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Activation {
     /// With meta-layers.
-    pub app: Vec<ActiveLayer>,
-    /// Without meta-layers. With a settings file a name can occur twice; whoever loads the libraries chooses (LAY-157).
-    pub chain: Vec<ActiveLayer>,
+    pub app: Vec<ChosenLayer>,
+    /// Without meta-layers. With a settings file a name can occur twice; loading the libraries decides (LAY-157).
+    pub chain: Vec<ChosenLayer>,
 }
 
 /// Everything that has a say.
@@ -81,8 +81,8 @@ pub struct Request<'a> {
 /// checked before ([`DiscoveredLayers::can_be_requested`]).
 pub fn activate(request: &Request<'_>, journal: &Journal<'_>) -> Result<Activation, OutOfMemory> {
     match request.list.ordered_by_settings {
-        true => ordered::activate(request, journal),
-        false => usual::activate(request, journal),
+        true => by_settings::activate(request, journal),
+        false => without_settings::activate(request, journal),
     }
 }
 

@@ -29,7 +29,7 @@ fn activate_with(world: &World, settings: Option<&Settings>, application: &[&str
     };
     let lines = Lines::default();
     let activation = activate(&request, &Journal::new(&lines)).unwrap();
-    let short = |layers: &[ActiveLayer]| {
+    let short = |layers: &[ChosenLayer]| {
         let names = layers.iter().map(|layer| list.layers[layer.index].name.to_string());
         names
             .map(|name| name.trim_start_matches("VK_LAYER_").to_owned())

@@ -3,7 +3,7 @@
 use rust_alloc::vec::Vec;
 
 use super::{DiscoveredLayers, decide, drop_where};
-use crate::alloc::{Grow, Index, Key, OutOfMemory, reserve};
+use crate::alloc::{Grow, Index, Key, OutOfMemory, shortage};
 use crate::journal::reason::{FileKind, FileReason, LayerListReason};
 use crate::journal::{Decision, Journal, Reason, Source, Subject, Verdict};
 use crate::manifest::layer::read_layer_manifest;
@@ -81,7 +81,7 @@ pub(super) fn read(entries: &[LayerEntry], journal: &mut Journal<'_>) -> Result<
             Control::Unordered => listed.unordered_at = listed.unordered_at.or(Some(listed.layers.len())),
             Control::On | Control::Auto => listed.add(entry, journal)?,
         }
-        reserve::check()?;
+        shortage::check()?;
     }
     Ok(listed)
 }

@@ -133,7 +133,7 @@ impl DiscoveredLayers {
 pub enum Extent {
     /// All of them.
     All,
-    /// Those that matter where nobody asks for a layer by name: implicit ones, and explicit ones only if a meta-layer may
+    /// Those that matter where no caller asks for a layer by name: implicit ones, and explicit ones only if a meta-layer may
     /// have them as components (LAY-274, LAY-322).
     Implicit,
 }
@@ -144,7 +144,7 @@ impl LayerScan<'_> {
         self.scan(Extent::All, journal)
     }
 
-    /// The layers that matter where nobody asks for one by name; see [`Extent::Implicit`].
+    /// The layers that matter where no caller asks for one by name; see [`Extent::Implicit`].
     pub fn run_implicit(&self, journal: &mut Journal<'_>) -> Result<DiscoveredLayers, OutOfMemory> {
         self.scan(Extent::Implicit, journal)
     }

@@ -4,7 +4,7 @@ use rust_alloc::vec::Vec;
 
 use super::overriding::{choose_override, note_displaced_layer_path};
 use super::{DiscoveredLayers, Extent, LayerScan, drop_where, meta};
-use crate::alloc::{Grow, Index, Key, OutOfMemory, reserve};
+use crate::alloc::{Grow, Index, Key, OutOfMemory, shortage};
 use crate::discovery::implicit::ImplicitState;
 use crate::discovery::search::{ManifestKind, Paths, find, override_places};
 use crate::env::layer_filters::LayerFilters;
@@ -98,7 +98,7 @@ fn read(
     let implicit = kind == ManifestKind::ImplicitLayer;
     for file in find(kind, places, journal)? {
         read_layer_manifest(&file.path, file.source, implicit, layers, journal)?;
-        reserve::check()?;
+        shortage::check()?;
     }
     Ok(())
 }

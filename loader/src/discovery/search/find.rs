@@ -4,12 +4,12 @@ use rust_alloc::vec::Vec;
 
 use super::{ManifestKind, Paths, Place};
 use crate::alloc::{Grow, OutOfMemory};
-use crate::disk::{Evidence, Folder};
+use crate::disk::{Folder, PathRecorder};
 use crate::journal::{Journal, LogBits, Raw, Source};
 use crate::manifest::{Text, has_json_name, join};
 use crate::os::Errno;
 
-/// A manifest file that was found, or that somebody named.
+/// A manifest file that was found, or that a variable or setting named.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Found {
     /// Its path, as assembled.
@@ -63,13 +63,13 @@ fn add_files_in(
     found: &mut Vec<Found>,
     journal: &Journal<'_>,
 ) -> Result<(), OutOfMemory> {
-    let evidence = journal.evidence();
+    let paths = journal.paths();
     let entries = match Folder::open(folder.path) {
         Ok(entries) => entries,
-        Err(error) => return note_unopened(folder.path, error, evidence),
+        Err(error) => return note_unopened(folder.path, error, paths),
     };
-    if let Some(evidence) = evidence {
-        evidence.folder(folder.path, &entries);
+    if let Some(paths) = paths {
+        paths.folder(folder.path, &entries);
     }
     let known = found.len();
     let read = entries.names(|name| {
@@ -84,8 +84,8 @@ fn add_files_in(
         if error.is_shortage() {
             return Err(OutOfMemory);
         }
-        if let Some(evidence) = evidence {
-            evidence.spoil();
+        if let Some(paths) = paths {
+            paths.mark_uncacheable();
         }
         journal.note(
             LogBits::ERROR | category,
@@ -98,13 +98,13 @@ fn add_files_in(
 }
 
 /// Notes why a folder was not opened.
-fn note_unopened(folder: &[u8], error: Errno, evidence: Option<&Evidence>) -> Result<(), OutOfMemory> {
+fn note_unopened(folder: &[u8], error: Errno, paths: Option<&PathRecorder>) -> Result<(), OutOfMemory> {
     if error.is_shortage() {
         return Err(OutOfMemory);
     }
-    match evidence {
-        Some(evidence) if error.is_absence() => evidence.no_folder(folder),
-        Some(evidence) => evidence.spoil(),
+    match paths {
+        Some(paths) if error.is_absence() => paths.no_folder(folder),
+        Some(paths) => paths.mark_uncacheable(),
         None => {}
     }
     Ok(())

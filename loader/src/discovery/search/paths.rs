@@ -1,6 +1,6 @@
 //! Paths in one block of memory: a search assembles many, and most lead to nothing.
 
-use crate::alloc::{Grow, Index, Key, OutOfMemory, reserve};
+use crate::alloc::{Grow, Index, Key, OutOfMemory, shortage};
 use crate::journal::Source;
 use crate::manifest::{append_joined, has_json_name};
 use rust_alloc::vec::Vec;
@@ -49,7 +49,7 @@ impl Paths {
         };
         let room = paths.text.try_exact_room(USUAL_BYTES);
         if room.and_then(|()| paths.items.try_exact_room(USUAL_PATHS)).is_err() {
-            reserve::note_shortage();
+            shortage::note();
         }
         paths
     }
@@ -75,7 +75,7 @@ impl Paths {
                 let end = self.text.len();
                 self.items.push_or_note(Item { start, end, source });
             }
-            Err(OutOfMemory) => reserve::note_shortage(),
+            Err(OutOfMemory) => shortage::note(),
         }
     }
 

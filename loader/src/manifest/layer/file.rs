@@ -43,7 +43,7 @@ pub fn read_layer_manifest(
             source,
         });
     };
-    let document = match read_json(path, journal.evidence()) {
+    let document = match read_json(path, journal.paths()) {
         Ok(document) => document,
         Err(FileError::OutOfMemory) => return Err(OutOfMemory),
         Err(FileError::Unusable(reason)) => {

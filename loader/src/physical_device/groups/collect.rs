@@ -4,7 +4,7 @@ use super::super::configured;
 use super::super::facts;
 use super::super::terminator::tell_trimming;
 use super::super::walk::{self, Device, MOST_OF_ONE_DRIVER, scratch, succeeds};
-use super::heads::{Head, Heads};
+use super::chain_heads::{ChainHead, ChainHeads};
 use super::{Group, members, sort, translated};
 use crate::alloc::HostVec;
 use crate::driver::failure;
@@ -57,7 +57,7 @@ pub(in super::super) unsafe fn enumerate_at_end_of_chain(
         // SAFETY: by this function's contract.
         let room = unsafe { *count };
         // SAFETY: no more than the array has.
-        let heads = unsafe { Heads::read(array, room.min(total) as usize, scratch(instance)) }?;
+        let heads = unsafe { ChainHeads::read(array, room.min(total) as usize, scratch(instance)) }?;
         let mut groups = fill(instance, &sources, &devices, &heads, &mut journal)?;
         sort::sort(instance, &mut groups, &devices, &journal)?;
         drop_hidden(instance, &mut groups, &devices, &mut journal)?;
@@ -136,7 +136,7 @@ fn fill(
     instance: &Instance,
     sources: &[Source<'_>],
     devices: &[Device<'_>],
-    heads: &Heads,
+    heads: &ChainHeads,
     journal: &mut Journal<'_>,
 ) -> Result<HostVec<Group<Chain>>, VkResult> {
     let mut groups = HostVec::new(scratch(instance));
@@ -158,7 +158,7 @@ fn fill(
 }
 
 /// A group that stands for a device of a driver without groups (APP-126).
-fn single(device: PhysicalDeviceHandle<Chain>, element: usize, heads: &Heads) -> Group<Chain> {
+fn single(device: PhysicalDeviceHandle<Chain>, element: usize, heads: &ChainHeads) -> Group<Chain> {
     let mut properties = heads.get(element).group::<Chain>();
     properties.physicalDeviceCount = 1;
     properties.physicalDevices[0] = device;
@@ -171,7 +171,7 @@ fn ask(
     source: &Source<'_>,
     function: Enumerate,
     devices: &[Device<'_>],
-    heads: &Heads,
+    heads: &ChainHeads,
     groups: &mut HostVec<Group<Chain>>,
     journal: &mut Journal<'_>,
 ) -> Result<(), VkResult> {
@@ -183,7 +183,7 @@ fn ask(
     }
     let first = groups.len();
     let mut reported = HostVec::new(scratch(instance));
-    reported.try_fill_to(room as usize, Head::INTERNAL.group::<Driver>())?;
+    reported.try_fill_to(room as usize, ChainHead::INTERNAL.group::<Driver>())?;
     for (index, element) in reported.iter_mut().enumerate() {
         *element = heads.get(first + index).group();
     }

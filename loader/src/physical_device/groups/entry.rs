@@ -4,9 +4,9 @@ use super::super::entry::answered;
 use super::super::filter::IdFilters;
 use super::super::objects;
 use super::super::walk::{ATTEMPTS, MOST_OF_A_CHAIN, scratch};
-use super::heads::{Head, Heads};
+use super::chain_heads::{ChainHead, ChainHeads};
 use super::{Group, members, translated};
-use crate::alloc::{HostVec, OutOfMemory, reserve};
+use crate::alloc::{HostVec, OutOfMemory, shortage};
 use crate::env::Environment;
 use crate::generated::lookup::row;
 use crate::generated::pfn::PFN_vkEnumeratePhysicalDeviceGroups;
@@ -15,7 +15,7 @@ use crate::handle::{App, Chain, InstanceHandle};
 use crate::instance::Instance;
 use crate::journal::{Journal, LogBits};
 use crate::log::{self, InstanceSink};
-use crate::{seam, state};
+use crate::{state, translation};
 
 /// Lists the device groups.
 ///
@@ -29,8 +29,8 @@ pub unsafe fn enumerate_physical_device_groups(
 ) -> VkResult {
     let _passage = state::GATE.enter();
     // SAFETY: passed on to the caller.
-    let Some(instance) = (unsafe { seam::instance_object(handle) }) else {
-        return seam::reject(row::vkEnumeratePhysicalDeviceGroups);
+    let Some(instance) = (unsafe { translation::instance_object(handle) }) else {
+        return translation::reject(row::vkEnumeratePhysicalDeviceGroups);
     };
     if count.is_null() {
         log::emit(
@@ -42,7 +42,7 @@ pub unsafe fn enumerate_physical_device_groups(
         );
         return VkResult::VK_ERROR_INITIALIZATION_FAILED;
     }
-    let _watch = reserve::begin();
+    let _watch = shortage::watch();
     let sink = InstanceSink(Some(instance));
     let mut journal = Journal::of_call(&sink);
     let result = match IdFilters::read(&Environment::process(), &journal) {
@@ -51,7 +51,7 @@ pub unsafe fn enumerate_physical_device_groups(
         // SAFETY: as above.
         Some(filters) => unsafe { filtered(instance, &filters, count, array, &mut journal) },
     };
-    reserve::check().map_or_else(VkResult::from, |()| result)
+    shortage::check().map_or_else(VkResult::from, |()| result)
 }
 
 /// The topmost entity's function. Unlike other shared commands this one enters at the core name always (DRV-159).
@@ -137,7 +137,7 @@ unsafe fn filtered(
 }
 
 /// The caller's heads, and all groups that the chain reports.
-type WholeList = (Heads, HostVec<VkPhysicalDeviceGroupProperties<Chain>>);
+type WholeList = (ChainHeads, HostVec<VkPhysicalDeviceGroupProperties<Chain>>);
 
 /// All groups that the chain reports, filled into the caller's chains as far as there are any.
 ///
@@ -185,9 +185,9 @@ unsafe fn attempt(
     // SAFETY: by this function's contract; without an array the number may not even be initialised.
     let room = if array.is_null() { 0 } else { unsafe { *count } };
     // SAFETY: no more than the array has.
-    let heads = unsafe { Heads::read(array, room.min(total) as usize, scratch(instance)) }?;
+    let heads = unsafe { ChainHeads::read(array, room.min(total) as usize, scratch(instance)) }?;
     let mut groups = HostVec::new(scratch(instance));
-    groups.try_fill_to(total as usize, Head::INTERNAL.group::<Chain>())?;
+    groups.try_fill_to(total as usize, ChainHead::INTERNAL.group::<Chain>())?;
     for (index, group) in groups.iter_mut().enumerate() {
         *group = heads.get(index).group();
     }

@@ -3,9 +3,9 @@
 //! [`entry`] is what the application calls, [`collect`] the end of the chain, [`sort`] the order. The elements of the
 //! caller's array carry `pNext` chains that drivers fill; [`heads`] keeps track of them while groups move and vanish.
 
+mod chain_heads;
 mod collect;
 mod entry;
-mod heads;
 mod sort;
 
 pub(super) use collect::enumerate_at_end_of_chain;
@@ -66,7 +66,7 @@ mod tests {
     use crate::handle::{Chain, Driver};
 
     fn properties(count: u32) -> VkPhysicalDeviceGroupProperties<Driver> {
-        let mut made = heads::Head::INTERNAL.group::<Driver>();
+        let mut made = chain_heads::ChainHead::INTERNAL.group::<Driver>();
         made.physicalDeviceCount = count;
         for (index, device) in made.physicalDevices.iter_mut().enumerate() {
             *device = PhysicalDeviceHandle::from_raw(core::ptr::without_provenance_mut(index + 1));

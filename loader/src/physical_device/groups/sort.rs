@@ -126,7 +126,7 @@ fn tell(order: &str, groups: &[Group<Chain>], known: &Known, ranks: &[Option<Ran
 #[cfg(test)]
 mod tests {
     use super::super::super::order::tests::traits;
-    use super::super::heads::Head;
+    use super::super::chain_heads::ChainHead;
     use super::*;
     use crate::journal::testing::Lines;
 
@@ -144,7 +144,7 @@ mod tests {
     fn arranged(select: &str, groups: &[&[usize]]) -> Vec<Vec<usize>> {
         let mut made: Vec<Group<Chain>> = Vec::new();
         for (element, numbers) in groups.iter().enumerate() {
-            let mut properties = Head::INTERNAL.group::<Chain>();
+            let mut properties = ChainHead::INTERNAL.group::<Chain>();
             properties.physicalDeviceCount = numbers.len() as u32;
             for (to, &number) in properties.physicalDevices.iter_mut().zip(*numbers) {
                 *to = device(number);

@@ -8,7 +8,7 @@ use crate::generated::types::{
 };
 use crate::handle::Chain;
 use crate::journal::LogBits;
-use crate::seam;
+use crate::translation;
 
 /// What enables the commands here below Vulkan 1.1 (DRV-160).
 const EXTENSION: InstanceExtension = InstanceExtension::VK_KHR_get_physical_device_properties2;
@@ -36,7 +36,7 @@ pub unsafe fn get_physical_device_queue_family_properties2(
     }
     target.announce(Some("vkGetPhysicalDeviceQueueFamilyProperties"));
     let Some(older) = table.vkGetPhysicalDeviceQueueFamilyProperties else {
-        seam::unsupported("GetPhysicalDeviceQueueFamilyProperties")
+        translation::unsupported("GetPhysicalDeviceQueueFamilyProperties")
     };
     // SAFETY: the driver's function with its own handle; `fill` passes a count and an array that belong together.
     let ask = |count, array| unsafe { older(target.handle, count, array) };
@@ -74,7 +74,7 @@ pub unsafe fn get_physical_device_sparse_image_format_properties2(
     }
     target.announce(Some("vkGetPhysicalDeviceSparseImageFormatProperties"));
     let Some(older) = table.vkGetPhysicalDeviceSparseImageFormatProperties else {
-        seam::unsupported("GetPhysicalDeviceSparseImageFormatProperties")
+        translation::unsupported("GetPhysicalDeviceSparseImageFormatProperties")
     };
     // SAFETY: the structure is valid, and so is its chain.
     let asked = unsafe { &*info };

@@ -12,7 +12,7 @@ use crate::generated::types::{
     VkResult,
 };
 use crate::handle::Chain;
-use crate::seam;
+use crate::translation;
 
 /// `vkGetPhysicalDeviceExternalBufferProperties` at the end of the chain.
 ///
@@ -129,7 +129,7 @@ pub unsafe fn get_physical_device_external_image_format_properties_nv(
     properties: *mut VkExternalImageFormatPropertiesNV,
 ) -> VkResult {
     // SAFETY: the handle comes from the lowest layer.
-    let (table, physical_device) = unsafe { seam::driver_of(physical_device) };
+    let (table, physical_device) = unsafe { translation::driver_of(physical_device) };
     if let Some(newer) = table.vkGetPhysicalDeviceExternalImageFormatPropertiesNV {
         // SAFETY: the driver's function with its own handle.
         return unsafe {
@@ -149,7 +149,7 @@ pub unsafe fn get_physical_device_external_image_format_properties_nv(
         return VkResult::VK_ERROR_FORMAT_NOT_SUPPORTED;
     }
     let Some(older) = table.vkGetPhysicalDeviceImageFormatProperties else {
-        seam::unsupported("GetPhysicalDeviceImageFormatProperties")
+        translation::unsupported("GetPhysicalDeviceImageFormatProperties")
     };
     // SAFETY: the structure is valid by this function's contract.
     let properties = unsafe { &mut *properties };

@@ -9,7 +9,7 @@ use crate::generated::types::{
 };
 use crate::handle::Chain;
 use crate::journal::LogBits;
-use crate::seam;
+use crate::translation;
 
 /// What enables the commands here below Vulkan 1.1 (DRV-160).
 const EXTENSION: InstanceExtension = InstanceExtension::VK_KHR_get_physical_device_properties2;
@@ -36,7 +36,7 @@ pub unsafe fn get_physical_device_features2(
     }
     target.announce(Some("vkGetPhysicalDeviceFeatures"));
     let Some(older) = table.vkGetPhysicalDeviceFeatures else {
-        seam::unsupported("GetPhysicalDeviceFeatures")
+        translation::unsupported("GetPhysicalDeviceFeatures")
     };
     // SAFETY: the driver's function with its own handle; the structure is valid.
     unsafe { older(target.handle, &raw mut (*features).features) };
@@ -77,7 +77,7 @@ pub unsafe fn get_physical_device_properties2(
     }
     target.announce(Some("vkGetPhysicalDeviceProperties"));
     let Some(older) = table.vkGetPhysicalDeviceProperties else {
-        seam::unsupported("GetPhysicalDeviceProperties")
+        translation::unsupported("GetPhysicalDeviceProperties")
     };
     // SAFETY: the driver's function with its own handle; the structure is valid.
     unsafe { older(target.handle, &raw mut (*properties).properties) };
@@ -129,7 +129,7 @@ pub unsafe fn get_physical_device_format_properties2(
     }
     target.announce(Some("vkGetPhysicalDeviceFormatProperties"));
     let Some(older) = table.vkGetPhysicalDeviceFormatProperties else {
-        seam::unsupported("GetPhysicalDeviceFormatProperties")
+        translation::unsupported("GetPhysicalDeviceFormatProperties")
     };
     // SAFETY: the driver's function with its own handle; structure and chain are valid.
     unsafe {
@@ -167,7 +167,7 @@ pub unsafe fn get_physical_device_image_format_properties2(
         return VkResult::VK_ERROR_FORMAT_NOT_SUPPORTED;
     }
     let Some(older) = table.vkGetPhysicalDeviceImageFormatProperties else {
-        seam::unsupported("GetPhysicalDeviceImageFormatProperties")
+        translation::unsupported("GetPhysicalDeviceImageFormatProperties")
     };
     // SAFETY: the driver's function with its own handle.
     unsafe {
@@ -205,7 +205,7 @@ pub unsafe fn get_physical_device_memory_properties2(
     }
     target.announce(Some("vkGetPhysicalDeviceMemoryProperties"));
     let Some(older) = table.vkGetPhysicalDeviceMemoryProperties else {
-        seam::unsupported("GetPhysicalDeviceMemoryProperties")
+        translation::unsupported("GetPhysicalDeviceMemoryProperties")
     };
     // SAFETY: the driver's function with its own handle; structure and chain are valid.
     unsafe {

@@ -7,7 +7,7 @@ use super::super::extensions::InstanceExtension;
 use super::super::types::*;
 use crate::handle::Chain;
 use crate::journal::LogBits;
-use crate::seam;
+use crate::translation;
 
 /// [`vkCreateDevice`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateDevice.html)
 pub unsafe extern "system" fn vkCreateDevice(
@@ -33,10 +33,10 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceMultisamplePropertiesEXT(
     samples: VkSampleCountFlagBits,
     pMultisampleProperties: *mut VkMultisamplePropertiesEXT,
 ) {
-    let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
+    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
     match driver.vkGetPhysicalDeviceMultisamplePropertiesEXT {
         Some(function) => unsafe { function(physicalDevice, samples, pMultisampleProperties) },
-        None => seam::unsupported("GetPhysicalDeviceMultisamplePropertiesEXT"),
+        None => translation::unsupported("GetPhysicalDeviceMultisamplePropertiesEXT"),
     }
 }
 
@@ -51,7 +51,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties(
     pPropertyCount: *mut u32,
     pProperties: *mut VkSparseImageFormatProperties,
 ) {
-    let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
+    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
     match driver.vkGetPhysicalDeviceSparseImageFormatProperties {
         Some(function) => unsafe {
             function(
@@ -65,7 +65,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties(
                 pProperties,
             )
         },
-        None => seam::unsupported("GetPhysicalDeviceSparseImageFormatProperties"),
+        None => translation::unsupported("GetPhysicalDeviceSparseImageFormatProperties"),
     }
 }
 
@@ -77,7 +77,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceXcbPresentationSupportKHR(
     visual_id: xcb_visualid_t,
 ) -> VkBool32 {
     let enabled = unsafe {
-        seam::enabled(
+        translation::enabled(
             physicalDevice,
             InstanceExtension::VK_KHR_xcb_surface,
             "vkGetPhysicalDeviceXcbPresentationSupportKHR",
@@ -86,10 +86,10 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceXcbPresentationSupportKHR(
     if !enabled {
         return VK_FALSE;
     }
-    let (driver, physicalDevice) = unsafe { seam::driver_of(physicalDevice) };
+    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
     match driver.vkGetPhysicalDeviceXcbPresentationSupportKHR {
         Some(function) => unsafe { function(physicalDevice, queueFamilyIndex, connection, visual_id) },
-        None => seam::absent(
+        None => translation::absent(
             driver,
             "vkGetPhysicalDeviceXcbPresentationSupportKHR",
             LogBits::ERROR,

@@ -7,7 +7,7 @@ use super::super::lookup::row;
 use super::super::types::*;
 use crate::forward::forward;
 use crate::handle::App;
-use crate::seam;
+use crate::translation;
 
 /// [`vkAcquireFullScreenExclusiveModeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAcquireFullScreenExclusiveModeEXT.html)
 #[cfg_attr(target_arch = "x86_64", unsafe(naked))]
@@ -25,15 +25,15 @@ pub unsafe extern "system" fn vkAllocateCommandBuffers(
     pAllocateInfo: *const VkCommandBufferAllocateInfo,
     pCommandBuffers: *mut VkCommandBuffer,
 ) -> VkResult {
-    match unsafe { seam::device_table(device) } {
+    match unsafe { translation::device_table(device) } {
         Some(table) => unsafe {
             let result = (*table.vkAllocateCommandBuffers)(device, pAllocateInfo, pCommandBuffers);
             if result == VkResult::VK_SUCCESS {
-                seam::adopt_all(table, pCommandBuffers, (*pAllocateInfo).commandBufferCount);
+                translation::adopt_all(table, pCommandBuffers, (*pAllocateInfo).commandBufferCount);
             }
             result
         },
-        None => seam::reject(row::vkAllocateCommandBuffers),
+        None => translation::reject(row::vkAllocateCommandBuffers),
     }
 }
 
@@ -63,12 +63,12 @@ pub unsafe extern "system" fn vkGetDeviceQueue(
     queueIndex: u32,
     pQueue: *mut VkQueue,
 ) {
-    match unsafe { seam::device_table(device) } {
+    match unsafe { translation::device_table(device) } {
         Some(table) => unsafe {
             (*table.vkGetDeviceQueue)(device, queueFamilyIndex, queueIndex, pQueue);
-            seam::adopt_all(table, pQueue, 1);
+            translation::adopt_all(table, pQueue, 1);
         },
-        None => seam::reject(row::vkGetDeviceQueue),
+        None => translation::reject(row::vkGetDeviceQueue),
     }
 }
 

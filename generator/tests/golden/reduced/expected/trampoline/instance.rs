@@ -6,7 +6,7 @@
 use super::super::lookup::row;
 use super::super::types::*;
 use crate::handle::App;
-use crate::seam;
+use crate::translation;
 
 /// [`vkCreateXcbSurfaceKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateXcbSurfaceKHR.html)
 #[cfg_attr(target_os = "linux", unsafe(no_mangle))]
@@ -16,11 +16,11 @@ pub unsafe extern "system" fn vkCreateXcbSurfaceKHR(
     pAllocator: *const VkAllocationCallbacks,
     pSurface: *mut VkSurfaceKHR<App>,
 ) -> VkResult {
-    match unsafe { seam::instance(instance) } {
+    match unsafe { translation::instance(instance) } {
         Some((table, instance)) => unsafe {
             (*table.vkCreateXcbSurfaceKHR)(instance, pCreateInfo, pAllocator, pSurface.cast())
         },
-        None => seam::reject(row::vkCreateXcbSurfaceKHR),
+        None => translation::reject(row::vkCreateXcbSurfaceKHR),
     }
 }
 
@@ -37,7 +37,7 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceGroups(
     pPhysicalDeviceGroupCount: *mut u32,
     pPhysicalDeviceGroupProperties: *mut VkPhysicalDeviceGroupProperties<App>,
 ) -> VkResult {
-    match unsafe { seam::instance(instance) } {
+    match unsafe { translation::instance(instance) } {
         Some((table, instance)) => unsafe {
             (*table.vkEnumeratePhysicalDeviceGroups)(
                 instance,
@@ -45,7 +45,7 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceGroups(
                 pPhysicalDeviceGroupProperties.cast(),
             )
         },
-        None => seam::reject(row::vkEnumeratePhysicalDeviceGroups),
+        None => translation::reject(row::vkEnumeratePhysicalDeviceGroups),
     }
 }
 

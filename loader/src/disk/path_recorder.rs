@@ -10,13 +10,13 @@ use rust_alloc::ffi::CString;
 use rust_alloc::vec::Vec;
 
 /// Paths that one scan may rest on, to be kept.
-const MOST_SIGHTS: usize = 1024;
+const MOST_PATHS: usize = 1024;
 /// Bytes of the files and folders that one scan may rest on, to be kept.
 pub const MOST_BYTES: u64 = 1 << 20;
 
 /// What opening a path led to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sight {
+pub(super) enum PathState {
     /// No such file.
     NoFile,
     /// A regular file in this state.
@@ -29,101 +29,109 @@ pub(super) enum Sight {
 
 /// The paths that a scan rests on, with what they led to, in the order of the scan.
 #[derive(Debug, Default)]
-pub struct Sights {
-    seen: Vec<(CString, Sight)>,
+pub struct ScanInputs {
+    seen: Vec<(CString, PathState)>,
     bytes: u64,
 }
 
-impl Sights {
+impl ScanInputs {
     /// Bytes of the files and folders.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
     /// Whether every path still leads to the same thing, unchanged.
-    pub fn hold(&self) -> bool {
-        self.seen.iter().all(|(path, sight)| stamp::holds(path, sight))
+    pub fn are_current(&self) -> bool {
+        self.seen
+            .iter()
+            .all(|(path, path_state)| stamp::holds(path, path_state))
     }
 }
 
-/// Collects [`Sights`]. Once something was seen that cannot be compared later, there are none.
+/// Collects [`ScanInputs`]. Once something was seen that cannot be compared later, there are none.
 #[derive(Debug)]
-pub struct Evidence {
+pub struct PathRecorder {
     begun: (i64, i64),
     /// The file system that was found to be of this machine last.
     local: Cell<Option<u64>>,
-    sights: RefCell<Option<Sights>>,
+    inputs: RefCell<Option<ScanInputs>>,
 }
 
-impl Evidence {
+impl PathRecorder {
     /// Begins a scan.
     pub fn begin() -> Self {
         Self {
             // Before 1970 nothing is settled.
             begun: os::now(),
             local: Cell::new(None),
-            sights: RefCell::new(Some(Sights::default())),
+            inputs: RefCell::new(Some(ScanInputs::default())),
         }
     }
 
     /// What was seen; `None` when some of it cannot be compared.
-    pub fn end(self) -> Option<Sights> {
-        self.sights.into_inner()
+    pub fn end(self) -> Option<ScanInputs> {
+        self.inputs.into_inner()
     }
 
     /// Something was seen that cannot be compared.
-    pub fn spoil(&self) {
-        drop(self.sights.take());
+    pub fn mark_uncacheable(&self) {
+        drop(self.inputs.take());
     }
 
     /// A path did not lead to a file.
     pub fn no_file(&self, path: &[u8]) {
-        self.add(path, Sight::NoFile);
+        self.add(path, PathState::NoFile);
     }
 
     /// A path did not lead to a folder.
     pub fn no_folder(&self, path: &[u8]) {
-        self.add(path, Sight::NoFolder);
+        self.add(path, PathState::NoFolder);
     }
 
     /// A path led to a regular file that is read after this.
     pub fn file(&self, path: &[u8], file: &File, found: &Status) {
         let is_local = || stamp::is_local(file.descriptor());
-        self.stamped(path, Stamp::of(found), is_local, Sight::File);
+        self.stamped(path, Stamp::of(found), is_local, PathState::File);
     }
 
     /// A path led to a folder that is read after this.
     pub fn folder(&self, path: &[u8], folder: &Folder) {
-        self.stamped(path, folder.stamp(), || folder.is_local(), Sight::Folder);
+        self.stamped(path, folder.stamp(), || folder.is_local(), PathState::Folder);
     }
 
-    fn stamped(&self, path: &[u8], found: Option<Stamp>, is_local: impl FnOnce() -> bool, sight: fn(Stamp) -> Sight) {
+    fn stamped(
+        &self,
+        path: &[u8],
+        found: Option<Stamp>,
+        is_local: impl FnOnce() -> bool,
+        path_state: fn(Stamp) -> PathState,
+    ) {
         let Some(stamp) = found.filter(|stamp| stamp.is_settled(self.begun)) else {
-            return self.spoil();
+            return self.mark_uncacheable();
         };
         if self.local.get() != Some(stamp.device()) {
             if !is_local() {
-                return self.spoil();
+                return self.mark_uncacheable();
             }
             self.local.set(Some(stamp.device()));
         }
-        if let Some(sights) = &mut *self.sights.borrow_mut() {
-            sights.bytes = sights.bytes.saturating_add(stamp.bytes());
+        if let Some(inputs) = &mut *self.inputs.borrow_mut() {
+            inputs.bytes = inputs.bytes.saturating_add(stamp.bytes());
         }
-        self.add(path, sight(stamp));
+        self.add(path, path_state(stamp));
     }
 
-    fn add(&self, path: &[u8], sight: Sight) {
-        let mut sights = self.sights.borrow_mut();
-        let added = sights.as_mut().is_some_and(|sights| {
-            let room = sights.seen.len() < MOST_SIGHTS && sights.bytes <= MOST_BYTES;
+    fn add(&self, path: &[u8], path_state: PathState) {
+        let mut inputs = self.inputs.borrow_mut();
+        let added = inputs.as_mut().is_some_and(|inputs| {
+            let room = inputs.seen.len() < MOST_PATHS && inputs.bytes <= MOST_BYTES;
             match alloc::copy_terminated(path) {
-                Ok(Some(path)) if room => sights.seen.try_push((path, sight)).is_ok(),
+                Ok(Some(path)) if room => inputs.seen.try_push((path, path_state)).is_ok(),
                 _ => false,
             }
         });
         if !added {
-            *sights = None;
+            *inputs = None;
         }
     }
 }
@@ -137,17 +145,17 @@ mod tests {
     fn what_was_absent_holds_until_it_is_there() {
         let scratch = Scratch::create();
         let (file, folder) = (scratch.path("x.json"), scratch.path("folder"));
-        let evidence = Evidence::begin();
-        evidence.no_file(&file);
-        evidence.no_folder(&folder);
-        let sights = evidence.end().unwrap();
-        assert!(sights.hold());
+        let paths = PathRecorder::begin();
+        paths.no_file(&file);
+        paths.no_folder(&folder);
+        let inputs = paths.end().unwrap();
+        assert!(inputs.are_current());
         scratch.folder("folder");
-        assert!(!sights.hold());
+        assert!(!inputs.are_current());
         std::fs::remove_dir(folder.as_path()).unwrap();
-        assert!(sights.hold());
+        assert!(inputs.are_current());
         scratch.file("x.json", b"{}");
-        assert!(!sights.hold());
+        assert!(!inputs.are_current());
     }
 
     #[test]
@@ -155,23 +163,23 @@ mod tests {
         let scratch = Scratch::create();
         let path = scratch.file("x.json", b"{}");
         let file = os::with_terminated(&path, |path| File::open(path, 0)).unwrap();
-        let evidence = Evidence::begin();
-        evidence.file(&path, &file, &file.status().unwrap());
-        assert!(evidence.end().is_none());
-        let evidence = Evidence::begin();
-        evidence.folder(&path, &Folder::open(&scratch.folder("folder")).unwrap());
-        assert!(evidence.end().is_none());
+        let paths = PathRecorder::begin();
+        paths.file(&path, &file, &file.status().unwrap());
+        assert!(paths.end().is_none());
+        let paths = PathRecorder::begin();
+        paths.folder(&path, &Folder::open(&scratch.folder("folder")).unwrap());
+        assert!(paths.end().is_none());
     }
 
     #[test]
     fn more_than_is_kept_leaves_nothing() {
-        let evidence = Evidence::begin();
-        (0..MOST_SIGHTS).for_each(|_| evidence.no_file(b"/nowhere/x.json"));
-        evidence.no_file(b"/nowhere/y.json");
-        assert!(evidence.end().is_none());
-        let evidence = Evidence::begin();
-        evidence.no_file(b"/nowhere\0.json");
-        evidence.no_file(b"/nowhere/y.json");
-        assert!(evidence.end().is_none());
+        let paths = PathRecorder::begin();
+        (0..MOST_PATHS).for_each(|_| paths.no_file(b"/nowhere/x.json"));
+        paths.no_file(b"/nowhere/y.json");
+        assert!(paths.end().is_none());
+        let paths = PathRecorder::begin();
+        paths.no_file(b"/nowhere\0.json");
+        paths.no_file(b"/nowhere/y.json");
+        assert!(paths.end().is_none());
     }
 }

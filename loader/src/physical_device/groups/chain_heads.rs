@@ -11,12 +11,12 @@ use core::ffi::c_void;
 
 /// The first two members of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Head {
+pub(super) struct ChainHead {
     s_type: VkStructureType,
     next: *mut c_void,
 }
 
-impl Head {
+impl ChainHead {
     /// Of an element that the application did not give.
     pub(super) const INTERNAL: Self = Self {
         s_type: VkStructureType::VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_GROUP_PROPERTIES,
@@ -36,9 +36,9 @@ impl Head {
 }
 
 /// What the caller wrote into its elements.
-pub(super) struct Heads(HostVec<Head>);
+pub(super) struct ChainHeads(HostVec<ChainHead>);
 
-impl Heads {
+impl ChainHeads {
     /// Reads up to `most` elements of the caller's array; none of a NULL one.
     ///
     /// # Safety
@@ -53,7 +53,7 @@ impl Heads {
             // SAFETY: by this function's contract; other members may be unset and are not read.
             unsafe {
                 let element = array.add(index);
-                Head {
+                ChainHead {
                     s_type: (*element).sType,
                     next: (*element).pNext,
                 }
@@ -63,13 +63,13 @@ impl Heads {
     }
 
     /// The head for the element at `index`.
-    pub(super) fn get(&self, index: usize) -> Head {
-        self.0.get(index).copied().unwrap_or(Head::INTERNAL)
+    pub(super) fn get(&self, index: usize) -> ChainHead {
+        self.0.get(index).copied().unwrap_or(ChainHead::INTERNAL)
     }
 
     /// The heads for all of the caller's elements, when the first of them get groups that were filled for `elements`.
     /// Each head appears once: those that no returned group was filled for go where there is room.
-    fn arranged(&self, elements: impl Iterator<Item = usize> + Clone) -> Result<HostVec<Head>, OutOfMemory> {
+    fn arranged(&self, elements: impl Iterator<Item = usize> + Clone) -> Result<HostVec<ChainHead>, OutOfMemory> {
         let allocator = self.0.allocator();
         let mut left = HostVec::new(allocator);
         left.try_fill_to(self.0.len(), true)?;
@@ -88,7 +88,7 @@ impl Heads {
         let mut arranged = HostVec::try_with_capacity(self.0.len(), allocator)?;
         for _ in 0..self.0.len() {
             let own = elements.next().and_then(|element| self.0.get(element).copied());
-            arranged.try_push(own.or_else(|| unused.next()).unwrap_or(Head::INTERNAL))?;
+            arranged.try_push(own.or_else(|| unused.next()).unwrap_or(ChainHead::INTERNAL))?;
         }
         Ok(arranged)
     }
@@ -137,16 +137,16 @@ mod tests {
     use super::*;
     use crate::handle::Chain;
 
-    fn head(number: usize) -> Head {
-        Head {
+    fn head(number: usize) -> ChainHead {
+        ChainHead {
             s_type: VkStructureType(7),
             next: core::ptr::without_provenance_mut(number),
         }
     }
 
-    fn heads(count: usize) -> Heads {
+    fn heads(count: usize) -> ChainHeads {
         let made = HostVec::try_from_iter((1..=count).map(head), HostAllocator::system());
-        Heads(made.expect("memory"))
+        ChainHeads(made.expect("memory"))
     }
 
     fn arranged(count: usize, elements: &[usize]) -> Vec<usize> {
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn drv_157_a_short_array_is_filled_and_incomplete() {
         let group = |count, element| {
-            let mut properties = Head::INTERNAL.group::<Chain>();
+            let mut properties = ChainHead::INTERNAL.group::<Chain>();
             properties.physicalDeviceCount = count;
             Group { properties, element }
         };
@@ -183,7 +183,7 @@ mod tests {
         let mut array = [head(1).group::<Chain>(), head(2).group::<Chain>()];
         let mut count = 2;
         // SAFETY: count and array belong together.
-        let heads = unsafe { Heads::read(array.as_ptr(), 2, HostAllocator::system()) }.expect("memory");
+        let heads = unsafe { ChainHeads::read(array.as_ptr(), 2, HostAllocator::system()) }.expect("memory");
         // SAFETY: as above.
         let result = unsafe { heads.answer(&groups, &mut count, array.as_mut_ptr()) };
         assert_eq!((result, count), (VkResult::VK_INCOMPLETE, 2));

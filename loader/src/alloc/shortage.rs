@@ -1,50 +1,50 @@
-//! The process allocator, with a reserve behind it.
+//! The process allocator, with an emergency pool behind it.
 //!
 //! Working memory of a call comes from the process allocator (APP-172, APP-177). What grows with the input asks in ways that
-//! report a shortage ([`Grow`](super::Grow)), and never gets any of the reserve. The rest are small things that the language
+//! report a shortage ([`Grow`](super::Grow)), and never gets any of the emergency pool. The rest are small things that the language
 //! makes without asking, such as a counted pointer, and ends the process for. A loader must not:
 //! `VK_ERROR_OUT_OF_HOST_MEMORY` is what its callers expect (APP-71, APP-174). So these are served from a static block, and
 //! a call that can report a failure asks between its steps whether memory ran out ([`check`]); it then ends, and gives back
-//! what it took. Only a request that the reserve cannot serve either is refused.
+//! what it took. Only a request that the emergency pool cannot serve either is refused.
 
 use super::OutOfMemory;
 use super::calls::Noted;
 use crate::os::{CHeap, move_block};
-use crate::state::{CALLS, RESERVE};
+use crate::state::{CALLS, EMERGENCY_POOL};
 use core::alloc::{GlobalAlloc, Layout};
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 /// Bytes of one unit; also the alignment of every block.
 const UNIT: usize = 16;
-/// Units of the reserve. They are never touched in a process that has memory, so they cost address space only.
+/// Units of the emergency pool. They are never touched in a process that has memory, so they cost address space only.
 const UNITS: usize = 16 * 1024;
 
 /// A static block that is handed out once from front to back, and again when everything came back.
 #[repr(C, align(16))]
-pub struct Reserve {
+pub struct EmergencyPool {
     block: UnsafeCell<[u8; UNITS * UNIT]>,
-    /// Units handed out since the reserve was last whole, and in the upper half of the word the live blocks.
+    /// Units handed out since the emergency pool was last whole, and in the upper half of the word the live blocks.
     state: AtomicUsize,
     /// How many blocks were ever taken, and how many shortages noted.
     taken: AtomicUsize,
 }
 
 // SAFETY: the bytes are only handed out, each range to one owner at a time.
-unsafe impl Sync for Reserve {}
+unsafe impl Sync for EmergencyPool {}
 
 const HALF: u32 = usize::BITS / 2;
 const LOW: usize = (1 << HALF) - 1;
 const _: () = assert!(UNITS <= LOW);
 
-impl Default for Reserve {
+impl Default for EmergencyPool {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Reserve {
-    /// A whole reserve.
+impl EmergencyPool {
+    /// A whole pool.
     pub const fn new() -> Self {
         Self {
             block: UnsafeCell::new([0; UNITS * UNIT]),
@@ -67,11 +67,11 @@ impl Reserve {
             return core::ptr::null_mut();
         };
         self.taken.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the range from here lies within the block and belongs to nobody else.
+        // SAFETY: the range from here lies within the block and belongs to this caller alone.
         unsafe { self.first().add((before & LOW) * UNIT) }
     }
 
-    /// Takes one block back. The reserve is whole again when that was the last one.
+    /// Takes one block back. The pool is whole again when that was the last one.
     fn give_back(&self) {
         // The closure always gives a value.
         let _ = self
@@ -94,16 +94,16 @@ pub struct Watch(#[allow(dead_code, reason = "the call ends with it")] Noted<'st
 
 /// Starts a call: from here on [`check`] reports whether the process ran out of memory. A shortage that another thread
 /// meets counts as well: which of two allocations is the last to succeed is chance.
-pub fn begin() -> Watch {
-    Watch(CALLS.begin(RESERVE.taken.load(Ordering::Relaxed)))
+pub fn watch() -> Watch {
+    Watch(CALLS.begin(EMERGENCY_POOL.taken.load(Ordering::Relaxed)))
 }
 
-/// Reports that the process ran out of memory since [`begin`], though nothing has failed yet.
+/// Reports that the process ran out of memory since [`watch`], though nothing has failed yet.
 ///
 /// # Errors
-/// When the reserve was needed, or a shortage was noted.
+/// When the emergency pool was needed, or a shortage was noted.
 pub fn check() -> Result<(), OutOfMemory> {
-    if CALLS.began() == RESERVE.taken.load(Ordering::Relaxed) {
+    if CALLS.began() == EMERGENCY_POOL.taken.load(Ordering::Relaxed) {
         Ok(())
     } else {
         Err(OutOfMemory)
@@ -112,18 +112,18 @@ pub fn check() -> Result<(), OutOfMemory> {
 
 /// Lets [`check`] report a shortage that the one who met it could not return.
 #[cold]
-pub fn note_shortage() {
-    RESERVE.taken.fetch_add(1, Ordering::Relaxed);
+pub fn note() {
+    EMERGENCY_POOL.taken.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Moves a block of the global allocator into a larger one, which never comes from the reserve. NULL leaves all as it was.
+/// Moves a block of the global allocator into a larger one, which never comes from the emergency pool. NULL leaves all as it was.
 ///
 /// # Safety
 /// `block` belongs to the global allocator and has this layout, unless that has no size. `size` is larger, and no more
 /// than a layout of this alignment can have.
 pub(super) unsafe fn grow(block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-    if layout.size() != 0 && !RESERVE.holds(block) {
-        // SAFETY: not of the reserve, so of the system's allocator; the rest by this function's contract.
+    if layout.size() != 0 && !EMERGENCY_POOL.holds(block) {
+        // SAFETY: not of the emergency pool, so of the system's allocator; the rest by this function's contract.
         return unsafe { CHeap.realloc(block, layout, size) };
     }
     let Ok(wanted) = Layout::from_size_align(size, layout.align()) else {
@@ -132,23 +132,27 @@ pub(super) unsafe fn grow(block: *mut u8, layout: Layout, size: usize) -> *mut u
     // SAFETY: larger than another size, so not zero.
     let grown = unsafe { CHeap.alloc(wanted) };
     if !grown.is_null() && layout.size() != 0 {
-        // SAFETY: two distinct blocks of at least this size; the old one is of the reserve, and given back once.
+        // SAFETY: two distinct blocks of at least this size; the old one is of the emergency pool, and given back once.
         unsafe { grown.copy_from_nonoverlapping(block, layout.size()) };
-        RESERVE.give_back();
+        EMERGENCY_POOL.give_back();
     }
     grown
 }
 
-/// The process allocator, then the reserve.
+/// The process allocator, then the emergency pool.
 struct Reserved;
 
-// SAFETY: blocks come from the system's allocator or are disjoint ranges of the reserve; which of the two is told by
+// SAFETY: blocks come from the system's allocator or are disjoint ranges of the emergency pool; which of the two is told by
 // the address, so each goes back to where it came from.
 unsafe impl GlobalAlloc for Reserved {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: passed on.
         let block = unsafe { CHeap.alloc(layout) };
-        if block.is_null() { RESERVE.take(layout) } else { block }
+        if block.is_null() {
+            EMERGENCY_POOL.take(layout)
+        } else {
+            block
+        }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
@@ -157,7 +161,7 @@ unsafe impl GlobalAlloc for Reserved {
         if !block.is_null() {
             return block;
         }
-        let block = RESERVE.take(layout);
+        let block = EMERGENCY_POOL.take(layout);
         if !block.is_null() {
             // SAFETY: the block has this size; it may have been used before.
             unsafe { block.write_bytes(0, layout.size()) };
@@ -166,17 +170,17 @@ unsafe impl GlobalAlloc for Reserved {
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        if RESERVE.holds(block) {
-            RESERVE.give_back();
+        if EMERGENCY_POOL.holds(block) {
+            EMERGENCY_POOL.give_back();
         } else {
-            // SAFETY: not of the reserve, so of the system's allocator.
+            // SAFETY: not of the emergency pool, so of the system's allocator.
             unsafe { CHeap.dealloc(block, layout) };
         }
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        if !RESERVE.holds(block) {
-            // SAFETY: not of the reserve, so of the system's allocator.
+        if !EMERGENCY_POOL.holds(block) {
+            // SAFETY: not of the emergency pool, so of the system's allocator.
             let moved = unsafe { CHeap.realloc(block, layout, size) };
             if !moved.is_null() {
                 return moved;
@@ -196,7 +200,7 @@ mod tests {
 
     #[test]
     fn app_174_the_reserve_is_handed_out_once_and_whole_when_all_came_back() {
-        static OWN: Reserve = Reserve::new();
+        static OWN: EmergencyPool = EmergencyPool::new();
         let small = Layout::new::<[u64; 13]>();
         let (first, second) = (OWN.take(small), OWN.take(small));
         assert!(OWN.holds(first) && OWN.holds(second));
@@ -208,14 +212,14 @@ mod tests {
         OWN.give_back();
         OWN.give_back();
         assert_eq!(OWN.take(small), first);
-        assert!(!RESERVE.holds(first));
+        assert!(!EMERGENCY_POOL.holds(first));
     }
 
     #[test]
     fn app_174_blocks_aligned_beyond_the_reserve_are_refused() {
         #[repr(align(64))]
         struct Wide;
-        static OWN: Reserve = Reserve::new();
+        static OWN: EmergencyPool = EmergencyPool::new();
         assert!(OWN.take(Layout::new::<Wide>()).is_null());
     }
 }

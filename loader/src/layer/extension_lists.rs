@@ -1,7 +1,7 @@
 //! What the manifests of all layers say of device extensions, for queries that name a layer (APP-132, LAY-324).
 
 use super::device_extension_properties;
-use crate::alloc::{HostAllocator, HostText, HostVec, OutOfMemory, reserve};
+use crate::alloc::{HostAllocator, HostText, HostVec, OutOfMemory, shortage};
 use crate::discovery::layers::{DiscoveredLayers, Extent, discover};
 use crate::discovery::search::Search;
 use crate::env::Environment;
@@ -13,14 +13,14 @@ use crate::os::SetOnce;
 type NamedExtensions = (HostText, HostVec<VkExtensionProperties>);
 
 /// Device extensions by layer name.
-pub struct KnownExtensions {
+pub struct LayerExtensionLists {
     found: HostVec<NamedExtensions>,
-    /// Those of all layers, where the instance was made without a look at the explicit ones and somebody asked later.
+    /// Those of all layers, where the instance was made without a look at the explicit ones and a caller asked later.
     all: SetOnce<HostVec<NamedExtensions>>,
     without_explicit: bool,
 }
 
-impl KnownExtensions {
+impl LayerExtensionLists {
     /// Those of the layers that were found.
     ///
     /// # Errors
@@ -61,13 +61,13 @@ fn find<'a>(list: &'a [NamedExtensions], name: &[u8]) -> Option<&'a [VkExtension
     found.map(|(_, extensions)| &**extensions)
 }
 
-/// Looks for the explicit layers that nobody needed when the instance was made. Nobody was told of them then, nor is now.
+/// Looks for the explicit layers that were not needed when the instance was made. No line told of them then, nor is now.
 fn look(allocator: HostAllocator) -> Result<HostVec<NamedExtensions>, OutOfMemory> {
-    let _watch = reserve::begin();
+    let _watch = shortage::watch();
     let mut journal = Journal::of_call(&Silence);
     let layers = discover(Extent::All, &Search::new(&Environment::process()), None, &mut journal)?;
     let all = by_name(&layers, allocator)?;
-    reserve::check()?;
+    shortage::check()?;
     Ok(all)
 }
 

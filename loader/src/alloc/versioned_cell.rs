@@ -7,7 +7,7 @@ use super::{HostAllocator, HostBox, OutOfMemory};
 use core::sync::atomic::{AtomicPtr, Ordering};
 
 /// Values that live as long as this, the latest of which counts. Any thread may read; one at a time adds.
-pub struct Latest<T> {
+pub struct VersionedCell<T> {
     node: AtomicPtr<Node<T>>,
     allocator: HostAllocator,
 }
@@ -20,7 +20,7 @@ struct Node<T> {
 /// Memory for one more value, so that adding it cannot fail.
 pub struct Room<T>(HostBox<Node<T>>);
 
-impl<T> Latest<T> {
+impl<T> VersionedCell<T> {
     /// No value yet; all of them will lie in memory from `allocator`.
     pub const fn new(allocator: HostAllocator) -> Self {
         Self {
@@ -67,10 +67,10 @@ impl<T> Latest<T> {
     }
 }
 
-impl<T> Drop for Latest<T> {
+impl<T> Drop for VersionedCell<T> {
     fn drop(&mut self) {
         let latest = *self.node.get_mut();
-        // SAFETY: as in `add`; nobody refers to the list any more.
+        // SAFETY: as in `add`; nothing refers to the list any more.
         let mut next = (!latest.is_null()).then(|| unsafe { HostBox::from_raw(latest, self.allocator) });
         // Not by recursion, which a long list would turn into a deep stack.
         while let Some(mut node) = next {

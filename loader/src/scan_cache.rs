@@ -1,19 +1,19 @@
 //! What an earlier call found, for as long as nothing that it rests on has changed.
 //!
 //! A scan of the disk is a function of some variables of the environment and of some files. [`record`] notes which, with
-//! their states; [`Slot`] keeps the last result of its kind; [`Slot::recall`] gives it out again only when every variable
-//! has the same value and every path leads to the same unchanged thing. So a call that recalls does what a fresh scan
-//! would do (DRV-7, LAY-24), and asks the environment afresh, under the trust rule of this moment.
+//! their states; [`ScanCache`] keeps the last result of its kind; [`ScanCache::current`] gives it out again only when every
+//! variable has the same value and every path leads to the same unchanged thing. So a call that takes it does what a fresh
+//! scan would do (DRV-7, LAY-24), and asks the environment afresh, under the trust rule of this moment.
 //!
-//! While anybody listens to the log nothing is recalled: each call reads everything and tells about it. Drivers and layers
-//! are never asked less often: only files are remembered, no answers of libraries. A slot is only looked at without
-//! waiting, so a copy of the process made while another thread used it works too, without the slot. Nothing is kept whose
+//! While a log sink listens nothing is taken from here: each call reads everything and tells about it. Drivers and layers
+//! are never asked less often: only files are remembered, no answers of libraries. A cache is only looked at
+//! without waiting, so a copy of the process made while another thread used it works too, without the cache. Nothing is kept whose
 //! files exceed the bounds of [`crate::disk`], and a failure to keep something fails nothing.
 
 #![forbid(unsafe_code)]
 
-use crate::alloc::{OutOfMemory, reserve};
-use crate::disk::Sights;
+use crate::alloc::{OutOfMemory, shortage};
+use crate::disk::ScanInputs;
 use crate::env::{Environment, Recorder, Values};
 use crate::journal::Journal;
 use crate::os::Mutex;
@@ -22,31 +22,31 @@ use rust_alloc::sync::Arc;
 
 /// A result, and what it rests on.
 #[derive(Debug)]
-pub struct Kept<T> {
+pub struct Cached<T> {
     value: T,
     values: Values,
     /// `None` when it rests on something that cannot be compared.
-    sights: Option<Sights>,
+    inputs: Option<ScanInputs>,
 }
 
-impl<T> Kept<T> {
+impl<T> Cached<T> {
     /// Whether making it again would give the same.
-    pub fn holds(&self) -> bool {
-        self.values.hold() && self.sights.as_ref().is_some_and(Sights::hold)
+    pub fn is_current(&self) -> bool {
+        self.values.hold() && self.inputs.as_ref().is_some_and(ScanInputs::are_current)
     }
 
     /// Whether it is worth keeping.
-    pub fn can_hold(&self) -> bool {
-        self.sights.is_some()
+    pub fn is_cacheable(&self) -> bool {
+        self.inputs.is_some()
     }
 
     /// Bytes of the files and folders that it was made from.
     pub fn bytes(&self) -> u64 {
-        self.sights.as_ref().map_or(0, Sights::bytes)
+        self.inputs.as_ref().map_or(0, ScanInputs::bytes)
     }
 }
 
-impl<T> Deref for Kept<T> {
+impl<T> Deref for Cached<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -61,41 +61,41 @@ impl<T> Deref for Kept<T> {
 pub fn record<T>(
     journal: &mut Journal<'_>,
     make: impl FnOnce(&Environment<'_>, &mut Journal<'_>) -> Result<T, OutOfMemory>,
-) -> Result<Kept<T>, OutOfMemory> {
+) -> Result<Cached<T>, OutOfMemory> {
     let recorder = Recorder::default();
-    journal.begin_evidence();
+    journal.begin_paths();
     let value = make(&Environment::new(&recorder), journal);
-    let sights = journal.end_evidence();
-    Ok(Kept {
+    let inputs = journal.end_paths();
+    Ok(Cached {
         value: value?,
         values: recorder.into_values(),
-        sights,
+        inputs,
     })
 }
 
 /// Room for the last result of one kind.
 #[derive(Debug)]
-pub struct Slot<T>(Mutex<Option<Arc<T>>>);
+pub struct ScanCache<T>(Mutex<Option<Arc<T>>>);
 
-impl<T> Slot<T> {
+impl<T> ScanCache<T> {
     /// An empty one.
     pub const fn new() -> Self {
         Self(Mutex::new(None))
     }
 
-    /// What is kept, if `holds` says that it still holds, and nobody listens.
-    pub fn recall(&self, journal: &Journal<'_>, holds: impl FnOnce(&T) -> bool) -> Option<Arc<T>> {
+    /// What is kept, if `is_current` says that it still holds, and no log sink listens.
+    pub fn current(&self, journal: &Journal<'_>, is_current: impl FnOnce(&T) -> bool) -> Option<Arc<T>> {
         if journal.is_heard() {
             return None;
         }
         // Files are looked at after the lock is released.
         let kept = self.0.try_lock()?.clone()?;
-        holds(&kept).then_some(kept)
+        is_current(&kept).then_some(kept)
     }
 
-    /// Keeps a result in place of the one before, unless somebody listens or memory is short.
+    /// Keeps a result in place of the one before, unless a log sink listens or memory is short.
     pub fn keep(&self, kept: &Arc<T>, journal: &Journal<'_>) {
-        if !journal.is_heard() && reserve::check().is_ok() {
+        if !journal.is_heard() && shortage::check().is_ok() {
             self.replace(Some(kept.clone()));
         }
     }
@@ -115,7 +115,7 @@ impl<T> Slot<T> {
     }
 }
 
-impl<T> Default for Slot<T> {
+impl<T> Default for ScanCache<T> {
     fn default() -> Self {
         Self::new()
     }

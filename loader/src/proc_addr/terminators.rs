@@ -5,10 +5,10 @@ use crate::device::Device;
 use crate::generated::lookup::{self, DeviceGate, Level, Row, row};
 use crate::generated::types::{PFN_vkVoidFunction, VkDevice};
 use crate::handle::{Chain, InstanceHandle};
-use crate::instance::{Instance, bottom_of_global};
+use crate::instance::{Instance, terminator_of_global};
 use crate::journal::LogBits;
 use crate::log::{self, Bytes};
-use crate::seam;
+use crate::translation;
 use core::ffi::{CStr, c_char};
 
 /// Terminators that the end of the chain gives with any instance, NULL included: old layers ask even for
@@ -19,7 +19,10 @@ const WITHOUT_INSTANCE: [&CStr; 3] = [c"vkGetInstanceProcAddr", c"vkCreateInstan
 ///
 /// # Safety
 /// `name` is NULL or terminated; a non-null `handle` starts with a dispatch pointer, unless the name needs none.
-pub unsafe fn bottom_get_instance_proc_addr(handle: InstanceHandle<Chain>, name: *const c_char) -> PFN_vkVoidFunction {
+pub unsafe fn terminator_get_instance_proc_addr(
+    handle: InstanceHandle<Chain>,
+    name: *const c_char,
+) -> PFN_vkVoidFunction {
     if name.is_null() {
         return None;
     }
@@ -27,9 +30,9 @@ pub unsafe fn bottom_get_instance_proc_addr(handle: InstanceHandle<Chain>, name:
     let name = unsafe { CStr::from_ptr(name) };
     if name == c"vk_layerGetPhysicalDeviceProcAddr" {
         // SAFETY: only the type is erased.
-        return unsafe { crate::table::from_word(bottom_get_physical_device_proc_addr as *mut ()) };
+        return unsafe { crate::table::from_word(terminator_get_physical_device_proc_addr as *mut ()) };
     }
-    if let Some(function) = bottom_of_global(name) {
+    if let Some(function) = terminator_of_global(name) {
         return Some(function);
     }
     let row = lookup::find(name.to_bytes());
@@ -37,7 +40,7 @@ pub unsafe fn bottom_get_instance_proc_addr(handle: InstanceHandle<Chain>, name:
         return row.terminator();
     }
     // SAFETY: by this function's contract.
-    let instance = unsafe { seam::chain_instance(handle) }?;
+    let instance = unsafe { translation::chain_instance(handle) }?;
     match row {
         Some(row) if row.level != Level::Device => known(row),
         Some(row) => device_command(instance, row),
@@ -61,8 +64,8 @@ fn unrecognized(instance: &Instance, name: &CStr, lookup: &str) -> PFN_vkVoidFun
 /// physical-device functions (LAY-241).
 ///
 /// # Safety
-/// As for [`bottom_get_instance_proc_addr`].
-pub unsafe extern "system" fn bottom_get_physical_device_proc_addr(
+/// As for [`terminator_get_instance_proc_addr`].
+pub unsafe extern "system" fn terminator_get_physical_device_proc_addr(
     handle: InstanceHandle<Chain>,
     name: *const c_char,
 ) -> PFN_vkVoidFunction {
@@ -72,7 +75,7 @@ pub unsafe extern "system" fn bottom_get_physical_device_proc_addr(
     // SAFETY: terminated by this function's contract.
     let name = unsafe { CStr::from_ptr(name) };
     // SAFETY: by this function's contract.
-    let instance = unsafe { seam::chain_instance(handle) }?;
+    let instance = unsafe { translation::chain_instance(handle) }?;
     match lookup::find(name.to_bytes()) {
         Some(row) if matches!(row.level, Level::Instance | Level::PhysicalDevice) => known(row),
         // Drivers are asked about every other name, whether the registry knows it or not.
@@ -101,14 +104,14 @@ fn device_command(instance: &Instance, row: &Row) -> PFN_vkVoidFunction {
 ///
 /// # Safety
 /// `name` is NULL or terminated; a non-null `handle` starts with a dispatch pointer.
-pub unsafe fn bottom_get_device_proc_addr(handle: VkDevice, name: *const c_char) -> PFN_vkVoidFunction {
+pub unsafe fn terminator_get_device_proc_addr(handle: VkDevice, name: *const c_char) -> PFN_vkVoidFunction {
     if name.is_null() {
         return None;
     }
     // SAFETY: terminated by this function's contract.
     let name = unsafe { CStr::from_ptr(name) };
     // SAFETY: by this function's contract.
-    let device = unsafe { seam::device_by_word(handle) }?;
+    let device = unsafe { translation::device_by_word(handle) }?;
     match lookup::find(name.to_bytes()) {
         Some(row) => known_to_device(device, row),
         None => device.ask_driver(name.into(), None),
