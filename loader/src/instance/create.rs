@@ -93,9 +93,6 @@ unsafe fn build(
         Err(result) => {
             // SAFETY: passed on.
             unsafe { destroy::release_drivers(instance, callbacks) };
-            // Drivers close before layers, as when an instance is destroyed.
-            let found = core::mem::take(&mut *instance.found_drivers.lock());
-            drop(found);
             // SAFETY: the application never got the handle, so this is the only reference left.
             unsafe { destroy::free(raw, allocator) };
             Err(result)
