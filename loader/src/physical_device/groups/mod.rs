@@ -1,7 +1,7 @@
 //! Device groups: the drivers' own, or one a device where a driver has none (DRV-149 to DRV-158).
 //!
 //! [`entry`] is what the application calls, [`collect`] the end of the chain, [`sort`] the order. The elements of the
-//! caller's array carry `pNext` chains that drivers fill; [`heads`] keeps track of them while groups move and vanish.
+//! caller's array carry `pNext` chains that drivers fill; [`chain_heads`] keeps track of them while groups move and vanish.
 
 mod chain_heads;
 mod collect;
