@@ -215,3 +215,91 @@ fn lay_206_the_path_that_the_system_loaded_is_told_and_shown() {
             );
     });
 }
+
+/// LAY-201
+#[test]
+fn lay_201_libraries_stay_until_the_instance_goes() {
+    case(|scene| {
+        place(scene, &[Layer::explicit("a")]);
+        let outcome = scene.run(|vk| {
+            let instance = vk.spec().layer("VK_LAYER_a").create().expect("vkCreateInstance");
+            vk.mark("alive");
+            instance.destroy();
+            vk.mark("gone");
+        });
+        outcome.ok();
+        assert!(outcome.between("alive", "gone").contains(&"VK_LAYER_a unloaded"));
+    });
+}
+
+/// LAY-201: in the order in which they were found, whatever their order in the chain.
+#[test]
+fn lay_201_libraries_leave_in_the_order_of_discovery() {
+    case(|scene| {
+        place(
+            scene,
+            &[Layer::explicit("a"), Layer::explicit("b"), Layer::explicit("c")],
+        );
+        let outcome = scene.run(|vk| {
+            let spec = vk.spec().layer("VK_LAYER_b").layer("VK_LAYER_c").layer("VK_LAYER_a");
+            spec.create().expect("vkCreateInstance").destroy();
+        });
+        assert_eq!(unloads(outcome.ok()), ["VK_LAYER_a", "VK_LAYER_b", "VK_LAYER_c"]);
+    });
+}
+
+/// LAY-201
+#[test]
+fn lay_201_libraries_leave_when_creation_fails() {
+    case(|scene| {
+        place(scene, &[Layer::explicit("a")]);
+        let outcome = scene.run(|vk| {
+            let spec = vk.spec().layer("VK_LAYER_a").extensions(&["VK_EXT_unknown"]);
+            assert_eq!(spec.create().err(), Some(vk::Result::ERROR_EXTENSION_NOT_PRESENT));
+            vk.mark("failed");
+        });
+        assert_eq!(loads(outcome.ok()).len(), unloads(&outcome).len());
+        assert_eq!(outcome.journal().last(), Some(&"== end"), "{}", outcome.all());
+    });
+}
+
+/// LAY-201
+#[test]
+fn lay_201_the_unload_switch_keeps_libraries() {
+    case(|scene| {
+        place(scene, &[Layer::explicit("a")]);
+        scene.env("VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING", "1");
+        let outcome = scene.run(|vk| {
+            vk.spec()
+                .layer("VK_LAYER_a")
+                .create()
+                .expect("vkCreateInstance")
+                .destroy();
+            vk.mark("gone");
+        });
+        let journal = outcome.ran().journal();
+        let (gone, unload) = (
+            journal.iter().position(|line| *line == "== gone"),
+            journal.iter().position(|line| *line == "VK_LAYER_a unloaded"),
+        );
+        assert!(unload.is_none() || unload > gone, "{}", outcome.all());
+    });
+}
+
+/// LAY-201
+#[test]
+fn lay_201_the_unload_switch_must_be_exactly_one() {
+    case(|scene| {
+        place(scene, &[Layer::explicit("a")]);
+        scene.env("VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING", "true");
+        let outcome = scene.run(|vk| {
+            vk.spec()
+                .layer("VK_LAYER_a")
+                .create()
+                .expect("vkCreateInstance")
+                .destroy();
+            assert!(vk.journal().contains(&"VK_LAYER_a unloaded".to_string()));
+        });
+        outcome.ok();
+    });
+}

@@ -17,6 +17,7 @@ mod filters;
 mod gate;
 mod hostile;
 mod instance_chain;
+mod instance_extensions;
 mod kit;
 mod large;
 mod libraries;
