@@ -68,8 +68,6 @@ pub unsafe fn create_device_terminator(
 /// # Safety
 /// A non-null `object` points to a readable 64-bit word.
 unsafe fn own_record(object: *mut c_void) -> &'static Device {
-    // SAFETY: by this function's contract.
-    let magic = unsafe { object.cast::<u64>().as_ref() }.copied().unwrap_or(0);
     if object.is_null() {
         log::fatal(format_args!(
             "terminator_CreateDevice: Loader device pointer null encountered.  Possibly set by active layer. (Policy \
@@ -77,6 +75,8 @@ unsafe fn own_record(object: *mut c_void) -> &'static Device {
         ));
         crate::os::abort();
     }
+    // SAFETY: not null, so readable by this function's contract.
+    let magic = unsafe { *object.cast::<u64>() };
     if magic != DEVICE_MAGIC {
         log::fatal(format_args!(
             "terminator_CreateDevice: Device pointer ({object:p}) has invalid MAGIC value 0x{magic:08x}. The expected \

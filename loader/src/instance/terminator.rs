@@ -76,9 +76,6 @@ pub unsafe fn create_instance_terminator(
 /// A non-null handle points to at least two readable words.
 unsafe fn own_instance(handle: InstanceHandle<Chain>) -> &'static Instance {
     let object = handle.raw().cast::<Instance>();
-    let readable = (!object.is_null()).then_some(object);
-    // SAFETY: not null, so readable by this function's contract.
-    let magic = readable.map_or(0, |object| unsafe { Instance::magic_of(object) });
     if object.is_null() {
         log::fatal(format_args!(
             "terminator_CreateInstance: Loader instance pointer null encountered.  Possibly set by active layer. (Policy \
@@ -86,6 +83,8 @@ unsafe fn own_instance(handle: InstanceHandle<Chain>) -> &'static Instance {
         ));
         crate::os::abort();
     }
+    // SAFETY: not null, so readable by this function's contract.
+    let magic = unsafe { Instance::magic_of(object) };
     if magic != INSTANCE_MAGIC {
         log::fatal(format_args!(
             "terminator_CreateInstance: Instance pointer ({object:p}) has invalid MAGIC value 0x{magic:08x}. Instance \

@@ -103,35 +103,40 @@ unsafe fn fill<'a>(
     array: *mut VkExtensionProperties,
 ) -> VkResult {
     let room = *count;
+    let mut written = room;
     let result = match device.driver().table.vkEnumerateDeviceExtensionProperties {
         // SAFETY: the driver's function with its own device, no layer name, and the caller's array with its room.
-        Some(enumerate) => unsafe { enumerate(device.handle, core::ptr::null(), count, array) },
+        Some(enumerate) => unsafe { enumerate(device.handle, core::ptr::null(), &mut written, array) },
         None => {
-            *count = 0;
+            written = 0;
             VkResult::VK_SUCCESS
         }
     };
-    *count = (*count).min(room);
-    if result != VkResult::VK_SUCCESS {
-        return if result == VkResult::VK_INCOMPLETE {
-            result
-        } else {
-            driver::failure(result)
-        };
+    written = written.min(room);
+    match result {
+        VkResult::VK_SUCCESS => {}
+        VkResult::VK_INCOMPLETE => {
+            *count = written;
+            return result;
+        }
+        // The caller's number stays as it was, whatever the driver made of it.
+        failed => return driver::failure(failed),
     }
     for extension in added {
         // SAFETY: so many elements have been written.
-        let listed = unsafe { core::slice::from_raw_parts(array, *count as usize) };
+        let listed = unsafe { core::slice::from_raw_parts(array, written as usize) };
         if is_listed(listed, extension) {
             continue;
         }
-        if *count == room {
+        if written == room {
+            // All of the room is in use, as the caller's number says already.
             return VkResult::VK_INCOMPLETE;
         }
         // SAFETY: fewer elements have been written than there is room for.
-        unsafe { array.add(*count as usize).write(*extension) };
-        *count += 1;
+        unsafe { array.add(written as usize).write(*extension) };
+        written += 1;
     }
+    *count = written;
     VkResult::VK_SUCCESS
 }
 
