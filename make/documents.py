@@ -354,7 +354,7 @@ LIMITS = [
     ("names of devices in the settings file", "settings/types.rs", "LONGEST", "bytes", "taken as empty"),
     (
         "the path of an executable that keys are compared with",
-        "discovery/executable.rs", "MAX_PATH",
+        "search/executable.rs", "MAX_PATH",
         "bytes", "no key matches",
     ),
     (
@@ -407,6 +407,30 @@ def limit_table():
         number = f"{value >> 20} MiB" if value >= 1 << 20 else f"{value} {unit}"
         lines.append(f"| {what} | {number} | {more} |")
     return lines
+
+
+STATIC = re.compile(r"((?:^///.*\n)+)^(?:pub )?static ([A-Z_]+): ([^\n]*?) =", re.M)
+# What never changes once the library is loaded is no state.
+CONSTANT_TYPES = ("u8", "ProcessHeap")
+
+
+def state_table():
+    """Everything that belongs to the process, where it lies, and the first sentence that the source says of it."""
+    lines = ["| static | in | holds |", "|---|---|---|"]
+    for path in sorted(glob("loader/**/*.rs", root_dir=ROOT, recursive=True)):
+        if "test" in path or path.endswith("scratch.rs"):
+            continue
+        for comment, name, kind in STATIC.findall(read(path)):
+            if kind not in CONSTANT_TYPES:
+                words = " ".join(line.removeprefix("///").strip() for line in comment.splitlines())
+                lines.append(f"| `{name}` | `{path.removeprefix('loader/')}` | {sentence(words)} |")
+    return lines
+
+
+def sentence(words):
+    """The first sentence, without brackets around requirement numbers and names of Rust."""
+    first = re.split(r"(?<=\.) (?=[A-Z])", words)[0]
+    return re.sub(r"\[(`[^`]*`)\](\([^)]*\))?", r"\1", first)
 
 
 def with_table(path, name, lines):
@@ -471,6 +495,7 @@ def main():
         sys.exit("\n".join(f"error: {line}" for line in wrong))
     outputs = {path: read(path) for path in documents}
     outputs["docs/using.md"] = with_table("docs/using.md", "variables", variable_table())
+    outputs["docs/architecture.md"] = with_table("docs/architecture.md", "state", state_table())
     outputs["docs/limits.md"] = with_table("docs/limits.md", "limits", limit_table())
     outputs = {path: with_header(path, content) for path, content in outputs.items()}
     outputs["MATRIX.md"] = text

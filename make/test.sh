@@ -93,17 +93,17 @@ lint() {
     make/fuzz.sh lint
 }
 quick_lint() {
-    $CARGO clippy --locked -p vulkan-loader --all-targets -- -D warnings
+    $CARGO clippy --locked -p vulkan-loader-os -p vulkan-loader --all-targets -- -D warnings
 }
 # The documentation is for those who change the code: private items are in it, and may be linked to.
 documentation() {
     RUSTDOCFLAGS="-D warnings -A rustdoc::private-intra-doc-links" $CARGO doc --locked --workspace --no-deps --document-private-items
 }
 units() {
-    $CARGO test --locked -p vk-registry -p vkgen -p round-trip -p vulkan-loader
+    $CARGO test --locked -p vk-registry -p vkgen -p round-trip -p vulkan-loader-os -p vulkan-loader
 }
 quick_units() {
-    $CARGO test --locked -p vulkan-loader
+    $CARGO test --locked -p vulkan-loader-os -p vulkan-loader
 }
 libraries() {
     if [ -z "${VKL_LIBRARY:-}" ]; then

@@ -36,7 +36,7 @@ macro_rules! forward {
             concat!("mov ", crate::stubs::first_half!(), ", {row}"),
             "jmp {reject}",
             $crate::forward::frame_ends!(),
-            devices = sym crate::state::DEVICES,
+            devices = sym crate::device::DEVICES,
             newest = const crate::translation::offsets::NEWEST,
             slot = const core::mem::offset_of!(crate::generated::dispatch::DeviceTable, $name),
             magic = const crate::translation::DEVICE_MAGIC,

@@ -33,11 +33,13 @@ extern crate alloc as rust_alloc;
 #[cfg(not(any(vkl_shipped, test)))]
 extern crate std;
 
+#[cfg(vkl_shipped)]
+os::panics_end_the_process!();
+
 pub mod alloc;
 pub mod debug;
 pub mod device;
 pub mod discovery;
-pub mod disk;
 pub mod driver;
 pub mod entry;
 pub mod env;
@@ -52,20 +54,23 @@ pub mod instance;
 pub mod journal;
 pub mod layer;
 pub mod library;
+pub mod list;
 pub mod log;
 pub mod manifest;
-pub mod os;
+pub mod messenger;
 pub mod physical_device;
 pub mod proc_addr;
 mod process;
 pub mod scan_cache;
+pub mod search;
 pub mod settings;
 pub mod slots;
-pub mod state;
 pub mod stubs;
 pub mod table;
+pub mod target;
 pub mod terminator;
+pub mod text;
 pub mod translation;
-pub mod use_count;
 pub mod version;
+pub mod window_system;
 pub mod wsi;

@@ -1,83 +1,46 @@
 //! Shared libraries of drivers and layers.
 
-use crate::alloc::copy_or_note;
-use crate::generated::lookup;
+use crate::generated::lookup::{self, Row};
 use crate::generated::types::PFN_vkVoidFunction;
-use crate::journal::{Journal, LogBits, Raw};
-use crate::manifest::Text;
-use crate::os::{self, with_terminated};
-use crate::proc_addr::is_own_entry_point;
-use crate::state;
+use crate::journal::{Journal, LogBits};
+use crate::text::Text;
+use os::Raw;
+use os::memory::copy_or_note;
+use os::{file_of, with_terminated};
+
+pub use os::OpenError;
+
 use crate::table;
-use core::ffi::{CStr, c_void};
+use core::ffi::CStr;
 use core::fmt;
-use core::ptr::NonNull;
-use core::sync::atomic::Ordering;
-use libloading::os::unix;
+use core::mem::ManuallyDrop;
+use core::sync::atomic::{AtomicBool, Ordering};
 use rust_alloc::vec::Vec;
 
+/// `VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING` was exactly `1` at load (DRV-236).
+static KEEP_LIBRARIES: AtomicBool = AtomicBool::new(false);
+
+/// From here on no library is closed (DRV-236).
+pub fn keep_all() {
+    KEEP_LIBRARIES.store(true, Ordering::Relaxed);
+}
+
 /// An open library; closed when dropped, unless `VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING` asks otherwise (DRV-236).
-pub struct Library(NonNull<c_void>);
-
-// SAFETY: a handle of the system's, which any thread may use and close.
-unsafe impl Send for Library {}
-// SAFETY: as above.
-unsafe impl Sync for Library {}
-
-/// Why a library did not open.
-#[derive(Debug)]
-pub enum OpenError {
-    /// The path is empty or holds a NUL, so it was never given to the system (LAY-100).
-    NotAPath,
-    /// It is made for another processor or word size, which is normal where 32-bit and 64-bit programs share a system
-    /// (DRV-58). The system's own words.
-    WrongClass(Text),
-    /// Anything else, in the system's own words.
-    Failed(Text),
-}
-
-impl OpenError {
-    /// The system's own words.
-    pub fn text(&self) -> Raw<'_> {
-        Raw(match self {
-            Self::NotAPath => b"the library path is empty or contains a NUL byte",
-            Self::WrongClass(text) | Self::Failed(text) => text,
-        })
-    }
-}
+pub struct Library(ManuallyDrop<os::Library>);
 
 impl Library {
-    /// Opens a library with lazy binding and local scope (DRV-56). `path` is given to the system as it is, so a bare
-    /// name goes through the system's search.
+    /// Opens a library; see [`os::Library::open`].
+    ///
+    /// # Errors
+    /// The system's, in its words.
     pub fn open(path: &[u8]) -> Result<Self, OpenError> {
-        if path.is_empty() || os::find_byte(path, 0).is_some() {
-            return Err(OpenError::NotAPath);
-        }
-        let flags = unix::RTLD_LAZY | unix::RTLD_LOCAL;
-        let opened = with_terminated(path, |path| {
-            // SAFETY: running the library's initialisers is what loading a driver or layer means; the file was named by a
-            // manifest the user or the system installed.
-            let open = || NonNull::new(unsafe { libc::dlopen(path.as_ptr(), flags) });
-            // The crate itself takes no path that is not UTF-8.
-            Ok(unix::with_dlerror(open, |words| Text::from(words.to_bytes())))
-        });
-        match opened {
-            Ok(Ok(library)) => Ok(Self(library)),
-            Ok(Err(Some(words))) if tells_wrong_class(&words) => Err(OpenError::WrongClass(words)),
-            Ok(Err(Some(words))) => Err(OpenError::Failed(words)),
-            Ok(Err(None)) => Err(OpenError::Failed(
-                "dlopen failed, but system did not report the error".into(),
-            )),
-            // There was no memory for a path that has no NUL inside, which lets the call end.
-            Err(_) => Err(OpenError::NotAPath),
-        }
+        os::Library::open(path).map(ManuallyDrop::new).map(Self)
     }
 
     /// The address of an exported function, or null. A symbol that turns out to be the loader's own counts as absent,
     /// because calling it would never come back (LAY-215).
     pub fn function(&self, name: &CStr) -> PFN_vkVoidFunction {
-        // SAFETY: a library that is open, and a terminated name; the address is only kept as an untyped word here.
-        let address = unsafe { libc::dlsym(self.0.as_ptr(), name.as_ptr()) }.cast::<()>();
+        let address = self.0.symbol(name);
         let known = lookup::find(name.to_bytes());
         if known.is_some_and(|row| is_own_entry_point(row, address)) {
             return None;
@@ -85,9 +48,7 @@ impl Library {
         // SAFETY: a non-null symbol of a function name is the address of a function.
         unsafe { table::from_word(address) }
     }
-}
 
-impl Library {
     /// The same for a name from a manifest; one with a NUL inside is exported by nothing.
     pub fn function_named(&self, name: &[u8]) -> PFN_vkVoidFunction {
         with_terminated(name, |name| Ok(self.function(name))).ok().flatten()
@@ -96,17 +57,29 @@ impl Library {
 
 impl Drop for Library {
     fn drop(&mut self) {
-        if !state::KEEP_LIBRARIES.load(Ordering::Relaxed) {
-            // SAFETY: opened once, and closed once, here.
-            unsafe { libc::dlclose(self.0.as_ptr()) };
+        if !KEEP_LIBRARIES.load(Ordering::Relaxed) {
+            // SAFETY: dropped once, here.
+            unsafe { ManuallyDrop::drop(&mut self.0) };
         }
     }
 }
 
-/// Whether the system's words about a library are about its word size (DRV-58).
-fn tells_wrong_class(words: &[u8]) -> bool {
-    const TOLD: &[u8] = b"wrong ELF class:";
-    words.windows(TOLD.len()).any(|part| part == TOLD)
+/// Whether an address that a driver or layer gave for a command is the loader's own function, which would never come back
+/// (LAY-215).
+pub fn is_own_entry_point(row: &Row, address: *const ()) -> bool {
+    core::ptr::eq(row.trampoline() as *const (), address)
+        || row
+            .terminator()
+            .is_some_and(|terminator| core::ptr::eq(terminator as *const (), address))
+}
+
+/// Logs the system's own words about a library that did not open (DRV-58).
+pub fn log_open_error(error: &OpenError, journal: &Journal<'_>) {
+    let bits = match error {
+        OpenError::WrongClass(_) => LogBits::INFO,
+        OpenError::NotAPath | OpenError::Failed(_) => LogBits::ERROR,
+    };
+    journal.note(bits, format_args!("{}", error.text()));
 }
 
 /// Reinterprets an untyped function pointer.
@@ -123,7 +96,7 @@ pub unsafe fn typed<F: Copy>(function: PFN_vkVoidFunction) -> Option<F> {
 /// The path of the library that holds `function`, as the system reports it, and a warning when it is not what the manifest
 /// pointed at (DRV-60, LAY-206).
 pub fn loaded_path(given: &Text, function: *const (), journal: &Journal<'_>) -> Text {
-    let Some(loaded) = file_of(function) else {
+    let Some(loaded) = file_of(function).map(Text::from) else {
         return given.clone();
     };
     // Tools know it as a message about layers, whatever the library is.
@@ -143,20 +116,6 @@ pub fn loaded_path(given: &Text, function: *const (), journal: &Journal<'_>) -> 
         }
     }
     loaded
-}
-
-/// The file that holds `function`, as the system reports it. Not canonicalised.
-fn file_of(function: *const ()) -> Option<Text> {
-    let mut info = core::mem::MaybeUninit::<libc::Dl_info>::zeroed();
-    // SAFETY: `dladdr` accepts any address and fills the structure when it returns non-zero.
-    let found = unsafe { libc::dladdr(function.cast(), info.as_mut_ptr()) };
-    if found == 0 {
-        return None;
-    }
-    // SAFETY: filled by the successful call above.
-    let name = unsafe { info.assume_init() }.dli_fname;
-    // SAFETY: `dli_fname` is null or a string that lives as long as the library is loaded.
-    (!name.is_null()).then(|| Text::from(unsafe { CStr::from_ptr(name) }.to_bytes()))
 }
 
 /// The path of a library as messages give it: its canonical form. Finding that out costs a system call for each part of

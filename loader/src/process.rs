@@ -1,16 +1,11 @@
 //! What happens when the library enters and leaves the process (APP-9, APP-10, APP-230a).
-//!
-//! Both run from the library's own initialisation and termination arrays. Nothing is registered anywhere else, so that
-//! the last `dlclose` really unloads the library and the next load starts afresh.
 
-use crate::discovery::layers::Extent;
 use crate::driver::PreloadedDrivers;
 use crate::env::{Environment, Variable, split, variable::Separator};
 use crate::generated::types::VK_HEADER_VERSION_COMPLETE;
 use crate::journal::LogBits;
 use crate::version::ApiVersion;
-use crate::{log, state};
-use core::sync::atomic::Ordering;
+use crate::{driver, instance, library, log};
 
 /// Keywords of `VK_LOADER_DEBUG` in the order in which prefixes are tried (APP-230).
 const KEYWORDS: [(&str, LogBits); 10] = [
@@ -35,18 +30,12 @@ const EVERYTHING: LogBits = LogBits::ERROR
     .with(LogBits::LAYER)
     .with(LogBits::VALIDATION);
 
-#[used]
-#[cfg_attr(target_os = "linux", unsafe(link_section = ".init_array"))]
-static ON_LOAD: extern "C" fn() = on_load;
-
-#[used]
-#[cfg_attr(target_os = "linux", unsafe(link_section = ".fini_array"))]
-static ON_UNLOAD: extern "C" fn() = on_unload;
+os::at_load_and_unload!(on_load, on_unload);
 
 extern "C" fn on_load() {
     let environment = Environment::process();
     if let Some(value) = environment.get(Variable::Debug) {
-        state::LOG_MASK.store(log_mask(&value).word(), Ordering::Relaxed);
+        log::select(log_mask(&value));
     }
     let version = ApiVersion(VK_HEADER_VERSION_COMPLETE);
     log::message(
@@ -59,7 +48,7 @@ extern "C" fn on_load() {
         ),
     );
     if environment.get(Variable::DisableLibraryUnloading).as_deref() == Some(b"1") {
-        state::KEEP_LIBRARIES.store(true, Ordering::Relaxed);
+        library::keep_all();
         log::message(
             LogBits::WARN,
             format_args!("Vulkan Loader: library unloading is disabled"),
@@ -69,10 +58,8 @@ extern "C" fn on_load() {
 
 extern "C" fn on_unload() {
     PreloadedDrivers::release();
-    drop(state::SETTINGS.lock().take());
-    state::configuration(Extent::All).forget();
-    state::configuration(Extent::Implicit).forget();
-    state::DRIVER_LIST.forget();
+    instance::forget();
+    driver::forget();
 }
 
 /// What `VK_LOADER_DEBUG` selects: any non-empty prefix of a keyword counts, unknown words do not (APP-230).

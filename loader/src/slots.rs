@@ -7,9 +7,10 @@
 //! object at or after an index, lets the lock go, and asks again. The application's allocation callbacks do not run
 //! under the lock either: they may wait for another thread of the application, which may need the table.
 
-use crate::alloc::{HostAllocator, HostVec, OutOfMemory};
-use crate::os::Mutex;
+use crate::alloc::{HostAllocator, HostVec};
 use core::ptr::NonNull;
+use os::Mutex;
+use os::memory::OutOfMemory;
 
 /// Entries of a new table.
 const FIRST_CAPACITY: usize = 32;

@@ -3,15 +3,16 @@
 //! The emitted trampolines and terminators consist of a call into this module and a call through a table. Functions
 //! here are inlined into each of them, so they do nothing but check and load (APP-159, APP-182, GEN-65).
 
+use crate::device::DEVICES;
 use crate::device::Device;
 use crate::generated::dispatch::{DeviceTable, DriverTable, InstanceTable};
 use crate::generated::extensions::InstanceExtension;
 use crate::generated::lookup::ROWS;
 use crate::handle::{App, Chain, Dispatchable, Driver, InstanceHandle, PhysicalDeviceHandle};
+use crate::instance::INSTANCES;
 use crate::instance::{Instance, InstanceDriver};
 use crate::journal::LogBits;
 use crate::physical_device::{AppPhysicalDevice, ChainPhysicalDevice};
-use crate::state;
 use crate::table::Slots;
 use core::ffi::{CStr, c_void};
 use core::sync::atomic::{AtomicPtr, Ordering};
@@ -39,7 +40,7 @@ pub unsafe fn device_table<H: Dispatchable>(handle: H) -> Option<&'static Device
         .cast_const();
     // The newest device, nearly always the only one, is known without a look at its memory: it has the magic, since its
     // record is alive. The table is the first member of the record.
-    let newest = state::DEVICES.newest();
+    let newest = DEVICES.newest();
     if core::ptr::eq(table, newest.as_ptr().cast()) {
         // SAFETY: the list holds live records only, and no object holds what stands for an empty list.
         return Some(unsafe { newest.cast().as_ref() });
@@ -146,7 +147,7 @@ pub unsafe fn chain_instance(handle: InstanceHandle<Chain>) -> Option<&'static I
 pub unsafe fn instance_by_word(object: *const c_void) -> Option<&'static Instance> {
     // SAFETY: by this function's contract.
     let word = unsafe { object.cast::<*const InstanceTable>().as_ref() }.copied()?;
-    state::INSTANCES.find(|instance| core::ptr::eq(instance.table(), word))
+    INSTANCES.find(|instance| core::ptr::eq(instance.table(), word))
 }
 
 /// The device whose dispatch pointer is the first word of `handle` (DRV-203).
@@ -157,7 +158,7 @@ pub unsafe fn device_by_word<H: Dispatchable>(handle: H) -> Option<&'static Devi
     // SAFETY: by this function's contract.
     let word = unsafe { handle.word().cast::<*const DeviceTable>().as_ref() }.copied()?;
     // The table is the first member of its device.
-    state::DEVICES.at(word.cast())
+    DEVICES.at(word.cast())
 }
 
 /// Gives a new queue or command buffer the dispatch pointer of its device (DRV-201). A null object is left alone.
@@ -208,7 +209,7 @@ pub fn unsupported(command: &str) -> ! {
     crate::log::fatal(format_args!(
         "ICD associated with VkPhysicalDevice does not support {command}"
     ));
-    crate::os::abort()
+    os::abort()
 }
 
 /// Where [`reject`] ends up.
@@ -218,7 +219,7 @@ pub extern "C" fn rejected_handle(row: u32) -> ! {
     crate::log::fatal(format_args!(
         "{command}: Invalid {parameter} [VUID-{command}-{parameter}-parameter]"
     ));
-    crate::os::abort()
+    os::abort()
 }
 
 /// A physical-device command whose driver lacks it has this substitute (DRV-161): says so and gives `value`.
@@ -272,7 +273,7 @@ fn missing_command(name: &CStr) -> ! {
     crate::log::fatal(format_args!(
         "{name}: no layer and no driver offers this function. Was its extension enabled?"
     ));
-    crate::os::abort()
+    os::abort()
 }
 
 /// An unknown physical-device function was called on a device whose driver lacks it (DRV-221). Ends the process.
@@ -289,8 +290,8 @@ pub mod offsets {
     use crate::device::Device;
     use crate::generated::dispatch::{DeviceTable, InstanceTable};
     use crate::instance::InstanceDriver;
+    use crate::list::List;
     use crate::physical_device::{AppPhysicalDevice, ChainPhysicalDevice};
-    use crate::state::List;
     use core::mem::offset_of;
 
     /// The newest member in a list of devices.

@@ -1,10 +1,10 @@
 //! The application's allocation callbacks as an allocator value.
 
 use crate::generated::types::{VkAllocationCallbacks, VkSystemAllocationScope};
-use crate::os::CHeap;
 use allocator_api2::alloc::{AllocError, Allocator, Layout};
 use core::alloc::GlobalAlloc;
 use core::ptr::NonNull;
+use os::memory::CHeap;
 
 /// Smallest alignment asked of the callbacks (APP-171).
 const MINIMUM_ALIGNMENT: usize = 8;

@@ -1,6 +1,6 @@
 //! Finding things by their names in a time that does not grow with their number.
 
-use super::{Grow, OutOfMemory};
+use os::memory::{Grow, OutOfMemory};
 use rust_alloc::vec::Vec;
 
 /// A table of numbers, each of a thing in some list of the caller. It keeps no names: the caller compares them.

@@ -1,7 +1,8 @@
 //! A list for values that keep their address.
 
-use super::{HostAllocator, HostBox, OutOfMemory};
+use super::{HostAllocator, HostBox};
 use core::ops::{Deref, DerefMut};
+use os::memory::OutOfMemory;
 
 /// Values threaded through themselves, newest first. Memory for a value is taken before the list is touched, so the lock of
 /// a list need not be held while the application's callbacks run.

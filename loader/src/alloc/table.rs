@@ -1,6 +1,7 @@
 //! Values that keep their address, found by a key.
 
-use super::{HostAllocator, HostList, HostVec, Made, OutOfMemory};
+use super::{HostAllocator, HostList, HostVec, Made};
+use os::memory::OutOfMemory;
 
 /// A value with a key that never changes.
 pub trait Keyed {
@@ -132,15 +133,10 @@ pub struct Leftover<T> {
     _places: HostVec<*mut T>,
 }
 
-/// Spreads the bits of an address, of which the lowest few are zero, over a whole word.
-pub fn hash_of_address(address: usize) -> usize {
-    let product = (address as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    (product >> 32) as usize
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use os::memory::hash_of_address;
 
     struct Number(usize);
 

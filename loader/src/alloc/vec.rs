@@ -1,9 +1,10 @@
 //! Collections that report a failed allocation instead of aborting.
 
-use super::{HostAllocator, OutOfMemory};
+use super::HostAllocator;
 use allocator_api2::{boxed, vec};
 use core::ffi::CStr;
 use core::ops::{Deref, DerefMut};
+use os::memory::OutOfMemory;
 
 /// A growable array in host memory. Every operation that may allocate says so by its result.
 pub struct HostVec<T>(vec::Vec<T, HostAllocator>);

@@ -3,8 +3,9 @@
 //! A layer may let the end of a chain run again within one creation: with fewer extensions after a failure, or after it
 //! destroyed what the first run made. What counts then is what the last run made, but objects may refer to the others.
 
-use super::{HostAllocator, HostBox, OutOfMemory};
+use super::{HostAllocator, HostBox};
 use core::sync::atomic::{AtomicPtr, Ordering};
+use os::memory::OutOfMemory;
 
 /// Values that live as long as this, the latest of which counts. Any thread may read; one at a time adds.
 pub struct VersionedCell<T> {

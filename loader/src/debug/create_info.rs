@@ -1,13 +1,13 @@
 //! Making and destroying the drivers' objects, for both kinds of callback.
 
-use super::callback::Callback;
-use super::registered::Kind;
 use crate::driver::failure;
 use crate::generated::types::{
     VkAllocationCallbacks, VkDebugReportCallbackCreateInfoEXT, VkDebugUtilsMessengerCreateInfoEXT, VkResult,
 };
 use crate::handle::{Driver, MessengerHandle, ReportCallbackHandle};
 use crate::instance::InstanceDriver;
+use crate::messenger::Callback;
+use crate::messenger::Kind;
 
 /// What the application wants made.
 #[derive(Clone, Copy)]
@@ -75,36 +75,6 @@ impl CreateInfo<'_> {
             Ok(handle)
         } else {
             Err(failure(result))
-        }
-    }
-}
-
-/// Destroys a driver's object. Zero, and a driver that cannot destroy, are left alone (APP-191).
-///
-/// # Safety
-/// `handle` is zero or the driver's live object of this kind; `callbacks` is NULL or valid; the driver's instance
-/// lives.
-pub(super) unsafe fn destroy(
-    kind: Kind,
-    driver: &InstanceDriver,
-    handle: u64,
-    callbacks: *const VkAllocationCallbacks,
-) {
-    if handle == 0 {
-        return;
-    }
-    match kind {
-        Kind::Messenger => {
-            if let Some(destroy) = driver.table.vkDestroyDebugUtilsMessengerEXT {
-                // SAFETY: by this function's contract.
-                unsafe { destroy(driver.handle, MessengerHandle::from_raw(handle), callbacks) };
-            }
-        }
-        Kind::Report => {
-            if let Some(destroy) = driver.table.vkDestroyDebugReportCallbackEXT {
-                // SAFETY: by this function's contract.
-                unsafe { destroy(driver.handle, ReportCallbackHandle::from_raw(handle), callbacks) };
-            }
         }
     }
 }

@@ -5,8 +5,10 @@ use crate::alloc::HostAllocator;
 use crate::generated::trampoline as vk;
 use crate::generated::types::*;
 use crate::handle::ReportCallbackHandle;
+use core::alloc::{GlobalAlloc, Layout};
 use core::cell::Cell;
 use core::ptr::{null, null_mut};
+use os::memory::CHeap;
 
 fn program() -> Program {
     Program::new(0, &[], HostAllocator::system())
@@ -94,7 +96,7 @@ fn app_192_utils_messages_stay_in_the_loader_and_report_messages_do_not() {
     let program = program();
     let messenger = program.listen().expect("a messenger");
     heard();
-    let mut data = super::message::loader_data(c"hello", &super::message::instance_object(program.0));
+    let mut data = crate::messenger::loader_data(c"hello", &crate::messenger::instance_object(program.0));
     data.objectCount = 0;
     // SAFETY: the instance is live and the structure valid.
     unsafe {
@@ -133,12 +135,17 @@ fn spend(blocks: isize) -> bool {
     true
 }
 
+/// A block that may become larger in place.
+fn layout(size: usize) -> Layout {
+    Layout::from_size_align(size, 1).unwrap()
+}
+
 unsafe extern "system" fn allocate(_: *mut c_void, size: usize, _: usize, _: VkSystemAllocationScope) -> *mut c_void {
     if !spend(1) {
         return null_mut();
     }
-    // SAFETY: the C function takes any size.
-    unsafe { libc::malloc(size) }
+    // SAFETY: callers ask for a size above zero.
+    unsafe { CHeap.alloc(layout(size)) }.cast()
 }
 
 unsafe extern "system" fn reallocate(
@@ -151,16 +158,16 @@ unsafe extern "system" fn reallocate(
     if !spend(0) {
         return null_mut();
     }
-    // SAFETY: the block is ours.
-    unsafe { libc::realloc(block, size) }
+    // SAFETY: the block is ours, and only its alignment matters.
+    unsafe { CHeap.realloc(block.cast(), layout(1), size) }.cast()
 }
 
 unsafe extern "system" fn free(_: *mut c_void, block: *mut c_void) {
     if !block.is_null() {
         let (left, live) = BUDGET.get();
         BUDGET.set((left, live - 1));
-        // SAFETY: the block is ours.
-        unsafe { libc::free(block) };
+        // SAFETY: the block is ours, and the C library knows its size.
+        unsafe { CHeap.dealloc(block.cast(), layout(1)) };
     }
 }
 

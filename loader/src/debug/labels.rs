@@ -2,7 +2,7 @@
 
 use crate::generated::lookup::row;
 use crate::generated::types::{VkCommandBuffer, VkDebugUtilsLabelEXT, VkQueue};
-use crate::terminator::device_of;
+use crate::target::device_of;
 use crate::translation;
 
 /// A terminator: the driver's function of the device that the first word names, or nothing.

@@ -6,7 +6,7 @@ use crate::generated::types::{
     VkDebugUtilsObjectNameInfoEXT, VkDebugUtilsObjectTagInfoEXT, VkDevice, VkObjectType, VkResult,
 };
 use crate::handle::{PhysicalDeviceHandle, SurfaceHandle};
-use crate::terminator::require_device;
+use crate::target::require_device;
 use crate::translation;
 use crate::wsi;
 

@@ -1,8 +1,7 @@
 //! The end of the chain for messengers, report callbacks and messages (APP-190 to APP-193, DRV-166).
 
-use super::create_info::{self, CreateInfo};
-use super::message::{Message, ReportFields};
-use super::registered::{Kind, Registered};
+use super::create_info::CreateInfo;
+use crate::gate::GATE;
 use crate::generated::types::{
     VkAllocationCallbacks, VkDebugReportCallbackCreateInfoEXT, VkDebugReportCallbackEXT, VkDebugReportFlagsEXT,
     VkDebugReportObjectTypeEXT, VkDebugUtilsMessageSeverityFlagBitsEXT, VkDebugUtilsMessageTypeFlagsEXT,
@@ -11,9 +10,10 @@ use crate::generated::types::{
 };
 use crate::handle::{Chain, MessengerHandle, ReportCallbackHandle};
 use crate::instance::Instance;
+use crate::messenger::{Kind, Registered};
+use crate::messenger::{Message, ReportFields};
 use crate::slots::HandleTable;
-use crate::state;
-use crate::terminator::require_instance;
+use crate::target::require_instance;
 use core::ffi::c_char;
 use core::ptr::NonNull;
 
@@ -33,7 +33,7 @@ pub unsafe fn create_debug_utils_messenger_ext(
     callbacks: *const VkAllocationCallbacks,
     out: *mut VkDebugUtilsMessengerEXT<Chain>,
 ) -> VkResult {
-    let _passage = state::GATE.enter();
+    let _passage = GATE.enter();
     // SAFETY: the handle comes from the lowest layer.
     let instance = unsafe { require_instance(instance, "vkCreateDebugUtilsMessengerEXT") };
     // SAFETY: valid by this function's contract.
@@ -57,7 +57,7 @@ pub unsafe fn create_debug_report_callback_ext(
     callbacks: *const VkAllocationCallbacks,
     out: *mut VkDebugReportCallbackEXT<Chain>,
 ) -> VkResult {
-    let _passage = state::GATE.enter();
+    let _passage = GATE.enter();
     // SAFETY: the handle comes from the lowest layer.
     let instance = unsafe { require_instance(instance, "vkCreateDebugReportCallbackEXT") };
     // SAFETY: valid by this function's contract.
@@ -115,7 +115,7 @@ unsafe fn create_in_drivers(
         .filter_map(|driver| driver.pin())
         .filter(|driver| info.supported_by(driver));
     for driver in able {
-        let handles = info.kind().handles(&driver);
+        let handles = driver.callback_handles(info.kind());
         HandleTable::make_room(handles, slot)?;
         // SAFETY: the driver is pinned; the rest by this function's contract.
         let handle = unsafe { info.create(&driver, callbacks) }?;
@@ -136,9 +136,9 @@ unsafe fn remove(
     callbacks: *const VkAllocationCallbacks,
 ) {
     for driver in instance.drivers().filter_map(|driver| driver.pin()) {
-        let handle = kind.handles(&driver).lock().take(slot);
+        let handle = driver.callback_handles(kind).lock().take(slot);
         // SAFETY: the handle is the driver's own, and taking it out of the table makes this the only use.
-        unsafe { create_info::destroy(kind, &driver, handle, callbacks) };
+        unsafe { driver.destroy_callback(kind, handle, callbacks) };
     }
     instance.messengers.release(kind, slot);
     // SAFETY: by this function's contract; no slot refers to it any more.
@@ -154,7 +154,7 @@ pub unsafe fn destroy_debug_utils_messenger_ext(
     messenger: VkDebugUtilsMessengerEXT<Chain>,
     callbacks: *const VkAllocationCallbacks,
 ) {
-    let _passage = state::GATE.enter();
+    let _passage = GATE.enter();
     // SAFETY: the handle comes from the lowest layer.
     let instance = unsafe { require_instance(instance, "vkDestroyDebugUtilsMessengerEXT") };
     // SAFETY: passed on.
@@ -170,7 +170,7 @@ pub unsafe fn destroy_debug_report_callback_ext(
     callback: VkDebugReportCallbackEXT<Chain>,
     callbacks: *const VkAllocationCallbacks,
 ) {
-    let _passage = state::GATE.enter();
+    let _passage = GATE.enter();
     // SAFETY: the handle comes from the lowest layer.
     let instance = unsafe { require_instance(instance, "vkDestroyDebugReportCallbackEXT") };
     // SAFETY: passed on.
@@ -202,7 +202,7 @@ pub unsafe fn submit_debug_utils_message_ext(
     types: VkDebugUtilsMessageTypeFlagsEXT,
     data: *const VkDebugUtilsMessengerCallbackDataEXT,
 ) {
-    let _passage = state::GATE.enter();
+    let _passage = GATE.enter();
     // SAFETY: the handle comes from the lowest layer.
     let instance = unsafe { require_instance(instance, "vkSubmitDebugUtilsMessageEXT") };
     // SAFETY: valid by this function's contract.
@@ -227,7 +227,7 @@ pub unsafe fn debug_report_message_ext(
     prefix: *const c_char,
     text: *const c_char,
 ) {
-    let _passage = state::GATE.enter();
+    let _passage = GATE.enter();
     // SAFETY: the handle comes from the lowest layer.
     let instance = unsafe { require_instance(instance, "vkDebugReportMessageEXT") };
     for driver in instance.drivers().filter_map(|driver| driver.pin()) {

@@ -1,7 +1,7 @@
 //! Building the device chain and calling its top (LAY-280 to LAY-292).
 
 use super::object::Device;
-use crate::alloc::{HostVec, OutOfMemory};
+use crate::alloc::HostVec;
 use crate::ffi::layer_interface::{
     DeviceNode, GetDeviceProcAddr, GetInstanceProcAddr, VkLayerDeviceCreateInfo, VkLayerDeviceLink, VkLayerFunction,
 };
@@ -12,9 +12,11 @@ use crate::instance::Instance;
 use crate::journal::LogBits;
 use crate::layer::{self, ActiveLayer};
 use crate::library::RealPath;
-use crate::log::{self, Bytes};
+use crate::log;
 use crate::{proc_addr, translation};
 use core::ffi::c_void;
+use os::Raw;
+use os::memory::OutOfMemory;
 
 type CreateDevice = unsafe extern "system" fn(
     PhysicalDeviceHandle<Chain>,
@@ -104,7 +106,7 @@ impl DeviceChain<'_> {
                 LogBits::INFO | LogBits::LAYER,
                 format_args!(
                     "Inserted device layer \"{}\" ({})",
-                    Bytes(layer.name.bytes()),
+                    Raw(layer.name.bytes()),
                     RealPath(layer.library_path.bytes())
                 ),
             );

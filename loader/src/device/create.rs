@@ -4,9 +4,11 @@ use super::chain::DeviceChain;
 use super::destroy;
 use super::group::{self, Regrouped};
 use super::object::Device;
-use crate::alloc::{HostAllocator, HostVec, OutOfMemory};
+use crate::alloc::{HostAllocator, HostVec};
+use crate::device::DEVICES;
 use crate::ffi;
 use crate::ffi::layer_interface::{GetDeviceProcAddr, GetInstanceProcAddr};
+use crate::gate::GATE;
 use crate::generated::extensions::{DeviceExtension, DeviceExtensionSet};
 use crate::generated::lookup::row;
 use crate::generated::pfn::PFN_vkEnumerateDeviceExtensionProperties;
@@ -17,9 +19,10 @@ use crate::generated::types::{
 use crate::handle::{App, Chain, InstanceHandle, PhysicalDeviceHandle};
 use crate::instance::Instance;
 use crate::journal::LogBits;
-use crate::log::{self, Bytes};
-use crate::state;
+use crate::log;
 use crate::translation;
+use os::Raw;
+use os::memory::OutOfMemory;
 
 /// A request for a device, at the level of the entity that receives it first.
 struct Request<'a> {
@@ -45,7 +48,7 @@ pub unsafe fn create_device(
     callbacks: *const VkAllocationCallbacks,
     out: *mut VkDevice,
 ) -> VkResult {
-    let _passage = state::GATE.enter();
+    let _passage = GATE.enter();
     // SAFETY: passed on.
     let Some(object) = (unsafe { translation::physical_device_object(physical_device) }) else {
         return translation::reject(row::vkCreateDevice);
@@ -253,7 +256,7 @@ impl Request<'_> {
                 self.refuse(format_args!(
                     "loader_validate_device_extensions: Device extension {} not supported by selected physical device \
                      or enabled layers.",
-                    Bytes(name)
+                    Raw(name)
                 ));
                 return Err(VkResult::VK_ERROR_EXTENSION_NOT_PRESENT);
             }
@@ -301,5 +304,5 @@ impl Request<'_> {
 pub(super) fn publish(device: &'static Device) {
     // SAFETY: the record is valid until `destroy::forget` removes it, which the application allows when no command uses it
     // any more, and for whose last use the destruction waits.
-    unsafe { state::DEVICES.insert(core::ptr::NonNull::from(device)) };
+    unsafe { DEVICES.insert(core::ptr::NonNull::from(device)) };
 }

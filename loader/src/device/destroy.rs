@@ -2,11 +2,13 @@
 
 use super::object::Device;
 use crate::alloc::{HostAllocator, HostBox};
+use crate::device::DEVICES;
 use crate::ffi::layer_interface::DestroyDevice;
+use crate::gate::GATE;
 use crate::generated::lookup::row;
 use crate::generated::types::{VkAllocationCallbacks, VkDevice};
 use crate::instance::Instance;
-use crate::{state, translation};
+use crate::translation;
 
 /// Destroys a device of the application.
 ///
@@ -24,7 +26,7 @@ pub unsafe fn destroy_device(handle: VkDevice, callbacks: *const VkAllocationCal
     let device = unsafe { Device::of_table(table) };
     // A look-up that still holds the device may wait for a layer, so it is waited for while nothing waits for this thread.
     device.close();
-    let _passage = state::GATE.enter();
+    let _passage = GATE.enter();
     // SAFETY: the topmost entity's function with the application's handle.
     unsafe { destroy(device, handle, callbacks, table.vkDestroyDevice.get()) };
 }
@@ -77,14 +79,14 @@ unsafe fn destroy(
 /// `allocator` made the record; nothing refers to it any more.
 pub(super) unsafe fn forget(device: &'static Device, allocator: HostAllocator) {
     let raw = core::ptr::from_ref(device).cast_mut();
-    state::DEVICES.remove(raw);
+    DEVICES.remove(raw);
     // SAFETY: by this function's contract; the record came from `HostBox::into_raw`.
     drop(unsafe { HostBox::from_raw(raw, allocator) });
 }
 
 /// Frees the records of devices that the application left behind (APP-111). The driver destroys the devices themselves.
 pub fn release_forgotten(instance: &Instance) {
-    while let Some(device) = state::DEVICES.find(|device| core::ptr::eq(device.instance(), instance)) {
+    while let Some(device) = DEVICES.find(|device| core::ptr::eq(device.instance(), instance)) {
         let allocator = device.allocator();
         // SAFETY: the instance is being destroyed, so no device of it may be in use.
         unsafe { forget(device, allocator) };

@@ -1,10 +1,11 @@
 //! Replacing the physical devices of a device group by their handles one level down (APP-144, DRV-193).
 
-use crate::alloc::{HostAllocator, HostBox, HostVec, OutOfMemory};
+use crate::alloc::{HostAllocator, HostBox, HostVec};
 use crate::ffi::{self, Replaced};
 use crate::generated::types::VkDeviceGroupDeviceCreateInfo;
 use crate::handle::{App, Level};
 use core::ffi::c_void;
+use os::memory::OutOfMemory;
 
 /// A chain in which a structure with other devices stands in for a device group. It must live as long as the chain is used.
 pub(super) struct Regrouped<L: Level> {

@@ -13,5 +13,5 @@ mod terminator;
 
 pub use create::{create_device, layer_create_device};
 pub use destroy::{destroy_device, layer_destroy_device, release_forgotten};
-pub use object::{Device, Pinned};
+pub use object::{DEVICES, Device, Pinned};
 pub use terminator::create_device_terminator;

@@ -1,6 +1,6 @@
 //! The record that the loader keeps of a device (APP-146, DRV-199).
 
-use crate::alloc::{HostAllocator, HostBox, OutOfMemory, VersionedCell};
+use crate::alloc::{HostAllocator, HostBox, VersionedCell};
 use crate::ffi::Uncounted;
 use crate::ffi::layer_interface::GetDeviceProcAddr;
 use crate::generated::dispatch::{DeviceTable, DeviceTerminatorTable};
@@ -9,13 +9,18 @@ use crate::generated::lookup::{self, NO_ANSWER, Row};
 use crate::generated::terminator;
 use crate::generated::types::{PFN_vkVoidFunction, VkDevice};
 use crate::instance::{Instance, InstanceDriver};
-use crate::os::SetOnce;
+use crate::library::is_own_entry_point;
+use crate::list::{Linked, List};
 use crate::proc_addr::{self, Ends};
-use crate::state::{self, Linked};
 use crate::table::{Entry, Slot};
-use crate::use_count::UseCount;
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
+use os::SetOnce;
+use os::UseCount;
+use os::memory::OutOfMemory;
+
+/// All live devices, newest first.
+pub static DEVICES: List<Device> = List::new();
 
 /// A device. The dispatch pointer in the device, its queues and its command buffers is the address of this record.
 ///
@@ -249,7 +254,7 @@ pub(super) unsafe fn driver_function(
 ) -> PFN_vkVoidFunction {
     // SAFETY: by this function's contract.
     let found = unsafe { lookup(handle, name.as_ptr()) };
-    found.filter(|&function| row.is_none_or(|row| !proc_addr::is_own_entry_point(row, function as *const ())))
+    found.filter(|&function| row.is_none_or(|row| !is_own_entry_point(row, function as *const ())))
 }
 
 impl Linked for Device {
@@ -274,7 +279,7 @@ impl Pinned {
 
     fn after(instance: &Instance, previous: Option<&Self>) -> Option<Self> {
         let mut reached = previous.is_none();
-        let found = state::DEVICES.find(|device| {
+        let found = DEVICES.find(|device| {
             let wanted = reached && core::ptr::eq(device.record.instance, instance) && !device.handle().0.is_null();
             reached |= previous.is_some_and(|previous| core::ptr::eq(previous.0, device));
             wanted && device.record.uses.acquire()

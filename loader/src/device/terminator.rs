@@ -3,7 +3,7 @@
 use super::create::publish;
 use super::group::{self, Regrouped};
 use super::object::{Device, DriverDevice, driver_function};
-use crate::alloc::{HostVec, OutOfMemory};
+use crate::alloc::HostVec;
 use crate::driver;
 use crate::ffi;
 use crate::ffi::layer_interface::GetDeviceProcAddr;
@@ -17,13 +17,15 @@ use crate::generated::types::{
 use crate::handle::{Chain, Driver as DriverLevel, PhysicalDeviceHandle};
 use crate::instance::InstanceDriver;
 use crate::journal::{LogBits, Sink};
-use crate::log::{self, Bytes, InstanceSink};
+use crate::log::{self, LogSink};
 use crate::physical_device::ChainPhysicalDevice;
 use crate::proc_addr;
 use crate::table::Slots;
 use crate::translation::{self, DEVICE_MAGIC};
 use core::ffi::{c_char, c_void};
 use core::mem::MaybeUninit;
+use os::Raw;
+use os::memory::OutOfMemory;
 
 /// Creates the driver's device.
 ///
@@ -73,7 +75,7 @@ unsafe fn own_record(object: *mut c_void) -> &'static Device {
             "terminator_CreateDevice: Loader device pointer null encountered.  Possibly set by active layer. (Policy \
              #LLP_LAYER_22)"
         ));
-        crate::os::abort();
+        os::abort();
     }
     // SAFETY: not null, so readable by this function's contract.
     let magic = unsafe { *object.cast::<u64>() };
@@ -82,7 +84,7 @@ unsafe fn own_record(object: *mut c_void) -> &'static Device {
             "terminator_CreateDevice: Device pointer ({object:p}) has invalid MAGIC value 0x{magic:08x}. The expected \
              value is 0x10ADED040410ADED. Device value possibly corrupted by active layer (Policy #LLP_LAYER_22)."
         ));
-        crate::os::abort();
+        os::abort();
     }
     // SAFETY: the magic says that it is ours, and it lives until the device is destroyed or its creation fails.
     unsafe { &*object.cast::<Device>() }
@@ -172,7 +174,7 @@ impl Creation<'_> {
         if requested.is_empty() {
             return Ok((names, enabled));
         }
-        let offered = driver::device_extensions(self.driver, self.physical_device.handle, scratch)?;
+        let offered = driver::device_extensions(&self.driver.table, self.physical_device.handle, scratch)?;
         names.try_reserve_exact(requested.len())?;
         for &pointer in requested.iter().filter(|name| !name.is_null()) {
             // SAFETY: names in a valid create info are terminated.
@@ -185,7 +187,7 @@ impl Creation<'_> {
                     LogBits::DEBUG | LogBits::DRIVER,
                     format_args!(
                         "vkCreateDevice extension {} not available for devices associated with ICD {}",
-                        Bytes(name),
+                        Raw(name),
                         self.driver.name()
                     ),
                 );
@@ -305,7 +307,7 @@ impl Creation<'_> {
         let Some(query) = self.driver.table.vkGetPhysicalDeviceProperties else {
             return;
         };
-        if !InstanceSink(Some(self.device.instance())).wants(bits) {
+        if !LogSink(Some(self.device.instance())).wants(bits) {
             return;
         }
         let mut properties = MaybeUninit::<VkPhysicalDeviceProperties>::zeroed();
@@ -318,7 +320,7 @@ impl Creation<'_> {
             bits,
             format_args!(
                 "       Using \"{}\" with driver: \"{}\"",
-                Bytes(ffi::fixed_text(&properties.deviceName)),
+                Raw(ffi::fixed_text(&properties.deviceName)),
                 self.driver.name()
             ),
         );

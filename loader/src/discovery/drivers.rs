@@ -1,15 +1,16 @@
 //! The drivers of a scan, up to the point where their libraries are opened (DRV-7 to DRV-28, DRV-44, DRV-45, APP-227).
 
 use super::note_truncated;
-use super::search::{self, Found, ManifestKind, Search};
-use crate::alloc::{Grow, OutOfMemory, shortage};
 use crate::env::glob::Globs;
 use crate::env::{Environment, Variable};
 use crate::journal::reason::{DriverManifestReason, FileKind, FileReason};
 use crate::journal::{Decision, Journal, Reason, Source, Subject, Verdict};
+use crate::manifest::DriverManifest;
 use crate::manifest::driver::{DriverOutcome, read_driver_manifest};
-use crate::manifest::{DriverManifest, Text, file_name, has_json_name};
+use crate::search::{self, Found, ManifestKind, Search};
 use crate::settings::Settings;
+use crate::text::{Text, file_name, has_json_name};
+use os::memory::{Grow, OutOfMemory, shortage};
 use rust_alloc::vec::Vec;
 
 /// What decides which drivers are found.

@@ -4,8 +4,8 @@ use super::*;
 use crate::env::Fixed;
 use crate::journal::LogBits;
 use crate::journal::testing::Lines;
-use crate::manifest::scratch::Scratch;
 use crate::settings::DeviceConfiguration;
+use crate::text::scratch::Scratch;
 
 const WARN: LogBits = LogBits::WARN.with(LogBits::DRIVER);
 

@@ -4,13 +4,13 @@
 use super::activation::{self, Request};
 use super::drivers::DriverScan;
 use super::layers::LayerScan;
-use super::search::Search;
 use crate::env::{Environment, Fixed};
 use crate::journal::Journal;
 use crate::journal::testing::Lines;
 use crate::manifest::DriverManifest;
-use crate::manifest::scratch::Scratch;
+use crate::search::Search;
 use crate::settings::load_for;
+use crate::text::scratch::Scratch;
 
 const DRIVER: &str = r#"{"file_format_version":"1.0.1","ICD":{"library_path":"./d.so","api_version":"1.3.0"}}"#;
 const LAYER: &str = r#"{"file_format_version":"1.2.1","layers":[{"name":"VK_LAYER_good","type":"GLOBAL",

@@ -1,21 +1,17 @@
 //! Discovery: which drivers and layers there are, and which layers an instance gets.
 //!
-//! [`search`] turns the environment into places and places into manifest files. [`drivers`] reads and filters the
+//! [`search`](crate::search) turns the environment into places and places into manifest files. [`drivers`] reads and filters the
 //! drivers among them, [`layers`] the layers, and [`activation`] decides which layers are active and in which order.
 //! Every scan here is fresh (DRV-7, LAY-24); [`crate::scan_cache`] says when an API call can do without one.
 
 #![forbid(unsafe_code)]
 
 pub mod activation;
-pub mod build_dirs;
 pub mod drivers;
-mod executable;
 mod implicit;
 pub mod layers;
-pub mod search;
 
 pub use activation::{Activation, ChosenLayer, EnabledBy};
-pub use executable::Executable;
 pub use layers::DiscoveredLayers;
 
 use crate::env::Variable;

@@ -1,13 +1,13 @@
 //! Folders of layer manifests for the tests of discovery and activation.
 
 use super::layers::{DiscoveredLayers, LayerScan};
-use super::search::Search;
 use crate::env::{Environment, Fixed};
 use crate::journal::Journal;
 use crate::journal::testing::Lines;
-use crate::manifest::Text;
-use crate::manifest::scratch::Scratch;
+use crate::search::Search;
 use crate::settings::{Control, LayerEntry, Settings};
+use crate::text::Text;
+use crate::text::scratch::Scratch;
 
 /// A folder with implicit and explicit layers, and the environment in which it is searched.
 #[derive(Debug)]

@@ -2,7 +2,6 @@
 
 use super::interface::{GetProcAddr, Interface, NegotiationError};
 use super::open::Driver;
-use crate::alloc::Grow;
 use crate::ffi;
 use crate::generated::types::{
     VkDirectDriverLoadingInfoLUNARG, VkDirectDriverLoadingListLUNARG, VkDirectDriverLoadingModeLUNARG,
@@ -10,9 +9,11 @@ use crate::generated::types::{
 };
 use crate::handle::Driver as DriverLevel;
 use crate::journal::reason::DriverLibraryReason;
-use crate::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict, render};
-use crate::manifest::Text;
+use crate::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
+use crate::text::Text;
 use crate::version::ApiVersion;
+use os::memory::Grow;
+use os::render;
 use rust_alloc::vec::Vec;
 
 const HERE: &str = "loader_scan_for_direct_drivers:";

@@ -2,9 +2,9 @@
 
 use super::Driver;
 use crate::alloc::{HostAllocator, HostVec};
+use crate::generated::dispatch::DriverTable;
 use crate::generated::types::{VkExtensionProperties, VkResult};
 use crate::handle::{Driver as DriverLevel, PhysicalDeviceHandle};
-use crate::instance::InstanceDriver;
 
 /// Most extensions accepted from one list. Real drivers list a few hundred; a driver that claims more is not believed.
 const MOST_EXTENSIONS: u32 = 65_536;
@@ -29,11 +29,11 @@ pub fn instance_extensions(
 /// # Errors
 /// What the driver returned, or out of host memory.
 pub fn device_extensions(
-    driver: &InstanceDriver,
+    driver: &DriverTable,
     device: PhysicalDeviceHandle<DriverLevel>,
     allocator: HostAllocator,
 ) -> Result<HostVec<VkExtensionProperties>, VkResult> {
-    let Some(enumerate) = driver.table.vkEnumerateDeviceExtensionProperties else {
+    let Some(enumerate) = driver.vkEnumerateDeviceExtensionProperties else {
         return Ok(HostVec::new(allocator));
     };
     // SAFETY: the driver's function with its own device, otherwise as above.

@@ -5,8 +5,8 @@ use crate::generated::lookup::{self as commands, Function, Row};
 use crate::generated::types::VkAllocationCallbacks;
 use crate::generated::types::{PFN_vkVoidFunction, VkExtensionProperties, VkInstanceCreateInfo, VkResult};
 use crate::handle::{Driver, InstanceHandle};
+use crate::library::is_own_entry_point;
 use crate::library::typed;
-use crate::proc_addr::is_own_entry_point;
 use core::ffi::{CStr, c_char};
 
 /// `vk_icdGetInstanceProcAddr`, `vk_icdGetPhysicalDeviceProcAddr` and a driver's `vkGetInstanceProcAddr`.

@@ -13,6 +13,6 @@ mod scan;
 pub use direct::{DirectDrivers, direct_drivers};
 pub use extensions::{all_extensions, device_extensions, failure, instance_extensions};
 pub use interface::{GetProcAddr, Interface, lookup, lookup_known};
-pub use open::{Driver, LATEST_INTERFACE, log_open_error};
+pub use open::{Driver, LATEST_INTERFACE};
 pub use preload::PreloadedDrivers;
-pub use scan::{DriverList, Scan, ScanOptions, scan};
+pub use scan::{Scan, ScanOptions, forget, scan};

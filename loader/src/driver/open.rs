@@ -3,8 +3,9 @@
 use super::interface::{GET_INSTANCE_PROC_ADDR, Interface, NegotiationError};
 use crate::journal::reason::DriverLibraryReason;
 use crate::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
-use crate::library::{Library, OpenError, RealPath, loaded_path};
-use crate::manifest::{DriverManifest, Text};
+use crate::library::{Library, OpenError, RealPath, loaded_path, log_open_error};
+use crate::manifest::DriverManifest;
+use crate::text::Text;
 use crate::version::ApiVersion;
 
 /// The newest driver interface this loader speaks (DRV-62).
@@ -134,15 +135,6 @@ impl Driver {
         }
         ONE_ZERO
     }
-}
-
-/// Logs the system's own words about a library that did not open (DRV-58).
-pub fn log_open_error(error: &OpenError, journal: &Journal<'_>) {
-    let bits = match error {
-        OpenError::WrongClass(_) => LogBits::INFO,
-        OpenError::NotAPath | OpenError::Failed(_) => LogBits::ERROR,
-    };
-    journal.note(bits, format_args!("{}", error.text()));
 }
 
 fn refusal(error: NegotiationError, library: &Library) -> DriverLibraryReason {

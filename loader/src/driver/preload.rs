@@ -3,11 +3,14 @@
 //! Programs ask for extensions, often twice, and then create an instance. Without this each step would load and unload
 //! every driver. Only the system's reference count is held: the scan itself is repeated each time.
 
-use crate::alloc::{Grow, shortage};
 use crate::library::Library;
-use crate::manifest::Text;
-use crate::state;
+use crate::text::Text;
+use os::Mutex;
+use os::memory::{Grow, shortage};
 use rust_alloc::vec::Vec;
+
+/// Driver libraries kept open between a global query and the next `vkDestroyInstance` (DRV-233).
+static PRELOADED: Mutex<Option<PreloadedDrivers>> = Mutex::new(None);
 
 /// Libraries that are kept open, with the names of their drivers. They close in the order in which they were opened.
 pub struct PreloadedDrivers(Vec<(Text, Library)>);
@@ -15,10 +18,7 @@ pub struct PreloadedDrivers(Vec<(Text, Library)>);
 impl PreloadedDrivers {
     /// Whether any library is kept open.
     pub fn is_filled() -> bool {
-        state::PRELOADED
-            .lock()
-            .as_ref()
-            .is_some_and(|Self(list)| !list.is_empty())
+        PRELOADED.lock().as_ref().is_some_and(|Self(list)| !list.is_empty())
     }
 
     /// Opens the libraries of drivers, named by their real paths, once more. What does not open is left out without a
@@ -33,21 +33,21 @@ impl PreloadedDrivers {
         if shortage::check().is_err() {
             return;
         }
-        let replaced = state::PRELOADED.lock().replace(Self(opened));
+        let replaced = PRELOADED.lock().replace(Self(opened));
         // Closing a library runs its code, so it happens after the lock is released.
         drop(replaced);
     }
 
     /// Closes everything.
     pub fn release() {
-        let released = state::PRELOADED.lock().take();
+        let released = PRELOADED.lock().take();
         drop(released);
     }
 
     /// Closes the library of one driver, by the name it was kept under (DRV-240).
     pub fn release_one(name: &[u8]) {
         let mut released = Vec::new();
-        if let Some(Self(list)) = state::PRELOADED.lock().as_mut() {
+        if let Some(Self(list)) = PRELOADED.lock().as_mut() {
             let mut index = 0;
             while index < list.len() {
                 if *list[index].0 == *name {

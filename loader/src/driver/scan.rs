@@ -2,18 +2,24 @@
 
 use super::direct::DirectDrivers;
 use super::open::Driver;
-use crate::alloc::{Grow, OutOfMemory, shortage};
 use crate::discovery::drivers::{DriverScan, Listing};
-use crate::discovery::search::{Found, Search};
-use crate::disk;
 use crate::journal::Journal;
 use crate::manifest::DriverManifest;
 use crate::manifest::driver::DriverOutcome;
-use crate::scan_cache::{Cached, record};
+use crate::scan_cache::{Cached, MOST_BYTES, ScanCache};
+use crate::search::{Found, Search};
 use crate::settings::Settings;
-use crate::state;
+use os::memory::{Grow, OutOfMemory, shortage};
 use rust_alloc::sync::Arc;
 use rust_alloc::vec::Vec;
+
+/// The driver manifests that the last query found.
+static DRIVER_LIST: ScanCache<DriverList> = ScanCache::new();
+
+/// Frees what the process keeps of driver manifests.
+pub fn forget() {
+    DRIVER_LIST.forget();
+}
 
 /// What a scan depends on besides the environment and the disk.
 #[derive(Clone, Copy)]
@@ -56,7 +62,7 @@ impl Scan {
 
 /// The driver manifests of one scan: where they are, and what each says.
 #[derive(Debug)]
-pub struct DriverList {
+pub(super) struct DriverList {
     settings: Option<Arc<Settings>>,
     listing: Cached<Listing>,
     /// One for each file; portability drivers are among them.
@@ -80,7 +86,7 @@ pub fn scan(
     if direct.exclusive {
         return Ok(found);
     }
-    let cached = state::DRIVER_LIST.current(journal, |list| list.is_current(options));
+    let cached = DRIVER_LIST.current(journal.is_heard(), |list| list.is_current(options));
     if let Some(list) = cached {
         list.open(options, search, &mut found, journal)?;
     } else if options.remember && options.portability {
@@ -96,9 +102,7 @@ pub fn scan(
 
 /// Looks for drivers afresh, and keeps what their manifests say.
 fn remember(options: &ScanOptions<'_>, found: &mut Scan, journal: &mut Journal<'_>) -> Result<(), OutOfMemory> {
-    let listing = record(journal, |environment, journal| {
-        options.scan(&Search::new(environment)).list(journal)
-    })?;
+    let listing = journal.record(|environment, journal| options.scan(&Search::new(environment)).list(journal))?;
     let mut list = DriverList {
         settings: options.settings.cloned(),
         listing,
@@ -107,15 +111,14 @@ fn remember(options: &ScanOptions<'_>, found: &mut Scan, journal: &mut Journal<'
     list.outcomes.try_exact_room(list.listing.files.len())?;
     for file in &list.listing.files {
         shortage::check()?;
-        let outcome = record(journal, |environment, journal| {
-            options.scan(&Search::new(environment)).read(file, journal)
-        })?;
+        let outcome =
+            journal.record(|environment, journal| options.scan(&Search::new(environment)).read(file, journal))?;
         list.follow(file, &outcome, options, found, journal)?;
         list.outcomes.push(outcome);
     }
     let bytes = list.outcomes.iter().map(Cached::bytes).fold(0, u64::saturating_add);
-    if list.listing.is_cacheable() && bytes <= disk::MOST_BYTES {
-        state::DRIVER_LIST.keep(&Arc::new(list), journal);
+    if list.listing.is_cacheable() && bytes <= MOST_BYTES {
+        DRIVER_LIST.keep(&Arc::new(list), journal.is_heard());
     }
     Ok(())
 }
@@ -146,7 +149,7 @@ impl DriverList {
             }
         }
         if changed {
-            state::DRIVER_LIST.forget();
+            DRIVER_LIST.forget();
         }
         Ok(())
     }

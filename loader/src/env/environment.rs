@@ -4,9 +4,9 @@ use core::ffi::CStr;
 use core::fmt;
 use rust_alloc::vec::Vec;
 
-use super::elevated::{plain_value, secure_value};
-use super::variable::{PATH_SEPARATOR, Separator, Trust, Variable};
-use crate::os::with_terminated;
+use super::variable::{Separator, Trust, Variable};
+use os::environment::{plain_value, secure_value};
+use os::{LIST_SEPARATOR, with_terminated};
 
 /// Where values come from: the process, or a test's own table.
 pub trait Source: fmt::Debug {
@@ -18,7 +18,7 @@ pub trait Source: fmt::Debug {
 
 /// The environment of the process.
 #[derive(Debug)]
-pub(super) struct Process;
+pub struct Process;
 
 impl Source for Process {
     fn plain_value(&self, name: &CStr) -> Option<Vec<u8>> {
@@ -99,7 +99,7 @@ pub fn split(value: &[u8], separator: Separator) -> impl Iterator<Item = &[u8]> 
     value
         .split(move |&byte| match separator {
             Separator::Whole => false,
-            Separator::Path => byte == PATH_SEPARATOR,
+            Separator::Path => byte == LIST_SEPARATOR,
             Separator::Comma => byte == b',',
         })
         .filter(|item| !item.is_empty())

@@ -2,7 +2,7 @@
 
 use super::environment::split;
 use super::variable::Separator;
-use crate::alloc::{Grow, copy_or_note};
+use os::memory::{Grow, copy_or_note};
 use rust_alloc::vec::Vec;
 
 /// Patterns of one variable that are used; later ones are dropped with a warning.

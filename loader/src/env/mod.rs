@@ -4,19 +4,15 @@
 //! an elevated process ignores some of them (APP-211, DRV-29, LAY-60) holds everywhere. [`glob`], [`numbers`] and
 //! [`split`] turn values into filters and lists.
 
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
 
-#[allow(unsafe_code, reason = "the C library reads the environment")]
-mod elevated;
 mod environment;
 pub mod glob;
 pub mod layer_filters;
 pub mod numbers;
-mod recorder;
 pub mod variable;
 
-pub use environment::{Environment, Source, split};
-pub use recorder::{Recorder, Values};
+pub use environment::{Environment, Process, Source, split};
 pub use variable::Variable;
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::environment::split;
 use super::variable::Separator;
-use crate::alloc::Grow;
+use os::memory::Grow;
 use rust_alloc::vec::Vec;
 
 /// Items of one ID filter that are used; later ones are dropped with a warning.

@@ -16,7 +16,7 @@ pub enum Trust {
 pub enum Separator {
     /// The value is one item.
     Whole,
-    /// The platform's path separator, [`PATH_SEPARATOR`].
+    /// The platform's path separator, [`LIST_SEPARATOR`](os::LIST_SEPARATOR).
     Path,
     /// A comma. Blanks belong to the item.
     Comma,
@@ -30,9 +30,6 @@ pub enum ReadAt {
     /// Once, while the library is loaded into the process.
     Load,
 }
-
-/// Separates the items of path lists and of `VK_INSTANCE_LAYERS`.
-pub const PATH_SEPARATOR: u8 = if cfg!(windows) { b';' } else { b':' };
 
 /// One line of [`TABLE`].
 #[derive(Clone, Copy, Debug)]

@@ -7,10 +7,11 @@
 
 use super::chain;
 use super::layer_interface::VkLayerDeviceCreateInfo;
-use crate::alloc::{HostAllocator, HostVec, OutOfMemory};
+use crate::alloc::{HostAllocator, HostVec};
 use crate::generated::chains::CHAIN_MEMBERS;
 use crate::generated::types::{VkBaseInStructure, VkStructureType};
 use core::ffi::c_void;
+use os::memory::OutOfMemory;
 
 /// How large the structures of one type are.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,5 @@
 //! C strings of callers, and the fixed arrays that Vulkan keeps names in.
 
-use crate::os;
 use core::ffi::{CStr, c_char};
 use core::marker::PhantomData;
 use core::ptr::NonNull;

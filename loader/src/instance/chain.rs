@@ -1,7 +1,7 @@
 //! Building the instance chain and calling its top (LAY-230 to LAY-243).
 
 use super::Instance;
-use crate::alloc::{HostVec, OutOfMemory};
+use crate::alloc::HostVec;
 use crate::device;
 use crate::ffi::layer_interface::{
     GetInstanceProcAddr, InstanceNode, LayerDevice, VkLayerFunction, VkLayerInstanceCreateInfo, VkLayerInstanceLink,
@@ -14,6 +14,7 @@ use crate::layer::{self, InstanceLayers};
 use crate::log;
 use crate::proc_addr;
 use core::ffi::c_void;
+use os::memory::OutOfMemory;
 
 type CreateInstance = unsafe extern "system" fn(
     *const VkInstanceCreateInfo,

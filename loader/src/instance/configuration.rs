@@ -1,16 +1,45 @@
 //! What the global queries and `vkCreateInstance` need to know of settings and layers.
 
-use crate::alloc::{OutOfMemory, shortage};
 use crate::discovery::layers::{DiscoveredLayers, Extent, discover};
-use crate::discovery::search::Search;
 use crate::env::Environment;
-use crate::journal::Journal;
-use crate::scan_cache::{Cached, record};
+use crate::journal::{Journal, LogBits};
+use crate::log;
+use crate::scan_cache::{Cached, ScanCache};
+use crate::search::Search;
 use crate::settings::{self, Settings};
-use crate::state;
-use core::sync::atomic::Ordering;
+use os::Mutex;
+use os::memory::{OutOfMemory, shortage};
 use rust_alloc::sync::Arc;
 use rust_alloc::vec::Vec;
+
+/// The settings file as the last global command read it (APP-243).
+static SETTINGS: Mutex<Option<Arc<Settings>>> = Mutex::new(None);
+
+/// What the last query for all layers found.
+static CONFIGURATION_ALL: ScanCache<Cached<Configuration>> = ScanCache::new();
+
+/// What the last query that needs implicit layers only found.
+static CONFIGURATION_IMPLICIT: ScanCache<Cached<Configuration>> = ScanCache::new();
+
+/// Where queries for layers of this extent keep what they found.
+fn cache(extent: Extent) -> &'static ScanCache<Cached<Configuration>> {
+    match extent {
+        Extent::All => &CONFIGURATION_ALL,
+        Extent::Implicit => &CONFIGURATION_IMPLICIT,
+    }
+}
+
+/// The settings that the last global command read, if there were any (APP-243).
+pub fn settings_in_force() -> Option<Arc<Settings>> {
+    SETTINGS.lock().clone()
+}
+
+/// Frees what the process keeps of settings and layers.
+pub fn forget() {
+    drop(SETTINGS.lock().take());
+    CONFIGURATION_ALL.forget();
+    CONFIGURATION_IMPLICIT.forget();
+}
 
 /// The settings in force, and the layers that were found under them.
 #[derive(Debug)]
@@ -30,27 +59,25 @@ impl Configuration {
     /// # Errors
     /// Only when memory runs out.
     pub fn by_query(extent: Extent, journal: &mut Journal<'_>) -> Result<Arc<Cached<Self>>, OutOfMemory> {
-        let slot = state::configuration(extent);
-        if let Some(found) = slot.current(journal, Cached::is_current) {
+        let slot = cache(extent);
+        if let Some(found) = slot.current(journal.is_heard(), Cached::is_current) {
             publish_settings(found.settings.as_ref());
             return Ok(found);
         }
-        let found = Arc::new(record(journal, |environment, journal| {
-            Self::look(extent, environment, journal)
-        })?);
+        let found = Arc::new(journal.record(|environment, journal| Self::look(extent, environment, journal))?);
         if found.is_cacheable() {
-            slot.keep(&found, journal);
+            slot.keep(&found, journal.is_heard());
         }
         Ok(found)
     }
 
     /// What an earlier query found, where it says enough for a creation that needs layers of this extent, and still holds.
     pub fn cached(extent: Extent, journal: &Journal<'_>) -> Option<Arc<Cached<Self>>> {
-        let cached = state::configuration(Extent::All).current(journal, Cached::is_current);
+        let cached = cache(Extent::All).current(journal.is_heard(), Cached::is_current);
         match extent {
             Extent::Implicit if cached.is_none() => {
                 let enough = |found: &Self| required_extent(extent, found.settings.as_deref(), journal) == extent;
-                state::configuration(extent).current(journal, |found| enough(found) && found.is_current())
+                cache(extent).current(journal.is_heard(), |found| enough(found) && found.is_current())
             }
             _ => cached,
         }
@@ -93,7 +120,6 @@ fn refresh_settings(search: &Search<'_>, journal: &mut Journal<'_>) -> Result<Op
 
 /// Makes settings the process-wide ones. Returns those before.
 fn publish_settings(settings: Option<&Arc<Settings>>) -> Option<Arc<Settings>> {
-    let mask = settings.map_or(0, |settings| settings.log_mask.word());
-    state::SETTINGS_LOG_MASK.store(mask, Ordering::Relaxed);
-    core::mem::replace(&mut *state::SETTINGS.lock(), settings.cloned())
+    log::select_by_settings(settings.map_or(LogBits::NONE, |settings| settings.log_mask));
+    core::mem::replace(&mut *SETTINGS.lock(), settings.cloned())
 }

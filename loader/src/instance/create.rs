@@ -5,21 +5,23 @@ use super::destroy;
 use super::extensions::Offer;
 use super::requests::Requests;
 use super::{Instance, chain};
-use crate::alloc::{Grow, HostAllocator, HostText, HostVec, OutOfMemory, shortage};
+use crate::alloc::{HostAllocator, HostText, HostVec};
 use crate::discovery::activation;
 use crate::discovery::layers::discover;
-use crate::discovery::search::Search;
 use crate::driver::{self, Driver, ScanOptions};
 use crate::env::Environment;
+use crate::gate::GATE;
 use crate::generated::extensions::InstanceExtension;
 use crate::generated::types::{VkAllocationCallbacks, VkInstanceCreateInfo, VkResult, VkSystemAllocationScope};
 use crate::handle::{App, InstanceHandle};
+use crate::instance::INSTANCES;
 use crate::journal::{Journal, LogBits};
 use crate::layer;
-use crate::log::{self, InstanceSink};
+use crate::log::{self, LogSink};
+use crate::search::Search;
 use crate::settings::{self, Settings};
-use crate::state;
 use core::ptr::NonNull;
+use os::memory::{Grow, OutOfMemory, shortage};
 use rust_alloc::sync::Arc;
 use rust_alloc::vec::Vec;
 
@@ -33,7 +35,7 @@ pub unsafe fn create_instance(
     callbacks: *const VkAllocationCallbacks,
     out: *mut InstanceHandle<App>,
 ) -> VkResult {
-    let _passage = state::GATE.enter();
+    let _passage = GATE.enter();
     let vuid = |parameter: &str| {
         log::fatal(format_args!(
             "vkCreateInstance: '{parameter}' is NULL (VUID-vkCreateInstance-{parameter}-parameter)"
@@ -79,7 +81,7 @@ unsafe fn build(
     // SAFETY: just made; freed only by `destroy::free`, after which nothing refers to it.
     let instance: &'static Instance = unsafe { &*raw };
     // SAFETY: valid until `destroy::free` removes it, which the application allows when no command uses it any more.
-    unsafe { state::INSTANCES.insert(NonNull::from(instance)) };
+    unsafe { INSTANCES.insert(NonNull::from(instance)) };
     // SAFETY: passed on.
     let result = unsafe { prepare(create_info, requests, instance, callbacks) };
     match result {
@@ -114,7 +116,7 @@ unsafe fn prepare(
     // SAFETY: the application's chain.
     unsafe { instance.messengers.install_create_time(create_info.pNext) }?;
     requests.log(instance);
-    let sink = InstanceSink(Some(instance));
+    let sink = LogSink(Some(instance));
     let mut journal = Journal::of_call(&sink);
     let environment = Environment::process();
     let search = Search::new(&environment);

@@ -1,16 +1,15 @@
 //! Taking an instance apart (APP-99, APP-110, APP-111, DRV-235).
 
-use super::{Instance, InstanceDriver};
+use super::{INSTANCES, Instance, InstanceDriver};
 use crate::alloc::{HostAllocator, HostBox};
 use crate::device;
 use crate::driver::PreloadedDrivers;
+use crate::gate::GATE;
 use crate::generated::lookup::row;
 use crate::generated::types::VkAllocationCallbacks;
 use crate::handle::{App, Chain, InstanceHandle};
 use crate::layer;
-use crate::state;
 use crate::translation;
-use crate::{debug, wsi};
 
 /// Destroys an instance.
 ///
@@ -20,7 +19,7 @@ pub unsafe fn destroy_instance(handle: InstanceHandle<App>, callbacks: *const Vk
     if handle.is_null() {
         return;
     }
-    let _passage = state::GATE.enter();
+    let _passage = GATE.enter();
     // SAFETY: passed on.
     let Some(instance) = (unsafe { translation::instance_object(handle) }) else {
         return translation::reject(row::vkDestroyInstance);
@@ -54,8 +53,7 @@ pub unsafe fn destroy_instance_terminator(handle: InstanceHandle<Chain>, callbac
 /// # Safety
 /// The caller has claimed the driver; `callbacks` is null or points to valid callbacks.
 pub unsafe fn retire(instance: &Instance, driver: &InstanceDriver, callbacks: *const VkAllocationCallbacks) {
-    wsi::release_all(instance, driver);
-    debug::release_all(instance, driver);
+    driver.destroy_leftovers(instance);
     // SAFETY: passed on.
     unsafe { driver.destroy(callbacks) };
 }
@@ -92,9 +90,8 @@ pub(super) unsafe fn free(raw: *mut Instance, allocator: HostAllocator) {
     if let Some(layers) = instance.layers() {
         layer::log_unloading(instance, &layers.chain);
     }
-    wsi::free_forgotten(instance);
-    debug::free_forgotten(instance);
-    state::INSTANCES.remove(raw);
+    instance.free_leftovers();
+    INSTANCES.remove(raw);
     // SAFETY: by this function's contract.
     drop(unsafe { HostBox::from_raw(raw, allocator) });
 }

@@ -4,17 +4,17 @@ use super::Instance;
 use crate::alloc::{HostAllocator, HostText};
 use crate::driver::{Driver, GetProcAddr};
 use crate::ffi::Uncounted;
-use crate::gate::ReentrantGate;
 use crate::generated::dispatch::{DriverTable, UNKNOWN_SLOTS};
 use crate::generated::extensions::InstanceExtensionSet;
 use crate::generated::types::{PFN_vkVoidFunction, VkAllocationCallbacks};
 use crate::handle::{Driver as DriverLevel, InstanceHandle};
 use crate::library::{Library, RealPath};
-use crate::os::Mutex;
 use crate::physical_device::ReportedDevices;
 use crate::slots::HandleTable;
 use crate::table::{Entry, Slot};
-use crate::use_count::UseCount;
+use os::Mutex;
+use os::ReentrantGate;
+use os::UseCount;
 
 /// What an instance made of a driver: the driver's own instance and its functions.
 ///

@@ -12,9 +12,10 @@ use crate::ffi;
 use crate::generated::extensions::{InstanceExtension, InstanceExtensionSet};
 use crate::generated::types::{VkExtensionProperties, VkResult, VkSystemAllocationScope};
 use crate::journal::LogBits;
-use crate::log::{self, Bytes};
-use crate::os::SetOnce;
+use crate::log;
 use core::sync::atomic::{AtomicU32, Ordering};
+use os::Raw;
+use os::SetOnce;
 
 /// The extensions the application enabled, united with those that reached the terminator (APP-28).
 ///
@@ -107,7 +108,7 @@ impl Offer<'_> {
             if !lets_through(name, unfiltered) {
                 return refuse(format_args!(
                     "loader_validate_instance_extensions: Extension {} not found in list of known instance extensions.",
-                    Bytes(name)
+                    Raw(name)
                 ));
             }
             if LOADER_EXTENSIONS.iter().any(|own| own.name().to_bytes() == name) || self.is_offered_by_layer(name) {
@@ -124,7 +125,7 @@ impl Offer<'_> {
                 return refuse(format_args!(
                     "loader_validate_instance_extensions: Instance extension {} not supported by available ICDs or \
                      enabled layers.",
-                    Bytes(name)
+                    Raw(name)
                 ));
             }
         }

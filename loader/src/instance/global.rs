@@ -1,11 +1,9 @@
 //! The queries that need no instance (APP-60 to APP-73).
 
-use super::Configuration;
 use super::preinstance::{Interceptors, Query};
-use crate::alloc::shortage::{self, Watch};
-use crate::alloc::{Grow, HostAllocator, Index, Key, OutOfMemory};
+use super::{Configuration, settings_in_force};
+use crate::alloc::{HostAllocator, Index, Key};
 use crate::discovery::layers::{DiscoveredLayers, Extent, discover};
-use crate::discovery::search::Search;
 use crate::driver::{self, DirectDrivers, PreloadedDrivers, ScanOptions};
 use crate::env::{Environment, Variable};
 use crate::ffi::layer_interface::{
@@ -17,12 +15,15 @@ use crate::generated::types::{VK_HEADER_VERSION_COMPLETE, VkExtensionProperties,
 use crate::journal::Journal;
 use crate::journal::reason::DriverLibraryReason;
 use crate::journal::{Decision, LogBits, Reason, Subject, Verdict};
-use crate::log::{self, InstanceSink};
-use crate::manifest::{PreInstanceFunction, Text};
+use crate::log::{self, LogSink};
+use crate::manifest::PreInstanceFunction;
 use crate::scan_cache::Cached;
-use crate::state;
-use crate::wsi;
+use crate::search::Search;
+use crate::text::Text;
+use crate::window_system;
 use core::ffi::c_char;
+use os::memory::shortage::{self, Watch};
+use os::memory::{Grow, OutOfMemory};
 use rust_alloc::sync::Arc;
 use rust_alloc::vec::Vec;
 
@@ -39,7 +40,7 @@ struct Prepared {
 /// Looks for layers and opens those that intercept `query`.
 fn prepare(query: Query, extent: Extent) -> Result<Prepared, OutOfMemory> {
     let watch = shortage::watch();
-    let sink = InstanceSink(None);
+    let sink = LogSink(None);
     let mut journal = Journal::of_call(&sink);
     let found = Configuration::by_query(extent, &mut journal)?;
     let interceptors = Interceptors::open(query, found.layers.at(&found.active), &mut journal)?;
@@ -124,9 +125,9 @@ pub(super) unsafe extern "system" fn layers_terminator(
 ) -> VkResult {
     // A layer may ask outside of any call of the program.
     let _watch = shortage::watch();
-    let sink = InstanceSink(None);
+    let sink = LogSink(None);
     let mut journal = Journal::of_call(&sink);
-    let settings = state::SETTINGS.lock().clone();
+    let settings = settings_in_force();
     match discover(
         Extent::All,
         &Search::new(&Environment::process()),
@@ -212,9 +213,9 @@ pub(super) unsafe extern "system" fn extensions_terminator(
 ) -> VkResult {
     // A layer may ask outside of any call of the program.
     let _watch = shortage::watch();
-    let sink = InstanceSink(None);
+    let sink = LogSink(None);
     let mut journal = Journal::of_call(&sink);
-    let settings = state::SETTINGS.lock().clone();
+    let settings = settings_in_force();
     // SAFETY: null or the caller's string.
     let extent = unsafe { extent_for(layer_name) };
     match discover(
@@ -244,7 +245,7 @@ unsafe fn write_extensions(
     count: *mut u32,
     properties: *mut VkExtensionProperties,
 ) -> VkResult {
-    let sink = InstanceSink(None);
+    let sink = LogSink(None);
     let mut journal = Journal::of_call(&sink);
     // SAFETY: by this function's contract.
     let list = if unsafe { names_layer(layer_name) } {
@@ -377,7 +378,7 @@ pub(super) fn lets_through(name: &[u8], unfiltered: bool) -> bool {
 fn passes(extension: Option<InstanceExtension>, unfiltered: bool) -> bool {
     match extension {
         Some(known) if known.platform_built_in() => true,
-        Some(known) if wsi::lacks_window_system(known) => false,
+        Some(known) if window_system::lacks_window_system(known) => false,
         _ => unfiltered,
     }
 }

@@ -12,12 +12,13 @@ mod destroy;
 mod driver;
 mod extensions;
 mod global;
+mod leftovers;
 mod object;
 mod preinstance;
 mod requests;
 mod terminator;
 
-pub use configuration::Configuration;
+pub use configuration::{Configuration, forget, settings_in_force};
 pub use create::create_instance;
 pub use destroy::{destroy_instance, destroy_instance_terminator, retire};
 pub use driver::InstanceDriver;
@@ -25,6 +26,6 @@ pub use extensions::EnabledExtensions;
 pub use global::{
     enumerate_instance_extension_properties, enumerate_instance_layer_properties, enumerate_instance_version,
 };
-pub use object::Instance;
+pub use object::{INSTANCES, Instance};
 pub use preinstance::terminator_of_global;
 pub use terminator::create_instance_terminator;

@@ -1,23 +1,26 @@
 //! The object behind the application's `VkInstance`.
 
 use super::{EnabledExtensions, InstanceDriver};
-use crate::alloc::{HostAllocator, HostBox, HostText, HostVec, OutOfMemory, VersionedCell};
-use crate::debug::Messengers;
+use crate::alloc::{HostAllocator, HostBox, HostText, HostVec, VersionedCell};
 use crate::driver::Driver;
 use crate::generated::dispatch::InstanceTable;
 use crate::handle::{App, Chain, InstanceHandle};
+use crate::journal::LogBits;
 use crate::layer::InstanceLayers;
-use crate::os::{Mutex, SetOnce};
+use crate::list::{Linked, List};
+use crate::log::Listener;
+use crate::messenger::Messengers;
 use crate::physical_device::PhysicalDevices;
 use crate::proc_addr::{AskedEnds, UnknownFunctions};
 use crate::settings::{DeviceConfiguration, Settings};
 use crate::slots::SlotTable;
-use crate::state::Linked;
 use crate::translation::INSTANCE_MAGIC;
 use crate::version::ApiVersion;
-use crate::wsi::Surface;
-use core::ffi::c_void;
+use crate::window_system::Surface;
+use core::ffi::{CStr, c_void};
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use os::memory::OutOfMemory;
+use os::{Mutex, SetOnce};
 use rust_alloc::vec::Vec;
 
 /// Bytes behind the handle that a careless layer may overwrite (DRV-115). Only what the check itself reads lies there.
@@ -33,6 +36,9 @@ struct Header {
     chain: AtomicPtr<c_void>,
     unused: [u8; UNUSED],
 }
+
+/// All live instances, newest first.
+pub static INSTANCES: List<Instance> = List::new();
 
 /// An instance. Shared by every thread that uses the handle; nothing in it is locked while a layer or driver runs.
 #[repr(C)]
@@ -212,6 +218,20 @@ impl Instance {
 impl Linked for Instance {
     fn next(&self) -> &AtomicPtr<Self> {
         &self.next
+    }
+}
+
+impl Listener for Instance {
+    fn settings_mask(&self) -> LogBits {
+        LogBits::from_word(self.settings_log_mask.load(Ordering::Relaxed))
+    }
+
+    fn hears(&self) -> bool {
+        self.messengers.any()
+    }
+
+    fn deliver(&self, bits: LogBits, text: &CStr) {
+        self.messengers.deliver_log_line(self.handle(), bits, text);
     }
 }
 

@@ -1,7 +1,6 @@
 //! The chains of layers that intercept the global queries (LAY-270 to LAY-277).
 
 use super::global;
-use crate::alloc::{Grow, OutOfMemory};
 use crate::ffi::layer_interface::{PreInstanceNode, VkChainHeader};
 use crate::generated::types::{PFN_vkVoidFunction, VkExtensionProperties, VkLayerProperties, VkResult};
 use crate::journal::reason::{LayerLibraryProblem, LayerLibraryReason};
@@ -9,9 +8,11 @@ use crate::journal::{Decision, Journal, LogBits, Reason, Subject, Verdict};
 use crate::layer::open_library;
 use crate::library::Library;
 use crate::log;
-use crate::manifest::{LayerManifest, PreInstanceFunction, Text};
+use crate::manifest::{LayerManifest, PreInstanceFunction};
 use crate::table;
+use crate::text::Text;
 use core::ffi::{CStr, c_char};
+use os::memory::{Grow, OutOfMemory};
 use rust_alloc::vec::Vec;
 
 const DETAIL: LogBits = LogBits::DEBUG.with(LogBits::LAYER);

@@ -6,9 +6,10 @@ use crate::ffi;
 use crate::generated::extensions::{InstanceExtension, InstanceExtensionSet};
 use crate::generated::types::{VkInstanceCreateFlagBits, VkInstanceCreateInfo, VkResult};
 use crate::journal::{Journal, LogBits};
-use crate::log::{self, Bytes};
+use crate::log;
 use crate::version::ApiVersion;
 use core::ffi::{CStr, c_char};
+use os::Raw;
 
 /// The readable parts of a `VkInstanceCreateInfo`.
 #[derive(Clone, Copy)]
@@ -107,9 +108,9 @@ impl<'a> Requests<'a> {
         info(format_args!(
             "vkCreateInstance: applicationName: \"{}\", applicationVersion: {}, engineName: \"{}\", engineVersion: {}, \
              apiVersion: {}.{}.{}",
-            Bytes(app.map_or(b"", |app| text(app.pApplicationName))),
+            Raw(app.map_or(b"", |app| text(app.pApplicationName))),
             app.map_or(0, |app| app.applicationVersion),
-            Bytes(app.map_or(b"", |app| text(app.pEngineName))),
+            Raw(app.map_or(b"", |app| text(app.pEngineName))),
             app.map_or(0, |app| app.engineVersion),
             version.major(),
             version.minor(),
@@ -132,7 +133,7 @@ impl<'a> Requests<'a> {
             // SAFETY: by the contract of `new` the strings are null or terminated.
             let text = unsafe { ffi::c_name(name) };
             let shown = if name.is_null() { b"<NULL>" } else { text };
-            log::emit(Some(instance), LogBits::INFO, format_args!("   {}", Bytes(shown)));
+            log::emit(Some(instance), LogBits::INFO, format_args!("   {}", Raw(shown)));
         }
     }
 

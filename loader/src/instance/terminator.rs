@@ -2,7 +2,7 @@
 
 use super::destroy::release_drivers;
 use super::{Instance, InstanceDriver};
-use crate::alloc::{HostBox, HostText, HostVec, OutOfMemory};
+use crate::alloc::{HostBox, HostText, HostVec};
 use crate::driver::{self, Driver};
 use crate::ffi;
 use crate::generated::dispatch::DriverTable;
@@ -17,15 +17,15 @@ use crate::handle::{Chain, Driver as DriverLevel, InstanceHandle};
 use crate::instance::requests::Requests;
 use crate::journal::reason::DriverLibraryReason;
 use crate::journal::{Decision, Journal, LogBits, Reason, Subject, Verdict};
-use crate::log::{self, InstanceSink};
-use crate::manifest::Text;
-use crate::physical_device::SORTS_BY_PROPERTIES;
+use crate::log::{self, LogSink};
 use crate::proc_addr;
 use crate::table::Slots;
+use crate::text::Text;
 use crate::translation::INSTANCE_MAGIC;
 use crate::version::ApiVersion;
 use core::ffi::c_char;
 use core::sync::atomic::Ordering;
+use os::memory::OutOfMemory;
 
 /// Creates an instance on every driver that the scan found.
 ///
@@ -47,7 +47,7 @@ pub unsafe fn create_instance_terminator(
     // A layer may have changed the version; what arrives here is what counts (DRV-94).
     instance.set_api_version(requests.api_version());
     instance.enabled.reach(requests.extensions());
-    let sink = InstanceSink(Some(instance));
+    let sink = LogSink(Some(instance));
     let mut journal = Journal::of_call(&sink);
     let creation = Creation {
         instance,
@@ -81,7 +81,7 @@ unsafe fn own_instance(handle: InstanceHandle<Chain>) -> &'static Instance {
             "terminator_CreateInstance: Loader instance pointer null encountered.  Possibly set by active layer. (Policy \
              #LLP_LAYER_21)"
         ));
-        crate::os::abort();
+        os::abort();
     }
     // SAFETY: not null, so readable by this function's contract.
     let magic = unsafe { Instance::magic_of(object) };
@@ -90,7 +90,7 @@ unsafe fn own_instance(handle: InstanceHandle<Chain>) -> &'static Instance {
             "terminator_CreateInstance: Instance pointer ({object:p}) has invalid MAGIC value 0x{magic:08x}. Instance \
              value possibly corrupted by active layer (Policy #LLP_LAYER_21)."
         ));
-        crate::os::abort();
+        os::abort();
     }
     // SAFETY: the magic says that it is ours, and it lives until `vkDestroyInstance`.
     unsafe { &*object }
@@ -245,7 +245,7 @@ impl Creation<'_> {
         let properties2 = InstanceExtension::VK_KHR_get_physical_device_properties2.name();
         let old = self.instance.api_version() < ApiVersion::V1_1 || driver_version < ApiVersion::V1_1;
         let missing = !self.requests.extensions().any(|name| name == properties2.to_bytes());
-        let forced = SORTS_BY_PROPERTIES && old && missing && offers(offered, properties2.to_bytes());
+        let forced = os::SORTED_BY_PROPERTIES && old && missing && offers(offered, properties2.to_bytes());
         if forced {
             names.try_push(properties2.as_ptr())?;
         }
@@ -364,7 +364,7 @@ fn drop_driver<T>(driver: &Driver, reason: DriverLibraryReason, journal: &mut Jo
 
 /// A driver below interface 3 must not make surfaces of its own (DRV-73).
 fn warn_about_surfaces(driver: &Driver, functions: &DriverTable, journal: &Journal<'_>) {
-    if driver.interface.version < 3 && crate::wsi::makes_surfaces(functions) {
+    if driver.interface.version < 3 && crate::window_system::makes_surfaces(functions) {
         journal.note(
             LogBits::WARN,
             format_args!(

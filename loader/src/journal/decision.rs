@@ -2,10 +2,10 @@
 
 use super::bits::LogBits;
 use super::reason::Reason;
-use super::render::Show;
 use crate::env::Variable;
-use crate::manifest::Text;
+use crate::text::Text;
 use core::fmt;
+use os::Show;
 
 /// What kind of thing was decided about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +73,7 @@ impl Decision {
     /// The log line that tells about this decision; `None` for decisions that users are not told about.
     #[cfg(test)]
     pub(super) fn message(&self) -> Option<(LogBits, Vec<u8>)> {
-        Some((self.bits()?, super::render(format_args!("{}", self.text()))))
+        Some((self.bits()?, os::render(format_args!("{}", self.text()))))
     }
 
     /// Level and category of the log line about this decision; `None` for decisions that users are not told about.

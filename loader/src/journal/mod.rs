@@ -9,21 +9,20 @@
 pub mod bits;
 mod decision;
 pub mod reason;
-mod render;
 
 pub use bits::LogBits;
 pub use decision::{Decision, Source, Subject, Verdict};
 pub use reason::Reason;
-pub use render::{Raw, Show, decode, render};
 use rust_alloc::vec::Vec;
 
-use crate::alloc::Grow;
-use crate::disk::{PathRecorder, ScanInputs};
+use crate::env::Environment;
+use crate::scan_cache::{Cached, PathRecorder, VariableRecorder};
 use core::fmt;
+use os::memory::{Grow, OutOfMemory};
 
 /// Receives log lines, without header and line end.
 pub trait Sink {
-    /// Takes one line. Its bytes, which need not be UTF-8, are those that [`decode`] gives for the formatted text.
+    /// Takes one line. Its bytes, which need not be UTF-8, are those that [`os::decode`] gives for the formatted text.
     fn log(&self, bits: LogBits, text: fmt::Arguments<'_>);
 
     /// Whether the sink shows a line with these bits. Saves the work of rendering it.
@@ -111,14 +110,19 @@ impl<'a> Journal<'a> {
         self.sink.wants(LogBits::from_word(u32::MAX))
     }
 
-    /// From here on notes what is seen on disk.
-    pub fn begin_paths(&mut self) {
-        self.paths = Some(PathRecorder::begin());
-    }
-
-    /// What was seen on disk; `None` when some of it cannot be compared later.
-    pub fn end_paths(&mut self) -> Option<ScanInputs> {
-        self.paths.take().and_then(PathRecorder::end)
+    /// Makes a result from the environment and the disk, and notes what it rests on.
+    ///
+    /// # Errors
+    /// Those of `make`.
+    pub fn record<T>(
+        &mut self,
+        make: impl FnOnce(&Environment<'_>, &mut Self) -> Result<T, OutOfMemory>,
+    ) -> Result<Cached<T>, OutOfMemory> {
+        let variables = VariableRecorder::default();
+        let outer = self.paths.replace(PathRecorder::begin());
+        let value = make(&Environment::new(&variables), self);
+        let paths = core::mem::replace(&mut self.paths, outer);
+        Ok(Cached::new(value?, variables, paths))
     }
 
     /// Where to note what is seen on disk, if that is wanted.

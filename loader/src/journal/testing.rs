@@ -2,7 +2,8 @@
 
 use core::cell::RefCell;
 
-use super::{LogBits, Sink, render};
+use super::{LogBits, Sink};
+use os::render;
 
 /// Keeps every line.
 #[derive(Debug, Default)]

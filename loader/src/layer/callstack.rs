@@ -1,15 +1,15 @@
 //! The call stack that people and tools look for in the log (APP-101, LAY-260 to LAY-263).
 
 use super::ActiveLayer;
-use crate::instance::Instance;
 use crate::journal::LogBits;
 use crate::library::RealPath;
-use crate::log::{self, Bytes};
+use crate::log::{self, Listener};
+use os::Raw;
 
 const FRAME: LogBits = LogBits::LAYER;
 
 /// Prints the stack of an instance.
-pub fn log_instance_stack(instance: &Instance, layers: &[ActiveLayer]) {
+pub fn log_instance_stack(instance: &dyn Listener, layers: &[ActiveLayer]) {
     let line = |text: &str| log::emit(Some(instance), FRAME, format_args!("{text}"));
     line("vkCreateInstance layer callstack setup to:");
     top(&line);
@@ -21,7 +21,7 @@ pub fn log_instance_stack(instance: &Instance, layers: &[ActiveLayer]) {
 }
 
 /// Prints the stack of a device; the terminator adds the driver's line.
-pub fn log_device_stack<'a>(instance: &Instance, layers: impl Iterator<Item = &'a ActiveLayer>) {
+pub fn log_device_stack<'a>(instance: &dyn Listener, layers: impl Iterator<Item = &'a ActiveLayer>) {
     let line = |text: &str| log::emit(Some(instance), FRAME | LogBits::DRIVER, format_args!("{text}"));
     line("vkCreateDevice layer callstack setup to:");
     top(&line);
@@ -38,9 +38,9 @@ fn top(line: &impl Fn(&str)) {
     }
 }
 
-fn log_layer(instance: &Instance, layer: &ActiveLayer, with_enable_variable: bool) {
+fn log_layer(instance: &dyn Listener, layer: &ActiveLayer, with_enable_variable: bool) {
     let line = |text: core::fmt::Arguments<'_>| log::emit(Some(instance), FRAME, text);
-    line(format_args!("   {}", Bytes(layer.name.bytes())));
+    line(format_args!("   {}", Raw(layer.name.bytes())));
     line(format_args!(
         "           Type: {}",
         if layer.implicit { "Implicit" } else { "Explicit" }
@@ -49,17 +49,17 @@ fn log_layer(instance: &Instance, layer: &ActiveLayer, with_enable_variable: boo
     if let (true, Some(variable)) = (layer.implicit, &layer.disable_variable) {
         line(format_args!(
             "               Disable Env Var:  {}",
-            Bytes(variable.bytes())
+            Raw(variable.bytes())
         ));
         if let (true, Some((name, value))) = (with_enable_variable, &layer.enable_variable) {
             line(format_args!(
                 "               This layer was enabled because Env Var {} was set to Value {}",
-                Bytes(name.bytes()),
-                Bytes(value.bytes())
+                Raw(name.bytes()),
+                Raw(value.bytes())
             ));
         }
     }
-    line(format_args!("           Manifest: {}", Bytes(layer.manifest.bytes())));
+    line(format_args!("           Manifest: {}", Raw(layer.manifest.bytes())));
     line(format_args!(
         "           Library:  {}",
         RealPath(layer.library_path.bytes())
@@ -67,7 +67,7 @@ fn log_layer(instance: &Instance, layer: &ActiveLayer, with_enable_variable: boo
 }
 
 /// Says which libraries are about to close (LAY-201).
-pub fn log_unloading(instance: &Instance, layers: &[ActiveLayer]) {
+pub fn log_unloading(instance: &dyn Listener, layers: &[ActiveLayer]) {
     for layer in layers {
         log::emit(
             Some(instance),

@@ -1,13 +1,14 @@
 //! What the manifests of all layers say of device extensions, for queries that name a layer (APP-132, LAY-324).
 
 use super::device_extension_properties;
-use crate::alloc::{HostAllocator, HostText, HostVec, OutOfMemory, shortage};
+use crate::alloc::{HostAllocator, HostText, HostVec};
 use crate::discovery::layers::{DiscoveredLayers, Extent, discover};
-use crate::discovery::search::Search;
 use crate::env::Environment;
 use crate::generated::types::VkExtensionProperties;
 use crate::journal::{Journal, Silence};
-use crate::os::SetOnce;
+use crate::search::Search;
+use os::SetOnce;
+use os::memory::{OutOfMemory, shortage};
 
 /// The name of a layer with its device extensions.
 type NamedExtensions = (HostText, HostVec<VkExtensionProperties>);

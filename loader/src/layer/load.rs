@@ -4,18 +4,20 @@ use super::functions::{LayerFunctions, Renames};
 use super::{
     ActiveLayer, InstanceLayers, LayerDeviceExtension, LayerExtensionLists, device_extension_properties, properties_of,
 };
-use crate::alloc::{Grow, HostAllocator, HostText, HostVec, Index, Key, OutOfMemory, shortage};
+use crate::alloc::{HostAllocator, HostText, HostVec, Index, Key};
 use crate::discovery::activation::{self, Activation};
 use crate::discovery::layers::DiscoveredLayers;
-use crate::driver::log_open_error;
 use crate::generated::types::VkResult;
 use crate::journal::reason::{LayerLibraryProblem, LayerLibraryReason};
-use crate::journal::{Decision, Journal, LogBits, Raw, Reason, Subject, Verdict};
+use crate::journal::{Decision, Journal, LogBits, Reason, Subject, Verdict};
+use crate::library::log_open_error;
 use crate::library::{Library, OpenError, RealPath, loaded_path};
-use crate::log::Bytes;
+use crate::manifest::LayerManifest;
 use crate::manifest::layer::EnvironmentPair;
-use crate::manifest::{LayerManifest, Text};
+use crate::text::Text;
 use core::fmt::Display;
+use os::Raw;
+use os::memory::{Grow, OutOfMemory, shortage};
 use rust_alloc::vec::Vec;
 
 /// Opens the libraries of the chain, driver-most first, and describes what the instance keeps about layers.
@@ -134,7 +136,7 @@ fn note_insertion(layer: &ActiveLayer, journal: &Journal<'_>) {
         LogBits::INFO | LogBits::LAYER,
         format_args!(
             "Insert instance layer \"{}\" ({})",
-            Bytes(layer.name.bytes()),
+            Raw(layer.name.bytes()),
             RealPath(layer.library_path.bytes())
         ),
     );

@@ -2,8 +2,9 @@
 
 use crate::ffi::set_fixed_text;
 use crate::generated::types::{VkExtensionProperties, VkLayerProperties};
+use crate::manifest::LayerManifest;
 use crate::manifest::layer::{DeviceExtension, InstanceExtension};
-use crate::manifest::{LayerManifest, Text};
+use crate::text::Text;
 
 /// The properties of a layer.
 pub fn properties_of(layer: &LayerManifest) -> VkLayerProperties {

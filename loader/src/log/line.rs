@@ -1,9 +1,10 @@
 //! One line of output, built without allocating (APP-232).
 
-use crate::journal::{LogBits, decode};
-use crate::os::write_to_standard_error;
+use crate::journal::LogBits;
 use core::ffi::CStr;
 use core::fmt::{Arguments, Write};
+use os::decode;
+use os::write_to_standard_error;
 
 /// Longest message text in bytes (APP-194, APP-232).
 const TEXT_LIMIT: usize = 511;
@@ -115,7 +116,7 @@ impl Write for Cut<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::journal::Raw;
+    use os::Raw;
 
     fn rendered(bits: LogBits, text: &str) -> String {
         let line = Line::new(bits, format_args!("{text}"));

@@ -5,15 +5,39 @@
 
 mod line;
 
-/// A byte string in a message, printed byte for byte whatever it holds.
-pub use crate::journal::Raw as Bytes;
-
-use crate::instance::Instance;
 use crate::journal::{LogBits, Sink};
-use crate::state;
+use core::ffi::CStr;
 use core::fmt::Arguments;
-use core::sync::atomic::Ordering;
+use core::sync::atomic::{AtomicU32, Ordering};
 use line::Line;
+
+/// What `VK_LOADER_DEBUG` asked for when the library was loaded (APP-230).
+static LOG_MASK: AtomicU32 = AtomicU32::new(0);
+
+/// What the process-wide settings file asks to log instead; zero when it says nothing (APP-234).
+static SETTINGS_LOG_MASK: AtomicU32 = AtomicU32::new(0);
+
+/// Lets lines of these kinds go to standard error from now on, unless settings say otherwise (APP-230).
+pub fn select(bits: LogBits) {
+    LOG_MASK.store(bits.word(), Ordering::Relaxed);
+}
+
+/// What the process-wide settings file asks to log instead; nothing when it says nothing (APP-234).
+pub fn select_by_settings(bits: LogBits) {
+    SETTINGS_LOG_MASK.store(bits.word(), Ordering::Relaxed);
+}
+
+/// An instance, as far as messages are concerned.
+pub trait Listener {
+    /// What the settings of the instance ask to log; nothing when they say nothing (APP-234).
+    fn settings_mask(&self) -> LogBits;
+
+    /// Whether a messenger or report callback may take a message now.
+    fn hears(&self) -> bool;
+
+    /// Gives a message to messengers and report callbacks, whatever the standard-error filter says (APP-194).
+    fn deliver(&self, bits: LogBits, text: &CStr);
+}
 
 /// Reports a message about no particular instance.
 pub fn message(bits: LogBits, text: Arguments<'_>) {
@@ -21,9 +45,9 @@ pub fn message(bits: LogBits, text: Arguments<'_>) {
 }
 
 /// Reports a message; with an instance also to its messengers.
-pub fn emit(instance: Option<&Instance>, bits: LogBits, text: Arguments<'_>) {
+pub fn emit(instance: Option<&dyn Listener>, bits: LogBits, text: Arguments<'_>) {
     let wanted = selected(instance, bits);
-    let heard = instance.is_some_and(|instance| instance.messengers.any());
+    let heard = instance.is_some_and(Listener::hears);
     if !wanted && !heard {
         return;
     }
@@ -32,7 +56,7 @@ pub fn emit(instance: Option<&Instance>, bits: LogBits, text: Arguments<'_>) {
         line.write();
     }
     if let (Some(instance), true) = (instance, heard) {
-        crate::debug::deliver_loader_message(instance, bits, line.text());
+        instance.deliver(bits, line.text());
     }
 }
 
@@ -45,34 +69,33 @@ pub fn fatal(text: Arguments<'_>) {
 /// [`fatal`], and to the messengers of an instance as an error of a category (APP-194). The line is out first: a
 /// messenger may end the process (APP-180).
 #[cold]
-pub fn fatal_with(instance: Option<&Instance>, category: LogBits, text: Arguments<'_>) {
+pub fn fatal_with(instance: Option<&dyn Listener>, category: LogBits, text: Arguments<'_>) {
     let mut line = Line::new(LogBits::ERROR, text);
     line.write();
     if let Some(instance) = instance {
-        crate::debug::deliver_loader_message(instance, LogBits::ERROR | category, line.text());
+        instance.deliver(LogBits::ERROR | category, line.text());
     }
 }
 
-fn selected(instance: Option<&Instance>, bits: LogBits) -> bool {
+fn selected(instance: Option<&dyn Listener>, bits: LogBits) -> bool {
     let settings = instance.map_or_else(
-        || state::SETTINGS_LOG_MASK.load(Ordering::Relaxed),
-        |instance| instance.settings_log_mask.load(Ordering::Relaxed),
+        || LogBits::from_word(SETTINGS_LOG_MASK.load(Ordering::Relaxed)),
+        Listener::settings_mask,
     );
-    let mask = LogBits::from_word(if settings != 0 {
-        settings
+    bits.intersects(if settings.is_empty() {
+        LogBits::from_word(LOG_MASK.load(Ordering::Relaxed))
     } else {
-        state::LOG_MASK.load(Ordering::Relaxed)
-    });
-    bits.intersects(mask)
+        settings
+    })
 }
 
-/// Gives the pure modules a place to report to.
+/// Gives the modules that decide from files and variables alone a place to report to.
 #[derive(Clone, Copy)]
-pub struct InstanceSink<'a>(pub Option<&'a Instance>);
+pub struct LogSink<'a>(pub Option<&'a dyn Listener>);
 
-impl Sink for InstanceSink<'_> {
+impl Sink for LogSink<'_> {
     fn wants(&self, bits: LogBits) -> bool {
-        selected(self.0, bits) || self.0.is_some_and(|instance| instance.messengers.any())
+        selected(self.0, bits) || self.0.is_some_and(Listener::hears)
     }
 
     fn log(&self, bits: LogBits, text: Arguments<'_>) {

@@ -1,14 +1,16 @@
 //! Driver manifests (DRV-46 to DRV-55).
 
+use super::FormatVersion;
 use super::file::{FileError, read_json};
 use super::json::{Object, Value};
 use super::library::{Architecture, resolve};
 use super::version::driver_version;
-use super::{FormatVersion, Text};
-use crate::alloc::OutOfMemory;
 use crate::journal::reason::{DriverManifestReason, FileReason};
-use crate::journal::{Decision, Journal, LogBits, Raw, Reason, Source, Subject, Verdict};
+use crate::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
+use crate::text::Text;
 use crate::version::ApiVersion;
+use os::Raw;
+use os::memory::OutOfMemory;
 
 /// The newest `file_format_version` this loader knows.
 const NEWEST_FORMAT: FormatVersion = FormatVersion::new(1, 0, 1);

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::journal::testing::Lines;
-use crate::manifest::scratch::Scratch;
+use crate::text::scratch::Scratch;
 
 const DRIVER: LogBits = LogBits::DRIVER;
 const WARN: LogBits = LogBits::WARN.with(DRIVER);

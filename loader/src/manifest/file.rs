@@ -2,13 +2,12 @@
 
 use rust_alloc::vec::Vec;
 
-use super::Text;
 use super::json::{Document, JsonError};
-use crate::alloc::{Grow, OutOfMemory};
-use crate::disk::PathRecorder;
 use crate::journal::reason::FileReason;
-use crate::os::file::{File, Status};
-use crate::os::{Errno, with_terminated};
+use crate::scan_cache::PathRecorder;
+use crate::text::Text;
+use os::memory::{Grow, OutOfMemory};
+use os::{Errno, File, Status, with_terminated};
 
 /// Bytes of the largest file that is read (LAY-72).
 pub const MAX_FILE_BYTES: u64 = 16 << 20;
@@ -112,7 +111,7 @@ fn failure(reason: FileReason) -> impl Fn(Errno) -> FileError {
 }
 
 fn open(path: &Text) -> Result<File, Errno> {
-    with_terminated(path, |path| File::open(path, libc::O_NOCTTY))
+    with_terminated(path, File::open)
 }
 
 #[cfg(test)]
@@ -122,7 +121,7 @@ mod tests {
     use std::process::Command;
 
     use super::*;
-    use crate::manifest::scratch::Scratch;
+    use crate::text::scratch::Scratch;
 
     fn refusal(path: &Text) -> Option<FileError> {
         read_json(path, None).err()
@@ -178,7 +177,7 @@ mod tests {
     #[test]
     fn names_that_are_no_utf_8() {
         let scratch = Scratch::create();
-        let path = crate::manifest::join(scratch.root().as_os_str().as_bytes(), b"\xFF.json").unwrap();
+        let path = crate::text::join(scratch.root().as_os_str().as_bytes(), b"\xFF.json").unwrap();
         std::fs::write(path.as_path(), b"{}").unwrap();
         assert_eq!(refusal(&path), None);
     }

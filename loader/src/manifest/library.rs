@@ -1,8 +1,8 @@
 //! Libraries as manifests name them.
 
-use super::path::SEPARATOR;
-use super::{Text, folder_of, join};
-use crate::alloc::OutOfMemory;
+use crate::text::{Text, folder_of, join};
+use os::memory::OutOfMemory;
+use os::{SEPARATOR, is_absolute};
 
 /// What to open for a `library_path`: an absolute path as it is, a relative one below the folder of the manifest, a bare
 /// name unchanged for the system's own search (DRV-52, LAY-97).
@@ -14,16 +14,6 @@ pub(super) fn resolve(manifest: &Text, library_path: &[u8]) -> Result<Text, OutO
         Some(folder) if !is_absolute(library_path) && library_path.contains(&SEPARATOR) => join(folder, library_path),
         _ => Text::try_new(library_path),
     }
-}
-
-#[cfg(not(windows))]
-fn is_absolute(path: &[u8]) -> bool {
-    path.starts_with(b"/")
-}
-
-#[cfg(windows)]
-fn is_absolute(path: &[u8]) -> bool {
-    path.starts_with(b"\\") || path.get(1) == Some(&b':')
 }
 
 /// The pointer size that `library_arch` speaks of.

@@ -12,16 +12,9 @@ pub mod json;
 pub mod layer;
 mod library;
 mod names;
-mod path;
-mod text;
 mod version;
-
-#[cfg(all(test, unix))]
-pub mod scratch;
 
 pub use driver::DriverManifest;
 pub use layer::{LayerManifest, PreInstanceFunction};
 pub use names::Names;
-pub use path::{append_joined, file_name, folder_of, has_json_name, join};
-pub use text::Text;
 pub use version::FormatVersion;

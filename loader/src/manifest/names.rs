@@ -1,8 +1,9 @@
 //! A list of names in which one is found fast.
 
-use super::Text;
-use crate::alloc::{Grow, Index, Key, OutOfMemory};
+use crate::alloc::{Index, Key};
+use crate::text::Text;
 use core::ops::Deref;
+use os::memory::{Grow, OutOfMemory};
 use rust_alloc::vec::Vec;
 
 /// Names in their order, repeated ones included.

@@ -2,14 +2,15 @@
 
 use super::facts;
 use super::walk::{Device, scratch};
-use crate::alloc::{HostAllocator, HostVec, OutOfMemory};
+use crate::alloc::{HostAllocator, HostVec};
 use crate::generated::types::VkResult;
 use crate::instance::Instance;
 use crate::journal::reason::DeviceReason;
 use crate::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
-use crate::manifest::Text;
 use crate::settings::{DeviceConfiguration, uuid_text};
+use crate::text::Text;
 use crate::version::ApiVersion;
+use os::memory::OutOfMemory;
 
 /// The selection, if the settings file makes one; an empty one selects nothing.
 pub(super) fn configurations(instance: &Instance) -> Option<&[DeviceConfiguration]> {

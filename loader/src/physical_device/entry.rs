@@ -3,16 +3,18 @@
 use super::filter::IdFilters;
 use super::walk::{ATTEMPTS, MOST_OF_A_CHAIN, scratch};
 use super::{objects, retire};
-use crate::alloc::{HostVec, shortage};
+use crate::alloc::HostVec;
 use crate::env::Environment;
 use crate::ffi::TwoCall;
+use crate::gate::GATE;
 use crate::generated::lookup::row;
 use crate::generated::types::VkResult;
 use crate::handle::{App, Chain, InstanceHandle, PhysicalDeviceHandle};
 use crate::instance::Instance;
 use crate::journal::{Journal, LogBits};
-use crate::log::{self, InstanceSink};
-use crate::{state, translation};
+use crate::log::{self, LogSink};
+use crate::translation;
+use os::memory::shortage;
 
 /// Lists the physical devices.
 ///
@@ -24,7 +26,7 @@ pub unsafe fn enumerate_physical_devices(
     count: *mut u32,
     array: *mut PhysicalDeviceHandle<App>,
 ) -> VkResult {
-    let _passage = state::GATE.enter();
+    let _passage = GATE.enter();
     // SAFETY: passed on to the caller.
     let Some(instance) = (unsafe { translation::instance_object(handle) }) else {
         return translation::reject(row::vkEnumeratePhysicalDevices);
@@ -41,7 +43,7 @@ pub unsafe fn enumerate_physical_devices(
         return VkResult::VK_ERROR_INITIALIZATION_FAILED;
     }
     let _watch = shortage::watch();
-    let sink = InstanceSink(Some(instance));
+    let sink = LogSink(Some(instance));
     let mut journal = Journal::of_call(&sink);
     let result = match IdFilters::read(&Environment::process(), &journal) {
         // SAFETY: `count` is not null; the rest is passed on.

@@ -3,16 +3,18 @@
 
 use super::object::ChainPhysicalDevice;
 use super::walk::scratch;
-use crate::alloc::{HostVec, OutOfMemory};
+use crate::alloc::HostVec;
 use crate::driver;
 use crate::ffi;
+use crate::gate::GATE;
 use crate::generated::lookup::row;
 use crate::generated::types::{VkExtensionProperties, VkLayerProperties, VkResult};
 use crate::handle::{App, Chain, PhysicalDeviceHandle};
 use crate::instance::Instance;
 use crate::journal::LogBits;
-use crate::{log, state, translation};
+use crate::{log, translation};
 use core::ffi::c_char;
+use os::memory::OutOfMemory;
 
 /// `vkEnumerateDeviceLayerProperties`: the layers active on the instance. Never goes down the chain.
 ///
@@ -23,7 +25,7 @@ pub unsafe fn enumerate_device_layer_properties(
     count: *mut u32,
     array: *mut VkLayerProperties,
 ) -> VkResult {
-    let _passage = state::GATE.enter();
+    let _passage = GATE.enter();
     // SAFETY: passed on to the caller.
     let Some(device) = (unsafe { translation::physical_device_object(device) }) else {
         return translation::reject(row::vkEnumerateDeviceLayerProperties);
@@ -46,7 +48,7 @@ pub unsafe fn enumerate_device_extension_properties(
     count: *mut u32,
     array: *mut VkExtensionProperties,
 ) -> VkResult {
-    let _passage = state::GATE.enter();
+    let _passage = GATE.enter();
     // SAFETY: passed on to the caller.
     let Some((table, device)) = (unsafe { translation::physical_device(device) }) else {
         return translation::reject(row::vkEnumerateDeviceExtensionProperties);
@@ -83,7 +85,7 @@ pub(super) unsafe fn enumerate(
         // SAFETY: by this function's contract; neither pointer is null.
         return unsafe { fill(object, added, &mut *count, array) };
     }
-    let list = driver::device_extensions(object.driver(), object.handle, scratch(instance));
+    let list = driver::device_extensions(&object.driver().table, object.handle, scratch(instance));
     match list.and_then(|offered| merge(offered, added).map_err(VkResult::from)) {
         // SAFETY: by this function's contract.
         Ok(list) => unsafe { ffi::write_all(count, array, &list) },

@@ -9,7 +9,7 @@ use crate::generated::types::{
     VkPhysicalDeviceProperties2, VkResult,
 };
 use crate::instance::Instance;
-use crate::manifest::Text;
+use crate::text::Text;
 use crate::version::ApiVersion;
 use core::ffi::c_void;
 
@@ -53,11 +53,12 @@ pub(super) fn pci_address(
     device: &Device<'_>,
     properties: &VkPhysicalDeviceProperties,
 ) -> Result<Option<PciAddress>, VkResult> {
-    let extensions = match driver::device_extensions(device.driver, device.handle, super::walk::scratch(instance)) {
-        Ok(extensions) => extensions,
-        Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY) => return Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY),
-        Err(_) => return Ok(None),
-    };
+    let extensions =
+        match driver::device_extensions(&device.driver.table, device.handle, super::walk::scratch(instance)) {
+            Ok(extensions) => extensions,
+            Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY) => return Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY),
+            Err(_) => return Ok(None),
+        };
     if !extensions
         .iter()
         .any(|extension| ffi::is_fixed_text(&extension.extensionName, PCI_BUS_INFO))

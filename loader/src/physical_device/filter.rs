@@ -10,7 +10,7 @@ use crate::handle::{Chain, PhysicalDeviceHandle};
 use crate::instance::Instance;
 use crate::journal::reason::DeviceReason;
 use crate::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
-use crate::manifest::Text;
+use crate::text::Text;
 
 /// The numbers that a filter looks at, with the variables that filter them.
 const VARIABLES: [Variable; 3] = [

@@ -25,5 +25,4 @@ pub use extensions::{enumerate_device_extension_properties, enumerate_device_lay
 pub use groups::enumerate_physical_device_groups;
 pub use object::{AppPhysicalDevice, ChainPhysicalDevice};
 pub use objects::PhysicalDevices;
-pub use order::SORTS_BY_PROPERTIES;
 pub use reported::ReportedDevices;

@@ -1,9 +1,10 @@
 //! One object a device and level, stable for the life of the instance (APP-117, DRV-128).
 
 use super::{AppPhysicalDevice, ChainPhysicalDevice};
-use crate::alloc::{HostAllocator, HostTable, Keyed, OutOfMemory, hash_of_address};
+use crate::alloc::{HostAllocator, HostTable, Keyed};
 use crate::handle::{App, Chain, Driver, PhysicalDeviceHandle};
 use crate::instance::{Instance, InstanceDriver};
+use os::memory::{OutOfMemory, hash_of_address};
 
 /// The objects that an instance made for physical devices: the application's by the chain's handle, the chain's by
 /// driver and driver's handle.

@@ -2,25 +2,17 @@
 
 use super::facts::{self, PciAddress};
 use super::walk::{Device, scratch};
-use crate::alloc::{HostAllocator, HostVec, OutOfMemory};
+use crate::alloc::{HostAllocator, HostVec};
 use crate::env::numbers::DeviceSelect;
 use crate::env::{Environment, Variable};
 use crate::generated::types::{VkPhysicalDeviceType, VkResult};
 use crate::instance::Instance;
-use crate::journal::{Journal, LogBits, Raw};
-use crate::manifest::Text;
+use crate::journal::{Journal, LogBits};
+use crate::text::Text;
 use core::sync::atomic::Ordering;
+use os::Raw;
+use os::memory::OutOfMemory;
 use rust_alloc::vec::Vec;
-
-/// Whether devices are sorted by what they tell about themselves on this system.
-pub const SORTS_BY_PROPERTIES: bool = cfg!(any(
-    target_os = "linux",
-    target_os = "freebsd",
-    target_os = "openbsd",
-    target_os = "netbsd",
-    target_os = "dragonfly",
-    target_os = "hurd"
-));
 
 const TOLD: LogBits = LogBits::INFO.with(LogBits::DRIVER);
 
@@ -118,7 +110,7 @@ impl Sorting {
     pub(super) fn of(instance: &Instance) -> Option<Self> {
         let environment = Environment::process();
         let able = instance.supports_properties2.load(Ordering::Relaxed) != 0;
-        let sorts = SORTS_BY_PROPERTIES && able && !environment.is_non_zero(Variable::DisableSelect);
+        let sorts = os::SORTED_BY_PROPERTIES && able && !environment.is_non_zero(Variable::DisableSelect);
         sorts.then(|| Self::selecting(environment.get(Variable::DeviceSelect)))
     }
 

@@ -1,9 +1,10 @@
 //! What a driver said about its physical devices so far.
 
-use crate::alloc::{HostAllocator, HostVec, OutOfMemory};
+use crate::alloc::{HostAllocator, HostVec};
 use crate::handle::{Driver, PhysicalDeviceHandle};
-use crate::os::Mutex;
 use core::sync::atomic::{AtomicU8, Ordering};
+use os::Mutex;
+use os::memory::OutOfMemory;
 
 type Handles = HostVec<PhysicalDeviceHandle<Driver>>;
 

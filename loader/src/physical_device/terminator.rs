@@ -8,7 +8,7 @@ use crate::generated::types::{VkExtensionProperties, VkLayerProperties, VkPhysic
 use crate::handle::{Chain, InstanceHandle, PhysicalDeviceHandle};
 use crate::instance::{Instance, InstanceDriver};
 use crate::journal::{Journal, LogBits};
-use crate::log::{self, InstanceSink};
+use crate::log::{self, LogSink};
 use crate::translation;
 use core::ffi::c_char;
 
@@ -25,7 +25,7 @@ pub unsafe fn enumerate_physical_devices(
     let Some(instance) = (unsafe { instance_for("vkEnumeratePhysicalDevices", handle, count) }) else {
         return VkResult::VK_ERROR_INITIALIZATION_FAILED;
     };
-    let sink = InstanceSink(Some(instance));
+    let sink = LogSink(Some(instance));
     let mut journal = Journal::of_call(&sink);
     // SAFETY: `count` is not null, otherwise passed on.
     let call = unsafe { TwoCall::new(count, array) };
@@ -106,7 +106,7 @@ unsafe fn instance_for(command: &str, handle: InstanceHandle<Chain>, count: *con
         "a NULL count"
     };
     log::emit(
-        instance,
+        instance.map(|instance| instance as &dyn log::Listener),
         LogBits::ERROR,
         format_args!("{command}: a layer passed {wrong} on"),
     );

@@ -1,13 +1,14 @@
 //! Asking every driver for its devices (DRV-118 to DRV-121).
 
 use super::objects;
-use crate::alloc::{HostAllocator, HostVec, OutOfMemory};
+use crate::alloc::{HostAllocator, HostVec};
 use crate::generated::types::{VkResult, VkSystemAllocationScope};
 use crate::handle::{Chain, Driver, PhysicalDeviceHandle};
 use crate::instance::{Instance, InstanceDriver};
 use crate::journal::reason::DeviceReason;
 use crate::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
-use crate::manifest::Text;
+use crate::text::Text;
+use os::memory::OutOfMemory;
 
 /// Most devices or groups accepted from one driver. A driver that claims more is not believed.
 pub(super) const MOST_OF_ONE_DRIVER: u32 = 65_536;

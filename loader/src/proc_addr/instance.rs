@@ -5,7 +5,7 @@ use crate::ffi::Uncounted;
 use crate::generated::lookup::{Command, Gate, Level, row};
 use crate::generated::types::PFN_vkVoidFunction;
 use crate::handle::{App, InstanceHandle};
-use crate::state;
+use crate::instance::INSTANCES;
 use crate::translation;
 use crate::version::ApiVersion;
 use core::ffi::{CStr, c_char};
@@ -26,7 +26,7 @@ pub unsafe fn get_instance_proc_addr(handle: InstanceHandle<App>, name: *const c
     let command = Command::find(name.to_bytes());
     if let Some(command) = command.filter(|command| command.is_plain()) {
         // The newest instance, nearly always the only one, is valid since it is alive.
-        if core::ptr::eq(handle.raw().cast(), state::INSTANCES.newest().as_ptr()) {
+        if core::ptr::eq(handle.raw().cast(), INSTANCES.newest().as_ptr()) {
             return Some(command.trampoline());
         }
     }

@@ -27,14 +27,3 @@ pub use unknown::{
     UnknownFunctions, clear_device as clear_unknown_of_device, fill_device as fill_unknown_of_device,
     missing_physical_device_function,
 };
-
-use crate::generated::lookup::Row;
-
-/// Whether an address that a driver or layer gave for a command is the loader's own function, which would never come back
-/// (LAY-215).
-pub fn is_own_entry_point(row: &Row, address: *const ()) -> bool {
-    core::ptr::eq(row.trampoline() as *const (), address)
-        || row
-            .terminator()
-            .is_some_and(|terminator| core::ptr::eq(terminator as *const (), address))
-}

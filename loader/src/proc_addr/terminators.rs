@@ -7,9 +7,10 @@ use crate::generated::types::{PFN_vkVoidFunction, VkDevice};
 use crate::handle::{Chain, InstanceHandle};
 use crate::instance::{Instance, terminator_of_global};
 use crate::journal::LogBits;
-use crate::log::{self, Bytes};
+use crate::log;
 use crate::translation;
 use core::ffi::{CStr, c_char};
+use os::Raw;
 
 /// Terminators that the end of the chain gives with any instance, NULL included: old layers ask even for
 /// `vkCreateDevice` that way (LAY-240).
@@ -55,7 +56,7 @@ fn unrecognized(instance: &Instance, name: &CStr, lookup: &str) -> PFN_vkVoidFun
     log::emit(
         Some(instance),
         LogBits::DEBUG,
-        format_args!("{lookup}() unrecognized name {}", Bytes(name.to_bytes())),
+        format_args!("{lookup}() unrecognized name {}", Raw(name.to_bytes())),
     );
     None
 }

@@ -1,7 +1,7 @@
 //! The look-up of names in the emitted rows.
 
-use super::is_own_entry_point;
 use crate::generated::lookup::{Gate, ROW_COUNT, ROWS, find, row};
+use crate::library::is_own_entry_point;
 use rust_alloc::collections::BTreeSet;
 
 fn names() -> BTreeSet<&'static [u8]> {

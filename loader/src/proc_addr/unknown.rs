@@ -4,7 +4,7 @@
 //! jumps through it. Physical-device and device functions have slots of their own.
 
 use super::ends;
-use crate::alloc::{HostAllocator, HostList, HostText, Made, OutOfMemory};
+use crate::alloc::{HostAllocator, HostList, HostText, Made};
 use crate::device::Device;
 use crate::ffi::Uncounted;
 use crate::ffi::layer_interface::GetDeviceProcAddr;
@@ -13,11 +13,13 @@ use crate::generated::types::{PFN_vkVoidFunction, VkDevice, VkResult};
 use crate::instance::{Instance, InstanceDriver};
 use crate::journal::LogBits;
 use crate::layer::{ActiveLayer, InstanceLayers};
-use crate::log::{self, Bytes};
+use crate::log;
 use crate::stubs;
 use crate::table::{self, Slots};
 use core::ffi::CStr;
 use core::fmt::Display;
+use os::Raw;
+use os::memory::OutOfMemory;
 
 /// The names with a slot.
 pub struct UnknownFunctions {
@@ -117,7 +119,7 @@ impl Names {
 
 /// Says that a name got a slot.
 fn note_slot(instance: &Instance, kind: Kind, name: &CStr, index: usize) {
-    let name = Bytes(name.to_bytes());
+    let name = Raw(name.to_bytes());
     match kind {
         Kind::PhysicalDevice => log::emit(
             Some(instance),
@@ -142,7 +144,7 @@ fn note_answer(instance: &Instance, who: impl Display, function: PFN_vkVoidFunct
         format_args!(
             "loader_phys_dev_ext_gpa: {who} returned ptr {:p} for {}",
             table::to_word(function) as *const (),
-            Bytes(name.to_bytes())
+            Raw(name.to_bytes())
         ),
     );
 }
@@ -255,7 +257,7 @@ pub(super) fn for_application(instance: &'static Instance, name: Uncounted<'_>) 
     {
         if let Some((layer, function)) = from_layer {
             instance.table().unknown[index].set(function);
-            let layer = Bytes(layer.name.bytes());
+            let layer = Raw(layer.name.bytes());
             note_answer(instance, format_args!("Layer {layer}"), function, name.count());
         }
         return stubs::physical_device_thunk(index);
@@ -398,7 +400,7 @@ pub unsafe extern "C" fn missing_physical_device_function(driver: *const Instanc
     log::fatal_with(
         Some(instance),
         LogBits::NONE,
-        format_args!("Function {} not supported for this physical device", Bytes(name)),
+        format_args!("Function {} not supported for this physical device", Raw(name)),
     );
-    crate::os::abort()
+    os::abort()
 }

@@ -4,7 +4,8 @@ use core::fmt;
 
 use super::{Control, DeviceConfiguration, LayerEntry, Settings};
 use crate::journal::bits::NAMES;
-use crate::journal::{Journal, LogBits, Show};
+use crate::journal::{Journal, LogBits};
+use os::Show;
 
 /// The bits that the line about standard error names.
 const SHOWN: LogBits = LogBits::ERROR

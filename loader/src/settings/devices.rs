@@ -1,8 +1,8 @@
 //! The devices that a settings file configures (APP-258).
 
 use super::{DeviceConfiguration, ShortName};
-use crate::alloc::{Grow, OutOfMemory};
 use crate::manifest::json::{Object, Value};
+use os::memory::{Grow, OutOfMemory};
 use rust_alloc::vec::Vec;
 
 /// The usable elements of `device_configurations`; `None` if it is missing, or holds something that is no object.

@@ -1,13 +1,13 @@
 //! Finding the settings file (APP-240, APP-241, APP-243).
 
 use super::{Settings, parse};
-use crate::alloc::OutOfMemory;
-use crate::discovery::Executable;
-use crate::discovery::search::Search;
 use crate::journal::reason::FileReason;
 use crate::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
-use crate::manifest::Text;
 use crate::manifest::file::{FileError, read_json};
+use crate::search::Executable;
+use crate::search::Search;
+use crate::text::Text;
+use os::memory::OutOfMemory;
 
 /// The file below a base folder. Tools compare the path in messages, which has two slashes in it.
 const FILE: &[u8] = b"vulkan//loader_settings.d/vk_loader_settings.json";
@@ -64,8 +64,8 @@ fn conclude(path: Text, outcome: Result<Settings, Reason>, journal: &mut Journal
 
 #[cfg(all(test, unix))]
 mod tests {
-    use crate::discovery::search::BaseFolders;
     use crate::env::{Environment, Fixed};
+    use crate::search::BaseFolders;
 
     fn found(source: &Fixed) -> Vec<String> {
         let folders = BaseFolders::of(&Environment::new(source));

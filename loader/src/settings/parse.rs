@@ -1,12 +1,12 @@
 //! From the JSON of a settings file to settings (APP-245 to APP-248, APP-250, APP-261).
 
 use super::{Control, LayerEntry, Settings, devices};
-use crate::alloc::{Grow, OutOfMemory};
-use crate::discovery::Executable;
 use crate::journal::reason::{FileReason, SettingsReason};
 use crate::journal::{LogBits, Reason};
-use crate::manifest::Text;
 use crate::manifest::json::{Object, Value};
+use crate::search::Executable;
+use crate::text::Text;
+use os::memory::{Grow, OutOfMemory};
 use rust_alloc::vec::Vec;
 
 /// The words of `stderr_log`.

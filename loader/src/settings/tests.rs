@@ -1,12 +1,12 @@
 //! Tables of settings files.
 
 use super::*;
-use crate::discovery::search::Search;
 use crate::env::{Environment, Fixed};
 use crate::journal::testing::Lines;
 use crate::journal::{Journal, LogBits};
-use crate::manifest::Text;
-use crate::manifest::scratch::Scratch;
+use crate::search::Search;
+use crate::text::Text;
+use crate::text::scratch::Scratch;
 
 const FILE: &str = "vulkan//loader_settings.d/vk_loader_settings.json";
 const EXECUTABLE: &str = "/bin/app";

@@ -1,8 +1,9 @@
 //! What a settings file says, after the object for this executable was chosen.
 
-use crate::journal::{LogBits, Raw};
-use crate::manifest::Text;
+use crate::journal::LogBits;
+use crate::text::Text;
 use core::fmt;
+use os::Raw;
 use rust_alloc::vec::Vec;
 
 /// Active settings: at least one of them has an effect (APP-247).

@@ -1,8 +1,6 @@
 //! The hand-written bodies of terminators, under the names that the emitted functions call.
 
 mod emulated;
-mod support;
-mod target;
 
 pub use crate::debug::terminator::*;
 pub use crate::device::create_device_terminator as create_device;
@@ -14,7 +12,6 @@ pub use crate::proc_addr::{
     terminator_get_device_proc_addr as get_device_proc_addr,
     terminator_get_instance_proc_addr as get_instance_proc_addr,
 };
+pub use crate::target::{device_of, extension_enabled, instance_of, require_device, require_instance};
 pub use crate::wsi::terminator::*;
 pub use emulated::*;
-pub use support::*;
-pub use target::{Target, none};

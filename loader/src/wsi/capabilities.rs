@@ -7,7 +7,7 @@ use crate::ffi;
 use crate::generated::extensions::{InstanceExtension, InstanceExtensionSet};
 use crate::generated::types::*;
 use crate::handle::{Chain, PhysicalDeviceHandle, SurfaceHandle};
-use crate::terminator::{Target, none};
+use crate::target::{Target, none};
 use core::ffi::c_void;
 
 /// Terminator of `vkGetPhysicalDeviceSurfaceCapabilities2KHR`.

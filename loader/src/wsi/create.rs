@@ -3,33 +3,28 @@
 //! Creation calls no driver. Memory comes from the instance's callbacks, whatever the call brings along (APP-170); the
 //! call's own callbacks are kept for the drivers.
 
-use super::platform::{Platform, PlatformInfo};
 use super::query::{input, not_enabled};
-use super::surface::Surface;
 use super::unwrap::has_own_surfaces;
-use crate::alloc::{HostAllocator, HostBox, OutOfMemory};
+use crate::alloc::HostBox;
 use crate::ffi;
+use crate::gate::GATE;
 use crate::generated::types::*;
-use crate::handle::{Chain, Driver, InstanceHandle, SurfaceHandle};
+use crate::handle::{Chain, InstanceHandle, SurfaceHandle};
 use crate::instance::{Instance, InstanceDriver};
 use crate::journal::LogBits;
 use crate::log;
 use crate::slots::{HandleTable, SlotTable};
-use crate::state;
-use crate::terminator::require_instance;
+use crate::target::require_instance;
+use crate::window_system::Surface;
+use crate::window_system::platform::each_platform;
+use crate::window_system::{Platform, PlatformInfo};
 use core::ffi::c_void;
 use core::ptr::NonNull;
+use os::memory::OutOfMemory;
 
 /// Why a create info was refused: its chain holds a structure that the loader cannot copy.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct UnknownStructure;
-
-/// Where the memory of surfaces comes from.
-fn surface_allocator(instance: &Instance) -> HostAllocator {
-    instance
-        .allocator
-        .scoped(VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_OBJECT)
-}
 
 /// Makes a surface of any platform.
 ///
@@ -43,7 +38,7 @@ pub(super) unsafe fn create<I: PlatformInfo>(
 ) -> VkResult {
     let platform: &'static Platform = const { &I::PLATFORM };
     let command = platform.command;
-    let _passage = state::GATE.enter();
+    let _passage = GATE.enter();
     // SAFETY: passed on to the caller.
     let instance = unsafe { require_instance(instance, command) };
     if !is_enabled(instance, platform) {
@@ -112,7 +107,7 @@ unsafe fn known_extension(
 /// order (APP-178). Undoes all of it when memory runs out (APP-179).
 fn add(instance: &Instance, surface: Surface) -> Result<NonNull<Surface>, OutOfMemory> {
     let per_driver = surface.platform.per_driver;
-    let (raw, allocator) = HostBox::try_new(surface, surface_allocator(instance))?.into_raw();
+    let (raw, allocator) = HostBox::try_new(surface, instance.surface_allocator())?.into_raw();
     // SAFETY: the pointer and the allocator came from one box; this is undone at most once.
     let free = || drop(unsafe { HostBox::from_raw(raw, allocator) });
     let made = NonNull::new(raw).ok_or(OutOfMemory)?;
@@ -153,63 +148,42 @@ pub unsafe fn destroy_surface_khr(
         return;
     };
     for driver in instance.drivers().filter_map(InstanceDriver::pin) {
-        destroy_own(&driver, index, callbacks);
+        // SAFETY: passed on; the driver is pinned, so its instance lives.
+        unsafe { driver.destroy_surface(index, callbacks) };
     }
-    free(instance, index);
+    instance.free_surface(index);
 }
 
-/// Destroys the surface that a driver made for a slot, if it did.
-fn destroy_own(driver: &InstanceDriver, index: usize, callbacks: *const VkAllocationCallbacks) {
-    let handle = driver.surfaces.lock().take(index);
-    if let (Some(destroy), true) = (driver.table.vkDestroySurfaceKHR, handle != 0) {
-        // SAFETY: the driver's function with its own instance and a surface it made, which no thread can reach any more.
-        unsafe { destroy(driver.handle, SurfaceHandle::<Driver>::from_raw(handle), callbacks) };
-    }
+/// Declares the terminators that make surfaces.
+macro_rules! terminators {
+    ($(
+        $body:ident: $command:ident, $info:ident => $part:ident { $($member:ident),* }, $extension:ident,
+        per_driver: $per_driver:literal, stereo: $stereo:literal;
+    )*) => {
+        $(
+            #[doc = concat!("Terminator of `", stringify!($command), "` (DRV-174).")]
+            ///
+            /// # Safety
+            /// The parameters are as the command's reference page demands; the instance comes from the lowest layer.
+            pub unsafe fn $body(
+                instance: InstanceHandle<Chain>,
+                create_info: *const $info,
+                callbacks: *const VkAllocationCallbacks,
+                surface: *mut SurfaceHandle<Chain>,
+            ) -> VkResult {
+                // SAFETY: passed on to the caller.
+                unsafe { create(instance, create_info, callbacks, surface) }
+            }
+        )*
+    };
 }
 
-/// Frees the loader's object in a slot and then the slot.
-fn free(instance: &Instance, index: usize) {
-    let released = instance.surface_slots.lock().release(index);
-    if let Some(surface) = released {
-        // SAFETY: the object was boxed with this allocator; only the thread that empties its slot frees it.
-        drop(unsafe { HostBox::from_raw(surface.as_ptr(), surface_allocator(instance)) });
-    }
-}
-
-/// Destroys what one driver made for surfaces of the instance, before the driver's own instance goes (DRV-188).
-pub fn release_all(instance: &Instance, driver: &InstanceDriver) {
-    let mut next = 0;
-    loop {
-        let found = {
-            let slots = instance.surface_slots.lock();
-            slots.at_or_after(next).map(|(index, surface)| {
-                // SAFETY: an object is freed only after it left the table, which is locked.
-                (index, unsafe { surface.as_ref() }.complete_callbacks())
-            })
-        };
-        let Some((index, callbacks)) = found else { return };
-        destroy_own(
-            driver,
-            index,
-            callbacks.as_ref().map_or(core::ptr::null(), core::ptr::from_ref),
-        );
-        next = index + 1;
-    }
-}
-
-/// Frees the loader's part of surfaces that the application forgot.
-pub fn free_forgotten(instance: &Instance) {
-    loop {
-        let found = instance.surface_slots.lock().at_or_after(0);
-        let Some((index, _)) = found else { return };
-        free(instance, index);
-    }
-}
+each_platform!(terminators);
 
 #[cfg(test)]
 mod tests {
-    use super::super::platform::ALL;
     use super::*;
+    use crate::window_system::ALL;
 
     fn stereo(next: *const c_void) -> VkDisplaySurfaceStereoCreateInfoNV {
         VkDisplaySurfaceStereoCreateInfoNV {

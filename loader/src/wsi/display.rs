@@ -5,7 +5,7 @@ use crate::generated::types::*;
 use crate::handle::{Chain, PhysicalDeviceHandle};
 use crate::journal::LogBits;
 use crate::log;
-use crate::terminator::Target;
+use crate::target::Target;
 
 /// An enumeration of displays: nothing where the driver cannot tell.
 ///
@@ -224,5 +224,5 @@ pub unsafe fn release_display_ext(device: PhysicalDeviceHandle<Chain>, display: 
          been acquired",
         target.driver.name()
     ));
-    crate::os::abort()
+    os::abort()
 }

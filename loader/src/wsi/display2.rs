@@ -4,7 +4,7 @@ use super::display::no_plane_capabilities;
 use super::query::{input, output};
 use crate::generated::types::*;
 use crate::handle::{Chain, PhysicalDeviceHandle};
-use crate::terminator::{Target, none};
+use crate::target::{Target, none};
 
 /// An enumeration of displays by the driver's own function, by its older one, or without an answer.
 ///

@@ -30,7 +30,7 @@ pub unsafe fn create_swapchain_khr(
     // SAFETY: only the type is erased, to compare addresses.
     if stubs::is_missing_device(unsafe { table::from_word(function as *mut ()) }) {
         log::fatal(format_args!("{}", MISSING));
-        crate::os::abort();
+        os::abort();
     }
     // SAFETY: the chain's function with the caller's parameters; application and chain hold the same surfaces.
     unsafe { function(device, create_info.cast(), callbacks, swapchain) }

@@ -1,14 +1,12 @@
-//! Surfaces, swapchains and displays.
+//! The commands of surfaces, swapchains and displays.
 //!
-//! A `VkSurfaceKHR` of the application is a [`Surface`] of the loader. Old drivers read the platform's structure at its
+//! A `VkSurfaceKHR` of the application is a [`Surface`](crate::window_system::Surface) of the loader. Old drivers read the platform's structure at its
 //! start; newer ones make a surface of their own on first use, which [`surface_for`] finds or asks for. The driver's
 //! handles lie in a table of each driver, at the slot of the loader's surface.
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`layout`] | what old drivers read |
-//! | [`platform`] | one row a platform: everything else about it follows |
-//! | `surface`, `create`, `unwrap` | the object, its life, and the way to a driver's surface |
+//! | `create`, `unwrap` | the life of a surface, and the way to a driver's |
 //! | `surface_query`, `capabilities` | queries of surfaces |
 //! | `display`, `display2` | queries of displays |
 //! | `swapchain`, [`entry`] | device commands |
@@ -18,17 +16,11 @@ mod create;
 mod display;
 mod display2;
 pub mod entry;
-pub mod layout;
-pub mod platform;
 mod query;
-mod surface;
 mod surface_query;
 mod swapchain;
 mod unwrap;
 
-pub use create::{free_forgotten, release_all};
-pub use platform::{lacks_window_system, makes_surfaces};
-pub use surface::Surface;
 pub use unwrap::{has_own_surfaces, surface_for, surface_info_for, swapchain_info_for};
 
 /// The bodies of terminators, under the names that the emitted functions call.
@@ -37,6 +29,13 @@ pub mod terminator {
         get_physical_device_surface_capabilities2_ext, get_physical_device_surface_capabilities2_khr,
     };
     pub use super::create::destroy_surface_khr;
+    pub use super::create::{
+        create_android_surface_khr, create_direct_fb_surface_ext, create_display_plane_surface_khr,
+        create_headless_surface_ext, create_image_pipe_surface_fuchsia, create_ios_surface_mvk,
+        create_mac_os_surface_mvk, create_metal_surface_ext, create_screen_surface_qnx,
+        create_stream_descriptor_surface_ggp, create_surface_ohos, create_ubm_surface_sec, create_vi_surface_nn,
+        create_wayland_surface_khr, create_win32_surface_khr, create_xcb_surface_khr, create_xlib_surface_khr,
+    };
     pub use super::display::{
         create_display_mode_khr, get_display_mode_properties_khr, get_display_plane_capabilities_khr,
         get_display_plane_supported_displays_khr, get_physical_device_display_plane_properties_khr,
@@ -45,13 +44,6 @@ pub mod terminator {
     pub use super::display2::{
         get_display_mode_properties2_khr, get_display_plane_capabilities2_khr,
         get_physical_device_display_plane_properties2_khr, get_physical_device_display_properties2_khr,
-    };
-    pub use super::platform::{
-        create_android_surface_khr, create_direct_fb_surface_ext, create_display_plane_surface_khr,
-        create_headless_surface_ext, create_image_pipe_surface_fuchsia, create_ios_surface_mvk,
-        create_mac_os_surface_mvk, create_metal_surface_ext, create_screen_surface_qnx,
-        create_stream_descriptor_surface_ggp, create_surface_ohos, create_ubm_surface_sec, create_vi_surface_nn,
-        create_wayland_surface_khr, create_win32_surface_khr, create_xcb_surface_khr, create_xlib_surface_khr,
     };
     pub use super::surface_query::{
         get_physical_device_present_rectangles_khr, get_physical_device_surface_capabilities_khr,

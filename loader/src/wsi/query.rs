@@ -6,8 +6,9 @@ use crate::generated::types::VkResult;
 use crate::handle::{Chain, Driver, SurfaceHandle};
 use crate::instance::Instance;
 use crate::journal::LogBits;
-use crate::log::{self, Bytes};
-use crate::terminator::Target;
+use crate::log;
+use crate::target::Target;
+use os::Raw;
 
 /// Reports a call of a command whose extension is not enabled (DRV-164, APP-161).
 pub(super) fn not_enabled(instance: &Instance, extension: InstanceExtension, command: &str) {
@@ -16,7 +17,7 @@ pub(super) fn not_enabled(instance: &Instance, extension: InstanceExtension, com
         InstanceExtension::VK_EXT_headless_surface => " ",
         _ => "",
     };
-    let extension = Bytes(extension.name().to_bytes());
+    let extension = Raw(extension.name().to_bytes());
     log::emit(
         Some(instance),
         LogBits::ERROR,
@@ -28,7 +29,7 @@ pub(super) fn not_enabled(instance: &Instance, extension: InstanceExtension, com
 #[cold]
 pub(super) fn null_parameter(command: &str, parameter: &str) -> ! {
     log::fatal(format_args!("NULL pointer passed into {command} for {parameter}!"));
-    crate::os::abort()
+    os::abort()
 }
 
 /// Ends the process over a parameter that is NULL although the command reads it.
@@ -37,7 +38,7 @@ pub(super) fn null_input(command: &str, parameter: &str) -> ! {
     log::fatal(format_args!(
         "{command}: Invalid {parameter} [VUID-{command}-{parameter}-parameter]"
     ));
-    crate::os::abort()
+    os::abort()
 }
 
 /// The output behind a pointer; NULL ends the process.

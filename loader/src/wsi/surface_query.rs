@@ -7,7 +7,7 @@ use crate::generated::types::*;
 use crate::handle::{Chain, PhysicalDeviceHandle, SurfaceHandle};
 use crate::journal::LogBits;
 use crate::log;
-use crate::terminator::{Target, none};
+use crate::target::{Target, none};
 use crate::translation;
 
 /// Terminator of `vkGetPhysicalDeviceSurfaceSupportKHR`: any failure to make the driver's surface means that the

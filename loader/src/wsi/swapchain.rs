@@ -3,14 +3,15 @@
 use super::MissingFunction;
 use super::query::{input, null_input};
 use super::unwrap::{surface_for, surface_info_for, swapchain_info_for};
-use crate::alloc::{HostVec, OutOfMemory};
+use crate::alloc::HostVec;
 use crate::device::Device;
 use crate::ffi;
 use crate::generated::types::*;
 use crate::handle::{Chain, SurfaceHandle};
 use crate::journal::LogBits;
 use crate::log;
-use crate::terminator::require_device;
+use crate::target::require_device;
+use os::memory::OutOfMemory;
 
 /// The answer for a driver that lacks a device command (APP-50).
 fn without_function(device: &Device, command: &'static str, extension: &'static str) -> VkResult {
@@ -25,7 +26,7 @@ fn require_surface(info: &VkSwapchainCreateInfoKHR<Chain>, command: &str) {
         log::fatal(format_args!(
             "{command}: Invalid surface [VUID-VkSwapchainCreateInfoKHR-surface-parameter]"
         ));
-        crate::os::abort();
+        os::abort();
     }
 }
 

@@ -1,11 +1,11 @@
 //! From the loader's surface to a driver's (DRV-176 to DRV-181).
 
-use super::surface::Surface;
 use crate::driver::failure;
 use crate::generated::extensions::InstanceExtension;
 use crate::generated::types::{VkPhysicalDeviceSurfaceInfo2KHR, VkResult, VkSwapchainCreateInfoKHR};
 use crate::handle::{Chain, Driver, SurfaceHandle};
 use crate::instance::InstanceDriver;
+use crate::window_system::Surface;
 
 /// First interface version in which drivers make surfaces of their own.
 const OWN_SURFACES: u32 = 3;
@@ -67,7 +67,7 @@ fn make(driver: &InstanceDriver, surface: &Surface) -> Result<SurfaceHandle<Driv
     }
     let mut made = SurfaceHandle::NULL;
     // SAFETY: the surface is of its own platform.
-    let result = unsafe { (surface.platform.make)(driver, surface, &mut made) };
+    let result = unsafe { (surface.platform.make)(&driver.table, driver.handle, surface, &mut made) };
     let result = result.unwrap_or(VkResult::VK_ERROR_EXTENSION_NOT_PRESENT);
     let succeeded = result == VkResult::VK_SUCCESS;
     let earlier = {

@@ -2,7 +2,8 @@
 
 use std::cell::RefCell;
 
-use vulkan::journal::{LogBits, Sink, render};
+use os::render;
+use vulkan::journal::{LogBits, Sink};
 
 /// Keeps every line.
 #[derive(Debug, Default)]

@@ -3,11 +3,12 @@
 use super::expand::Expansion;
 use super::items::Items;
 use super::{Activation, EnabledBy, Request};
-use crate::alloc::OutOfMemory;
 use crate::discovery::implicit::ImplicitState;
 use crate::env::Variable;
-use crate::journal::{Journal, LogBits, Raw};
+use crate::journal::{Journal, LogBits};
 use crate::manifest::LayerManifest;
+use os::Raw;
+use os::memory::OutOfMemory;
 
 const WARN: LogBits = LogBits::WARN.with(LogBits::LAYER);
 

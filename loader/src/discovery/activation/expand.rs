@@ -3,12 +3,14 @@
 use rust_alloc::vec::Vec;
 
 use super::{Activation, ChosenLayer, EnabledBy};
-use crate::alloc::{Grow, Index, Key, OutOfMemory};
+use crate::alloc::{Index, Key};
 use crate::discovery::implicit::ImplicitState;
 use crate::discovery::layers::DiscoveredLayers;
 use crate::env::Environment;
 use crate::journal::{Journal, LogBits};
-use crate::manifest::{Names, Text};
+use crate::manifest::Names;
+use crate::text::Text;
+use os::memory::{Grow, OutOfMemory};
 
 const WARN: LogBits = LogBits::WARN.with(LogBits::LAYER);
 

@@ -1,8 +1,9 @@
 //! Names that are asked for, as they stand in a variable or in an application's list.
 
-use crate::alloc::{Grow, Index, Key, OutOfMemory};
+use crate::alloc::{Index, Key};
 use crate::env::split;
 use crate::env::variable::Separator;
+use os::memory::{Grow, OutOfMemory};
 use rust_alloc::vec::Vec;
 
 /// Names in their order.

@@ -9,12 +9,12 @@ mod expand;
 mod items;
 mod without_settings;
 
-use crate::alloc::{Grow, OutOfMemory};
 use crate::discovery::implicit::ImplicitState;
 use crate::discovery::layers::{DiscoveredLayers, Extent};
 use crate::env::{Environment, Variable};
 use crate::journal::{Journal, LogBits};
 use crate::version::ApiVersion;
+use os::memory::{Grow, OutOfMemory};
 use rust_alloc::vec::Vec;
 
 /// What made a layer active.

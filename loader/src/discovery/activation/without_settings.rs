@@ -3,10 +3,11 @@
 use super::expand::Expansion;
 use super::items::Items;
 use super::{Activation, EnabledBy, Request};
-use crate::alloc::OutOfMemory;
 use crate::discovery::implicit::ImplicitState;
 use crate::env::Variable;
-use crate::journal::{Journal, LogBits, Raw};
+use crate::journal::{Journal, LogBits};
+use os::Raw;
+use os::memory::OutOfMemory;
 
 /// The four steps: implicit layers, `VK_INSTANCE_LAYERS`, the enable filter, the application.
 pub(super) fn activate(request: &Request<'_>, journal: &Journal<'_>) -> Result<Activation, OutOfMemory> {

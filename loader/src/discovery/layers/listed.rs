@@ -3,12 +3,14 @@
 use rust_alloc::vec::Vec;
 
 use super::{DiscoveredLayers, decide, drop_where};
-use crate::alloc::{Grow, Index, Key, OutOfMemory, shortage};
+use crate::alloc::{Index, Key};
 use crate::journal::reason::{FileKind, FileReason, LayerListReason};
 use crate::journal::{Decision, Journal, Reason, Source, Subject, Verdict};
+use crate::manifest::LayerManifest;
 use crate::manifest::layer::read_layer_manifest;
-use crate::manifest::{LayerManifest, Text, has_json_name};
 use crate::settings::{Control, LayerEntry};
+use crate::text::{Text, has_json_name};
+use os::memory::{Grow, OutOfMemory, shortage};
 
 /// The layers of the entries, in their order, and the place where layers that are not listed go.
 #[derive(Debug, Default)]

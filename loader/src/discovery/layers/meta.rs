@@ -4,12 +4,14 @@
 //! of them nor many that share components cost more than one visit each.
 
 use super::decide;
-use crate::alloc::{Grow, Index, Key, OutOfMemory};
+use crate::alloc::{Index, Key};
 use crate::journal::reason::LayerListReason;
 use crate::journal::{Journal, LogBits, Verdict};
+use crate::manifest::LayerManifest;
 use crate::manifest::layer::{DeviceExtension, InstanceExtension, LayerBody};
-use crate::manifest::{LayerManifest, Text};
+use crate::text::Text;
 use core::mem::take;
+use os::memory::{Grow, OutOfMemory};
 use rust_alloc::vec::Vec;
 
 /// Extensions of components that are looked at for all meta-layers together. Where meta-layers contain each other, each

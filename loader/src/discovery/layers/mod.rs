@@ -8,14 +8,16 @@ mod meta;
 mod overriding;
 mod regular;
 
-use super::search::Search;
-use super::{Executable, activation, note_truncated};
-use crate::alloc::OutOfMemory;
+use super::{activation, note_truncated};
 use crate::env::Environment;
 use crate::env::layer_filters::LayerFilters;
 use crate::journal::{Decision, Journal, Reason, Subject, Verdict};
-use crate::manifest::{LayerManifest, Names, Text};
+use crate::manifest::{LayerManifest, Names};
+use crate::search::Executable;
+use crate::search::Search;
 use crate::settings::{Control, Settings};
+use crate::text::Text;
+use os::memory::OutOfMemory;
 use rust_alloc::vec::Vec;
 
 /// What decides which layers are found.

@@ -1,11 +1,12 @@
 //! The override layer: which manifest counts, and what it displaces (LAY-64, LAY-170 to LAY-175).
 
 use super::drop_where;
-use crate::discovery::Executable;
 use crate::env::{Environment, Variable};
 use crate::journal::reason::LayerListReason;
 use crate::journal::{Journal, LogBits};
-use crate::manifest::{LayerManifest, Text};
+use crate::manifest::LayerManifest;
+use crate::search::Executable;
+use crate::text::Text;
 use rust_alloc::vec::Vec;
 
 const INFO: LogBits = LogBits::INFO.with(LogBits::LAYER);

@@ -4,14 +4,16 @@ use rust_alloc::vec::Vec;
 
 use super::overriding::{choose_override, note_displaced_layer_path};
 use super::{DiscoveredLayers, Extent, LayerScan, drop_where, meta};
-use crate::alloc::{Grow, Index, Key, OutOfMemory, shortage};
+use crate::alloc::{Index, Key};
 use crate::discovery::implicit::ImplicitState;
-use crate::discovery::search::{ManifestKind, Paths, find, override_places};
 use crate::env::layer_filters::LayerFilters;
 use crate::journal::reason::LayerListReason;
 use crate::journal::{Journal, LogBits};
 use crate::manifest::layer::{OverrideFields, read_layer_manifest};
-use crate::manifest::{LayerManifest, Names, Text};
+use crate::manifest::{LayerManifest, Names};
+use crate::search::{ManifestKind, Paths, find, override_places};
+use crate::text::Text;
+use os::memory::{Grow, OutOfMemory, shortage};
 
 impl LayerScan<'_> {
     /// Runs the steps in the order that decides what a later one can see.

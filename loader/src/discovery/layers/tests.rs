@@ -1,10 +1,10 @@
 //! Scans: order, duplicates, filters, the override layer, meta-layers and settings.
 
 use super::*;
-use crate::discovery::search::Search;
 use crate::discovery::testing::{EXECUTABLE, World, components, entry, names, settings};
 use crate::journal::LogBits;
 use crate::journal::testing::Lines;
+use crate::search::Search;
 use crate::settings::LayerEntry;
 
 const WARN: LogBits = LogBits::WARN;

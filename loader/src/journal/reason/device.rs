@@ -4,7 +4,7 @@ use core::fmt;
 
 use super::LogBits;
 use crate::env::Variable;
-use crate::manifest::Text;
+use crate::text::Text;
 
 /// Why a physical device, or a group of them, is not shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use core::fmt;
 
 use super::{DRIVER_ERROR, DRIVER_INFO, LogBits};
-use crate::manifest::Text;
+use crate::text::Text;
 
 /// Why a driver is not used, although its manifest was fine or the application supplied it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

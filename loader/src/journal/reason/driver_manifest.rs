@@ -3,8 +3,8 @@
 use core::fmt;
 
 use super::{DRIVER_INFO, DRIVER_WARN, LogBits};
-use crate::journal::Raw;
-use crate::manifest::{Text, file_name};
+use crate::text::{Text, file_name};
+use os::Raw;
 
 /// Why a readable driver manifest is not used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

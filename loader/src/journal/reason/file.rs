@@ -3,7 +3,7 @@
 use core::fmt;
 
 use super::LogBits;
-use crate::manifest::Text;
+use crate::text::Text;
 
 /// What was wrong with the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use core::fmt;
 
 use super::{LAYER_ERROR, LAYER_INFO, LogBits};
-use crate::manifest::Text;
+use crate::text::Text;
 
 /// Why the library of an active layer is not used.
 #[derive(Clone, Debug, PartialEq, Eq)]

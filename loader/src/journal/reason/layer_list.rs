@@ -3,7 +3,7 @@
 use core::fmt;
 
 use super::{LAYER_INFO, LAYER_WARN, LogBits};
-use crate::manifest::Text;
+use crate::text::Text;
 
 const VERIFY: &str = "verify_meta_layer_component_layers:";
 

@@ -3,7 +3,7 @@
 use core::fmt;
 
 use super::{LAYER_ERROR, LAYER_INFO, LAYER_WARN, LogBits};
-use crate::manifest::Text;
+use crate::text::Text;
 
 /// Why a readable layer manifest contributes nothing, or nothing more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

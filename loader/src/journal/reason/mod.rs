@@ -24,7 +24,7 @@ pub use settings::SettingsReason;
 use core::fmt;
 
 use super::bits::LogBits;
-use crate::manifest::Text;
+use crate::text::Text;
 
 const DRIVER_ERROR: LogBits = LogBits::ERROR.with(LogBits::DRIVER);
 const DRIVER_WARN: LogBits = LogBits::WARN.with(LogBits::DRIVER);

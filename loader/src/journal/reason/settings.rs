@@ -3,7 +3,7 @@
 use core::fmt;
 
 use super::LogBits;
-use crate::manifest::Text;
+use crate::text::Text;
 
 /// Why a readable settings file changes nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

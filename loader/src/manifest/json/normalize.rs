@@ -4,7 +4,7 @@ use core::ops::Range;
 use rust_alloc::vec::Vec;
 
 use super::JsonError;
-use crate::alloc::{Grow, OutOfMemory};
+use os::memory::{Grow, OutOfMemory};
 
 /// Arrays and objects inside each other that are accepted.
 const MAX_DEPTH: usize = 1000;

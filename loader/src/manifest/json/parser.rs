@@ -8,8 +8,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 
 use super::normalize::{decode, normalize};
 use super::tree::{Kind, Node};
-use crate::alloc::{Grow, OutOfMemory};
-use crate::os;
+use os::memory::{Grow, OutOfMemory};
 
 /// Levels of a value that are kept. Deeper ones are checked and then left out, without recursion: no file the loader knows
 /// has a member below the ninth level, and threads with small stacks call into the loader too.

@@ -4,12 +4,13 @@ use rust_alloc::vec::Vec;
 
 use super::one::MAX_NAME;
 use super::{DeviceExtension, InstanceExtension, leading_texts};
-use crate::alloc::{Grow, Index, Key, OutOfMemory};
+use crate::alloc::{Index, Key};
 use crate::generated::extensions;
-use crate::manifest::Text;
 use crate::manifest::json::{Elements, Object, Value};
 use crate::manifest::version::number;
-use crate::wsi;
+use crate::text::Text;
+use crate::window_system;
+use os::memory::{Grow, OutOfMemory};
 
 /// Elements for which there is room at once.
 const USUAL_LENGTH: usize = 16;
@@ -21,7 +22,7 @@ pub(super) fn instance_extensions(object: Object<'_>) -> Result<Vec<InstanceExte
     list.try_exact_room(elements.len().min(USUAL_LENGTH))?;
     for named in named(elements) {
         let (name, extension) = named?;
-        if extensions::InstanceExtension::find(name).is_some_and(wsi::lacks_window_system) {
+        if extensions::InstanceExtension::find(name).is_some_and(window_system::lacks_window_system) {
             continue;
         }
         list.try_push(InstanceExtension {

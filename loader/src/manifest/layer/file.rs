@@ -2,12 +2,14 @@
 
 use super::one::{Context, read_layer};
 use super::{LayerManifest, Skip};
-use crate::alloc::{Grow, OutOfMemory};
 use crate::journal::reason::{FileReason, LayerManifestReason};
-use crate::journal::{Decision, Journal, LogBits, Raw, Reason, Source, Subject, Verdict};
+use crate::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
+use crate::manifest::FormatVersion;
 use crate::manifest::file::{FileError, read_json};
 use crate::manifest::json::{Object, Value};
-use crate::manifest::{FormatVersion, Text};
+use crate::text::Text;
+use os::Raw;
+use os::memory::{Grow, OutOfMemory};
 use rust_alloc::vec::Vec;
 
 /// The versions of the format that this loader knows (LAY-80).

@@ -2,10 +2,11 @@
 
 use super::one::{Context, WITH_META_LAYERS};
 use super::{LayerFunctions, PreInstanceFunctions};
-use crate::alloc::OutOfMemory;
 use crate::journal::{Journal, LogBits};
+use crate::manifest::FormatVersion;
 use crate::manifest::json::Object;
-use crate::manifest::{FormatVersion, Text};
+use crate::text::Text;
+use os::memory::OutOfMemory;
 
 /// The first version with `pre_instance_functions`.
 const WITH_PRE_INSTANCE: FormatVersion = FormatVersion::new(1, 1, 2);

@@ -16,10 +16,10 @@ pub use types::{
     OverrideFields, PreInstanceFunction, PreInstanceFunctions,
 };
 
-use super::Text;
 use super::json::{Object, Value};
-use crate::alloc::{Grow, OutOfMemory};
 use crate::journal::reason::LayerReason;
+use crate::text::Text;
+use os::memory::{Grow, OutOfMemory};
 
 /// Why a layer is not returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

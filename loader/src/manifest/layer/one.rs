@@ -3,13 +3,14 @@
 use super::extensions::{device_extensions, instance_extensions};
 use super::functions::{functions, pre_instance_functions};
 use super::{EnvironmentPair, LayerBody, LayerManifest, OVERRIDE_LAYER, OverrideFields, Skip, leading_texts};
-use crate::alloc::OutOfMemory;
 use crate::journal::reason::LayerReason;
 use crate::journal::{Journal, LogBits, Source};
+use crate::manifest::FormatVersion;
 use crate::manifest::json::{Object, Value};
 use crate::manifest::library::{Architecture, resolve};
 use crate::manifest::version::{layer_version, number};
-use crate::manifest::{FormatVersion, Text};
+use crate::text::Text;
+use os::memory::OutOfMemory;
 use rust_alloc::vec::Vec;
 
 /// Bytes of a name or a description that fit their place in the API beside the final NUL.

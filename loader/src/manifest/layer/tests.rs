@@ -3,7 +3,7 @@
 use super::*;
 use crate::journal::testing::Lines;
 use crate::journal::{Journal, LogBits, Source};
-use crate::manifest::scratch::Scratch;
+use crate::text::scratch::Scratch;
 use crate::version::ApiVersion;
 
 const WARN: LogBits = LogBits::WARN;

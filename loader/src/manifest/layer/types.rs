@@ -1,7 +1,7 @@
 //! A layer as its manifest describes it.
 
 use crate::journal::Source;
-use crate::manifest::Text;
+use crate::text::Text;
 use crate::version::ApiVersion;
 use rust_alloc::vec::Vec;
 

@@ -4,10 +4,11 @@
 //! appear twice: the application owns it and will walk it.
 
 use super::{Group, MOST_MEMBERS};
-use crate::alloc::{HostAllocator, HostVec, OutOfMemory};
+use crate::alloc::{HostAllocator, HostVec};
 use crate::generated::types::{VkPhysicalDeviceGroupProperties, VkResult, VkStructureType};
 use crate::handle::{Level, PhysicalDeviceHandle};
 use core::ffi::c_void;
+use os::memory::OutOfMemory;
 
 /// The first two members of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,7 +15,7 @@ use crate::handle::{Chain, Driver, PhysicalDeviceHandle};
 use crate::instance::{Instance, InstanceDriver};
 use crate::journal::reason::DeviceReason;
 use crate::journal::{Journal, LogBits};
-use crate::log::InstanceSink;
+use crate::log::LogSink;
 
 const COMMAND: &str = "vkEnumeratePhysicalDeviceGroups";
 
@@ -38,7 +38,7 @@ pub(in super::super) unsafe fn enumerate_at_end_of_chain(
     count: *mut u32,
     array: *mut VkPhysicalDeviceGroupProperties<Chain>,
 ) -> VkResult {
-    let sink = InstanceSink(Some(instance));
+    let sink = LogSink(Some(instance));
     let mut journal = Journal::of_call(&sink);
     let result = walk::with_drivers(instance, |drivers| {
         let devices = walk::devices(instance, drivers, &mut journal)?;

@@ -6,16 +6,18 @@ use super::super::objects;
 use super::super::walk::{ATTEMPTS, MOST_OF_A_CHAIN, scratch};
 use super::chain_heads::{ChainHead, ChainHeads};
 use super::{Group, members, translated};
-use crate::alloc::{HostVec, OutOfMemory, shortage};
+use crate::alloc::HostVec;
 use crate::env::Environment;
+use crate::gate::GATE;
 use crate::generated::lookup::row;
 use crate::generated::pfn::PFN_vkEnumeratePhysicalDeviceGroups;
 use crate::generated::types::{VkPhysicalDeviceGroupProperties, VkResult};
 use crate::handle::{App, Chain, InstanceHandle};
 use crate::instance::Instance;
 use crate::journal::{Journal, LogBits};
-use crate::log::{self, InstanceSink};
-use crate::{state, translation};
+use crate::log::{self, LogSink};
+use crate::translation;
+use os::memory::{OutOfMemory, shortage};
 
 /// Lists the device groups.
 ///
@@ -27,7 +29,7 @@ pub unsafe fn enumerate_physical_device_groups(
     count: *mut u32,
     array: *mut VkPhysicalDeviceGroupProperties<App>,
 ) -> VkResult {
-    let _passage = state::GATE.enter();
+    let _passage = GATE.enter();
     // SAFETY: passed on to the caller.
     let Some(instance) = (unsafe { translation::instance_object(handle) }) else {
         return translation::reject(row::vkEnumeratePhysicalDeviceGroups);
@@ -43,7 +45,7 @@ pub unsafe fn enumerate_physical_device_groups(
         return VkResult::VK_ERROR_INITIALIZATION_FAILED;
     }
     let _watch = shortage::watch();
-    let sink = InstanceSink(Some(instance));
+    let sink = LogSink(Some(instance));
     let mut journal = Journal::of_call(&sink);
     let result = match IdFilters::read(&Environment::process(), &journal) {
         // SAFETY: `count` is not null; the rest is passed on.

@@ -3,11 +3,12 @@
 use super::super::order::{Rank, Sorting, Traits};
 use super::super::walk::{Device, scratch};
 use super::{Group, member_count, members};
-use crate::alloc::{HostAllocator, HostVec, OutOfMemory};
+use crate::alloc::{HostAllocator, HostVec};
 use crate::generated::types::VkResult;
 use crate::handle::{Chain, PhysicalDeviceHandle};
 use crate::instance::Instance;
 use crate::journal::{Journal, LogBits};
+use os::memory::OutOfMemory;
 
 const TOLD: LogBits = LogBits::INFO.with(LogBits::DRIVER);
 

@@ -1,6 +1,5 @@
 //! Queries that fill an array of extensible structures (DRV-159, DRV-161, DRV-169).
 
-use super::{Target, none};
 use crate::generated::extensions::InstanceExtension;
 use crate::generated::types::{
     VkPhysicalDevice, VkPhysicalDeviceSparseImageFormatInfo2, VkQueueFamilyProperties2, VkResult,
@@ -8,6 +7,7 @@ use crate::generated::types::{
 };
 use crate::handle::Chain;
 use crate::journal::LogBits;
+use crate::target::{Target, none};
 use crate::translation;
 
 /// What enables the commands here below Vulkan 1.1 (DRV-160).

@@ -1,6 +1,5 @@
 //! Queries about sharing memory, semaphores and fences: a driver that lacks them shares nothing (DRV-159).
 
-use super::{Target, none};
 use crate::generated::extensions::InstanceExtension;
 use crate::generated::types::{
     VkExternalBufferProperties, VkExternalFenceFeatureFlags, VkExternalFenceHandleTypeFlags, VkExternalFenceProperties,
@@ -12,6 +11,7 @@ use crate::generated::types::{
     VkResult,
 };
 use crate::handle::Chain;
+use crate::target::{Target, none};
 use crate::translation;
 
 /// `vkGetPhysicalDeviceExternalBufferProperties` at the end of the chain.

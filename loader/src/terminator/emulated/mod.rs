@@ -1,6 +1,6 @@
 //! Physical-device queries that an older driver lacks, answered with what it has (DRV-159 to DRV-161).
 //!
-//! Most of these exist as core 1.1 and as an extension. [`Target::choose`] picks the driver's function; where there is
+//! Most of these exist as core 1.1 and as an extension. [`Target::choose`](crate::target::Target::choose) picks the driver's function; where there is
 //! none, the query is emulated by the function of Vulkan 1.0 that it grew from, and structures that no such function can
 //! fill are left as they were, with a warning.
 
@@ -22,5 +22,3 @@ pub use properties::{
     get_physical_device_properties2,
 };
 pub use tools::{get_physical_device_tool_properties, get_physical_device_tool_properties_ext};
-
-use super::{Target, none};

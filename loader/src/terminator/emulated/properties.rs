@@ -1,6 +1,5 @@
 //! The second generation of single-structure queries (DRV-159).
 
-use super::{Target, none};
 use crate::generated::extensions::InstanceExtension;
 use crate::generated::types::{
     VK_FALSE, VkFormat, VkFormatProperties2, VkImageFormatProperties2, VkPhysicalDevice, VkPhysicalDeviceFeatures2,
@@ -9,6 +8,7 @@ use crate::generated::types::{
 };
 use crate::handle::Chain;
 use crate::journal::LogBits;
+use crate::target::{Target, none};
 use crate::translation;
 
 /// What enables the commands here below Vulkan 1.1 (DRV-160).

@@ -5,10 +5,12 @@ use crate::debug::testing::{FAMILIES, Program, driver, heard, link};
 use crate::generated::trampoline as vk;
 use crate::generated::types::*;
 use crate::handle::App;
+use core::alloc::{GlobalAlloc, Layout};
 use core::cell::Cell;
 use core::ffi::CStr;
 use core::mem::zeroed;
 use core::ptr::null_mut;
+use os::memory::CHeap;
 
 const INFO: u32 = 16;
 const WARNING: u32 = 256;
@@ -371,13 +373,13 @@ unsafe extern "system" fn allocate(
     if scope == VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_COMMAND && REFUSE.get() {
         return null_mut();
     }
-    // SAFETY: the C function takes any size.
-    unsafe { libc::malloc(size) }
+    // SAFETY: callers ask for a size above zero.
+    unsafe { CHeap.alloc(Layout::from_size_align(size, 1).unwrap()) }.cast()
 }
 
 unsafe extern "system" fn free(_: *mut c_void, block: *mut c_void) {
-    // SAFETY: the block is ours.
-    unsafe { libc::free(block) };
+    // SAFETY: the block is ours, and the C library knows its size.
+    unsafe { CHeap.dealloc(block.cast(), Layout::new::<u8>()) };
 }
 
 thread_local! {

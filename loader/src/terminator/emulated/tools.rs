@@ -1,7 +1,5 @@
 //! The tools that are active on a physical device: none, if its driver cannot say.
 
-use super::Target;
-use crate::alloc::OutOfMemory;
 use crate::driver;
 use crate::ffi;
 use crate::generated::types::{
@@ -10,8 +8,10 @@ use crate::generated::types::{
 use crate::handle::Chain;
 use crate::journal::LogBits;
 use crate::log;
+use crate::target::Target;
 use crate::version::ApiVersion;
 use core::mem::MaybeUninit;
+use os::memory::OutOfMemory;
 
 /// `vkGetPhysicalDeviceToolProperties` at the end of the chain: for devices of Vulkan 1.3, whatever the application
 /// speaks.
@@ -88,7 +88,7 @@ pub unsafe fn get_physical_device_tool_properties_ext(
 fn lists_tooling_info(target: &Target) -> Result<bool, OutOfMemory> {
     let scope = VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_COMMAND;
     let allocator = target.instance().allocator.scoped(scope);
-    match driver::device_extensions(target.driver, target.handle, allocator) {
+    match driver::device_extensions(&target.driver.table, target.handle, allocator) {
         Ok(listed) => Ok(listed
             .iter()
             .any(|extension| ffi::is_fixed_text(&extension.extensionName, b"VK_EXT_tooling_info"))),

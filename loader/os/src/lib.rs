@@ -1,0 +1,52 @@
+//! What the loader asks of the operating system: files and folders, libraries, the environment and its privileges, locks and
+//! waiting, memory, time, and standard error.
+//!
+//! One folder an operating system answers: `unix`, through functions of the C library that every Unix has, or the reader learns
+//! there which has what instead. The loader itself mentions neither the C library nor a system. Files, folders and libraries are
+//! reached through these functions only, so whatever redirects those of the C library sees each access (APP-217).
+//!
+//! The standard library is not part of it: a program that opens a loader has no use for its panics, its threads or its buffers.
+//!
+//! Whatever links this crate gets its global allocator, [`memory::ProcessHeap`]: arrays that grow through [`memory::Grow`] are
+//! blocks of it.
+
+#![cfg_attr(not(test), no_std)]
+#![deny(
+    clippy::std_instead_of_core,
+    clippy::std_instead_of_alloc,
+    clippy::alloc_instead_of_core
+)]
+#![cfg_attr(
+    test,
+    allow(
+        clippy::disallowed_macros,
+        clippy::disallowed_methods,
+        clippy::disallowed_types,
+        reason = "a test may end for want of memory"
+    )
+)]
+
+extern crate alloc;
+
+mod devices;
+pub mod memory;
+mod path;
+mod raw;
+mod sync;
+#[cfg(unix)]
+#[path = "unix/mod.rs"]
+mod system;
+#[cfg(test)]
+mod testing;
+
+pub use devices::SORTED_BY_PROPERTIES;
+pub use path::{LIST_SEPARATOR, SEPARATOR, is_absolute};
+pub use raw::{Raw, Show, decode, render};
+pub use sync::{Condvar, Guard, Mutex, Passage, ReentrantGate, SetOnce, UseCount};
+pub use system::environment;
+#[doc(hidden)]
+pub use system::report_panic;
+pub use system::{
+    CancellationOff, Errno, File, Folder, Library, OpenError, PathState, Stamp, Status, abort, canonical,
+    current_thread, file_of, find_byte, now, running_executable, with_terminated, write_to_standard_error,
+};

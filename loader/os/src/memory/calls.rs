@@ -1,0 +1,144 @@
+//! Which calls are going on that report a shortage of memory, and what each has seen.
+//!
+//! A call is told by its thread, in a few words that belong to the process: keys for words of threads are few, and a
+//! program may have used up all of them.
+
+use crate::system::current_thread;
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+/// Places for calls.
+const PLACES: usize = 64;
+/// How many of them one thread tries.
+const TRIED: usize = 8;
+
+/// A call that goes on.
+struct Call {
+    /// The number of its thread; zero while the place is free.
+    thread: AtomicUsize,
+    /// How many shortages there had been when it began. Only its thread looks at it.
+    began: AtomicUsize,
+}
+
+/// The calls of all threads.
+pub(super) struct Calls([Call; PLACES]);
+
+/// A call for as long as this lives. It may lie within another one of its thread, when a layer calls back.
+pub(super) struct Noted<'a> {
+    /// `None` when there was no place.
+    call: Option<&'a Call>,
+    /// What the call around it had seen; `None` when there is none.
+    outer: Option<usize>,
+}
+
+impl Calls {
+    /// None goes on.
+    pub(super) const fn new() -> Self {
+        Self(
+            [const {
+                Call {
+                    thread: AtomicUsize::new(0),
+                    began: AtomicUsize::new(0),
+                }
+            }; PLACES],
+        )
+    }
+
+    /// The places that a thread tries.
+    fn places(&self, thread: usize) -> &[Call] {
+        let first = super::hash_of_address(thread) % (PLACES - TRIED + 1);
+        self.0.get(first..first + TRIED).unwrap_or_default()
+    }
+
+    fn of(&self, thread: usize) -> Option<&Call> {
+        self.places(thread)
+            .iter()
+            .find(|call| call.thread.load(Ordering::Relaxed) == thread)
+    }
+
+    /// Notes that a call of this thread begins after so many shortages.
+    pub(super) fn begin(&self, shortages: usize) -> Noted<'_> {
+        let thread = current_thread();
+        if let Some(call) = self.of(thread) {
+            let outer = call.began.swap(shortages, Ordering::Relaxed);
+            return Noted {
+                call: Some(call),
+                outer: Some(outer),
+            };
+        }
+        let is_free = |call: &&Call| {
+            call.thread
+                .compare_exchange(0, thread, Ordering::Acquire, Ordering::Relaxed)
+                .is_ok()
+        };
+        let call = self.places(thread).iter().find(is_free);
+        if let Some(call) = call {
+            call.began.store(shortages, Ordering::Relaxed);
+        }
+        Noted { call, outer: None }
+    }
+
+    /// How many shortages there had been when the innermost call of this thread began. Zero for one that found no place:
+    /// any shortage that ever was counts for it.
+    pub(super) fn began(&self) -> usize {
+        let call = self.of(current_thread());
+        call.map_or(0, |call| call.began.load(Ordering::Relaxed))
+    }
+}
+
+impl Drop for Noted<'_> {
+    fn drop(&mut self) {
+        let Some(call) = self.call else { return };
+        match self.outer {
+            Some(outer) => call.began.store(outer, Ordering::Relaxed),
+            None => call.thread.store(0, Ordering::Release),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Barrier;
+
+    #[test]
+    fn app_174_each_call_has_its_own_beginning() {
+        let calls = Calls::new();
+        assert_eq!(calls.began(), 0);
+        let outer = calls.begin(3);
+        assert_eq!(calls.began(), 3);
+        let inner = calls.begin(5);
+        assert_eq!(calls.began(), 5);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                assert_eq!(calls.began(), 0);
+                let _own = calls.begin(7);
+                assert_eq!(calls.began(), 7);
+            });
+        });
+        assert_eq!(calls.began(), 5);
+        drop(inner);
+        assert_eq!(calls.began(), 3);
+        drop(outer);
+        assert_eq!(calls.began(), 0);
+        assert!(calls.0.iter().all(|call| call.thread.load(Ordering::Relaxed) == 0));
+    }
+
+    #[test]
+    fn app_174_calls_beyond_the_most_count_every_shortage() {
+        const THREADS: usize = PLACES + 1;
+        let (calls, all_began, all_looked) = (Calls::new(), Barrier::new(THREADS), Barrier::new(THREADS));
+        let without_place = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..THREADS {
+                scope.spawn(|| {
+                    let own = calls.begin(9);
+                    all_began.wait();
+                    assert_eq!(calls.began(), if own.call.is_some() { 9 } else { 0 });
+                    without_place.fetch_add(usize::from(own.call.is_none()), Ordering::Relaxed);
+                    all_looked.wait();
+                });
+            }
+        });
+        assert!(without_place.into_inner() >= 1);
+    }
+}

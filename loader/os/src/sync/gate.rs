@@ -1,0 +1,157 @@
+//! Locks that are held while a layer or a driver runs.
+//!
+//! A [`ReentrantGate`] lets one thread pass at a time, and that thread again and again: a layer or a callback that comes back
+//! into the loader, on the thread that called it, never waits for itself.
+//!
+//! A thread cannot be cancelled while it holds a gate: the code of a driver has cancellation points.
+
+use super::{Guard, Mutex};
+use crate::system::{CancellationOff, current_thread};
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+/// A lock that its holder may take again.
+#[derive(Default)]
+pub struct ReentrantGate {
+    lock: Mutex<()>,
+    /// The number of the thread that holds the lock; zero while none does. Written under the lock only.
+    holder: AtomicUsize,
+}
+
+impl ReentrantGate {
+    /// A gate that no thread holds.
+    pub const fn new() -> Self {
+        Self {
+            lock: Mutex::new(()),
+            holder: AtomicUsize::new(0),
+        }
+    }
+
+    /// Waits until no other thread is within. The thread is within until the passage is dropped, and may enter again
+    /// meanwhile.
+    pub fn enter(&self) -> Passage<'_> {
+        let thread = current_thread();
+        // Only this thread writes its own number here, so it cannot come or go meanwhile.
+        if self.holder.load(Ordering::Relaxed) == thread {
+            return Passage(None);
+        }
+        let uncancelled = CancellationOff::begin();
+        let locked = self.lock.lock();
+        self.holder.store(thread, Ordering::Relaxed);
+        Passage(Some(Outermost {
+            gate: self,
+            _locked: locked,
+            _uncancelled: uncancelled,
+        }))
+    }
+}
+
+/// Proof that this thread is within a gate.
+#[must_use]
+pub struct Passage<'a>(Option<Outermost<'a>>);
+
+impl Passage<'_> {
+    /// Whether the thread was within the gate already when it entered.
+    pub fn is_nested(&self) -> bool {
+        self.0.is_none()
+    }
+}
+
+/// What a thread gives back when it leaves: the lock, and then the right to be cancelled.
+struct Outermost<'a> {
+    gate: &'a ReentrantGate,
+    _locked: Guard<'a, ()>,
+    _uncancelled: CancellationOff,
+}
+
+impl Drop for Outermost<'_> {
+    fn drop(&mut self) {
+        self.gate.holder.store(0, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::sync::atomic::AtomicU32;
+
+    #[test]
+    fn drv_168_one_thread_at_a_time_and_itself_again() {
+        let gate = ReentrantGate::new();
+        let (inside, entered) = (AtomicU32::new(0), AtomicU32::new(0));
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..100 {
+                        let passage = gate.enter();
+                        assert!(!passage.is_nested());
+                        assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0);
+                        let again = gate.enter();
+                        assert!(again.is_nested());
+                        drop(again);
+                        std::thread::yield_now();
+                        entered.fetch_add(1, Ordering::SeqCst);
+                        inside.fetch_sub(1, Ordering::SeqCst);
+                        drop(passage);
+                    }
+                });
+            }
+        });
+        assert_eq!(entered.into_inner(), 400);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn drv_168_a_thread_that_is_cancelled_within_leaves_first() {
+        use core::ffi::{c_int, c_void};
+        use core::ptr::{from_ref, null, null_mut};
+
+        unsafe extern "C" {
+            fn pthread_setcancelstate(state: c_int, previous: *mut c_int) -> c_int;
+        }
+
+        struct Shared {
+            gate: ReentrantGate,
+            within: AtomicU32,
+        }
+        extern "C" fn stay(shared: *mut c_void) -> *mut c_void {
+            // SAFETY: the test's own value, which outlives this thread.
+            let shared = unsafe { &*shared.cast::<Shared>() };
+            let passage = shared.gate.enter();
+            shared.within.store(1, Ordering::SeqCst);
+            // A cancellation point, as a driver's code has.
+            // SAFETY: takes a number.
+            unsafe { libc::usleep(50_000) };
+            shared.within.store(2, Ordering::SeqCst);
+            drop(passage);
+            // A forced unwinding must not pass this frame, so from here on it is off; what it was before is what counts.
+            let mut before = -1;
+            // SAFETY: concerns this thread only; room for the answer.
+            unsafe { pthread_setcancelstate(1, &mut before) };
+            shared.within.store(3 + u32::from(before != 0), Ordering::SeqCst);
+            null_mut()
+        }
+        let shared = Shared {
+            gate: ReentrantGate::new(),
+            within: AtomicU32::new(0),
+        };
+        let mut thread = 0;
+        // SAFETY: room for the thread, and what it is given outlives it: it is joined below.
+        let failed = unsafe { libc::pthread_create(&mut thread, null(), stay, from_ref(&shared).cast_mut().cast()) };
+        assert_eq!(failed, 0);
+        while shared.within.load(Ordering::SeqCst) == 0 {
+            std::thread::yield_now();
+        }
+        // SAFETY: a thread that runs, and was not joined.
+        assert_eq!(unsafe { libc::pthread_cancel(thread) }, 0);
+        let passage = shared.gate.enter();
+        assert!(shared.within.load(Ordering::SeqCst) >= 2);
+        drop(passage);
+        // SAFETY: joined once.
+        assert_eq!(unsafe { libc::pthread_join(thread, null_mut()) }, 0);
+        assert_eq!(
+            shared.within.load(Ordering::SeqCst),
+            3,
+            "it cannot be cancelled any more"
+        );
+    }
+}

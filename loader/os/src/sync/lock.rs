@@ -1,0 +1,284 @@
+//! Locks and what waits under them.
+//!
+//! A lock is one word, taken and given back without a call while no thread waits for it. Threads that wait, for a lock or for a
+//! change of what one protects, all do so in one place of the process, [`Waiting`]: the C library's lock and condition there
+//! are the same on every system, and stay where they are.
+
+use crate::system::Waiting;
+use core::cell::UnsafeCell;
+use core::fmt;
+use core::marker::PhantomData;
+use core::ops::{Deref, DerefMut};
+use core::sync::atomic::{AtomicU32, Ordering};
+
+/// Where all threads of the process wait.
+static WAITING: Waiting = Waiting::new();
+
+const FREE: u32 = 0;
+const TAKEN: u32 = 1;
+/// Taken, and some thread may be waiting for it.
+const AWAITED: u32 = 2;
+
+/// A value that one thread at a time uses. Locking it twice on one thread never ends.
+pub struct Mutex<T> {
+    state: AtomicU32,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: only the thread that took the lock reaches the value.
+unsafe impl<T: Send> Sync for Mutex<T> {}
+
+impl<T> Mutex<T> {
+    /// An unlocked one.
+    pub const fn new(value: T) -> Self {
+        Self {
+            state: AtomicU32::new(FREE),
+            value: UnsafeCell::new(value),
+        }
+    }
+
+    /// Waits until no other thread has the lock, and takes it.
+    #[inline]
+    pub fn lock(&self) -> Guard<'_, T> {
+        self.try_lock().unwrap_or_else(|| {
+            wait_for(&self.state);
+            Guard::of(self)
+        })
+    }
+
+    /// Takes the lock unless a thread has it, be it one that a copy of the process lacks.
+    #[inline]
+    pub fn try_lock(&self) -> Option<Guard<'_, T>> {
+        let taken = self
+            .state
+            .compare_exchange(FREE, TAKEN, Ordering::Acquire, Ordering::Relaxed);
+        taken.is_ok().then(|| Guard::of(self))
+    }
+}
+
+impl<T: Default> Default for Mutex<T> {
+    fn default() -> Self {
+        Self::new(T::default())
+    }
+}
+
+impl<T> fmt::Debug for Mutex<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Mutex").finish_non_exhaustive()
+    }
+}
+
+/// Takes a lock that another thread has, when that gives it back.
+#[cold]
+#[inline(never)]
+fn wait_for(state: &AtomicU32) {
+    let gate = WAITING.enter();
+    // Who gives it back from here on sees that it is awaited, and comes through the gate to say so.
+    while state.swap(AWAITED, Ordering::Acquire) != FREE {
+        gate.wait();
+    }
+}
+
+/// Tells threads that wait for a lock that it is free.
+#[cold]
+#[inline(never)]
+fn announce() {
+    WAITING.enter().wake_all();
+}
+
+/// The right to use the value of a [`Mutex`]; the lock is free again when this is dropped.
+pub struct Guard<'a, T> {
+    mutex: &'a Mutex<T>,
+    /// A lock is given back by the thread that took it.
+    not_send: PhantomData<*const ()>,
+}
+
+// SAFETY: a shared guard gives shared access to the value only.
+unsafe impl<T: Sync> Sync for Guard<'_, T> {}
+
+impl<'a, T> Guard<'a, T> {
+    /// The right of a thread that just took the lock.
+    fn of(mutex: &'a Mutex<T>) -> Self {
+        Self {
+            mutex,
+            not_send: PhantomData,
+        }
+    }
+}
+
+impl<T> Deref for Guard<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        // SAFETY: this thread holds the lock.
+        unsafe { &*self.mutex.value.get() }
+    }
+}
+
+impl<T> DerefMut for Guard<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: this thread holds the lock, and borrows the only guard.
+        unsafe { &mut *self.mutex.value.get() }
+    }
+}
+
+impl<T> Drop for Guard<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        // The lock may be gone with what holds it once it is free.
+        if self.mutex.state.swap(FREE, Ordering::Release) == AWAITED {
+            announce();
+        }
+    }
+}
+
+/// Where threads wait for a change of what a [`Mutex`] holds.
+#[derive(Debug, Default)]
+pub struct Condvar(());
+
+impl Condvar {
+    /// No thread waits.
+    pub const fn new() -> Self {
+        Self(())
+    }
+
+    /// Gives the lock back until `busy` says no. It is asked under the lock.
+    pub fn wait_while<'a, T>(&self, mut guard: Guard<'a, T>, mut busy: impl FnMut(&mut T) -> bool) -> Guard<'a, T> {
+        while busy(&mut guard) {
+            let mutex = guard.mutex;
+            core::mem::forget(guard);
+            // Who makes the change comes through the gate afterwards, so this thread waits by then.
+            let gate = WAITING.enter();
+            if mutex.state.swap(FREE, Ordering::Release) == AWAITED {
+                gate.wake_all();
+            }
+            gate.wait();
+            drop(gate);
+            guard = mutex.lock();
+        }
+        guard
+    }
+
+    /// Wakes all threads that wait. They were told of a change that was made under the lock.
+    pub fn notify_all(&self) {
+        announce();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::ffi::c_void;
+    use core::ptr::{from_ref, null, null_mut};
+    use core::time::Duration;
+
+    #[test]
+    fn one_thread_at_a_time_has_the_value() {
+        let mutex = Mutex::new(0_u64);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..10_000 {
+                        let mut value = mutex.lock();
+                        let before = *value;
+                        // A thread that is stopped here lets the others wait.
+                        if before.is_multiple_of(64) {
+                            std::thread::yield_now();
+                        }
+                        *value = before + 1;
+                    }
+                });
+            }
+        });
+        assert_eq!(*mutex.lock(), 40_000);
+    }
+
+    #[test]
+    fn a_held_lock_is_refused_and_a_free_one_is_not() {
+        let mutex = Mutex::new(());
+        let held = mutex.lock();
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| mutex.try_lock().is_some());
+            assert!(!other.join().unwrap());
+        });
+        drop(held);
+        assert!(mutex.try_lock().is_some());
+        assert!(mutex.try_lock().is_some());
+    }
+
+    #[test]
+    fn a_waiting_thread_wakes_and_holds_the_lock() {
+        let (mutex, changed) = (Mutex::new(0_u32), Condvar::new());
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for _ in 0..1000 {
+                    *changed.wait_while(mutex.lock(), |value| value.is_multiple_of(2)) += 1;
+                    changed.notify_all();
+                }
+            });
+            for _ in 0..1000 {
+                *changed.wait_while(mutex.lock(), |value| !value.is_multiple_of(2)) += 1;
+                changed.notify_all();
+            }
+        });
+        assert_eq!(*mutex.lock(), 2000);
+    }
+
+    /// All wait in one place, so none may be told of what another one waits for and miss its own.
+    #[test]
+    fn threads_with_different_locks_and_changes_all_come_through() {
+        const THREADS: usize = 6;
+        const ROUNDS: usize = 300;
+        let (turn, passed) = (Mutex::new(0), Condvar::new());
+        let counts = [const { Mutex::new(0_usize) }; 2];
+        std::thread::scope(|scope| {
+            for own in 0..THREADS {
+                let (turn, passed, counts) = (&turn, &passed, &counts);
+                scope.spawn(move || {
+                    for round in 0..ROUNDS {
+                        let count = &counts[(own + round) % counts.len()];
+                        let mut held = count.lock();
+                        if round.is_multiple_of(8) {
+                            std::thread::yield_now();
+                        }
+                        *held += 1;
+                        drop(held);
+                        *passed.wait_while(turn.lock(), |turn| *turn % THREADS != own) += 1;
+                        passed.notify_all();
+                    }
+                });
+            }
+        });
+        assert_eq!(*turn.lock(), THREADS * ROUNDS);
+        assert_eq!(*counts[0].lock() + *counts[1].lock(), THREADS * ROUNDS);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_thread_that_is_cancelled_while_it_waits_gets_the_lock_and_leaves_the_gate() {
+        extern "C" fn take(mutex: *mut c_void) -> *mut c_void {
+            // SAFETY: the test's own lock, which outlives this thread.
+            let mutex = unsafe { &*mutex.cast::<Mutex<u32>>() };
+            *mutex.lock() += 1;
+            null_mut()
+        }
+        let mutex = Mutex::new(0_u32);
+        let held = mutex.lock();
+        let mut thread = 0;
+        // SAFETY: room for the thread, and what it is given outlives it: it is joined below.
+        let failed = unsafe { libc::pthread_create(&mut thread, null(), take, from_ref(&mutex).cast_mut().cast()) };
+        assert_eq!(failed, 0);
+        while mutex.state.load(Ordering::Relaxed) != AWAITED {
+            std::thread::yield_now();
+        }
+        // Taken once the thread has let it go, so it waits by then.
+        drop(WAITING.enter());
+        // SAFETY: a thread that runs, and was not joined.
+        assert_eq!(unsafe { libc::pthread_cancel(thread) }, 0);
+        std::thread::sleep(Duration::from_millis(20));
+        drop(held);
+        // SAFETY: joined once.
+        assert_eq!(unsafe { libc::pthread_join(thread, null_mut()) }, 0);
+        assert_eq!(*mutex.lock(), 1);
+    }
+}

@@ -1,0 +1,115 @@
+//! A value that is set once.
+
+use super::Mutex;
+use core::cell::UnsafeCell;
+use core::mem::MaybeUninit;
+use core::sync::atomic::{AtomicBool, Ordering};
+
+/// Room for a value that one thread sets and any thread may read from then on, without a lock.
+pub struct SetOnce<T> {
+    is_set: AtomicBool,
+    /// Held by who sets the value, so that another one waits until it is there.
+    setting: Mutex<()>,
+    value: UnsafeCell<MaybeUninit<T>>,
+}
+
+// SAFETY: the value is written under the lock, before it counts as set; references to it are given out after that, and it
+// never changes again.
+unsafe impl<T: Send + Sync> Sync for SetOnce<T> {}
+
+impl<T> SetOnce<T> {
+    /// No value yet.
+    pub const fn new() -> Self {
+        Self {
+            is_set: AtomicBool::new(false),
+            setting: Mutex::new(()),
+            value: UnsafeCell::new(MaybeUninit::uninit()),
+        }
+    }
+
+    /// Sets the value, unless it is set.
+    ///
+    /// # Errors
+    /// `value`, when another one is there.
+    pub fn set(&self, value: T) -> Result<(), T> {
+        let _locked = self.setting.lock();
+        if self.is_set.load(Ordering::Relaxed) {
+            return Err(value);
+        }
+        // SAFETY: under the lock no other thread writes, and none reads before it is set.
+        unsafe { (*self.value.get()).write(value) };
+        self.is_set.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    /// The value, which is `value` if none was set before.
+    pub fn get_or_set(&self, value: T) -> &T {
+        // Another one is dropped when the lock is free again.
+        drop(self.set(value));
+        // SAFETY: either way it was written under the lock that this thread took.
+        unsafe { (*self.value.get()).assume_init_ref() }
+    }
+
+    /// The value, once it is set, for who has all of it.
+    pub fn get_mut(&mut self) -> Option<&mut T> {
+        // SAFETY: written before it counted as set.
+        (*self.is_set.get_mut()).then(|| unsafe { self.value.get_mut().assume_init_mut() })
+    }
+
+    /// The value, once it is set.
+    pub fn get(&self) -> Option<&T> {
+        let is_set = self.is_set.load(Ordering::Acquire);
+        // SAFETY: written before it counted as set, and never changed again.
+        is_set.then(|| unsafe { (*self.value.get()).assume_init_ref() })
+    }
+}
+
+impl<T> Default for SetOnce<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> Drop for SetOnce<T> {
+    fn drop(&mut self) {
+        if *self.is_set.get_mut() {
+            // SAFETY: written, and dropped once, here.
+            unsafe { self.value.get_mut().assume_init_drop() };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::sync::Arc;
+
+    #[test]
+    fn the_first_value_stays_until_the_end() {
+        let value = Arc::new(7);
+        let once = SetOnce::new();
+        assert!(once.get().is_none());
+        assert_eq!(once.set(value.clone()), Ok(()));
+        assert_eq!(once.set(Arc::new(8)), Err(Arc::new(8)));
+        assert_eq!(once.get_or_set(Arc::new(9)), &value);
+        assert_eq!(once.get(), Some(&value));
+        assert_eq!(Arc::strong_count(&value), 2);
+        drop(once);
+        assert_eq!(Arc::strong_count(&value), 1);
+        drop(SetOnce::<Arc<u8>>::new());
+    }
+
+    #[test]
+    fn all_threads_get_the_value_of_one() {
+        let once = SetOnce::new();
+        std::thread::scope(|scope| {
+            let get = |number: u32| {
+                let once = &once;
+                scope.spawn(move || *once.get_or_set(number))
+            };
+            let threads = [1, 2, 3, 4].map(get);
+            let values = threads.map(|thread| thread.join().unwrap());
+            assert_eq!(values, [once.get().copied().unwrap(); 4]);
+        });
+    }
+}

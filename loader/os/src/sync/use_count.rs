@@ -1,0 +1,119 @@
+//! A thread that looks at a device or driver counts as a use of it; the object goes only when it has none.
+
+use super::{Condvar, Mutex};
+use core::sync::atomic::{AtomicU32, Ordering};
+
+/// How many uses an object has, and [`CLOSED`].
+#[derive(Default)]
+pub struct UseCount(AtomicU32);
+
+/// Set once the object is about to go, and for good: no thread may use it anew.
+const CLOSED: u32 = 1 << 31;
+
+/// Wakes threads that wait for the last use of an object. One for the process: the object may be freed as soon as its
+/// last use has ended, so nothing of it can be used to say so.
+struct UseEnds {
+    gate: Mutex<()>,
+    ended: Condvar,
+}
+
+/// Where the destruction of an object waits for threads that look at it.
+static USE_ENDS: UseEnds = UseEnds {
+    gate: Mutex::new(()),
+    ended: Condvar::new(),
+};
+
+impl UseEnds {
+    #[cold]
+    #[inline(never)]
+    fn announce(&self) {
+        // A thread that still saw the use under the lock is waiting by now.
+        drop(self.gate.lock());
+        self.ended.notify_all();
+    }
+
+    fn wait_while(&self, busy: impl Fn() -> bool) {
+        drop(self.ended.wait_while(self.gate.lock(), |()| busy()));
+    }
+}
+
+impl UseCount {
+    /// A new use, unless the object is about to go. A refused one leaves no count behind: enough of them would carry into
+    /// the mark.
+    #[inline]
+    pub fn acquire(&self) -> bool {
+        let open = |uses| (uses & CLOSED == 0).then_some(uses + 1);
+        self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, open).is_ok()
+    }
+
+    /// One use more, for a thread that has one.
+    pub fn acquire_again(&self) {
+        self.0.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Ends a use. The object may be gone when this returns.
+    #[inline]
+    pub fn release(&self) {
+        if self.0.fetch_sub(1, Ordering::AcqRel) == CLOSED | 1 {
+            USE_ENDS.announce();
+        }
+    }
+
+    /// Refuses new uses from now on, unless there is one or they were refused before.
+    pub fn try_close(&self) -> bool {
+        self.0
+            .compare_exchange(0, CLOSED, Ordering::AcqRel, Ordering::Acquire)
+            .is_ok()
+    }
+
+    /// Whether new uses are refused.
+    pub fn is_closed(&self) -> bool {
+        self.0.load(Ordering::Acquire) & CLOSED != 0
+    }
+
+    /// Refuses new uses, and waits until there is none.
+    pub fn close(&self) {
+        if self.0.fetch_or(CLOSED, Ordering::AcqRel) & !CLOSED != 0 {
+            USE_ENDS.wait_while(|| self.0.load(Ordering::Acquire) != CLOSED);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::sync::atomic::AtomicBool;
+
+    #[test]
+    fn app_270_closing_waits_for_every_use() {
+        let (uses, closed) = (UseCount::default(), AtomicBool::new(false));
+        assert!(uses.acquire());
+        uses.acquire_again();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                uses.close();
+                closed.store(true, Ordering::SeqCst);
+            });
+            while uses.acquire() {
+                uses.release();
+            }
+            uses.release();
+            assert!(!closed.load(Ordering::SeqCst));
+            uses.release();
+        });
+        assert!(closed.load(Ordering::SeqCst));
+        assert!(!uses.acquire());
+    }
+
+    #[test]
+    fn app_270_no_end_of_a_use_is_missed() {
+        for _ in 0..500 {
+            let uses = UseCount::default();
+            assert!(uses.acquire());
+            std::thread::scope(|scope| {
+                scope.spawn(|| uses.release());
+                uses.close();
+            });
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! A folder for the files of one test.
+
+use core::sync::atomic::{AtomicU32, Ordering};
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+
+static NEXT: AtomicU32 = AtomicU32::new(0);
+
+/// A folder that vanishes with its content.
+pub(crate) struct Scratch(PathBuf);
+
+impl Scratch {
+    pub(crate) fn create() -> Self {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let root = std::env::temp_dir().join(format!("vk-loader-os-{}-{number}", std::process::id()));
+        std::fs::create_dir_all(&root).unwrap();
+        Self(root)
+    }
+
+    /// The path of something in it.
+    pub(crate) fn path(&self, name: &str) -> Vec<u8> {
+        self.0.join(name).into_os_string().into_vec()
+    }
+
+    pub(crate) fn folder(&self, name: &str) -> Vec<u8> {
+        std::fs::create_dir_all(self.0.join(name)).unwrap();
+        self.path(name)
+    }
+
+    pub(crate) fn file(&self, name: &str, content: &[u8]) -> Vec<u8> {
+        std::fs::write(self.0.join(name), content).unwrap();
+        self.path(name)
+    }
+
+    /// Makes a link in it that leads to `target`.
+    pub(crate) fn link(&self, name: &str, target: &str) -> Vec<u8> {
+        std::os::unix::fs::symlink(self.0.join(target), self.0.join(name)).unwrap();
+        self.path(name)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,105 @@
+//! The C library's heap.
+
+use core::alloc::{GlobalAlloc, Layout};
+use core::ptr::null_mut;
+
+/// Alignment that every block of `malloc` has.
+const USUAL_ALIGNMENT: usize = 2 * size_of::<usize>();
+
+/// `malloc`, `free` and their kin, so that programs which supply their own see every block.
+pub struct CHeap;
+
+/// Whether `malloc` aligns a block of this size well enough. Some give blocks smaller than their alignment less of it.
+fn is_usual(alignment: usize, size: usize) -> bool {
+    alignment <= USUAL_ALIGNMENT && alignment <= size
+}
+
+// SAFETY: blocks are those of the C library, which all are given back through `free`, whatever made them; alignment beyond
+// that of `malloc` is asked for.
+unsafe impl GlobalAlloc for CHeap {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if is_usual(layout.align(), layout.size()) {
+            // SAFETY: any size is allowed.
+            return unsafe { libc::malloc(layout.size()) }.cast();
+        }
+        let mut block = null_mut();
+        let alignment = layout.align().max(size_of::<usize>());
+        // SAFETY: a power of two that is a multiple of a pointer's size, and room for the address.
+        let failed = unsafe { libc::posix_memalign(&mut block, alignment, layout.size()) };
+        if failed == 0 { block.cast() } else { null_mut() }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        if is_usual(layout.align(), layout.size()) {
+            // SAFETY: any size is allowed.
+            return unsafe { libc::calloc(layout.size(), 1) }.cast();
+        }
+        // SAFETY: passed on.
+        let block = unsafe { self.alloc(layout) };
+        if !block.is_null() {
+            // SAFETY: the block has this size.
+            unsafe { block.write_bytes(0, layout.size()) };
+        }
+        block
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, _: Layout) {
+        // SAFETY: by the contract of `dealloc` a block of this heap.
+        unsafe { libc::free(block.cast()) };
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        if is_usual(layout.align(), size) {
+            // SAFETY: a block of this heap; the alignment of the new one is enough.
+            return unsafe { libc::realloc(block.cast(), size) }.cast();
+        }
+        // SAFETY: passed on.
+        unsafe { Self::move_block(self, block, layout, size) }
+    }
+}
+
+impl CHeap {
+    /// Takes a block of another size from `heap`, moves the content there, and gives the old one back. NULL leaves all as it
+    /// was.
+    ///
+    /// # Safety
+    /// That of `GlobalAlloc::realloc` with `heap`.
+    pub unsafe fn move_block(heap: &impl GlobalAlloc, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        let Ok(wanted) = Layout::from_size_align(size, layout.align()) else {
+            return null_mut();
+        };
+        // SAFETY: by this function's contract the size is not zero.
+        let moved = unsafe { heap.alloc(wanted) };
+        if !moved.is_null() {
+            // SAFETY: two distinct blocks of at least this size; the old one is given back once.
+            unsafe {
+                moved.copy_from_nonoverlapping(block, layout.size().min(size));
+                heap.dealloc(block, layout);
+            }
+        }
+        moved
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_aligned_and_keep_their_content() {
+        for (size, align) in [(1, 1), (3, 8), (24, 8), (1, 64), (1000, 64), (4096, 4096)] {
+            let layout = Layout::from_size_align(size, align).unwrap();
+            // SAFETY: the size is not zero; sizes and layouts are those of the block at the time.
+            unsafe {
+                let block = CHeap.alloc_zeroed(layout);
+                assert!(!block.is_null() && block.addr().is_multiple_of(align));
+                assert_eq!(block.read(), 0);
+                block.write_bytes(7, size);
+                let moved = CHeap.realloc(block, layout, size * 3);
+                assert!(!moved.is_null() && moved.addr().is_multiple_of(align));
+                assert_eq!((moved.read(), moved.add(size - 1).read()), (7, 7));
+                CHeap.dealloc(moved, Layout::from_size_align(size * 3, align).unwrap());
+            }
+        }
+    }
+}

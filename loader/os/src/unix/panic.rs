@@ -1,0 +1,114 @@
+//! The end of the process when the loader finds a fault of its own.
+
+use core::fmt::{self, Write};
+use core::panic::PanicInfo;
+
+/// Bytes of the longest report.
+const CAPACITY: usize = 512;
+
+/// One line about a panic, built without allocating.
+struct Report {
+    buffer: [u8; CAPACITY],
+    length: usize,
+}
+
+impl Report {
+    fn new(place: &dyn fmt::Display, message: &dyn fmt::Display) -> Self {
+        let mut report = Self {
+            buffer: [b'\n'; CAPACITY],
+            length: 0,
+        };
+        // What does not fit is cut.
+        let _ = write!(report, "libvulkan: panicked at {place}: {message}");
+        report
+    }
+
+    /// The line with its end.
+    fn bytes(&self) -> &[u8] {
+        &self.buffer[..=self.length]
+    }
+}
+
+impl Write for Report {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        // One byte stays for the end of the line.
+        let room = &mut self.buffer[self.length..CAPACITY - 1];
+        let taken = text.len().min(room.len());
+        room[..taken].copy_from_slice(&text.as_bytes()[..taken]);
+        self.length += taken;
+        if taken == text.len() { Ok(()) } else { Err(fmt::Error) }
+    }
+}
+
+/// Says on standard error where and why, and ends the process: an unwind must never reach a C caller.
+pub fn report_panic(info: &PanicInfo<'_>) -> ! {
+    match info.location() {
+        Some(place) => super::write_to_standard_error(Report::new(place, &info.message()).bytes()),
+        None => super::write_to_standard_error(Report::new(&"an unknown place", &info.message()).bytes()),
+    }
+    super::abort()
+}
+
+/// Makes a library without the standard library complete: a panic ends the process, and what would unwind does too. The
+/// ready-made crates `core` and `alloc` are able to unwind, and refer to it by names that become known inside that library only.
+#[macro_export]
+macro_rules! panics_end_the_process {
+    () => {
+        #[panic_handler]
+        fn panicked(info: &core::panic::PanicInfo<'_>) -> ! {
+            $crate::report_panic(info)
+        }
+
+        extern "C" fn no_unwinding() -> ! {
+            $crate::abort()
+        }
+
+        #[cfg(target_vendor = "apple")]
+        $crate::stand_in!(
+            no_unwinding,
+            ".private_extern ",
+            "_rust_eh_personality",
+            "__Unwind_Resume"
+        );
+        #[cfg(not(target_vendor = "apple"))]
+        $crate::stand_in!(no_unwinding, ".hidden ", "rust_eh_personality", "_Unwind_Resume");
+        // The tables of 32-bit Arm name these in every entry.
+        #[cfg(target_arch = "arm")]
+        $crate::stand_in!(
+            no_unwinding,
+            ".hidden ",
+            "__aeabi_unwind_cpp_pr0",
+            "__aeabi_unwind_cpp_pr1"
+        );
+    };
+}
+
+/// Gives a function more names, which `$hidden` keeps inside the library.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! stand_in {
+    ($function:ident, $hidden:literal, $($name:literal),+) => {
+        core::arch::global_asm!(
+            $(
+                concat!($hidden, $name),
+                concat!(".globl ", $name),
+                concat!(".set ", $name, ", {function}"),
+            )+
+            function = sym $function,
+        );
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_is_one_line_of_bounded_length() {
+        let report = Report::new(&"x.rs:1:2", &"reason");
+        assert_eq!(report.bytes(), b"libvulkan: panicked at x.rs:1:2: reason\n");
+        let report = Report::new(&"x.rs:1:2", &"ä".repeat(1000));
+        assert_eq!(report.bytes().len(), CAPACITY);
+        assert!(report.bytes().ends_with(b"\n"));
+    }
+}

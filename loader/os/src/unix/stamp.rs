@@ -1,0 +1,169 @@
+//! How a change of a file or folder shows on Linux.
+//!
+//! A [`Stamp`] only stands for a content if every later change gives another stamp. That needs a file system that keeps its
+//! own times with this machine's clock, and a last change so long ago that the next one cannot fall into the same tick. What
+//! does not meet that is never taken for unchanged. Stores through a shared mapping of a file can leave no time behind, not even
+//! later: these are missed until something else about the file changes.
+
+use super::{Errno, File, Status};
+use core::ffi::{CStr, c_int};
+use core::mem::MaybeUninit;
+
+#[cfg(not(target_env = "gnu"))]
+use libc::{fstatfs as fstatfs64, statfs as statfs64};
+#[cfg(target_env = "gnu")]
+use libc::{fstatfs64, statfs64};
+
+/// Seconds for which something must not have changed before it was read. The coarsest times in use step by two seconds.
+const SETTLED_SECONDS: i64 = 2;
+
+/// File systems of this machine, whose times come from its clock and change with every change.
+const LOCAL: &[u32] = &[
+    0x0000_EF53, // ext2, ext3, ext4
+    0x5846_5342, // xfs
+    0x9123_683E, // btrfs
+    0xCA45_1A4E, // bcachefs
+    0xF2F5_2010, // f2fs
+    0x2FC1_2FC1, // zfs
+    0x794C_7630, // overlayfs
+    0x0102_1994, // tmpfs
+    0x8584_58F6, // ramfs
+    0x7371_7368, // squashfs
+    0xE0F5_E1E2, // erofs
+];
+
+/// The state of a file or folder: which one it is, its size in bytes, and when its content and its attributes changed last,
+/// in seconds and nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    device: u64,
+    inode: u64,
+    size: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl Stamp {
+    /// The state that the system told of a file or folder.
+    #[allow(
+        clippy::unnecessary_cast,
+        clippy::unnecessary_wraps,
+        reason = "the types of the fields differ between architectures; other systems have no stamp"
+    )]
+    pub(super) fn of(found: &Status) -> Option<Self> {
+        let size = found.len();
+        let found = found.raw();
+        Some(Self {
+            device: found.st_dev as u64,
+            inode: found.st_ino as u64,
+            size,
+            modified: (found.st_mtime as i64, found.st_mtime_nsec as i64),
+            changed: (found.st_ctime as i64, found.st_ctime_nsec as i64),
+        })
+    }
+
+    /// The file system it lies on.
+    pub fn device(&self) -> u64 {
+        self.device
+    }
+
+    /// Whether every change from `now` on, in seconds and nanoseconds, gives another stamp.
+    pub fn is_settled(&self, now: (i64, i64)) -> bool {
+        let last = self.modified.max(self.changed);
+        (last.0.saturating_add(SETTLED_SECONDS), last.1) < now
+    }
+
+    /// Its size in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.size
+    }
+}
+
+/// Whether whatever is open there lies on a file system whose times say enough.
+pub(super) fn is_local(descriptor: c_int) -> bool {
+    let mut found = MaybeUninit::<statfs64>::uninit();
+    // SAFETY: the structure is writable; a descriptor that is none gives an error.
+    if unsafe { fstatfs64(descriptor, found.as_mut_ptr()) } != 0 {
+        return false;
+    }
+    // SAFETY: filled by the successful call above.
+    let kind = unsafe { found.assume_init() }.f_type;
+    // The type of the field differs between architectures; the numbers have 32 bits.
+    LOCAL.contains(&(kind as u32))
+}
+
+/// What opening a path led to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PathState {
+    /// No such file.
+    NoFile,
+    /// A regular file in this state.
+    File(Stamp),
+    /// No such folder.
+    NoFolder,
+    /// A folder in this state.
+    Folder(Stamp),
+}
+
+impl PathState {
+    /// Whether opening `path` still ends so, through the same calls of the C library (APP-217).
+    #[inline]
+    pub fn holds(&self, path: &CStr) -> bool {
+        let (flags, expected) = match self {
+            Self::NoFolder => return is_no_folder(path),
+            Self::NoFile => (libc::O_NOCTTY, None),
+            Self::File(stamp) => (libc::O_NOCTTY, Some(stamp)),
+            // The very call that `opendir` makes. Whatever else it finds is no match.
+            Self::Folder(stamp) => (libc::O_DIRECTORY, Some(stamp)),
+        };
+        match (File::open_with(path, flags), expected) {
+            (Ok(file), Some(stamp)) => file.status().is_ok_and(|found| Stamp::of(&found) == Some(*stamp)),
+            (Err(error), None) => error.is_absence(),
+            // Something came, went, or does not open any more.
+            _ => false,
+        }
+    }
+}
+
+/// Whether there is no folder at a path.
+fn is_no_folder(path: &CStr) -> bool {
+    // SAFETY: a terminated path; what it opens is closed below.
+    let folder = unsafe { libc::opendir(path.as_ptr()) };
+    if folder.is_null() {
+        return Errno::last().is_absence();
+    }
+    // SAFETY: just opened, closed once.
+    unsafe { libc::closedir(folder) };
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_changed_long_ago_is_settled() {
+        let stamp = |modified, changed| Stamp {
+            device: 1,
+            inode: 1,
+            size: 1,
+            modified,
+            changed,
+        };
+        let now = (1000, 5);
+        for (modified, changed, expected) in [
+            ((900, 0), (900, 0), true),
+            ((998, 4), (998, 4), true),
+            ((998, 5), (900, 0), false),
+            ((900, 0), (998, 5), false),
+            ((2000, 0), (900, 0), false),
+            ((900, 0), (i64::MAX, 0), false),
+        ] {
+            assert_eq!(
+                stamp(modified, changed).is_settled(now),
+                expected,
+                "{modified:?} {changed:?}"
+            );
+        }
+    }
+}

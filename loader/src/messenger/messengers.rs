@@ -1,0 +1,227 @@
+//! All callbacks of one instance.
+
+use super::callback::Callback;
+use super::message::{self, Message};
+use super::registered::{Kind, Registered};
+use crate::alloc::{HostAllocator, HostVec};
+use crate::ffi;
+use crate::generated::types::{
+    VkBaseInStructure, VkDebugReportCallbackCreateInfoEXT, VkDebugUtilsMessengerCreateInfoEXT, VkSystemAllocationScope,
+};
+use crate::handle::{App, InstanceHandle};
+use crate::journal::LogBits;
+use crate::slots::SlotTable;
+use core::ffi::{CStr, c_void};
+use core::ptr::NonNull;
+use os::Mutex;
+use os::memory::OutOfMemory;
+
+/// The messengers and report callbacks of an instance, and who of them hears messages right now.
+///
+/// The lock is held for a look-up or an insertion only. A walk that calls callbacks takes it anew for each step and
+/// finds its way by serial numbers, so a callback may create and destroy messengers, itself included (APP-196).
+pub struct Messengers(Mutex<State>);
+
+struct State {
+    /// The callbacks of `VkInstanceCreateInfo::pNext`, in chain order (APP-82).
+    create_time: HostVec<Callback>,
+    /// Whether those hear messages instead of the ordinary ones (APP-195, APP-197).
+    creating: bool,
+    last_serial: u64,
+    messengers: SlotTable<Registered>,
+    reports: SlotTable<Registered>,
+}
+
+// SAFETY: the pointers in the slot tables are followed under the lock only; the callbacks may be called on any thread
+// (Vulkan spec, VK_EXT_debug_utils).
+unsafe impl Send for State {}
+
+impl Messengers {
+    /// No callbacks; allocates nothing.
+    pub fn new(allocator: HostAllocator) -> Self {
+        let objects = allocator.scoped(VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_OBJECT);
+        Self(Mutex::new(State {
+            create_time: HostVec::new(objects),
+            creating: true,
+            last_serial: 0,
+            messengers: SlotTable::new(allocator),
+            reports: SlotTable::new(allocator),
+        }))
+    }
+
+    /// Gives a log line of the loader to the callbacks of `instance`, whose messengers these are (APP-194).
+    pub fn deliver_log_line(&self, instance: InstanceHandle<App>, bits: LogBits, text: &CStr) {
+        let object = message::instance_object(instance);
+        let data = message::loader_data(text, &object);
+        let (severity, types) = message::severity_and_types(bits);
+        // SAFETY: the data and what it points to live on this stack frame until all callbacks have returned.
+        let message = unsafe { Message::from_utils(severity, types, &data) };
+        // SAFETY: as above.
+        unsafe { self.deliver(&message) };
+    }
+
+    /// Whether a messenger or the log would take a message now.
+    pub fn any(&self) -> bool {
+        self.heard_before(u64::MAX).is_some()
+    }
+
+    /// Copies the callbacks in a create info's chain, whatever extensions are enabled (APP-82).
+    ///
+    /// # Safety
+    /// `first` is NULL or the head of a valid chain.
+    pub unsafe fn install_create_time(&self, first: *const c_void) -> Result<(), OutOfMemory> {
+        // SAFETY: by this function's contract.
+        let found = || unsafe { ffi::chain(first) }.filter_map(|at| unsafe { callback_in(at) });
+        // Memory comes from the application's callbacks, so it is taken while nothing is locked.
+        let allocator = self.0.lock().create_time.allocator();
+        let mut installed = HostVec::try_with_capacity(found().count(), allocator)?;
+        found().try_for_each(|callback| installed.try_push(callback))?;
+        let replaced = core::mem::replace(&mut self.0.lock().create_time, installed);
+        drop(replaced);
+        Ok(())
+    }
+
+    /// From here on the ordinary callbacks hear messages (APP-97).
+    pub fn suspend_create_time(&self) {
+        self.0.lock().creating = false;
+    }
+
+    /// From here on the create-time callbacks hear messages again (APP-111).
+    pub fn resume_create_time(&self) {
+        self.0.lock().creating = true;
+    }
+
+    /// The ordinary callbacks hear nothing any more; their objects stay until they are destroyed (APP-111).
+    pub fn forget_ordinary(&self) {
+        let state = self.0.lock();
+        for kind in Kind::ALL {
+            let mut index = 0;
+            while let Some((at, mut object)) = state.slots(kind).at_or_after(index) {
+                // SAFETY: objects in a slot are valid, and the lock is held.
+                unsafe { object.as_mut() }.serial = 0;
+                index = at + 1;
+            }
+        }
+    }
+
+    /// Calls everybody who wants the message, the most recently created first (APP-195). Callbacks that are created
+    /// meanwhile do not hear it.
+    ///
+    /// # Safety
+    /// Everything that the message points to is valid. No lock of the loader is held.
+    pub unsafe fn deliver(&self, message: &Message) {
+        let mut before = u64::MAX;
+        while let Some((serial, callback)) = self.heard_before(before) {
+            // SAFETY: by this function's contract; the application keeps a messenger alive while it may be called.
+            unsafe { callback.hear(message) };
+            before = serial;
+        }
+    }
+
+    /// Reserves a slot for an object.
+    pub fn reserve(&self, kind: Kind, object: NonNull<Registered>) -> Result<usize, OutOfMemory> {
+        SlotTable::reserve(&self.0, |state| state.slots_mut(kind), object, |_| ())
+    }
+
+    /// Lets an object that has a slot hear messages.
+    pub fn activate(&self, kind: Kind, slot: usize) {
+        let mut state = self.0.lock();
+        state.last_serial += 1;
+        let serial = state.last_serial;
+        if let Some(mut object) = state.slots(kind).get(slot) {
+            // SAFETY: objects in a slot are valid, and the lock is held.
+            unsafe { object.as_mut() }.serial = serial;
+        }
+    }
+
+    /// The slot of an object; `None` for a pointer that is no object of this instance.
+    pub fn slot_of(&self, kind: Kind, object: NonNull<Registered>) -> Option<usize> {
+        self.0.lock().slots(kind).index_of(object.as_ptr())
+    }
+
+    /// The first object at or behind a slot, with what `read` makes of it.
+    pub fn next_slot<T>(
+        &self,
+        kind: Kind,
+        slot: usize,
+        read: impl FnOnce(&Registered) -> T,
+    ) -> Option<(usize, NonNull<Registered>, T)> {
+        let state = self.0.lock();
+        let (at, object) = state.slots(kind).at_or_after(slot)?;
+        // SAFETY: objects in a slot are valid, and the lock is held.
+        Some((at, object, read(unsafe { object.as_ref() })))
+    }
+
+    /// Gives a slot back; its object hears nothing any more.
+    pub fn release(&self, kind: Kind, slot: usize) {
+        // The caller knows the object already.
+        let _ = self.0.lock().slots_mut(kind).release(slot);
+    }
+
+    /// The youngest callback older than `before` that hears messages now, and its serial.
+    fn heard_before(&self, before: u64) -> Option<(u64, Callback)> {
+        let state = self.0.lock();
+        if state.creating {
+            // The n-th of the chain has serial n: the last one is the youngest.
+            let count = usize::try_from(before - 1)
+                .unwrap_or(usize::MAX)
+                .min(state.create_time.len());
+            return state.create_time[..count]
+                .last()
+                .map(|callback| (count as u64, *callback));
+        }
+        Kind::ALL
+            .into_iter()
+            .filter_map(|kind| state.youngest(kind, before))
+            .max_by_key(|(serial, _)| *serial)
+    }
+}
+
+impl State {
+    fn slots(&self, kind: Kind) -> &SlotTable<Registered> {
+        match kind {
+            Kind::Messenger => &self.messengers,
+            Kind::Report => &self.reports,
+        }
+    }
+
+    fn slots_mut(&mut self, kind: Kind) -> &mut SlotTable<Registered> {
+        match kind {
+            Kind::Messenger => &mut self.messengers,
+            Kind::Report => &mut self.reports,
+        }
+    }
+
+    fn youngest(&self, kind: Kind, before: u64) -> Option<(u64, Callback)> {
+        let slots = self.slots(kind);
+        let mut best: Option<(u64, Callback)> = None;
+        let mut index = 0;
+        while let Some((at, object)) = slots.at_or_after(index) {
+            // SAFETY: objects in a slot are valid while the lock is held, and the state is only reachable with it.
+            let object = unsafe { object.as_ref() };
+            if object.serial != 0 && object.serial < before && best.is_none_or(|(serial, _)| serial < object.serial) {
+                best = Some((object.serial, object.callback));
+            }
+            index = at + 1;
+        }
+        best
+    }
+}
+
+/// The callback that a structure of a create info's chain describes.
+///
+/// # Safety
+/// `at` points to a valid structure of its `sType`.
+unsafe fn callback_in(at: *const VkBaseInStructure) -> Option<Callback> {
+    // SAFETY: by this function's contract.
+    let kind = unsafe { (*at).sType };
+    if kind == VkDebugUtilsMessengerCreateInfoEXT::STRUCTURE_TYPE {
+        // SAFETY: the structure says what it is.
+        Some(unsafe { &*at.cast::<VkDebugUtilsMessengerCreateInfoEXT>() }.into())
+    } else if kind == VkDebugReportCallbackCreateInfoEXT::STRUCTURE_TYPE {
+        // SAFETY: the structure says what it is.
+        Some(unsafe { &*at.cast::<VkDebugReportCallbackCreateInfoEXT>() }.into())
+    } else {
+        None
+    }
+}

@@ -1,0 +1,16 @@
+//! The callbacks of an instance that hear messages: debug-utils messengers and debug-report callbacks (APP-190 to APP-197).
+//!
+//! A message reaches callbacks of both kinds, translated where the kinds differ ([`Message`]); log lines of the loader take the
+//! same way ([`Messengers::deliver_log_line`]). What drivers make of the callbacks is not known here.
+
+mod callback;
+mod message;
+mod messengers;
+mod registered;
+#[cfg(test)]
+mod tests;
+
+pub use callback::Callback;
+pub use message::{Message, ReportFields, instance_object, loader_data};
+pub use messengers::Messengers;
+pub use registered::{Kind, Registered};

@@ -1,0 +1,80 @@
+//! The base folders of this system (DRV-18 to DRV-21, LAY-10 to LAY-13, APP-240).
+
+use super::{Paths, Place};
+use crate::env::variable::Separator;
+use crate::env::{Environment, Variable, split};
+use crate::journal::Source;
+use crate::search::build_dirs::{EXTRASYSCONFDIR, FALLBACK_CONFIG_DIRS, FALLBACK_DATA_DIRS, SYSCONFDIR};
+use core::ops::Range;
+
+/// The base folders, below each of which every kind of file has a folder of its own.
+#[derive(Debug)]
+pub struct BaseFolders {
+    folders: Paths,
+    /// Where the folders of a home, for configuration and for data, begin and end.
+    homes: [Range<usize>; 2],
+}
+
+impl BaseFolders {
+    /// What the environment names, and else the defaults.
+    pub fn of(environment: &Environment<'_>) -> Self {
+        let mut folders = Paths::with_usual_room();
+        let config_home = home(environment, Variable::XdgConfigHome, ".config", &mut folders);
+        system(environment, Variable::XdgConfigDirs, FALLBACK_CONFIG_DIRS, &mut folders);
+        for folder in [Some(SYSCONFDIR), EXTRASYSCONFDIR].into_iter().flatten() {
+            folders.push(folder.as_bytes(), Source::BuildTime);
+        }
+        let data_home = home(environment, Variable::XdgDataHome, ".local/share", &mut folders);
+        system(environment, Variable::XdgDataDirs, FALLBACK_DATA_DIRS, &mut folders);
+        Self {
+            folders,
+            homes: [config_home, data_home],
+        }
+    }
+
+    /// All of them in the order in which manifests are searched.
+    pub fn for_manifests(&self) -> impl Iterator<Item = Place<'_>> {
+        self.folders.iter()
+    }
+
+    /// All of them in the order in which a settings file is: both homes come first, those with a variable of their own
+    /// before those below the home folder (APP-240, APP-241).
+    pub fn for_settings(&self) -> impl Iterator<Item = Place<'_>> {
+        let rank = |place: usize, base: &Place<'_>| match self.homes.iter().any(|home| home.contains(&place)) {
+            true if base.source != Source::Variable(Variable::Home) => 0,
+            true => 1,
+            false => 2,
+        };
+        let of_rank = move |wanted| {
+            let folders = self.folders.iter().enumerate();
+            folders.filter(move |(place, base)| rank(*place, base) == wanted)
+        };
+        (0..3).flat_map(of_rank).map(|(_, base)| base)
+    }
+}
+
+/// Adds the folders of a variable that has a default below the home folder, and says which they are.
+fn home(environment: &Environment<'_>, variable: Variable, default: &str, folders: &mut Paths) -> Range<usize> {
+    let start = folders.len();
+    if !named(environment, variable, folders)
+        && let Some(home) = environment.get_non_empty(Variable::Home)
+    {
+        folders.push_joined(&home, default.as_bytes(), Source::Variable(Variable::Home));
+    }
+    start..folders.len()
+}
+
+/// Adds the folders of a variable that has a default list fixed at build time.
+fn system(environment: &Environment<'_>, variable: Variable, default: &str, folders: &mut Paths) {
+    if !named(environment, variable, folders) {
+        let fallback = split(default.as_bytes(), Separator::Path);
+        fallback.for_each(|folder| folders.push(folder, Source::BuildTime));
+    }
+}
+
+/// Adds the folders that a variable lists; false when it is unset or empty.
+fn named(environment: &Environment<'_>, variable: Variable, folders: &mut Paths) -> bool {
+    let source = Source::Variable(variable);
+    let value = environment.each_item(variable, |path| folders.push(path, source));
+    value.is_some_and(|bytes| bytes > 0)
+}

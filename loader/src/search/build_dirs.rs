@@ -1,0 +1,73 @@
+//! Folders fixed when the loader is built. Each can be set through a variable of the build's environment.
+
+/// Follows the base folders of configuration variables (`VKL_SYSCONFDIR`).
+pub const SYSCONFDIR: &str = match option_env!("VKL_SYSCONFDIR") {
+    Some(folder) => folder,
+    None => "/usr/local/etc",
+};
+
+/// Follows [`SYSCONFDIR`], unless the builder chose that one (DRV-21, LAY-13).
+pub const EXTRASYSCONFDIR: Option<&str> = match option_env!("VKL_SYSCONFDIR") {
+    Some(_) => option_env!("VKL_EXTRASYSCONFDIR"),
+    None => match option_env!("VKL_EXTRASYSCONFDIR") {
+        Some(folder) => Some(folder),
+        None => Some("/etc"),
+    },
+};
+
+/// Stands in for an unset `XDG_CONFIG_DIRS` (`VKL_FALLBACK_CONFIG_DIRS`).
+pub const FALLBACK_CONFIG_DIRS: &str = match option_env!("VKL_FALLBACK_CONFIG_DIRS") {
+    Some(list) => list,
+    None => "/etc/xdg",
+};
+
+/// Stands in for an unset `XDG_DATA_DIRS` (`VKL_FALLBACK_DATA_DIRS`).
+pub const FALLBACK_DATA_DIRS: &str = match option_env!("VKL_FALLBACK_DATA_DIRS") {
+    Some(list) => list,
+    None => "/usr/local/share:/usr/share",
+};
+
+// A relative folder would lie wherever a program happens to run.
+const _: () = assert!(is_absolute(SYSCONFDIR), "VKL_SYSCONFDIR must be an absolute path");
+const _: () = if let Some(folder) = EXTRASYSCONFDIR {
+    assert!(is_absolute(folder), "VKL_EXTRASYSCONFDIR must be an absolute path");
+};
+
+const fn is_absolute(folder: &str) -> bool {
+    matches!(folder.as_bytes(), [b'/', ..])
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use crate::text::scratch::Scratch;
+    use std::process::Command;
+
+    /// What the compiler says about this file with a variable set.
+    fn built(variable: &str, value: &str) -> (bool, String) {
+        // The compiler replaces what it writes, so that goes into a folder of the test's own.
+        let scratch = Scratch::create();
+        let output = Command::new("rustc")
+            .args(["--edition=2024", "--crate-type=lib", "--emit=metadata", "--out-dir"])
+            .arg(scratch.root())
+            .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/src/search/build_dirs.rs"))
+            .env(variable, value)
+            .output();
+        let output = output.unwrap();
+        (
+            output.status.success(),
+            String::from_utf8_lossy(&output.stderr).into_owned(),
+        )
+    }
+
+    #[test]
+    fn drv_21_folders_that_are_not_absolute_fail_the_build() {
+        for variable in ["VKL_SYSCONFDIR", "VKL_EXTRASYSCONFDIR"] {
+            assert_eq!(built(variable, "/etc"), (true, String::new()), "{variable}");
+            for folder in ["etc", "", "./etc"] {
+                let (success, words) = built(variable, folder);
+                let line = format!("{variable} must be an absolute path");
+                assert!(!success && words.contains(&line), "{variable}={folder}: {words}");
+            }
+        }
+    }
+}

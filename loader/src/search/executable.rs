@@ -1,0 +1,70 @@
+//! The running executable, by which override layers and settings choose (LAY-171, APP-246).
+
+use core::cell::OnceCell;
+
+use crate::journal::Journal;
+use crate::text::Text;
+use os::running_executable;
+
+/// Bytes of the longest path that can match a key.
+const MAX_PATH: usize = 1023;
+
+/// The executable that keys are compared with. The system is asked when the first key is, so never where no file has keys.
+#[derive(Debug, Default)]
+pub struct Executable(OnceCell<Option<Text>>);
+
+impl Executable {
+    /// The running executable.
+    pub fn running() -> Self {
+        Self::default()
+    }
+
+    /// Notes that the result of a scan rests on the executable, which cannot be compared later, if it was asked for.
+    pub fn note(&self, journal: &Journal<'_>) {
+        if let (Some(_), Some(paths)) = (self.0.get(), journal.paths()) {
+            paths.mark_uncacheable();
+        }
+    }
+
+    /// Its absolute path, symbolic links resolved; `None` when it cannot be read or is too long, and then no key matches.
+    pub fn path(&self) -> Option<&Text> {
+        self.0.get_or_init(executable_path).as_ref()
+    }
+}
+
+#[cfg(test)]
+impl From<Option<Text>> for Executable {
+    fn from(path: Option<Text>) -> Self {
+        Self(path.into())
+    }
+}
+
+fn executable_path() -> Option<Text> {
+    // Filled to its end by any longer path.
+    let mut room = [0; MAX_PATH + 1];
+    short_enough(running_executable(&mut room)?)
+}
+
+fn short_enough(path: &[u8]) -> Option<Text> {
+    (path.len() <= MAX_PATH).then(|| path.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lay_171_path_of_this_test() {
+        let found = executable_path().unwrap();
+        assert_eq!(
+            found.as_path(),
+            std::env::current_exe().unwrap().canonicalize().unwrap()
+        );
+    }
+
+    #[test]
+    fn bi_54_long_paths_are_unknown() {
+        assert!(short_enough(&[b'x'; 1023]).is_some());
+        assert!(short_enough(&[b'x'; 1024]).is_none());
+    }
+}

@@ -1,0 +1,113 @@
+//! The manifest files in a list of places (DRV-12 to DRV-14, LAY-17 to LAY-21).
+
+use rust_alloc::vec::Vec;
+
+use super::{ManifestKind, Paths, Place};
+use crate::journal::{Journal, LogBits, Source};
+use crate::scan_cache::PathRecorder;
+use crate::text::{Text, has_json_name, join};
+use os::Errno;
+use os::Folder;
+use os::Raw;
+use os::memory::{Grow, OutOfMemory};
+
+/// A manifest file that was found, or that a variable or setting named.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Its path, as assembled.
+    pub path: Text,
+    /// Who named it, or the folder it lies in.
+    pub source: Source,
+}
+
+/// The manifests in `places`, in order; inside one folder sorted by file name, bytewise. A named file is taken without
+/// looking whether it exists. Logs what was searched and found.
+pub fn find(kind: ManifestKind, places: &Paths, journal: &Journal<'_>) -> Result<Vec<Found>, OutOfMemory> {
+    let category = kind.category();
+    let is_told = journal.wants(category);
+    if is_told {
+        journal.note(category, format_args!("Searching for {} manifest files", kind.label()));
+        journal.note(category, format_args!("   In following locations:"));
+        for place in places.iter() {
+            journal.note(category, format_args!("      {}", Raw(place.path)));
+        }
+    }
+    let mut found = Vec::new();
+    for place in places.iter() {
+        match place.is_file() {
+            true => {
+                let path = Text::try_new(place.path)?;
+                let source = place.source;
+                found.try_push(Found { path, source })?;
+            }
+            false => add_files_in(place, category, &mut found, journal)?,
+        }
+    }
+    if is_told {
+        journal.note(
+            category,
+            match found.is_empty() {
+                true => format_args!("   Found no files"),
+                false => format_args!("   Found the following files:"),
+            },
+        );
+        for file in &found {
+            journal.note(category, format_args!("      {}", file.path));
+        }
+    }
+    Ok(found)
+}
+
+/// Adds the manifests in a folder, sorted; none when the folder cannot be opened (LAY-19).
+fn add_files_in(
+    folder: Place<'_>,
+    category: LogBits,
+    found: &mut Vec<Found>,
+    journal: &Journal<'_>,
+) -> Result<(), OutOfMemory> {
+    let paths = journal.paths();
+    let entries = match Folder::open(folder.path) {
+        Ok(entries) => entries,
+        Err(error) => return note_unopened(folder.path, error, paths),
+    };
+    if let Some(paths) = paths {
+        paths.folder(folder.path, &entries);
+    }
+    let known = found.len();
+    let read = entries.names(|name| {
+        if has_json_name(name) {
+            let path = join(folder.path, name)?;
+            let source = folder.source;
+            found.try_push(Found { path, source })?;
+        }
+        Ok(())
+    })?;
+    if let Err(error) = read {
+        if error.is_shortage() {
+            return Err(OutOfMemory);
+        }
+        if let Some(paths) = paths {
+            paths.mark_uncacheable();
+        }
+        journal.note(
+            LogBits::ERROR | category,
+            format_args!("Failed to read folder {} to its end: {error}", Raw(folder.path)),
+        );
+    }
+    // What precedes the names is the same in all.
+    found[known..].sort_unstable_by(|one, other| one.path.cmp(&other.path));
+    Ok(())
+}
+
+/// Notes why a folder was not opened.
+fn note_unopened(folder: &[u8], error: Errno, paths: Option<&PathRecorder>) -> Result<(), OutOfMemory> {
+    if error.is_shortage() {
+        return Err(OutOfMemory);
+    }
+    match paths {
+        Some(paths) if error.is_absence() => paths.no_folder(folder),
+        Some(paths) => paths.mark_uncacheable(),
+        None => {}
+    }
+    Ok(())
+}

@@ -1,0 +1,25 @@
+//! Where manifests and settings are searched, and what lies there.
+//!
+//! A *place* is a folder, or one file when its name ends in `.json` (DRV-17, LAY-15). [`mod@places`] assembles them from the
+//! environment and the folders fixed at build time ([`bases`]), [`mod@find`] lists the manifests in them. Paths are used as
+//! assembled and nothing is probed: only opening decides (APP-218).
+
+#![forbid(unsafe_code)]
+
+mod bases;
+pub mod build_dirs;
+mod executable;
+mod find;
+mod kind;
+mod paths;
+mod places;
+
+pub use bases::BaseFolders;
+pub use executable::Executable;
+pub use find::{Found, find};
+pub use kind::ManifestKind;
+pub use paths::{Paths, Place};
+pub use places::{Search, override_places};
+
+#[cfg(all(test, unix))]
+mod tests;

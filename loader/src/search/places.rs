@@ -1,0 +1,83 @@
+//! Places, in the order in which they are searched (APP-213, DRV-15 to DRV-23, LAY-10 to LAY-16, LAY-60 to LAY-64).
+
+use super::bases::BaseFolders;
+use super::{ManifestKind, Paths};
+use crate::env::{Environment, Variable};
+use crate::journal::Source;
+use crate::text::{Text, has_json_name};
+use core::cell::OnceCell;
+use os::memory::OutOfMemory;
+
+/// Where one call searches: what the environment says about places. The base folders are worked out once, when they are
+/// needed first.
+#[derive(Debug)]
+pub struct Search<'a> {
+    environment: &'a Environment<'a>,
+    bases: OnceCell<BaseFolders>,
+}
+
+impl<'a> Search<'a> {
+    /// A search by this environment.
+    pub fn new(environment: &'a Environment<'a>) -> Self {
+        Self {
+            environment,
+            bases: OnceCell::new(),
+        }
+    }
+
+    /// The environment.
+    pub fn environment(&self) -> &'a Environment<'a> {
+        self.environment
+    }
+
+    /// The base folders.
+    pub fn bases(&self) -> &BaseFolders {
+        self.bases.get_or_init(|| BaseFolders::of(self.environment))
+    }
+
+    /// The places of a kind, each once. With `with_variables` false the variables made for this kind are not looked at,
+    /// only those that name base folders (APP-215).
+    ///
+    /// # Errors
+    /// When memory runs out.
+    pub fn places(&self, kind: ManifestKind, with_variables: bool) -> Result<Paths, OutOfMemory> {
+        let mut found = Paths::with_usual_room();
+        if !with_variables || !self.add_named(kind, &mut found) {
+            for base in self.bases().for_manifests() {
+                match has_json_name(base.path) {
+                    true => found.push(base.path, base.source),
+                    false => found.push_joined(base.path, kind.suffix().as_bytes(), base.source),
+                }
+            }
+        }
+        found.drop_repeats()?;
+        Ok(found)
+    }
+
+    /// Adds the places in the variables of a kind. Returns whether they replace all others.
+    fn add_named(&self, kind: ManifestKind, found: &mut Paths) -> bool {
+        let mut list = |variable: Variable| {
+            let source = Source::Variable(variable);
+            self.environment.each_item(variable, |path| found.push(path, source))
+        };
+        // A variable that is set replaces all other places, even if it is empty (APP-214a); the first one counts.
+        if kind.replacing().iter().any(|&variable| list(variable).is_some()) {
+            return true;
+        }
+        list(kind.adding());
+        false
+    }
+}
+
+/// The places that an override layer names in place of all others (LAY-175). Empty ones are skipped (BI-38).
+///
+/// # Errors
+/// When memory runs out.
+pub fn override_places(paths: &[Text]) -> Result<Paths, OutOfMemory> {
+    let mut places = Paths::with_usual_room();
+    for path in paths.iter().filter(|path| !path.is_empty()) {
+        places.push(path, Source::OverrideLayer);
+    }
+    places.drop_repeats()?;
+    Ok(places)
+}

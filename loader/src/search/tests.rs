@@ -1,0 +1,203 @@
+//! Order, defaults and repeats of places; files found in them.
+
+use super::*;
+use crate::env::{Environment, Fixed};
+use crate::journal::testing::Lines;
+use crate::journal::{Journal, LogBits};
+use crate::text::Text;
+use crate::text::scratch::Scratch;
+use os::Raw;
+
+fn paths(kind: ManifestKind, variables: &[(&str, &str)]) -> Vec<String> {
+    let source = Fixed::new(variables);
+    texts(&Search::new(&Environment::new(&source)).places(kind, true).unwrap())
+}
+
+fn texts(places: &Paths) -> Vec<String> {
+    places.iter().map(|place| Raw(place.path).to_string()).collect()
+}
+
+const SYSTEM: [&str; 5] = [
+    "/etc/xdg/vulkan/icd.d",
+    "/usr/local/etc/vulkan/icd.d",
+    "/etc/vulkan/icd.d",
+    "/usr/local/share/vulkan/icd.d",
+    "/usr/share/vulkan/icd.d",
+];
+
+#[test]
+fn drv_21_lay_11_defaults() {
+    assert_eq!(paths(ManifestKind::Driver, &[]), SYSTEM);
+    let home = paths(ManifestKind::ExplicitLayer, &[("HOME", "/h")]);
+    let expected = [
+        "/h/.config/vulkan/explicit_layer.d",
+        "/etc/xdg/vulkan/explicit_layer.d",
+        "/usr/local/etc/vulkan/explicit_layer.d",
+        "/etc/vulkan/explicit_layer.d",
+        "/h/.local/share/vulkan/explicit_layer.d",
+        "/usr/local/share/vulkan/explicit_layer.d",
+        "/usr/share/vulkan/explicit_layer.d",
+    ];
+    assert_eq!(home, expected);
+}
+
+#[test]
+fn app_213_lay_14_to_lay_16_variables_are_lists() {
+    let variables = [
+        ("XDG_CONFIG_HOME", "/c1::/c 2/"),
+        ("XDG_CONFIG_DIRS", "/c1:rel:file.json"),
+        ("XDG_DATA_HOME", ":"),
+        ("XDG_DATA_DIRS", ""),
+        ("HOME", ""),
+    ];
+    let found = paths(ManifestKind::ImplicitLayer, &variables);
+    let expected = [
+        "/c1/vulkan/implicit_layer.d",
+        "/c 2/vulkan/implicit_layer.d",
+        "rel/vulkan/implicit_layer.d",
+        "file.json",
+        "/usr/local/etc/vulkan/implicit_layer.d",
+        "/etc/vulkan/implicit_layer.d",
+        "/usr/local/share/vulkan/implicit_layer.d",
+        "/usr/share/vulkan/implicit_layer.d",
+    ];
+    assert_eq!(found, expected);
+}
+
+/// A kind, variables, and the places expected.
+type Case<'a> = (ManifestKind, &'a [(&'a str, &'a str)], &'a [&'a str]);
+
+#[test]
+fn drv_15_drv_16_drv_18_lay_61_replacing_and_adding() {
+    let driver = ManifestKind::Driver;
+    let cases: &[Case<'_>] = &[
+        (driver, &[("VK_DRIVER_FILES", "/a:b.json:")], &["/a", "b.json"]),
+        (driver, &[("VK_DRIVER_FILES", ""), ("VK_ICD_FILENAMES", "/a")], &[]),
+        (
+            driver,
+            &[("VK_ICD_FILENAMES", "/a:/a"), ("VK_ADD_DRIVER_FILES", "/b")],
+            &["/a"],
+        ),
+        (
+            ManifestKind::ExplicitLayer,
+            &[("VK_LAYER_PATH", ""), ("VK_ADD_LAYER_PATH", "/b")],
+            &[],
+        ),
+        (
+            ManifestKind::ExplicitLayer,
+            &[("VK_LAYER_PATH", "/a/:/a")],
+            &["/a/", "/a"],
+        ),
+        (
+            ManifestKind::ImplicitLayer,
+            &[("VK_IMPLICIT_LAYER_PATH", "::x")],
+            &["x"],
+        ),
+    ];
+    for (kind, variables, expected) in cases {
+        assert_eq!(paths(*kind, variables), *expected, "{variables:?}");
+    }
+    let added = paths(driver, &[("VK_ADD_DRIVER_FILES", "/b:/etc/vulkan/icd.d")]);
+    assert_eq!(added[..2], ["/b", "/etc/vulkan/icd.d"]);
+    assert_eq!(added.len(), SYSTEM.len() + 1, "repeats are searched once: {added:?}");
+}
+
+#[test]
+fn drv_29_lay_12_elevated_processes_search_fixed_folders_only() {
+    let all: Vec<(&str, &str)> = [
+        "VK_DRIVER_FILES",
+        "VK_ICD_FILENAMES",
+        "VK_ADD_DRIVER_FILES",
+        "HOME",
+        "XDG_CONFIG_HOME",
+        "XDG_CONFIG_DIRS",
+        "XDG_DATA_HOME",
+        "XDG_DATA_DIRS",
+    ]
+    .map(|name| (name, "/evil"))
+    .into();
+    let source = Fixed::new(&all).elevated();
+    let found = Search::new(&Environment::new(&source))
+        .places(ManifestKind::Driver, true)
+        .unwrap();
+    assert_eq!(texts(&found), SYSTEM);
+}
+
+#[test]
+fn app_215_variables_of_the_kind_can_be_left_out() {
+    let source = Fixed::new(&[("VK_DRIVER_FILES", "/a"), ("VK_ADD_DRIVER_FILES", "/b")]);
+    let found = Search::new(&Environment::new(&source))
+        .places(ManifestKind::Driver, false)
+        .unwrap();
+    assert_eq!(found.len(), SYSTEM.len());
+}
+
+fn of(places: &[&Text]) -> Paths {
+    let mut paths = Paths::with_usual_room();
+    places
+        .iter()
+        .for_each(|place| paths.push(place, crate::journal::Source::BuildTime));
+    paths
+}
+
+#[test]
+fn drv_12_to_drv_14_sorted_files_and_log_lines() {
+    let scratch = Scratch::create();
+    for name in [
+        "b.json",
+        "a.json",
+        "B.json",
+        ".json",
+        "c.JSON",
+        "d.json.bak",
+        "sub/e.json",
+    ] {
+        scratch.file(&format!("d/{name}"), b"");
+    }
+    let folder = scratch.path("d");
+    let missing = scratch.path("missing");
+    let file = scratch.path("no_such.json");
+    let lines = Lines::default();
+    let found = find(
+        ManifestKind::Driver,
+        &of(&[&folder, &missing, &file]),
+        &Journal::new(&lines),
+    );
+    let files = [".json", "B.json", "a.json", "b.json"].map(|name| format!("{folder}/{name}"));
+    let found: Vec<String> = found.unwrap().iter().map(|file| file.path.to_string()).collect();
+    assert_eq!(found[..4], files);
+    assert_eq!(found[4..], [file.to_string()]);
+    let mut expected = vec![
+        "Searching for driver manifest files".to_owned(),
+        "   In following locations:".to_owned(),
+        format!("      {folder}"),
+        format!("      {missing}"),
+        format!("      {file}"),
+        "   Found the following files:".to_owned(),
+    ];
+    expected.extend(found.iter().map(|path| format!("      {path}")));
+    let expected: Vec<(LogBits, String)> = expected.into_iter().map(|line| (LogBits::DRIVER, line)).collect();
+    assert_eq!(lines.take(), expected);
+}
+
+#[test]
+fn lay_21_nothing_found() {
+    let lines = Lines::default();
+    assert_eq!(
+        find(ManifestKind::ImplicitLayer, &of(&[]), &Journal::new(&lines)),
+        Ok(Vec::new())
+    );
+    let expected = [
+        "Searching for implicit layer manifest files",
+        "   In following locations:",
+        "   Found no files",
+    ];
+    assert_eq!(lines.take(), expected.map(|line| (LogBits::LAYER, line.to_owned())));
+}
+
+#[test]
+fn bi_40_long_and_odd_lists() {
+    let long = "x".repeat(100_000);
+    assert_eq!(paths(ManifestKind::ExplicitLayer, &[("VK_LAYER_PATH", &long)]), [long]);
+    assert!(paths(ManifestKind::ExplicitLayer, &[("VK_LAYER_PATH", ":::")]).is_empty());
+}

@@ -1,0 +1,164 @@
+//! Where a terminator's call goes: the object behind a handle that came through the layers, the driver that a query goes to, and
+//! how an older command of it answers in place of one that it lacks.
+
+mod objects;
+
+pub use objects::{device_of, extension_enabled, instance_of, require_device, require_instance};
+
+use crate::alloc::HostVec;
+use crate::generated::extensions::InstanceExtension;
+use crate::generated::types::{VkPhysicalDevice, VkResult, VkStructureType, VkSystemAllocationScope};
+use crate::handle::{Chain, Driver};
+use crate::instance::{Instance, InstanceDriver};
+use crate::journal::LogBits;
+use crate::log;
+use crate::version::ApiVersion;
+use crate::{ffi, translation};
+use core::ffi::c_void;
+use core::fmt::{Arguments, Display};
+use core::mem::MaybeUninit;
+use os::memory::OutOfMemory;
+
+/// A physical device as its driver knows it, and the command that asks.
+pub struct Target {
+    /// The driver.
+    pub driver: &'static InstanceDriver,
+    /// The driver's handle.
+    pub handle: VkPhysicalDevice<Driver>,
+    /// The command, with its `vk`.
+    pub command: &'static str,
+}
+
+impl Target {
+    /// The target of a call of `command`.
+    ///
+    /// # Safety
+    /// `handle` is what the loader's terminator gave to the lowest layer.
+    pub unsafe fn new(handle: VkPhysicalDevice<Chain>, command: &'static str) -> Self {
+        // SAFETY: by this function's contract.
+        let object = unsafe { translation::chain_physical_device(handle) };
+        Self {
+            driver: object.driver(),
+            handle: object.handle,
+            command,
+        }
+    }
+
+    /// The instance of the call.
+    pub fn instance(&self) -> &'static Instance {
+        self.driver.instance()
+    }
+
+    /// Whether the application or a layer enabled an extension (APP-28).
+    pub fn enabled(&self, extension: InstanceExtension) -> bool {
+        self.instance().enabled.contains(extension)
+    }
+
+    /// The driver's core function if the application speaks 1.1, else the extension's if that is enabled on the
+    /// instance (DRV-159).
+    pub fn choose<F>(&self, core: Option<F>, khr: Option<F>, extension: InstanceExtension) -> Option<F> {
+        let core = core.filter(|_| self.instance().api_version() >= ApiVersion::V1_1);
+        core.or_else(|| khr.filter(|_| self.enabled(extension)))
+    }
+
+    /// Says that the call is emulated, and by what (DRV-159).
+    pub fn announce(&self, older: Option<&str>) {
+        let name = self.driver.name();
+        match older {
+            Some(older) => {
+                self.log(
+                    LogBits::INFO,
+                    format_args!("Emulating call in ICD \"{name}\" using {older}"),
+                );
+            }
+            None => self.log(LogBits::INFO, format_args!("Emulating call in ICD \"{name}\"")),
+        }
+    }
+
+    /// Warns about each structure in the chain of `parameter` that `known` does not handle.
+    ///
+    /// # Safety
+    /// `first` is NULL or the head of a valid chain.
+    pub unsafe fn ignore_chain(
+        &self,
+        first: *const c_void,
+        parameter: impl Display,
+        mut known: impl FnMut(VkStructureType, *mut c_void) -> bool,
+    ) {
+        // SAFETY: by this function's contract.
+        for at in unsafe { ffi::chain(first) } {
+            // SAFETY: members of a valid chain are readable.
+            let kind = unsafe { (*at).sType };
+            if !known(kind, at.cast_mut().cast()) {
+                self.log(
+                    LogBits::WARN,
+                    format_args!(
+                        "Emulation found unrecognized structure type in {parameter}pNext - this struct will be ignored"
+                    ),
+                );
+            }
+        }
+    }
+
+    /// Answers an enumeration of extensible structures by an older one of plain structures.
+    ///
+    /// `ask` is the older enumeration; `put` copies one answer into the element of its index. The driver's own count bounds
+    /// the temporary array, whatever room the caller claims to have, and no more elements are read than were allocated,
+    /// whatever the driver says (DRV-169).
+    ///
+    /// # Errors
+    /// What `ask` returned, or out of host memory; the count may have changed then.
+    ///
+    /// # Safety
+    /// `count` is valid; `array` is NULL or has room for `*count` elements. All zeros is a valid `Old`.
+    pub unsafe fn by_elements<Old: Copy, New>(
+        &self,
+        count: *mut u32,
+        array: *mut New,
+        mut ask: impl FnMut(*mut u32, *mut Old) -> VkResult,
+        mut put: impl FnMut(usize, &mut New, Old),
+    ) -> Result<VkResult, VkResult> {
+        let succeeded = |result: VkResult| if result.0 < 0 { Err(result) } else { Ok(result) };
+        if array.is_null() {
+            return succeeded(ask(count, core::ptr::null_mut()));
+        }
+        let mut available = 0;
+        succeeded(ask(&mut available, core::ptr::null_mut()))?;
+        // SAFETY: by this function's contract.
+        let mut written = available.min(unsafe { *count });
+        let mut answers = self.temporary::<Old>(written as usize)?;
+        let result = if !answers.is_empty() {
+            succeeded(ask(&mut written, answers.as_mut_ptr().cast()))?
+        } else if available == 0 {
+            VkResult::VK_SUCCESS
+        } else {
+            VkResult::VK_INCOMPLETE
+        };
+        answers.truncate(written as usize);
+        for (index, answer) in answers.iter().enumerate() {
+            // SAFETY: the index is below the count that the caller gave; zeroed or written answers are valid.
+            unsafe { put(index, &mut *array.add(index), answer.assume_init()) };
+        }
+        // SAFETY: by this function's contract; not longer than `written` was.
+        unsafe { *count = answers.len() as u32 };
+        Ok(result)
+    }
+
+    /// Zeroed memory for an array of the driver's.
+    fn temporary<T: Copy>(&self, len: usize) -> Result<HostVec<MaybeUninit<T>>, OutOfMemory> {
+        let scope = VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_COMMAND;
+        let mut elements = HostVec::new(self.instance().allocator.scoped(scope));
+        elements.try_fill_to(len, MaybeUninit::zeroed())?;
+        Ok(elements)
+    }
+
+    /// Reports a message that starts with the command.
+    pub fn log(&self, bits: LogBits, text: Arguments<'_>) {
+        log::emit(Some(self.instance()), bits, format_args!("{}: {text}", self.command));
+    }
+}
+
+/// Says of no structure that it is handled, for [`Target::ignore_chain`].
+pub fn none(_: VkStructureType, _: *mut c_void) -> bool {
+    false
+}

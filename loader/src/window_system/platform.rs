@@ -1,0 +1,172 @@
+//! What the platforms differ in: one row each, from which everything else about them follows (DRV-172, DRV-173).
+
+use super::layout::{self, PlatformPart};
+use super::surface::Surface;
+use crate::generated::dispatch::DriverTable;
+use crate::generated::extensions::InstanceExtension;
+use crate::generated::types::*;
+use crate::handle::{Driver, InstanceHandle, SurfaceHandle};
+use core::ffi::c_void;
+
+/// How surfaces of one platform are made.
+pub struct Platform {
+    /// The command that makes them.
+    pub command: &'static str,
+    /// The structure it takes.
+    pub create_info: &'static str,
+    /// The extension that allows it.
+    pub extension: InstanceExtension,
+    /// Size of the platform's part of a surface in bytes.
+    pub part_size: u32,
+    /// Whether drivers may have surfaces of their own for it (DRV-180).
+    pub per_driver: bool,
+    /// Whether the create info may be extended by the stereo structure (DRV-175).
+    pub stereo: bool,
+    /// Asks a driver for a surface of its own; `None` when it lacks the command.
+    ///
+    /// The handle is that of the driver's instance, whose functions these are; the surface must be of this platform.
+    pub make: unsafe fn(&DriverTable, InstanceHandle<Driver>, &Surface, &mut SurfaceHandle<Driver>) -> Option<VkResult>,
+}
+
+/// A create info of some platform.
+pub trait PlatformInfo: Copy + Into<CreateInfo> {
+    /// The platform.
+    const PLATFORM: Platform;
+
+    /// What extends it.
+    fn next(&self) -> *const c_void;
+
+    /// What old drivers read.
+    fn part(&self) -> PlatformPart;
+}
+
+/// Surfaces of window systems that a loader without them drops even when nothing else is filtered.
+const NEVER_WITHOUT_PLATFORM: [InstanceExtension; 5] = [
+    InstanceExtension::VK_KHR_wayland_surface,
+    InstanceExtension::VK_KHR_xcb_surface,
+    InstanceExtension::VK_KHR_xlib_surface,
+    InstanceExtension::VK_EXT_directfb_surface,
+    InstanceExtension::VK_QNX_screen_surface,
+];
+
+/// Whether an extension is for a window system that this loader is built without, so that none may offer it: no driver
+/// (DRV-105) and no layer (LAY-104).
+pub fn lacks_window_system(extension: InstanceExtension) -> bool {
+    NEVER_WITHOUT_PLATFORM.contains(&extension) && !extension.platform_built_in()
+}
+
+/// Whether a driver has commands that make or destroy surfaces (DRV-73).
+pub fn makes_surfaces(functions: &DriverTable) -> bool {
+    functions.vkDestroySurfaceKHR.is_some() || creates_surfaces(functions)
+}
+
+/// Declares what follows from the rows of [`each_platform`].
+macro_rules! platforms {
+    ($(
+        $body:ident: $command:ident, $info:ident => $part:ident { $($member:ident),* }, $extension:ident,
+        per_driver: $per_driver:literal, stereo: $stereo:literal;
+    )*) => {
+        /// A copy of the create info of whichever platform.
+        #[derive(Clone, Copy)]
+        pub union CreateInfo {
+            $(
+                #[doc = concat!("[`", stringify!($info), "`]")]
+                pub $part: $info,
+            )*
+        }
+
+        $(
+            impl From<$info> for CreateInfo {
+                fn from(info: $info) -> Self {
+                    Self { $part: info }
+                }
+            }
+
+            impl PlatformInfo for $info {
+                const PLATFORM: Platform = Platform {
+                    command: stringify!($command),
+                    create_info: stringify!($info),
+                    extension: InstanceExtension::$extension,
+                    part_size: size_of::<layout::$part>() as u32,
+                    per_driver: $per_driver,
+                    stereo: $stereo,
+                    make: |driver, instance, surface, made| {
+                        let function = driver.$command?;
+                        // SAFETY: the caller passes a surface of this platform, made from this create info.
+                        let saved = unsafe { surface.create_info.$part };
+                        let info = $info { pNext: surface.extensions(), ..saved };
+                        // SAFETY: the driver's function with its own instance; the structures outlive the call.
+                        Some(unsafe { function(instance, &info, surface.callbacks(), made) })
+                    },
+                };
+
+                fn next(&self) -> *const c_void {
+                    self.pNext
+                }
+
+                fn part(&self) -> PlatformPart {
+                    let platform = layout::$part::PLATFORM;
+                    layout::$part { platform, $($member: self.$member),* }.into()
+                }
+            }
+        )*
+
+        fn creates_surfaces(functions: &DriverTable) -> bool {
+            $(functions.$command.is_some())||*
+        }
+
+        /// Every platform, for tests.
+        #[cfg(test)]
+        pub const ALL: &[Platform] = &[$(<$info as PlatformInfo>::PLATFORM),*];
+    };
+}
+
+/// Gives `$declare` a row for each platform: body of the terminator, command, create info, part with its members, extension, and
+/// whether drivers make surfaces of their own and whether the stereo structure is known.
+macro_rules! each_platform {
+    ($declare:ident) => {
+        $declare! {
+            create_android_surface_khr: vkCreateAndroidSurfaceKHR, VkAndroidSurfaceCreateInfoKHR => Android { window },
+                VK_KHR_android_surface, per_driver: false, stereo: false;
+            create_direct_fb_surface_ext: vkCreateDirectFBSurfaceEXT, VkDirectFBSurfaceCreateInfoEXT => DirectFb { dfb, surface },
+                VK_EXT_directfb_surface, per_driver: true, stereo: false;
+            create_display_plane_surface_khr: vkCreateDisplayPlaneSurfaceKHR, VkDisplaySurfaceCreateInfoKHR => DisplayPlane {
+                    displayMode, planeIndex, planeStackIndex, transform, globalAlpha, alphaMode, imageExtent
+                },
+                VK_KHR_display, per_driver: true, stereo: true;
+            create_headless_surface_ext: vkCreateHeadlessSurfaceEXT, VkHeadlessSurfaceCreateInfoEXT => Headless {},
+                VK_EXT_headless_surface, per_driver: true, stereo: false;
+            create_image_pipe_surface_fuchsia: vkCreateImagePipeSurfaceFUCHSIA, VkImagePipeSurfaceCreateInfoFUCHSIA
+                    => ImagePipe {},
+                VK_FUCHSIA_imagepipe_surface, per_driver: true, stereo: false;
+            create_ios_surface_mvk: vkCreateIOSSurfaceMVK, VkIOSSurfaceCreateInfoMVK => Ios { pView },
+                VK_MVK_ios_surface, per_driver: false, stereo: false;
+            create_mac_os_surface_mvk: vkCreateMacOSSurfaceMVK, VkMacOSSurfaceCreateInfoMVK => MacOs { pView },
+                VK_MVK_macos_surface, per_driver: true, stereo: false;
+            create_metal_surface_ext: vkCreateMetalSurfaceEXT, VkMetalSurfaceCreateInfoEXT => Metal { pLayer },
+                VK_EXT_metal_surface, per_driver: true, stereo: false;
+            create_screen_surface_qnx: vkCreateScreenSurfaceQNX, VkScreenSurfaceCreateInfoQNX => Screen { context, window },
+                VK_QNX_screen_surface, per_driver: true, stereo: false;
+            create_stream_descriptor_surface_ggp: vkCreateStreamDescriptorSurfaceGGP, VkStreamDescriptorSurfaceCreateInfoGGP
+                    => Ggp { streamDescriptor },
+                VK_GGP_stream_descriptor_surface, per_driver: true, stereo: false;
+            create_surface_ohos: vkCreateSurfaceOHOS, VkSurfaceCreateInfoOHOS => Ohos { window },
+                VK_OHOS_surface, per_driver: true, stereo: false;
+            create_ubm_surface_sec: vkCreateUbmSurfaceSEC, VkUbmSurfaceCreateInfoSEC => Ubm { device, surface },
+                VK_SEC_ubm_surface, per_driver: true, stereo: false;
+            create_vi_surface_nn: vkCreateViSurfaceNN, VkViSurfaceCreateInfoNN => Vi { window },
+                VK_NN_vi_surface, per_driver: true, stereo: false;
+            create_wayland_surface_khr: vkCreateWaylandSurfaceKHR, VkWaylandSurfaceCreateInfoKHR => Wayland { display, surface },
+                VK_KHR_wayland_surface, per_driver: true, stereo: false;
+            create_win32_surface_khr: vkCreateWin32SurfaceKHR, VkWin32SurfaceCreateInfoKHR => Win32 { hinstance, hwnd },
+                VK_KHR_win32_surface, per_driver: true, stereo: false;
+            create_xcb_surface_khr: vkCreateXcbSurfaceKHR, VkXcbSurfaceCreateInfoKHR => Xcb { connection, window },
+                VK_KHR_xcb_surface, per_driver: true, stereo: false;
+            create_xlib_surface_khr: vkCreateXlibSurfaceKHR, VkXlibSurfaceCreateInfoKHR => Xlib { dpy, window },
+                VK_KHR_xlib_surface, per_driver: true, stereo: false;
+        }
+    };
+}
+pub(crate) use each_platform;
+
+each_platform!(platforms);
