@@ -6,6 +6,7 @@ use super::group::{self, Regrouped};
 use super::object::Device;
 use crate::alloc::{HostAllocator, HostVec};
 use crate::device::DEVICES;
+use crate::driver;
 use crate::ffi;
 use crate::ffi::layer_interface::{GetDeviceProcAddr, GetInstanceProcAddr};
 use crate::gate::GATE;
@@ -294,9 +295,11 @@ impl Request<'_> {
             return Ok(HostVec::new(scratch));
         };
         // SAFETY: the first entity's function with a handle of its level, and room for what it counted.
-        crate::driver::all_extensions(scratch, |count, array| unsafe {
-            enumerate(self.physical_device, core::ptr::null(), count, array)
-        })
+        unsafe {
+            driver::all_extensions(scratch, |count, array| {
+                enumerate(self.physical_device, core::ptr::null(), count, array)
+            })
+        }
     }
 }
 

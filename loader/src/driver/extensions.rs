@@ -2,12 +2,16 @@
 
 use super::Driver;
 use crate::alloc::{HostAllocator, HostVec};
+use crate::ffi::{self, TwoCalls};
 use crate::generated::dispatch::DriverTable;
 use crate::generated::types::{VkExtensionProperties, VkResult};
 use crate::handle::{Driver as DriverLevel, PhysicalDeviceHandle};
 
-/// Most extensions accepted from one list. Real drivers list a few hundred; a driver that claims more is not believed.
-const MOST_EXTENSIONS: u32 = 65_536;
+/// Real drivers list a few hundred; a driver that claims more than this is not believed.
+const ASKING: TwoCalls = TwoCalls {
+    most: 65_536,
+    attempts: 1,
+};
 
 /// The instance extensions of a driver.
 ///
@@ -19,9 +23,7 @@ pub fn instance_extensions(
 ) -> Result<HostVec<VkExtensionProperties>, VkResult> {
     let enumerate = driver.interface.enumerate_instance_extensions;
     // SAFETY: the driver's function, with no layer name, a writable number and room for as many elements as it says.
-    all_extensions(allocator, |count, array| unsafe {
-        enumerate(core::ptr::null(), count, array)
-    })
+    unsafe { all_extensions(allocator, |count, array| enumerate(core::ptr::null(), count, array)) }
 }
 
 /// The device extensions of a physical device, as its driver lists them.
@@ -37,9 +39,11 @@ pub fn device_extensions(
         return Ok(HostVec::new(allocator));
     };
     // SAFETY: the driver's function with its own device, otherwise as above.
-    all_extensions(allocator, |count, array| unsafe {
-        enumerate(device, core::ptr::null(), count, array)
-    })
+    unsafe {
+        all_extensions(allocator, |count, array| {
+            enumerate(device, core::ptr::null(), count, array)
+        })
+    }
 }
 
 /// The code of a call that did not do what it was to do. One that is no error would tell the application that something was
@@ -52,61 +56,22 @@ pub fn failure(result: VkResult) -> VkResult {
     }
 }
 
-/// Runs a two-call enumeration and keeps at most as many elements as were allocated, whatever the second call claims
-/// (DRV-169).
+/// An extension list by two calls of a driver or a layer.
 ///
 /// # Errors
 /// What `call` returned, as [`failure`] sees it, or out of host memory.
-pub fn all_extensions(
+///
+/// # Safety
+/// `call` takes a writable number and NULL or room for as many elements.
+pub unsafe fn all_extensions(
     allocator: HostAllocator,
     mut call: impl FnMut(*mut u32, *mut VkExtensionProperties) -> VkResult,
 ) -> Result<HostVec<VkExtensionProperties>, VkResult> {
-    let mut count = 0;
-    let result = call(&mut count, core::ptr::null_mut());
-    if result != VkResult::VK_SUCCESS {
-        return Err(failure(result));
-    }
-    let offered = count.min(MOST_EXTENSIONS);
-    if offered == 0 {
-        return Ok(HostVec::new(allocator));
-    }
-    // SAFETY: a structure of numbers.
-    let mut list = unsafe { HostVec::<VkExtensionProperties>::try_zeroed(offered as usize, allocator) }?;
-    let mut written = offered;
-    let result = call(&mut written, list.as_mut_ptr());
-    if result != VkResult::VK_SUCCESS && result != VkResult::VK_INCOMPLETE {
-        return Err(failure(result));
-    }
-    list.truncate(written.min(offered) as usize);
-    Ok(list)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The names that are left of a driver that offers `offered` extensions, then writes `written` and claims `claimed`.
-    fn listed(offered: u32, written: u8, claimed: u32) -> Vec<u8> {
-        let list = all_extensions(HostAllocator::system(), |count, array| {
-            // SAFETY: the number is writable, and the array has room for as many elements as were offered.
-            unsafe {
-                *count = if array.is_null() { offered } else { claimed };
-                for index in (0..written).filter(|_| !array.is_null()) {
-                    (*array.add(usize::from(index))).extensionName[0] = (b'a' + index) as core::ffi::c_char;
-                }
-            }
-            VkResult::VK_SUCCESS
-        });
-        let list = list.expect("no error and memory");
-        list.iter().map(|extension| extension.extensionName[0] as u8).collect()
-    }
-
-    #[test]
-    fn drv_169_the_smaller_of_both_counts_is_believed() {
-        assert_eq!(listed(3, 3, 3), b"abc");
-        assert_eq!(listed(3, 2, 2), b"ab");
-        assert_eq!(listed(3, 0, 0), b"");
-        assert_eq!(listed(2, 2, 9), b"ab");
-        assert_eq!(listed(0, 0, 9), b"");
-    }
+    let asked = |count, array: *mut VkExtensionProperties| match call(count, array) {
+        // Of a number there is no part.
+        VkResult::VK_INCOMPLETE if array.is_null() => Err(VkResult::VK_INCOMPLETE),
+        result => ffi::is_whole(result),
+    };
+    // SAFETY: an element is made of numbers.
+    unsafe { ASKING.ask(allocator, asked) }.map_err(failure)
 }

@@ -1,5 +1,6 @@
-//! The two-call idiom (APP-61, DRV-169).
+//! The two-call idiom, from both sides (APP-61, DRV-169).
 
+use crate::alloc::{HostAllocator, HostVec};
 use crate::generated::types::VkResult;
 
 /// The count and array parameters of an enumeration command.
@@ -73,4 +74,146 @@ pub unsafe fn write_all<T: Copy>(count: *mut u32, array: *mut T, items: &[T]) ->
         unsafe { array.copy_from_nonoverlapping(items.as_ptr(), written) };
     }
     call.conclude(items.len())
+}
+
+/// How a list is asked for in two calls.
+#[derive(Clone, Copy)]
+pub struct TwoCalls {
+    /// Most elements that are believed.
+    pub most: u32,
+    /// How often the list is asked for anew because it grew between the calls; at least once.
+    pub attempts: usize,
+}
+
+/// Whether an answer is the whole list: `VK_INCOMPLETE` is a part of it, and any other code an error.
+///
+/// # Errors
+/// The code.
+pub fn is_whole(result: VkResult) -> Result<bool, VkResult> {
+    match result {
+        VkResult::VK_SUCCESS => Ok(true),
+        VkResult::VK_INCOMPLETE => Ok(false),
+        _ => Err(result),
+    }
+}
+
+impl TwoCalls {
+    /// Asks for the number of elements and then for the elements, and keeps no more of them than there was room for, whatever
+    /// the second call claims (DRV-169). `call` gets a number and NULL or room for as many elements, which are zero, and says
+    /// whether it gave all. A list that is still growing at the last attempt is what it is by then.
+    ///
+    /// # Errors
+    /// What `call` returned, or out of host memory.
+    ///
+    /// # Safety
+    /// All zeros is a valid element, and `call` leaves valid ones.
+    pub unsafe fn ask<T: Copy>(
+        self,
+        allocator: HostAllocator,
+        mut call: impl FnMut(*mut u32, *mut T) -> Result<bool, VkResult>,
+    ) -> Result<HostVec<T>, VkResult> {
+        let mut attempt = 1;
+        loop {
+            let mut count = 0;
+            call(&mut count, core::ptr::null_mut())?;
+            let room = count.min(self.most);
+            if room == 0 {
+                return Ok(HostVec::new(allocator));
+            }
+            // SAFETY: by this function's contract.
+            let mut list = unsafe { HostVec::<T>::try_zeroed(room as usize, allocator) }?;
+            let mut written = room;
+            let is_whole = call(&mut written, list.as_mut_ptr())?;
+            if is_whole || room == self.most || attempt >= self.attempts {
+                list.truncate(written.min(room) as usize);
+                return Ok(list);
+            }
+            attempt += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::cell::Cell;
+
+    /// A list that offers `offered` numbers, then writes `written` of them and claims `claimed`, and ends with a code.
+    fn listed(offered: u32, written: u32, claimed: u32, result: VkResult) -> Result<Vec<u32>, VkResult> {
+        let asking = TwoCalls { most: 5, attempts: 1 };
+        let call = |count: *mut u32, array: *mut u32| {
+            if array.is_null() {
+                // SAFETY: the number is writable.
+                unsafe { *count = offered };
+                return Ok(true);
+            }
+            // SAFETY: the number is writable, and the array has room for as many elements as it says.
+            unsafe {
+                assert!(written <= *count);
+                (0..written).for_each(|index| array.add(index as usize).write(index + 1));
+                *count = claimed;
+            }
+            is_whole(result)
+        };
+        // SAFETY: any number is valid.
+        unsafe { asking.ask(HostAllocator::system(), call) }.map(|list| list.to_vec())
+    }
+
+    #[test]
+    fn drv_169_the_smaller_of_both_counts_is_believed() {
+        for result in [VkResult::VK_SUCCESS, VkResult::VK_INCOMPLETE] {
+            assert_eq!(listed(3, 3, 3, result), Ok(vec![1, 2, 3]));
+            assert_eq!(listed(3, 2, 2, result), Ok(vec![1, 2]));
+            assert_eq!(listed(3, 0, 0, result), Ok(vec![]));
+            assert_eq!(listed(2, 2, 9, result), Ok(vec![1, 2]));
+            assert_eq!(listed(2, 1, 9, result), Ok(vec![1, 0]));
+            assert_eq!(listed(9, 5, 9, result), Ok(vec![1, 2, 3, 4, 5]));
+        }
+    }
+
+    #[test]
+    fn drv_120_no_elements_need_no_second_call() {
+        assert_eq!(listed(0, 9, 9, VkResult::VK_ERROR_DEVICE_LOST), Ok(vec![]));
+    }
+
+    #[test]
+    fn drv_120_anything_but_success_is_a_failure() {
+        for result in [
+            VkResult::VK_TIMEOUT,
+            VkResult::VK_ERROR_DEVICE_LOST,
+            VkResult::VK_ERROR_OUT_OF_HOST_MEMORY,
+        ] {
+            assert_eq!(listed(2, 2, 2, result), Err(result));
+        }
+    }
+
+    /// A list that has `more` elements more at each of its first four counts than at the one before, from one on: how many are
+    /// found in the end, and by how many calls.
+    fn growing(asking: TwoCalls, more: u32) -> (usize, u32) {
+        let (length, calls) = (Cell::new(1), Cell::new(0));
+        let call = |count: *mut u32, array: *mut u8| {
+            calls.set(calls.get() + 1);
+            // SAFETY: the number is writable.
+            let count = unsafe { &mut *count };
+            if array.is_null() {
+                *count = length.get();
+                length.set(length.get() + if calls.get() > 7 { 0 } else { more });
+                return Ok(true);
+            }
+            *count = length.get().min(*count);
+            Ok(*count == length.get())
+        };
+        // SAFETY: any number is valid.
+        let list = unsafe { asking.ask(HostAllocator::system(), call) };
+        (list.expect("memory").len(), calls.get())
+    }
+
+    #[test]
+    fn drv_120_a_list_that_grew_is_asked_for_anew() {
+        let asking = TwoCalls { most: 100, attempts: 8 };
+        assert_eq!(growing(asking, 0), (1, 2));
+        assert_eq!(growing(asking, 1), (5, 10));
+        assert_eq!(growing(TwoCalls { attempts: 3, ..asking }, 1), (3, 6));
+        assert_eq!(growing(asking, 100), (100, 4));
+    }
 }

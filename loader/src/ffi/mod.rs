@@ -6,7 +6,7 @@ mod chain_copy;
 pub mod layer_interface;
 mod text;
 
-pub use array::{TwoCall, write_all};
+pub use array::{TwoCall, TwoCalls, is_whole, write_all};
 pub use chain::{chain, chain_mut, find};
 pub(crate) use chain_copy::chain_members;
 pub use chain_copy::{ChainMember, Replaced};

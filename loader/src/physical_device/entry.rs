@@ -5,7 +5,7 @@ use super::walk::{ATTEMPTS, MOST_OF_A_CHAIN, scratch};
 use super::{objects, retire};
 use crate::alloc::HostVec;
 use crate::env::Environment;
-use crate::ffi::TwoCall;
+use crate::ffi::{self, TwoCall, TwoCalls};
 use crate::gate::GATE;
 use crate::generated::lookup::row;
 use crate::generated::types::VkResult;
@@ -127,28 +127,14 @@ unsafe fn filtered(
 /// What the chain returned, out of host memory, or that there is no device.
 fn whole_list(instance: &Instance) -> Result<HostVec<PhysicalDeviceHandle<Chain>>, VkResult> {
     let enumerate = instance.table().vkEnumeratePhysicalDevices.get();
-    let mut list = HostVec::new(scratch(instance));
-    for _ in 0..ATTEMPTS {
-        let mut count = 0;
-        // SAFETY: the topmost entity's function with its own handle and a writable number.
-        let result = unsafe { enumerate(instance.chain_handle(), &mut count, core::ptr::null_mut()) };
-        if !answered(result) {
-            return Err(result);
-        }
-        list.clear();
-        let room = count.min(MOST_OF_A_CHAIN);
-        list.try_fill_to(room as usize, PhysicalDeviceHandle::NULL)?;
-        count = room;
-        // SAFETY: as above, with room for `count` handles.
-        let result = unsafe { enumerate(instance.chain_handle(), &mut count, list.as_mut_ptr()) };
-        if !answered(result) {
-            return Err(result);
-        }
-        list.truncate(count as usize);
-        if result == VkResult::VK_SUCCESS {
-            break;
-        }
-    }
+    let asking = TwoCalls {
+        most: MOST_OF_A_CHAIN,
+        attempts: ATTEMPTS,
+    };
+    // SAFETY: the topmost entity's function with its own handle, a writable number and room for as many handles as it says.
+    let call = |count, array| ffi::is_whole(unsafe { enumerate(instance.chain_handle(), count, array) });
+    // SAFETY: zeros are a null handle.
+    let list = unsafe { asking.ask(scratch(instance), call) }?;
     if list.is_empty() {
         Err(VkResult::VK_ERROR_INITIALIZATION_FAILED)
     } else {

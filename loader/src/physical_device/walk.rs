@@ -2,6 +2,7 @@
 
 use super::objects;
 use crate::alloc::{HostAllocator, HostVec};
+use crate::ffi::{self, TwoCalls};
 use crate::generated::types::{VkResult, VkSystemAllocationScope};
 use crate::handle::{Chain, Driver, PhysicalDeviceHandle};
 use crate::instance::{Instance, InstanceDriver};
@@ -130,39 +131,20 @@ fn handles_of(
     let Some(enumerate) = driver.table.vkEnumeratePhysicalDevices else {
         return Ok(HostVec::new(allocator));
     };
-    // SAFETY: the driver's function with its own instance, a writable number and room for as many handles as it says.
-    two_calls(allocator, |count, array| unsafe {
-        enumerate(driver.handle, count, array)
-    })
-}
-
-/// Runs the two calls of a driver, anew while its list grows between them. What the second call claims beyond the room it
-/// got is cut off, as is what is beyond the most that is accepted; any other code is an error (DRV-120).
-fn two_calls(
-    allocator: HostAllocator,
-    mut call: impl FnMut(*mut u32, *mut PhysicalDeviceHandle<Driver>) -> VkResult,
-) -> Result<HostVec<PhysicalDeviceHandle<Driver>>, VkResult> {
-    let mut handles = HostVec::new(allocator);
-    for attempt in 1..=ATTEMPTS {
-        let mut count = 0;
-        succeeds(call(&mut count, core::ptr::null_mut()))?;
-        let room = count.min(MOST_OF_ONE_DRIVER);
-        handles.clear();
-        if room == 0 {
-            break;
+    let asking = TwoCalls {
+        most: MOST_OF_ONE_DRIVER,
+        attempts: ATTEMPTS,
+    };
+    let call = |count, array: *mut PhysicalDeviceHandle<Driver>| {
+        // SAFETY: the driver's function with its own instance, a writable number and room for as many handles as it says.
+        let result = unsafe { enumerate(driver.handle, count, array) };
+        match array.is_null() {
+            true => succeeds(result).map(|()| true),
+            false => ffi::is_whole(result),
         }
-        handles.try_fill_to(room as usize, PhysicalDeviceHandle::NULL)?;
-        let mut written = room;
-        let result = call(&mut written, handles.as_mut_ptr());
-        if result != VkResult::VK_INCOMPLETE {
-            succeeds(result)?;
-        }
-        handles.truncate(written.min(room) as usize);
-        // What a list that keeps growing holds by now is better than nothing.
-        if result == VkResult::VK_SUCCESS || room == MOST_OF_ONE_DRIVER || attempt == ATTEMPTS {
-            break;
-        }
-    }
+    };
+    // SAFETY: zeros are a null handle.
+    let mut handles = unsafe { asking.ask(allocator, call) }?;
     // A driver may claim more than it wrote; nothing can be done with a device that has no handle.
     handles.retain(|handle| !handle.is_null());
     Ok(handles)
@@ -194,91 +176,6 @@ mod tests {
 
     type Handle = PhysicalDeviceHandle<Driver>;
 
-    /// A driver that offers `offered` devices and then writes `written`, or fails.
-    fn enumerate(offered: u32, written: &[usize], claims: u32, result: VkResult) -> Result<Vec<usize>, VkResult> {
-        let call = |count: *mut u32, array: *mut Handle| {
-            if array.is_null() {
-                // SAFETY: `two_calls` passes a writable number.
-                unsafe { *count = offered };
-                return VkResult::VK_SUCCESS;
-            }
-            for (index, &number) in written.iter().enumerate() {
-                assert!(index < offered as usize);
-                let handle = Handle::from_raw(core::ptr::without_provenance_mut(number));
-                // SAFETY: below the room that was offered.
-                unsafe { array.add(index).write(handle) };
-            }
-            // SAFETY: as above.
-            unsafe { *count = claims };
-            result
-        };
-        let handles = two_calls(HostAllocator::system(), call)?;
-        Ok(handles.iter().map(|handle| handle.raw().addr()).collect())
-    }
-
-    #[test]
-    fn drv_120_more_than_was_asked_for_is_cut() {
-        assert_eq!(enumerate(2, &[1, 2], 2, VkResult::VK_SUCCESS), Ok(vec![1, 2]));
-        assert_eq!(enumerate(2, &[1, 2], 9, VkResult::VK_SUCCESS), Ok(vec![1, 2]));
-        assert_eq!(enumerate(2, &[1], 1, VkResult::VK_SUCCESS), Ok(vec![1]));
-    }
-
-    #[test]
-    fn drv_120_claimed_devices_without_handle_are_none() {
-        assert_eq!(enumerate(3, &[1, 0, 2], 3, VkResult::VK_SUCCESS), Ok(vec![1, 2]));
-    }
-
-    #[test]
-    fn drv_120_anything_but_success_is_a_failure() {
-        for result in [
-            VkResult::VK_TIMEOUT,
-            VkResult::VK_ERROR_DEVICE_LOST,
-            VkResult::VK_ERROR_OUT_OF_HOST_MEMORY,
-        ] {
-            assert_eq!(enumerate(2, &[1, 2], 2, result), Err(result));
-        }
-    }
-
-    /// A driver whose list has `more` devices more at each count than at the one before, from one on.
-    fn growing(more: u32) -> (Result<usize, VkResult>, usize) {
-        let (mut devices, mut calls) = (1, 0);
-        let call = |count: *mut u32, array: *mut Handle| {
-            calls += 1;
-            // SAFETY: `two_calls` passes a writable number.
-            let count = unsafe { &mut *count };
-            if array.is_null() {
-                *count = devices;
-                devices += if calls > 7 { 0 } else { more };
-                return VkResult::VK_SUCCESS;
-            }
-            *count = devices.min(*count);
-            for index in 0..*count as usize {
-                let handle = Handle::from_raw(core::ptr::without_provenance_mut(index + 1));
-                // SAFETY: below the room that was offered.
-                unsafe { array.add(index).write(handle) };
-            }
-            if *count < devices {
-                VkResult::VK_INCOMPLETE
-            } else {
-                VkResult::VK_SUCCESS
-            }
-        };
-        let handles = two_calls(HostAllocator::system(), call);
-        (handles.map(|handles| handles.len()), calls)
-    }
-
-    #[test]
-    fn drv_120_a_list_that_grew_is_asked_for_anew() {
-        assert_eq!(growing(0), (Ok(1), 2));
-        assert_eq!(growing(1), (Ok(5), 10));
-    }
-
-    #[test]
-    fn drv_120_what_is_beyond_the_most_is_ignored() {
-        let (handles, calls) = growing(MOST_OF_ONE_DRIVER);
-        assert_eq!((handles, calls), (Ok(MOST_OF_ONE_DRIVER as usize), 4));
-    }
-
     #[test]
     fn drv_120_a_device_that_is_reported_twice_is_one() {
         let numbers = [5, 3, 5, 7, 3, 3];
@@ -289,10 +186,5 @@ mod tests {
             handles.iter().map(|handle| handle.raw().addr()).collect::<Vec<_>>(),
             [5, 3, 7]
         );
-    }
-
-    #[test]
-    fn drv_120_no_devices_need_no_second_call() {
-        assert_eq!(enumerate(0, &[], 5, VkResult::VK_ERROR_DEVICE_LOST), Ok(vec![]));
     }
 }

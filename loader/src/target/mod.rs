@@ -5,19 +5,17 @@ mod objects;
 
 pub use objects::{device_of, extension_enabled, instance_of, require_device, require_instance};
 
-use crate::alloc::HostVec;
+use crate::ffi::{self, TwoCalls};
 use crate::generated::extensions::InstanceExtension;
 use crate::generated::types::{VkPhysicalDevice, VkResult, VkStructureType, VkSystemAllocationScope};
 use crate::handle::{Chain, Driver};
 use crate::instance::{Instance, InstanceDriver};
 use crate::journal::LogBits;
 use crate::log;
+use crate::translation;
 use crate::version::ApiVersion;
-use crate::{ffi, translation};
 use core::ffi::c_void;
 use core::fmt::{Arguments, Display};
-use core::mem::MaybeUninit;
-use os::memory::OutOfMemory;
 
 /// A physical device as its driver knows it, and the command that asks.
 pub struct Target {
@@ -118,38 +116,34 @@ impl Target {
         mut ask: impl FnMut(*mut u32, *mut Old) -> VkResult,
         mut put: impl FnMut(usize, &mut New, Old),
     ) -> Result<VkResult, VkResult> {
-        let succeeded = |result: VkResult| if result.0 < 0 { Err(result) } else { Ok(result) };
+        let not_negative = |result: VkResult| if result.0 < 0 { Err(result) } else { Ok(result) };
         if array.is_null() {
-            return succeeded(ask(count, core::ptr::null_mut()));
+            return not_negative(ask(count, core::ptr::null_mut()));
         }
-        let mut available = 0;
-        succeeded(ask(&mut available, core::ptr::null_mut()))?;
         // SAFETY: by this function's contract.
-        let mut written = available.min(unsafe { *count });
-        let mut answers = self.temporary::<Old>(written as usize)?;
-        let result = if !answers.is_empty() {
-            succeeded(ask(&mut written, answers.as_mut_ptr().cast()))?
-        } else if available == 0 {
-            VkResult::VK_SUCCESS
-        } else {
-            VkResult::VK_INCOMPLETE
+        let most = unsafe { *count };
+        let mut result = VkResult::VK_SUCCESS;
+        let call = |number: *mut u32, answers: *mut Old| {
+            let told = not_negative(ask(number, answers))?;
+            result = match answers.is_null() {
+                // SAFETY: a number of the loader's own.
+                true if most == 0 && unsafe { *number } != 0 => VkResult::VK_INCOMPLETE,
+                true => VkResult::VK_SUCCESS,
+                false => told,
+            };
+            Ok(true)
         };
-        answers.truncate(written as usize);
-        for (index, answer) in answers.iter().enumerate() {
-            // SAFETY: the index is below the count that the caller gave; zeroed or written answers are valid.
-            unsafe { put(index, &mut *array.add(index), answer.assume_init()) };
+        let scope = VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_COMMAND;
+        let asking = TwoCalls { most, attempts: 1 };
+        // SAFETY: by this function's contract.
+        let answers = unsafe { asking.ask(self.instance().allocator.scoped(scope), call) }?;
+        for (index, &answer) in answers.iter().enumerate() {
+            // SAFETY: the index is below the count that the caller gave.
+            unsafe { put(index, &mut *array.add(index), answer) };
         }
-        // SAFETY: by this function's contract; not longer than `written` was.
+        // SAFETY: by this function's contract; not longer than the count was.
         unsafe { *count = answers.len() as u32 };
         Ok(result)
-    }
-
-    /// Zeroed memory for an array of the driver's.
-    fn temporary<T: Copy>(&self, len: usize) -> Result<HostVec<MaybeUninit<T>>, OutOfMemory> {
-        let scope = VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_COMMAND;
-        let mut elements = HostVec::new(self.instance().allocator.scoped(scope));
-        elements.try_fill_to(len, MaybeUninit::zeroed())?;
-        Ok(elements)
     }
 
     /// Reports a message that starts with the command.

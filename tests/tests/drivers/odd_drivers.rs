@@ -278,3 +278,19 @@ fn drv_120_an_incomplete_fill_call() {
         outcome.ok();
     });
 }
+
+/// DRV-120: a driver that counts more devices than it writes. Nothing can be done with a device that has no handle.
+#[test]
+fn drv_120_claimed_devices_without_handle_are_none() {
+    case(|scene| {
+        scene.driver("odd").device("one").device("NULL").device("two");
+        scene.driver("empty").device("NULL");
+        scene
+            .run(|vk| {
+                let instance = vk.instance();
+                assert_eq!(instance.device_names(), ["one", "two"]);
+                assert_eq!(instance.device_count(), Ok(2));
+            })
+            .ok();
+    });
+}
