@@ -1,46 +1,84 @@
-//! A list for values that keep their address.
+//! A list of values that stay where they are while later ones come.
 
 use super::{HostAllocator, HostBox};
-use core::ops::{Deref, DerefMut};
+use core::marker::PhantomData;
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicPtr, Ordering};
 use os::memory::OutOfMemory;
 
-/// Values threaded through themselves, newest first. Memory for a value is taken before the list is touched, so the lock of
-/// a list need not be held while the application's callbacks run.
+/// Values that live as long as the list, the newest first. Any thread may read and add, without a lock. Memory for a value is
+/// taken before the list is touched, so a lock around the list need not be held while the application's callbacks run.
+///
+/// Where only the newest value counts, a later one takes its place while references to the earlier ones live on: a layer may let
+/// the end of a chain run again within one creation, with fewer extensions after a failure, or after it destroyed what the
+/// first run made.
 pub struct HostList<T> {
-    newest: Option<HostBox<Node<T>>>,
+    newest: AtomicPtr<Node<T>>,
+    owned: PhantomData<T>,
 }
 
-/// `value` comes first: its address is that of the node.
-#[repr(C)]
 struct Node<T> {
-    value: T,
-    older: Option<HostBox<Self>>,
+    value: Option<T>,
+    allocator: HostAllocator,
+    older: *mut Self,
 }
 
-/// A value that is in no list yet.
-pub struct Made<T>(HostBox<Node<T>>);
+/// Memory for one more value, so that adding it cannot fail.
+pub struct Room<T>(HostBox<Node<T>>);
 
-impl<T> Made<T> {
-    /// Moves `value` into host memory.
+impl<T> Room<T> {
+    /// Memory from an allocator.
     ///
     /// # Errors
-    /// When there is none.
-    pub fn try_new(value: T, allocator: HostAllocator) -> Result<Self, OutOfMemory> {
-        HostBox::try_new(Node { value, older: None }, allocator).map(Self)
+    /// When it has none.
+    pub fn new(allocator: HostAllocator) -> Result<Self, OutOfMemory> {
+        let node = Node {
+            value: None,
+            allocator,
+            older: null_mut(),
+        };
+        HostBox::try_new(node, allocator).map(Self)
     }
 }
 
-impl<T> Deref for Made<T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        &self.0.value
+impl<T> HostList<T> {
+    /// No values; allocates nothing.
+    pub const fn new() -> Self {
+        Self {
+            newest: AtomicPtr::new(null_mut()),
+            owned: PhantomData,
+        }
     }
-}
 
-impl<T> DerefMut for Made<T> {
-    fn deref_mut(&mut self) -> &mut T {
-        &mut self.0.value
+    /// Adds a value in front of the others.
+    pub fn add(&self, Room(mut node): Room<T>, value: T) {
+        node.value = Some(value);
+        let (node, _) = node.into_raw();
+        let mut older = self.newest.load(Ordering::Relaxed);
+        loop {
+            // SAFETY: this thread's own node until it is in the list.
+            unsafe { (*node).older = older };
+            match self
+                .newest
+                .compare_exchange_weak(older, node, Ordering::Release, Ordering::Relaxed)
+            {
+                Ok(_) => return,
+                Err(newer) => older = newer,
+            }
+        }
+    }
+
+    /// The newest value.
+    pub fn newest(&self) -> Option<&T> {
+        self.iter().next()
+    }
+
+    /// The values, the newest first.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        // SAFETY: null, or a node that stays where it is for as long as `self`, and never changes once it is in the list.
+        let first = unsafe { self.newest.load(Ordering::Acquire).as_ref() };
+        // SAFETY: as above; it was in the list before the one that leads to it.
+        core::iter::successors(first, |node| unsafe { node.older.as_ref() }).filter_map(|node| node.value.as_ref())
     }
 }
 
@@ -50,43 +88,16 @@ impl<T> Default for HostList<T> {
     }
 }
 
-impl<T> HostList<T> {
-    /// No values; allocates nothing.
-    pub const fn new() -> Self {
-        Self { newest: None }
-    }
-
-    fn nodes(&self) -> impl Iterator<Item = &HostBox<Node<T>>> {
-        core::iter::successors(self.newest.as_ref(), |node| node.older.as_ref())
-    }
-
-    /// The values, the newest first.
-    pub fn iter(&self) -> impl Iterator<Item = &T> {
-        self.nodes().map(|node| &node.value)
-    }
-
-    /// The address of the newest value that `wanted` accepts.
-    pub fn find(&self, wanted: impl Fn(&T) -> bool) -> Option<*mut T> {
-        self.nodes()
-            .find(|node| wanted(&node.value))
-            .map(|node| node.as_ptr().cast())
-    }
-
-    /// Adds a value; its address stays the same for the life of the list.
-    pub fn add(&mut self, Made(mut node): Made<T>) -> *mut T {
-        let address = node.as_ptr().cast();
-        node.older = self.newest.take();
-        self.newest = Some(node);
-        address
-    }
-}
-
 impl<T> Drop for HostList<T> {
     /// One after the other: the nodes' own order would recurse once a value.
     fn drop(&mut self) {
-        let mut next = self.newest.take();
-        while let Some(mut node) = next {
-            next = node.older.take();
+        let mut next = *self.newest.get_mut();
+        while !next.is_null() {
+            // SAFETY: a node of the list, which nothing refers to any more.
+            let (allocator, older) = unsafe { ((*next).allocator, (*next).older) };
+            // SAFETY: it came from `into_raw` in `add`, of a box made with this allocator, and is freed once.
+            drop(unsafe { HostBox::from_raw(next, allocator) });
+            next = older;
         }
     }
 }
@@ -94,19 +105,45 @@ impl<T> Drop for HostList<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rust_alloc::sync::Arc;
 
-    fn made(value: u64) -> Made<u64> {
-        Made::try_new(value, HostAllocator::system()).expect("memory")
+    fn add<T>(list: &HostList<T>, value: T) {
+        list.add(Room::new(HostAllocator::system()).expect("memory"), value);
     }
 
     #[test]
     fn drv_128_a_value_keeps_its_address() {
-        let mut list = HostList::new();
-        let first = list.add(made(1));
-        let others: Vec<_> = (2..100_000).map(|value| list.add(made(value))).collect();
-        assert!(!others.contains(&first));
-        assert_eq!(list.find(|&value| value == 1), Some(first));
-        assert_eq!(list.find(|&value| value == 100_000), None);
-        assert_eq!(list.iter().next(), Some(&99_999));
+        let list = HostList::new();
+        add(&list, 1_u64);
+        let first = core::ptr::from_ref(list.newest().unwrap());
+        (2..100_000).for_each(|value| add(&list, value));
+        assert_eq!(list.newest(), Some(&99_999));
+        assert!(list.iter().copied().eq((1..100_000).rev()));
+        assert_eq!(list.iter().last().map(core::ptr::from_ref), Some(first));
+    }
+
+    #[test]
+    fn drv_110_every_value_is_dropped_once() {
+        let value = Arc::new(());
+        let list = HostList::new();
+        (0..3).for_each(|_| add(&list, value.clone()));
+        drop(Room::<Arc<()>>::new(HostAllocator::system()));
+        assert_eq!(Arc::strong_count(&value), 4);
+        drop(list);
+        assert_eq!(Arc::strong_count(&value), 1);
+    }
+
+    #[test]
+    fn drv_128_threads_that_add_lose_nothing() {
+        let list = HostList::new();
+        std::thread::scope(|scope| {
+            for thread in 0..4 {
+                let list = &list;
+                scope.spawn(move || (0..1000).for_each(|number| add(list, thread * 1000 + number)));
+            }
+        });
+        let mut values: Vec<u32> = list.iter().copied().collect();
+        values.sort_unstable();
+        assert!(values.into_iter().eq(0..4000));
     }
 }

@@ -10,14 +10,12 @@ mod index;
 mod list;
 mod table;
 mod vec;
-mod versioned_cell;
 
 pub use host::HostAllocator;
 pub use index::{Index, Key};
-pub use list::{HostList, Made};
+pub use list::{HostList, Room};
 pub use table::{HostTable, Keyed};
 pub use vec::{HostBox, HostText, HostVec};
-pub use versioned_cell::VersionedCell;
 
 use crate::generated::types::VkResult;
 use os::memory::OutOfMemory;

@@ -1,6 +1,6 @@
 //! Values that keep their address, found by a key.
 
-use super::{HostAllocator, HostList, HostVec, Made};
+use super::{HostAllocator, HostBox, HostVec};
 use os::memory::OutOfMemory;
 
 /// A value with a key that never changes.
@@ -18,11 +18,18 @@ pub trait Keyed {
 /// Values with different keys. Each keeps its address for as long as the table lives; finding one takes the same time
 /// however many there are. Memory is taken before the table is touched, so its lock need not be held meanwhile.
 pub struct HostTable<T> {
-    values: HostList<T>,
     count: usize,
-    /// Addresses of the values, each in the first free place from its hash on. There are always free places, unless the
-    /// table is empty; the number of places is zero or a power of two.
-    places: HostVec<*mut T>,
+    /// Addresses of the values, which the table owns, each in the first free place from its hash on. There are always free
+    /// places, unless the table is empty; the number of places is zero or a power of two.
+    places: HostVec<*mut Owned<T>>,
+}
+
+/// `value` comes first: its address is that of the whole.
+#[repr(C)]
+struct Owned<T> {
+    value: T,
+    /// What it was made with.
+    allocator: HostAllocator,
 }
 
 // SAFETY: the addresses are those of the table's own values.
@@ -30,15 +37,14 @@ unsafe impl<T: Send> Send for HostTable<T> {}
 
 /// Memory for one more value, and for the places that it takes to find it.
 pub struct Room<T> {
-    made: Made<T>,
-    places: HostVec<*mut T>,
+    made: HostBox<Owned<T>>,
+    places: HostVec<*mut Owned<T>>,
 }
 
 impl<T: Keyed> HostTable<T> {
     /// No values; allocates nothing.
     pub const fn new(allocator: HostAllocator) -> Self {
         Self {
-            values: HostList::new(),
             count: 0,
             places: HostVec::new(allocator),
         }
@@ -51,8 +57,8 @@ impl<T: Keyed> HostTable<T> {
         loop {
             let value = *self.places.get(at)?;
             // SAFETY: null, or one of the table's values.
-            if unsafe { value.as_ref() }?.key() == key {
-                return Some(value);
+            if unsafe { value.as_ref() }?.value.key() == key {
+                return Some(value.cast());
             }
             at = (at + 1) & mask;
         }
@@ -76,7 +82,7 @@ impl<T: Keyed> HostTable<T> {
         let mut room = HostVec::new(allocator);
         room.try_fill_to(places, core::ptr::null_mut())?;
         Ok(Room {
-            made: Made::try_new(value, allocator)?,
+            made: HostBox::try_new(Owned { value, allocator }, allocator)?,
             places: room,
         })
     }
@@ -84,7 +90,7 @@ impl<T: Keyed> HostTable<T> {
     /// Adds a value, unless one with its key came meanwhile. Gives the address of the value to use, `None` when others were
     /// added meanwhile and the room does not suffice any more, and what is left over, to be dropped without the lock.
     pub fn adopt(&mut self, room: Room<T>) -> (Option<*mut T>, Leftover<T>) {
-        if let Some(earlier) = self.find(room.made.key()) {
+        if let Some(earlier) = self.find(room.made.value.key()) {
             let leftover = Leftover {
                 _value: Some(room.made),
                 _places: room.places,
@@ -94,8 +100,8 @@ impl<T: Keyed> HostTable<T> {
         let mut left = room.places;
         if left.len() > self.places.len() {
             core::mem::swap(&mut self.places, &mut left);
-            for &value in left.iter().filter(|value| !value.is_null()) {
-                self.place(value);
+            for &owned in left.iter().filter(|owned| !owned.is_null()) {
+                self.place(owned);
             }
         }
         if self.missing_places() > 0 {
@@ -105,38 +111,50 @@ impl<T: Keyed> HostTable<T> {
             };
             return (None, leftover);
         }
-        let address = self.values.add(room.made);
+        let (owned, _) = room.made.into_raw();
         self.count += 1;
-        self.place(address);
+        self.place(owned);
         let leftover = Leftover {
             _value: None,
             _places: left,
         };
-        (Some(address), leftover)
+        (Some(owned.cast()), leftover)
     }
 
     /// Puts a value into the first free place. There is one.
-    fn place(&mut self, value: *mut T) {
+    fn place(&mut self, owned: *mut Owned<T>) {
         let mask = self.places.len() - 1;
         // SAFETY: one of the table's values.
-        let mut at = T::hash(unsafe { &*value }.key()) & mask;
+        let mut at = T::hash(unsafe { &*owned }.value.key()) & mask;
         while !self.places[at].is_null() {
             at = (at + 1) & mask;
         }
-        self.places[at] = value;
+        self.places[at] = owned;
+    }
+}
+
+impl<T> Drop for HostTable<T> {
+    fn drop(&mut self) {
+        for &owned in self.places.iter().filter(|owned| !owned.is_null()) {
+            // SAFETY: one of the table's values, which nothing refers to any more.
+            let allocator = unsafe { (*owned).allocator };
+            // SAFETY: it came from `into_raw` in `adopt`, of a box made with this allocator, and is freed once.
+            drop(unsafe { HostBox::from_raw(owned, allocator) });
+        }
     }
 }
 
 /// What an addition did not need: the value, when another one was there, and memory for places.
 pub struct Leftover<T> {
-    _value: Option<Made<T>>,
-    _places: HostVec<*mut T>,
+    _value: Option<HostBox<Owned<T>>>,
+    _places: HostVec<*mut Owned<T>>,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use os::memory::hash_of_address;
+    use rust_alloc::sync::Arc;
 
     struct Number(usize);
 
@@ -170,6 +188,27 @@ mod tests {
         }
         assert_eq!(table.find(10_000), None);
         assert!(table.places.len() >= 2 * table.count && table.places.len().is_power_of_two());
+    }
+
+    #[test]
+    fn drv_128_values_go_with_the_table() {
+        struct Counted(Arc<()>);
+        impl Keyed for Counted {
+            type Key = usize;
+            fn key(&self) -> usize {
+                Arc::strong_count(&self.0)
+            }
+            fn hash(_: usize) -> usize {
+                0
+            }
+        }
+        let value = Arc::new(());
+        let mut table = HostTable::new(HostAllocator::system());
+        let room = HostTable::room(Counted(value.clone()), table.missing_places(), HostAllocator::system());
+        assert!(table.adopt(room.expect("memory")).0.is_some());
+        assert_eq!(Arc::strong_count(&value), 2);
+        drop(table);
+        assert_eq!(Arc::strong_count(&value), 1);
     }
 
     #[test]

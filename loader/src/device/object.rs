@@ -1,6 +1,6 @@
 //! The record that the loader keeps of a device (APP-146, DRV-199).
 
-use crate::alloc::{HostAllocator, HostBox, VersionedCell};
+use crate::alloc::{HostAllocator, HostBox, HostList};
 use crate::ffi::Uncounted;
 use crate::ffi::layer_interface::GetDeviceProcAddr;
 use crate::generated::dispatch::{DeviceTable, DeviceTerminatorTable};
@@ -47,7 +47,7 @@ struct Record {
     /// Relevant extensions that the application enabled.
     requested: DeviceExtensionSet,
     /// What the driver made; a layer may have made it do so more than once.
-    driver_device: VersionedCell<DriverDevice>,
+    driver_device: HostList<DriverDevice>,
     uses: UseCount,
 }
 
@@ -88,7 +88,7 @@ impl Device {
             handle: AtomicPtr::new(core::ptr::null_mut()),
             lookup: SetOnce::new(),
             requested,
-            driver_device: VersionedCell::new(allocator),
+            driver_device: HostList::new(),
             uses: UseCount::default(),
         };
         // Table and answers are too large to be moved there.
@@ -152,7 +152,7 @@ impl Device {
     pub fn driver(&self) -> Option<&'static InstanceDriver> {
         self.record
             .driver_device
-            .get()
+            .newest()
             .map(|driver_device| driver_device.driver)
     }
 
@@ -160,7 +160,7 @@ impl Device {
     pub fn driver_handle(&self) -> VkDevice {
         self.record
             .driver_device
-            .get()
+            .newest()
             .map_or(VkDevice(core::ptr::null_mut()), |driver_device| driver_device.handle)
     }
 
@@ -168,7 +168,7 @@ impl Device {
     pub fn terminators(&self) -> Option<&DeviceTerminatorTable> {
         self.record
             .driver_device
-            .get()
+            .newest()
             .map(|driver_device| &driver_device.terminators)
     }
 
@@ -176,7 +176,7 @@ impl Device {
     pub fn enabled(&self) -> DeviceExtensionSet {
         self.record
             .driver_device
-            .get()
+            .newest()
             .map_or(DeviceExtensionSet::empty(), |driver_device| driver_device.enabled)
     }
 
@@ -213,7 +213,7 @@ impl Device {
     }
 
     /// What the driver made.
-    pub(super) fn driver_device(&self) -> &VersionedCell<DriverDevice> {
+    pub(super) fn driver_device(&self) -> &HostList<DriverDevice> {
         &self.record.driver_device
     }
 
@@ -230,7 +230,7 @@ impl Device {
 
     /// Asks the driver for a function; `row` is that of the command unless the registry does not know it.
     pub fn ask_driver(&self, name: Uncounted<'_>, row: Option<&Row>) -> PFN_vkVoidFunction {
-        let driver_device = self.record.driver_device.get()?;
+        let driver_device = self.record.driver_device.newest()?;
         // SAFETY: the driver's lookup function with its own device.
         unsafe { driver_function(driver_device.get_device_proc_addr, driver_device.handle, name, row) }
     }

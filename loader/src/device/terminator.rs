@@ -3,7 +3,7 @@
 use super::create::publish;
 use super::group::{self, Regrouped};
 use super::object::{Device, DriverDevice, driver_function};
-use crate::alloc::HostVec;
+use crate::alloc::{HostVec, Room};
 use crate::driver;
 use crate::ffi;
 use crate::ffi::layer_interface::GetDeviceProcAddr;
@@ -112,7 +112,7 @@ impl Creation<'_> {
             names.as_ptr()
         };
         self.emulate_features2(&mut info);
-        let room = self.device.driver_device().room()?;
+        let room = Room::new(self.device.allocator())?;
         // SAFETY: the chain came with the call; the head is ours.
         let regrouped = unsafe { self.regroup(&mut info) }?;
         self.log_use();
@@ -147,7 +147,7 @@ impl Creation<'_> {
             enabled,
             terminators: self.terminators(get_device_proc_addr, handle, enabled),
         };
-        let first = self.device.driver_device().get().is_none();
+        let first = self.device.driver_device().newest().is_none();
         self.device.driver_device().add(room, driver_device);
         self.device.hide_newer_commands(maintenance5);
         proc_addr::fill_ends(self.device);

@@ -67,7 +67,7 @@ pub(super) unsafe fn release_drivers(instance: &Instance, callbacks: *const VkAl
         // SAFETY: just claimed; the rest is passed on.
         unsafe { retire(instance, driver, callbacks) };
     }
-    for run in instance.drivers.all() {
+    for run in instance.drivers.iter() {
         run.iter().rev().for_each(|driver| driver.close());
     }
     let refused = core::mem::take(&mut *instance.refused_drivers.lock());

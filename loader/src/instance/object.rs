@@ -1,7 +1,7 @@
 //! The object behind the application's `VkInstance`.
 
 use super::{EnabledExtensions, InstanceDriver};
-use crate::alloc::{HostAllocator, HostBox, HostText, HostVec, VersionedCell};
+use crate::alloc::{HostAllocator, HostBox, HostList, HostText, HostVec};
 use crate::driver::Driver;
 use crate::generated::dispatch::InstanceTable;
 use crate::handle::{App, Chain, InstanceHandle};
@@ -68,7 +68,7 @@ pub struct Instance {
     /// The drivers of the scan that made no instance. Their libraries stay open as long as this one, as those of the others.
     pub refused_drivers: Mutex<Vec<Driver>>,
     /// The drivers that the terminator made of it, in the order of every walk over them: reverse scan order (DRV-10).
-    pub drivers: VersionedCell<HostVec<HostBox<InstanceDriver>>>,
+    pub drivers: HostList<HostVec<HostBox<InstanceDriver>>>,
     /// Objects made for physical devices.
     pub physical_devices: Mutex<PhysicalDevices>,
     /// Names of functions the registry does not know.
@@ -115,7 +115,7 @@ impl Instance {
                 layers: SetOnce::new(),
                 found_drivers: Mutex::new(Vec::new()),
                 refused_drivers: Mutex::new(Vec::new()),
-                drivers: VersionedCell::new(allocator),
+                drivers: HostList::new(),
                 physical_devices: Mutex::new(PhysicalDevices::new(allocator)),
                 unknown: Mutex::new(UnknownFunctions::new()),
                 asked_ends: Mutex::new(AskedEnds::new()),
@@ -201,12 +201,12 @@ impl Instance {
 
     /// The drivers; none before the terminator ran.
     pub fn drivers(&self) -> impl Iterator<Item = &InstanceDriver> {
-        self.drivers.get().into_iter().flatten().map(|driver| &**driver)
+        self.drivers.newest().into_iter().flatten().map(|driver| &**driver)
     }
 
     /// The drivers of all runs of the terminator, of which a layer may cause more than one.
     pub fn all_drivers(&self) -> impl Iterator<Item = &InstanceDriver> {
-        self.drivers.all().flatten().map(|driver| &**driver)
+        self.drivers.iter().flatten().map(|driver| &**driver)
     }
 
     /// The active layers; none before they were loaded.

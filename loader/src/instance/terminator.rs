@@ -2,7 +2,7 @@
 
 use super::destroy::release_drivers;
 use super::{Instance, InstanceDriver};
-use crate::alloc::{HostBox, HostText, HostVec};
+use crate::alloc::{HostBox, HostText, HostVec, Room};
 use crate::driver::{self, Driver};
 use crate::ffi;
 use crate::generated::dispatch::DriverTable;
@@ -107,7 +107,7 @@ impl Creation<'_> {
     /// # Safety
     /// The create info is valid.
     unsafe fn run(&self, found: &mut [Driver], journal: &mut Journal<'_>) -> Result<(), VkResult> {
-        let room = self.instance.drivers.room()?;
+        let room = Room::new(self.instance.allocator)?;
         let mut drivers = HostVec::try_with_capacity(found.len(), self.instance.allocator)?;
         let mut forced_properties2 = false;
         let mut made = Ok(());

@@ -4,7 +4,7 @@
 //! jumps through it. Physical-device and device functions have slots of their own.
 
 use super::ends;
-use crate::alloc::{HostAllocator, HostList, HostText, Made};
+use crate::alloc::{HostAllocator, HostList, HostText, Room};
 use crate::device::Device;
 use crate::ffi::Uncounted;
 use crate::ffi::layer_interface::GetDeviceProcAddr;
@@ -59,6 +59,8 @@ impl UnknownFunctions {
 /// The names in the order of their slots, the last one first.
 struct Names(HostList<Name>);
 
+type NewName = (HostText, Room<Name>);
+
 struct Name {
     text: HostText,
     /// Its slot.
@@ -77,15 +79,15 @@ impl Names {
         Self(HostList::new())
     }
 
-    /// A name that is in no list yet.
-    fn make(text: &CStr, allocator: HostAllocator) -> Result<Made<Name>, OutOfMemory> {
+    /// A name that is in no list yet, and memory to add it.
+    fn make(text: &CStr, allocator: HostAllocator) -> Result<NewName, OutOfMemory> {
         let text = HostText::try_new(text.to_bytes(), allocator)?;
-        Made::try_new(Name { text, index: 0 }, allocator)
+        Ok((text, Room::new(allocator)?))
     }
 
     /// The slot that the next name gets.
     fn next(&self) -> usize {
-        self.0.iter().next().map_or(0, |name| name.index + 1)
+        self.0.newest().map_or(0, |name| name.index + 1)
     }
 
     /// The slot that `text` has, or that there is none left; `None` if it may get one.
@@ -100,14 +102,13 @@ impl Names {
         }
     }
 
-    /// Gives `made` the next slot unless another thread was faster. Returns it if it was not needed.
-    fn adopt(&mut self, mut made: Made<Name>) -> (Taken, Option<Made<Name>>) {
-        if let Some(taken) = self.find(made.text.as_c_str()) {
-            return (taken, Some(made));
+    /// Gives a new name the next slot unless another thread was faster. Returns it if it was not needed.
+    fn adopt(&mut self, (text, room): NewName) -> (Taken, Option<NewName>) {
+        if let Some(taken) = self.find(text.as_c_str()) {
+            return (taken, Some((text, room)));
         }
         let index = self.next();
-        made.index = index;
-        self.0.add(made);
+        self.0.add(room, Name { text, index });
         (Taken::Slot { index, new: true }, None)
     }
 
