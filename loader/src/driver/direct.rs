@@ -1,13 +1,13 @@
 //! `VK_LUNARG_direct_driver_loading`: drivers the application supplies as function pointers (DRV-78 to DRV-87).
 
 use super::interface::{GetProcAddr, Interface, NegotiationError};
-use super::open::Driver;
+use super::open::OpenDriver;
 use crate::ffi;
 use crate::generated::types::{
     VkDirectDriverLoadingInfoLUNARG, VkDirectDriverLoadingListLUNARG, VkDirectDriverLoadingModeLUNARG,
     VkInstanceCreateInfo,
 };
-use crate::handle::Driver as DriverLevel;
+use crate::handle::Driver;
 use crate::journal::reason::DriverLibraryReason;
 use crate::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
 use crate::text::Text;
@@ -19,13 +19,13 @@ use rust_alloc::vec::Vec;
 const HERE: &str = "loader_scan_for_direct_drivers:";
 const WARN: LogBits = LogBits::WARN.with(LogBits::DRIVER);
 
-type List = VkDirectDriverLoadingListLUNARG<DriverLevel>;
+type List = VkDirectDriverLoadingListLUNARG<Driver>;
 
 /// What the application's list amounts to.
 #[derive(Default)]
 pub struct DirectDrivers {
     /// The usable ones, in the application's order.
-    pub drivers: Vec<Driver>,
+    pub drivers: Vec<OpenDriver>,
     /// No other driver may be looked for (DRV-81).
     pub exclusive: bool,
 }
@@ -111,10 +111,10 @@ unsafe fn usable_list<'a>(
     None
 }
 
-fn open(index: u32, entry: &VkDirectDriverLoadingInfoLUNARG<DriverLevel>, journal: &mut Journal<'_>) -> Option<Driver> {
+fn open(index: u32, entry: &VkDirectDriverLoadingInfoLUNARG<Driver>, journal: &mut Journal<'_>) -> Option<OpenDriver> {
     let name = Text::from(render(format_args!("direct driver #{index}")));
     match negotiated(index, entry, journal) {
-        Ok((interface, claimed_version)) => Some(Driver {
+        Ok((interface, claimed_version)) => Some(OpenDriver {
             library: None,
             path: name,
             claimed_version,
@@ -136,7 +136,7 @@ fn open(index: u32, entry: &VkDirectDriverLoadingInfoLUNARG<DriverLevel>, journa
 
 fn negotiated(
     index: u32,
-    entry: &VkDirectDriverLoadingInfoLUNARG<DriverLevel>,
+    entry: &VkDirectDriverLoadingInfoLUNARG<Driver>,
     journal: &Journal<'_>,
 ) -> Result<(Interface, ApiVersion), DriverLibraryReason> {
     let function: GetProcAddr = entry

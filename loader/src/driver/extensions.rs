@@ -1,15 +1,17 @@
 //! Extension lists of drivers, read defensively (DRV-108, DRV-241).
 
-use super::Driver;
+use super::OpenDriver;
 use crate::alloc::{HostAllocator, HostVec};
 use crate::ffi::{self, TwoCalls};
 use crate::generated::dispatch::DriverTable;
 use crate::generated::types::{VkExtensionProperties, VkResult};
-use crate::handle::{Driver as DriverLevel, PhysicalDeviceHandle};
+use crate::handle::{Driver, PhysicalDeviceHandle};
 
-/// Real drivers list a few hundred; a driver that claims more than this is not believed.
+/// Most extensions accepted from one list. Real drivers list a few hundred; a driver that claims more is not believed.
+const MOST_EXTENSIONS: u32 = 65_536;
+
 const ASKING: TwoCalls = TwoCalls {
-    most: 65_536,
+    most: MOST_EXTENSIONS,
     attempts: 1,
 };
 
@@ -18,7 +20,7 @@ const ASKING: TwoCalls = TwoCalls {
 /// # Errors
 /// What the driver returned, or out of host memory.
 pub fn instance_extensions(
-    driver: &Driver,
+    driver: &OpenDriver,
     allocator: HostAllocator,
 ) -> Result<HostVec<VkExtensionProperties>, VkResult> {
     let enumerate = driver.interface.enumerate_instance_extensions;
@@ -32,7 +34,7 @@ pub fn instance_extensions(
 /// What the driver returned, or out of host memory.
 pub fn device_extensions(
     driver: &DriverTable,
-    device: PhysicalDeviceHandle<DriverLevel>,
+    device: PhysicalDeviceHandle<Driver>,
     allocator: HostAllocator,
 ) -> Result<HostVec<VkExtensionProperties>, VkResult> {
     let Some(enumerate) = driver.vkEnumerateDeviceExtensionProperties else {

@@ -1,6 +1,6 @@
 //! Drivers: opening their libraries, negotiating, and keeping them open.
 //!
-//! A [`Driver`] is an open library (or a function pointer the application gave) with the entry points that exist before
+//! An [`OpenDriver`] is an open library (or a function pointer the application gave) with the entry points that exist before
 //! an instance does. What an instance makes of it is [`crate::instance::InstanceDriver`].
 
 mod direct;
@@ -13,6 +13,6 @@ mod scan;
 pub use direct::{DirectDrivers, direct_drivers};
 pub use extensions::{all_extensions, device_extensions, failure, instance_extensions};
 pub use interface::{GetProcAddr, Interface, lookup, lookup_known};
-pub use open::{Driver, LATEST_INTERFACE};
+pub use open::{LATEST_INTERFACE, OpenDriver};
 pub use preload::PreloadedDrivers;
 pub use scan::{Scan, ScanOptions, forget, scan};

@@ -12,7 +12,7 @@ use crate::version::ApiVersion;
 pub const LATEST_INTERFACE: u32 = 7;
 
 /// A driver with its library open, before any instance is made of it.
-pub struct Driver {
+pub struct OpenDriver {
     /// The library; none for a driver the application gave directly, which stays the application's (DRV-238).
     pub library: Option<Library>,
     /// The path of its library as the system reports it, or a stand-in (DRV-242).
@@ -25,7 +25,7 @@ pub struct Driver {
     pub source: Source,
 }
 
-impl Driver {
+impl OpenDriver {
     /// Opens the library a manifest names and negotiates with it. A failure is recorded and gives `None`.
     pub fn open(manifest: &DriverManifest, source: Source, journal: &mut Journal<'_>) -> Option<Self> {
         let path = &manifest.library_path;

@@ -1,7 +1,7 @@
 //! Finding and opening all drivers (DRV-7, DRV-8).
 
 use super::direct::DirectDrivers;
-use super::open::Driver;
+use super::open::OpenDriver;
 use crate::discovery::drivers::{DriverScan, Listing};
 use crate::journal::Journal;
 use crate::manifest::DriverManifest;
@@ -46,14 +46,14 @@ impl ScanOptions<'_> {
 /// The drivers of one scan, in scan order.
 pub struct Scan {
     /// Open and negotiated drivers.
-    pub drivers: Vec<Driver>,
+    pub drivers: Vec<OpenDriver>,
     /// A manifest was passed over because portability drivers were not asked for (DRV-99).
     pub skipped_portability: bool,
 }
 
 impl Scan {
     fn open(&mut self, manifest: &DriverManifest, journal: &mut Journal<'_>) -> Result<(), OutOfMemory> {
-        if let Some(driver) = Driver::open(manifest, manifest.source, journal) {
+        if let Some(driver) = OpenDriver::open(manifest, manifest.source, journal) {
             self.drivers.try_push(driver)?;
         }
         Ok(())

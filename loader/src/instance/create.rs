@@ -8,7 +8,7 @@ use super::{Instance, chain};
 use crate::alloc::{HostAllocator, HostText, HostVec};
 use crate::discovery::activation;
 use crate::discovery::layers::discover;
-use crate::driver::{self, Driver, ScanOptions};
+use crate::driver::{self, OpenDriver, ScanOptions};
 use crate::env::Environment;
 use crate::gate::GATE;
 use crate::generated::extensions::InstanceExtension;
@@ -88,7 +88,7 @@ unsafe fn build(
         Ok(()) => {
             instance.messengers.suspend_create_time();
             let mut refused = core::mem::take(&mut *instance.found_drivers.lock());
-            refused.retain(Driver::is_open);
+            refused.retain(OpenDriver::is_open);
             *instance.refused_drivers.lock() = refused;
             Ok(instance)
         }
@@ -192,7 +192,7 @@ unsafe fn find_drivers(
     search: &Search<'_>,
     settings: Option<&Arc<Settings>>,
     journal: &mut Journal<'_>,
-) -> Result<Vec<Driver>, VkResult> {
+) -> Result<Vec<OpenDriver>, VkResult> {
     let known = requests.known_extensions();
     let given = known.contains(InstanceExtension::VK_LUNARG_direct_driver_loading);
     // SAFETY: passed on.

@@ -2,12 +2,12 @@
 
 use super::Instance;
 use crate::alloc::{HostAllocator, HostText};
-use crate::driver::{Driver, GetProcAddr};
+use crate::driver::{GetProcAddr, OpenDriver};
 use crate::ffi::Uncounted;
 use crate::generated::dispatch::{DriverTable, UNKNOWN_SLOTS};
 use crate::generated::extensions::InstanceExtensionSet;
 use crate::generated::types::{PFN_vkVoidFunction, VkAllocationCallbacks};
-use crate::handle::{Driver as DriverLevel, InstanceHandle};
+use crate::handle::{Driver, InstanceHandle};
 use crate::library::{Library, RealPath};
 use crate::physical_device::ReportedDevices;
 use crate::slots::HandleTable;
@@ -37,7 +37,7 @@ pub struct InstanceDriver {
     /// The driver's lookup function.
     pub get_instance_proc_addr: GetProcAddr,
     /// The driver's instance.
-    pub handle: InstanceHandle<DriverLevel>,
+    pub handle: InstanceHandle<Driver>,
     /// Known extensions that were really enabled on this driver (DRV-116).
     pub enabled: InstanceExtensionSet,
     /// The physical devices that it reported.
@@ -64,9 +64,9 @@ impl InstanceDriver {
     /// must be filled already; the library stays with the caller until [`InstanceDriver::keep`].
     pub fn new(
         instance: &Instance,
-        (index, driver): (usize, &Driver),
+        (index, driver): (usize, &OpenDriver),
         path: HostText,
-        handle: InstanceHandle<DriverLevel>,
+        handle: InstanceHandle<Driver>,
         table: DriverTable,
         enabled: InstanceExtensionSet,
     ) -> Self {

@@ -6,7 +6,7 @@ use super::requests::Requests;
 use crate::alloc::HostVec;
 use crate::discovery::activation::Activation;
 use crate::discovery::layers::DiscoveredLayers;
-use crate::driver::{self, Driver};
+use crate::driver::{self, OpenDriver};
 use crate::env::Environment;
 use crate::ffi;
 use crate::generated::extensions::{InstanceExtension, InstanceExtensionSet};
@@ -69,7 +69,7 @@ pub(super) fn known<'a>(names: impl Iterator<Item = &'a [u8]>) -> InstanceExtens
 /// Who may offer an instance extension.
 pub(super) struct Offer<'a> {
     /// The drivers.
-    pub drivers: &'a [Driver],
+    pub drivers: &'a [OpenDriver],
     /// All layers there are.
     pub discovered: &'a DiscoveredLayers,
     /// Those that are active.

@@ -2,7 +2,7 @@
 
 use super::{EnabledExtensions, InstanceDriver};
 use crate::alloc::{HostAllocator, HostBox, HostList, HostText, HostVec};
-use crate::driver::Driver;
+use crate::driver::OpenDriver;
 use crate::generated::dispatch::InstanceTable;
 use crate::handle::{App, Chain, InstanceHandle};
 use crate::journal::LogBits;
@@ -64,9 +64,9 @@ pub struct Instance {
     /// The active layers and what is known of the others.
     pub layers: SetOnce<InstanceLayers>,
     /// What the scan found, for as long as the instance is being created.
-    pub found_drivers: Mutex<Vec<Driver>>,
+    pub found_drivers: Mutex<Vec<OpenDriver>>,
     /// The drivers of the scan that made no instance. Their libraries stay open as long as this one, as those of the others.
-    pub refused_drivers: Mutex<Vec<Driver>>,
+    pub refused_drivers: Mutex<Vec<OpenDriver>>,
     /// The drivers that the terminator made of it, in the order of every walk over them: reverse scan order (DRV-10).
     pub drivers: HostList<HostVec<HostBox<InstanceDriver>>>,
     /// Objects made for physical devices.

@@ -3,7 +3,7 @@
 use super::destroy::release_drivers;
 use super::{Instance, InstanceDriver};
 use crate::alloc::{HostBox, HostText, HostVec, Room};
-use crate::driver::{self, Driver};
+use crate::driver::{self, OpenDriver};
 use crate::ffi;
 use crate::generated::dispatch::DriverTable;
 use crate::generated::dispatch::driver::MANDATORY;
@@ -13,7 +13,7 @@ use crate::generated::types::{
     VkAllocationCallbacks, VkApplicationInfo, VkExtensionProperties, VkInstanceCreateFlagBits, VkInstanceCreateInfo,
     VkResult, VkSystemAllocationScope,
 };
-use crate::handle::{Chain, Driver as DriverLevel, InstanceHandle};
+use crate::handle::{Chain, Driver, InstanceHandle};
 use crate::instance::requests::Requests;
 use crate::journal::reason::DriverLibraryReason;
 use crate::journal::{Decision, Journal, LogBits, Reason, Subject, Verdict};
@@ -106,7 +106,7 @@ struct Creation<'a> {
 impl Creation<'_> {
     /// # Safety
     /// The create info is valid.
-    unsafe fn run(&self, found: &mut [Driver], journal: &mut Journal<'_>) -> Result<(), VkResult> {
+    unsafe fn run(&self, found: &mut [OpenDriver], journal: &mut Journal<'_>) -> Result<(), VkResult> {
         let room = Room::new(self.instance.allocator)?;
         let mut drivers = HostVec::try_with_capacity(found.len(), self.instance.allocator)?;
         let mut forced_properties2 = false;
@@ -157,7 +157,7 @@ impl Creation<'_> {
     unsafe fn create_one(
         &self,
         index: usize,
-        driver: &mut Driver,
+        driver: &mut OpenDriver,
         journal: &mut Journal<'_>,
     ) -> Result<Option<(HostBox<InstanceDriver>, bool)>, OutOfMemory> {
         let scratch = self
@@ -179,7 +179,7 @@ impl Creation<'_> {
         let (names, forced) = self.extensions_for(&offered, driver_version, scratch)?;
         let application = self.application_info(driver_version, journal);
         let info = self.info_for(&offered, &names, application.as_ref());
-        let mut handle = InstanceHandle::<DriverLevel>::NULL;
+        let mut handle = InstanceHandle::<Driver>::NULL;
         let create = driver.interface.create_instance;
         // SAFETY: the driver's function with a create info whose arrays live until it returns; `pNext` and the
         // callbacks are passed on as they came (DRV-109).
@@ -276,7 +276,7 @@ impl Creation<'_> {
     }
 
     /// What counts as enabled on this driver (DRV-116).
-    fn enabled_on(&self, names: &[*const c_char], driver: &Driver) -> InstanceExtensionSet {
+    fn enabled_on(&self, names: &[*const c_char], driver: &OpenDriver) -> InstanceExtensionSet {
         // SAFETY: the names are the application's or our own, all terminated.
         let enabled = super::extensions::known(names.iter().map(|&name| unsafe { ffi::c_text(name) }));
         if driver.claimed_version.without_patch() >= ApiVersion::V1_1 {
@@ -289,8 +289,8 @@ impl Creation<'_> {
     /// Takes a driver's new instance into use, if it has the functions that every driver must have (DRV-112).
     fn adopt(
         &self,
-        (index, driver): (usize, &mut Driver),
-        handle: InstanceHandle<DriverLevel>,
+        (index, driver): (usize, &mut OpenDriver),
+        handle: InstanceHandle<Driver>,
         enabled: InstanceExtensionSet,
         journal: &mut Journal<'_>,
     ) -> Result<Option<HostBox<InstanceDriver>>, OutOfMemory> {
@@ -326,7 +326,7 @@ impl Creation<'_> {
         }
     }
 
-    fn destroy(&self, destroy: Option<PFN_vkDestroyInstance<DriverLevel>>, handle: InstanceHandle<DriverLevel>) {
+    fn destroy(&self, destroy: Option<PFN_vkDestroyInstance<Driver>>, handle: InstanceHandle<Driver>) {
         if let Some(destroy) = destroy {
             // SAFETY: the driver's function with its own instance, which nothing else refers to.
             unsafe { destroy(handle, self.callbacks) };
@@ -351,7 +351,7 @@ fn offers(offered: &[VkExtensionProperties], name: &[u8]) -> bool {
 }
 
 /// Records why a driver is not used.
-fn drop_driver<T>(driver: &Driver, reason: DriverLibraryReason, journal: &mut Journal<'_>) -> Option<T> {
+fn drop_driver<T>(driver: &OpenDriver, reason: DriverLibraryReason, journal: &mut Journal<'_>) -> Option<T> {
     journal.decide(Decision {
         subject: Subject::DriverInstance,
         name: driver.name().resolve().into(),
@@ -363,7 +363,7 @@ fn drop_driver<T>(driver: &Driver, reason: DriverLibraryReason, journal: &mut Jo
 }
 
 /// A driver below interface 3 must not make surfaces of its own (DRV-73).
-fn warn_about_surfaces(driver: &Driver, functions: &DriverTable, journal: &Journal<'_>) {
+fn warn_about_surfaces(driver: &OpenDriver, functions: &DriverTable, journal: &Journal<'_>) {
     if driver.interface.version < 3 && crate::window_system::makes_surfaces(functions) {
         journal.note(
             LogBits::WARN,
