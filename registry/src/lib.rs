@@ -8,6 +8,7 @@
 //! [`snapshot`] is the model in a committed, line-oriented text form.
 #![forbid(unsafe_code)]
 
+mod bytes;
 pub mod declaration;
 pub mod depends;
 pub mod diagnostic;
@@ -20,10 +21,11 @@ mod resolve;
 pub mod snapshot;
 mod source;
 
+pub use bytes::MAX_BYTES;
 pub use diagnostic::{Code, Diagnostic};
 pub use load::{load, load_tolerant, load_with_overlays};
 pub use mentions::{Mention, mentions};
-pub use source::{MAX_BYTES, Source};
+pub use source::Source;
 
 /// The attributes that are read, as (path of the element, attribute); everything else that may occur is listed as
 /// informational or irrelevant (GEN-80).

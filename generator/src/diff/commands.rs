@@ -1,7 +1,8 @@
 //! Commands: added, removed, changed, promoted, aliased.
 
+use super::notes;
 use super::report::{Change, Entry, Section, Severity};
-use super::{Sides, View, notes, or_none};
+use super::view::{Sides, View, or_none};
 use crate::plan;
 use vk_registry::model::{CType, Command, Param, Version};
 

@@ -1,7 +1,7 @@
 //! How many there are of each kind, on both sides.
 
-use super::View;
 use super::report::Count;
+use super::view::View;
 use vk_registry::model::{ExtensionKind, Level};
 
 /// Counts per level and of other things worth a glance.

@@ -1,7 +1,7 @@
 //! Enumerations, flags and constants: values that programs and drivers were compiled with.
 
 use super::report::{Change, Entry, Section, Severity};
-use super::{Sides, View};
+use super::view::{Sides, View};
 use std::collections::BTreeMap;
 use vk_registry::model::{Bitmask, Constant, Enum, Enumerant};
 

@@ -1,7 +1,7 @@
 //! Exported symbols of each list (GEN-53).
 
-use super::View;
 use super::report::{Entry, Section, Severity};
+use super::view::View;
 use crate::policy::ExportList;
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! Extensions, platforms and core versions.
 
 use super::report::{Change, Entry, Section, Severity};
-use super::{Sides, View, or_none};
+use super::view::{Sides, View, or_none};
 use std::collections::BTreeSet;
 use vk_registry::model::{Extension, ExtensionKind, Platform};
 

@@ -2,8 +2,8 @@
 //!
 //! What changes a file of the snapshot alone changes nothing that is compiled, only its checksum in the manifest.
 
-use super::View;
 use super::report::{Entry, Section, Severity};
+use super::view::View;
 use crate::emit;
 use std::collections::BTreeMap;
 use vk_registry::snapshot;

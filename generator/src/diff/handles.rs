@@ -1,7 +1,7 @@
 //! Handle types.
 
 use super::report::{Change, Entry, Section, Severity};
-use super::{Sides, View, or_none};
+use super::view::{Sides, View, or_none};
 use vk_registry::model::Handle;
 
 pub(super) fn sections(old: &View<'_>, new: &View<'_>) -> Vec<Section> {

@@ -1,6 +1,6 @@
 //! The report as one page that needs nothing else: no network, no second file, and no script to be read.
 
-use super::report::{Entry, Report, Section, Severity};
+use super::report::{Count, Entry, Report, Section, Severity};
 use std::fmt::Write;
 
 /// The page around the report; `{{name}}` marks what is filled in.
@@ -91,7 +91,7 @@ fn cards(report: &Report) -> String {
 }
 
 fn counts(report: &Report) -> String {
-    let row = |count: &super::Count| {
+    let row = |count: &Count| {
         let moved = if count.old == count.new { "" } else { " class=\"moved\"" };
         format!(
             "<tr{moved}><th>{}</th><td>{}</td><td>{}</td></tr>\n",

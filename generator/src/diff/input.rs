@@ -1,6 +1,6 @@
 //! Where the two registries of a difference come from.
 
-use super::Side;
+use super::view::Side;
 use crate::error::Error;
 use crate::input;
 use std::path::{Path, PathBuf};

@@ -19,6 +19,7 @@ mod report;
 mod special;
 mod text;
 mod types;
+mod view;
 
 pub use html::html;
 pub use input::side;
@@ -26,42 +27,10 @@ pub use json::json;
 pub use markdown::markdown;
 pub use report::{Change, Count, Entry, Report, Section, Severity};
 pub use text::text;
+pub use view::Side;
 
-use crate::plan::{Plan, Problem};
 use crate::policy::Policy;
-use std::collections::BTreeMap;
-use vk_registry::Diagnostic;
-use vk_registry::model::Registry;
-
-/// One of the two registries.
-pub struct Side {
-    /// Its facts.
-    pub registry: Registry,
-    /// Constructs in it that no rule judges yet (GEN-80).
-    pub unknown: Vec<Diagnostic>,
-}
-
-/// A registry with what follows from it under today's policy.
-struct View<'a> {
-    registry: &'a Registry,
-    policy: &'a Policy,
-    plan: Plan<'a>,
-    problems: Vec<Problem>,
-    unknown: &'a [Diagnostic],
-}
-
-impl<'a> View<'a> {
-    fn new(side: &'a Side, policy: &'a Policy) -> Self {
-        let (plan, problems) = Plan::draft(&side.registry, policy);
-        Self {
-            registry: &side.registry,
-            policy,
-            plan,
-            problems,
-            unknown: &side.unknown,
-        }
-    }
-}
+use view::View;
 
 /// Compares two registries under one policy.
 pub fn compare(old: &Side, new: &Side, policy: &Policy) -> Report {
@@ -83,32 +52,4 @@ pub fn compare(old: &Side, new: &Side, policy: &Policy) -> Report {
         sections: sections.collect(),
         counts: counts::counts(&old_view, &new_view),
     }
-}
-
-/// Two maps side by side: what only the new one has, what only the old one has, and what both have.
-struct Sides<'a, T> {
-    added: Vec<(&'a str, &'a T)>,
-    removed: Vec<(&'a str, &'a T)>,
-    both: Vec<(&'a str, &'a T, &'a T)>,
-}
-
-impl<'a, T> Sides<'a, T> {
-    fn new(old: &'a BTreeMap<String, T>, new: &'a BTreeMap<String, T>) -> Self {
-        let missing_in = |other: &'a BTreeMap<String, T>| {
-            move |(name, item): (&'a String, &'a T)| (!other.contains_key(name)).then_some((name.as_str(), item))
-        };
-        Self {
-            added: new.iter().filter_map(missing_in(old)).collect(),
-            removed: old.iter().filter_map(missing_in(new)).collect(),
-            both: old
-                .iter()
-                .filter_map(|(name, item)| Some((name.as_str(), item, new.get(name)?)))
-                .collect(),
-        }
-    }
-}
-
-/// `none`, or the value.
-fn or_none<T: ToString>(value: Option<&T>) -> String {
-    value.map_or_else(|| "none".to_owned(), ToString::to_string)
 }

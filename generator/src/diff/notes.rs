@@ -1,7 +1,7 @@
 //! What the registry says of commands that changes nothing about them.
 
-use super::or_none;
 use super::report::{Change, Severity};
+use super::view::or_none;
 use vk_registry::model::{Command, Deprecation};
 
 /// Advice against a command; it never changes availability (GEN-25).

@@ -1,7 +1,7 @@
 //! What a person has to judge: special commands, policy rows, unknown constructs.
 
-use super::View;
 use super::report::{Entry, Section, Severity};
+use super::view::View;
 use crate::plan::{Code, CommandPlan, Problem};
 use std::collections::BTreeSet;
 use vk_registry::Diagnostic;

@@ -1,7 +1,7 @@
 //! Structures that the loader looks into, and platform types that it would have to know.
 
 use super::report::{Change, Entry, Section, Severity};
-use super::{View, or_none};
+use super::view::{View, or_none};
 use std::collections::BTreeSet;
 use vk_registry::model::{Member, Struct};
 

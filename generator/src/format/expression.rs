@@ -1,9 +1,9 @@
 //! Function bodies: statements, calls, `match` and `unsafe` blocks.
 
 use super::flat;
-use super::items::{broken, elements};
+use super::list::{broken, elements};
+use super::page::{CALL_WIDTH, INDENT, LITERAL_WIDTH, MAX_WIDTH, pad};
 use super::tokens::Token;
-use super::{CALL_WIDTH, INDENT, LITERAL_WIDTH, MAX_WIDTH, pad};
 
 /// Prints the statements of a block, each on its own line.
 pub(super) fn statements(tokens: &[Token], depth: usize, out: &mut String) {

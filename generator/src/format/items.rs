@@ -2,8 +2,9 @@
 
 use super::expression;
 use super::flat;
-use super::tokens::Token;
-use super::{ARRAY_WIDTH, INDENT, MAX_WIDTH, SHORT_ELEMENT, pad};
+use super::list::{broken, elements};
+use super::page::{ARRAY_WIDTH, INDENT, MAX_WIDTH, pad};
+use super::tokens::{Token, closing};
 
 /// Prints items one after the other, with a blank line between them unless both are short declarations of one kind.
 pub(super) fn print(tokens: &[Token], depth: usize, out: &mut String) {
@@ -165,22 +166,7 @@ fn vertical(open: char, content: &[Token], depth: usize, out: &mut String) {
         out.push_str(",\n");
     }
     pad(out, depth);
-    out.push(super::tokens::closing(open));
-}
-
-/// The parts between commas; commas inside angle brackets do not count.
-pub(super) fn elements(content: &[Token]) -> impl Iterator<Item = &[Token]> {
-    let mut angles = 0usize;
-    content
-        .split(move |token| {
-            match token {
-                Token::Punct(text) if text == "<" => angles += 1,
-                Token::Punct(text) if text == ">" => angles = angles.saturating_sub(1),
-                _ => {}
-            }
-            angles == 0 && token.is_punct(",")
-        })
-        .filter(|element| !element.is_empty())
+    out.push(closing(open));
 }
 
 /// `struct`, `union` and `enum`: a member a line.
@@ -352,38 +338,4 @@ fn array(content: &[Token], depth: usize, column: usize, out: &mut String) {
     broken(&elements, depth + INDENT, out);
     pad(out, depth);
     out.push(']');
-}
-
-/// Elements of a broken list: packed if all are short, otherwise one a line.
-pub(super) fn broken(elements: &[String], depth: usize, out: &mut String) {
-    if elements.iter().all(|element| element.len() <= SHORT_ELEMENT) {
-        packed(elements, depth, out);
-        return;
-    }
-    for element in elements {
-        pad(out, depth);
-        out.push_str(element);
-        out.push_str(",\n");
-    }
-}
-
-/// As many short elements on a line as fit.
-fn packed(elements: &[String], depth: usize, out: &mut String) {
-    let mut column = 0;
-    for element in elements {
-        let width = element.len() + ",".len();
-        if column > 0 && column + 1 + width < MAX_WIDTH {
-            out.push(' ');
-            column += 1 + width;
-        } else {
-            if column > 0 {
-                out.push('\n');
-            }
-            pad(out, depth);
-            column = depth + width;
-        }
-        out.push_str(element);
-        out.push(',');
-    }
-    out.push('\n');
 }

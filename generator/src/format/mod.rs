@@ -8,22 +8,13 @@
 mod expression;
 mod flat;
 mod items;
+mod list;
+mod page;
 mod tokens;
 
-use proc_macro2::TokenStream;
+pub use page::MAX_WIDTH;
 
-/// Width of a line, as in `rustfmt.toml`.
-pub const MAX_WIDTH: usize = 120;
-/// A call whose arguments are wider is broken: 60 % of the line (`fn_call_width`).
-const CALL_WIDTH: usize = 72;
-/// The same for arrays (`array_width`).
-const ARRAY_WIDTH: usize = 72;
-/// The same for structure literals: 18 % of the line (`struct_lit_width`).
-const LITERAL_WIDTH: usize = 21;
-/// Array elements no wider than this are packed into lines instead of standing on one each.
-const SHORT_ELEMENT: usize = 10;
-/// One level of indentation.
-const INDENT: usize = 4;
+use proc_macro2::TokenStream;
 
 /// Formats a sequence of items, ending with a line feed.
 pub fn items(stream: TokenStream) -> String {
@@ -35,11 +26,6 @@ pub fn items(stream: TokenStream) -> String {
 /// Formats tokens on one line.
 pub fn line(stream: TokenStream) -> String {
     flat::print(&tokens::lower(stream))
-}
-
-/// Appends the indentation of `depth` columns.
-fn pad(out: &mut String, depth: usize) {
-    out.extend(std::iter::repeat_n(' ', depth));
 }
 
 #[cfg(test)]

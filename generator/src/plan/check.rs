@@ -1,6 +1,6 @@
 //! Whether registry and policy fit together (GEN-70, GEN-83).
 
-use super::commands::CommandPlan;
+use super::command::CommandPlan;
 use super::problem::{Code, Problem, Problems};
 use super::reach::resolve;
 use crate::names;

@@ -3,6 +3,7 @@
 mod abi;
 mod chains;
 mod check;
+mod command;
 mod commands;
 mod extensions;
 mod layout;
@@ -13,7 +14,7 @@ mod types;
 
 pub use abi::class;
 pub use chains::ChainMember;
-pub use commands::{CommandPlan, DeviceGate, Export, Gate};
+pub use command::{CommandPlan, DeviceGate, Export, Gate};
 pub use extensions::ExtensionPlan;
 pub use layout::{Layout, bit_words, runs};
 pub use problem::{Code, Problem};

@@ -1,6 +1,7 @@
 //! What a driver team says about the commands of a registry of its own, in a file beside the policy.
 
-use super::{ByValue, GateException, Policy, Treatment, reasons, syntax};
+use super::rows::{ByValue, GateException, Policy, Treatment};
+use super::text::{reasons, syntax};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 

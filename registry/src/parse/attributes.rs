@@ -1,6 +1,6 @@
 //! Reading attributes and names.
 
-use super::Element;
+use super::element::Element;
 use crate::declaration::is_identifier;
 use crate::diagnostic::{Code, Reporter};
 use crate::model::Version;

@@ -1,7 +1,8 @@
 //! `<commands>`: prototypes and aliases.
 
 use super::attributes::{ApiList, apis, bad_value, checked_name, definition_name, required_name, tokens};
-use super::{Element, declarations, named};
+use super::declarations;
+use super::element::{Element, named};
 use crate::diagnostic::{Code, Reporter};
 use crate::model::{CType, Param};
 

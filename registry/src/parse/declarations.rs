@@ -1,7 +1,7 @@
 //! Mixed content of C declarations (GEN-12).
 
-use super::Element;
 use super::attributes::checked_name;
+use super::element::Element;
 use crate::declaration::Pieces;
 use crate::diagnostic::{Code, Reporter};
 use crate::model::CType;

@@ -1,7 +1,7 @@
 //! `<enums>` blocks and the `<enum>` elements inside and outside them.
 
 use super::attributes::{ApiList, apis, bad_value, number, required, required_name};
-use super::{Element, named};
+use super::element::{Element, named};
 use crate::diagnostic::{Code, Reporter};
 
 /// One `<enums>` block.

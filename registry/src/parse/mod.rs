@@ -6,6 +6,7 @@
 pub(crate) mod attributes;
 pub(crate) mod commands;
 mod declarations;
+mod element;
 pub(crate) mod enums;
 mod guard;
 pub(crate) mod platforms;
@@ -17,10 +18,8 @@ mod video;
 
 use crate::diagnostic::{Code, Diagnostic, Reporter};
 use crate::source::Source;
-use roxmltree::{Document, Node};
-
-/// An element, or text, of the tree.
-type Element<'a> = Node<'a, 'a>;
+use element::{chapter, named};
+use roxmltree::Document;
 
 /// All records of `vk.xml`, in file order.
 pub(crate) struct Raw<'a> {
@@ -95,15 +94,4 @@ pub(crate) fn video(document: &Document<'_>, report: &mut Reporter<'_>) {
     let root = document.root_element();
     video::check(root, report);
     strict::check(root, schema::VIDEO, report);
-}
-
-/// Children of `node` with the given name.
-fn named<'a>(node: Element<'a>, name: &'static str) -> impl Iterator<Item = Element<'a>> {
-    node.children()
-        .filter(move |child| child.is_element() && child.tag_name().name() == name)
-}
-
-/// Grandchildren of `root` by exact path.
-fn chapter<'a>(root: Element<'a>, outer: &'static str, inner: &'static str) -> impl Iterator<Item = Element<'a>> {
-    named(root, outer).flat_map(move |node| named(node, inner))
 }

@@ -1,7 +1,7 @@
 //! `<platforms>`: words and the macros that guard them.
 
-use super::Element;
 use super::attributes::{required, required_name};
+use super::element::Element;
 use crate::diagnostic::Reporter;
 
 /// One `<platform>`.

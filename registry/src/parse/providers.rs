@@ -1,8 +1,8 @@
 //! `<feature>` and `<extension>`: what makes names available.
 
 use super::attributes::{ApiList, DISABLED, apis, number, required, required_name, version};
+use super::element::{Element, named};
 use super::enums::{RawEnumerant, enumerant};
-use super::{Element, named};
 use crate::diagnostic::Reporter;
 use crate::model::Version;
 

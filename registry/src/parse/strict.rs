@@ -1,6 +1,6 @@
 //! Compares a tree with the lists of known constructs (GEN-80).
 
-use super::Element;
+use super::element::Element;
 use super::schema::{Content, Rule};
 use crate::diagnostic::{Code, Reporter};
 use std::collections::HashMap;

@@ -1,7 +1,8 @@
 //! `<types>`: everything that is not a command or an enumerant.
 
 use super::attributes::{ApiList, apis, checked_name, definition_name, required_name};
-use super::{Element, declarations, named};
+use super::declarations;
+use super::element::{Element, named};
 use crate::declaration::named as named_declaration;
 use crate::diagnostic::{Code, Reporter};
 use crate::model::{CType, Member, StructKind};

@@ -1,6 +1,6 @@
 //! `video.xml`, of which only the absence of entry points is read.
 
-use super::{Element, chapter, named};
+use super::element::{Element, chapter, named};
 use crate::diagnostic::{Code, Reporter};
 
 /// Reports commands and handles, wherever the file would hold them.

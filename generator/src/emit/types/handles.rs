@@ -33,7 +33,7 @@ pub(super) fn file(plan: &Plan<'_>) -> File {
             #dispatchable
         }
     });
-    super::file(
+    super::start::file(
         plan,
         "handles",
         "Handles: a pointer if dispatchable, otherwise a number of 64 bits.",

@@ -4,11 +4,11 @@ mod enums;
 mod handles;
 mod layout;
 mod plain;
+mod start;
 mod structs;
 
 use super::file::File;
 use crate::plan::Plan;
-use quote::quote;
 
 /// The modules of `types/`, whose items are all reachable as `types::Name`.
 const ROOT: &str = include_str!("../templates/types.rs");
@@ -27,11 +27,4 @@ pub(super) fn files(plan: &Plan<'_>) -> Vec<File> {
         structs::file(plan),
         layout::file(plan),
     ]
-}
-
-/// A file of types, which may use all other types.
-fn file(plan: &Plan<'_>, name: &str, doc: &str) -> File {
-    File::rust(plan, &format!("types/{name}.rs")).doc(doc).items(quote!(
-        use super::*;
-    ))
 }

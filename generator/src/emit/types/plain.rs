@@ -1,6 +1,6 @@
 //! Constants, base types, function pointers, opaque types and aliases.
 
-use super::file;
+use super::start::file;
 use crate::emit::file::File;
 use crate::emit::signature::doc;
 use crate::names::ident;

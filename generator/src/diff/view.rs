@@ -1,0 +1,65 @@
+//! The two registries that are compared, each with what follows from it.
+
+use crate::plan::{Plan, Problem};
+use crate::policy::Policy;
+use std::collections::BTreeMap;
+use vk_registry::Diagnostic;
+use vk_registry::model::Registry;
+
+/// One of the two registries.
+pub struct Side {
+    /// Its facts.
+    pub registry: Registry,
+    /// Constructs in it that no rule judges yet (GEN-80).
+    pub unknown: Vec<Diagnostic>,
+}
+
+/// A registry with what follows from it under today's policy.
+pub(super) struct View<'a> {
+    pub(super) registry: &'a Registry,
+    pub(super) policy: &'a Policy,
+    pub(super) plan: Plan<'a>,
+    pub(super) problems: Vec<Problem>,
+    pub(super) unknown: &'a [Diagnostic],
+}
+
+impl<'a> View<'a> {
+    pub(super) fn new(side: &'a Side, policy: &'a Policy) -> Self {
+        let (plan, problems) = Plan::draft(&side.registry, policy);
+        Self {
+            registry: &side.registry,
+            policy,
+            plan,
+            problems,
+            unknown: &side.unknown,
+        }
+    }
+}
+
+/// Two maps side by side: what only the new one has, what only the old one has, and what both have.
+pub(super) struct Sides<'a, T> {
+    pub(super) added: Vec<(&'a str, &'a T)>,
+    pub(super) removed: Vec<(&'a str, &'a T)>,
+    pub(super) both: Vec<(&'a str, &'a T, &'a T)>,
+}
+
+impl<'a, T> Sides<'a, T> {
+    pub(super) fn new(old: &'a BTreeMap<String, T>, new: &'a BTreeMap<String, T>) -> Self {
+        let missing_in = |other: &'a BTreeMap<String, T>| {
+            move |(name, item): (&'a String, &'a T)| (!other.contains_key(name)).then_some((name.as_str(), item))
+        };
+        Self {
+            added: new.iter().filter_map(missing_in(old)).collect(),
+            removed: old.iter().filter_map(missing_in(new)).collect(),
+            both: old
+                .iter()
+                .filter_map(|(name, item)| Some((name.as_str(), item, new.get(name)?)))
+                .collect(),
+        }
+    }
+}
+
+/// `none`, or the value.
+pub(super) fn or_none<T: ToString>(value: Option<&T>) -> String {
+    value.map_or_else(|| "none".to_owned(), ToString::to_string)
+}

@@ -1,0 +1,213 @@
+//! What the file holds.
+
+use super::declaration::Declared;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// The whole file.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Policy {
+    /// Handle types that the loader replaces by its own.
+    pub wrapped_handles: Vec<String>,
+    /// Names of the first parameters that trampolines check.
+    #[serde(default)]
+    pub checked_parameters: Vec<String>,
+    /// Which commands are emulated when a driver lacks them (GEN-71h).
+    #[serde(default)]
+    pub emulated: Vec<String>,
+    /// Commands about lifetimes and lookup (GEN-71i).
+    #[serde(default)]
+    pub lifecycle: Vec<String>,
+    /// Extensions whose instance-level commands the loader implements itself (GEN-71g).
+    #[serde(default)]
+    pub implemented_extensions: Vec<String>,
+    /// Commands of these levels that a driver is never asked for, with the reason (GEN-62).
+    #[serde(default)]
+    pub not_asked_of_drivers: BTreeMap<String, String>,
+    /// Which extensions' commands are exported beside core (GEN-53).
+    pub exports: Exports,
+    /// Operating systems of the registry's platforms.
+    #[serde(default)]
+    pub platforms: BTreeMap<String, PlatformPolicy>,
+    /// Which types are emitted in full.
+    pub types: TypePolicy,
+    /// How special commands are treated.
+    #[serde(default, rename = "treatment")]
+    pub treatments: Vec<Treatment>,
+    /// Deviations from the computed lookup gate (GEN-52).
+    #[serde(default, rename = "gate")]
+    pub gates: Vec<GateException>,
+    /// Function types that no XML element mentions (GEN-63).
+    #[serde(default, rename = "extra")]
+    pub extras: Vec<Extra>,
+    /// Device extensions that the runtime asks about by name.
+    #[serde(default)]
+    pub device_extensions: Vec<String>,
+}
+
+/// What is exported beside the core commands.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Exports {
+    /// Extensions without a platform, or with one that a target builds.
+    pub extensions: Vec<String>,
+}
+
+/// Where a platform's commands are exported and its extensions known.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct PlatformPolicy {
+    /// The Rust `cfg` predicate, absent if no target builds the platform.
+    #[serde(default)]
+    pub cfg: Option<String>,
+    /// The export lists it belongs to.
+    #[serde(default)]
+    pub lists: Vec<ExportList>,
+}
+
+/// A file of exported symbols.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
+#[serde(rename_all = "kebab-case")]
+pub enum ExportList {
+    /// ELF, as on Linux.
+    Linux,
+    /// A module-definition file.
+    Windows,
+    /// An exported-symbols list.
+    Macos,
+}
+
+/// Which types are emitted in full.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct TypePolicy {
+    /// Structures; what they contain by value comes along.
+    pub structs: Vec<String>,
+    /// Enumerations whose enumerants are emitted.
+    pub enumerants: Vec<String>,
+    /// Enumerants of `VkStructureType` that no emitted structure brings along.
+    #[serde(default)]
+    pub structure_types: Vec<String>,
+    /// Structures with a chain of which the runtime copies members that it does not know.
+    #[serde(default)]
+    pub copied_chains: Vec<String>,
+    /// Rust types of platform types that occur by value (GEN-43).
+    #[serde(default)]
+    pub by_value: BTreeMap<String, ByValue>,
+}
+
+/// A platform type that is passed by value.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ByValue {
+    /// The Rust type.
+    pub rust: String,
+    /// Size and alignment in bytes on a 64-bit target.
+    pub size: u32,
+}
+
+/// How a command is entered by the application.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Entry {
+    /// Check, unwrap, call the slot.
+    #[default]
+    Generated,
+    /// The runtime supplies the body.
+    Handwritten,
+    /// The trampoline of the alias target serves both names.
+    Shared,
+    /// As generated, and the objects it returns get their dispatch pointer.
+    OutputHandles,
+}
+
+/// How the chain ends for a command.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum End {
+    /// Unwrap and call the driver.
+    Generated,
+    /// The runtime supplies the body.
+    Handwritten,
+    /// The terminator of the alias target serves both names.
+    Shared,
+    /// There is none.
+    None,
+}
+
+/// What a generated terminator does when the driver lacks the command.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Absent {
+    /// The instance extension without which the driver is not even looked at (DRV-164).
+    #[serde(default)]
+    pub requires: Option<String>,
+    /// Returned value, as a constant's name.
+    pub value: String,
+    /// Severity of the message.
+    pub severity: Severity,
+}
+
+/// Severity of the message about an absent driver function.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Severity {
+    /// `INFO`.
+    Info,
+    /// `WARN`.
+    Warn,
+    /// `ERROR`.
+    Error,
+}
+
+/// How special commands are treated.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Treatment {
+    /// The commands it is about.
+    pub commands: Vec<String>,
+    /// How the application enters them.
+    #[serde(default)]
+    pub entry: Entry,
+    /// How the chain ends for them; by default generated for physical-device commands and none for device commands.
+    #[serde(default)]
+    pub end: Option<End>,
+    /// What a generated terminator does when the driver lacks them; by default it ends the process.
+    #[serde(default)]
+    pub absent: Option<Absent>,
+    /// Whether an absent target is tolerated by doing nothing (GEN-51).
+    #[serde(default)]
+    pub null_tolerant: bool,
+    /// Extensions, one of which makes the device-level lookup give out the terminator (APP-45).
+    #[serde(default)]
+    pub needs: Vec<String>,
+    /// Why.
+    pub reason: String,
+}
+
+/// A lookup gate that differs from what the registry says.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct GateException {
+    /// The commands it is about.
+    pub commands: Vec<String>,
+    /// Instance extensions, one of which must be enabled.
+    pub extensions: Vec<String>,
+    /// Why.
+    pub reason: String,
+}
+
+/// A function type of the interface between loader, drivers and layers.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Extra {
+    /// Name without `PFN_`.
+    pub name: String,
+    /// Name and C type of each parameter.
+    pub params: Vec<(String, Declared)>,
+    /// Return type.
+    pub returns: Declared,
+    /// Why.
+    pub reason: String,
+}

@@ -1,0 +1,56 @@
+//! The text of a policy file, and complaints that point into it.
+
+use super::rows::{GateException, Treatment};
+use crate::error::Error;
+use serde::de::DeserializeOwned;
+use std::path::Path;
+
+/// A policy file's name and text, for messages that point into it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PolicyFile {
+    /// As the user called it.
+    pub name: String,
+    /// Its content.
+    pub text: String,
+}
+
+impl PolicyFile {
+    pub(super) fn read(path: &Path) -> Result<Self, Error> {
+        Ok(Self {
+            name: path.display().to_string(),
+            text: std::fs::read_to_string(path).map_err(|error| Error::file(path, &error))?,
+        })
+    }
+}
+
+/// Reads TOML; a complaint names the place.
+pub(super) fn syntax<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, String> {
+    toml::from_str(text).map_err(|error| {
+        let (line, column) = place(text, error.span().map_or(0, |span| span.start));
+        let message = error.message().replace('\n', "; ");
+        format!("{file}:{line}:{column}: error[policy-syntax]: {message}")
+    })
+}
+
+/// Every row says why.
+pub(super) fn reasons(file: &str, text: &str, treatments: &[Treatment], gates: &[GateException]) -> Result<(), String> {
+    let treatments = treatments.iter().map(|row| (&row.commands, &row.reason));
+    let gates = gates.iter().map(|row| (&row.commands, &row.reason));
+    match treatments.chain(gates).find(|(_, reason)| reason.trim().is_empty()) {
+        None => Ok(()),
+        Some((commands, _)) => {
+            let command = commands.first().map_or("", String::as_str);
+            let (line, column) = place(text, text.find(&format!("\"{command}\"")).unwrap_or(0));
+            Err(format!(
+                "{file}:{line}:{column}: error[policy-reason]: {command}: the row has no reason"
+            ))
+        }
+    }
+}
+
+/// Line and column of a byte offset, both counted from one.
+pub fn place(text: &str, offset: usize) -> (usize, usize) {
+    let before = text.get(..offset).unwrap_or_default();
+    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+    (before.matches('\n').count() + 1, before.len() - line_start + 1)
+}

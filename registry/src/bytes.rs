@@ -1,0 +1,26 @@
+//! The bytes of a file as the text of a registry.
+
+use crate::diagnostic::{Code, Diagnostic};
+use crate::source::{LineTable, Source};
+
+/// The longest file that is read, in bytes; a registry has less than a tenth of that (GEN-85).
+pub const MAX_BYTES: usize = 64 << 20;
+
+impl<'a> Source<'a> {
+    /// Takes the bytes of a file, at most [`MAX_BYTES`]; anything but UTF-8 is a diagnostic that names the first bad byte.
+    pub fn from_bytes(name: &'a str, bytes: &'a [u8]) -> Result<Self, Diagnostic> {
+        if bytes.len() > MAX_BYTES {
+            let text = format!("the file has more than {} MiB", MAX_BYTES >> 20);
+            return Err(Diagnostic::in_text(name, 1, 1, Code::InputLimit, text));
+        }
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Ok(Self { name, text }),
+            Err(error) => {
+                let good = std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default();
+                let (line, column) = LineTable::new(good).place(good, good.len());
+                let text = format!("the file is not UTF-8 (byte {})", error.valid_up_to());
+                Err(Diagnostic::in_text(name, line, column, Code::BadEncoding, text))
+            }
+        }
+    }
+}

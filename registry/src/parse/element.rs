@@ -1,0 +1,21 @@
+//! Elements, and their children by name.
+
+use roxmltree::Node;
+
+/// An element, or text, of the tree.
+pub(super) type Element<'a> = Node<'a, 'a>;
+
+/// Children of `node` with the given name.
+pub(super) fn named<'a>(node: Element<'a>, name: &'static str) -> impl Iterator<Item = Element<'a>> {
+    node.children()
+        .filter(move |child| child.is_element() && child.tag_name().name() == name)
+}
+
+/// Grandchildren of `root` by exact path.
+pub(super) fn chapter<'a>(
+    root: Element<'a>,
+    outer: &'static str,
+    inner: &'static str,
+) -> impl Iterator<Item = Element<'a>> {
+    named(root, outer).flat_map(move |node| named(node, inner))
+}
