@@ -91,6 +91,8 @@ lint() {
     # What ships has no standard library, not even that of the crates beside it.
     $CARGO clippy --locked --release --workspace -- -D warnings
     make/fuzz.sh lint
+    # Which modules import each other.
+    $CARGO test --locked -p structure
 }
 quick_lint() {
     $CARGO clippy --locked -p vulkan-loader-os -p vulkan-loader --all-targets -- -D warnings

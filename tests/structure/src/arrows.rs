@@ -1,0 +1,217 @@
+//! What each module of a crate takes from the others: imports, paths in items and bodies, and the same in the tokens of
+//! macros, which no parser has read.
+
+use crate::scope::{Scopes, leaves};
+use crate::source::{Module, attributes, is_test};
+use proc_macro2::{TokenStream, TokenTree};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use syn::visit::{self, Visit};
+use syn::{Attribute, ImplItem, Item, ItemMod, ItemUse, Local, Macro, PatIdent, Path, VisRestricted, Visibility};
+
+/// Macros whose tokens are part of another program: the one that is written.
+const QUOTING: [&str; 2] = ["quote", "quote_spanned"];
+
+/// What one file takes from one module.
+#[derive(Debug, Default)]
+pub struct Arrow {
+    /// The files that take something.
+    pub files: BTreeMap<PathBuf, BTreeSet<String>>,
+}
+
+/// Arrows by the modules at their ends.
+pub type Arrows = BTreeMap<(String, String), Arrow>;
+
+/// The arrows of a crate. `node` says as what a module counts, which may be as a part of another one or not at all.
+pub fn arrows(modules: &[Module], node: &dyn Fn(&[String]) -> Option<String>) -> Arrows {
+    let scopes = Scopes::new(modules);
+    let mut arrows = Arrows::new();
+    for module in modules {
+        let mut reader = Reader {
+            scopes: &scopes,
+            module: &module.path,
+            depth: 0,
+            bound: BTreeSet::new(),
+            taken: BTreeSet::new(),
+        };
+        let mut locals = Locals(BTreeSet::new());
+        module.items.iter().for_each(|item| locals.visit_item(item));
+        reader.bound = locals.0;
+        module.items.iter().for_each(|item| reader.visit_item(item));
+        for (home, name) in reader.taken {
+            if let (Some(from), Some(to)) = (node(&module.path), node(&home))
+                && from != to
+            {
+                let arrow = arrows.entry((from, to)).or_default();
+                arrow.files.entry(module.file.clone()).or_default().insert(name);
+            }
+        }
+    }
+    arrows
+}
+
+/// Reads one module.
+struct Reader<'a> {
+    scopes: &'a Scopes,
+    module: &'a [String],
+    /// How many modules without a file are around the place.
+    depth: usize,
+    /// Names of variables, which may be those of functions that the module passes on.
+    bound: BTreeSet<String>,
+    taken: BTreeSet<(Vec<String>, String)>,
+}
+
+impl Reader<'_> {
+    /// A path as the file would write it; none if it leads to a place within the file.
+    fn as_in_file<'p>(&self, path: &'p [String]) -> Option<&'p [String]> {
+        match path.iter().take_while(|part| *part == "super").count() {
+            0 => Some(path),
+            above => (above > self.depth).then(|| &path[self.depth..]),
+        }
+    }
+
+    /// Takes what a path leads to. Without a parser's word that it is one, an unknown name at the root means nothing.
+    fn take(&mut self, path: &[String], parsed: bool) {
+        let homes = self.scopes.resolve(self.module, path);
+        if homes.is_empty() {
+            let deepest = self.scopes.deepest(self.module, path);
+            self.taken
+                .extend(deepest.filter(|(home, _)| parsed || !home.is_empty()));
+        }
+        self.taken.extend(homes);
+    }
+
+    /// A name alone: an import has been counted where it stands, unless it is there for others.
+    fn take_name(&mut self, name: &str) {
+        let imports = self.scopes.imports(self.module);
+        let is_passed_on = imports.iter().any(|import| import.passed_on && import.name == name);
+        if is_passed_on && !self.bound.contains(name) {
+            self.take(&[name.to_owned()], true);
+        }
+    }
+
+    fn take_words(&mut self, words: &mut Vec<String>) {
+        match words.as_slice() {
+            [] => {}
+            [name] => self.take_name(name),
+            path => {
+                if let Some(path) = self.as_in_file(path) {
+                    self.take(path, false);
+                }
+            }
+        }
+        words.clear();
+    }
+
+    /// Paths among tokens: words with two colons between them.
+    fn take_tokens(&mut self, tokens: TokenStream) {
+        let mut words: Vec<String> = Vec::new();
+        let mut colons = 0;
+        for token in tokens {
+            match token {
+                TokenTree::Ident(ident) => {
+                    if colons != 2 {
+                        self.take_words(&mut words);
+                    }
+                    words.push(ident.to_string());
+                    colons = 0;
+                }
+                TokenTree::Punct(punct) if punct.as_char() == ':' => colons += 1,
+                other => {
+                    self.take_words(&mut words);
+                    colons = 0;
+                    if let TokenTree::Group(group) = other {
+                        self.take_tokens(group.stream());
+                    }
+                }
+            }
+        }
+        self.take_words(&mut words);
+    }
+
+    /// What an import names. A module as a whole is counted where something of it is used.
+    fn take_import(&mut self, name: &str, target: &[String]) {
+        match self.scopes.module(self.module, target) {
+            Some(module) if name == "*" => {
+                self.taken.insert((module, name.to_owned()));
+            }
+            Some(_) => self.taken.extend(self.scopes.resolve(self.module, target)),
+            None => self.take(target, true),
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Reader<'_> {
+    fn visit_item(&mut self, item: &'ast Item) {
+        if !is_test(attributes(item)) {
+            visit::visit_item(self, item);
+        }
+    }
+
+    fn visit_impl_item(&mut self, item: &'ast ImplItem) {
+        if !matches!(item, ImplItem::Fn(function) if is_test(&function.attrs)) {
+            visit::visit_impl_item(self, item);
+        }
+    }
+
+    fn visit_local(&mut self, local: &'ast Local) {
+        if !is_test(&local.attrs) {
+            visit::visit_local(self, local);
+        }
+    }
+
+    fn visit_item_mod(&mut self, module: &'ast ItemMod) {
+        if module.content.is_some() {
+            self.depth += 1;
+            visit::visit_item_mod(self, module);
+            self.depth -= 1;
+        }
+    }
+
+    fn visit_item_use(&mut self, item: &'ast ItemUse) {
+        // What is passed on is counted where it is used.
+        if matches!(item.vis, Visibility::Inherited) {
+            for import in leaves(&item.tree, false) {
+                if let Some(target) = self.as_in_file(&import.target) {
+                    self.take_import(&import.name, target);
+                }
+            }
+        }
+    }
+
+    fn visit_path(&mut self, path: &'ast Path) {
+        let words: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+        match words.as_slice() {
+            [name] => self.take_name(name),
+            _ if path.leading_colon.is_some() => {}
+            words => {
+                if let Some(path) = self.as_in_file(words) {
+                    self.take(path, true);
+                }
+            }
+        }
+        visit::visit_path(self, path);
+    }
+
+    fn visit_macro(&mut self, call: &'ast Macro) {
+        self.visit_path(&call.path);
+        let is_quoting = |name| call.path.segments.last().is_some_and(|last| last.ident == name);
+        if !QUOTING.into_iter().any(is_quoting) {
+            self.take_tokens(call.tokens.clone());
+        }
+    }
+
+    fn visit_attribute(&mut self, _: &'ast Attribute) {}
+
+    fn visit_vis_restricted(&mut self, _: &'ast VisRestricted) {}
+}
+
+/// The names of all variables.
+struct Locals(BTreeSet<String>);
+
+impl<'ast> Visit<'ast> for Locals {
+    fn visit_pat_ident(&mut self, pattern: &'ast PatIdent) {
+        self.0.insert(pattern.ident.to_string());
+        visit::visit_pat_ident(self, pattern);
+    }
+}

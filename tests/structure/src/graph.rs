@@ -1,0 +1,63 @@
+//! Circles of a directed graph: its strongly connected components with more than one node.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What each node leads to.
+pub type Graph = BTreeMap<String, BTreeSet<String>>;
+
+/// The circles, each sorted, in the order of their first nodes.
+///
+/// Two nodes are in one circle when each reaches the other. With some hundred nodes there is time to ask that directly.
+pub fn circles(graph: &Graph) -> Vec<BTreeSet<String>> {
+    let reached: BTreeMap<&String, BTreeSet<&String>> = graph.keys().map(|node| (node, reach(graph, node))).collect();
+    let mut found: Vec<BTreeSet<String>> = Vec::new();
+    for (node, beyond) in &reached {
+        // It was already found as part of another one.
+        if !beyond.contains(*node) || found.iter().any(|circle| circle.contains(*node)) {
+            continue;
+        }
+        let back = |other: &&&String| reached.get(**other).is_some_and(|from| from.contains(*node));
+        found.push(beyond.iter().filter(back).map(|other| (*other).clone()).collect());
+    }
+    found
+}
+
+/// Every node that an arrow out of `start`, or several in a row, lead to.
+fn reach<'a>(graph: &'a Graph, start: &String) -> BTreeSet<&'a String> {
+    let mut seen = BTreeSet::new();
+    let mut pending: Vec<&String> = graph.get(start).into_iter().flatten().collect();
+    while let Some(node) = pending.pop() {
+        if seen.insert(node) {
+            pending.extend(graph.get(node).into_iter().flatten());
+        }
+    }
+    seen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn graph(arrows: &[(&str, &str)]) -> Graph {
+        let mut graph = Graph::new();
+        for (from, to) in arrows {
+            graph.entry((*from).to_owned()).or_default().insert((*to).to_owned());
+        }
+        graph
+    }
+
+    fn found(arrows: &[(&str, &str)]) -> Vec<String> {
+        let join = |circle: BTreeSet<String>| circle.into_iter().collect::<String>();
+        circles(&graph(arrows)).into_iter().map(join).collect()
+    }
+
+    #[test]
+    fn only_what_leads_back_is_a_circle() {
+        assert!(found(&[("a", "b"), ("b", "c"), ("a", "c")]).is_empty());
+        assert_eq!(found(&[("a", "b"), ("b", "a"), ("b", "c")]), ["ab"]);
+        assert_eq!(
+            found(&[("a", "b"), ("b", "c"), ("c", "a"), ("x", "a"), ("d", "e"), ("e", "d")]),
+            ["abc", "de"]
+        );
+    }
+}

@@ -1,0 +1,150 @@
+//! The list of known circles, and what it says otherwise than the sources.
+
+use crate::arrows::{Arrows, arrows};
+use crate::graph::{Graph, circles};
+use crate::source::modules;
+use serde::Deserialize;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// The whole file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct List {
+    /// The crates that are looked at.
+    #[serde(rename = "crate")]
+    crates: Vec<Crate>,
+    /// Their circles.
+    #[serde(default, rename = "cycle")]
+    cycles: Vec<Cycle>,
+}
+
+/// A crate that is looked at.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Crate {
+    name: String,
+    /// Its root, below the root of the repository.
+    root: String,
+    modules: Modules,
+    /// Modules that take part in no circle, with everything below them.
+    #[serde(default)]
+    outside: Vec<String>,
+}
+
+/// What counts as a module.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Modules {
+    /// Each file.
+    File,
+    /// What the root declares, with everything below it.
+    Top,
+}
+
+/// A circle that is known.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Cycle {
+    #[serde(rename = "crate")]
+    name: String,
+    modules: BTreeSet<String>,
+    reason: String,
+}
+
+/// Compares the list `text` with the sources that `read` gives, and returns a line for each difference.
+///
+/// # Errors
+/// A list or a source that cannot be read.
+pub fn differences(text: &str, read: &dyn Fn(&Path) -> Option<String>) -> Result<Vec<String>, String> {
+    let list: List = toml::from_str(text).map_err(|error| error.to_string())?;
+    let mut found = Vec::new();
+    for cycle in &list.cycles {
+        if !list.crates.iter().any(|it| it.name == cycle.name) {
+            found.push(format!(
+                "the list has a circle of {}, which is no crate of the list",
+                cycle.name
+            ));
+        }
+        if cycle.reason.trim().is_empty() {
+            found.push(format!(
+                "{}: the circle of {} has no reason",
+                cycle.name,
+                join(&cycle.modules)
+            ));
+        }
+    }
+    for row in &list.crates {
+        let known: Vec<&BTreeSet<String>> = list
+            .cycles
+            .iter()
+            .filter(|cycle| cycle.name == row.name)
+            .map(|cycle| &cycle.modules)
+            .collect();
+        let arrows = arrows(&modules(Path::new(&row.root), read)?, &|path| row.node(path));
+        let circles = circles(&graph(&arrows));
+        for circle in circles.iter().filter(|circle| !known.contains(circle)) {
+            found.push(format!(
+                "{}: a circle that the list lacks: {}\n{}",
+                row.name,
+                join(circle),
+                ties(&arrows, circle)
+            ));
+        }
+        for cycle in known.into_iter().filter(|cycle| !circles.contains(cycle)) {
+            let now: Vec<String> = circles.iter().filter(|it| !it.is_disjoint(cycle)).map(join).collect();
+            let now = if now.is_empty() {
+                "none".to_owned()
+            } else {
+                now.join("; ")
+            };
+            found.push(format!(
+                "{}: the list has a circle of {}; what is left of it: {now}",
+                row.name,
+                join(cycle)
+            ));
+        }
+    }
+    Ok(found)
+}
+
+impl Crate {
+    /// As what a module counts, if it does.
+    fn node(&self, path: &[String]) -> Option<String> {
+        let length = match self.modules {
+            Modules::File => path.len(),
+            Modules::Top => path.len().min(1),
+        };
+        let is_outside = path.first().is_some_and(|first| self.outside.contains(first));
+        (!is_outside).then(|| match length {
+            0 => "crate".to_owned(),
+            length => path[..length].join("::"),
+        })
+    }
+}
+
+fn graph(arrows: &Arrows) -> Graph {
+    let mut graph = Graph::new();
+    for (from, to) in arrows.keys() {
+        graph.entry(from.clone()).or_default().insert(to.clone());
+    }
+    graph
+}
+
+/// The arrows within a circle: which file takes which names from which module.
+fn ties(arrows: &Arrows, circle: &BTreeSet<String>) -> String {
+    let inside = arrows
+        .iter()
+        .filter(|((from, to), _)| circle.contains(from) && circle.contains(to));
+    let lines = inside.flat_map(|((_, to), arrow)| {
+        arrow
+            .files
+            .iter()
+            .map(move |(file, names)| format!("    {} -> {to}: {}", file.display(), join(names)))
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn join(names: &BTreeSet<String>) -> String {
+    names.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
+}

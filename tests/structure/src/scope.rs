@@ -1,0 +1,200 @@
+//! What the names in the modules of a crate stand for.
+
+use crate::source::{Module, name};
+use std::collections::{BTreeMap, BTreeSet};
+use syn::visit::Visit;
+use syn::{Item, ItemMod, ItemUse, UseTree, Visibility};
+
+/// An import of a module.
+#[derive(Debug)]
+pub struct Import {
+    /// The name it has here; `*` for all.
+    pub name: String,
+    /// The path as written.
+    pub target: Vec<String>,
+    /// Whether others can take it from here.
+    pub passed_on: bool,
+}
+
+/// What a module declares.
+#[derive(Default)]
+struct Scope {
+    imports: Vec<Import>,
+    items: BTreeSet<String>,
+}
+
+/// All modules of a crate with what they declare.
+pub struct Scopes {
+    scopes: BTreeMap<Vec<String>, Scope>,
+}
+
+/// Something that a path leads to: the module that has it, and its name there.
+pub type Home = (Vec<String>, String);
+
+/// What was found on the way along a path.
+#[derive(Default)]
+struct Search {
+    seen: BTreeSet<(Vec<String>, Vec<String>)>,
+    found: Vec<Home>,
+}
+
+impl Scopes {
+    /// Takes the declarations of a crate.
+    pub fn new(modules: &[Module]) -> Self {
+        let mut scopes: BTreeMap<Vec<String>, Scope> = BTreeMap::new();
+        for module in modules {
+            // Of two files for one module, only one is built; both count.
+            let scope = scopes.entry(module.path.clone()).or_default();
+            for item in &module.items {
+                scope.take(item);
+                scope.visit_item(item);
+            }
+        }
+        Self { scopes }
+    }
+
+    /// The imports of a module.
+    pub fn imports(&self, module: &[String]) -> &[Import] {
+        self.scopes.get(module).map_or(&[], |scope| scope.imports.as_slice())
+    }
+
+    /// What a path that is written in `module` leads to, in other modules or in this one; nothing for what other crates have,
+    /// for local names, and for a module as a whole.
+    pub fn resolve(&self, module: &[String], path: &[String]) -> Vec<Home> {
+        let mut search = Search::default();
+        self.follow(module, path, &mut search);
+        search.found
+    }
+
+    fn follow(&self, module: &[String], path: &[String], search: &mut Search) {
+        match path.first().map(String::as_str) {
+            Some("crate") => self.descend(&[], &path[1..], search),
+            Some("self") => self.descend(module, &path[1..], search),
+            _ => {
+                let depth = path.iter().take_while(|part| *part == "super").count();
+                let kept = module.len().saturating_sub(depth);
+                self.descend(&module[..kept], &path[depth..], search);
+            }
+        }
+    }
+
+    /// From a module down: child modules as far as there are any, then what the last of them declares or passes on.
+    fn descend(&self, module: &[String], path: &[String], search: &mut Search) {
+        let (Some(scope), Some(first)) = (self.scopes.get(module), path.first()) else {
+            return;
+        };
+        // Modules may import everything from each other.
+        if !search.seen.insert((module.to_owned(), path.to_owned())) {
+            return;
+        }
+        let before = search.found.len();
+        let child = [module, std::slice::from_ref(first)].concat();
+        if self.scopes.contains_key(&child) {
+            self.descend(&child, &path[1..], search);
+        }
+        if scope.items.contains(first) {
+            search.found.push((module.to_owned(), first.clone()));
+        }
+        for import in scope.imports.iter().filter(|import| import.name == *first) {
+            let target = [import.target.as_slice(), &path[1..]].concat();
+            match import.target.first() == Some(first) {
+                // Of its own name, as in `use text::text`: that is the child.
+                true => self.descend(&child, &target[1..], search),
+                false => self.follow(module, &target, search),
+            }
+        }
+        if search.found.len() == before {
+            let globs = scope.imports.iter().filter(|import| import.name == "*");
+            for whole in globs.filter_map(|import| self.module(module, &import.target)) {
+                self.descend(&whole, path, search);
+            }
+        }
+    }
+
+    /// How far a path leads through modules, and the next name: what a macro declares there is seen nowhere.
+    pub fn deepest(&self, module: &[String], path: &[String]) -> Option<Home> {
+        let known = |length: &usize| self.module(module, &path[..*length]).is_some();
+        let length = (1..path.len()).rev().find(known)?;
+        Some((self.module(module, &path[..length])?, path[length].clone()))
+    }
+
+    /// The module that a path written in `module` leads to, if it leads to one.
+    pub fn module(&self, module: &[String], path: &[String]) -> Option<Vec<String>> {
+        let depth = path.iter().take_while(|part| *part == "super").count();
+        let (base, rest) = match path.first().map(String::as_str) {
+            Some("crate") => (&module[..0], &path[1..]),
+            Some("self") => (module, &path[1..]),
+            _ => (&module[..module.len().saturating_sub(depth)], &path[depth..]),
+        };
+        let full = [base, rest].concat();
+        self.scopes.contains_key(&full).then_some(full)
+    }
+}
+
+impl Scope {
+    fn take(&mut self, item: &Item) {
+        let ident = match item {
+            Item::Const(item) => &item.ident,
+            Item::Enum(item) => &item.ident,
+            Item::Fn(item) => &item.sig.ident,
+            Item::Static(item) => &item.ident,
+            Item::Struct(item) => &item.ident,
+            Item::Trait(item) => &item.ident,
+            Item::Type(item) => &item.ident,
+            Item::Union(item) => &item.ident,
+            // The items of a module without a file belong to the file.
+            Item::Mod(module) if module.content.is_some() => {
+                self.items.insert(name(module));
+                return;
+            }
+            Item::Macro(item) => match &item.ident {
+                Some(ident) => ident,
+                None => return,
+            },
+            _ => return,
+        };
+        self.items.insert(ident.to_string());
+    }
+}
+
+/// Imports stand at the head of a file, and in the bodies of its functions.
+impl<'ast> Visit<'ast> for Scope {
+    fn visit_item_use(&mut self, item: &'ast ItemUse) {
+        let passed_on = !matches!(item.vis, Visibility::Inherited);
+        self.imports.extend(leaves(&item.tree, passed_on));
+    }
+
+    /// Those of a module without a file are seen from another place.
+    fn visit_item_mod(&mut self, _: &'ast ItemMod) {}
+}
+
+/// The single imports of a `use` item.
+pub(crate) fn leaves(tree: &UseTree, passed_on: bool) -> Vec<Import> {
+    let mut found = Vec::new();
+    walk(tree, &mut Vec::new(), passed_on, &mut found);
+    found
+}
+
+fn walk(tree: &UseTree, above: &mut Vec<String>, passed_on: bool, found: &mut Vec<Import>) {
+    let mut leaf = |name: String, last: Option<String>| {
+        let target = above.iter().cloned().chain(last).collect();
+        found.push(Import {
+            name,
+            target,
+            passed_on,
+        });
+    };
+    match tree {
+        UseTree::Path(path) => {
+            above.push(path.ident.to_string());
+            walk(&path.tree, above, passed_on, found);
+            above.pop();
+        }
+        UseTree::Group(group) => group.items.iter().for_each(|tree| walk(tree, above, passed_on, found)),
+        UseTree::Glob(_) => leaf("*".to_owned(), None),
+        UseTree::Name(name) if name.ident == "self" => leaf(above.last().cloned().unwrap_or_default(), None),
+        UseTree::Name(name) => leaf(name.ident.to_string(), Some(name.ident.to_string())),
+        UseTree::Rename(rename) if rename.ident == "self" => leaf(rename.rename.to_string(), None),
+        UseTree::Rename(rename) => leaf(rename.rename.to_string(), Some(rename.ident.to_string())),
+    }
+}
