@@ -122,7 +122,14 @@ fn gen_43_a_by_value_type_is_never_guessed() {
 fn gen_80_unknown_names_are_refused() {
     let cases = [
         ("wrapped-handles = [\n", "wrapped-handles = [\n    \"VkSword\",\n"),
-        ("emulated = [\n", "emulated = [\n    \"vkJuggle\",\n"),
+        (
+            "command = \"vkCreateDevice\"\nnot-in = [\"instance\"]",
+            "command = \"vkJuggle\"\nnot-in = [\"instance\"]",
+        ),
+        (
+            "structure-types = [",
+            "structure-types = [\"VK_STRUCTURE_TYPE_SWORD\", ",
+        ),
         ("lifecycle = [\n", "lifecycle = [\n    \"vkJuggle\",\n"),
         ("[platforms]\n", "[platforms]\nabacus = {}\n"),
         ("structs = [\n", "structs = [\n    \"VkSword\",\n"),
@@ -144,6 +151,59 @@ fn gen_80_unknown_names_are_refused() {
         let text = complaint(from, to);
         assert!(text.contains("error[unknown-name]"), "{text}");
     }
+}
+
+#[test]
+fn gen_71_an_emulated_command_has_a_body_that_answers() {
+    let absent = "absent = { severity = \"info\"";
+    let text = complaint(absent, &format!("emulated = true\n{absent}"));
+    assert!(
+        text.contains("error[policy-contradiction]: vkAcquireXlibDisplayEXT"),
+        "{text}"
+    );
+    let row = "commands = [\"vkReleaseDisplayEXT\"]\nend = \"handwritten\"\n";
+    let text = complaint(row, "commands = [\"vkReleaseDisplayEXT\"]\n");
+    assert!(
+        text.contains("error[policy-contradiction]: vkReleaseDisplayEXT: is emulated"),
+        "{text}"
+    );
+    let text = complaint(&format!("{row}emulated = true\n"), row);
+    assert!(text.contains("error[stale-policy]: vkReleaseDisplayEXT"), "{text}");
+}
+
+#[test]
+fn gen_62_an_exception_of_a_table_is_one() {
+    let last = "command = \"vkGetInstanceProcAddr\"\nnot-in = [\"driver\"]\n";
+    for (to, expected) in [
+        (
+            "command = \"vkGetInstanceProcAddr\"\nnot-in = [\"driver\", \"device\"]\n",
+            "error[stale-policy]",
+        ),
+        (
+            "command = \"vkGetInstanceProcAddr\"\nin = [\"instance\"]\nnot-in = [\"driver\"]\n",
+            "error[stale-policy]",
+        ),
+        ("command = \"vkGetInstanceProcAddr\"\n", "error[stale-policy]"),
+        (
+            "command = \"vkCreateDevice\"\nnot-in = [\"driver\"]\n",
+            "error[policy-contradiction]: vkCreateDevice",
+        ),
+    ] {
+        let text = complaint(last, to);
+        assert!(text.starts_with("policy.toml:") && text.contains(expected), "{text}");
+    }
+}
+
+#[test]
+fn gen_60_a_structure_type_that_a_structure_brings_is_stale() {
+    let text = complaint(
+        "structure-types = [",
+        "structure-types = [\"VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO\", ",
+    );
+    assert!(
+        text.contains("error[stale-policy]: VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -37,7 +37,7 @@ impl Plan<'_> {
         }
         let mut member = ChainMember {
             name: &structure.name,
-            kind: self.number_of("VkStructureType", kind.values.as_deref()?)?,
+            kind: self.number_of(&kind.ty.base, kind.values.as_deref()?)?,
             words: 0,
             pointers: 0,
         };

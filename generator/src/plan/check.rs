@@ -3,6 +3,7 @@
 use super::command::CommandPlan;
 use super::problem::{Code, Problem, Problems};
 use super::reach::resolve;
+use super::types::TypePlan;
 use crate::names;
 use crate::policy::{End, Entry, Policy, Treatment};
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,10 +11,8 @@ use vk_registry::model::{Command, Level, Registry};
 
 /// Names in the policy that the registry must know.
 pub(super) fn names(registry: &Registry, policy: &Policy, problems: &mut Problems) {
-    let commands: [(&str, Vec<&String>); 4] = [
-        ("emulated", policy.emulated.iter().collect()),
+    let commands: [(&str, Vec<&String>); 2] = [
         ("lifecycle", policy.lifecycle.iter().collect()),
-        ("not-asked-of-drivers", policy.not_asked_of_drivers.keys().collect()),
         ("gate", policy.gates.iter().flat_map(|row| &row.commands).collect()),
     ];
     let mut unknown = |list: &str, kind: &str, name: &String| {
@@ -60,6 +59,22 @@ pub(super) fn names(registry: &Registry, policy: &Policy, problems: &mut Problem
     }
 }
 
+/// Structure types that the policy lists are there, and no emitted structure brings them along.
+pub(super) fn structure_types(registry: &Registry, policy: &Policy, types: &TypePlan<'_>, problems: &mut Problems) {
+    let enumerants = registry.enums.values().flat_map(|found| &found.enumerants);
+    let known: BTreeSet<&str> = enumerants.map(|enumerant| enumerant.name.as_str()).collect();
+    let brought = types.member_values();
+    for name in &policy.types.structure_types {
+        if !known.contains(name.as_str()) {
+            let text = "structure-types: there is no such enumerant";
+            problems.push(Problem::new(Code::UnknownName, name, text));
+        } else if brought.contains(name.as_str()) {
+            let text = "structure-types: an emitted structure brings it along";
+            problems.push(Problem::new(Code::Stale, name, text));
+        }
+    }
+}
+
 /// The treatment of each command that has one.
 pub(super) fn treatments<'a>(
     registry: &Registry,
@@ -97,7 +112,8 @@ pub(super) fn command(registry: &Registry, policy: &Policy, plan: &CommandPlan<'
     let many_drivers = level == Level::Instance && matches!(plan.end, End::Generated | End::None);
     let shares = plan.entry == Entry::Shared || plan.end == End::Shared;
     let by_value = plan.end == End::Generated && passes_wrapped_by_value(registry, policy, plan.command);
-    let rules: [(bool, Code, &str); 6] = [
+    let answers = matches!(plan.end, End::Handwritten | End::Shared);
+    let rules: [(bool, Code, &str); 8] = [
         (
             plan.special.is_empty() && plan.has_row,
             Code::Stale,
@@ -127,6 +143,16 @@ pub(super) fn command(registry: &Registry, policy: &Policy, plan: &CommandPlan<'
             plan.absent.is_some() && plan.end != End::Generated,
             Code::Contradiction,
             "says what happens when a driver lacks it, but its end is not generated",
+        ),
+        (
+            plan.emulated && plan.absent.is_some(),
+            Code::Contradiction,
+            "is emulated by what `absent` says already; remove `emulated`",
+        ),
+        (
+            plan.emulated && plan.absent.is_none() && !answers,
+            Code::Contradiction,
+            "is emulated, but its end is not hand-written; say what to answer in `absent`",
         ),
     ];
     let broken = rules.into_iter().filter(|(broken, ..)| *broken);

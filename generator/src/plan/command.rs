@@ -53,6 +53,8 @@ pub struct CommandPlan<'a> {
     pub end: End,
     /// What the generated terminator does without the driver's function.
     pub absent: Option<&'a Absent>,
+    /// Whether a hand-written terminator answers without the driver's function.
+    pub emulated: bool,
     /// Whether a missing target does nothing instead of ending the process.
     pub null_tolerant: bool,
     /// Instance-level lookup.

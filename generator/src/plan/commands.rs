@@ -3,7 +3,8 @@
 use super::check;
 use super::command::{CommandPlan, DeviceGate, Export, Gate};
 use super::problem::{Code, Problem, Problems};
-use super::special::{Predicates, Reason};
+use super::slots;
+use super::special::Predicates;
 use super::types::TypePlan;
 use crate::policy::{End, PlatformPolicy, Policy, Treatment};
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,13 +40,18 @@ pub(super) fn plan<'a>(
             problems.push(Problem::new(Code::UnknownByValue, &command.name, text));
             continue;
         };
-        let special = predicates.reasons(command);
-        let plan = context.one(command, special, returned, types.is_generic_command(command));
+        let treatment = context.treatments.get(command.name.as_str()).copied();
+        let plan = CommandPlan {
+            special: predicates.reasons(command, treatment),
+            generic: types.is_generic_command(command),
+            ..context.one(command, treatment, returned)
+        };
         check::command(registry, policy, &plan, problems);
         plans.push(plan);
     }
     check::collisions(&plans, problems);
     check::parameters(policy, &plans, problems);
+    slots::check(policy, &plans, problems);
     plans
 }
 
@@ -56,8 +62,7 @@ struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    fn one(&self, command: &'a Command, special: BTreeSet<Reason>, returned: CType, generic: bool) -> CommandPlan<'a> {
-        let treatment = self.treatments.get(command.name.as_str()).copied();
+    fn one(&self, command: &'a Command, treatment: Option<&'a Treatment>, returned: CType) -> CommandPlan<'a> {
         let default_end = if command.level == Level::PhysicalDevice {
             End::Generated
         } else {
@@ -67,17 +72,18 @@ impl<'a> Context<'a> {
             command,
             has_row: treatment.is_some(),
             reason: treatment.map(|row| row.reason.as_str()),
-            special,
+            special: BTreeSet::new(),
             entry: treatment.map(|row| row.entry).unwrap_or_default(),
             end: treatment.and_then(|row| row.end).unwrap_or(default_end),
             absent: treatment.and_then(|row| row.absent.as_ref()),
+            emulated: treatment.is_some_and(|row| row.emulated),
             null_tolerant: treatment.is_some_and(|row| row.null_tolerant),
             gate: self.gate(command),
             device_gate: self.device_gate(treatment),
             export: self.export(command),
             platform: self.platform(command).map(|row| row.cfg.as_deref().unwrap_or(NOWHERE)),
             returned,
-            generic,
+            generic: false,
         }
     }
 

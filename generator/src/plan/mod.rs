@@ -9,6 +9,7 @@ mod extensions;
 mod layout;
 mod problem;
 mod reach;
+mod slots;
 mod special;
 mod types;
 
@@ -21,12 +22,8 @@ pub use problem::{Code, Problem};
 pub use special::Reason;
 pub use types::{Place, TypePlan};
 
-use crate::policy::Policy;
-use std::collections::BTreeSet;
-use vk_registry::model::{Enum, Enumerant, Level, Registry};
-
-/// The enumeration of structure types, whose constants follow from the emitted structures.
-const STRUCTURE_TYPE: &str = "VkStructureType";
+use crate::policy::{Policy, Table};
+use vk_registry::model::{Enum, Enumerant, Registry};
 
 /// The registry, the policy and what follows from both.
 pub struct Plan<'a> {
@@ -56,6 +53,7 @@ impl<'a> Plan<'a> {
         let types = TypePlan::new(registry, policy, &mut problems);
         let extensions = ExtensionPlan::new(registry, policy, &mut problems);
         let commands = commands::plan(registry, policy, &types, &mut problems);
+        check::structure_types(registry, policy, &types, &mut problems);
         problems.sort();
         problems.dedup();
         let plan = Self {
@@ -77,47 +75,40 @@ impl<'a> Plan<'a> {
         self.commands.get(at)
     }
 
-    /// The enumerants of an emitted enumeration that are emitted with it: those of structure types follow from the emitted
-    /// structures, others from the policy.
+    /// The enumerants of an emitted enumeration that are emitted with it: all where the policy lists it, otherwise those
+    /// that tell emitted structures apart and those that the policy lists one by one.
     pub fn enumerants<'e>(&self, found: &'e Enum) -> Vec<&'e Enumerant> {
-        if found.name != STRUCTURE_TYPE {
-            let listed = self.policy.types.enumerants.contains(&found.name);
-            return found.enumerants.iter().filter(|_| listed).collect();
+        if self.policy.types.enumerants.contains(&found.name) {
+            return found.enumerants.iter().collect();
         }
-        let structs = self.types.structs.iter().map(|name| &self.registry.structs[*name]);
-        let members = structs.flat_map(|found| &found.members);
-        let of_members = members.filter_map(|member| member.values.as_deref());
-        let mut names: BTreeSet<&str> = self.policy.types.structure_types.iter().map(String::as_str).collect();
-        names.extend(of_members);
+        let mut names = self.types.member_values();
+        names.extend(self.policy.types.structure_types.iter().map(String::as_str));
         let is_named = |enumerant: &&Enumerant| names.contains(enumerant.name.as_str());
         found.enumerants.iter().filter(is_named).collect()
     }
 
-    /// Commands with a slot in the instance table: all of level instance and physical device, except the one that
-    /// makes devices, which the runtime finds by lookup (GEN-62).
+    /// Commands with a slot in the instance table.
     pub fn instance_table(&self) -> impl Iterator<Item = &CommandPlan<'a>> {
-        self.commands
-            .iter()
-            .filter(|plan| plan.is_instance_chain() && plan.command.name != "vkCreateDevice")
+        self.table(Table::Instance)
     }
 
     /// Commands with a slot in the device table.
     pub fn device_table(&self) -> impl Iterator<Item = &CommandPlan<'a>> {
-        self.commands.iter().filter(|plan| plan.command.level == Level::Device)
+        self.table(Table::Device)
     }
 
     /// Commands with a slot in a driver's table.
     pub fn driver_table(&self) -> impl Iterator<Item = &CommandPlan<'a>> {
-        self.commands.iter().filter(|plan| {
-            let name = plan.command.name.as_str();
-            (plan.is_instance_chain() || name == "vkGetDeviceProcAddr")
-                && !self.policy.not_asked_of_drivers.contains_key(name)
-        })
+        self.table(Table::Driver)
     }
 
     /// Device commands whose terminator needs the driver's function.
     pub fn device_terminator_table(&self) -> impl Iterator<Item = &CommandPlan<'a>> {
-        self.device_table()
-            .filter(|plan| plan.has_terminator() && plan.command.name != "vkGetDeviceProcAddr")
+        self.table(Table::DeviceTerminator)
+    }
+
+    fn table(&self, table: Table) -> impl Iterator<Item = &CommandPlan<'a>> {
+        let commands = self.commands.iter();
+        commands.filter(move |plan| slots::has_slot(self.policy, plan, table))
     }
 }

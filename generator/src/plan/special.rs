@@ -1,7 +1,7 @@
 //! Which commands are special, by the predicates of GEN-71.
 
 use super::reach::{Reach, resolve};
-use crate::policy::Policy;
+use crate::policy::{Policy, Treatment};
 use std::collections::BTreeSet;
 use vk_registry::model::{Command, ExtensionKind, Level, Registry};
 
@@ -89,7 +89,7 @@ impl<'a> Predicates<'a> {
     }
 
     /// All reasons why the command is special.
-    pub(super) fn reasons(&self, command: &'a Command) -> BTreeSet<Reason> {
+    pub(super) fn reasons(&self, command: &'a Command, treatment: Option<&Treatment>) -> BTreeSet<Reason> {
         let checks: [(Reason, bool); 10] = [
             (Reason::Global, command.level == Level::Global),
             (Reason::OutputsDispatchable, self.outputs_dispatchable(command)),
@@ -98,7 +98,7 @@ impl<'a> Predicates<'a> {
             (Reason::RawHandle, self.raw_inside(command)),
             (Reason::FurtherDispatchable, self.further_dispatchable(command)),
             (Reason::Implemented, self.implemented(command)),
-            (Reason::Emulated, self.policy.emulated.contains(&command.name)),
+            (Reason::Emulated, treatment.is_some_and(Treatment::is_emulated)),
             (Reason::Lifecycle, self.policy.lifecycle.contains(&command.name)),
             (Reason::InstanceExtension, self.of_instance_extension(command)),
         ];

@@ -138,11 +138,6 @@ impl<'a> TypePlan<'a> {
         for name in registry.function_pointers.keys() {
             self.take_name(name, true, "registry", problems);
         }
-        for name in ["VkStructureType", "VkBool32", "VkResult"] {
-            if let Some((name, _)) = registry.enums.get_key_value(name) {
-                self.take_name(name, true, "registry", problems);
-            }
-        }
     }
 
     fn take_command(&mut self, command: &'a Command, problems: &mut Problems) {
@@ -248,6 +243,13 @@ impl<'a> TypePlan<'a> {
             }
             self.generic.extend(found);
         }
+    }
+
+    /// The values by which emitted structures are told apart.
+    pub(super) fn member_values(&self) -> BTreeSet<&'a str> {
+        let structs = self.structs.iter().map(|name| &self.registry.structs[*name]);
+        let members = structs.flat_map(|found| &found.members);
+        members.filter_map(|member| member.values.as_deref()).collect()
     }
 
     /// Whether a type needs a level.

@@ -13,6 +13,6 @@ pub use declaration::Declared;
 pub use overlay::PolicyOverlay;
 pub use rows::{
     Absent, ByValue, End, Entry, ExportList, Exports, Extra, GateException, PlatformPolicy, Policy, Severity,
-    Treatment, TypePolicy,
+    SlotException, Table, Treatment, TypePolicy,
 };
 pub use text::{PolicyFile, place};

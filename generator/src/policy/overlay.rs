@@ -13,7 +13,6 @@ pub struct PolicyOverlay {
     treatments: Vec<Treatment>,
     #[serde(rename = "gate")]
     gates: Vec<GateException>,
-    emulated: Vec<String>,
     structs: Vec<String>,
     by_value: BTreeMap<String, ByValue>,
 }
@@ -22,7 +21,7 @@ impl PolicyOverlay {
     /// Parses the text of `file`; a complaint names the place.
     pub fn parse(file: &str, text: &str) -> Result<Self, String> {
         let overlay: Self = syntax(file, text)?;
-        reasons(file, text, &overlay.treatments, &overlay.gates)?;
+        reasons(file, text, &overlay.treatments, &overlay.gates, &[])?;
         Ok(overlay)
     }
 }
@@ -32,7 +31,6 @@ impl Policy {
     pub fn add(&mut self, overlay: PolicyOverlay) {
         self.treatments.extend(overlay.treatments);
         self.gates.extend(overlay.gates);
-        self.emulated.extend(overlay.emulated);
         self.types.structs.extend(overlay.structs);
         self.types.by_value.extend(overlay.by_value);
     }

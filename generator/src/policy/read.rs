@@ -23,7 +23,7 @@ impl Policy {
     /// Parses the text of `file`; a complaint names the place.
     pub fn parse(file: &str, text: &str) -> Result<Self, String> {
         let policy: Self = syntax(file, text)?;
-        reasons(file, text, &policy.treatments, &policy.gates)?;
+        reasons(file, text, &policy.treatments, &policy.gates, &policy.slots)?;
         Ok(policy)
     }
 }

@@ -13,18 +13,12 @@ pub struct Policy {
     /// Names of the first parameters that trampolines check.
     #[serde(default)]
     pub checked_parameters: Vec<String>,
-    /// Which commands are emulated when a driver lacks them (GEN-71h).
-    #[serde(default)]
-    pub emulated: Vec<String>,
     /// Commands about lifetimes and lookup (GEN-71i).
     #[serde(default)]
     pub lifecycle: Vec<String>,
     /// Extensions whose instance-level commands the loader implements itself (GEN-71g).
     #[serde(default)]
     pub implemented_extensions: Vec<String>,
-    /// Commands of these levels that a driver is never asked for, with the reason (GEN-62).
-    #[serde(default)]
-    pub not_asked_of_drivers: BTreeMap<String, String>,
     /// Which extensions' commands are exported beside core (GEN-53).
     pub exports: Exports,
     /// Operating systems of the registry's platforms.
@@ -38,6 +32,9 @@ pub struct Policy {
     /// Deviations from the computed lookup gate (GEN-52).
     #[serde(default, rename = "gate")]
     pub gates: Vec<GateException>,
+    /// Commands whose slots are not those of their level (GEN-62).
+    #[serde(default, rename = "slot")]
+    pub slots: Vec<SlotException>,
     /// Function types that no XML element mentions (GEN-63).
     #[serde(default, rename = "extra")]
     pub extras: Vec<Extra>,
@@ -176,12 +173,52 @@ pub struct Treatment {
     /// What a generated terminator does when the driver lacks them; by default it ends the process.
     #[serde(default)]
     pub absent: Option<Absent>,
+    /// Whether a hand-written terminator answers when the driver lacks them (GEN-71h); `absent` says the same of a generated one.
+    #[serde(default)]
+    pub emulated: bool,
     /// Whether an absent target is tolerated by doing nothing (GEN-51).
     #[serde(default)]
     pub null_tolerant: bool,
     /// Extensions, one of which makes the device-level lookup give out the terminator (APP-45).
     #[serde(default)]
     pub needs: Vec<String>,
+    /// Why.
+    pub reason: String,
+}
+
+impl Treatment {
+    /// Whether a driver's lack is made good, by a generated terminator or a hand-written one.
+    pub fn is_emulated(&self) -> bool {
+        self.emulated || self.absent.is_some()
+    }
+}
+
+/// A table of functions.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Table {
+    /// What an instance's chain begins with.
+    Instance,
+    /// What a device's chain begins with.
+    Device,
+    /// What one driver has for instances and physical devices.
+    Driver,
+    /// What one driver has for the terminators of a device.
+    DeviceTerminator,
+}
+
+/// A command with a slot where its level has none, or without one where its level has.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct SlotException {
+    /// The command.
+    pub command: String,
+    /// Tables that have it all the same.
+    #[serde(default, rename = "in")]
+    pub also_in: Vec<Table>,
+    /// Tables that lack it all the same.
+    #[serde(default)]
+    pub not_in: Vec<Table>,
     /// Why.
     pub reason: String,
 }

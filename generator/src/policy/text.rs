@@ -1,6 +1,6 @@
 //! The text of a policy file, and complaints that point into it.
 
-use super::rows::{GateException, Treatment};
+use super::rows::{GateException, SlotException, Treatment};
 use crate::error::Error;
 use serde::de::DeserializeOwned;
 use std::path::Path;
@@ -33,13 +33,21 @@ pub(super) fn syntax<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, S
 }
 
 /// Every row says why.
-pub(super) fn reasons(file: &str, text: &str, treatments: &[Treatment], gates: &[GateException]) -> Result<(), String> {
-    let treatments = treatments.iter().map(|row| (&row.commands, &row.reason));
-    let gates = gates.iter().map(|row| (&row.commands, &row.reason));
-    match treatments.chain(gates).find(|(_, reason)| reason.trim().is_empty()) {
+pub(super) fn reasons(
+    file: &str,
+    text: &str,
+    treatments: &[Treatment],
+    gates: &[GateException],
+    slots: &[SlotException],
+) -> Result<(), String> {
+    let treatments = treatments.iter().map(|row| (row.commands.first(), &row.reason));
+    let gates = gates.iter().map(|row| (row.commands.first(), &row.reason));
+    let slots = slots.iter().map(|row| (Some(&row.command), &row.reason));
+    let mut rows = treatments.chain(gates).chain(slots);
+    match rows.find(|(_, reason)| reason.trim().is_empty()) {
         None => Ok(()),
-        Some((commands, _)) => {
-            let command = commands.first().map_or("", String::as_str);
+        Some((command, _)) => {
+            let command = command.map_or("", String::as_str);
             let (line, column) = place(text, text.find(&format!("\"{command}\"")).unwrap_or(0));
             Err(format!(
                 "{file}:{line}:{column}: error[policy-reason]: {command}: the row has no reason"
