@@ -1,9 +1,8 @@
 //! Prints tokens as the Rust formatter would, for the few shapes that the emitters build.
 //!
-//! Running the real formatter on megabytes of output costs more than generating it, and parsing the output again to
-//! pretty-print it does too (GEN-95, GEN-97). The emitters use a small part of the language: constants, type aliases,
-//! structures, tables, and functions whose body is a call or a `match` around one. This module knows the formatter's
-//! rules for exactly that part; a test runs the formatter over everything that is emitted.
+//! The emitters use a small part of the language: constants, type aliases, structures, tables, and functions whose body is
+//! a call or a `match` around one. This module knows the formatter's rules for exactly that part; a test runs the
+//! formatter over everything that is emitted. Why not the formatter itself, or another: docs/architecture.md, with figures.
 
 mod expression;
 mod flat;
