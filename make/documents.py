@@ -389,7 +389,7 @@ LIMITS = [
     ),
     (
         "commands unknown to the loader, of each kind in one instance",
-        "../../generated/dispatch/mod.rs", "UNKNOWN_SLOTS",
+        "dispatch_table.rs", "UNKNOWN_SLOTS",
         "commands", "not found, with an error in the log",
     ),
 ]
@@ -411,7 +411,7 @@ def limit_table():
 
 STATIC = re.compile(r"((?:^///.*\n)+)^(?:pub )?static ([A-Z_]+): ([^\n]*?) =", re.M)
 # What never changes once the library is loaded is no state.
-CONSTANT_TYPES = ("u8", "ProcessHeap")
+CONSTANT_TYPES = ("u8", "ProcessHeap", "[Row; ROW_COUNT]", "[(Gate, DeviceGate); MOST_GATES]")
 
 
 def state_table():

@@ -3,6 +3,8 @@
 
 //! Constants.
 
+use crate::version::ApiVersion;
+
 pub const VK_ATTACHMENT_UNUSED: u32 = !0;
 pub const VK_COMPRESSED_TRIANGLE_FORMAT_DGF1_BYTE_ALIGNMENT_AMDX: u32 = 128;
 pub const VK_COMPRESSED_TRIANGLE_FORMAT_DGF1_BYTE_STRIDE_AMDX: u32 = 128;
@@ -52,34 +54,9 @@ pub const VK_UUID_SIZE: u32 = 16;
 pub const VK_WHOLE_SIZE: u64 = !0;
 
 /// The header that this was generated from, packed.
-pub const VK_HEADER_VERSION_COMPLETE: u32 = VK_MAKE_API_VERSION(0, 1, 4, 366);
-pub const VK_API_VERSION_1_0: u32 = VK_MAKE_API_VERSION(0, 1, 0, 0);
-pub const VK_API_VERSION_1_1: u32 = VK_MAKE_API_VERSION(0, 1, 1, 0);
-pub const VK_API_VERSION_1_2: u32 = VK_MAKE_API_VERSION(0, 1, 2, 0);
-pub const VK_API_VERSION_1_3: u32 = VK_MAKE_API_VERSION(0, 1, 3, 0);
-pub const VK_API_VERSION_1_4: u32 = VK_MAKE_API_VERSION(0, 1, 4, 0);
-
-/// Packs a version.
-pub const fn VK_MAKE_API_VERSION(variant: u32, major: u32, minor: u32, patch: u32) -> u32 {
-    variant << 29 | major << 22 | minor << 12 | patch
-}
-
-/// The variant of a packed version; 0 for Vulkan.
-pub const fn VK_API_VERSION_VARIANT(version: u32) -> u32 {
-    version >> 29
-}
-
-/// The major number of a packed version.
-pub const fn VK_API_VERSION_MAJOR(version: u32) -> u32 {
-    version >> 22 & 0x7F
-}
-
-/// The minor number of a packed version.
-pub const fn VK_API_VERSION_MINOR(version: u32) -> u32 {
-    version >> 12 & 0x3FF
-}
-
-/// The patch number of a packed version.
-pub const fn VK_API_VERSION_PATCH(version: u32) -> u32 {
-    version & 0xFFF
-}
+pub const VK_HEADER_VERSION_COMPLETE: u32 = ApiVersion::new(1, 4).0 | 366;
+pub const VK_API_VERSION_1_0: u32 = ApiVersion::new(1, 0).0;
+pub const VK_API_VERSION_1_1: u32 = ApiVersion::new(1, 1).0;
+pub const VK_API_VERSION_1_2: u32 = ApiVersion::new(1, 2).0;
+pub const VK_API_VERSION_1_3: u32 = ApiVersion::new(1, 3).0;
+pub const VK_API_VERSION_1_4: u32 = ApiVersion::new(1, 4).0;

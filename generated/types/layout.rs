@@ -2,22 +2,10 @@
 // Change the snapshot or the policy and run `cargo run --release -p vkgen -- emit`.
 
 //! Sizes, alignments and offsets in bytes, as C defines them on 64-bit targets.
-#![cfg(target_pointer_width = "64")]
 
 use super::*;
 use crate::handle::Driver;
-use core::mem::offset_of;
-
-/// A row: structure, size, alignment, offset of each member.
-macro_rules! layouts {
-    ($($name:ty: $size:literal, $align:literal, $($member:ident $offset:literal),*;)*) => {
-        $(const _: () = {
-            assert!(size_of::<$name>() == $size);
-            assert!(align_of::<$name>() == $align);
-            $(assert!(offset_of!($name, $member) == $offset);)*
-        };)*
-    };
-}
+use crate::layout::layouts;
 
 layouts! {
     VkAllocationCallbacks: 48, 8, pUserData 0, pfnAllocation 8, pfnReallocation 16, pfnFree 24,

@@ -11,7 +11,7 @@ pub mod emit;
 pub mod error;
 pub mod explain;
 pub mod format;
-#[path = "../../loader/src/proc_addr/hash.rs"]
+#[path = "../../loader/src/lookup/hash.rs"]
 pub mod hash;
 pub mod input;
 pub mod names;

@@ -120,7 +120,12 @@ fn committed_policy_shared() -> usize {
 #[test]
 fn gen_50_tables_have_a_slot_for_each_command_of_their_levels() {
     let files = files();
-    let slots = |path: &str| text(&files, path).matches("\n    pub vk").count();
+    let slots = |path: &str| {
+        let lines = text(&files, path).lines();
+        lines
+            .filter(|line| line.starts_with("    vk") && line.contains(':'))
+            .count()
+    };
     assert_eq!(slots("dispatch/device.rs"), pinned("level.device"));
     let chain = pinned("level.instance") + pinned("level.physical-device");
     // All of level instance and physical device except the one that makes devices.

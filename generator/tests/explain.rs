@@ -60,11 +60,11 @@ fn a_special_command_says_why_and_where() {
     }
     assert_place(&text, "generated/trampoline/device.rs", "fn vkCreateSwapchainKHR(");
     assert_place(&text, "generated/terminator/device.rs", "fn vkCreateSwapchainKHR(");
-    assert_place(&text, "generated/dispatch/device.rs", "pub vkCreateSwapchainKHR: ");
+    assert_place(&text, "generated/dispatch/device.rs", "    vkCreateSwapchainKHR: ");
     assert_place(
         &text,
         "generated/dispatch/device_terminator.rs",
-        "pub vkCreateSwapchainKHR: ",
+        "    vkCreateSwapchainKHR: ",
     );
     assert_place(&text, "generated/lookup.rs", "vkCreateSwapchainKHR: Device");
     assert_place(&text, "generator/policy.toml", "\"vkCreateSwapchainKHR\"");

@@ -13,7 +13,7 @@
 ))]
 macro_rules! functions {
     ($($function:path,)*) => {
-        mod functions {
+        pub(crate) mod functions {
             use super::*;
 
             macro_rules! distance {
@@ -42,12 +42,12 @@ macro_rules! functions {
             /// # Safety
             /// There is a function with this number.
             #[inline(always)]
-            pub(super) unsafe fn at(number: usize) -> Function {
+            pub(crate) unsafe fn at(number: usize) -> $crate::lookup::Function {
                 let table = &raw const vkl_functions;
                 // SAFETY: every number has a distance, and a function lies there.
                 unsafe {
                     let distance = *table.add(number);
-                    core::mem::transmute::<*const u8, Function>(table.cast::<u8>().offset(distance as isize))
+                    core::mem::transmute::<*const u8, $crate::lookup::Function>(table.cast::<u8>().offset(distance as isize))
                 }
             }
         }
@@ -66,7 +66,7 @@ macro_rules! functions {
 )))]
 macro_rules! functions {
     ($($function:path,)*) => {
-        mod functions {
+        pub(crate) mod functions {
             use super::*;
 
             struct Pointer(*const ());
@@ -81,9 +81,9 @@ macro_rules! functions {
             /// # Safety
             /// There is a function with this number.
             #[inline(always)]
-            pub(super) unsafe fn at(number: usize) -> Function {
+            pub(crate) unsafe fn at(number: usize) -> $crate::lookup::Function {
                 // SAFETY: by this function's contract, and each of these is a function's address.
-                unsafe { core::mem::transmute::<*const (), Function>(FUNCTIONS.get_unchecked(number).0) }
+                unsafe { core::mem::transmute::<*const (), $crate::lookup::Function>(FUNCTIONS.get_unchecked(number).0) }
             }
         }
     };

@@ -1,8 +1,8 @@
 //! Shared libraries of drivers and layers.
 
-use crate::generated::lookup::{self, Row};
 use crate::generated::types::PFN_vkVoidFunction;
 use crate::journal::{Journal, LogBits};
+use crate::lookup::{self, Row};
 use crate::text::Text;
 use os::Raw;
 use os::memory::copy_or_note;

@@ -3,8 +3,8 @@
 //! Every emitted table is `repr(C)` with its function slots in one run, so it can be seen as an array of [`Slot`]. The
 //! instance and device tables never hold NULL: what has no answer points to a *missing stub* (GEN-65, LAY-290).
 
-use crate::generated::lookup::{ROWS, Row};
 use crate::generated::types::PFN_vkVoidFunction;
+use crate::lookup::{ROWS, Row};
 use core::cell::UnsafeCell;
 use core::ffi::CStr;
 use core::mem::MaybeUninit;

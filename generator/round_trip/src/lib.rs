@@ -6,10 +6,11 @@
 
 use serde_json::{Map, Value, json};
 use std::ffi::CStr;
+use vulkan::extension::{ExtensionKind, ExtensionRow};
 use vulkan::generated::dispatch::{DeviceTable, DeviceTerminatorTable, DriverTable, InstanceTable, device, driver};
-use vulkan::generated::extensions::{self, ExtensionKind, InstanceExtensionSet};
-use vulkan::generated::lookup::{DeviceGate, Gate, Level, NO_SLOT, ROWS, Row};
+use vulkan::generated::extensions::{self, InstanceExtensionSet};
 use vulkan::generated::object_types::OBJECT_TYPES;
+use vulkan::lookup::{DeviceGate, Gate, Level, NO_SLOT, ROWS, Row};
 use vulkan::table::Slots;
 
 /// The keys of a command in the dump that the loader has a counterpart of.
@@ -89,7 +90,7 @@ fn slots(row: &Row) -> Value {
 
 /// All extensions, in the order of their table.
 pub fn extensions() -> Vec<Value> {
-    let row = |row: &extensions::ExtensionRow| {
+    let row = |row: &ExtensionRow| {
         let kind = match row.kind {
             ExtensionKind::Instance => "instance",
             ExtensionKind::Device => "device",

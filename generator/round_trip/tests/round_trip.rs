@@ -8,7 +8,7 @@ use vk_registry::model::Registry;
 use vk_registry::snapshot;
 use vkgen::plan::Plan;
 use vkgen::policy::Policy;
-use vulkan::generated::lookup::{ROWS, find};
+use vulkan::lookup::{ROWS, find};
 
 fn repository() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -5,31 +5,20 @@ use super::signature::pfn;
 use crate::names::ident;
 use crate::plan::{CommandPlan, Gate, Place, Plan};
 use crate::policy::Entry;
-use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use vk_registry::model::Level;
-
-/// The module with what all tables share.
-const SHARED: &str = include_str!("templates/dispatch.rs");
 
 /// What differs between the tables.
 struct Table<'p, 'a> {
     name: &'static str,
     file: &'static str,
-    /// Documentation of the structure.
-    doc: &'static str,
     place: Place,
-    /// Whether a slot may be empty.
-    optional: bool,
-    /// Whether slots for functions unknown at build time follow.
-    unknown: bool,
     commands: Vec<&'p CommandPlan<'a>>,
 }
 
 pub(super) fn files(plan: &Plan<'_>) -> Vec<File> {
     let [instance, device, driver, device_terminator] = tables(plan);
     vec![
-        File::rust(plan, "dispatch/mod.rs").text(SHARED),
         shared_entries(plan, file(plan, &instance)),
         numbers(
             file(plan, &device),
@@ -52,37 +41,25 @@ fn tables<'p, 'a>(plan: &'p Plan<'a>) -> [Table<'p, 'a>; 4] {
         Table {
             name: "InstanceTable",
             file: "instance",
-            doc: " Functions of the instance chain: one for each instance and physical-device command.",
             place: Place::Chain,
-            optional: false,
-            unknown: true,
             commands: plan.instance_table().collect(),
         },
         Table {
             name: "DeviceTable",
             file: "device",
-            doc: " Functions of a device chain: one for each device-level command.",
             place: Place::Chain,
-            optional: false,
-            unknown: true,
             commands: plan.device_table().collect(),
         },
         Table {
             name: "DriverTable",
             file: "driver",
-            doc: " A driver's instance and physical-device functions, and the one that finds its device functions.",
             place: Place::Driver,
-            optional: true,
-            unknown: false,
             commands: plan.driver_table().collect(),
         },
         Table {
             name: "DeviceTerminatorTable",
             file: "device_terminator",
-            doc: " A driver's functions behind the device commands that have terminators.",
             place: Place::Driver,
-            optional: true,
-            unknown: false,
             commands: plan.device_terminator_table().collect(),
         },
     ]
@@ -90,74 +67,35 @@ fn tables<'p, 'a>(plan: &'p Plan<'a>) -> [Table<'p, 'a>; 4] {
 
 fn file(plan: &Plan<'_>, table: &Table<'_, '_>) -> File {
     let name = format_ident!("{}", table.name);
-    let place = if table.place == Place::Chain {
-        quote!(Chain)
-    } else {
-        quote!(Driver)
+    // The functions that lead into a chain are always there, those of a driver may be missing.
+    let (place, kind, number) = match table.place {
+        Place::Chain => (
+            quote!(Chain),
+            "chain_table",
+            (table.file == "device").then(|| quote!(, magic)),
+        ),
+        Place::Any | Place::App | Place::Driver => (quote!(Driver), "driver_table", None),
     };
-    let unknown_use = table.unknown.then(|| {
-        quote!(
-            use super::{Slot, UNKNOWN_SLOTS};
-        )
-    });
-    let entry_use = table.unknown.then(|| {
-        quote!(
-            use crate::table::Entry;
-        )
-    });
-    let slots: Vec<Ident> = table
-        .commands
-        .iter()
-        .map(|command| ident(&command.command.name))
-        .collect();
-    let first = slots.first().into_iter();
-    let rows = std::iter::once(quote!(#name, #(#first)*:)).chain(slots.iter().map(|slot| quote!(#slot)));
-    File::rust(plan, &format!("dispatch/{}.rs", table.file))
-        .doc(&format!("[`{}`] and the order of its slots.", table.name))
-        .items(quote! {
-            use super::super::pfn::*;
-            #unknown_use
-            use crate::handle::#place;
-            #entry_use
-        })
-        .items(structure(table, &name))
-        .rows("table_slots", rows)
-}
-
-fn structure(table: &Table<'_, '_>, name: &Ident) -> TokenStream {
-    let doc = table.doc;
+    let declared = format_ident!("{kind}");
+    let macros = match table.file {
+        "instance" => quote!({#declared, shared_entries}),
+        _ => quote!(#declared),
+    };
     let slots = table.commands.iter().map(|command| {
         let (slot, ty) = (ident(&command.command.name), pfn(command, table.place));
-        if table.optional {
-            quote!(pub #slot: Option<#ty>)
-        } else {
-            quote!(pub #slot: Entry<#ty>)
-        }
+        quote!(#slot: #ty;)
     });
-    let magic = (table.name == "DeviceTable").then(|| {
-        quote! {
-            #[doc = " Tells a table of this loader from anything else a handle may point to."]
-            pub magic: u64,
-        }
-    });
-    let unknown = table.unknown.then(|| {
-        quote! {
-            #[doc = " Functions that were not known when the loader was built."]
-            pub unknown: [Entry<Slot>; UNKNOWN_SLOTS],
-        }
-    });
-    let shared = (!table.optional).then(|| {
-        quote! {
-            // SAFETY: every slot is an entry.
-            unsafe impl crate::table::SharedSlots for #name {}
-        }
-    });
-    quote! {
-        #[doc = #doc]
-        #[repr(C)]
-        pub struct #name { #magic #(#slots,)* #unknown }
-        #shared
-    }
+    File::rust(plan, &format!("dispatch/{}.rs", table.file))
+        .doc(&format!(
+            "[`{}`]: its commands in the order of their slots.",
+            table.name
+        ))
+        .items(quote! {
+            use super::super::pfn::*;
+            use crate::dispatch_table::#macros;
+            use crate::handle::#place;
+        })
+        .rows(kind, std::iter::once(quote!(#name #number;)).chain(slots))
 }
 
 /// Appends a list of slot numbers.

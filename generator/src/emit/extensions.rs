@@ -7,9 +7,6 @@ use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 use vk_registry::model::{Extension, ExtensionKind};
 
-/// Sets, rows and the macros that make enumerations.
-const SETS: &str = include_str!("templates/extensions.rs");
-
 pub(super) fn file(plan: &Plan<'_>) -> File {
     let instance = plan.extensions.instance.iter().map(|extension| {
         let (name, version) = (ident(&extension.name), Literal::u32_unsuffixed(extension.spec_version));
@@ -22,7 +19,13 @@ pub(super) fn file(plan: &Plan<'_>) -> File {
     });
     let all = plan.registry.extensions.values().map(row);
     File::rust(plan, "extensions.rs")
-        .text(SETS)
+        .doc(
+            "Extensions that the loader has to do with, on an instance and on a device: name, revision, whether the target \
+             builds\nthe platform. Then all extensions: name, kind, revision, platform.",
+        )
+        .items(quote!(
+            use crate::extension::{all_extensions, extension_kind};
+        ))
         .rows(
             "extension_kind",
             std::iter::once(quote!(InstanceExtension, InstanceExtensionSet, u64;)).chain(instance),

@@ -1,4 +1,7 @@
 //! One module for each kind of emitted file: from the plan to text.
+//!
+//! What is emitted is rows of tables, types and signatures: what another registry or policy would change. What the rows are made
+//! into, and the declarations of the emitted files, are written in the loader.
 
 mod chains;
 mod dispatch;
@@ -19,13 +22,9 @@ pub use manifest::{Input, MANIFEST, listed, manifest};
 
 use crate::plan::Plan;
 
-/// The text of the module that declares all others.
-const ROOT: &str = include_str!("templates/root.rs");
-
 /// All emitted files except the manifest, sorted by path.
 pub fn all(plan: &Plan<'_>) -> Vec<File> {
-    let mut files = vec![File::rust(plan, "mod.rs").text(ROOT)];
-    files.extend(types::files(plan));
+    let mut files = types::files(plan);
     files.push(pfn::file(plan));
     files.extend(dispatch::files(plan));
     files.extend(trampoline::files(plan));

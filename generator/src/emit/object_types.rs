@@ -5,9 +5,6 @@ use crate::names::ident;
 use crate::plan::Plan;
 use quote::quote;
 
-/// The conversions and the macro that makes rows.
-const CONVERSIONS: &str = include_str!("templates/object_types.rs");
-
 pub(super) fn file(plan: &Plan<'_>) -> File {
     let reports = plan.registry.enums.get("VkDebugReportObjectTypeEXT");
     let rows = plan.registry.handles.values().map(|handle| {
@@ -24,6 +21,9 @@ pub(super) fn file(plan: &Plan<'_>) -> File {
         quote!(#handle, #object, #report;)
     });
     File::rust(plan, "object_types.rs")
-        .text(CONVERSIONS)
+        .doc("Kinds of objects as the two debugging extensions name them: handle, object type, object type of debug report.")
+        .items(quote!(
+            use crate::messenger::object_types;
+        ))
         .rows("object_types", rows)
 }

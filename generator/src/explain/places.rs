@@ -98,7 +98,7 @@ impl<'a> Places<'a> {
 
     /// The slots in dispatch tables.
     pub(super) fn slots(&self, name: &str) -> Vec<String> {
-        let start = format!("    pub {name}: ");
+        let start = format!("    {name}:");
         self.find(|path| path.starts_with("dispatch/"), |line| line.starts_with(&start))
     }
 

@@ -9,7 +9,6 @@ use crate::ffi;
 use crate::ffi::layer_interface::GetDeviceProcAddr;
 use crate::generated::dispatch::DeviceTerminatorTable;
 use crate::generated::extensions::{DeviceExtension, DeviceExtensionSet, InstanceExtension};
-use crate::generated::lookup::{DeviceGate, Row};
 use crate::generated::types::{
     VkAllocationCallbacks, VkDevice, VkDeviceCreateInfo, VkPhysicalDeviceFeatures2,
     VkPhysicalDeviceMaintenance5Features, VkPhysicalDeviceProperties, VkResult, VkSystemAllocationScope,
@@ -18,6 +17,7 @@ use crate::handle::{Chain, Driver as DriverLevel, PhysicalDeviceHandle};
 use crate::instance::InstanceDriver;
 use crate::journal::{LogBits, Sink};
 use crate::log::{self, LogSink};
+use crate::lookup::{DeviceGate, Row};
 use crate::physical_device::ChainPhysicalDevice;
 use crate::proc_addr;
 use crate::table::Slots;

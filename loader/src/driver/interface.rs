@@ -1,12 +1,12 @@
 //! Negotiating the driver interface and finding its first functions (DRV-62 to DRV-71).
 
 use crate::ffi::Uncounted;
-use crate::generated::lookup::{self as commands, Function, Row};
 use crate::generated::types::VkAllocationCallbacks;
 use crate::generated::types::{PFN_vkVoidFunction, VkExtensionProperties, VkInstanceCreateInfo, VkResult};
 use crate::handle::{Driver, InstanceHandle};
 use crate::library::is_own_entry_point;
 use crate::library::typed;
+use crate::lookup::{self as commands, Function, Row};
 use core::ffi::{CStr, c_char};
 
 /// `vk_icdGetInstanceProcAddr`, `vk_icdGetPhysicalDeviceProcAddr` and a driver's `vkGetInstanceProcAddr`.

@@ -2,9 +2,10 @@
 
 use super::Instance;
 use crate::alloc::{HostAllocator, HostText};
+use crate::dispatch_table::UNKNOWN_SLOTS;
 use crate::driver::{GetProcAddr, OpenDriver};
 use crate::ffi::Uncounted;
-use crate::generated::dispatch::{DriverTable, UNKNOWN_SLOTS};
+use crate::generated::dispatch::DriverTable;
 use crate::generated::extensions::InstanceExtensionSet;
 use crate::generated::types::{PFN_vkVoidFunction, VkAllocationCallbacks};
 use crate::handle::{Driver, InstanceHandle};

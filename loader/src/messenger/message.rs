@@ -1,6 +1,6 @@
 //! One message in the words of both extensions (APP-193 to APP-194).
 
-use crate::generated::object_types;
+use super::object_types;
 use crate::generated::types::{
     VkDebugReportFlagBitsEXT as ReportBit, VkDebugReportFlagsEXT, VkDebugReportObjectTypeEXT,
     VkDebugUtilsMessageSeverityFlagBitsEXT as Severity, VkDebugUtilsMessageTypeFlagBitsEXT as Type,

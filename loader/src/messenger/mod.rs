@@ -6,6 +6,7 @@
 mod callback;
 mod message;
 mod messengers;
+mod object_types;
 mod registered;
 #[cfg(test)]
 mod tests;
@@ -13,4 +14,6 @@ mod tests;
 pub use callback::Callback;
 pub use message::{Message, ReportFields, instance_object, loader_data};
 pub use messengers::Messengers;
+pub use object_types::ObjectTypeRow;
+pub(crate) use object_types::object_types;
 pub use registered::{Kind, Registered};

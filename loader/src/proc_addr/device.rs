@@ -3,8 +3,9 @@
 use crate::device::Device;
 use crate::ffi::Uncounted;
 use crate::generated::extensions::{DeviceExtension, InstanceExtension};
-use crate::generated::lookup::{Command, ROWS, row};
+use crate::generated::lookup::row;
 use crate::generated::types::{PFN_vkVoidFunction, VkDevice};
+use crate::lookup::{Command, ROWS};
 use crate::translation;
 use core::ffi::{CStr, c_char};
 

@@ -14,8 +14,8 @@ use super::terminators::known_to_device;
 use super::unknown;
 use crate::device::{Device, Pinned};
 use crate::generated::dispatch::DeviceTable;
-use crate::generated::lookup::Row;
 use crate::instance::Instance;
+use crate::lookup::Row;
 use crate::stubs::{self, DEVICE_ENDS};
 use crate::table::{self, Entry, Slot, Slots};
 

@@ -2,10 +2,11 @@
 
 use super::unknown;
 use crate::ffi::Uncounted;
-use crate::generated::lookup::{Command, Gate, Level, row};
+use crate::generated::lookup::row;
 use crate::generated::types::PFN_vkVoidFunction;
 use crate::handle::{App, InstanceHandle};
 use crate::instance::INSTANCES;
+use crate::lookup::{Command, Gate, Level};
 use crate::translation;
 use crate::version::ApiVersion;
 use core::ffi::{CStr, c_char};

@@ -1,17 +1,14 @@
 //! From a name to a function: the two look-ups of the application and the two at the end of the chains.
 //!
-//! All of them start from [`crate::generated::lookup::Command::find`], which knows every command of the registry with its level,
+//! All of them start from [`crate::lookup::Command::find`], which knows every command of the registry with its level,
 //! its gate and its slots; what is left to decide here is which answer a caller may get (APP-20 to APP-49, LAY-240,
 //! LAY-291). Names the registry does not know are the business of [`unknown`].
 
 mod device;
 mod ends;
-pub mod hash;
 mod instance;
 mod tables;
 mod terminators;
-#[cfg(test)]
-mod tests;
 mod unknown;
 
 pub use device::{fill_own_answers, get_device_proc_addr};

@@ -7,11 +7,12 @@ use crate::ffi::layer_interface::{GetDeviceProcAddr, GetInstanceProcAddr};
 use crate::generated::dispatch::{
     DeviceTable, InstanceTable, device as generated_device, instance as generated_instance,
 };
-use crate::generated::lookup::{DeviceGate, Gate, Row, row};
+use crate::generated::lookup::row;
 use crate::generated::terminator;
 use crate::generated::types::{PFN_vkVoidFunction, VkDevice};
 use crate::handle::{Chain, InstanceHandle};
 use crate::instance::Instance;
+use crate::lookup::{DeviceGate, Gate, Row};
 use crate::stubs;
 use crate::table::{self, SharedSlots, Slots};
 use crate::translation::DEVICE_MAGIC;

@@ -2,12 +2,13 @@
 
 use super::{ends, unknown};
 use crate::device::Device;
-use crate::generated::lookup::{self, DeviceGate, Level, Row, row};
+use crate::generated::lookup::row;
 use crate::generated::types::{PFN_vkVoidFunction, VkDevice};
 use crate::handle::{Chain, InstanceHandle};
 use crate::instance::{Instance, terminator_of_global};
 use crate::journal::LogBits;
 use crate::log;
+use crate::lookup::{self, DeviceGate, Level, Row};
 use crate::translation;
 use core::ffi::{CStr, c_char};
 use os::Raw;

@@ -6,9 +6,10 @@
 use super::ends;
 use crate::alloc::{HostAllocator, HostList, HostText, Room};
 use crate::device::Device;
+use crate::dispatch_table::UNKNOWN_SLOTS;
 use crate::ffi::Uncounted;
 use crate::ffi::layer_interface::GetDeviceProcAddr;
-use crate::generated::dispatch::{DeviceTable, UNKNOWN_SLOTS};
+use crate::generated::dispatch::DeviceTable;
 use crate::generated::types::{PFN_vkVoidFunction, VkDevice, VkResult};
 use crate::instance::{Instance, InstanceDriver};
 use crate::journal::LogBits;

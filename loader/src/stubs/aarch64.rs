@@ -2,7 +2,8 @@
 //! encoding that older processors take for no operation.
 
 use super::DEVICE_ENDS;
-use crate::generated::dispatch::{DeviceTable, InstanceTable, UNKNOWN_SLOTS};
+use crate::dispatch_table::UNKNOWN_SLOTS;
+use crate::generated::dispatch::{DeviceTable, InstanceTable};
 use crate::translation::{self, offsets};
 use core::arch::global_asm;
 

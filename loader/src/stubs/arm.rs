@@ -4,7 +4,8 @@
 //! An offset is split: a load reaches 4095 bytes, an addition takes the rest.
 
 use super::DEVICE_ENDS;
-use crate::generated::dispatch::{DeviceTable, InstanceTable, UNKNOWN_SLOTS};
+use crate::dispatch_table::UNKNOWN_SLOTS;
+use crate::generated::dispatch::{DeviceTable, InstanceTable};
 use crate::translation::{self, offsets};
 use core::arch::global_asm;
 

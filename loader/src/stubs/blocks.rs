@@ -6,7 +6,9 @@ use super::{
     vkl_device_thunks, vkl_missing_device, vkl_missing_instance, vkl_physical_device_terminators,
     vkl_physical_device_thunks,
 };
-use crate::generated::dispatch::{DeviceTable, InstanceTable, Slot, UNKNOWN_SLOTS};
+use crate::dispatch_table::UNKNOWN_SLOTS;
+use crate::generated::dispatch::{DeviceTable, InstanceTable};
+use crate::table::Slot;
 
 /// Whether unknown functions can be forwarded.
 pub const SUPPORTED: bool = true;

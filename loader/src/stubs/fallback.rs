@@ -1,7 +1,8 @@
 //! For processors without stubs in machine code: unknown functions are not forwarded (DRV-230).
 
 use super::Stubs;
-use crate::generated::dispatch::{DeviceTable, InstanceTable, Slot};
+use crate::generated::dispatch::{DeviceTable, InstanceTable};
+use crate::table::Slot;
 use crate::translation;
 
 /// Whether unknown functions can be forwarded.

@@ -6,7 +6,9 @@
 //!
 //! All stubs of a kind have the same size, so the address of one follows from its number.
 
-use crate::generated::dispatch::{DeviceTable, InstanceTable, Slot, UNKNOWN_SLOTS};
+use crate::dispatch_table::UNKNOWN_SLOTS;
+use crate::generated::dispatch::{DeviceTable, InstanceTable};
+use crate::table::Slot;
 
 #[cfg(target_arch = "aarch64")]
 #[path = "aarch64.rs"]

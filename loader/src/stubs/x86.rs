@@ -2,7 +2,8 @@
 //! there. Each stub starts with the landing instruction of indirect-branch tracking.
 
 use super::DEVICE_ENDS;
-use crate::generated::dispatch::{DeviceTable, InstanceTable, UNKNOWN_SLOTS};
+use crate::dispatch_table::UNKNOWN_SLOTS;
+use crate::generated::dispatch::{DeviceTable, InstanceTable};
 use crate::translation::{self, offsets};
 use core::arch::global_asm;
 

@@ -6,9 +6,6 @@ use crate::plan::Plan;
 use proc_macro2::Literal;
 use quote::quote;
 
-/// The macro that makes assertions of rows.
-const ASSERTIONS: &str = include_str!("../templates/layout.rs");
-
 pub(super) fn file(plan: &Plan<'_>) -> File {
     let rows = plan.types.structs.iter().filter_map(|name| {
         let layout = plan.layout(name)?;
@@ -25,6 +22,11 @@ pub(super) fn file(plan: &Plan<'_>) -> File {
         Some(quote!(#name #level: #size, #align, #(#offsets),*;))
     });
     File::rust(plan, "types/layout.rs")
-        .text(ASSERTIONS)
+        .doc("Sizes, alignments and offsets in bytes, as C defines them on 64-bit targets.")
+        .items(quote! {
+            use super::*;
+            use crate::handle::Driver;
+            use crate::layout::layouts;
+        })
         .rows("layouts", rows)
 }

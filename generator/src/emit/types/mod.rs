@@ -10,12 +10,8 @@ mod structs;
 use super::file::File;
 use crate::plan::Plan;
 
-/// The modules of `types/`, whose items are all reachable as `types::Name`.
-const ROOT: &str = include_str!("../templates/types.rs");
-
 pub(super) fn files(plan: &Plan<'_>) -> Vec<File> {
     vec![
-        File::rust(plan, "types/mod.rs").text(ROOT),
         plain::constants(plan),
         plain::base(plan),
         plain::function_pointers(plan),

@@ -21,21 +21,20 @@ pub(super) fn constants(plan: &Plan<'_>) -> File {
     let versions = plan.registry.core_versions.iter().map(|version| {
         let name = format_ident!("VK_API_VERSION_{}_{}", version.major, version.minor);
         let (major, minor) = (number(version.major), number(version.minor));
-        quote!(pub const #name: u32 = VK_MAKE_API_VERSION(0, #major, #minor, 0);)
+        quote!(pub const #name: u32 = ApiVersion::new(#major, #minor).0;)
     });
     File::rust(plan, "types/constants.rs")
         .doc("Constants.")
+        .items(quote!(
+            use crate::version::ApiVersion;
+        ))
         .items(quote!(#(#constants)*))
         .items(quote! {
             #[doc = " The header that this was generated from, packed."]
-            pub const VK_HEADER_VERSION_COMPLETE: u32 = VK_MAKE_API_VERSION(0, #major, #minor, #patch);
+            pub const VK_HEADER_VERSION_COMPLETE: u32 = ApiVersion::new(#major, #minor).0 | #patch;
             #(#versions)*
         })
-        .text(VERSION_FUNCTIONS)
 }
-
-/// Packing and unpacking of versions.
-const VERSION_FUNCTIONS: &str = include_str!("../templates/versions.rs");
 
 /// A constant from its C text: a number with a suffix, or the complement of one in parentheses.
 fn constant(constant: &Constant) -> Option<TokenStream> {

@@ -1,6 +1,7 @@
 //! The look-up of names in the emitted rows.
 
-use crate::generated::lookup::{Gate, ROW_COUNT, ROWS, find, row};
+use super::{Gate, ROWS, find};
+use crate::generated::lookup::{ROW_COUNT, row};
 use crate::library::is_own_entry_point;
 use rust_alloc::collections::BTreeSet;
 

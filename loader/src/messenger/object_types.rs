@@ -1,6 +1,7 @@
-//! Kinds of objects as the two debugging extensions name them.
+//! Kinds of objects as the two debugging extensions name them (APP-193). The rows are emitted.
 
-use super::types::{VkDebugReportObjectTypeEXT, VkObjectType};
+use crate::generated::object_types::OBJECT_TYPES;
+use crate::generated::types::{VkDebugReportObjectTypeEXT, VkObjectType};
 
 /// A kind of handle.
 #[derive(Clone, Copy, Debug)]
@@ -14,7 +15,7 @@ pub struct ObjectTypeRow {
 }
 
 /// What debug report calls an object type, or unknown (APP-193).
-pub fn to_report(object: VkObjectType) -> VkDebugReportObjectTypeEXT {
+pub(super) fn to_report(object: VkObjectType) -> VkDebugReportObjectTypeEXT {
     let row = OBJECT_TYPES.iter().find(|row| row.object == object);
     row.map_or(
         VkDebugReportObjectTypeEXT::VK_DEBUG_REPORT_OBJECT_TYPE_UNKNOWN_EXT,
@@ -23,7 +24,7 @@ pub fn to_report(object: VkObjectType) -> VkDebugReportObjectTypeEXT {
 }
 
 /// What debug utils calls an object type of debug report, or unknown (APP-193).
-pub fn to_object(report: VkDebugReportObjectTypeEXT) -> VkObjectType {
+pub(super) fn to_object(report: VkDebugReportObjectTypeEXT) -> VkObjectType {
     let unknown = VkDebugReportObjectTypeEXT::VK_DEBUG_REPORT_OBJECT_TYPE_UNKNOWN_EXT;
     let row = OBJECT_TYPES
         .iter()
@@ -31,14 +32,17 @@ pub fn to_object(report: VkDebugReportObjectTypeEXT) -> VkObjectType {
     row.map_or(VkObjectType::VK_OBJECT_TYPE_UNKNOWN, |row| row.object)
 }
 
-/// A row: handle, object type, object type of debug report.
+/// Declares the table of rows: handle, object type, object type of debug report.
 macro_rules! object_types {
     ($($handle:ident, $object:ident, $report:ident;)*) => {
         /// All handles, sorted by name.
-        pub static OBJECT_TYPES: &[ObjectTypeRow] = &[$(ObjectTypeRow {
-            handle: stringify!($handle),
-            object: VkObjectType::$object,
-            report: VkDebugReportObjectTypeEXT::$report,
-        }),*];
+        pub static OBJECT_TYPES: &[$crate::messenger::ObjectTypeRow] =
+            &[$($crate::messenger::ObjectTypeRow {
+                handle: stringify!($handle),
+                object: $crate::generated::types::VkObjectType::$object,
+                report: $crate::generated::types::VkDebugReportObjectTypeEXT::$report,
+            }),*];
     };
 }
+
+pub(crate) use object_types;

@@ -1,4 +1,4 @@
-//! Extensions of the registry.
+//! Extensions of the registry: what is known of each, and sets of those that the loader has to do with. The rows are emitted.
 
 use core::ffi::CStr;
 
@@ -24,14 +24,15 @@ pub struct ExtensionRow {
     pub platform: Option<&'static str>,
 }
 
-const fn c_name(text: &'static str) -> &'static CStr {
+/// A name that a macro put a zero byte behind. For constants: any other text does not compile.
+pub const fn c_name(text: &'static str) -> &'static CStr {
     match CStr::from_bytes_with_nul(text.as_bytes()) {
         Ok(name) => name,
         Err(_) => panic!("a name without its terminator"),
     }
 }
 
-/// An enumeration of extensions and its set. First row: both names and the set's storage; then name, revision and
+/// Declares an enumeration of extensions and its set. First row: both names and the set's storage; then name, revision and
 /// whether the target builds the platform.
 macro_rules! extension_kind {
     ($kind:ident, $set:ident, $bits:ty; $($name:ident, $version:literal, $built_in:expr;)*) => {
@@ -49,8 +50,9 @@ macro_rules! extension_kind {
             pub const ALL: &'static [Self] = &[$(Self::$name),*];
 
             /// The extension's name.
-            pub fn name(self) -> &'static CStr {
-                const NAMES: [&CStr; $kind::COUNT] = [$(c_name(concat!(stringify!($name), "\0"))),*];
+            pub fn name(self) -> &'static core::ffi::CStr {
+                const NAMES: [&core::ffi::CStr; $kind::COUNT] =
+                    [$($crate::extension::c_name(concat!(stringify!($name), "\0"))),*];
                 NAMES[self as usize]
             }
 
@@ -132,15 +134,17 @@ macro_rules! extension_kind {
     };
 }
 
-/// A row of the table of all extensions: name, kind, revision, platform.
+/// Declares the table of all extensions of rows: name, kind, revision, platform.
 macro_rules! all_extensions {
     ($($name:ident, $kind:ident, $version:literal, $platform:expr;)*) => {
         /// All extensions, sorted by name.
-        pub static ALL: &[ExtensionRow] = &[$(ExtensionRow {
-            name: c_name(concat!(stringify!($name), "\0")),
-            kind: ExtensionKind::$kind,
+        pub static ALL: &[$crate::extension::ExtensionRow] = &[$($crate::extension::ExtensionRow {
+            name: $crate::extension::c_name(concat!(stringify!($name), "\0")),
+            kind: $crate::extension::ExtensionKind::$kind,
             spec_version: $version,
             platform: $platform,
         }),*];
     };
 }
+
+pub(crate) use {all_extensions, extension_kind};

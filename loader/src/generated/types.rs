@@ -1,0 +1,40 @@
+//! The C types that commands are made of, in C spelling.
+//!
+//! What contains a handle that the loader wraps has a parameter `L` that says at which level the handle is. All types are
+//! used without the name of their file.
+
+#[path = "../../../generated/types/aliases.rs"]
+mod aliases;
+#[path = "../../../generated/types/base.rs"]
+mod base;
+#[path = "../../../generated/types/constants.rs"]
+mod constants;
+#[path = "../../../generated/types/enums.rs"]
+mod enums;
+#[path = "../../../generated/types/flags.rs"]
+mod flags;
+#[path = "../../../generated/types/function_pointers.rs"]
+mod function_pointers;
+#[path = "../../../generated/types/handles.rs"]
+mod handles;
+// Sizes and offsets are those of 64-bit targets.
+#[cfg(target_pointer_width = "64")]
+#[path = "../../../generated/types/layout.rs"]
+mod layout;
+#[path = "../../../generated/types/opaque.rs"]
+mod opaque;
+#[path = "../../../generated/types/structs.rs"]
+mod structs;
+
+pub use aliases::*;
+pub use base::*;
+pub use constants::*;
+pub use core::ffi::{c_char, c_int, c_ulong, c_void};
+pub use enums::*;
+pub use flags::*;
+pub use function_pointers::*;
+pub use handles::*;
+pub use opaque::*;
+pub use structs::*;
+
+use crate::handle::{Dispatchable, Level};

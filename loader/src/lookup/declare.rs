@@ -1,0 +1,112 @@
+//! What the emitted rows are made into.
+
+use super::{DeviceGate, Gate, Level, NO_ANSWER, NO_SLOT, Parameter};
+use crate::version::ApiVersion;
+
+/// A row as it is written down.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts {
+    /// What the command is dispatched on.
+    pub level: Level,
+    /// The handle that its trampoline checks.
+    pub parameter: Parameter,
+    /// The core version that brought it, 0.0 for what is in none.
+    pub core: ApiVersion,
+    /// When the instance-level lookup finds it.
+    pub gate: Gate,
+    /// Whether it has a terminator.
+    pub has_terminator: bool,
+    /// When a device's lookup gives out the terminator.
+    pub device_gate: DeviceGate,
+    /// Slot in the table of its chain, or [`NO_SLOT`].
+    pub slot: u16,
+    /// Slot in the table of the driver, or [`NO_SLOT`].
+    pub driver_slot: u16,
+    /// Whether it belongs to no platform, or to one that this library is built for.
+    pub is_built: bool,
+}
+
+impl Facts {
+    /// [`super::Command::is_plain`].
+    pub(super) const fn is_ungated(&self) -> bool {
+        matches!(self.gate, Gate::Always) && !matches!(self.level, Level::Global) && self.is_built
+    }
+
+    /// [`super::Command::answer`].
+    pub(super) const fn answer(&self) -> u16 {
+        match self.level {
+            Level::Device => self.slot,
+            Level::Global | Level::Instance | Level::PhysicalDevice => NO_ANSWER as u16,
+        }
+    }
+}
+
+/// The slot of a row that names one table, or [`NO_SLOT`] of a row that names none.
+pub const fn slot_or_none(slots: &[usize]) -> u16 {
+    match slots {
+        [] => NO_SLOT,
+        [slot] => *slot as u16,
+        _ => panic!("a command has one slot in a table"),
+    }
+}
+
+/// Whether a row names something.
+pub const fn is_listed(names: &[&str]) -> bool {
+    !names.is_empty()
+}
+
+/// Declares names, numbers, facts and functions of all commands, sorted by name. A row: name, level and checked parameter,
+/// trampoline; then, each where there is one, core version, gate, terminator, gate of the terminator by extensions of the device or
+/// of the instance, tables of the chain and of the driver, platform.
+///
+/// `trampoline` and `terminator` must lead to the functions where it is called.
+macro_rules! commands {
+    ($(
+        $name:ident: $level:ident $($parameter:ident)?, $trampoline:ident as $trampoline_type:ty
+        $(, core($major:literal, $minor:literal))?
+        $(, gate($($gate:ident)+))?
+        $(, terminator($terminator:ident as $terminator_type:ty))?
+        $(, if_on_device($($on_device:ident)+))?
+        $(, if_on_instance($($on_instance:ident)+))?
+        $(, slot($table:ident))?
+        $(, driver_slot($driver_table:ident))?
+        $(, platform($platform:meta))?;
+    )*) => {
+        /// How many commands there are.
+        pub const ROW_COUNT: usize = [$(stringify!($name)),*].len();
+
+        /// The names of all commands, each with a zero byte behind it.
+        pub const NAMES: &str = concat!($(stringify!($name), "\0"),*);
+
+        /// The number of each command's row.
+        pub mod row {
+            $(pub const $name: u16 = $crate::lookup::number(stringify!($name));)*
+        }
+
+        /// What is known of each command.
+        pub const FACTS: &[$crate::lookup::Facts; ROW_COUNT] = &[$($crate::lookup::Facts {
+            level: $crate::lookup::Level::$level,
+            parameter: $crate::lookup::Parameter::of(stringify!($($parameter)?)),
+            core: $crate::version::ApiVersion::new(0 $(+ $major)?, 0 $(+ $minor)?),
+            gate: $crate::lookup::Gate::any_of(&[$($($crate::generated::extensions::InstanceExtension::$gate),+)?]),
+            has_terminator: $crate::lookup::is_listed(&[$(stringify!($terminator))?]),
+            device_gate: $crate::lookup::DeviceGate::any_of(
+                &[$($($crate::generated::extensions::DeviceExtension::$on_device),+)?],
+                &[$($($crate::generated::extensions::InstanceExtension::$on_instance),+)?],
+            ),
+            slot: $crate::lookup::slot_or_none(&[$($crate::generated::dispatch::$table::slot::$name)?]),
+            driver_slot: $crate::lookup::slot_or_none(&[$($crate::generated::dispatch::$driver_table::slot::$name)?]),
+            is_built: true $(&& cfg!($platform))?,
+        }),*];
+
+        $crate::function_table::functions!($(trampoline::$trampoline,)* $($(terminator::$terminator,)?)*);
+
+        // Every function has the type of its command.
+        $(
+            const _: $trampoline_type = trampoline::$trampoline;
+            $(const _: $terminator_type = terminator::$terminator;)?
+        )*
+    };
+}
+
+pub(crate) use commands;
