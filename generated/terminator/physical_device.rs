@@ -3,11 +3,9 @@
 
 //! Terminators of commands whose first parameter is a physical device.
 
-use super::super::extensions::InstanceExtension;
 use super::super::types::*;
+use crate::forward::ask_driver;
 use crate::handle::Chain;
-use crate::journal::LogBits;
-use crate::translation;
 
 /// [`vkAcquireDrmDisplayEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAcquireDrmDisplayEXT.html)
 pub unsafe extern "system" fn vkAcquireDrmDisplayEXT(
@@ -15,15 +13,8 @@ pub unsafe extern "system" fn vkAcquireDrmDisplayEXT(
     drmFd: i32,
     display: VkDisplayKHR,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
-    match driver.vkAcquireDrmDisplayEXT {
-        Some(function) => unsafe { function(physicalDevice, drmFd, display) },
-        None => translation::absent(
-            driver,
-            "vkAcquireDrmDisplayEXT",
-            LogBits::ERROR,
-            VkResult::VK_ERROR_EXTENSION_NOT_PRESENT,
-        ),
+    ask_driver! {
+        vkAcquireDrmDisplayEXT(physicalDevice, drmFd, display), absent(ERROR, VkResult::VK_ERROR_EXTENSION_NOT_PRESENT)
     }
 }
 
@@ -32,11 +23,7 @@ pub unsafe extern "system" fn vkAcquireWinrtDisplayNV(
     physicalDevice: VkPhysicalDevice<Chain>,
     display: VkDisplayKHR,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
-    match driver.vkAcquireWinrtDisplayNV {
-        Some(function) => unsafe { function(physicalDevice, display) },
-        None => translation::unsupported("AcquireWinrtDisplayNV"),
-    }
+    ask_driver! { vkAcquireWinrtDisplayNV(physicalDevice, display) }
 }
 
 /// [`vkAcquireXlibDisplayEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAcquireXlibDisplayEXT.html)
@@ -45,15 +32,8 @@ pub unsafe extern "system" fn vkAcquireXlibDisplayEXT(
     dpy: *mut Display,
     display: VkDisplayKHR,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
-    match driver.vkAcquireXlibDisplayEXT {
-        Some(function) => unsafe { function(physicalDevice, dpy, display) },
-        None => translation::absent(
-            driver,
-            "vkAcquireXlibDisplayEXT",
-            LogBits::INFO,
-            VkResult::VK_ERROR_INITIALIZATION_FAILED,
-        ),
+    ask_driver! {
+        vkAcquireXlibDisplayEXT(physicalDevice, dpy, display), absent(INFO, VkResult::VK_ERROR_INITIALIZATION_FAILED)
     }
 }
 
@@ -112,18 +92,9 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceQueueFamilyPerformanceCou
     pCounters: *mut VkPerformanceCounterARM,
     pCounterDescriptions: *mut VkPerformanceCounterDescriptionARM,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
-    match driver.vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM {
-        Some(function) => unsafe {
-            function(
-                physicalDevice,
-                queueFamilyIndex,
-                pCounterCount,
-                pCounters,
-                pCounterDescriptions,
-            )
-        },
-        None => translation::unsupported("EnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM"),
+    ask_driver! {
+        vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM(physicalDevice, queueFamilyIndex,
+        pCounterCount, pCounters, pCounterDescriptions)
     }
 }
 
@@ -135,18 +106,9 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceQueueFamilyPerformanceQue
     pCounters: *mut VkPerformanceCounterKHR,
     pCounterDescriptions: *mut VkPerformanceCounterDescriptionKHR,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
-    match driver.vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR {
-        Some(function) => unsafe {
-            function(
-                physicalDevice,
-                queueFamilyIndex,
-                pCounterCount,
-                pCounters,
-                pCounterDescriptions,
-            )
-        },
-        None => translation::unsupported("EnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR"),
+    ask_driver! {
+        vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR(physicalDevice, queueFamilyIndex, pCounterCount,
+        pCounters, pCounterDescriptions)
     }
 }
 
@@ -156,10 +118,8 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceShaderInstrumentationMetr
     pDescriptionCount: *mut u32,
     pDescriptions: *mut VkShaderInstrumentationMetricDescriptionARM,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
-    match driver.vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM {
-        Some(function) => unsafe { function(physicalDevice, pDescriptionCount, pDescriptions) },
-        None => translation::unsupported("EnumeratePhysicalDeviceShaderInstrumentationMetricsARM"),
+    ask_driver! {
+        vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM(physicalDevice, pDescriptionCount, pDescriptions)
     }
 }
 
@@ -226,15 +186,9 @@ pub unsafe extern "system" fn vkGetDrmDisplayEXT(
     connectorId: u32,
     display: *mut VkDisplayKHR,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
-    match driver.vkGetDrmDisplayEXT {
-        Some(function) => unsafe { function(physicalDevice, drmFd, connectorId, display) },
-        None => translation::absent(
-            driver,
-            "vkGetDrmDisplayEXT",
-            LogBits::ERROR,
-            VkResult::VK_ERROR_EXTENSION_NOT_PRESENT,
-        ),
+    ask_driver! {
+        vkGetDrmDisplayEXT(physicalDevice, drmFd, connectorId, display), absent(ERROR,
+        VkResult::VK_ERROR_EXTENSION_NOT_PRESENT)
     }
 }
 
@@ -244,11 +198,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCalibrateableTimeDomainsEXT(
     pTimeDomainCount: *mut u32,
     pTimeDomains: *mut VkTimeDomainKHR,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
-    match driver.vkGetPhysicalDeviceCalibrateableTimeDomainsEXT {
-        Some(function) => unsafe { function(physicalDevice, pTimeDomainCount, pTimeDomains) },
-        None => translation::unsupported("GetPhysicalDeviceCalibrateableTimeDomainsEXT"),
-    }
+    ask_driver! { vkGetPhysicalDeviceCalibrateableTimeDomainsEXT(physicalDevice, pTimeDomainCount, pTimeDomains) }
 }
 
 /// [`vkGetPhysicalDeviceCalibrateableTimeDomainsKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceCalibrateableTimeDomainsKHR.html)
@@ -257,11 +207,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCalibrateableTimeDomainsKHR(
     pTimeDomainCount: *mut u32,
     pTimeDomains: *mut VkTimeDomainKHR,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
-    match driver.vkGetPhysicalDeviceCalibrateableTimeDomainsKHR {
-        Some(function) => unsafe { function(physicalDevice, pTimeDomainCount, pTimeDomains) },
-        None => translation::unsupported("GetPhysicalDeviceCalibrateableTimeDomainsKHR"),
-    }
+    ask_driver! { vkGetPhysicalDeviceCalibrateableTimeDomainsKHR(physicalDevice, pTimeDomainCount, pTimeDomains) }
 }
 
 /// [`vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV.html)
@@ -270,10 +216,8 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixFlexibleDimens
     pPropertyCount: *mut u32,
     pProperties: *mut VkCooperativeMatrixFlexibleDimensionsPropertiesNV,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
-    match driver.vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV {
-        Some(function) => unsafe { function(physicalDevice, pPropertyCount, pProperties) },
-        None => translation::unsupported("GetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV"),
+    ask_driver! {
+        vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV(physicalDevice, pPropertyCount, pProperties)
     }
 }
 
@@ -284,10 +228,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixProperties2EXT
     pPropertyCount: *mut u32,
     pProperties: *mut VkCooperativeMatrixProperties2EXT,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
-    match driver.vkGetPhysicalDeviceCooperativeMatrixProperties2EXT {
-        Some(function) => unsafe { function(physicalDevice, pCooperativeMatrixInfo, pPropertyCount, pProperties) },
-        None => translation::unsupported("GetPhysicalDeviceCooperativeMatrixProperties2EXT"),
+    ask_driver! {
+        vkGetPhysicalDeviceCooperativeMatrixProperties2EXT(physicalDevice, pCooperativeMatrixInfo, pPropertyCount,
+        pProperties)
     }
 }
 
@@ -297,11 +240,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR(
     pPropertyCount: *mut u32,
     pProperties: *mut VkCooperativeMatrixPropertiesKHR,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
-    match driver.vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR {
-        Some(function) => unsafe { function(physicalDevice, pPropertyCount, pProperties) },
-        None => translation::unsupported("GetPhysicalDeviceCooperativeMatrixPropertiesKHR"),
-    }
+    ask_driver! { vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR(physicalDevice, pPropertyCount, pProperties) }
 }
 
 /// [`vkGetPhysicalDeviceCooperativeMatrixPropertiesNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceCooperativeMatrixPropertiesNV.html)
@@ -310,11 +249,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixPropertiesNV(
     pPropertyCount: *mut u32,
     pProperties: *mut VkCooperativeMatrixPropertiesNV,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
-    match driver.vkGetPhysicalDeviceCooperativeMatrixPropertiesNV {
-        Some(function) => unsafe { function(physicalDevice, pPropertyCount, pProperties) },
-        None => translation::unsupported("GetPhysicalDeviceCooperativeMatrixPropertiesNV"),
-    }
+    ask_driver! { vkGetPhysicalDeviceCooperativeMatrixPropertiesNV(physicalDevice, pPropertyCount, pProperties) }
 }
 
 /// [`vkGetPhysicalDeviceCooperativeVectorPropertiesNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceCooperativeVectorPropertiesNV.html)
@@ -323,11 +258,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeVectorPropertiesNV(
     pPropertyCount: *mut u32,
     pProperties: *mut VkCooperativeVectorPropertiesNV,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
-    match driver.vkGetPhysicalDeviceCooperativeVectorPropertiesNV {
-        Some(function) => unsafe { function(physicalDevice, pPropertyCount, pProperties) },
-        None => translation::unsupported("GetPhysicalDeviceCooperativeVectorPropertiesNV"),
-    }
+    ask_driver! { vkGetPhysicalDeviceCooperativeVectorPropertiesNV(physicalDevice, pPropertyCount, pProperties) }
 }
 
 /// [`vkGetPhysicalDeviceDescriptorSizeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceDescriptorSizeEXT.html)
@@ -335,11 +266,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDescriptorSizeEXT(
     physicalDevice: VkPhysicalDevice<Chain>,
     descriptorType: VkDescriptorType,
 ) -> VkDeviceSize {
-    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
-    match driver.vkGetPhysicalDeviceDescriptorSizeEXT {
-        Some(function) => unsafe { function(physicalDevice, descriptorType) },
-        None => translation::unsupported("GetPhysicalDeviceDescriptorSizeEXT"),
-    }
+    ask_driver! { vkGetPhysicalDeviceDescriptorSizeEXT(physicalDevice, descriptorType) }
 }
 
 /// [`vkGetPhysicalDeviceDirectFBPresentationSupportEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceDirectFBPresentationSupportEXT.html)
@@ -348,25 +275,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDirectFBPresentationSupportEXT(
     queueFamilyIndex: u32,
     dfb: *mut IDirectFB,
 ) -> VkBool32 {
-    let enabled = unsafe {
-        translation::enabled(
-            physicalDevice,
-            InstanceExtension::VK_EXT_directfb_surface,
-            "vkGetPhysicalDeviceDirectFBPresentationSupportEXT",
-        )
-    };
-    if !enabled {
-        return VK_FALSE;
-    }
-    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
-    match driver.vkGetPhysicalDeviceDirectFBPresentationSupportEXT {
-        Some(function) => unsafe { function(physicalDevice, queueFamilyIndex, dfb) },
-        None => translation::absent(
-            driver,
-            "vkGetPhysicalDeviceDirectFBPresentationSupportEXT",
-            LogBits::ERROR,
-            VK_FALSE,
-        ),
+    ask_driver! {
+        vkGetPhysicalDeviceDirectFBPresentationSupportEXT(physicalDevice, queueFamilyIndex, dfb), absent(ERROR,
+        VK_FALSE), requires(VK_EXT_directfb_surface)
     }
 }
 
@@ -494,10 +405,8 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceExternalTensorPropertiesARM(
     pExternalTensorInfo: *const VkPhysicalDeviceExternalTensorInfoARM,
     pExternalTensorProperties: *mut VkExternalTensorPropertiesARM,
 ) {
-    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
-    match driver.vkGetPhysicalDeviceExternalTensorPropertiesARM {
-        Some(function) => unsafe { function(physicalDevice, pExternalTensorInfo, pExternalTensorProperties) },
-        None => translation::unsupported("GetPhysicalDeviceExternalTensorPropertiesARM"),
+    ask_driver! {
+        vkGetPhysicalDeviceExternalTensorPropertiesARM(physicalDevice, pExternalTensorInfo, pExternalTensorProperties)
     }
 }
 
@@ -506,11 +415,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFeatures(
     physicalDevice: VkPhysicalDevice<Chain>,
     pFeatures: *mut VkPhysicalDeviceFeatures,
 ) {
-    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
-    match driver.vkGetPhysicalDeviceFeatures {
-        Some(function) => unsafe { function(physicalDevice, pFeatures) },
-        None => translation::unsupported("GetPhysicalDeviceFeatures"),
-    }
+    ask_driver! { vkGetPhysicalDeviceFeatures(physicalDevice, pFeatures) }
 }
 
 /// [`vkGetPhysicalDeviceFeatures2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceFeatures2.html)
@@ -527,11 +432,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFormatProperties(
     format: VkFormat,
     pFormatProperties: *mut VkFormatProperties,
 ) {
-    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
-    match driver.vkGetPhysicalDeviceFormatProperties {
-        Some(function) => unsafe { function(physicalDevice, format, pFormatProperties) },
-        None => translation::unsupported("GetPhysicalDeviceFormatProperties"),
-    }
+    ask_driver! { vkGetPhysicalDeviceFormatProperties(physicalDevice, format, pFormatProperties) }
 }
 
 /// [`vkGetPhysicalDeviceFormatProperties2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceFormatProperties2.html)
@@ -549,10 +450,8 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFragmentShadingRatesKHR(
     pFragmentShadingRateCount: *mut u32,
     pFragmentShadingRates: *mut VkPhysicalDeviceFragmentShadingRateKHR,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
-    match driver.vkGetPhysicalDeviceFragmentShadingRatesKHR {
-        Some(function) => unsafe { function(physicalDevice, pFragmentShadingRateCount, pFragmentShadingRates) },
-        None => translation::unsupported("GetPhysicalDeviceFragmentShadingRatesKHR"),
+    ask_driver! {
+        vkGetPhysicalDeviceFragmentShadingRatesKHR(physicalDevice, pFragmentShadingRateCount, pFragmentShadingRates)
     }
 }
 
@@ -566,25 +465,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceImageFormatProperties(
     flags: VkImageCreateFlags,
     pImageFormatProperties: *mut VkImageFormatProperties,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
-    match driver.vkGetPhysicalDeviceImageFormatProperties {
-        Some(function) => unsafe {
-            function(
-                physicalDevice,
-                format,
-                r#type,
-                tiling,
-                usage,
-                flags,
-                pImageFormatProperties,
-            )
-        },
-        None => translation::absent(
-            driver,
-            "vkGetPhysicalDeviceImageFormatProperties",
-            LogBits::ERROR,
-            VkResult::VK_ERROR_INITIALIZATION_FAILED,
-        ),
+    ask_driver! {
+        vkGetPhysicalDeviceImageFormatProperties(physicalDevice, format, r#type, tiling, usage, flags,
+        pImageFormatProperties), absent(ERROR, VkResult::VK_ERROR_INITIALIZATION_FAILED)
     }
 }
 
@@ -608,11 +491,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceMemoryProperties(
     physicalDevice: VkPhysicalDevice<Chain>,
     pMemoryProperties: *mut VkPhysicalDeviceMemoryProperties,
 ) {
-    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
-    match driver.vkGetPhysicalDeviceMemoryProperties {
-        Some(function) => unsafe { function(physicalDevice, pMemoryProperties) },
-        None => translation::unsupported("GetPhysicalDeviceMemoryProperties"),
-    }
+    ask_driver! { vkGetPhysicalDeviceMemoryProperties(physicalDevice, pMemoryProperties) }
 }
 
 /// [`vkGetPhysicalDeviceMemoryProperties2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceMemoryProperties2.html)
@@ -629,11 +508,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceMultisamplePropertiesEXT(
     samples: VkSampleCountFlagBits,
     pMultisampleProperties: *mut VkMultisamplePropertiesEXT,
 ) {
-    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
-    match driver.vkGetPhysicalDeviceMultisamplePropertiesEXT {
-        Some(function) => unsafe { function(physicalDevice, samples, pMultisampleProperties) },
-        None => translation::unsupported("GetPhysicalDeviceMultisamplePropertiesEXT"),
-    }
+    ask_driver! { vkGetPhysicalDeviceMultisamplePropertiesEXT(physicalDevice, samples, pMultisampleProperties) }
 }
 
 /// [`vkGetPhysicalDeviceOpticalFlowImageFormatsNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceOpticalFlowImageFormatsNV.html)
@@ -643,17 +518,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceOpticalFlowImageFormatsNV(
     pFormatCount: *mut u32,
     pImageFormatProperties: *mut VkOpticalFlowImageFormatPropertiesNV,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
-    match driver.vkGetPhysicalDeviceOpticalFlowImageFormatsNV {
-        Some(function) => unsafe {
-            function(
-                physicalDevice,
-                pOpticalFlowImageFormatInfo,
-                pFormatCount,
-                pImageFormatProperties,
-            )
-        },
-        None => translation::unsupported("GetPhysicalDeviceOpticalFlowImageFormatsNV"),
+    ask_driver! {
+        vkGetPhysicalDeviceOpticalFlowImageFormatsNV(physicalDevice, pOpticalFlowImageFormatInfo, pFormatCount,
+        pImageFormatProperties)
     }
 }
 
@@ -674,11 +541,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceProperties(
     physicalDevice: VkPhysicalDevice<Chain>,
     pProperties: *mut VkPhysicalDeviceProperties,
 ) {
-    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
-    match driver.vkGetPhysicalDeviceProperties {
-        Some(function) => unsafe { function(physicalDevice, pProperties) },
-        None => translation::unsupported("GetPhysicalDeviceProperties"),
-    }
+    ask_driver! { vkGetPhysicalDeviceProperties(physicalDevice, pProperties) }
 }
 
 /// [`vkGetPhysicalDeviceProperties2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceProperties2.html)
@@ -696,17 +559,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphEngineOpera
     pQueueFamilyDataGraphProperties: *const VkQueueFamilyDataGraphPropertiesARM,
     pProperties: *mut VkBaseOutStructure,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
-    match driver.vkGetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM {
-        Some(function) => unsafe {
-            function(
-                physicalDevice,
-                queueFamilyIndex,
-                pQueueFamilyDataGraphProperties,
-                pProperties,
-            )
-        },
-        None => translation::unsupported("GetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM"),
+    ask_driver! {
+        vkGetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM(physicalDevice, queueFamilyIndex,
+        pQueueFamilyDataGraphProperties, pProperties)
     }
 }
 
@@ -719,19 +574,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlow
     pFormatCount: *mut u32,
     pImageFormatProperties: *mut VkDataGraphOpticalFlowImageFormatPropertiesARM,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
-    match driver.vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM {
-        Some(function) => unsafe {
-            function(
-                physicalDevice,
-                queueFamilyIndex,
-                pQueueFamilyDataGraphProperties,
-                pOpticalFlowImageFormatInfo,
-                pFormatCount,
-                pImageFormatProperties,
-            )
-        },
-        None => translation::unsupported("GetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM"),
+    ask_driver! {
+        vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM(physicalDevice, queueFamilyIndex,
+        pQueueFamilyDataGraphProperties, pOpticalFlowImageFormatInfo, pFormatCount, pImageFormatProperties)
     }
 }
 
@@ -741,16 +586,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphProcessingE
     pQueueFamilyDataGraphProcessingEngineInfo: *const VkPhysicalDeviceQueueFamilyDataGraphProcessingEngineInfoARM,
     pQueueFamilyDataGraphProcessingEngineProperties: *mut VkQueueFamilyDataGraphProcessingEnginePropertiesARM,
 ) {
-    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
-    match driver.vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM {
-        Some(function) => unsafe {
-            function(
-                physicalDevice,
-                pQueueFamilyDataGraphProcessingEngineInfo,
-                pQueueFamilyDataGraphProcessingEngineProperties,
-            )
-        },
-        None => translation::unsupported("GetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM"),
+    ask_driver! {
+        vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM(physicalDevice,
+        pQueueFamilyDataGraphProcessingEngineInfo, pQueueFamilyDataGraphProcessingEngineProperties)
     }
 }
 
@@ -761,17 +599,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesA
     pQueueFamilyDataGraphPropertyCount: *mut u32,
     pQueueFamilyDataGraphProperties: *mut VkQueueFamilyDataGraphPropertiesARM,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
-    match driver.vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesARM {
-        Some(function) => unsafe {
-            function(
-                physicalDevice,
-                queueFamilyIndex,
-                pQueueFamilyDataGraphPropertyCount,
-                pQueueFamilyDataGraphProperties,
-            )
-        },
-        None => translation::unsupported("GetPhysicalDeviceQueueFamilyDataGraphPropertiesARM"),
+    ask_driver! {
+        vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesARM(physicalDevice, queueFamilyIndex,
+        pQueueFamilyDataGraphPropertyCount, pQueueFamilyDataGraphProperties)
     }
 }
 
@@ -781,10 +611,8 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyPerformanceQueryPass
     pPerformanceQueryCreateInfo: *const VkQueryPoolPerformanceCreateInfoKHR,
     pNumPasses: *mut u32,
 ) {
-    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
-    match driver.vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR {
-        Some(function) => unsafe { function(physicalDevice, pPerformanceQueryCreateInfo, pNumPasses) },
-        None => translation::unsupported("GetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR"),
+    ask_driver! {
+        vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR(physicalDevice, pPerformanceQueryCreateInfo, pNumPasses)
     }
 }
 
@@ -794,10 +622,8 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyProperties(
     pQueueFamilyPropertyCount: *mut u32,
     pQueueFamilyProperties: *mut VkQueueFamilyProperties,
 ) {
-    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
-    match driver.vkGetPhysicalDeviceQueueFamilyProperties {
-        Some(function) => unsafe { function(physicalDevice, pQueueFamilyPropertyCount, pQueueFamilyProperties) },
-        None => translation::unsupported("GetPhysicalDeviceQueueFamilyProperties"),
+    ask_driver! {
+        vkGetPhysicalDeviceQueueFamilyProperties(physicalDevice, pQueueFamilyPropertyCount, pQueueFamilyProperties)
     }
 }
 
@@ -822,25 +648,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceScreenPresentationSupportQNX(
     queueFamilyIndex: u32,
     window: *mut _screen_window,
 ) -> VkBool32 {
-    let enabled = unsafe {
-        translation::enabled(
-            physicalDevice,
-            InstanceExtension::VK_QNX_screen_surface,
-            "vkGetPhysicalDeviceScreenPresentationSupportQNX",
-        )
-    };
-    if !enabled {
-        return VK_FALSE;
-    }
-    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
-    match driver.vkGetPhysicalDeviceScreenPresentationSupportQNX {
-        Some(function) => unsafe { function(physicalDevice, queueFamilyIndex, window) },
-        None => translation::absent(
-            driver,
-            "vkGetPhysicalDeviceScreenPresentationSupportQNX",
-            LogBits::ERROR,
-            VK_FALSE,
-        ),
+    ask_driver! {
+        vkGetPhysicalDeviceScreenPresentationSupportQNX(physicalDevice, queueFamilyIndex, window), absent(ERROR,
+        VK_FALSE), requires(VK_QNX_screen_surface)
     }
 }
 
@@ -855,21 +665,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties(
     pPropertyCount: *mut u32,
     pProperties: *mut VkSparseImageFormatProperties,
 ) {
-    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
-    match driver.vkGetPhysicalDeviceSparseImageFormatProperties {
-        Some(function) => unsafe {
-            function(
-                physicalDevice,
-                format,
-                r#type,
-                samples,
-                usage,
-                tiling,
-                pPropertyCount,
-                pProperties,
-            )
-        },
-        None => translation::unsupported("GetPhysicalDeviceSparseImageFormatProperties"),
+    ask_driver! {
+        vkGetPhysicalDeviceSparseImageFormatProperties(physicalDevice, format, r#type, samples, usage, tiling,
+        pPropertyCount, pProperties)
     }
 }
 
@@ -896,10 +694,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSupportedFramebufferMixedSample
     pCombinationCount: *mut u32,
     pCombinations: *mut VkFramebufferMixedSamplesCombinationNV,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
-    match driver.vkGetPhysicalDeviceSupportedFramebufferMixedSamplesCombinationsNV {
-        Some(function) => unsafe { function(physicalDevice, pCombinationCount, pCombinations) },
-        None => translation::unsupported("GetPhysicalDeviceSupportedFramebufferMixedSamplesCombinationsNV"),
+    ask_driver! {
+        vkGetPhysicalDeviceSupportedFramebufferMixedSamplesCombinationsNV(physicalDevice, pCombinationCount,
+        pCombinations)
     }
 }
 
@@ -1049,25 +846,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceUbmPresentationSupportSEC(
     queueFamilyIndex: u32,
     device: *mut ubm_device,
 ) -> VkBool32 {
-    let enabled = unsafe {
-        translation::enabled(
-            physicalDevice,
-            InstanceExtension::VK_SEC_ubm_surface,
-            "vkGetPhysicalDeviceUbmPresentationSupportSEC",
-        )
-    };
-    if !enabled {
-        return VK_FALSE;
-    }
-    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
-    match driver.vkGetPhysicalDeviceUbmPresentationSupportSEC {
-        Some(function) => unsafe { function(physicalDevice, queueFamilyIndex, device) },
-        None => translation::absent(
-            driver,
-            "vkGetPhysicalDeviceUbmPresentationSupportSEC",
-            LogBits::ERROR,
-            VK_FALSE,
-        ),
+    ask_driver! {
+        vkGetPhysicalDeviceUbmPresentationSupportSEC(physicalDevice, queueFamilyIndex, device), absent(ERROR, VK_FALSE),
+        requires(VK_SEC_ubm_surface)
     }
 }
 
@@ -1077,11 +858,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceVideoCapabilitiesKHR(
     pVideoProfile: *const VkVideoProfileInfoKHR,
     pCapabilities: *mut VkVideoCapabilitiesKHR,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
-    match driver.vkGetPhysicalDeviceVideoCapabilitiesKHR {
-        Some(function) => unsafe { function(physicalDevice, pVideoProfile, pCapabilities) },
-        None => translation::unsupported("GetPhysicalDeviceVideoCapabilitiesKHR"),
-    }
+    ask_driver! { vkGetPhysicalDeviceVideoCapabilitiesKHR(physicalDevice, pVideoProfile, pCapabilities) }
 }
 
 /// [`vkGetPhysicalDeviceVideoEncodeQualityLevelPropertiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceVideoEncodeQualityLevelPropertiesKHR.html)
@@ -1090,10 +867,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceVideoEncodeQualityLevelProperti
     pQualityLevelInfo: *const VkPhysicalDeviceVideoEncodeQualityLevelInfoKHR,
     pQualityLevelProperties: *mut VkVideoEncodeQualityLevelPropertiesKHR,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
-    match driver.vkGetPhysicalDeviceVideoEncodeQualityLevelPropertiesKHR {
-        Some(function) => unsafe { function(physicalDevice, pQualityLevelInfo, pQualityLevelProperties) },
-        None => translation::unsupported("GetPhysicalDeviceVideoEncodeQualityLevelPropertiesKHR"),
+    ask_driver! {
+        vkGetPhysicalDeviceVideoEncodeQualityLevelPropertiesKHR(physicalDevice, pQualityLevelInfo,
+        pQualityLevelProperties)
     }
 }
 
@@ -1104,17 +880,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceVideoFormatPropertiesKHR(
     pVideoFormatPropertyCount: *mut u32,
     pVideoFormatProperties: *mut VkVideoFormatPropertiesKHR,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
-    match driver.vkGetPhysicalDeviceVideoFormatPropertiesKHR {
-        Some(function) => unsafe {
-            function(
-                physicalDevice,
-                pVideoFormatInfo,
-                pVideoFormatPropertyCount,
-                pVideoFormatProperties,
-            )
-        },
-        None => translation::unsupported("GetPhysicalDeviceVideoFormatPropertiesKHR"),
+    ask_driver! {
+        vkGetPhysicalDeviceVideoFormatPropertiesKHR(physicalDevice, pVideoFormatInfo, pVideoFormatPropertyCount,
+        pVideoFormatProperties)
     }
 }
 
@@ -1124,25 +892,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceWaylandPresentationSupportKHR(
     queueFamilyIndex: u32,
     display: *mut wl_display,
 ) -> VkBool32 {
-    let enabled = unsafe {
-        translation::enabled(
-            physicalDevice,
-            InstanceExtension::VK_KHR_wayland_surface,
-            "vkGetPhysicalDeviceWaylandPresentationSupportKHR",
-        )
-    };
-    if !enabled {
-        return VK_FALSE;
-    }
-    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
-    match driver.vkGetPhysicalDeviceWaylandPresentationSupportKHR {
-        Some(function) => unsafe { function(physicalDevice, queueFamilyIndex, display) },
-        None => translation::absent(
-            driver,
-            "vkGetPhysicalDeviceWaylandPresentationSupportKHR",
-            LogBits::ERROR,
-            VK_FALSE,
-        ),
+    ask_driver! {
+        vkGetPhysicalDeviceWaylandPresentationSupportKHR(physicalDevice, queueFamilyIndex, display), absent(ERROR,
+        VK_FALSE), requires(VK_KHR_wayland_surface)
     }
 }
 
@@ -1151,25 +903,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceWin32PresentationSupportKHR(
     physicalDevice: VkPhysicalDevice<Chain>,
     queueFamilyIndex: u32,
 ) -> VkBool32 {
-    let enabled = unsafe {
-        translation::enabled(
-            physicalDevice,
-            InstanceExtension::VK_KHR_win32_surface,
-            "vkGetPhysicalDeviceWin32PresentationSupportKHR",
-        )
-    };
-    if !enabled {
-        return VK_FALSE;
-    }
-    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
-    match driver.vkGetPhysicalDeviceWin32PresentationSupportKHR {
-        Some(function) => unsafe { function(physicalDevice, queueFamilyIndex) },
-        None => translation::absent(
-            driver,
-            "vkGetPhysicalDeviceWin32PresentationSupportKHR",
-            LogBits::ERROR,
-            VK_FALSE,
-        ),
+    ask_driver! {
+        vkGetPhysicalDeviceWin32PresentationSupportKHR(physicalDevice, queueFamilyIndex), absent(ERROR, VK_FALSE),
+        requires(VK_KHR_win32_surface)
     }
 }
 
@@ -1180,25 +916,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceXcbPresentationSupportKHR(
     connection: *mut xcb_connection_t,
     visual_id: xcb_visualid_t,
 ) -> VkBool32 {
-    let enabled = unsafe {
-        translation::enabled(
-            physicalDevice,
-            InstanceExtension::VK_KHR_xcb_surface,
-            "vkGetPhysicalDeviceXcbPresentationSupportKHR",
-        )
-    };
-    if !enabled {
-        return VK_FALSE;
-    }
-    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
-    match driver.vkGetPhysicalDeviceXcbPresentationSupportKHR {
-        Some(function) => unsafe { function(physicalDevice, queueFamilyIndex, connection, visual_id) },
-        None => translation::absent(
-            driver,
-            "vkGetPhysicalDeviceXcbPresentationSupportKHR",
-            LogBits::ERROR,
-            VK_FALSE,
-        ),
+    ask_driver! {
+        vkGetPhysicalDeviceXcbPresentationSupportKHR(physicalDevice, queueFamilyIndex, connection, visual_id),
+        absent(ERROR, VK_FALSE), requires(VK_KHR_xcb_surface)
     }
 }
 
@@ -1209,25 +929,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceXlibPresentationSupportKHR(
     dpy: *mut Display,
     visualID: VisualID,
 ) -> VkBool32 {
-    let enabled = unsafe {
-        translation::enabled(
-            physicalDevice,
-            InstanceExtension::VK_KHR_xlib_surface,
-            "vkGetPhysicalDeviceXlibPresentationSupportKHR",
-        )
-    };
-    if !enabled {
-        return VK_FALSE;
-    }
-    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
-    match driver.vkGetPhysicalDeviceXlibPresentationSupportKHR {
-        Some(function) => unsafe { function(physicalDevice, queueFamilyIndex, dpy, visualID) },
-        None => translation::absent(
-            driver,
-            "vkGetPhysicalDeviceXlibPresentationSupportKHR",
-            LogBits::ERROR,
-            VK_FALSE,
-        ),
+    ask_driver! {
+        vkGetPhysicalDeviceXlibPresentationSupportKHR(physicalDevice, queueFamilyIndex, dpy, visualID), absent(ERROR,
+        VK_FALSE), requires(VK_KHR_xlib_surface)
     }
 }
 
@@ -1247,11 +951,7 @@ pub unsafe extern "system" fn vkGetWinrtDisplayNV(
     deviceRelativeId: u32,
     pDisplay: *mut VkDisplayKHR,
 ) -> VkResult {
-    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
-    match driver.vkGetWinrtDisplayNV {
-        Some(function) => unsafe { function(physicalDevice, deviceRelativeId, pDisplay) },
-        None => translation::unsupported("GetWinrtDisplayNV"),
-    }
+    ask_driver! { vkGetWinrtDisplayNV(physicalDevice, deviceRelativeId, pDisplay) }
 }
 
 /// [`vkReleaseDisplayEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkReleaseDisplayEXT.html)

@@ -3,11 +3,10 @@
 
 //! Trampolines of commands whose first parameter is a device.
 
-use super::super::lookup::row;
 use super::super::types::*;
 use crate::forward::forward;
+use crate::forward::forward_and_adopt;
 use crate::handle::App;
-use crate::translation;
 
 /// [`vkAcquireFullScreenExclusiveModeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAcquireFullScreenExclusiveModeEXT.html)
 #[cfg_attr(target_arch = "x86_64", unsafe(naked))]
@@ -69,15 +68,9 @@ pub unsafe extern "system" fn vkAllocateCommandBuffers(
     pAllocateInfo: *const VkCommandBufferAllocateInfo,
     pCommandBuffers: *mut VkCommandBuffer,
 ) -> VkResult {
-    match unsafe { translation::device_table(device) } {
-        Some(table) => unsafe {
-            let result = (*table.vkAllocateCommandBuffers)(device, pAllocateInfo, pCommandBuffers);
-            if result == VkResult::VK_SUCCESS {
-                translation::adopt_all(table, pCommandBuffers, (*pAllocateInfo).commandBufferCount);
-            }
-            result
-        },
-        None => translation::reject(row::vkAllocateCommandBuffers),
+    forward_and_adopt! {
+        vkAllocateCommandBuffers(device, pAllocateInfo, pCommandBuffers), pCommandBuffers,
+        (*pAllocateInfo).commandBufferCount
     }
 }
 
@@ -651,15 +644,8 @@ pub unsafe extern "system" fn vkCreateExternalComputeQueueNV(
     pAllocator: *const VkAllocationCallbacks,
     pExternalQueue: *mut VkExternalComputeQueueNV,
 ) -> VkResult {
-    match unsafe { translation::device_table(device) } {
-        Some(table) => unsafe {
-            let result = (*table.vkCreateExternalComputeQueueNV)(device, pCreateInfo, pAllocator, pExternalQueue);
-            if result == VkResult::VK_SUCCESS {
-                translation::adopt_all(table, pExternalQueue, 1);
-            }
-            result
-        },
-        None => translation::reject(row::vkCreateExternalComputeQueueNV),
+    forward_and_adopt! {
+        vkCreateExternalComputeQueueNV(device, pCreateInfo, pAllocator, pExternalQueue), pExternalQueue, 1
     }
 }
 
@@ -1011,6 +997,7 @@ pub unsafe extern "system" fn vkCreateShadersEXT(
 }
 
 /// [`vkCreateSharedSwapchainsKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateSharedSwapchainsKHR.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreateSharedSwapchainsKHR(
     device: VkDevice,
@@ -1019,12 +1006,7 @@ pub unsafe extern "system" fn vkCreateSharedSwapchainsKHR(
     pAllocator: *const VkAllocationCallbacks,
     pSwapchains: *mut VkSwapchainKHR,
 ) -> VkResult {
-    match unsafe { translation::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkCreateSharedSwapchainsKHR)(device, swapchainCount, pCreateInfos.cast(), pAllocator, pSwapchains)
-        },
-        None => translation::reject(row::vkCreateSharedSwapchainsKHR),
-    }
+    forward! { vkCreateSharedSwapchainsKHR(device, swapchainCount, pCreateInfos.cast(), pAllocator, pSwapchains) }
 }
 
 /// [`vkCreateSwapchainKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateSwapchainKHR.html)
@@ -2163,15 +2145,13 @@ pub unsafe extern "system" fn vkGetDeviceGroupPresentCapabilitiesKHR(
 }
 
 /// [`vkGetDeviceGroupSurfacePresentModes2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceGroupSurfacePresentModes2EXT.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkGetDeviceGroupSurfacePresentModes2EXT(
     device: VkDevice,
     pSurfaceInfo: *const VkPhysicalDeviceSurfaceInfo2KHR<App>,
     pModes: *mut VkDeviceGroupPresentModeFlagsKHR,
 ) -> VkResult {
-    match unsafe { translation::device_table(device) } {
-        Some(table) => unsafe { (*table.vkGetDeviceGroupSurfacePresentModes2EXT)(device, pSurfaceInfo.cast(), pModes) },
-        None => translation::reject(row::vkGetDeviceGroupSurfacePresentModes2EXT),
-    }
+    forward! { vkGetDeviceGroupSurfacePresentModes2EXT(device, pSurfaceInfo.cast(), pModes) }
 }
 
 /// [`vkGetDeviceGroupSurfacePresentModesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceGroupSurfacePresentModesKHR.html)
@@ -2310,13 +2290,7 @@ pub unsafe extern "system" fn vkGetDeviceQueue(
     queueIndex: u32,
     pQueue: *mut VkQueue,
 ) {
-    match unsafe { translation::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetDeviceQueue)(device, queueFamilyIndex, queueIndex, pQueue);
-            translation::adopt_all(table, pQueue, 1);
-        },
-        None => translation::reject(row::vkGetDeviceQueue),
-    }
+    forward_and_adopt! { vkGetDeviceQueue(device, queueFamilyIndex, queueIndex, pQueue), pQueue, 1 }
 }
 
 /// [`vkGetDeviceQueue2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceQueue2.html)
@@ -2326,13 +2300,7 @@ pub unsafe extern "system" fn vkGetDeviceQueue2(
     pQueueInfo: *const VkDeviceQueueInfo2,
     pQueue: *mut VkQueue,
 ) {
-    match unsafe { translation::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetDeviceQueue2)(device, pQueueInfo, pQueue);
-            translation::adopt_all(table, pQueue, 1);
-        },
-        None => translation::reject(row::vkGetDeviceQueue2),
-    }
+    forward_and_adopt! { vkGetDeviceQueue2(device, pQueueInfo, pQueue), pQueue, 1 }
 }
 
 /// [`vkGetDeviceSubpassShadingMaxWorkgroupSizeHUAWEI`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceSubpassShadingMaxWorkgroupSizeHUAWEI.html)

@@ -3,10 +3,9 @@
 
 //! Trampolines of commands whose first parameter is an instance.
 
-use super::super::lookup::row;
 use super::super::types::*;
+use crate::forward::forward_of_instance;
 use crate::handle::App;
-use crate::translation;
 
 /// [`vkCreateAndroidSurfaceKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateAndroidSurfaceKHR.html)
 #[cfg_attr(target_os = "android", unsafe(no_mangle))]
@@ -16,12 +15,7 @@ pub unsafe extern "system" fn vkCreateAndroidSurfaceKHR(
     pAllocator: *const VkAllocationCallbacks,
     pSurface: *mut VkSurfaceKHR<App>,
 ) -> VkResult {
-    match unsafe { translation::instance(instance) } {
-        Some((table, instance)) => unsafe {
-            (*table.vkCreateAndroidSurfaceKHR)(instance, pCreateInfo, pAllocator, pSurface.cast())
-        },
-        None => translation::reject(row::vkCreateAndroidSurfaceKHR),
-    }
+    forward_of_instance! { vkCreateAndroidSurfaceKHR(instance, pCreateInfo, pAllocator, pSurface.cast()) }
 }
 
 /// [`vkCreateDebugReportCallbackEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateDebugReportCallbackEXT.html)
@@ -31,12 +25,7 @@ pub unsafe extern "system" fn vkCreateDebugReportCallbackEXT(
     pAllocator: *const VkAllocationCallbacks,
     pCallback: *mut VkDebugReportCallbackEXT<App>,
 ) -> VkResult {
-    match unsafe { translation::instance(instance) } {
-        Some((table, instance)) => unsafe {
-            (*table.vkCreateDebugReportCallbackEXT)(instance, pCreateInfo, pAllocator, pCallback.cast())
-        },
-        None => translation::reject(row::vkCreateDebugReportCallbackEXT),
-    }
+    forward_of_instance! { vkCreateDebugReportCallbackEXT(instance, pCreateInfo, pAllocator, pCallback.cast()) }
 }
 
 /// [`vkCreateDebugUtilsMessengerEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateDebugUtilsMessengerEXT.html)
@@ -46,12 +35,7 @@ pub unsafe extern "system" fn vkCreateDebugUtilsMessengerEXT(
     pAllocator: *const VkAllocationCallbacks,
     pMessenger: *mut VkDebugUtilsMessengerEXT<App>,
 ) -> VkResult {
-    match unsafe { translation::instance(instance) } {
-        Some((table, instance)) => unsafe {
-            (*table.vkCreateDebugUtilsMessengerEXT)(instance, pCreateInfo, pAllocator, pMessenger.cast())
-        },
-        None => translation::reject(row::vkCreateDebugUtilsMessengerEXT),
-    }
+    forward_of_instance! { vkCreateDebugUtilsMessengerEXT(instance, pCreateInfo, pAllocator, pMessenger.cast()) }
 }
 
 /// [`vkCreateDirectFBSurfaceEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateDirectFBSurfaceEXT.html)
@@ -61,12 +45,7 @@ pub unsafe extern "system" fn vkCreateDirectFBSurfaceEXT(
     pAllocator: *const VkAllocationCallbacks,
     pSurface: *mut VkSurfaceKHR<App>,
 ) -> VkResult {
-    match unsafe { translation::instance(instance) } {
-        Some((table, instance)) => unsafe {
-            (*table.vkCreateDirectFBSurfaceEXT)(instance, pCreateInfo, pAllocator, pSurface.cast())
-        },
-        None => translation::reject(row::vkCreateDirectFBSurfaceEXT),
-    }
+    forward_of_instance! { vkCreateDirectFBSurfaceEXT(instance, pCreateInfo, pAllocator, pSurface.cast()) }
 }
 
 /// [`vkCreateDisplayPlaneSurfaceKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateDisplayPlaneSurfaceKHR.html)
@@ -77,12 +56,7 @@ pub unsafe extern "system" fn vkCreateDisplayPlaneSurfaceKHR(
     pAllocator: *const VkAllocationCallbacks,
     pSurface: *mut VkSurfaceKHR<App>,
 ) -> VkResult {
-    match unsafe { translation::instance(instance) } {
-        Some((table, instance)) => unsafe {
-            (*table.vkCreateDisplayPlaneSurfaceKHR)(instance, pCreateInfo, pAllocator, pSurface.cast())
-        },
-        None => translation::reject(row::vkCreateDisplayPlaneSurfaceKHR),
-    }
+    forward_of_instance! { vkCreateDisplayPlaneSurfaceKHR(instance, pCreateInfo, pAllocator, pSurface.cast()) }
 }
 
 /// [`vkCreateHeadlessSurfaceEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateHeadlessSurfaceEXT.html)
@@ -93,12 +67,7 @@ pub unsafe extern "system" fn vkCreateHeadlessSurfaceEXT(
     pAllocator: *const VkAllocationCallbacks,
     pSurface: *mut VkSurfaceKHR<App>,
 ) -> VkResult {
-    match unsafe { translation::instance(instance) } {
-        Some((table, instance)) => unsafe {
-            (*table.vkCreateHeadlessSurfaceEXT)(instance, pCreateInfo, pAllocator, pSurface.cast())
-        },
-        None => translation::reject(row::vkCreateHeadlessSurfaceEXT),
-    }
+    forward_of_instance! { vkCreateHeadlessSurfaceEXT(instance, pCreateInfo, pAllocator, pSurface.cast()) }
 }
 
 /// [`vkCreateIOSSurfaceMVK`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateIOSSurfaceMVK.html)
@@ -109,12 +78,7 @@ pub unsafe extern "system" fn vkCreateIOSSurfaceMVK(
     pAllocator: *const VkAllocationCallbacks,
     pSurface: *mut VkSurfaceKHR<App>,
 ) -> VkResult {
-    match unsafe { translation::instance(instance) } {
-        Some((table, instance)) => unsafe {
-            (*table.vkCreateIOSSurfaceMVK)(instance, pCreateInfo, pAllocator, pSurface.cast())
-        },
-        None => translation::reject(row::vkCreateIOSSurfaceMVK),
-    }
+    forward_of_instance! { vkCreateIOSSurfaceMVK(instance, pCreateInfo, pAllocator, pSurface.cast()) }
 }
 
 /// [`vkCreateImagePipeSurfaceFUCHSIA`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateImagePipeSurfaceFUCHSIA.html)
@@ -125,12 +89,7 @@ pub unsafe extern "system" fn vkCreateImagePipeSurfaceFUCHSIA(
     pAllocator: *const VkAllocationCallbacks,
     pSurface: *mut VkSurfaceKHR<App>,
 ) -> VkResult {
-    match unsafe { translation::instance(instance) } {
-        Some((table, instance)) => unsafe {
-            (*table.vkCreateImagePipeSurfaceFUCHSIA)(instance, pCreateInfo, pAllocator, pSurface.cast())
-        },
-        None => translation::reject(row::vkCreateImagePipeSurfaceFUCHSIA),
-    }
+    forward_of_instance! { vkCreateImagePipeSurfaceFUCHSIA(instance, pCreateInfo, pAllocator, pSurface.cast()) }
 }
 
 /// [`vkCreateMacOSSurfaceMVK`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateMacOSSurfaceMVK.html)
@@ -141,12 +100,7 @@ pub unsafe extern "system" fn vkCreateMacOSSurfaceMVK(
     pAllocator: *const VkAllocationCallbacks,
     pSurface: *mut VkSurfaceKHR<App>,
 ) -> VkResult {
-    match unsafe { translation::instance(instance) } {
-        Some((table, instance)) => unsafe {
-            (*table.vkCreateMacOSSurfaceMVK)(instance, pCreateInfo, pAllocator, pSurface.cast())
-        },
-        None => translation::reject(row::vkCreateMacOSSurfaceMVK),
-    }
+    forward_of_instance! { vkCreateMacOSSurfaceMVK(instance, pCreateInfo, pAllocator, pSurface.cast()) }
 }
 
 /// [`vkCreateMetalSurfaceEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateMetalSurfaceEXT.html)
@@ -157,12 +111,7 @@ pub unsafe extern "system" fn vkCreateMetalSurfaceEXT(
     pAllocator: *const VkAllocationCallbacks,
     pSurface: *mut VkSurfaceKHR<App>,
 ) -> VkResult {
-    match unsafe { translation::instance(instance) } {
-        Some((table, instance)) => unsafe {
-            (*table.vkCreateMetalSurfaceEXT)(instance, pCreateInfo, pAllocator, pSurface.cast())
-        },
-        None => translation::reject(row::vkCreateMetalSurfaceEXT),
-    }
+    forward_of_instance! { vkCreateMetalSurfaceEXT(instance, pCreateInfo, pAllocator, pSurface.cast()) }
 }
 
 /// [`vkCreateScreenSurfaceQNX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateScreenSurfaceQNX.html)
@@ -173,12 +122,7 @@ pub unsafe extern "system" fn vkCreateScreenSurfaceQNX(
     pAllocator: *const VkAllocationCallbacks,
     pSurface: *mut VkSurfaceKHR<App>,
 ) -> VkResult {
-    match unsafe { translation::instance(instance) } {
-        Some((table, instance)) => unsafe {
-            (*table.vkCreateScreenSurfaceQNX)(instance, pCreateInfo, pAllocator, pSurface.cast())
-        },
-        None => translation::reject(row::vkCreateScreenSurfaceQNX),
-    }
+    forward_of_instance! { vkCreateScreenSurfaceQNX(instance, pCreateInfo, pAllocator, pSurface.cast()) }
 }
 
 /// [`vkCreateStreamDescriptorSurfaceGGP`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateStreamDescriptorSurfaceGGP.html)
@@ -188,12 +132,7 @@ pub unsafe extern "system" fn vkCreateStreamDescriptorSurfaceGGP(
     pAllocator: *const VkAllocationCallbacks,
     pSurface: *mut VkSurfaceKHR<App>,
 ) -> VkResult {
-    match unsafe { translation::instance(instance) } {
-        Some((table, instance)) => unsafe {
-            (*table.vkCreateStreamDescriptorSurfaceGGP)(instance, pCreateInfo, pAllocator, pSurface.cast())
-        },
-        None => translation::reject(row::vkCreateStreamDescriptorSurfaceGGP),
-    }
+    forward_of_instance! { vkCreateStreamDescriptorSurfaceGGP(instance, pCreateInfo, pAllocator, pSurface.cast()) }
 }
 
 /// [`vkCreateSurfaceOHOS`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateSurfaceOHOS.html)
@@ -203,12 +142,7 @@ pub unsafe extern "system" fn vkCreateSurfaceOHOS(
     pAllocator: *const VkAllocationCallbacks,
     pSurface: *mut VkSurfaceKHR<App>,
 ) -> VkResult {
-    match unsafe { translation::instance(instance) } {
-        Some((table, instance)) => unsafe {
-            (*table.vkCreateSurfaceOHOS)(instance, pCreateInfo, pAllocator, pSurface.cast())
-        },
-        None => translation::reject(row::vkCreateSurfaceOHOS),
-    }
+    forward_of_instance! { vkCreateSurfaceOHOS(instance, pCreateInfo, pAllocator, pSurface.cast()) }
 }
 
 /// [`vkCreateUbmSurfaceSEC`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateUbmSurfaceSEC.html)
@@ -218,12 +152,7 @@ pub unsafe extern "system" fn vkCreateUbmSurfaceSEC(
     pAllocator: *const VkAllocationCallbacks,
     pSurface: *mut VkSurfaceKHR<App>,
 ) -> VkResult {
-    match unsafe { translation::instance(instance) } {
-        Some((table, instance)) => unsafe {
-            (*table.vkCreateUbmSurfaceSEC)(instance, pCreateInfo, pAllocator, pSurface.cast())
-        },
-        None => translation::reject(row::vkCreateUbmSurfaceSEC),
-    }
+    forward_of_instance! { vkCreateUbmSurfaceSEC(instance, pCreateInfo, pAllocator, pSurface.cast()) }
 }
 
 /// [`vkCreateViSurfaceNN`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateViSurfaceNN.html)
@@ -233,12 +162,7 @@ pub unsafe extern "system" fn vkCreateViSurfaceNN(
     pAllocator: *const VkAllocationCallbacks,
     pSurface: *mut VkSurfaceKHR<App>,
 ) -> VkResult {
-    match unsafe { translation::instance(instance) } {
-        Some((table, instance)) => unsafe {
-            (*table.vkCreateViSurfaceNN)(instance, pCreateInfo, pAllocator, pSurface.cast())
-        },
-        None => translation::reject(row::vkCreateViSurfaceNN),
-    }
+    forward_of_instance! { vkCreateViSurfaceNN(instance, pCreateInfo, pAllocator, pSurface.cast()) }
 }
 
 /// [`vkCreateWaylandSurfaceKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateWaylandSurfaceKHR.html)
@@ -249,12 +173,7 @@ pub unsafe extern "system" fn vkCreateWaylandSurfaceKHR(
     pAllocator: *const VkAllocationCallbacks,
     pSurface: *mut VkSurfaceKHR<App>,
 ) -> VkResult {
-    match unsafe { translation::instance(instance) } {
-        Some((table, instance)) => unsafe {
-            (*table.vkCreateWaylandSurfaceKHR)(instance, pCreateInfo, pAllocator, pSurface.cast())
-        },
-        None => translation::reject(row::vkCreateWaylandSurfaceKHR),
-    }
+    forward_of_instance! { vkCreateWaylandSurfaceKHR(instance, pCreateInfo, pAllocator, pSurface.cast()) }
 }
 
 /// [`vkCreateWin32SurfaceKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateWin32SurfaceKHR.html)
@@ -265,12 +184,7 @@ pub unsafe extern "system" fn vkCreateWin32SurfaceKHR(
     pAllocator: *const VkAllocationCallbacks,
     pSurface: *mut VkSurfaceKHR<App>,
 ) -> VkResult {
-    match unsafe { translation::instance(instance) } {
-        Some((table, instance)) => unsafe {
-            (*table.vkCreateWin32SurfaceKHR)(instance, pCreateInfo, pAllocator, pSurface.cast())
-        },
-        None => translation::reject(row::vkCreateWin32SurfaceKHR),
-    }
+    forward_of_instance! { vkCreateWin32SurfaceKHR(instance, pCreateInfo, pAllocator, pSurface.cast()) }
 }
 
 /// [`vkCreateXcbSurfaceKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateXcbSurfaceKHR.html)
@@ -281,12 +195,7 @@ pub unsafe extern "system" fn vkCreateXcbSurfaceKHR(
     pAllocator: *const VkAllocationCallbacks,
     pSurface: *mut VkSurfaceKHR<App>,
 ) -> VkResult {
-    match unsafe { translation::instance(instance) } {
-        Some((table, instance)) => unsafe {
-            (*table.vkCreateXcbSurfaceKHR)(instance, pCreateInfo, pAllocator, pSurface.cast())
-        },
-        None => translation::reject(row::vkCreateXcbSurfaceKHR),
-    }
+    forward_of_instance! { vkCreateXcbSurfaceKHR(instance, pCreateInfo, pAllocator, pSurface.cast()) }
 }
 
 /// [`vkCreateXlibSurfaceKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateXlibSurfaceKHR.html)
@@ -297,12 +206,7 @@ pub unsafe extern "system" fn vkCreateXlibSurfaceKHR(
     pAllocator: *const VkAllocationCallbacks,
     pSurface: *mut VkSurfaceKHR<App>,
 ) -> VkResult {
-    match unsafe { translation::instance(instance) } {
-        Some((table, instance)) => unsafe {
-            (*table.vkCreateXlibSurfaceKHR)(instance, pCreateInfo, pAllocator, pSurface.cast())
-        },
-        None => translation::reject(row::vkCreateXlibSurfaceKHR),
-    }
+    forward_of_instance! { vkCreateXlibSurfaceKHR(instance, pCreateInfo, pAllocator, pSurface.cast()) }
 }
 
 /// [`vkDebugReportMessageEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDebugReportMessageEXT.html)
@@ -316,20 +220,8 @@ pub unsafe extern "system" fn vkDebugReportMessageEXT(
     pLayerPrefix: *const c_char,
     pMessage: *const c_char,
 ) {
-    match unsafe { translation::instance(instance) } {
-        Some((table, instance)) => unsafe {
-            (*table.vkDebugReportMessageEXT)(
-                instance,
-                flags,
-                objectType,
-                object,
-                location,
-                messageCode,
-                pLayerPrefix,
-                pMessage,
-            )
-        },
-        None => translation::reject(row::vkDebugReportMessageEXT),
+    forward_of_instance! {
+        vkDebugReportMessageEXT(instance, flags, objectType, object, location, messageCode, pLayerPrefix, pMessage)
     }
 }
 
@@ -339,10 +231,7 @@ pub unsafe extern "system" fn vkDestroyDebugReportCallbackEXT(
     callback: VkDebugReportCallbackEXT<App>,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { translation::instance(instance) } {
-        Some((table, instance)) => unsafe { (*table.vkDestroyDebugReportCallbackEXT)(instance, callback, pAllocator) },
-        None => translation::reject(row::vkDestroyDebugReportCallbackEXT),
-    }
+    forward_of_instance! { vkDestroyDebugReportCallbackEXT(instance, callback, pAllocator) }
 }
 
 /// [`vkDestroyDebugUtilsMessengerEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyDebugUtilsMessengerEXT.html)
@@ -351,10 +240,7 @@ pub unsafe extern "system" fn vkDestroyDebugUtilsMessengerEXT(
     messenger: VkDebugUtilsMessengerEXT<App>,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { translation::instance(instance) } {
-        Some((table, instance)) => unsafe { (*table.vkDestroyDebugUtilsMessengerEXT)(instance, messenger, pAllocator) },
-        None => translation::reject(row::vkDestroyDebugUtilsMessengerEXT),
-    }
+    forward_of_instance! { vkDestroyDebugUtilsMessengerEXT(instance, messenger, pAllocator) }
 }
 
 /// [`vkDestroyInstance`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyInstance.html)
@@ -370,10 +256,7 @@ pub unsafe extern "system" fn vkDestroySurfaceKHR(
     surface: VkSurfaceKHR<App>,
     pAllocator: *const VkAllocationCallbacks,
 ) {
-    match unsafe { translation::instance(instance) } {
-        Some((table, instance)) => unsafe { (*table.vkDestroySurfaceKHR)(instance, surface, pAllocator) },
-        None => translation::reject(row::vkDestroySurfaceKHR),
-    }
+    forward_of_instance! { vkDestroySurfaceKHR(instance, surface, pAllocator) }
 }
 
 /// [`vkEnumeratePhysicalDeviceGroups`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkEnumeratePhysicalDeviceGroups.html)
@@ -418,10 +301,5 @@ pub unsafe extern "system" fn vkSubmitDebugUtilsMessageEXT(
     messageTypes: VkDebugUtilsMessageTypeFlagsEXT,
     pCallbackData: *const VkDebugUtilsMessengerCallbackDataEXT,
 ) {
-    match unsafe { translation::instance(instance) } {
-        Some((table, instance)) => unsafe {
-            (*table.vkSubmitDebugUtilsMessageEXT)(instance, messageSeverity, messageTypes, pCallbackData)
-        },
-        None => translation::reject(row::vkSubmitDebugUtilsMessageEXT),
-    }
+    forward_of_instance! { vkSubmitDebugUtilsMessageEXT(instance, messageSeverity, messageTypes, pCallbackData) }
 }

@@ -3,11 +3,9 @@
 
 //! Trampolines of commands whose first parameter is a physical device.
 
-use super::super::lookup::row;
 use super::super::types::*;
 use crate::forward::forward_of_physical_device;
 use crate::handle::App;
-use crate::translation;
 
 /// [`vkAcquireDrmDisplayEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAcquireDrmDisplayEXT.html)
 #[cfg_attr(target_arch = "x86_64", unsafe(naked))]
@@ -756,21 +754,15 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceCapabilities2EXT(
 }
 
 /// [`vkGetPhysicalDeviceSurfaceCapabilities2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceSurfaceCapabilities2KHR.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceCapabilities2KHR(
     physicalDevice: VkPhysicalDevice<App>,
     pSurfaceInfo: *const VkPhysicalDeviceSurfaceInfo2KHR<App>,
     pSurfaceCapabilities: *mut VkSurfaceCapabilities2KHR,
 ) -> VkResult {
-    match unsafe { translation::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceSurfaceCapabilities2KHR)(
-                physicalDevice,
-                pSurfaceInfo.cast(),
-                pSurfaceCapabilities,
-            )
-        },
-        None => translation::reject(row::vkGetPhysicalDeviceSurfaceCapabilities2KHR),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceSurfaceCapabilities2KHR(physicalDevice, pSurfaceInfo.cast(), pSurfaceCapabilities)
     }
 }
 
@@ -788,6 +780,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceCapabilitiesKHR(
 }
 
 /// [`vkGetPhysicalDeviceSurfaceFormats2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceSurfaceFormats2KHR.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceFormats2KHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -795,16 +788,8 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceFormats2KHR(
     pSurfaceFormatCount: *mut u32,
     pSurfaceFormats: *mut VkSurfaceFormat2KHR,
 ) -> VkResult {
-    match unsafe { translation::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceSurfaceFormats2KHR)(
-                physicalDevice,
-                pSurfaceInfo.cast(),
-                pSurfaceFormatCount,
-                pSurfaceFormats,
-            )
-        },
-        None => translation::reject(row::vkGetPhysicalDeviceSurfaceFormats2KHR),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceSurfaceFormats2KHR(physicalDevice, pSurfaceInfo.cast(), pSurfaceFormatCount, pSurfaceFormats)
     }
 }
 
@@ -823,22 +808,16 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceFormatsKHR(
 }
 
 /// [`vkGetPhysicalDeviceSurfacePresentModes2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceSurfacePresentModes2EXT.html)
+#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceSurfacePresentModes2EXT(
     physicalDevice: VkPhysicalDevice<App>,
     pSurfaceInfo: *const VkPhysicalDeviceSurfaceInfo2KHR<App>,
     pPresentModeCount: *mut u32,
     pPresentModes: *mut VkPresentModeKHR,
 ) -> VkResult {
-    match unsafe { translation::physical_device(physicalDevice) } {
-        Some((table, physicalDevice)) => unsafe {
-            (*table.vkGetPhysicalDeviceSurfacePresentModes2EXT)(
-                physicalDevice,
-                pSurfaceInfo.cast(),
-                pPresentModeCount,
-                pPresentModes,
-            )
-        },
-        None => translation::reject(row::vkGetPhysicalDeviceSurfacePresentModes2EXT),
+    forward_of_physical_device! {
+        vkGetPhysicalDeviceSurfacePresentModes2EXT(physicalDevice, pSurfaceInfo.cast(), pPresentModeCount,
+        pPresentModes)
     }
 }
 

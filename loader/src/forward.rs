@@ -1,11 +1,16 @@
-//! The bodies of the trampolines that only check a handle and jump on; `generated/trampoline/` has the functions.
+//! The bodies of the trampolines and terminators that only pass a call on; `generated/` has the functions.
+//!
+//! Arguments are given as the next level takes them: a pointer to what differs between levels is cast.
+//! The unsafe steps rest on what Vulkan demands of the caller; `translation` says what each of its functions needs.
+
+use crate::generated::types::VkResult;
 
 /// The body of a device-level command's trampoline: a check of the handle and a jump through its table (APP-159).
 ///
 /// On x86-64 the body is machine code: a compiler would load the function into a register before it jumps.
 #[cfg(not(target_arch = "x86_64"))]
 macro_rules! forward {
-    ($name:ident($handle:ident $(, $argument:ident)*)) => {
+    ($name:ident($handle:ident $(, $argument:expr)*)) => {
         match unsafe { crate::translation::device_table($handle) } {
             Some(table) => unsafe { (*table.$name)($handle $(, $argument)*) },
             None => crate::translation::reject(crate::generated::lookup::row::$name),
@@ -50,7 +55,7 @@ macro_rules! forward {
 /// the handle that the chain knows.
 #[cfg(not(target_arch = "x86_64"))]
 macro_rules! forward_of_physical_device {
-    ($name:ident($handle:ident $(, $argument:ident)*)) => {
+    ($name:ident($handle:ident $(, $argument:expr)*)) => {
         match unsafe { crate::translation::physical_device($handle) } {
             Some((table, handle)) => unsafe { (*table.$name)(handle $(, $argument)*) },
             None => crate::translation::reject(crate::generated::lookup::row::$name),
@@ -88,6 +93,86 @@ macro_rules! forward_of_physical_device {
     };
 }
 
+/// The body of the trampoline of an instance's command: a check, and a call through its table with the handle that the chain knows.
+macro_rules! forward_of_instance {
+    ($name:ident($handle:ident $(, $argument:expr)*)) => {
+        match unsafe { $crate::translation::instance($handle) } {
+            Some((table, handle)) => unsafe { (*table.$name)(handle $(, $argument)*) },
+            None => $crate::translation::reject($crate::generated::lookup::row::$name),
+        }
+    };
+}
+
+/// The body of a device-level command's trampoline that returns objects with a dispatch pointer: after a success they get that of
+/// their device (DRV-201). Behind the call stand where the objects are and how many.
+macro_rules! forward_and_adopt {
+    ($name:ident($handle:ident $(, $argument:expr)*), $objects:expr, $count:expr) => {
+        match unsafe { $crate::translation::device_table($handle) } {
+            Some(table) => unsafe {
+                let outcome = (*table.$name)($handle $(, $argument)*);
+                if $crate::forward::Outcome::is_success(&outcome) {
+                    $crate::translation::adopt_all(table, $objects, $count);
+                }
+                outcome
+            },
+            None => $crate::translation::reject($crate::generated::lookup::row::$name),
+        }
+    };
+}
+
+/// What a command returns that makes objects.
+pub(crate) trait Outcome {
+    /// Whether it made them.
+    fn is_success(&self) -> bool;
+}
+
+impl Outcome for () {
+    #[inline(always)]
+    fn is_success(&self) -> bool {
+        true
+    }
+}
+
+impl Outcome for VkResult {
+    #[inline(always)]
+    fn is_success(&self) -> bool {
+        *self == Self::VK_SUCCESS
+    }
+}
+
+/// The body of a physical device's terminator: a call of the driver's function with the driver's handle. A driver that lacks the
+/// function ends the process (DRV-161), or, where a value stands behind the call, that is returned with a message; without
+/// the extension that is required no driver is asked (DRV-164).
+macro_rules! ask_driver {
+    ($name:ident($handle:ident $(, $argument:expr)*)) => {{
+        let (driver, handle) = unsafe { $crate::translation::driver_of($handle) };
+        match driver.$name {
+            Some(function) => unsafe { function(handle $(, $argument)*) },
+            // The message names it without its prefix.
+            None => $crate::translation::unsupported(const { stringify!($name).split_at(2).1 }),
+        }
+    }};
+    (
+        $name:ident($handle:ident $(, $argument:expr)*), absent($severity:ident, $value:expr) $(, requires($extension:ident))?
+    ) => {{
+        $(
+            let extension = $crate::generated::extensions::InstanceExtension::$extension;
+            let enabled = unsafe { $crate::translation::enabled($handle, extension, stringify!($name)) };
+            if !enabled {
+                return $value;
+            }
+        )?
+        let (driver, handle) = unsafe { $crate::translation::driver_of($handle) };
+        match driver.$name {
+            Some(function) => unsafe { function(handle $(, $argument)*) },
+            None => {
+                let severity = $crate::journal::LogBits::$severity;
+                $crate::translation::absent(driver, stringify!($name), severity, $value)
+            }
+        }
+    }};
+}
+
 /// Tells debuggers and profilers that the stack is as the caller left it. The gap keeps functions apart.
 #[cfg(all(target_arch = "x86_64", not(windows)))]
 macro_rules! frame_begins {
@@ -115,6 +200,6 @@ macro_rules! frame_ends {
     };
 }
 
-pub(crate) use {forward, forward_of_physical_device};
+pub(crate) use {ask_driver, forward, forward_and_adopt, forward_of_instance, forward_of_physical_device};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use {frame_begins, frame_ends};

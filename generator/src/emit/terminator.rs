@@ -3,7 +3,7 @@
 use super::file::File;
 use super::signature::{arguments, doc, lowered_arguments, params, returned};
 use super::trampoline::{by_first_parameter, described};
-use crate::names::{body, ident, short};
+use crate::names::{body, ident};
 use crate::plan::{CommandPlan, Place, Plan};
 use crate::policy::{Absent, End, Severity};
 use proc_macro2::{Ident, TokenStream};
@@ -36,32 +36,20 @@ pub(super) fn files(plan: &Plan<'_>) -> Vec<File> {
 
 fn uses(commands: &[&CommandPlan<'_>]) -> TokenStream {
     let any = |wanted: fn(&CommandPlan<'_>) -> bool| commands.iter().any(|command| wanted(command));
-    let extension = any(|command| command.absent.is_some_and(|absent| absent.requires.is_some())).then(|| {
-        quote!(
-            use super::super::extensions::InstanceExtension;
-        )
-    });
     let chain = any(|command| command.generic).then(|| {
         quote!(
             use crate::handle::Chain;
         )
     });
-    let bits = any(|command| command.absent.is_some()).then(|| {
+    let body = any(|command| command.end == End::Generated).then(|| {
         quote!(
-            use crate::journal::LogBits;
-        )
-    });
-    let translation = any(|command| command.end == End::Generated).then(|| {
-        quote!(
-            use crate::translation;
+            use crate::forward::ask_driver;
         )
     });
     quote! {
-        #extension
         use super::super::types::*;
+        #body
         #chain
-        #bits
-        #translation
     }
 }
 
@@ -87,40 +75,19 @@ fn handwritten(command: &CommandPlan<'_>) -> TokenStream {
 }
 
 fn generated(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {
-    let name = ident(&command.command.name);
-    let short = short(&command.command.name);
-    let arguments = lowered_arguments(plan, command);
-    let handle = &arguments[..1];
-    let required = command.absent.map(|absent| required(command, absent));
-    let missing = match command.absent {
-        None => quote!(translation::unsupported(#short)),
-        Some(absent) => {
-            let (bits, value) = (severity(absent.severity), value(&absent.value));
-            let full = &command.command.name;
-            quote!(translation::absent(driver, #full, #bits, #value))
-        }
-    };
-    quote! {
-        #required
-        let (driver, #(#handle)*) = unsafe { translation::driver_of(#(#handle)*) };
-        match driver.#name {
-            Some(function) => unsafe { function(#(#arguments),*) },
-            None => #missing,
-        }
-    }
+    let (name, arguments) = (ident(&command.command.name), lowered_arguments(plan, command));
+    let absent = command.absent.map(absent);
+    quote!(ask_driver! { #name(#(#arguments),*) #absent })
 }
 
-/// DRV-164: without its extension a query is not executed.
-fn required(command: &CommandPlan<'_>, absent: &Absent) -> TokenStream {
-    let Some(extension) = &absent.requires else {
-        return TokenStream::new();
-    };
-    let (extension, name, value) = (ident(extension), &command.command.name, value(&absent.value));
-    let handle = command.command.params.first().map(|param| ident(&param.name));
-    quote! {
-        let enabled = unsafe { translation::enabled(#handle, InstanceExtension::#extension, #name) };
-        if !enabled { return #value; }
-    }
+/// What is returned where the driver lacks the function.
+fn absent(absent: &Absent) -> TokenStream {
+    let (severity, value) = (severity(absent.severity), value(&absent.value));
+    let requires = absent.requires.as_deref().map(|extension| {
+        let extension = ident(extension);
+        quote!(, requires(#extension))
+    });
+    quote!(, absent(#severity, #value) #requires)
 }
 
 /// The returned constant: an enumerant of `VkResult`, or a plain constant.
@@ -135,8 +102,8 @@ fn value(name: &str) -> TokenStream {
 
 fn severity(severity: Severity) -> TokenStream {
     match severity {
-        Severity::Info => quote!(LogBits::INFO),
-        Severity::Warn => quote!(LogBits::WARN),
-        Severity::Error => quote!(LogBits::ERROR),
+        Severity::Info => quote!(INFO),
+        Severity::Warn => quote!(WARN),
+        Severity::Error => quote!(ERROR),
     }
 }

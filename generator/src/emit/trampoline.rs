@@ -8,7 +8,7 @@ use crate::policy::Entry;
 use heck::ToSnakeCase;
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use vk_registry::model::{Level, Param};
 
 /// Commands by the module they are emitted into: one for each kind of first parameter.
@@ -50,7 +50,7 @@ pub(super) fn files(plan: &Plan<'_>) -> Vec<File> {
                     "Trampolines of commands whose first parameter is {}.",
                     described(module)
                 ))
-                .items(uses(plan, commands))
+                .items(uses(commands))
                 .items(quote!(#(#functions)*)),
         );
     }
@@ -67,47 +67,20 @@ pub(super) fn described(module: &str) -> String {
     }
 }
 
-fn uses(plan: &Plan<'_>, commands: &[&CommandPlan<'_>]) -> TokenStream {
+fn uses(commands: &[&CommandPlan<'_>]) -> TokenStream {
     let any = |wanted: fn(&CommandPlan<'_>) -> bool| commands.iter().any(|command| wanted(command));
     let app = any(|command| command.generic).then(|| {
         quote!(
             use crate::handle::App;
         )
     });
-    let is_checked = commands
-        .iter()
-        .any(|command| command.entry != Entry::Handwritten && !is_forwarded(plan, command));
-    let checked = is_checked.then(|| {
-        quote! {
-            use crate::translation;
-        }
-    });
-    let row = is_checked.then(|| {
-        quote!(
-            use super::super::lookup::row;
-        )
-    });
-    let forwarded = |level| {
-        let of_level = |command: &&CommandPlan<'_>| command.command.level == level && is_forwarded(plan, command);
-        commands.iter().copied().any(|command| of_level(&command))
-    };
-    let device = forwarded(Level::Device).then(|| {
-        quote!(
-            use crate::forward::forward;
-        )
-    });
-    let physical_device = forwarded(Level::PhysicalDevice).then(|| {
-        quote!(
-            use crate::forward::forward_of_physical_device;
-        )
-    });
+    // The macros that the bodies are made by.
+    let bodies: BTreeSet<Ident> = commands.iter().copied().filter_map(body_macro).collect();
+    let bodies = bodies.into_iter();
     quote! {
-        #row
         use super::super::types::*;
-        #device
-        #physical_device
+        #(use crate::forward::#bodies;)*
         #app
-        #checked
     }
 }
 
@@ -119,11 +92,9 @@ fn function(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {
     let returned = returned(plan, command, Place::App);
     let body = match command.entry {
         Entry::Handwritten => handwritten(command),
-        Entry::OutputHandles => output_handles(plan, command),
-        Entry::Generated | Entry::Shared if is_forwarded(plan, command) => forward(command),
-        Entry::Generated | Entry::Shared => check(command, call(plan, command)),
+        Entry::OutputHandles | Entry::Generated | Entry::Shared => passed_on(plan, command),
     };
-    let naked = is_forwarded(plan, command).then(|| quote!(#[cfg_attr(target_arch = "x86_64", unsafe(naked))]));
+    let naked = is_jump(command).then(|| quote!(#[cfg_attr(target_arch = "x86_64", unsafe(naked))]));
     quote! {
         #doc
         #naked
@@ -148,21 +119,16 @@ fn handwritten(command: &CommandPlan<'_>) -> TokenStream {
     quote!(unsafe { crate::entry::#body(#(#arguments),*) })
 }
 
-/// The check of the first parameter, and what it gives.
-fn check(command: &CommandPlan<'_>, found: TokenStream) -> TokenStream {
-    let name = ident(&command.command.name);
-    let handle = ident(first_parameter(command));
-    let (translation, pattern) = match command.command.level {
-        Level::Instance => (quote!(instance), quote!((table, #handle))),
-        Level::PhysicalDevice => (quote!(physical_device), quote!((table, #handle))),
-        Level::Global | Level::Device => (quote!(device_table), quote!(table)),
+/// The macro of the loader that makes a body, if that is not written by hand.
+fn body_macro(command: &CommandPlan<'_>) -> Option<Ident> {
+    let name = match (command.entry, command.command.level) {
+        (Entry::Handwritten, _) => return None,
+        (Entry::OutputHandles, _) => "forward_and_adopt",
+        (Entry::Generated | Entry::Shared, Level::Instance) => "forward_of_instance",
+        (Entry::Generated | Entry::Shared, Level::PhysicalDevice) => "forward_of_physical_device",
+        (Entry::Generated | Entry::Shared, Level::Global | Level::Device) => "forward",
     };
-    quote! {
-        match unsafe { translation::#translation(#handle) } {
-            Some(#pattern) => unsafe { #found },
-            None => translation::reject(row::#name),
-        }
-    }
+    Some(ident(name))
 }
 
 pub(super) fn first_parameter<'c>(command: &'c CommandPlan<'_>) -> &'c str {
@@ -170,56 +136,23 @@ pub(super) fn first_parameter<'c>(command: &'c CommandPlan<'_>) -> &'c str {
 }
 
 /// Whether a trampoline only jumps on: the handle's table is all that it looks at.
-fn is_forwarded(plan: &Plan<'_>, command: &CommandPlan<'_>) -> bool {
-    let as_they_are = || {
-        let (given, lowered) = (arguments(command), lowered_arguments(plan, command));
-        given
-            .iter()
-            .map(TokenStream::to_string)
-            .eq(lowered.iter().map(TokenStream::to_string))
-    };
+fn is_jump(command: &CommandPlan<'_>) -> bool {
     matches!(command.entry, Entry::Generated | Entry::Shared)
         && matches!(command.command.level, Level::Device | Level::PhysicalDevice)
-        && as_they_are()
 }
 
-fn forward(command: &CommandPlan<'_>) -> TokenStream {
-    let (name, arguments) = (ident(&command.command.name), arguments(command));
-    match command.command.level {
-        Level::PhysicalDevice => quote!(forward_of_physical_device! { #name(#(#arguments),*) }),
-        _ => quote!(forward! { #name(#(#arguments),*) }),
-    }
-}
-
-fn call(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {
-    let name = ident(&command.command.name);
-    let arguments = lowered_arguments(plan, command);
-    quote!((*table.#name)(#(#arguments),*))
-}
-
-/// After the call the returned objects get the dispatch pointer of their device (DRV-201).
-fn output_handles(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {
-    let call = call(plan, command);
+/// A body that passes the call on.
+fn passed_on(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {
+    let (name, arguments) = (ident(&command.command.name), lowered_arguments(plan, command));
     let output = command.command.params.iter().find(|param| is_output(plan, param));
-    let Some(output) = output else {
-        return check(command, call);
-    };
-    let pointer = ident(&output.name);
-    // Without a length it is one object.
-    let count = output.len.as_deref().map_or(quote!(1), count);
-    let adopt = quote!(translation::adopt_all(table, #pointer, #count););
-    if command.command.return_type == "VkResult" {
-        check(
-            command,
-            quote! {
-                let result = #call;
-                if result == VkResult::VK_SUCCESS { #adopt }
-                result
-            },
-        )
-    } else {
-        check(command, quote! { #call; #adopt })
-    }
+    let objects = output.filter(|_| command.entry == Entry::OutputHandles).map(|output| {
+        let pointer = ident(&output.name);
+        // Without a length it is one object.
+        let count = output.len.as_deref().map_or(quote!(1), count);
+        quote!(, #pointer, #count)
+    });
+    let body = body_macro(command);
+    quote!(#body! { #name(#(#arguments),*) #objects })
 }
 
 fn is_output(plan: &Plan<'_>, param: &Param) -> bool {

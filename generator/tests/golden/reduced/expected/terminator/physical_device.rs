@@ -3,11 +3,9 @@
 
 //! Terminators of commands whose first parameter is a physical device.
 
-use super::super::extensions::InstanceExtension;
 use super::super::types::*;
+use crate::forward::ask_driver;
 use crate::handle::Chain;
-use crate::journal::LogBits;
-use crate::translation;
 
 /// [`vkCreateDevice`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateDevice.html)
 pub unsafe extern "system" fn vkCreateDevice(
@@ -33,11 +31,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceMultisamplePropertiesEXT(
     samples: VkSampleCountFlagBits,
     pMultisampleProperties: *mut VkMultisamplePropertiesEXT,
 ) {
-    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
-    match driver.vkGetPhysicalDeviceMultisamplePropertiesEXT {
-        Some(function) => unsafe { function(physicalDevice, samples, pMultisampleProperties) },
-        None => translation::unsupported("GetPhysicalDeviceMultisamplePropertiesEXT"),
-    }
+    ask_driver! { vkGetPhysicalDeviceMultisamplePropertiesEXT(physicalDevice, samples, pMultisampleProperties) }
 }
 
 /// [`vkGetPhysicalDeviceSparseImageFormatProperties`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceSparseImageFormatProperties.html)
@@ -51,21 +45,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties(
     pPropertyCount: *mut u32,
     pProperties: *mut VkSparseImageFormatProperties,
 ) {
-    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
-    match driver.vkGetPhysicalDeviceSparseImageFormatProperties {
-        Some(function) => unsafe {
-            function(
-                physicalDevice,
-                format,
-                r#type,
-                samples,
-                usage,
-                tiling,
-                pPropertyCount,
-                pProperties,
-            )
-        },
-        None => translation::unsupported("GetPhysicalDeviceSparseImageFormatProperties"),
+    ask_driver! {
+        vkGetPhysicalDeviceSparseImageFormatProperties(physicalDevice, format, r#type, samples, usage, tiling,
+        pPropertyCount, pProperties)
     }
 }
 
@@ -76,24 +58,8 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceXcbPresentationSupportKHR(
     connection: *mut xcb_connection_t,
     visual_id: xcb_visualid_t,
 ) -> VkBool32 {
-    let enabled = unsafe {
-        translation::enabled(
-            physicalDevice,
-            InstanceExtension::VK_KHR_xcb_surface,
-            "vkGetPhysicalDeviceXcbPresentationSupportKHR",
-        )
-    };
-    if !enabled {
-        return VK_FALSE;
-    }
-    let (driver, physicalDevice) = unsafe { translation::driver_of(physicalDevice) };
-    match driver.vkGetPhysicalDeviceXcbPresentationSupportKHR {
-        Some(function) => unsafe { function(physicalDevice, queueFamilyIndex, connection, visual_id) },
-        None => translation::absent(
-            driver,
-            "vkGetPhysicalDeviceXcbPresentationSupportKHR",
-            LogBits::ERROR,
-            VK_FALSE,
-        ),
+    ask_driver! {
+        vkGetPhysicalDeviceXcbPresentationSupportKHR(physicalDevice, queueFamilyIndex, connection, visual_id),
+        absent(ERROR, VK_FALSE), requires(VK_KHR_xcb_surface)
     }
 }

@@ -3,11 +3,10 @@
 
 //! Trampolines of commands whose first parameter is a device.
 
-use super::super::lookup::row;
 use super::super::types::*;
 use crate::forward::forward;
+use crate::forward::forward_and_adopt;
 use crate::handle::App;
-use crate::translation;
 
 /// [`vkAcquireFullScreenExclusiveModeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAcquireFullScreenExclusiveModeEXT.html)
 #[cfg_attr(target_arch = "x86_64", unsafe(naked))]
@@ -25,15 +24,9 @@ pub unsafe extern "system" fn vkAllocateCommandBuffers(
     pAllocateInfo: *const VkCommandBufferAllocateInfo,
     pCommandBuffers: *mut VkCommandBuffer,
 ) -> VkResult {
-    match unsafe { translation::device_table(device) } {
-        Some(table) => unsafe {
-            let result = (*table.vkAllocateCommandBuffers)(device, pAllocateInfo, pCommandBuffers);
-            if result == VkResult::VK_SUCCESS {
-                translation::adopt_all(table, pCommandBuffers, (*pAllocateInfo).commandBufferCount);
-            }
-            result
-        },
-        None => translation::reject(row::vkAllocateCommandBuffers),
+    forward_and_adopt! {
+        vkAllocateCommandBuffers(device, pAllocateInfo, pCommandBuffers), pCommandBuffers,
+        (*pAllocateInfo).commandBufferCount
     }
 }
 
@@ -63,13 +56,7 @@ pub unsafe extern "system" fn vkGetDeviceQueue(
     queueIndex: u32,
     pQueue: *mut VkQueue,
 ) {
-    match unsafe { translation::device_table(device) } {
-        Some(table) => unsafe {
-            (*table.vkGetDeviceQueue)(device, queueFamilyIndex, queueIndex, pQueue);
-            translation::adopt_all(table, pQueue, 1);
-        },
-        None => translation::reject(row::vkGetDeviceQueue),
-    }
+    forward_and_adopt! { vkGetDeviceQueue(device, queueFamilyIndex, queueIndex, pQueue), pQueue, 1 }
 }
 
 /// [`vkGetQueryPoolResults`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetQueryPoolResults.html)

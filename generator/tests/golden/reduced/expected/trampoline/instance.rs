@@ -3,10 +3,9 @@
 
 //! Trampolines of commands whose first parameter is an instance.
 
-use super::super::lookup::row;
 use super::super::types::*;
+use crate::forward::forward_of_instance;
 use crate::handle::App;
-use crate::translation;
 
 /// [`vkCreateXcbSurfaceKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateXcbSurfaceKHR.html)
 #[cfg_attr(target_os = "linux", unsafe(no_mangle))]
@@ -16,12 +15,7 @@ pub unsafe extern "system" fn vkCreateXcbSurfaceKHR(
     pAllocator: *const VkAllocationCallbacks,
     pSurface: *mut VkSurfaceKHR<App>,
 ) -> VkResult {
-    match unsafe { translation::instance(instance) } {
-        Some((table, instance)) => unsafe {
-            (*table.vkCreateXcbSurfaceKHR)(instance, pCreateInfo, pAllocator, pSurface.cast())
-        },
-        None => translation::reject(row::vkCreateXcbSurfaceKHR),
-    }
+    forward_of_instance! { vkCreateXcbSurfaceKHR(instance, pCreateInfo, pAllocator, pSurface.cast()) }
 }
 
 /// [`vkDestroyInstance`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyInstance.html)
@@ -37,15 +31,8 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceGroups(
     pPhysicalDeviceGroupCount: *mut u32,
     pPhysicalDeviceGroupProperties: *mut VkPhysicalDeviceGroupProperties<App>,
 ) -> VkResult {
-    match unsafe { translation::instance(instance) } {
-        Some((table, instance)) => unsafe {
-            (*table.vkEnumeratePhysicalDeviceGroups)(
-                instance,
-                pPhysicalDeviceGroupCount,
-                pPhysicalDeviceGroupProperties.cast(),
-            )
-        },
-        None => translation::reject(row::vkEnumeratePhysicalDeviceGroups),
+    forward_of_instance! {
+        vkEnumeratePhysicalDeviceGroups(instance, pPhysicalDeviceGroupCount, pPhysicalDeviceGroupProperties.cast())
     }
 }
 
