@@ -102,7 +102,7 @@ def by_hand():
     found = re.findall(r"assert!\(size_of::<(\w+)>\(\) == (\d+)\);", layers)
     assertions = [(f"size of {name} is {size}", f"sizeof({name}) == {size}") for name, size in found if name in known()]
     row = r"/// `(VkIcdSurface\w+)`\s+(\w+) = (\d+), (\d+) \{(.*?)\}"
-    for name, _, number, size, members in re.findall(row, (ROOT / "loader/src/wsi/layout.rs").read_text(), re.DOTALL):
+    for name, _, number, size, members in re.findall(row, (ROOT / "loader/src/window_system/layout.rs").read_text(), re.DOTALL):
         if name not in known():
             continue
         platform = "VK_ICD_WSI_PLATFORM_" + name.removeprefix("VkIcdSurface").upper().replace("IMAGEPIPE", "FUCHSIA")
