@@ -53,7 +53,12 @@ impl DriverLibraryReason {
             | Self::DirectNoCommand(..)
             | Self::DirectVersion(..)
             | Self::DirectVersionQueryFailed(..) => DRIVER_ERROR,
-            _ => LogBits::ERROR,
+            Self::NegotiationRefused
+            | Self::NoGetInstanceProcAddr(_)
+            | Self::NoEntryPoint
+            | Self::NoExport(_)
+            | Self::NoGlobalFunction(_)
+            | Self::ExtensionQueryFailed(_) => LogBits::ERROR,
         })
     }
 

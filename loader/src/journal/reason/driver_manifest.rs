@@ -41,7 +41,14 @@ impl DriverManifestReason {
             Self::LayerManifest | Self::Portability => None,
             Self::Variant(_) => Some(DRIVER_INFO),
             Self::Architecture => Some(LogBits::INFO),
-            _ => Some(DRIVER_WARN),
+            Self::NoFormatVersion
+            | Self::NoIcd
+            | Self::NoLibraryPath
+            | Self::EmptyLibraryPath
+            | Self::UnusableLibraryPath
+            | Self::NoApiVersion
+            | Self::Disabled
+            | Self::NotSelected => Some(DRIVER_WARN),
         }
     }
 

@@ -42,7 +42,13 @@ impl FileReason {
         match self {
             Self::NotAnObject | Self::NotJsonName(FileKind::Layer) => None,
             Self::NotJsonName(FileKind::Driver) => Some(LogBits::WARN | LogBits::DRIVER),
-            _ => Some(LogBits::ERROR),
+            Self::NotFound
+            | Self::NotOpened
+            | Self::NotRegular
+            | Self::NotRead
+            | Self::TooLarge(_)
+            | Self::Changed
+            | Self::InvalidJson => Some(LogBits::ERROR),
         }
     }
 

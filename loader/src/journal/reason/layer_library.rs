@@ -35,8 +35,13 @@ impl LayerLibraryReason {
             LayerLibraryProblem::NoSymbol(_) => LAYER_ERROR,
             LayerLibraryProblem::NoPreInstanceFunction(..) => LogBits::WARN,
             LayerLibraryProblem::NoDeviceFunctions => LAYER_INFO,
-            _ if self.requested => LAYER_ERROR,
-            _ => LAYER_INFO,
+            LayerLibraryProblem::NotOpened | LayerLibraryProblem::WrongArchitecture => {
+                if self.requested {
+                    LAYER_ERROR
+                } else {
+                    LAYER_INFO
+                }
+            }
         })
     }
 

@@ -25,7 +25,7 @@ impl LayerManifestReason {
         match self {
             Self::DriverManifest => None,
             Self::RepeatedLayer => Some(LAYER_ERROR),
-            _ => Some(LAYER_WARN),
+            Self::NoFormatVersion | Self::NoLayer | Self::ElementNotObject => Some(LAYER_WARN),
         }
     }
 
@@ -87,7 +87,11 @@ impl LayerReason {
             Self::DeviceLayer => LAYER_WARN,
             Self::Variant(_) => LAYER_INFO,
             Self::Architecture => LogBits::INFO,
-            _ => LogBits::WARN,
+            Self::NoField(_)
+            | Self::LibraryAndComponents
+            | Self::NoLibraryNorComponents
+            | Self::NoDisableEnvironment
+            | Self::BadDisableEnvironment => LogBits::WARN,
         })
     }
 
