@@ -73,6 +73,9 @@ pub mod table;
 pub mod target;
 pub mod terminator;
 pub mod text;
+#[cfg(test)]
+#[path = "../os/src/testing/time_limit.rs"]
+mod time_limit;
 pub mod translation;
 pub mod version;
 pub mod window_system;

@@ -153,6 +153,7 @@ pub struct Leftover<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::time_limit::ends_in_time;
     use os::memory::hash_of_address;
     use rust_alloc::sync::Arc;
 
@@ -178,16 +179,18 @@ mod tests {
 
     #[test]
     fn drv_128_every_value_is_found_and_stays() {
-        let mut table = HostTable::new(HostAllocator::system());
-        assert_eq!(table.find(5), None);
-        let addresses: Vec<_> = (0..10_000).map(|number| add(&mut table, number)).collect();
-        for (number, &address) in addresses.iter().enumerate() {
-            assert_eq!(table.find(number), Some(address));
-            // SAFETY: a value of the table.
-            assert_eq!(unsafe { &*address }.0, number);
-        }
-        assert_eq!(table.find(10_000), None);
-        assert!(table.places.len() >= 2 * table.count && table.places.len().is_power_of_two());
+        ends_in_time(|| {
+            let mut table = HostTable::new(HostAllocator::system());
+            assert_eq!(table.find(5), None);
+            let addresses: Vec<_> = (0..10_000).map(|number| add(&mut table, number)).collect();
+            for (number, &address) in addresses.iter().enumerate() {
+                assert_eq!(table.find(number), Some(address));
+                // SAFETY: a value of the table.
+                assert_eq!(unsafe { &*address }.0, number);
+            }
+            assert_eq!(table.find(10_000), None);
+            assert!(table.places.len() >= 2 * table.count && table.places.len().is_power_of_two());
+        });
     }
 
     #[test]
@@ -221,16 +224,18 @@ mod tests {
 
     #[test]
     fn drv_128_room_that_became_too_small_is_given_back() {
-        let mut table = HostTable::new(HostAllocator::system());
-        let early = HostTable::room(Number(100), table.missing_places(), HostAllocator::system());
-        for number in 0..50 {
-            add(&mut table, number);
-        }
-        while table.missing_places() == 0 {
-            let next = table.count;
-            add(&mut table, next);
-        }
-        assert_eq!(table.adopt(early.expect("memory")).0, None);
-        assert_eq!(table.find(100), None);
+        ends_in_time(|| {
+            let mut table = HostTable::new(HostAllocator::system());
+            let early = HostTable::room(Number(100), table.missing_places(), HostAllocator::system());
+            for number in 0..50 {
+                add(&mut table, number);
+            }
+            while table.missing_places() == 0 {
+                let next = table.count;
+                add(&mut table, next);
+            }
+            assert_eq!(table.adopt(early.expect("memory")).0, None);
+            assert_eq!(table.find(100), None);
+        });
     }
 }

@@ -122,6 +122,7 @@ mod tests {
 
     use super::*;
     use crate::text::scratch::Scratch;
+    use crate::time_limit::ends_in_time;
 
     fn refusal(path: &Text) -> Option<FileError> {
         read_json(path, None).err()
@@ -129,24 +130,26 @@ mod tests {
 
     #[test]
     fn bi_8_bi_9_what_is_no_readable_file() {
-        let scratch = Scratch::create();
-        scratch.folder("folder.json");
-        std::os::unix::fs::symlink("nowhere", scratch.path("dangling.json").as_path()).unwrap();
-        let pipe = scratch.path("pipe.json");
-        assert!(Command::new("mkfifo").arg(pipe.as_path()).status().unwrap().success());
-        let cases = [
-            (scratch.path("folder.json"), FileReason::NotRegular),
-            (scratch.path("dangling.json"), FileReason::NotFound),
-            (scratch.path("missing.json"), FileReason::NotFound),
-            (scratch.path("dangling.json/x.json"), FileReason::NotFound),
-            (pipe, FileReason::NotRegular),
-            ("/dev/null".into(), FileReason::NotRegular),
-            (b"/a\0b.json"[..].into(), FileReason::NotOpened),
-            ("".into(), FileReason::NotFound),
-        ];
-        for (path, reason) in cases {
-            assert_eq!(refusal(&path), Some(FileError::Unusable(reason)), "{path:?}");
-        }
+        ends_in_time(|| {
+            let scratch = Scratch::create();
+            scratch.folder("folder.json");
+            std::os::unix::fs::symlink("nowhere", scratch.path("dangling.json").as_path()).unwrap();
+            let pipe = scratch.path("pipe.json");
+            assert!(Command::new("mkfifo").arg(pipe.as_path()).status().unwrap().success());
+            let cases = [
+                (scratch.path("folder.json"), FileReason::NotRegular),
+                (scratch.path("dangling.json"), FileReason::NotFound),
+                (scratch.path("missing.json"), FileReason::NotFound),
+                (scratch.path("dangling.json/x.json"), FileReason::NotFound),
+                (pipe, FileReason::NotRegular),
+                ("/dev/null".into(), FileReason::NotRegular),
+                (b"/a\0b.json"[..].into(), FileReason::NotOpened),
+                ("".into(), FileReason::NotFound),
+            ];
+            for (path, reason) in cases {
+                assert_eq!(refusal(&path), Some(FileError::Unusable(reason)), "{path:?}");
+            }
+        });
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::generated::types::{
     VkDebugUtilsMessageSeverityFlagBitsEXT, VkDebugUtilsMessageSeverityFlagsEXT, VkDebugUtilsMessageTypeFlagsEXT,
     VkDebugUtilsMessengerCallbackDataEXT, VkDebugUtilsMessengerCreateFlagsEXT, VkDebugUtilsMessengerCreateInfoEXT,
 };
+use crate::time_limit::ends_in_time;
 use core::cell::RefCell;
 use core::ffi::{c_char, c_void};
 use core::ptr::NonNull;
@@ -214,31 +215,33 @@ fn app_197_create_time_callbacks_hear_alone_and_only_in_their_calls() {
 
 #[test]
 fn app_196_a_callback_may_destroy_and_create_messengers() {
-    let heard = RefCell::new(Vec::new());
-    let [oldest, late] = ["oldest", "late"].map(|name| Listener::new(name, &heard));
-    let messengers = created();
-    let victims = RefCell::new(Vec::new());
-    let act = || {
-        for victim in victims.borrow_mut().drain(..) {
-            remove(&messengers, Kind::Messenger, victim);
-        }
-        add(&messengers, Kind::Messenger, late.messenger(ERROR));
-    };
-    let middle = Listener::new("middle", &heard);
-    let busy = Listener {
-        name: "busy",
-        heard: &heard,
-        act: Some(&act),
-    };
-    add(&messengers, Kind::Messenger, oldest.messenger(ERROR));
-    let middle = add(&messengers, Kind::Messenger, middle.messenger(ERROR));
-    let busy = add(&messengers, Kind::Messenger, busy.messenger(ERROR));
-    victims.borrow_mut().extend([middle, busy]);
-    deliver(&messengers);
-    assert_eq!(
-        *heard.borrow(),
-        ["busy", "oldest"],
-        "the destroyed and the new one hear nothing"
-    );
-    clear(&messengers);
+    ends_in_time(|| {
+        let heard = RefCell::new(Vec::new());
+        let [oldest, late] = ["oldest", "late"].map(|name| Listener::new(name, &heard));
+        let messengers = created();
+        let victims = RefCell::new(Vec::new());
+        let act = || {
+            for victim in victims.borrow_mut().drain(..) {
+                remove(&messengers, Kind::Messenger, victim);
+            }
+            add(&messengers, Kind::Messenger, late.messenger(ERROR));
+        };
+        let middle = Listener::new("middle", &heard);
+        let busy = Listener {
+            name: "busy",
+            heard: &heard,
+            act: Some(&act),
+        };
+        add(&messengers, Kind::Messenger, oldest.messenger(ERROR));
+        let middle = add(&messengers, Kind::Messenger, middle.messenger(ERROR));
+        let busy = add(&messengers, Kind::Messenger, busy.messenger(ERROR));
+        victims.borrow_mut().extend([middle, busy]);
+        deliver(&messengers);
+        assert_eq!(
+            *heard.borrow(),
+            ["busy", "oldest"],
+            "the destroyed and the new one hear nothing"
+        );
+        clear(&messengers);
+    });
 }

@@ -160,9 +160,15 @@ mod tests {
             assert_eq!(recorder.into_values().read.len(), count);
             begin.elapsed()
         };
-        let fastest = |count| (0..3).map(|_| time(count)).min().unwrap();
-        let (few, many) = (fastest(2_000), fastest(32_000));
-        // In proportion it is sixteen times as much, and by the square of the number 256 times.
-        assert!(many < few * 80, "{few:?} and {many:?}");
+        let (mut few, mut many) = (time(2_000), time(32_000));
+        // In proportion it is sixteen times as much, and by the square of the number 256 times. Where other programs took
+        // the processor meanwhile it is more, for once.
+        for _ in 0..20 {
+            if many < few * 80 {
+                return;
+            }
+            (few, many) = (few.min(time(2_000)), many.min(time(32_000)));
+        }
+        panic!("{few:?} and {many:?}");
     }
 }

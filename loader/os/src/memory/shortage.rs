@@ -198,7 +198,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn app_174_the_reserve_is_handed_out_once_and_whole_when_all_came_back() {
+    fn app_174_the_emergency_pool_is_handed_out_once_and_whole_when_all_came_back() {
         static OWN: EmergencyPool = EmergencyPool::new();
         let small = Layout::new::<[u64; 13]>();
         let (first, second) = (OWN.take(small), OWN.take(small));
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn app_174_blocks_aligned_beyond_the_reserve_are_refused() {
+    fn app_174_blocks_aligned_beyond_the_emergency_pool_are_refused() {
         #[repr(align(64))]
         struct Wide;
         static OWN: EmergencyPool = EmergencyPool::new();

@@ -72,86 +72,92 @@ impl Drop for Outermost<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::time_limit::ends_in_time;
     use core::sync::atomic::AtomicU32;
 
     #[test]
     fn drv_168_one_thread_at_a_time_and_itself_again() {
-        let gate = ReentrantGate::new();
-        let (inside, entered) = (AtomicU32::new(0), AtomicU32::new(0));
-        std::thread::scope(|scope| {
-            for _ in 0..4 {
-                scope.spawn(|| {
-                    for _ in 0..100 {
-                        let passage = gate.enter();
-                        assert!(!passage.is_nested());
-                        assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0);
-                        let again = gate.enter();
-                        assert!(again.is_nested());
-                        drop(again);
-                        std::thread::yield_now();
-                        entered.fetch_add(1, Ordering::SeqCst);
-                        inside.fetch_sub(1, Ordering::SeqCst);
-                        drop(passage);
-                    }
-                });
-            }
+        ends_in_time(|| {
+            let gate = ReentrantGate::new();
+            let (inside, entered) = (AtomicU32::new(0), AtomicU32::new(0));
+            std::thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| {
+                        for _ in 0..100 {
+                            let passage = gate.enter();
+                            assert!(!passage.is_nested());
+                            assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0);
+                            let again = gate.enter();
+                            assert!(again.is_nested());
+                            drop(again);
+                            std::thread::yield_now();
+                            entered.fetch_add(1, Ordering::SeqCst);
+                            inside.fetch_sub(1, Ordering::SeqCst);
+                            drop(passage);
+                        }
+                    });
+                }
+            });
+            assert_eq!(entered.into_inner(), 400);
         });
-        assert_eq!(entered.into_inner(), 400);
     }
 
     #[test]
     #[cfg(target_os = "linux")]
     fn drv_168_a_thread_that_is_cancelled_within_leaves_first() {
-        use core::ffi::{c_int, c_void};
-        use core::ptr::{from_ref, null, null_mut};
+        ends_in_time(|| {
+            use core::ffi::{c_int, c_void};
+            use core::ptr::{from_ref, null, null_mut};
 
-        unsafe extern "C" {
-            fn pthread_setcancelstate(state: c_int, previous: *mut c_int) -> c_int;
-        }
+            unsafe extern "C" {
+                fn pthread_setcancelstate(state: c_int, previous: *mut c_int) -> c_int;
+            }
 
-        struct Shared {
-            gate: ReentrantGate,
-            within: AtomicU32,
-        }
-        extern "C" fn stay(shared: *mut c_void) -> *mut c_void {
-            // SAFETY: the test's own value, which outlives this thread.
-            let shared = unsafe { &*shared.cast::<Shared>() };
+            struct Shared {
+                gate: ReentrantGate,
+                within: AtomicU32,
+            }
+            extern "C" fn stay(shared: *mut c_void) -> *mut c_void {
+                // SAFETY: the test's own value, which outlives this thread.
+                let shared = unsafe { &*shared.cast::<Shared>() };
+                let passage = shared.gate.enter();
+                shared.within.store(1, Ordering::SeqCst);
+                // A cancellation point, as a driver's code has.
+                // SAFETY: takes a number.
+                unsafe { libc::usleep(50_000) };
+                shared.within.store(2, Ordering::SeqCst);
+                drop(passage);
+                // A forced unwinding must not pass this frame, so from here on it is off; what it was before is what counts.
+                let mut before = -1;
+                // SAFETY: concerns this thread only; room for the answer.
+                unsafe { pthread_setcancelstate(1, &mut before) };
+                shared.within.store(3 + u32::from(before != 0), Ordering::SeqCst);
+                null_mut()
+            }
+            let shared = Shared {
+                gate: ReentrantGate::new(),
+                within: AtomicU32::new(0),
+            };
+            let mut thread = 0;
+            // SAFETY: room for the thread, and what it is given outlives it: it is joined below.
+            let failed =
+                unsafe { libc::pthread_create(&mut thread, null(), stay, from_ref(&shared).cast_mut().cast()) };
+            assert_eq!(failed, 0);
+            while shared.within.load(Ordering::SeqCst) == 0 {
+                std::thread::yield_now();
+            }
+            // SAFETY: a thread that runs, and was not joined.
+            assert_eq!(unsafe { libc::pthread_cancel(thread) }, 0);
             let passage = shared.gate.enter();
-            shared.within.store(1, Ordering::SeqCst);
-            // A cancellation point, as a driver's code has.
-            // SAFETY: takes a number.
-            unsafe { libc::usleep(50_000) };
-            shared.within.store(2, Ordering::SeqCst);
+            assert!(shared.within.load(Ordering::SeqCst) >= 2);
             drop(passage);
-            // A forced unwinding must not pass this frame, so from here on it is off; what it was before is what counts.
-            let mut before = -1;
-            // SAFETY: concerns this thread only; room for the answer.
-            unsafe { pthread_setcancelstate(1, &mut before) };
-            shared.within.store(3 + u32::from(before != 0), Ordering::SeqCst);
-            null_mut()
-        }
-        let shared = Shared {
-            gate: ReentrantGate::new(),
-            within: AtomicU32::new(0),
-        };
-        let mut thread = 0;
-        // SAFETY: room for the thread, and what it is given outlives it: it is joined below.
-        let failed = unsafe { libc::pthread_create(&mut thread, null(), stay, from_ref(&shared).cast_mut().cast()) };
-        assert_eq!(failed, 0);
-        while shared.within.load(Ordering::SeqCst) == 0 {
-            std::thread::yield_now();
-        }
-        // SAFETY: a thread that runs, and was not joined.
-        assert_eq!(unsafe { libc::pthread_cancel(thread) }, 0);
-        let passage = shared.gate.enter();
-        assert!(shared.within.load(Ordering::SeqCst) >= 2);
-        drop(passage);
-        // SAFETY: joined once.
-        assert_eq!(unsafe { libc::pthread_join(thread, null_mut()) }, 0);
-        assert_eq!(
-            shared.within.load(Ordering::SeqCst),
-            3,
-            "it cannot be cancelled any more"
-        );
+            // SAFETY: joined once.
+            assert_eq!(unsafe { libc::pthread_join(thread, null_mut()) }, 0);
+            assert_eq!(
+                shared.within.load(Ordering::SeqCst),
+                3,
+                "it cannot be cancelled any more"
+            );
+        });
     }
 }

@@ -168,117 +168,128 @@ impl Condvar {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::time_limit::ends_in_time;
     use core::ffi::c_void;
     use core::ptr::{from_ref, null, null_mut};
     use core::time::Duration;
 
     #[test]
     fn one_thread_at_a_time_has_the_value() {
-        let mutex = Mutex::new(0_u64);
-        std::thread::scope(|scope| {
-            for _ in 0..4 {
-                scope.spawn(|| {
-                    for _ in 0..10_000 {
-                        let mut value = mutex.lock();
-                        let before = *value;
-                        // A thread that is stopped here lets the others wait.
-                        if before.is_multiple_of(64) {
-                            std::thread::yield_now();
+        ends_in_time(|| {
+            let mutex = Mutex::new(0_u64);
+            std::thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| {
+                        for _ in 0..10_000 {
+                            let mut value = mutex.lock();
+                            let before = *value;
+                            // A thread that is stopped here lets the others wait.
+                            if before.is_multiple_of(64) {
+                                std::thread::yield_now();
+                            }
+                            *value = before + 1;
                         }
-                        *value = before + 1;
-                    }
-                });
-            }
+                    });
+                }
+            });
+            assert_eq!(*mutex.lock(), 40_000);
         });
-        assert_eq!(*mutex.lock(), 40_000);
     }
 
     #[test]
     fn a_held_lock_is_refused_and_a_free_one_is_not() {
-        let mutex = Mutex::new(());
-        let held = mutex.lock();
-        std::thread::scope(|scope| {
-            let other = scope.spawn(|| mutex.try_lock().is_some());
-            assert!(!other.join().unwrap());
+        ends_in_time(|| {
+            let mutex = Mutex::new(());
+            let held = mutex.lock();
+            std::thread::scope(|scope| {
+                let other = scope.spawn(|| mutex.try_lock().is_some());
+                assert!(!other.join().unwrap());
+            });
+            drop(held);
+            assert!(mutex.try_lock().is_some());
+            assert!(mutex.try_lock().is_some());
         });
-        drop(held);
-        assert!(mutex.try_lock().is_some());
-        assert!(mutex.try_lock().is_some());
     }
 
     #[test]
     fn a_waiting_thread_wakes_and_holds_the_lock() {
-        let (mutex, changed) = (Mutex::new(0_u32), Condvar::new());
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
+        ends_in_time(|| {
+            let (mutex, changed) = (Mutex::new(0_u32), Condvar::new());
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    for _ in 0..1000 {
+                        *changed.wait_while(mutex.lock(), |value| value.is_multiple_of(2)) += 1;
+                        changed.notify_all();
+                    }
+                });
                 for _ in 0..1000 {
-                    *changed.wait_while(mutex.lock(), |value| value.is_multiple_of(2)) += 1;
+                    *changed.wait_while(mutex.lock(), |value| !value.is_multiple_of(2)) += 1;
                     changed.notify_all();
                 }
             });
-            for _ in 0..1000 {
-                *changed.wait_while(mutex.lock(), |value| !value.is_multiple_of(2)) += 1;
-                changed.notify_all();
-            }
+            assert_eq!(*mutex.lock(), 2000);
         });
-        assert_eq!(*mutex.lock(), 2000);
     }
 
     /// All wait in one place, so none may be told of what another one waits for and miss its own.
     #[test]
     fn threads_with_different_locks_and_changes_all_come_through() {
-        const THREADS: usize = 6;
-        const ROUNDS: usize = 300;
-        let (turn, passed) = (Mutex::new(0), Condvar::new());
-        let counts = [const { Mutex::new(0_usize) }; 2];
-        std::thread::scope(|scope| {
-            for own in 0..THREADS {
-                let (turn, passed, counts) = (&turn, &passed, &counts);
-                scope.spawn(move || {
-                    for round in 0..ROUNDS {
-                        let count = &counts[(own + round) % counts.len()];
-                        let mut held = count.lock();
-                        if round.is_multiple_of(8) {
-                            std::thread::yield_now();
+        ends_in_time(|| {
+            const THREADS: usize = 6;
+            const ROUNDS: usize = 300;
+            let (turn, passed) = (Mutex::new(0), Condvar::new());
+            let counts = [const { Mutex::new(0_usize) }; 2];
+            std::thread::scope(|scope| {
+                for own in 0..THREADS {
+                    let (turn, passed, counts) = (&turn, &passed, &counts);
+                    scope.spawn(move || {
+                        for round in 0..ROUNDS {
+                            let count = &counts[(own + round) % counts.len()];
+                            let mut held = count.lock();
+                            if round.is_multiple_of(8) {
+                                std::thread::yield_now();
+                            }
+                            *held += 1;
+                            drop(held);
+                            *passed.wait_while(turn.lock(), |turn| *turn % THREADS != own) += 1;
+                            passed.notify_all();
                         }
-                        *held += 1;
-                        drop(held);
-                        *passed.wait_while(turn.lock(), |turn| *turn % THREADS != own) += 1;
-                        passed.notify_all();
-                    }
-                });
-            }
+                    });
+                }
+            });
+            assert_eq!(*turn.lock(), THREADS * ROUNDS);
+            assert_eq!(*counts[0].lock() + *counts[1].lock(), THREADS * ROUNDS);
         });
-        assert_eq!(*turn.lock(), THREADS * ROUNDS);
-        assert_eq!(*counts[0].lock() + *counts[1].lock(), THREADS * ROUNDS);
     }
 
     #[test]
     #[cfg(target_os = "linux")]
     fn a_thread_that_is_cancelled_while_it_waits_gets_the_lock_and_leaves_the_gate() {
-        extern "C" fn take(mutex: *mut c_void) -> *mut c_void {
-            // SAFETY: the test's own lock, which outlives this thread.
-            let mutex = unsafe { &*mutex.cast::<Mutex<u32>>() };
-            *mutex.lock() += 1;
-            null_mut()
-        }
-        let mutex = Mutex::new(0_u32);
-        let held = mutex.lock();
-        let mut thread = 0;
-        // SAFETY: room for the thread, and what it is given outlives it: it is joined below.
-        let failed = unsafe { libc::pthread_create(&mut thread, null(), take, from_ref(&mutex).cast_mut().cast()) };
-        assert_eq!(failed, 0);
-        while mutex.state.load(Ordering::Relaxed) != AWAITED {
-            std::thread::yield_now();
-        }
-        // Taken once the thread has let it go, so it waits by then.
-        drop(WAITING.enter());
-        // SAFETY: a thread that runs, and was not joined.
-        assert_eq!(unsafe { libc::pthread_cancel(thread) }, 0);
-        std::thread::sleep(Duration::from_millis(20));
-        drop(held);
-        // SAFETY: joined once.
-        assert_eq!(unsafe { libc::pthread_join(thread, null_mut()) }, 0);
-        assert_eq!(*mutex.lock(), 1);
+        ends_in_time(|| {
+            extern "C" fn take(mutex: *mut c_void) -> *mut c_void {
+                // SAFETY: the test's own lock, which outlives this thread.
+                let mutex = unsafe { &*mutex.cast::<Mutex<u32>>() };
+                *mutex.lock() += 1;
+                null_mut()
+            }
+            let mutex = Mutex::new(0_u32);
+            let held = mutex.lock();
+            let mut thread = 0;
+            // SAFETY: room for the thread, and what it is given outlives it: it is joined below.
+            let failed = unsafe { libc::pthread_create(&mut thread, null(), take, from_ref(&mutex).cast_mut().cast()) };
+            assert_eq!(failed, 0);
+            while mutex.state.load(Ordering::Relaxed) != AWAITED {
+                std::thread::yield_now();
+            }
+            // Taken once the thread has let it go, so it waits by then.
+            drop(WAITING.enter());
+            // SAFETY: a thread that runs, and was not joined.
+            assert_eq!(unsafe { libc::pthread_cancel(thread) }, 0);
+            std::thread::sleep(Duration::from_millis(20));
+            drop(held);
+            // SAFETY: joined once.
+            assert_eq!(unsafe { libc::pthread_join(thread, null_mut()) }, 0);
+            assert_eq!(*mutex.lock(), 1);
+        });
     }
 }

@@ -82,34 +82,39 @@ impl<T> Drop for SetOnce<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::time_limit::ends_in_time;
     use alloc::sync::Arc;
 
     #[test]
     fn the_first_value_stays_until_the_end() {
-        let value = Arc::new(7);
-        let once = SetOnce::new();
-        assert!(once.get().is_none());
-        assert_eq!(once.set(value.clone()), Ok(()));
-        assert_eq!(once.set(Arc::new(8)), Err(Arc::new(8)));
-        assert_eq!(once.get_or_set(Arc::new(9)), &value);
-        assert_eq!(once.get(), Some(&value));
-        assert_eq!(Arc::strong_count(&value), 2);
-        drop(once);
-        assert_eq!(Arc::strong_count(&value), 1);
-        drop(SetOnce::<Arc<u8>>::new());
+        ends_in_time(|| {
+            let value = Arc::new(7);
+            let once = SetOnce::new();
+            assert!(once.get().is_none());
+            assert_eq!(once.set(value.clone()), Ok(()));
+            assert_eq!(once.set(Arc::new(8)), Err(Arc::new(8)));
+            assert_eq!(once.get_or_set(Arc::new(9)), &value);
+            assert_eq!(once.get(), Some(&value));
+            assert_eq!(Arc::strong_count(&value), 2);
+            drop(once);
+            assert_eq!(Arc::strong_count(&value), 1);
+            drop(SetOnce::<Arc<u8>>::new());
+        });
     }
 
     #[test]
     fn all_threads_get_the_value_of_one() {
-        let once = SetOnce::new();
-        std::thread::scope(|scope| {
-            let get = |number: u32| {
-                let once = &once;
-                scope.spawn(move || *once.get_or_set(number))
-            };
-            let threads = [1, 2, 3, 4].map(get);
-            let values = threads.map(|thread| thread.join().unwrap());
-            assert_eq!(values, [once.get().copied().unwrap(); 4]);
+        ends_in_time(|| {
+            let once = SetOnce::new();
+            std::thread::scope(|scope| {
+                let get = |number: u32| {
+                    let once = &once;
+                    scope.spawn(move || *once.get_or_set(number))
+                };
+                let threads = [1, 2, 3, 4].map(get);
+                let values = threads.map(|thread| thread.join().unwrap());
+                assert_eq!(values, [once.get().copied().unwrap(); 4]);
+            });
         });
     }
 }

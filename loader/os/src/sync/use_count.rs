@@ -82,38 +82,43 @@ impl UseCount {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::time_limit::ends_in_time;
     use core::sync::atomic::AtomicBool;
 
     #[test]
     fn app_270_closing_waits_for_every_use() {
-        let (uses, closed) = (UseCount::default(), AtomicBool::new(false));
-        assert!(uses.acquire());
-        uses.acquire_again();
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                uses.close();
-                closed.store(true, Ordering::SeqCst);
-            });
-            while uses.acquire() {
+        ends_in_time(|| {
+            let (uses, closed) = (UseCount::default(), AtomicBool::new(false));
+            assert!(uses.acquire());
+            uses.acquire_again();
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    uses.close();
+                    closed.store(true, Ordering::SeqCst);
+                });
+                while uses.acquire() {
+                    uses.release();
+                }
                 uses.release();
-            }
-            uses.release();
-            assert!(!closed.load(Ordering::SeqCst));
-            uses.release();
+                assert!(!closed.load(Ordering::SeqCst));
+                uses.release();
+            });
+            assert!(closed.load(Ordering::SeqCst));
+            assert!(!uses.acquire());
         });
-        assert!(closed.load(Ordering::SeqCst));
-        assert!(!uses.acquire());
     }
 
     #[test]
     fn app_270_no_end_of_a_use_is_missed() {
-        for _ in 0..500 {
-            let uses = UseCount::default();
-            assert!(uses.acquire());
-            std::thread::scope(|scope| {
-                scope.spawn(|| uses.release());
-                uses.close();
-            });
-        }
+        ends_in_time(|| {
+            for _ in 0..500 {
+                let uses = UseCount::default();
+                assert!(uses.acquire());
+                std::thread::scope(|scope| {
+                    scope.spawn(|| uses.release());
+                    uses.close();
+                });
+            }
+        });
     }
 }

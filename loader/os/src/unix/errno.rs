@@ -82,6 +82,7 @@ impl fmt::Debug for Errno {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::time_limit::ends_in_time;
 
     #[test]
     fn errors_read_as_those_of_the_standard_library() {
@@ -93,20 +94,22 @@ mod tests {
 
     #[test]
     fn only_interrupted_calls_are_made_again() {
-        let mut calls = 0;
-        let mut answer = |numbers: &[c_int]| {
-            calls = 0;
-            retried(|| {
-                calls += 1;
-                let Some(&number) = numbers.get(calls - 1) else {
-                    return 7;
-                };
-                // SAFETY: this thread's own number.
-                unsafe { *location() = number };
-                -1
-            })
-        };
-        assert_eq!(answer(&[libc::EINTR, libc::EINTR]), Ok(7));
-        assert_eq!(answer(&[libc::EINTR, libc::ENOENT]), Err(Errno(libc::ENOENT)));
+        ends_in_time(|| {
+            let mut calls = 0;
+            let mut answer = |numbers: &[c_int]| {
+                calls = 0;
+                retried(|| {
+                    calls += 1;
+                    let Some(&number) = numbers.get(calls - 1) else {
+                        return 7;
+                    };
+                    // SAFETY: this thread's own number.
+                    unsafe { *location() = number };
+                    -1
+                })
+            };
+            assert_eq!(answer(&[libc::EINTR, libc::EINTR]), Ok(7));
+            assert_eq!(answer(&[libc::EINTR, libc::ENOENT]), Err(Errno(libc::ENOENT)));
+        });
     }
 }

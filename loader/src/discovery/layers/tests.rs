@@ -6,6 +6,7 @@ use crate::journal::LogBits;
 use crate::journal::testing::Lines;
 use crate::search::Search;
 use crate::settings::LayerEntry;
+use crate::time_limit::ends_in_time;
 
 const WARN: LogBits = LogBits::WARN;
 const WARN_LAYER: LogBits = LogBits::WARN.with(LogBits::LAYER);
@@ -77,37 +78,39 @@ fn lay_122_lay_125_disable_removes_and_enable_and_allow_shield() {
 
 #[test]
 fn lay_161_lay_162_bi_34_meta_layers_that_are_removed() {
-    let world = World::create();
-    world.explicit("a", "VK_LAYER_a", "");
-    let old = r#","api_version":"1.0.9""#;
-    world.explicit("b", "VK_LAYER_old", old);
-    world.explicit("m1", "VK_LAYER_missing", &components(&["VK_LAYER_a", "VK_LAYER_none"]));
-    world.explicit("m2", "VK_LAYER_newer", &components(&["VK_LAYER_old"]));
-    world.explicit("m3", "VK_LAYER_self", &components(&["VK_LAYER_self"]));
-    world.explicit("m4", "VK_LAYER_ring1", &components(&["VK_LAYER_ring2"]));
-    world.explicit("m5", "VK_LAYER_ring2", &components(&["VK_LAYER_a", "VK_LAYER_ring1"]));
-    world.explicit("m0", "VK_LAYER_outer", &components(&["VK_LAYER_missing"]));
-    world.explicit("m6", "VK_LAYER_late", &components(&["VK_LAYER_missing"]));
-    world.explicit(
-        "m7",
-        "VK_LAYER_good",
-        &(components(&["VK_LAYER_old", "VK_LAYER_a"]) + old),
-    );
-    assert_eq!(world.names(), ["VK_LAYER_a", "VK_LAYER_old", "VK_LAYER_good"]);
-    let start = "verify_meta_layer_component_layers: Meta-layer";
-    let cases = [
-        (WARN, format!("{start} VK_LAYER_missing can't find component layer VK_LAYER_none at index 1.  Skipping this layer.")),
-        (WARN, format!("{start} uses API version 1.1, but component layer 0 has API version 1.0 that is lower.  Skipping this layer.")),
-        (WARN, format!("{start} VK_LAYER_self lists itself in its component layer list at index 0.  Skipping this layer.")),
-        (WARN, "verify_meta_layer_component_layers: Recursive dependency between Meta-layer VK_LAYER_ring2 and  Meta-layer VK_LAYER_ring1.  Skipping this layer.".into()),
-        (WARN, format!("{start} VK_LAYER_late can't find component layer VK_LAYER_missing at index 0.  Skipping this layer.")),
-        (LogBits::DEBUG, "Removing meta-layer VK_LAYER_outer from instance layer list since it appears invalid.".into()),
-        (INFO_LAYER, "Meta-layer \"VK_LAYER_good\" all 2 component layers appear to be valid.".into()),
-        (LogBits::LAYER, "  [1] VK_LAYER_a".into()),
-    ];
-    for (bits, line) in cases {
-        assert!(world.lines.has(bits, &line), "{line}");
-    }
+    ends_in_time(|| {
+        let world = World::create();
+        world.explicit("a", "VK_LAYER_a", "");
+        let old = r#","api_version":"1.0.9""#;
+        world.explicit("b", "VK_LAYER_old", old);
+        world.explicit("m1", "VK_LAYER_missing", &components(&["VK_LAYER_a", "VK_LAYER_none"]));
+        world.explicit("m2", "VK_LAYER_newer", &components(&["VK_LAYER_old"]));
+        world.explicit("m3", "VK_LAYER_self", &components(&["VK_LAYER_self"]));
+        world.explicit("m4", "VK_LAYER_ring1", &components(&["VK_LAYER_ring2"]));
+        world.explicit("m5", "VK_LAYER_ring2", &components(&["VK_LAYER_a", "VK_LAYER_ring1"]));
+        world.explicit("m0", "VK_LAYER_outer", &components(&["VK_LAYER_missing"]));
+        world.explicit("m6", "VK_LAYER_late", &components(&["VK_LAYER_missing"]));
+        world.explicit(
+            "m7",
+            "VK_LAYER_good",
+            &(components(&["VK_LAYER_old", "VK_LAYER_a"]) + old),
+        );
+        assert_eq!(world.names(), ["VK_LAYER_a", "VK_LAYER_old", "VK_LAYER_good"]);
+        let start = "verify_meta_layer_component_layers: Meta-layer";
+        let cases = [
+            (WARN, format!("{start} VK_LAYER_missing can't find component layer VK_LAYER_none at index 1.  Skipping this layer.")),
+            (WARN, format!("{start} uses API version 1.1, but component layer 0 has API version 1.0 that is lower.  Skipping this layer.")),
+            (WARN, format!("{start} VK_LAYER_self lists itself in its component layer list at index 0.  Skipping this layer.")),
+            (WARN, "verify_meta_layer_component_layers: Recursive dependency between Meta-layer VK_LAYER_ring2 and  Meta-layer VK_LAYER_ring1.  Skipping this layer.".into()),
+            (WARN, format!("{start} VK_LAYER_late can't find component layer VK_LAYER_missing at index 0.  Skipping this layer.")),
+            (LogBits::DEBUG, "Removing meta-layer VK_LAYER_outer from instance layer list since it appears invalid.".into()),
+            (INFO_LAYER, "Meta-layer \"VK_LAYER_good\" all 2 component layers appear to be valid.".into()),
+            (LogBits::LAYER, "  [1] VK_LAYER_a".into()),
+        ];
+        for (bits, line) in cases {
+            assert!(world.lines.has(bits, &line), "{line}");
+        }
+    });
 }
 
 #[test]
@@ -149,22 +152,24 @@ fn lay_163_lay_164_diamonds_are_valid_and_extensions_add_up() {
 
 #[test]
 fn bi_5_bi_36_app_249_many_meta_layers() {
-    let world = World::create();
-    world.explicit("a", "VK_LAYER_a", "");
-    let chain = |index: usize| format!("VK_LAYER_{index}");
-    for index in 0..200 {
-        let (next, after) = (chain(index + 1), chain(index + 2));
-        world.explicit(&format!("m{index:03}"), &chain(index), &components(&[&next, &after]));
-    }
-    world.explicit("z0", &chain(200), &components(&["VK_LAYER_a"; 1000]));
-    world.explicit("z1", &chain(201), &components(&[]));
-    assert_eq!(world.names().len(), 203);
-    let all: Vec<String> = (0..40).map(|index| format!("VK_LAYER_k{index}")).collect();
-    let all: Vec<&str> = all.iter().map(String::as_str).collect();
-    for name in &all {
-        world.explicit(name, name, &components(&all));
-    }
-    assert_eq!(world.names().len(), 203);
+    ends_in_time(|| {
+        let world = World::create();
+        world.explicit("a", "VK_LAYER_a", "");
+        let chain = |index: usize| format!("VK_LAYER_{index}");
+        for index in 0..200 {
+            let (next, after) = (chain(index + 1), chain(index + 2));
+            world.explicit(&format!("m{index:03}"), &chain(index), &components(&[&next, &after]));
+        }
+        world.explicit("z0", &chain(200), &components(&["VK_LAYER_a"; 1000]));
+        world.explicit("z1", &chain(201), &components(&[]));
+        assert_eq!(world.names().len(), 203);
+        let all: Vec<String> = (0..40).map(|index| format!("VK_LAYER_k{index}")).collect();
+        let all: Vec<&str> = all.iter().map(String::as_str).collect();
+        for name in &all {
+            world.explicit(name, name, &components(&all));
+        }
+        assert_eq!(world.names().len(), 203);
+    });
 }
 
 #[test]

@@ -1,4 +1,6 @@
-//! A folder for the files of one test.
+//! A folder for the files of one test, and a limit for its time.
+
+pub(crate) mod time_limit;
 
 use core::sync::atomic::{AtomicU32, Ordering};
 use std::os::unix::ffi::OsStringExt;

@@ -1,0 +1,29 @@
+//! A time limit for tests that, where what they show does not hold, would never end.
+
+use std::panic::resume_unwind;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+/// Far beyond what any of them takes, on any machine.
+const LIMIT: Duration = Duration::from_secs(20);
+
+/// Runs `body` on a thread of its own, and fails as it fails, or when it is still running at the limit. What hangs then goes
+/// with the process.
+#[track_caller]
+pub(crate) fn ends_in_time(body: impl FnOnce() + Send + 'static) {
+    let (running, end) = channel::<()>();
+    let thread = thread::spawn(move || {
+        let _until_the_end = running;
+        body();
+    });
+    // Nothing is ever sent: the channel closes when the body returns or panics.
+    assert!(
+        end.recv_timeout(LIMIT) != Err(RecvTimeoutError::Timeout),
+        "still running after {} s: a thread waits for what never comes, or a loop has no end",
+        LIMIT.as_secs()
+    );
+    if let Err(panic) = thread.join() {
+        resume_unwind(panic);
+    }
+}
