@@ -114,6 +114,8 @@ pub(crate) unsafe extern "system" fn create_device<const N: usize>(
         keep_nodes(&layer, &*info, &nodes);
         remember::<N>(&layer, inner, *device, &nodes, link.1);
     }
+    // SAFETY: the look-up came from the link, and the device from below.
+    unsafe { inquire::ask_device(&layer, *device, link.1) };
     inquire::stray_device(&layer, nodes.set_loader_data);
     if layer.wraps() {
         // SAFETY: the handle is the one from below, and the callback belongs to its loader.

@@ -1,5 +1,6 @@
 //! What a layer may ask of the loader beyond passing calls on: the look-ups below with and without an instance (LAY-240,
-//! LAY-241), the loader's nodes until the call returns (LAY-232), the data callbacks with a foreign parent (LAY-251).
+//! LAY-241), that of a device for itself (APP-49), the loader's nodes until the call returns (LAY-232), the data callbacks with a
+//! foreign parent (LAY-251); and what it may do wrong with a device that it wrapped (APP-186).
 
 use std::ffi::{CString, c_void};
 
@@ -8,7 +9,7 @@ use ash::vk::Handle;
 
 use crate::abi::{SetDeviceLoaderData, SetInstanceLoaderData};
 use crate::instance::GARBAGE;
-use crate::layer::{InstanceRecord, Layer};
+use crate::layer::{InstanceRecord, Layer, typed};
 
 /// Asks both look-ups below for each name of an `ask` line, first without an instance.
 ///
@@ -30,6 +31,41 @@ pub(crate) unsafe fn ask(layer: &Layer, record: &InstanceRecord) {
         layer.journal(&format!(
             "ask {text} null={null} own={own} physical-null={physical_null} physical={physical}"
         ));
+    }
+}
+
+/// Asks the look-up below for each name of an `ask-device` line, and asks the look-up that this one answers for its own name.
+///
+/// # Safety
+/// The device is live, and `next` the look-up that belongs to it.
+pub(crate) unsafe fn ask_device(layer: &Layer, device: vk::Device, next: vk::PFN_vkGetDeviceProcAddr) {
+    for text in layer.config.all("ask-device") {
+        let Ok(name) = CString::new(text) else { continue };
+        // SAFETY: as the caller says; what is answered for a look-up's own name is a look-up.
+        let (own, direct, through) = unsafe {
+            let own = typed::<vk::PFN_vkGetDeviceProcAddr>(next(device, c"vkGetDeviceProcAddr".as_ptr()));
+            let direct = next(device, name.as_ptr());
+            (own, direct, own.and_then(|own| own(device, name.as_ptr())))
+        };
+        let address = |function: vk::PFN_vkVoidFunction| function.map_or(0, |function| function as usize);
+        let itself = own.is_some_and(|own| own as usize == next as usize);
+        let equal = address(direct) == address(through);
+        layer.journal(&format!(
+            "ask-device {text} found={} itself={itself} equal={equal}",
+            direct.is_some()
+        ));
+    }
+}
+
+/// Of the layer's own: it begins with the address of something readable, as an object of C++ does, that is no device's table.
+static OWN_DEVICE: &[usize; 8] = &GARBAGE;
+
+/// What a call of `name` gets below for a device: `inner`, or an object of the layer's own.
+pub(crate) fn handed_on(layer: &Layer, name: &str, inner: usize) -> usize {
+    if layer.config.lists("hand-on", name) {
+        (&raw const OWN_DEVICE).addr()
+    } else {
+        inner
     }
 }
 

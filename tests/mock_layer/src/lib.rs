@@ -29,6 +29,8 @@
 //! | `remove-instance-extension NAME`, `remove-device-extension NAME` | take one out on the way down |
 //! | `clobber instance`, `clobber device` | overwrite the handle before calling down; with `-null` behind it, by NULL |
 //! | `ask NAME` | ask both look-ups below, with and without an instance, after `vkCreateInstance` succeeded |
+//! | `ask-device NAME` | ask the look-up below for a command after `vkCreateDevice` succeeded, and through that look-up what it answers for itself |
+//! | `hand-on NAME` | pass a call of a device command on with an object of the layer's own in place of the device |
 //! | `keep-nodes` | use the loader's nodes again after the call below returned |
 //! | `stray-parent` | offer the data callbacks an object of an instance or device that does not exist |
 //! | `exclusive` | end the process when creation, destruction or enumeration runs on two threads at once |

@@ -57,6 +57,7 @@ fn passed_on(layer: &Layer, name: &str, below: vk::PFN_vkVoidFunction) -> vk::PF
     let seen = layer.wraps()
         || layer.config.lists("intercept", name)
         || layer.config.lists("reenter", name)
+        || layer.config.lists("hand-on", name)
         || layer.config.number_of("fail", name).is_some();
     if seen && below.is_some() {
         thunk::intercept(layer.identity, name)

@@ -51,7 +51,7 @@ unsafe extern "C" fn route(thunk: usize, first: *mut usize) -> *const c_void {
     // SAFETY: the caller passes the saved register.
     let inner = layer.inner(unsafe { *first });
     // SAFETY: as above.
-    unsafe { *first = inner };
+    unsafe { *first = crate::inquire::handed_on(&layer, &text, inner) };
     if layer.config.lists("intercept", &text) {
         layer.journal(&text);
     }

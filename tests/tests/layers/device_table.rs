@@ -1,4 +1,4 @@
-//! What a device's table is filled with (LAY-254, LAY-290).
+//! What a device's table is filled with, and what the look-up at the end of its chain answers (LAY-254, LAY-290, APP-49).
 
 use loader_tests::ash::vk;
 use loader_tests::case;
@@ -117,5 +117,37 @@ fn lay_290_calling_the_trampoline_of_such_a_command_ends_the_process() {
         });
         outcome.crashed();
         assert!(!outcome.journal().contains(&"== returned"), "{}", outcome.all());
+    });
+}
+
+/// APP-49: the look-up at the end of the chain answers itself for its own name, and not the driver's: what a layer asks through it
+/// still leads to the loader's terminators, with which alone the loader's surface becomes the driver's.
+#[test]
+fn app_049_the_look_up_at_the_end_answers_itself() {
+    case(|scene| {
+        let names = [
+            "vkGetDeviceProcAddr",
+            "vkCreateSwapchainKHR",
+            "vkCmdDraw",
+            "vkDestroyDevice",
+        ];
+        let ask = |layer: Layer| {
+            names
+                .iter()
+                .rev()
+                .fold(layer, |layer, name| layer.conf("ask-device", name))
+        };
+        place(scene, &[ask(Layer::explicit("a")), ask(Layer::explicit("b"))]);
+        let outcome = scene.run(|vk| {
+            let spec = vk.spec().layer("VK_LAYER_a").layer("VK_LAYER_b");
+            let instance = spec.extensions(&["VK_KHR_surface"]).create().expect("vkCreateInstance");
+            drop(instance.device(instance.first(), &["VK_KHR_swapchain"]));
+        });
+        outcome.ok();
+        // The layer above gets the look-up of the one below, which answers itself too.
+        for layer in ["VK_LAYER_a", "VK_LAYER_b"] {
+            let expected = names.map(|name| format!("{name} found=true itself=true equal=true"));
+            assert_eq!(outcome.calls(layer, "ask-device"), expected, "{layer}");
+        }
     });
 }

@@ -1,9 +1,9 @@
-//! Layers that wrap dispatchable objects or change the list of physical devices (LAY-250 to LAY-254).
+//! Layers that wrap dispatchable objects, well or badly, or change the list of physical devices (LAY-250 to LAY-254, APP-186).
 
 use std::ptr;
 
 use loader_tests::ash::vk::{self, Handle};
-use loader_tests::vk::{Device, Instance};
+use loader_tests::vk::{Commands, Device, Instance, isolated};
 use loader_tests::{call, case};
 
 use crate::kit::{EXPLICIT, Layer, place};
@@ -324,5 +324,61 @@ fn lay_250_dispatch_words_are_the_same_above_and_unique_for_each_object() {
             device.destroy_pool(pool);
         });
         assert_eq!(outcome.ok().calls("VK_LAYER_a", "probe").len(), 2);
+    });
+}
+
+/// APP-186: a layer wraps the device and forgets to unwrap it in one command.
+#[test]
+fn app_186_a_device_that_a_layer_did_not_unwrap_is_named() {
+    const COMMANDS: [&str; 8] = [
+        "vkCreateSwapchainKHR",
+        "vkCreateSharedSwapchainsKHR",
+        "vkGetDeviceGroupSurfacePresentModesKHR",
+        "vkGetDeviceGroupSurfacePresentModes2EXT",
+        "vkSetDebugUtilsObjectNameEXT",
+        "vkSetDebugUtilsObjectTagEXT",
+        "vkDebugMarkerSetObjectNameEXT",
+        "vkDebugMarkerSetObjectTagEXT",
+    ];
+    const EXTENSIONS: [&str; 4] = [
+        "VK_KHR_swapchain",
+        "VK_KHR_display_swapchain",
+        "VK_EXT_full_screen_exclusive",
+        "VK_EXT_debug_marker",
+    ];
+    case(|scene| {
+        let driver = scene.usual_driver("driver");
+        EXTENSIONS[1..]
+            .iter()
+            .fold(driver, |driver, name| driver.line("device.extension", name));
+        let layer = COMMANDS
+            .iter()
+            .fold(Layer::explicit("a"), |layer, name| layer.conf("hand-on", name));
+        layer.folder(EXPLICIT).put(scene);
+        let outcome = scene.run(|vk| {
+            let spec = vk.spec().api("1.1").layer("VK_LAYER_a");
+            let spec = spec.extensions(&["VK_KHR_surface", "VK_KHR_get_surface_capabilities2", "VK_EXT_debug_utils"]);
+            let instance = spec.create().expect("vkCreateInstance");
+            let device = instance.device(instance.first(), &EXTENSIONS);
+            // Of no object: names are given by a structure, which the trampoline reads first.
+            let empty = [0_u64; 16];
+            for name in COMMANDS {
+                let address = device.address(name);
+                assert_ne!(address, 0, "{name}");
+                let ending = isolated(|| {
+                    // SAFETY: a command of the device by its address; the loader checks the handle before it reads anything but the
+                    // structure.
+                    let function: extern "system" fn(vk::Device, *const u64, usize, usize, usize) =
+                        unsafe { std::mem::transmute(address) };
+                    function(device.raw, empty.as_ptr(), 0, 0, 0);
+                });
+                let text = format!(
+                    "{name}: Invalid device handle. This is likely the result of a layer wrapping device handles and failing to \
+                     unwrap them in all functions. [VUID-{name}-device-parameter]"
+                );
+                assert!(ending.signal == libc::SIGABRT && ending.stderr.contains(&text), "{name}: {ending:?}");
+            }
+        });
+        outcome.ok();
     });
 }
