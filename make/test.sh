@@ -120,7 +120,7 @@ behaviour() {
 # times of files, repeat what threads do, or try every allocation: one case in twenty, and half of the time.
 quick_behaviour() {
     local module words=()
-    for module in chains recall reentry short_memory threads unasked wrong_drivers; do
+    for module in chains reentry scan_cache short_memory threads unasked wrong_drivers; do
         words+=(--skip "$module::")
     done
     [ -n "${VKL_LIBRARY:-}" ] || $CARGO build --locked -p vulkan-loader

@@ -11,7 +11,7 @@ use loader_tests::vk::{Heap, Refusal, isolated};
 use loader_tests::{Scene, Vk, case};
 
 use crate::kit::{EXPLICIT, IMPLICIT, Layer, put_text};
-use crate::recall::settle;
+use crate::scan_cache::settle;
 use crate::settings::{MARKER, entry, settings};
 
 const OOM: vk::Result = vk::Result::ERROR_OUT_OF_HOST_MEMORY;
@@ -221,7 +221,7 @@ fn lay_75_each_opening_refused_for_lack_of_memory() {
     });
 }
 
-/// APP-174: large requests are refused, of which no reserve of the loader's own could serve one.
+/// APP-174: large requests are refused, which the emergency pool could not serve.
 #[test]
 fn app_174_large_requests_refused() {
     case(|scene| {

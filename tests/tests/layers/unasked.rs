@@ -9,7 +9,7 @@ use loader_tests::{Scene, call, case};
 use crate::enumeration::{extensions, of_device};
 use crate::kit::{EXPLICIT, IMPLICIT, Layer, list, place};
 use crate::meta::active;
-use crate::recall::{reads_of, settle};
+use crate::scan_cache::{reads_of, settle};
 use crate::settings::{MARKER, entry, listed, settings};
 
 const OOM: vk::Result = vk::Result::ERROR_OUT_OF_HOST_MEMORY;
