@@ -126,7 +126,7 @@ class Tree:
 
     def units(self):
         """The first unit test that fails, or None."""
-        command = [CARGO, "test", "--locked", "--quiet", "-p", "vulkan-loader", "--", "--format=pretty"]
+        command = [CARGO, "test", "--locked", "--quiet", "-p", "vulkan-loader", "-p", "vulkan-loader-os", "--", "--format=pretty"]
         return first_failure(command, LIMITS["units"], cwd=self.root, env=self.variables)
 
     def digest(self):
@@ -158,7 +158,7 @@ class Tree:
 
 def fitting(file):
     """Words in the names of the behaviour cases to try first on a mutant of this file."""
-    inner = file.removeprefix("loader/src/").removesuffix(".rs")
+    inner = file.removeprefix("loader/").replace("src/", "", 1).removesuffix(".rs")
     best = []
     for line in (HERE / "fitting.txt").read_text().splitlines():
         if line.startswith("#"):

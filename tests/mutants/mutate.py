@@ -93,5 +93,6 @@ def mutants_of(root, file):
 
 def files(root, words):
     """The files of the loader whose path has one of the words; all if there are none."""
-    paths = sorted(str(path.relative_to(root)) for path in (Path(root) / "loader/src").rglob("*.rs"))
+    found = [path for folder in ("loader/src", "loader/os/src") for path in (Path(root) / folder).rglob("*.rs")]
+    paths = sorted(str(path.relative_to(root)) for path in found)
     return [path for path in paths if not CASES.search(path) and (not words or any(word in path for word in words))]
