@@ -67,7 +67,7 @@ def undefined():
     """What it takes from elsewhere is the C library's, with a version; binding a function late would hide any other."""
     lines = run([tool("nm"), "-D", "--undefined-only", setting("VKL_LIBRARY")], 30).splitlines()
     homeless = [name for kind, name in (line.split() for line in lines) if kind == "U" and "@" not in name]
-    expect(not homeless, f"nobody defines {homeless}")
+    expect(not homeless, f"no library that it is linked with defines {homeless}")
 
 
 def hardened():

@@ -24,7 +24,7 @@ class Results:
 
     def __init__(self):
         self.figures = defaultdict(list)
-        # (side, visit, label, which) to the Cost, for those who ask where instructions go.
+        # (side, visit, label, which) to the Cost, for reports of where instructions go.
         self.costs = {}
         # (side, visit, label) to how many operations one measurement is for, where instructions are counted.
         self.operations = {}

@@ -12,7 +12,7 @@ LAYER_LIBRARIES = 32
 # Seconds: after two, the library under test takes a file that has not changed for one that will not change unseen.
 SETTLING = 2.1
 
-# What makes a layer implicit, but one that nobody switches on: its manifest is read by every query.
+# What makes a layer implicit, but one that no variable switches on: its manifest is read by every query.
 SWITCHES = {"enable_environment": {"BENCH_LAYER": "1"}, "disable_environment": {"NO_BENCH_LAYER": "1"}}
 
 

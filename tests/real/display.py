@@ -49,7 +49,7 @@ class Display:
 
 
 class Compositor:
-    """A running Weston that composes for nobody; to be used in a `with` statement. It takes no pictures."""
+    """A running Weston without a screen; to be used in a `with` statement. It takes no pictures."""
 
     def __enter__(self):
         folder = scratch("wayland")
@@ -71,7 +71,7 @@ class Compositor:
         end(self.process)
 
     def picture(self):
-        """None: a screen that nobody sees."""
+        """None: there is no screen to take one of."""
         return None
 
 

@@ -63,7 +63,7 @@ def device_select():
 
 
 def device_select_disabled():
-    """Its disable variable keeps it out, so that nobody lists anything."""
+    """Its disable variable keeps it out, so that no layer lists anything."""
     require("implicit_layer.d/VkLayer_MESA_device_select.json")
     variables = {"MESA_VK_DEVICE_SELECT": "list", "NODEVICE_SELECT": "1", "VK_DRIVER_FILES": loader.lavapipe()}
     output = run([tool("vulkaninfo"), "--summary"], 60, env=loader.environment(loader.ours(), **variables))

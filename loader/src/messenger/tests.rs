@@ -1,4 +1,4 @@
-//! Who hears a message, and in which order.
+//! Which messenger or callback hears a message, and in which order.
 
 use super::callback::Callback;
 use super::message::{Message, ReportFields};

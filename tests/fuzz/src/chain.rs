@@ -273,7 +273,7 @@ fn numbers(of_type: VkStructureType, size: usize, input: &mut Input<'_>) -> Memb
     Member { words, written: true }
 }
 
-/// A structure that nobody knows, as small as one can be.
+/// A structure that the loader does not know, as small as one can be.
 fn unknown(input: &mut Input<'_>) -> Member {
     let of_type = VkStructureType(input.word() as i32);
     if let Some(&(of_type, size)) = NUMBERS.iter().find(|(known, _)| *known == of_type) {

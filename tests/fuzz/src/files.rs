@@ -4,8 +4,8 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// An empty folder, in `TMPDIR`. libFuzzer leaves the process without running destructors, so whoever set that variable
-/// removes the folder.
+/// An empty folder, in `TMPDIR`. libFuzzer leaves the process without running destructors, so the script that set that
+/// variable removes the folder.
 #[derive(Debug)]
 pub struct Files(PathBuf);
 

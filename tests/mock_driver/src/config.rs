@@ -152,7 +152,7 @@ impl Config {
         self.missing.contains(name)
     }
 
-    /// The number that stands for the pointer of an opaque device command. Nobody may call or inspect it.
+    /// The number that stands for the pointer of an opaque device command. The loader may neither call it nor read what is there.
     pub(crate) fn opaque_address(&self, name: &str) -> Option<usize> {
         if !self.opaque.contains(name) && !self.opaque.contains("*") {
             return None;

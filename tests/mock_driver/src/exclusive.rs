@@ -15,7 +15,7 @@ pub(crate) struct Exclusive(());
 impl Exclusive {
     /// Enters `command`, and stays long enough for another thread to come; the process ends when one is there. The same
     /// thread may enter again.
-    pub(crate) fn enter(who: &str, command: &str) -> Self {
+    pub(crate) fn enter(owner: &str, command: &str) -> Self {
         // The standard library's own number would leave something in the thread that ends with this library.
         // SAFETY: takes nothing, and never fails.
         let here = unsafe { libc::pthread_self() };
@@ -23,7 +23,7 @@ impl Exclusive {
         match inside.as_mut() {
             Some((thread, depth)) if *thread == here => *depth += 1,
             Some(_) => {
-                eprintln!("mock {who}: {command} overlaps with another thread's call");
+                eprintln!("mock {owner}: {command} overlaps with another thread's call");
                 std::process::abort();
             }
             None => *inside = Some((here, 1)),

@@ -22,7 +22,7 @@ pub(crate) fn intercept(identity: usize, name: &str) -> vk::PFN_vkVoidFunction {
     let wanted = CString::new(name).ok()?;
     let slot = names
         .iter()
-        .position(|(who, known)| *who == identity && *known == wanted)
+        .position(|(owner, known)| *owner == identity && *known == wanted)
         .or_else(|| {
             (names.len() < SLOTS).then(|| {
                 names.push((identity, wanted));

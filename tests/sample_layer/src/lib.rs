@@ -43,7 +43,7 @@ pub(crate) unsafe extern "system" fn vkNegotiateLoaderLayerInterfaceVersion(
 macro_rules! entry {
     ($function:path as $kind:ty) => {{
         let function: $kind = $function;
-        // SAFETY: a function pointer stays one; whoever looked up the name calls it with the type of the name.
+        // SAFETY: a function pointer stays one; the caller of the look-up calls it with the type of the name.
         Some(unsafe { std::mem::transmute::<$kind, unsafe extern "system" fn()>(function) })
     }};
 }

@@ -348,7 +348,7 @@ pub(crate) fn version_of(library: &Path) -> Version {
 /// standard library: the loader must not get that part.
 ///
 /// # Safety
-/// Whatever the library demands of those who open it.
+/// Whatever the library demands of a process that opens it.
 unsafe fn open_library(path: &Path) -> Library {
     // SAFETY: passed on.
     let library = unsafe { Library::open(Some(path.to_str().expect("a path of UTF-8")), RTLD_NOW | RTLD_LOCAL) };

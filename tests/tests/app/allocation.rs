@@ -25,7 +25,7 @@ fn until_success<T>(allocator: &Allocator, mut step: impl FnMut(usize) -> Result
         allocator.fail_at(None);
         match result {
             Ok(value) if !reached => return value,
-            Ok(_) => panic!("allocation {number} was refused, and nobody minded"),
+            Ok(_) => panic!("allocation {number} was refused, and the call succeeded"),
             Err(error) => {
                 assert_eq!(error, OOM, "allocation {number}");
                 assert_eq!(allocator.live(), before, "allocation {number} left blocks behind");

@@ -3,7 +3,7 @@
 use loader_tests::ash::vk;
 use loader_tests::{Outcome, Scene, Vk, case};
 
-/// An instance extension that nobody knows but a driver.
+/// An instance extension that only a driver knows.
 const ODD: &str = "VK_ODD_extension";
 /// What the devices of the driver are called, as they come with sorting.
 const SORTED: &str = "fast,slow";

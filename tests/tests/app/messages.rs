@@ -1,4 +1,4 @@
-//! Messages: who hears what, in which form and order (APP-190 to APP-200).
+//! Messages: which messenger or callback hears what, in which form and order (APP-190 to APP-200).
 
 use std::ptr;
 
@@ -66,8 +66,8 @@ fn app_192_submitted_messages_arrive_once() {
                 }]
             );
             instance.destroy_messenger(handle);
-            submit(&instance, Severity::WARNING, Type::GENERAL, c"nobody");
-            assert!(messages.with("nobody").is_empty());
+            submit(&instance, Severity::WARNING, Type::GENERAL, c"after the last");
+            assert!(messages.with("after the last").is_empty());
         });
         let outcome = outcome.ok();
         assert!(

@@ -30,7 +30,7 @@ fn waiting(
         scope.spawn(move || {
             while asked.recv().is_ok() {
                 other();
-                answer.send(()).expect("somebody waits");
+                answer.send(()).expect("the allocator waits");
             }
         });
         allocator.hook(move |scope| {

@@ -92,7 +92,7 @@ const CORE: &str = "vkGetPhysicalDeviceFeatures2";
 const KHR: &str = "vkGetPhysicalDeviceFeatures2KHR";
 const OLD: &str = "vkGetPhysicalDeviceFeatures";
 
-/// Functions a driver lacks, version of the application, whether it enables the extension, and who answers.
+/// Functions a driver lacks, version of the application, whether it enables the extension, and which function of the driver answers.
 const CHOICES: [(&[&str], &str, bool, &str); 16] = [
     (&[], "1.0", false, OLD),
     (&[], "1.0", true, KHR),

@@ -100,7 +100,7 @@ fn drv_133_driver_numbers() {
                 ("0:100", &["d20", "d30", "d10"]),
             ],
         );
-        // Nobody asks for driver information on a 1.0 instance.
+        // The loader asks for no driver information on a 1.0 instance.
         rows(
             scene,
             "VK_LOADER_DRIVER_ID_FILTER",

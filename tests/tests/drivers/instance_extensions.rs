@@ -162,7 +162,7 @@ fn drv_105_window_systems_that_are_not_built_in_are_hidden() {
 
 /// DRV-106, APP-90
 #[test]
-fn drv_106_an_extension_that_nobody_offers_is_an_error() {
+fn drv_106_an_extension_that_no_driver_and_no_layer_offers_is_an_error() {
     case(|scene| {
         scene.driver("a").device("one").extension("VK_KHR_surface");
         let outcome = scene.run(|vk| {

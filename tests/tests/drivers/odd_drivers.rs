@@ -149,7 +149,7 @@ fn drv_210_the_words_of_instances_and_physical_devices_stay() {
     });
 }
 
-/// DRV-266: the file of a loaded driver is replaced; the old one stays until nobody has it open.
+/// DRV-266: the file of a loaded driver is replaced; the old one stays until no process has it open.
 #[test]
 fn drv_266_a_driver_replaced_on_disk() {
     case(|scene| {

@@ -39,7 +39,7 @@ fn program(vk: &Vk, allocator: &Allocator) -> Result<(), vk::Result> {
     for device in &devices {
         instance.device_extensions(*device)?;
     }
-    // A name that there is no memory for is one that nobody has.
+    // A name that there is no memory for is one that no driver has.
     for name in ["vkOddPhysical", "vkOddDevice", "vkNobody"] {
         vk.get(instance.raw, name);
     }

@@ -170,9 +170,9 @@ fn lay_240_a_device_command_from_the_instance_s_end_reaches_the_driver_of_any_de
                 use_both(&newer);
                 use_both(&older);
             });
-            for (who, times) in [(layer, 3), ("one", 2), ("two", 1)] {
+            for (name, times) in [(layer, 3), ("one", 2), ("two", 1)] {
                 assert_eq!(
-                    outcome.ok().calls(who, "vkDeviceWaitIdle").len(),
+                    outcome.ok().calls(name, "vkDeviceWaitIdle").len(),
                     times,
                     "{}",
                     outcome.all()

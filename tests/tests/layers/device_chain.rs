@@ -173,7 +173,7 @@ fn lay_288_extensions_of_layers_do_not_reach_the_driver() {
 
 /// LAY-289
 #[test]
-fn lay_289_an_extension_that_nobody_has_is_refused() {
+fn lay_289_an_extension_that_no_driver_and_no_layer_has_is_refused() {
     case(|scene| {
         place(
             scene,

@@ -162,7 +162,7 @@ impl AtTheEdge {
         let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).expect("a page has a size");
         let access = libc::PROT_READ | libc::PROT_WRITE;
         let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-        // SAFETY: a fresh map of two pages, the second of which is then closed; nobody else knows of it.
+        // SAFETY: a fresh map of two pages, the second of which is then closed; no other code knows of it.
         let map = unsafe {
             let map = libc::mmap(ptr::null_mut(), 2 * page, access, kind, -1, 0);
             assert_ne!(map, libc::MAP_FAILED);

@@ -162,7 +162,7 @@ fn lay_200_symbols_of_a_layer_are_not_for_the_process() {
 
 /// LAY-204, LAY-202, BI-25
 #[test]
-fn lay_204_a_library_of_the_other_class_is_left_out_when_nobody_names_it() {
+fn lay_204_a_library_of_the_other_class_is_left_out_when_no_application_names_it() {
     case(|scene| {
         place(scene, &[Layer::implicit("a"), Layer::implicit("good")]);
         let library = scene.path("libraries/liblayer_a.so");

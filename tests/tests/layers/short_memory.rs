@@ -33,7 +33,7 @@ fn use_up(vk: &Vk, names: &[&str]) {
         assert_eq!(allocator.live(), 0, "allocation {number} left blocks behind");
         match result {
             Ok(()) if allocator.count() < number => return,
-            Ok(()) => panic!("allocation {number} was refused, and nobody minded"),
+            Ok(()) => panic!("allocation {number} was refused, and the call succeeded"),
             Err(error) => assert_eq!(error, OOM, "allocation {number}"),
         }
     }

@@ -1,4 +1,5 @@
-//! Explicit layers that nobody asks for are not looked for while nobody listens, and nothing but that is missing.
+//! Explicit layers that neither the application nor a file or variable asks for are not looked for while no log sink listens, and
+//! nothing but that is missing.
 
 use std::ffi::CStr;
 
@@ -22,7 +23,7 @@ fn quiet(scene: &mut Scene, layers: &[Layer]) {
 
 /// LAY-140, LAY-24: what is not read for an instance that asks for no explicit layer, and is for one that may.
 #[test]
-fn lay_140_explicit_manifests_are_read_where_somebody_may_ask() {
+fn lay_140_explicit_manifests_are_read_where_something_may_ask() {
     const MANIFESTS: usize = 20;
     case(|scene| {
         quiet(scene, &[]);
@@ -60,7 +61,7 @@ fn lay_140_explicit_manifests_are_read_where_somebody_may_ask() {
 
 /// LAY-140 to LAY-143: everything that can ask for an explicit layer still gets it.
 #[test]
-fn lay_140_whoever_asks_gets_an_explicit_layer() {
+fn lay_140_everything_that_asks_gets_an_explicit_layer() {
     case(|scene| {
         quiet(
             scene,
@@ -163,7 +164,7 @@ fn of(instance: &Instance<'_>, name: &CStr) -> Vec<String> {
 
 /// LAY-324, APP-132: layers that were not looked for are known by name all the same.
 #[test]
-fn lay_324_layers_that_nobody_asked_for_are_known_by_name() {
+fn lay_324_layers_that_were_not_asked_for_are_known_by_name() {
     case(|scene| {
         let extending = |layer: Layer, name: &str| layer.member("device_extensions", extensions(&[name]));
         let twin = extending(Layer::explicit("twin"), "VK_EXT_twin").named("VK_LAYER_i");

@@ -119,7 +119,7 @@ fn lay_302_a_driver_without_the_command_ends_the_process() {
 
 /// LAY-300, LAY-301
 #[test]
-fn lay_300_what_nobody_implements_is_null() {
+fn lay_300_what_no_layer_and_no_driver_implements_is_null() {
     case(|scene| {
         place(scene, &[Layer::explicit("a")]);
         let outcome = scene.run(|vk| {
