@@ -1,4 +1,5 @@
-"""Writes what is in documents and follows from sources: MATRIX.md, the tables of docs/, and the header that they name.
+"""Writes what is in documents and follows from sources: MATRIX.md, the tables of docs/, the places that numbers lead to, and the
+header that they name.
 
 MATRIX.md says what the library promises, row by row, and which cases show it. The rows come from the sources that define them:
 the exported symbols, the table of variables, the members of JSON files that the parsers ask for, the interface versions, and
@@ -423,7 +424,8 @@ def state_table():
         for comment, name, kind in STATIC.findall(read(path)):
             if kind not in CONSTANT_TYPES:
                 words = " ".join(line.removeprefix("///").strip() for line in comment.splitlines())
-                lines.append(f"| `{name}` | `{path.removeprefix('loader/')}` | {sentence(words)} |")
+                words = reference.bracketed(sentence(words))
+                lines.append(f"| `{name}` | `{path.removeprefix('loader/')}` | {words} |")
     return lines
 
 
@@ -498,6 +500,14 @@ def main():
     outputs["docs/architecture.md"] = with_table("docs/architecture.md", "state", state_table())
     outputs["docs/limits.md"] = with_table("docs/limits.md", "limits", limit_table())
     outputs = {path: with_header(path, content) for path, content in outputs.items()}
+    entries, wrong = list(reference.entries(ROOT)), []
+    for path in outputs:
+        # The pages of the reference name the page with each link, since their numbers lead to each other.
+        if not path.startswith(reference.FOLDER):
+            outputs[path], without = reference.with_places(path, outputs[path], entries)
+            wrong += without
+    if wrong:
+        sys.exit("\n".join(f"error: {line}" for line in wrong))
     outputs["MATRIX.md"] = text
     for path, content in outputs.items():
         output = ROOT / path

@@ -2,8 +2,11 @@
 
 A page defines a number where it gives it an anchor. Code, tests and documents cite numbers; one that no page defines is an error. So
 is a number that no case shows, unless its entry says why there is none, and an entry that says so of a number that has a case.
+
+Documents write a number that they cite in brackets, as [APP-218], and have the place that it leads to at their ends.
 """
 
+import posixpath
 import re
 from dataclasses import dataclass
 
@@ -107,6 +110,46 @@ def shown(root, cases, defined):
         for number in numbers(text, defined):
             found.setdefault(number, []).append(name)
     return found
+
+
+# Code of a document, in blocks and within lines: what stands there is no link.
+CODE = re.compile(r"^```.*?^```$|`[^`\n]+`", re.M | re.S)
+# The places that the numbers of a document lead to, at its end.
+BEGIN = "<!-- written by make documents: numbers -->"
+PLACES = re.compile(rf"\n{BEGIN}\n.*?<!-- end -->\n", re.S)
+
+
+def bracketed(text):
+    """A text with its numbers in brackets, so that they are links."""
+    return NUMBER.sub(r"[\g<0>]", text)
+
+
+def with_places(path, text, entries):
+    """A document's text with the places at its end that its numbers lead to, and a line for each number that does not lead there."""
+    text = PLACES.sub("", text)
+    prose = CODE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+    pages = {entry.number: entry.page for entry in entries}
+    cited, wrong = set(), []
+
+    def place(found):
+        return f"{path}:{prose.count(chr(10), 0, found.start()) + 1}"
+
+    for found in NUMBER.finditer(prose):
+        number = found[0]
+        if prose[found.start() - 1] == "[" and re.match(r"\](?!\()", prose[found.end() :]):
+            cited.add(number)
+        else:
+            wrong.append(f"{place(found)} cites {number} otherwise than as [{number}], which leads to it")
+    for found in LINK.finditer(prose):
+        number = found[2].upper()
+        if NUMBER.fullmatch(number) and posixpath.basename(found[1]) != pages.get(number):
+            wrong.append(f"{place(found)} links to {found[1]}#{found[2]}, which is not there")
+    if cited:
+        folder = posixpath.relpath(FOLDER, posixpath.dirname(path) or ".")
+        order = sorted(cited, key=lambda number: (KINDS.index(number.split("-")[0]), int(re.sub(r"\D", "", number)), number))
+        places = [f"[{number}]: {folder}/{pages[number]}#{number.lower()}" for number in order]
+        text += "\n".join(["", BEGIN, "", *places, "", "<!-- end -->", ""])
+    return text, wrong
 
 
 def links(root, known):
