@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use crate::peer::Expected;
 use crate::{Scene, library, peer};
 
-/// Runs a case. The name of the case is the path of the function that calls this.
+/// Runs a case. The name of the case is the path of the function that calls this, which is therefore the test itself and no helper.
 ///
 /// On a Khronos loader (`VKL_PEER=1`) a case that `tests/peer.txt` lists for its version must fail: the list stays true that way.
 pub fn case<F: FnOnce(&mut Scene)>(body: F) {

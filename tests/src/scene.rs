@@ -285,6 +285,10 @@ impl Scene {
         }
         let slower = if env::var_os("VKL_WRAP").is_some() { 30 } else { 1 };
         let ended = process::run(&mut command, self.limit * slower);
+        assert!(
+            !ended.stdout.contains("running 0 tests"),
+            "{path} is no test: `case` is to be called by the test itself, whose name the child is started with"
+        );
         Outcome::new(ended, fs::read_to_string(journal).unwrap_or_default())
     }
 
