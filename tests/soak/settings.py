@@ -75,6 +75,6 @@ def matrix(words, skipped):
 
 
 def kept():
-    """A home without anybody's settings of a layer, and what a checker of memory is told."""
+    """A home without a user's settings of a layer, and what a checker of memory is told."""
     home = {"HOME": str(loader.scratch("home"))}
     return {**home, **{name: value for name, value in os.environ.items() if name.endswith("SAN_OPTIONS")}}

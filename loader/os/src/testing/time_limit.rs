@@ -1,9 +1,9 @@
 //! A time limit for tests that, where what they show does not hold, would never end.
 
+use core::time::Duration;
 use std::panic::resume_unwind;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
-use std::time::Duration;
 
 /// Far beyond what any of them takes, on any machine.
 const LIMIT: Duration = Duration::from_secs(20);
