@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -128,22 +129,31 @@ struct Display {
 
 impl Display {
     fn open() -> Self {
-        let mut process = Command::new("Xvfb")
+        let process = Command::new("Xvfb")
             .args(["-displayfd", "1", "-screen", "0", "640x640x24", "-nolisten", "tcp"])
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
             .expect("Xvfb can be started");
-        let mut number = String::new();
-        let answer = process
-            .stdout
-            .take()
-            .map(|stdout| BufReader::new(stdout).read_line(&mut number));
-        let display = Self {
+        // From here on it goes with this value, whatever fails.
+        let mut display = Self {
             process,
-            name: format!(":{}", number.trim()),
+            name: String::new(),
         };
-        assert!(matches!(answer, Some(Ok(read)) if read > 1), "Xvfb told no display");
+        let stdout = display.process.stdout.take().expect("a pipe was asked for");
+        let mut told = libc::pollfd {
+            fd: stdout.as_raw_fd(),
+            events: libc::POLLIN,
+            revents: 0,
+        };
+        let limit = i32::try_from(LIMIT.as_millis()).expect("a minute");
+        // SAFETY: one structure, of an open descriptor.
+        let ready = unsafe { libc::poll(&mut told, 1, limit) };
+        assert_eq!(ready, 1, "Xvfb told no display within {limit} ms");
+        let mut number = String::new();
+        let read = BufReader::new(stdout).read_line(&mut number);
+        assert!(matches!(read, Ok(2..)), "Xvfb told no display");
+        display.name = format!(":{}", number.trim());
         display
     }
 }
