@@ -6,6 +6,7 @@ fn main() {
         println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,libvulkan.so.1");
         // A driver that exports Vulkan names must never be bound in place of ours (DRV-77).
         println!("cargo:rustc-cdylib-link-arg=-Wl,-Bsymbolic");
+        println!("cargo:rustc-cfg=vkl_binds_own_symbols");
     }
     // What ships goes without the standard library, its panic handler included.
     if std::env::var("PROFILE").is_ok_and(|profile| profile == "release") {

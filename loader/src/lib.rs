@@ -47,7 +47,6 @@ pub mod env;
 pub mod extension;
 pub mod ffi;
 mod forward;
-mod function_table;
 pub mod gate;
 pub mod generated;
 pub mod handle;

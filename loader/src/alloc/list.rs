@@ -69,16 +69,21 @@ impl<T> HostList<T> {
     }
 
     /// The newest value.
+    #[inline]
     pub fn newest(&self) -> Option<&T> {
-        self.iter().next()
+        self.first()?.value.as_ref()
     }
 
     /// The values, the newest first.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
+        // SAFETY: null, or a node as `first` gives; it was in the list before the one that leads to it.
+        core::iter::successors(self.first(), |node| unsafe { node.older.as_ref() })
+            .filter_map(|node| node.value.as_ref())
+    }
+
+    fn first(&self) -> Option<&Node<T>> {
         // SAFETY: null, or a node that stays where it is for as long as `self`, and never changes once it is in the list.
-        let first = unsafe { self.newest.load(Ordering::Acquire).as_ref() };
-        // SAFETY: as above; it was in the list before the one that leads to it.
-        core::iter::successors(first, |node| unsafe { node.older.as_ref() }).filter_map(|node| node.value.as_ref())
+        unsafe { self.newest.load(Ordering::Acquire).as_ref() }
     }
 }
 

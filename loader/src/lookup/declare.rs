@@ -99,7 +99,7 @@ macro_rules! commands {
             is_built: true $(&& cfg!($platform))?,
         }),*];
 
-        $crate::function_table::functions!($(trampoline::$trampoline,)* $($(terminator::$terminator,)?)*);
+        $crate::lookup::functions!($(trampoline::$trampoline,)* $($(terminator::$terminator,)?)*);
 
         // Every function has the type of its command.
         $(

@@ -4,6 +4,7 @@
 //! what is known of a command, [`index`] finds it by its name. All of it is made while the library is compiled.
 
 mod declare;
+mod function_table;
 pub mod hash;
 mod index;
 mod row;
@@ -12,5 +13,6 @@ mod tests;
 
 pub(crate) use declare::commands;
 pub use declare::{Facts, is_listed, slot_or_none};
+pub(crate) use function_table::functions;
 pub use index::{Command, NO_ANSWER, find, number};
 pub use row::{ALL_RANKS, DeviceGate, Function, Gate, Level, NO_SLOT, Parameter, ROWS, Row, rank};

@@ -1,9 +1,9 @@
 //! Many functions in a constant.
 
 /// A table of functions: their distances from it, so that opening the library has no pointers to adjust. Exported functions
-/// are as near as others only where the build script binds the library's symbols inside it.
+/// are as near as others only where the build script binds the library's symbols inside it, and says so.
 #[cfg(all(
-    target_os = "linux",
+    vkl_binds_own_symbols,
     any(
         target_arch = "x86_64",
         target_arch = "x86",
@@ -56,7 +56,7 @@ macro_rules! functions {
 
 /// The same as pointers.
 #[cfg(not(all(
-    target_os = "linux",
+    vkl_binds_own_symbols,
     any(
         target_arch = "x86_64",
         target_arch = "x86",
