@@ -14,8 +14,14 @@ use os::memory::OutOfMemory;
 /// first run made.
 pub struct HostList<T> {
     newest: AtomicPtr<Node<T>>,
-    owned: PhantomData<T>,
+    /// Says nothing of threads: the lines below do.
+    owned: PhantomData<*mut T>,
 }
+
+// SAFETY: the list owns its values, and what they lie in is any thread's to give back.
+unsafe impl<T: Send> Send for HostList<T> {}
+// SAFETY: threads that share the list read its values, and each may add one that another thread reads and drops.
+unsafe impl<T: Send + Sync> Sync for HostList<T> {}
 
 struct Node<T> {
     value: Option<T>,
