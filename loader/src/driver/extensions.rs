@@ -13,6 +13,7 @@ const MOST_EXTENSIONS: u32 = 65_536;
 const ASKING: TwoCalls = TwoCalls {
     most: MOST_EXTENSIONS,
     attempts: 1,
+    even_empty: false,
 };
 
 /// The instance extensions of a driver.

@@ -83,6 +83,8 @@ pub struct TwoCalls {
     pub most: u32,
     /// How often the list is asked for anew because it grew between the calls; at least once.
     pub attempts: usize,
+    /// Whether a list without elements is asked for too: the second call tells whether it has some by then.
+    pub even_empty: bool,
 }
 
 /// Whether an answer is the whole list: `VK_INCOMPLETE` is a part of it, and any other code an error.
@@ -117,7 +119,7 @@ impl TwoCalls {
             let mut count = 0;
             call(&mut count, core::ptr::null_mut())?;
             let room = count.min(self.most);
-            if room == 0 {
+            if room == 0 && !self.even_empty {
                 return Ok(HostVec::new(allocator));
             }
             // SAFETY: by this function's contract.
@@ -140,7 +142,11 @@ mod tests {
 
     /// A list that offers `offered` numbers, then writes `written` of them and claims `claimed`, and ends with a code.
     fn listed(offered: u32, written: u32, claimed: u32, result: VkResult) -> Result<Vec<u32>, VkResult> {
-        let asking = TwoCalls { most: 5, attempts: 1 };
+        let asking = TwoCalls {
+            most: 5,
+            attempts: 1,
+            even_empty: false,
+        };
         let call = |count: *mut u32, array: *mut u32| {
             if array.is_null() {
                 // SAFETY: the number is writable.
@@ -187,10 +193,10 @@ mod tests {
         }
     }
 
-    /// A list that has `more` elements more at each of its first four counts than at the one before, from one on: how many are
-    /// found in the end, and by how many calls.
-    fn growing(asking: TwoCalls, more: u32) -> (usize, u32) {
-        let (length, calls) = (Cell::new(1), Cell::new(0));
+    /// A list that has `more` elements more at each of its first four counts than at the one before, from `first` on: how many
+    /// are found in the end, and by how many calls.
+    fn growing(asking: TwoCalls, first: u32, more: u32) -> (usize, u32) {
+        let (length, calls) = (Cell::new(first), Cell::new(0));
         let call = |count: *mut u32, array: *mut u8| {
             calls.set(calls.get() + 1);
             // SAFETY: the number is writable.
@@ -210,10 +216,30 @@ mod tests {
 
     #[test]
     fn drv_120_a_list_that_grew_is_asked_for_anew() {
-        let asking = TwoCalls { most: 100, attempts: 8 };
-        assert_eq!(growing(asking, 0), (1, 2));
-        assert_eq!(growing(asking, 1), (5, 10));
-        assert_eq!(growing(TwoCalls { attempts: 3, ..asking }, 1), (3, 6));
-        assert_eq!(growing(asking, 100), (100, 4));
+        let asking = TwoCalls {
+            most: 100,
+            attempts: 8,
+            even_empty: false,
+        };
+        assert_eq!(growing(asking, 1, 0), (1, 2));
+        assert_eq!(growing(asking, 1, 1), (5, 10));
+        assert_eq!(growing(TwoCalls { attempts: 3, ..asking }, 1, 1), (3, 6));
+        assert_eq!(growing(asking, 1, 100), (100, 4));
+    }
+
+    #[test]
+    fn drv_134_an_empty_list_that_grew_is_asked_for_anew() {
+        let asking = TwoCalls {
+            most: 100,
+            attempts: 8,
+            even_empty: true,
+        };
+        assert_eq!(growing(asking, 0, 0), (0, 2));
+        assert_eq!(growing(asking, 0, 1), (4, 10));
+        let once = TwoCalls {
+            even_empty: false,
+            ..asking
+        };
+        assert_eq!(growing(once, 0, 1), (0, 1));
     }
 }

@@ -130,6 +130,8 @@ fn whole_list(instance: &Instance) -> Result<HostVec<PhysicalDeviceHandle<Chain>
     let asking = TwoCalls {
         most: MOST_OF_A_CHAIN,
         attempts: ATTEMPTS,
+        // A layer may have counted before there was a device.
+        even_empty: true,
     };
     // SAFETY: the topmost entity's function with its own handle, a writable number and room for as many handles as it says.
     let call = |count, array| ffi::is_whole(unsafe { enumerate(instance.chain_handle(), count, array) });

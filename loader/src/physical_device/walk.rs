@@ -134,6 +134,7 @@ fn handles_of(
     let asking = TwoCalls {
         most: MOST_OF_ONE_DRIVER,
         attempts: ATTEMPTS,
+        even_empty: false,
     };
     let call = |count, array: *mut PhysicalDeviceHandle<Driver>| {
         // SAFETY: the driver's function with its own instance, a writable number and room for as many handles as it says.

@@ -134,7 +134,11 @@ impl Target {
             Ok(true)
         };
         let scope = VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_COMMAND;
-        let asking = TwoCalls { most, attempts: 1 };
+        let asking = TwoCalls {
+            most,
+            attempts: 1,
+            even_empty: false,
+        };
         // SAFETY: by this function's contract.
         let answers = unsafe { asking.ask(self.instance().allocator.scoped(scope), call) }?;
         for (index, &answer) in answers.iter().enumerate() {

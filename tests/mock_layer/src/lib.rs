@@ -40,6 +40,7 @@
 //! | `extra-devices N`, `instance-devices N` | make devices by the callback, in `vkCreateDevice` or `vkCreateInstance` |
 //! | `devices reverse`, `devices drop-first` | change the list of physical devices |
 //! | `devices overstate` | claim the most that a number can say when devices or groups are only counted |
+//! | `devices late` | claim none when devices are counted for the first time |
 //! | `device-extension NAME N` | report a device extension as the layer's own |
 //! | `advertise` | report the layer's device extensions in the general list too |
 //! | `own-instance-command NAME`, `own-physical-command NAME`, `own-device-command NAME` | implement a command; a `*` at the end matches any rest |

@@ -1,5 +1,7 @@
 //! The physical devices as a layer passes them up: wrapped, reordered or fewer (LAY-253).
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use ash::vk;
 use ash::vk::Handle;
 
@@ -46,7 +48,20 @@ pub(crate) unsafe extern "system" fn devices<const N: usize>(
     unsafe {
         let result = copy_out(&list, count, out);
         overstate(&layer, count, out.is_null());
+        come_late(&layer, count, out.is_null());
         result
+    }
+}
+
+/// Claims that there are none when they are counted for the first time, where the configuration asks for it.
+///
+/// # Safety
+/// `count` is writable.
+unsafe fn come_late(layer: &Layer, count: *mut u32, counts_only: bool) {
+    static COUNTED: AtomicBool = AtomicBool::new(false);
+    if counts_only && layer.config.lists("devices", "late") && !COUNTED.swap(true, Ordering::Relaxed) {
+        // SAFETY: by this function's contract.
+        unsafe { *count = 0 };
     }
 }
 

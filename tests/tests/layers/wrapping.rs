@@ -230,6 +230,21 @@ fn lay_253_a_layer_may_drop_physical_devices() {
     });
 }
 
+/// LAY-253, DRV-134: with filters the whole list is asked for anew when it grew, also from nothing.
+#[test]
+fn drv_134_a_layer_that_counts_before_there_are_devices() {
+    case(|scene| {
+        scene.driver("driver").device("one").device("two");
+        Layer::explicit("a").folder(EXPLICIT).conf("devices", "late").put(scene);
+        scene.env("VK_LOADER_DEVICE_ID_FILTER", "0:0xffffffff");
+        let outcome = scene.run(|vk| {
+            let instance = vk.spec().layer("VK_LAYER_a").create().expect("vkCreateInstance");
+            assert_eq!(instance.device_count(), Ok(2));
+        });
+        outcome.ok();
+    });
+}
+
 /// LAY-253, DRV-134: with filters the loader makes room for what a layer counts, and not for whatever it claims.
 #[test]
 fn drv_134_a_layer_that_counts_too_many_devices() {
