@@ -129,12 +129,4 @@ pub unsafe extern "system" fn command(
 "#,
         );
     }
-
-    #[test]
-    fn short_elements_are_packed() {
-        let numbers = (0..60u8).map(proc_macro2::Literal::u8_unsuffixed);
-        let text = items(quote!(static N: [u8; 60] = [#(#numbers),*];));
-        assert!(text.lines().all(|line| line.len() < MAX_WIDTH), "{text}");
-        assert_eq!(text.lines().count(), 4, "{text}");
-    }
 }

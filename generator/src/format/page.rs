@@ -6,10 +6,6 @@ pub const MAX_WIDTH: usize = 120;
 pub(super) const CALL_WIDTH: usize = 72;
 /// The same for arrays (`array_width`).
 pub(super) const ARRAY_WIDTH: usize = 72;
-/// The same for structure literals: 18 % of the line (`struct_lit_width`).
-pub(super) const LITERAL_WIDTH: usize = 21;
-/// Array elements no wider than this are packed into lines instead of standing on one each.
-pub(super) const SHORT_ELEMENT: usize = 10;
 /// One level of indentation.
 pub(super) const INDENT: usize = 4;
 
