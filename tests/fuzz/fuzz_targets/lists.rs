@@ -7,10 +7,10 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use loader_fuzz::{Files, Lines, Variables, twice};
-use vulkan::discovery::search::{ManifestKind, Search, find};
 use vulkan::env::variable::{Separator, TABLE};
 use vulkan::env::{Environment, Variable, split};
 use vulkan::journal::Journal;
+use vulkan::search::{ManifestKind, Search, find};
 
 /// What the values are for, in their order.
 const NAMES: [&str; 8] = [

@@ -6,12 +6,12 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use loader_fuzz::{Files, Lines, Variables, check_json, twice};
-use vulkan::discovery::Executable;
 use vulkan::discovery::drivers::DriverScan;
 use vulkan::discovery::layers::LayerScan;
-use vulkan::discovery::search::Search;
 use vulkan::env::Environment;
 use vulkan::journal::{Journal, LogBits};
+use vulkan::search::Executable;
+use vulkan::search::Search;
 use vulkan::settings::{Control, Settings, load};
 
 const FILE: &str = "config/vulkan/loader_settings.d/vk_loader_settings.json";
