@@ -73,11 +73,36 @@ fn a_special_command_says_why_and_where() {
 
 #[test]
 fn a_hand_written_body_is_found_in_the_source() {
-    let text = good("vkCreateInstance");
-    for (called, name) in [
-        ("crate::entry::create_instance", "fn create_instance"),
-        ("crate::terminator::create_instance", "fn create_instance"),
+    for (command, called, name) in [
+        (
+            "vkCreateInstance",
+            "crate::entry::create_instance",
+            "fn create_instance",
+        ),
+        (
+            "vkCreateInstance",
+            "crate::terminator::create_instance",
+            "fn create_instance",
+        ),
+        // The terminators hand it on with all of a module.
+        (
+            "vkGetPhysicalDeviceSurfaceCapabilities2KHR",
+            "crate::terminator::get_physical_device_surface_capabilities2_khr",
+            "fn get_physical_device_surface_capabilities2_khr",
+        ),
+        // Macros write these from rows.
+        (
+            "vkCreateXcbSurfaceKHR",
+            "crate::terminator::create_xcb_surface_khr",
+            "create_xcb_surface_khr: ",
+        ),
+        (
+            "vkSetDebugUtilsObjectNameEXT",
+            "crate::terminator::set_debug_utils_object_name_ext",
+            "set_debug_utils_object_name_ext, ",
+        ),
     ] {
+        let text = good(command);
         let mut lines = text.lines().skip_while(|line| !line.ends_with(called));
         let place = lines
             .nth(1)

@@ -127,12 +127,34 @@ impl<'a> Places<'a> {
         let folder = self.options.root.join("loader/src");
         let text = fs::read_to_string(folder.join(module).join("mod.rs")).unwrap_or_default();
         let (home, name) = reexport(&text, &body).unwrap_or((module.to_owned(), body));
-        let definitions = [format!("pub unsafe fn {name}("), format!("pub fn {name}(")];
-        for path in sources(&folder) {
-            let below = path.strip_prefix(&folder).unwrap_or(&path).with_extension("");
-            if below.starts_with(&home) {
+        // A module that hands on all of another one does not name the body: then it stands wherever it is found.
+        for home in [&*home, ""] {
+            if found.len() == 1 {
+                found.extend(self.definitions(&folder, home, module, &name, command));
+            }
+        }
+        found
+    }
+
+    /// Where a function of the loader is written below a folder of its source: as such, or as a row for a macro that writes it.
+    /// What trampolines call has the same name as what terminators call, and does not stand in files named after those.
+    fn definitions(&self, folder: &Path, home: &str, module: &str, name: &str, command: &str) -> Vec<String> {
+        let other = if module == "entry" { "terminator" } else { "entry" };
+        let functions = [format!("pub unsafe fn {name}("), format!("pub fn {name}(")];
+        let rows = [format!("{name}: {command}, "), format!("{name}, ")];
+        let is_definition = |line: &str| {
+            let line = line.trim_start();
+            functions.iter().any(|start| line.starts_with(start))
+                || rows
+                    .iter()
+                    .any(|start| line.starts_with(start) && line.contains(command))
+        };
+        let mut found = Vec::new();
+        for path in sources(folder) {
+            let below = path.strip_prefix(folder).unwrap_or(&path).with_extension("");
+            if below.starts_with(home) && !below.ends_with(other) {
                 let text = fs::read_to_string(&path).unwrap_or_default();
-                let places = matching(&text, |line| definitions.iter().any(|it| line.contains(it)));
+                let places = matching(&text, is_definition);
                 found.extend(places.map(|(number, _)| format!("{}:{number}", self.short(&path))));
             }
         }
