@@ -8,6 +8,14 @@ fn main() {
         println!("cargo:rustc-cdylib-link-arg=-Wl,-Bsymbolic");
         println!("cargo:rustc-cfg=vkl_binds_own_symbols");
     }
+    if std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "windows") {
+        // The name that programs ask for stands in the library itself.
+        let exports = concat!(env!("CARGO_MANIFEST_DIR"), "/../generated/exports/windows.def");
+        println!("cargo:rerun-if-changed={exports}");
+        println!("cargo:rustc-cdylib-link-arg={exports}");
+        // The standard library is part of what ships there.
+        return;
+    }
     // What ships goes without the standard library, its panic handler included.
     if std::env::var("PROFILE").is_ok_and(|profile| profile == "release") {
         println!("cargo:rustc-cfg=vkl_shipped");

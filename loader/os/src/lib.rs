@@ -2,10 +2,11 @@
 //! waiting, memory, time, and standard error.
 //!
 //! One folder an operating system answers: `unix`, through functions of the C library that every Unix has, or the reader learns
-//! there which has what instead. The loader itself mentions neither the C library nor a system. Files, folders and libraries are
+//! there which has what instead, and `windows`. The loader itself mentions neither the C library nor a system. Files, folders and libraries are
 //! reached through these functions only, so whatever redirects those of the C library sees each access (APP-217).
 //!
-//! The standard library is not part of it: a program that opens a loader has no use for its panics, its threads or its buffers.
+//! The standard library is part of it on Windows only: elsewhere a program that opens a loader has no use for its panics, its
+//! threads or its buffers.
 //!
 //! Whatever links this crate gets its global allocator, [`memory::ProcessHeap`]: arrays that grow through [`memory::Grow`] are
 //! blocks of it.
@@ -27,26 +28,41 @@
 )]
 
 extern crate alloc;
+// A program for Windows has its C runtime beside each library, so that a small one is no goal there.
+#[cfg(windows)]
+extern crate std;
 
 mod devices;
 pub mod memory;
+#[cfg(not(target_os = "linux"))]
+mod no_stamp;
 mod path;
+mod path_state;
 mod raw;
+pub mod registry;
 mod sync;
 #[cfg(unix)]
 #[path = "unix/mod.rs"]
+mod system;
+#[cfg(windows)]
+#[path = "windows/mod.rs"]
 mod system;
 #[cfg(test)]
 mod testing;
 
 pub use devices::SORTED_BY_PROPERTIES;
 pub use path::{LIST_SEPARATOR, SEPARATOR, is_absolute};
+pub use path_state::PathState;
 pub use raw::{Raw, Show, decode, render};
 pub use sync::{Condvar, Guard, Mutex, Passage, ReentrantGate, SetOnce, UseCount};
+#[cfg(windows)]
+#[doc(hidden)]
+pub use system::FirstCall;
 pub use system::environment;
+#[cfg(unix)]
 #[doc(hidden)]
 pub use system::report_panic;
 pub use system::{
-    CancellationOff, Errno, File, Folder, Library, OpenError, PathState, Stamp, Status, abort, canonical,
-    current_thread, file_of, find_byte, now, running_executable, with_terminated, write_to_standard_error,
+    CancellationOff, Errno, File, Folder, Library, OpenError, Stamp, Status, abort, canonical, current_thread, file_of,
+    find_byte, now, running_executable, with_terminated, write_to_standard_error,
 };

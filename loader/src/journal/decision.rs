@@ -35,6 +35,8 @@ pub enum Source {
     Variable(Variable),
     /// It lies in a folder fixed when the loader was built.
     BuildTime,
+    /// The registry of the system lists it.
+    Registry,
     /// The override paths of the override layer.
     OverrideLayer,
     /// The loader settings file.

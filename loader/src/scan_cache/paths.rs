@@ -72,7 +72,7 @@ impl PathRecorder {
 
     /// A path led to a regular file that is read after this.
     pub fn file(&self, path: &[u8], file: &File, found: &Status) {
-        self.stamped(path, found.stamp(), || file.is_local(), PathState::File);
+        self.stamped(path, Stamp::of(found), || file.is_local(), PathState::File);
     }
 
     /// A path led to a folder that is read after this.

@@ -2,6 +2,7 @@
 
 use crate::env::Variable;
 use crate::journal::LogBits;
+use os::registry::List;
 
 /// A kind of manifest that has places of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +19,7 @@ pub enum ManifestKind {
 struct Row {
     label: &'static str,
     suffix: &'static str,
+    registered: List,
     replacing: &'static [Variable],
     adding: Variable,
     category: LogBits,
@@ -29,6 +31,7 @@ impl ManifestKind {
             Self::Driver => Row {
                 label: "driver",
                 suffix: "vulkan/icd.d",
+                registered: List::Drivers,
                 replacing: &[Variable::DriverFiles, Variable::IcdFilenames],
                 adding: Variable::AddDriverFiles,
                 category: LogBits::DRIVER,
@@ -36,6 +39,7 @@ impl ManifestKind {
             Self::ImplicitLayer => Row {
                 label: "implicit layer",
                 suffix: "vulkan/implicit_layer.d",
+                registered: List::ImplicitLayers,
                 replacing: &[Variable::ImplicitLayerPath],
                 adding: Variable::AddImplicitLayerPath,
                 category: LogBits::LAYER,
@@ -43,6 +47,7 @@ impl ManifestKind {
             Self::ExplicitLayer => Row {
                 label: "explicit layer",
                 suffix: "vulkan/explicit_layer.d",
+                registered: List::ExplicitLayers,
                 replacing: &[Variable::LayerPath],
                 adding: Variable::AddLayerPath,
                 category: LogBits::LAYER,
@@ -58,6 +63,11 @@ impl ManifestKind {
     /// The folder of such manifests below a base folder.
     pub fn suffix(self) -> &'static str {
         self.row().suffix
+    }
+
+    /// The list of such manifests in a system's registry.
+    pub fn registered(self) -> List {
+        self.row().registered
     }
 
     /// Variables that replace all other places; the first one set counts (DRV-15, LAY-61).

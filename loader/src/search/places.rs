@@ -7,6 +7,7 @@ use crate::journal::Source;
 use crate::text::{Text, has_json_name};
 use core::cell::OnceCell;
 use os::memory::OutOfMemory;
+use os::registry;
 
 /// Where one call searches: what the environment says about places. The base folders are worked out once, when they are
 /// needed first.
@@ -42,7 +43,10 @@ impl<'a> Search<'a> {
     /// When memory runs out.
     pub fn places(&self, kind: ManifestKind, with_variables: bool) -> Result<Paths, OutOfMemory> {
         let mut found = Paths::with_usual_room();
-        if !with_variables || !self.add_named(kind, &mut found) {
+        let is_replaced = with_variables && self.add_named(kind, &mut found);
+        if registry::EXISTS && !is_replaced {
+            registry::each_registered(kind.registered(), |_, path| found.push(path, Source::Registry));
+        } else if !is_replaced {
             for base in self.bases().for_manifests() {
                 match has_json_name(base.path) {
                     true => found.push(base.path, base.source),

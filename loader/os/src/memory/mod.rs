@@ -11,9 +11,32 @@ pub use crate::system::CHeap;
 pub use grow::{Grow, copy, copy_or_note, copy_terminated};
 pub use shortage::ProcessHeap;
 
+use core::alloc::{GlobalAlloc, Layout};
+
 /// Memory ran out. Always returned to the caller as `VK_ERROR_OUT_OF_HOST_MEMORY` (DRV-4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutOfMemory;
+
+/// Takes a block of another size from `heap`, moves the content there, and gives the old one back. NULL leaves all as it
+/// was.
+///
+/// # Safety
+/// That of `GlobalAlloc::realloc` with `heap`.
+pub(crate) unsafe fn move_block(heap: &impl GlobalAlloc, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+    let Ok(wanted) = Layout::from_size_align(size, layout.align()) else {
+        return core::ptr::null_mut();
+    };
+    // SAFETY: by this function's contract the size is not zero.
+    let moved = unsafe { heap.alloc(wanted) };
+    if !moved.is_null() {
+        // SAFETY: two distinct blocks of at least this size; the old one is given back once.
+        unsafe {
+            moved.copy_from_nonoverlapping(block, layout.size().min(size));
+            heap.dealloc(block, layout);
+        }
+    }
+    moved
+}
 
 /// Spreads the bits of an address, of which the lowest few are zero, over a whole word.
 pub fn hash_of_address(address: usize) -> usize {

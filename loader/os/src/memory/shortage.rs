@@ -7,9 +7,9 @@
 //! a call that can report a failure asks between its steps whether memory ran out ([`check`]); it then ends, and gives back
 //! what it took. Only a request that the emergency pool cannot serve either is refused.
 
-use super::CHeap;
 use super::OutOfMemory;
 use super::calls::{Calls, Noted};
+use super::{CHeap, move_block};
 use core::alloc::{GlobalAlloc, Layout};
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -186,7 +186,7 @@ unsafe impl GlobalAlloc for ProcessHeap {
             }
         }
         // SAFETY: passed on.
-        unsafe { CHeap::move_block(self, block, layout, size) }
+        unsafe { move_block(self, block, layout, size) }
     }
 }
 

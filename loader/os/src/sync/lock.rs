@@ -72,7 +72,7 @@ impl<T> fmt::Debug for Mutex<T> {
 #[cold]
 #[inline(never)]
 fn wait_for(state: &AtomicU32) {
-    let gate = WAITING.enter();
+    let mut gate = WAITING.enter();
     // Who gives it back from here on sees that it is awaited, and comes through the gate to say so.
     while state.swap(AWAITED, Ordering::Acquire) != FREE {
         gate.wait();
@@ -148,7 +148,7 @@ impl Condvar {
             let mutex = guard.mutex;
             core::mem::forget(guard);
             // Who makes the change comes through the gate afterwards, so this thread waits by then.
-            let gate = WAITING.enter();
+            let mut gate = WAITING.enter();
             if mutex.state.swap(FREE, Ordering::Release) == AWAITED {
                 gate.wake_all();
             }

@@ -6,6 +6,10 @@
 #[macro_export]
 macro_rules! at_load_and_unload {
     ($load:path, $unload:path) => {
+        /// Called by each function that a program may call first. Here the system has seen to it.
+        #[inline(always)]
+        pub(crate) fn ensure_loaded() {}
+
         #[used]
         #[cfg_attr(target_os = "linux", unsafe(link_section = ".init_array"))]
         static ON_LOAD: extern "C" fn() = $load;

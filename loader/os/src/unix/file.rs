@@ -1,15 +1,13 @@
-//! Files and their states.
+//! Open files.
 
-use super::Errno;
 use super::errno::retried;
-use super::stamp::{self, Stamp};
+use super::{Errno, Status, is_local};
 use core::ffi::{CStr, c_int};
-use core::mem::MaybeUninit;
 
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-use libc::{fstat as fstat64, open as open64, stat as stat64};
+use libc::open as open64;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-use libc::{fstat64, open64, stat64};
+use libc::open64;
 
 /// An open file or folder; closed when dropped.
 #[derive(Debug)]
@@ -25,9 +23,18 @@ impl File {
         Self::open_with(path, libc::O_NOCTTY)
     }
 
-    /// The same with `more` flags of `open`, which create nothing.
+    /// Opens a folder for its state, by the very call that `opendir` makes.
+    ///
+    /// # Errors
+    /// The system's, also where something else is at `path`.
     #[inline]
-    pub(super) fn open_with(path: &CStr, more: c_int) -> Result<Self, Errno> {
+    pub fn open_folder(path: &CStr) -> Result<Self, Errno> {
+        Self::open_with(path, libc::O_DIRECTORY)
+    }
+
+    /// Opens with `more` flags of `open`, which create nothing.
+    #[inline]
+    fn open_with(path: &CStr, more: c_int) -> Result<Self, Errno> {
         // Opening a pipe that no process writes to would wait for a writer.
         let flags = libc::O_RDONLY | libc::O_CLOEXEC | libc::O_NONBLOCK | more;
         // SAFETY: a terminated path, and flags that take no further argument.
@@ -36,7 +43,7 @@ impl File {
 
     /// Whether it lies on a file system whose times say enough.
     pub fn is_local(&self) -> bool {
-        stamp::is_local(self.0)
+        is_local(self.0)
     }
 
     /// Its state now.
@@ -63,66 +70,6 @@ impl Drop for File {
     fn drop(&mut self) {
         // SAFETY: open until here, and this value's alone.
         unsafe { libc::close(self.0) };
-    }
-}
-
-/// What the system tells of a file or folder.
-#[derive(Clone, Copy)]
-pub struct Status(stat64);
-
-impl Status {
-    /// That of whatever is open there.
-    ///
-    /// # Errors
-    /// The system's.
-    #[inline]
-    pub(super) fn of(descriptor: c_int) -> Result<Self, Errno> {
-        // SAFETY: the structure is writable; a descriptor that is none gives an error.
-        Self::filled(|found| unsafe { fstat64(descriptor, found) })
-    }
-
-    /// That of what a path leads to.
-    ///
-    /// # Errors
-    /// The system's.
-    pub fn at(path: &CStr) -> Result<Self, Errno> {
-        // SAFETY: a terminated path, and a writable structure.
-        Self::filled(|found| unsafe { stat64(path.as_ptr(), found) })
-    }
-
-    #[inline]
-    fn filled(fill: impl FnOnce(*mut stat64) -> c_int) -> Result<Self, Errno> {
-        let mut found = MaybeUninit::<stat64>::uninit();
-        if fill(found.as_mut_ptr()) != 0 {
-            return Err(Errno::last());
-        }
-        // SAFETY: filled by the successful call above.
-        Ok(Self(unsafe { found.assume_init() }))
-    }
-
-    /// Whether it is a regular file.
-    pub fn is_file(&self) -> bool {
-        self.0.st_mode & libc::S_IFMT == libc::S_IFREG
-    }
-
-    /// Its size in bytes.
-    pub fn len(&self) -> u64 {
-        u64::try_from(self.0.st_size).unwrap_or_default()
-    }
-
-    /// Whether it is empty.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The state that tells changes; `None` where that cannot be said.
-    pub fn stamp(&self) -> Option<Stamp> {
-        Stamp::of(self)
-    }
-
-    /// The whole structure.
-    pub(super) fn raw(&self) -> &stat64 {
-        &self.0
     }
 }
 

@@ -1,7 +1,6 @@
 //! The names in a folder.
 
-use super::stamp::{self, Stamp};
-use super::{Errno, Status, with_terminated};
+use super::{Errno, Stamp, Status, is_local, with_terminated};
 use crate::memory::OutOfMemory;
 use core::ffi::{CStr, c_int};
 use core::ptr::NonNull;
@@ -20,11 +19,18 @@ impl Folder {
     /// # Errors
     /// The system's.
     pub fn open(path: &[u8]) -> Result<Self, Errno> {
-        with_terminated(path, |path| {
-            // SAFETY: a terminated path.
-            let folder = unsafe { libc::opendir(path.as_ptr()) };
-            NonNull::new(folder).map(Self).ok_or_else(Errno::last)
-        })
+        with_terminated(path, Self::open_terminated)
+    }
+
+    /// The same for a terminated path.
+    ///
+    /// # Errors
+    /// The system's.
+    #[inline]
+    pub fn open_terminated(path: &CStr) -> Result<Self, Errno> {
+        // SAFETY: a terminated path.
+        let folder = unsafe { libc::opendir(path.as_ptr()) };
+        NonNull::new(folder).map(Self).ok_or_else(Errno::last)
     }
 
     fn descriptor(&self) -> c_int {
@@ -34,12 +40,12 @@ impl Folder {
 
     /// The state of the folder; `None` where that cannot be said.
     pub fn stamp(&self) -> Option<Stamp> {
-        Status::of(self.descriptor()).ok()?.stamp()
+        Stamp::of(&Status::of(self.descriptor()).ok()?)
     }
 
     /// Whether it lies on a file system whose times say enough.
     pub fn is_local(&self) -> bool {
-        stamp::is_local(self.descriptor())
+        is_local(self.descriptor())
     }
 
     /// Shows `take` each name in the folder, in the system's order, until that fails.

@@ -1,5 +1,6 @@
 //! The C library's heap.
 
+use crate::memory::move_block;
 use core::alloc::{GlobalAlloc, Layout};
 use core::ptr::null_mut;
 
@@ -54,30 +55,7 @@ unsafe impl GlobalAlloc for CHeap {
             return unsafe { libc::realloc(block.cast(), size) }.cast();
         }
         // SAFETY: passed on.
-        unsafe { Self::move_block(self, block, layout, size) }
-    }
-}
-
-impl CHeap {
-    /// Takes a block of another size from `heap`, moves the content there, and gives the old one back. NULL leaves all as it
-    /// was.
-    ///
-    /// # Safety
-    /// That of `GlobalAlloc::realloc` with `heap`.
-    pub unsafe fn move_block(heap: &impl GlobalAlloc, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        let Ok(wanted) = Layout::from_size_align(size, layout.align()) else {
-            return null_mut();
-        };
-        // SAFETY: by this function's contract the size is not zero.
-        let moved = unsafe { heap.alloc(wanted) };
-        if !moved.is_null() {
-            // SAFETY: two distinct blocks of at least this size; the old one is given back once.
-            unsafe {
-                moved.copy_from_nonoverlapping(block, layout.size().min(size));
-                heap.dealloc(block, layout);
-            }
-        }
-        moved
+        unsafe { move_block(self, block, layout, size) }
     }
 }
 

@@ -14,24 +14,28 @@ mod panic;
 mod path;
 #[cfg(target_os = "linux")]
 mod stamp;
-#[cfg(not(target_os = "linux"))]
-#[path = "no_stamp.rs"]
-mod stamp;
+mod status;
 mod thread;
 mod time;
 mod waiting;
 
+#[cfg(not(target_os = "linux"))]
+pub use crate::no_stamp::Stamp;
 pub use bytes::find_byte;
 pub use cancel::CancellationOff;
 pub use errno::Errno;
-pub use file::{File, Status};
+pub use file::File;
 pub use folder::Folder;
 pub use heap::CHeap;
 pub use library::{Library, OpenError, file_of};
 pub use output::write_to_standard_error;
 pub use panic::report_panic;
 pub use path::{canonical, running_executable, with_terminated};
-pub use stamp::{PathState, Stamp};
+#[cfg(target_os = "linux")]
+pub use stamp::Stamp;
+#[cfg(target_os = "linux")]
+use stamp::is_local;
+pub use status::Status;
 pub use thread::current_thread;
 pub use time::now;
 pub(crate) use waiting::Waiting;
@@ -40,4 +44,10 @@ pub(crate) use waiting::Waiting;
 pub fn abort() -> ! {
     // SAFETY: takes nothing and never returns.
     unsafe { libc::abort() }
+}
+
+/// Whether whatever is open there lies on a file system whose times say enough.
+#[cfg(not(target_os = "linux"))]
+fn is_local(_: core::ffi::c_int) -> bool {
+    false
 }

@@ -5,8 +5,8 @@
 //! does not meet that is never taken for unchanged. Stores through a shared mapping of a file can leave no time behind, not even
 //! later: these are missed until something else about the file changes.
 
-use super::{Errno, File, Status};
-use core::ffi::{CStr, c_int};
+use super::Status;
+use core::ffi::c_int;
 use core::mem::MaybeUninit;
 
 #[cfg(not(target_env = "gnu"))]
@@ -50,7 +50,7 @@ impl Stamp {
         clippy::unnecessary_wraps,
         reason = "the types of the fields differ between architectures; other systems have no stamp"
     )]
-    pub(super) fn of(found: &Status) -> Option<Self> {
+    pub fn of(found: &Status) -> Option<Self> {
         let size = found.len();
         let found = found.raw();
         Some(Self {
@@ -90,51 +90,6 @@ pub(super) fn is_local(descriptor: c_int) -> bool {
     let kind = unsafe { found.assume_init() }.f_type;
     // The type of the field differs between architectures; the numbers have 32 bits.
     LOCAL.contains(&(kind as u32))
-}
-
-/// What opening a path led to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PathState {
-    /// No such file.
-    NoFile,
-    /// A regular file in this state.
-    File(Stamp),
-    /// No such folder.
-    NoFolder,
-    /// A folder in this state.
-    Folder(Stamp),
-}
-
-impl PathState {
-    /// Whether opening `path` still ends so, through the same calls of the C library (APP-217).
-    #[inline]
-    pub fn holds(&self, path: &CStr) -> bool {
-        let (flags, expected) = match self {
-            Self::NoFolder => return is_no_folder(path),
-            Self::NoFile => (libc::O_NOCTTY, None),
-            Self::File(stamp) => (libc::O_NOCTTY, Some(stamp)),
-            // The very call that `opendir` makes. Whatever else it finds is no match.
-            Self::Folder(stamp) => (libc::O_DIRECTORY, Some(stamp)),
-        };
-        match (File::open_with(path, flags), expected) {
-            (Ok(file), Some(stamp)) => file.status().is_ok_and(|found| Stamp::of(&found) == Some(*stamp)),
-            (Err(error), None) => error.is_absence(),
-            // Something came, went, or does not open any more.
-            _ => false,
-        }
-    }
-}
-
-/// Whether there is no folder at a path.
-fn is_no_folder(path: &CStr) -> bool {
-    // SAFETY: a terminated path; what it opens is closed below.
-    let folder = unsafe { libc::opendir(path.as_ptr()) };
-    if folder.is_null() {
-        return Errno::last().is_absence();
-    }
-    // SAFETY: just opened, closed once.
-    unsafe { libc::closedir(folder) };
-    false
 }
 
 #[cfg(test)]

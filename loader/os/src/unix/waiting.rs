@@ -35,7 +35,7 @@ pub(crate) struct Waiter(&'static Waiting);
 
 impl Waiter {
     /// Lets the gate go until something changes, or for no reason.
-    pub(crate) fn wait(&self) {
+    pub(crate) fn wait(&mut self) {
         // A thread that ended in the wait would take the gate with it.
         let _uncancelled = CancellationOff::begin();
         // SAFETY: both were initialised when they were made, and never moved; this thread has the gate, and has it afterwards.

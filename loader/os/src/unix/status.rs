@@ -1,0 +1,65 @@
+//! What the system tells of files and folders.
+
+use super::Errno;
+use core::ffi::{CStr, c_int};
+use core::mem::MaybeUninit;
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+use libc::{fstat as fstat64, stat as stat64};
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+use libc::{fstat64, stat64};
+
+/// What the system tells of a file or folder.
+#[derive(Clone, Copy)]
+pub struct Status(stat64);
+
+impl Status {
+    /// That of whatever is open there.
+    ///
+    /// # Errors
+    /// The system's.
+    #[inline]
+    pub(super) fn of(descriptor: c_int) -> Result<Self, Errno> {
+        // SAFETY: the structure is writable; a descriptor that is none gives an error.
+        Self::filled(|found| unsafe { fstat64(descriptor, found) })
+    }
+
+    /// That of what a path leads to.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn at(path: &CStr) -> Result<Self, Errno> {
+        // SAFETY: a terminated path, and a writable structure.
+        Self::filled(|found| unsafe { stat64(path.as_ptr(), found) })
+    }
+
+    #[inline]
+    fn filled(fill: impl FnOnce(*mut stat64) -> c_int) -> Result<Self, Errno> {
+        let mut found = MaybeUninit::<stat64>::uninit();
+        if fill(found.as_mut_ptr()) != 0 {
+            return Err(Errno::last());
+        }
+        // SAFETY: filled by the successful call above.
+        Ok(Self(unsafe { found.assume_init() }))
+    }
+
+    /// Whether it is a regular file.
+    pub fn is_file(&self) -> bool {
+        self.0.st_mode & libc::S_IFMT == libc::S_IFREG
+    }
+
+    /// Its size in bytes.
+    pub fn len(&self) -> u64 {
+        u64::try_from(self.0.st_size).unwrap_or_default()
+    }
+
+    /// Whether it is empty.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The whole structure.
+    pub(super) fn raw(&self) -> &stat64 {
+        &self.0
+    }
+}

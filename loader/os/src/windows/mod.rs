@@ -1,0 +1,52 @@
+//! The functions of Windows, through the standard library where that has them.
+
+mod entry;
+pub mod environment;
+mod error;
+mod file;
+mod folder;
+mod heap;
+mod library;
+mod output;
+mod path;
+mod registry;
+mod thread;
+mod waiting;
+
+pub use crate::no_stamp::Stamp;
+#[doc(hidden)]
+pub use entry::FirstCall;
+pub use error::Errno;
+pub use file::{File, Status};
+pub use folder::Folder;
+pub use heap::CHeap;
+pub use library::{Library, OpenError, file_of};
+pub use output::write_to_standard_error;
+pub use path::{canonical, running_executable, with_terminated};
+pub use registry::each_registered;
+pub use thread::{CancellationOff, current_thread};
+pub(crate) use waiting::Waiting;
+
+use std::time::SystemTime;
+
+/// Ends the process.
+pub fn abort() -> ! {
+    std::process::abort()
+}
+
+/// The place of the first byte of that value.
+#[inline]
+pub fn find_byte(bytes: &[u8], wanted: u8) -> Option<usize> {
+    bytes.iter().position(|&byte| byte == wanted)
+}
+
+/// Seconds since 1970, and nanoseconds of the next one. Zero when the clock stands before that.
+pub fn now() -> (i64, i64) {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since.map_or((0, 0), |since| {
+        (
+            i64::try_from(since.as_secs()).unwrap_or(i64::MAX),
+            since.subsec_nanos().into(),
+        )
+    })
+}
