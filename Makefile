@@ -8,7 +8,7 @@ export CARGO PREFIX LIBDIR DESTDIR
 
 .DEFAULT_GOAL := help
 .PHONY: help setup registry fixtures generate check-generated bump build install uninstall run test peer figures clean
-.PHONY: bench bench-limits clients differential documents fuzz mutants quick soak
+.PHONY: bench bench-limits clients differential documents fuzz mutants quick soak test-windows
 
 help:             ## this list
 	@sed -n 's/^\([a-z-]*\): .*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r verb text; \
@@ -70,6 +70,9 @@ differential:     ## all that drivers, layers and programs see, beside a Khronos
 
 clients:          ## real programs under both loaders, compared: PEER as for peer, CLIENTS="mpv Qt" for some
 	@make/clients.sh $(CLIENTS)
+
+test-windows:     ## vulkan-1.dll: build it, and run a C program on it under Wine
+	@make/windows.sh
 
 figures:          ## measure the library beside the system's own one
 	@make/figures.sh
