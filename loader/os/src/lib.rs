@@ -41,14 +41,17 @@ mod path_state;
 mod raw;
 pub mod registry;
 mod sync;
-#[cfg(unix)]
-#[path = "unix/mod.rs"]
-mod system;
-#[cfg(windows)]
-#[path = "windows/mod.rs"]
-mod system;
 #[cfg(test)]
 mod testing;
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(unix)]
+use unix as system;
+#[cfg(windows)]
+use windows as system;
 
 pub use devices::SORTED_BY_PROPERTIES;
 pub use path::{LIST_SEPARATOR, SEPARATOR, is_absolute};

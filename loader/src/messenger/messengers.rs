@@ -104,7 +104,7 @@ impl Messengers {
         }
     }
 
-    /// Calls everybody who wants the message, the most recently created first (APP-195). Callbacks that are created
+    /// Calls every callback that wants the message, the most recently created first (APP-195). Callbacks that are created
     /// meanwhile do not hear it.
     ///
     /// # Safety

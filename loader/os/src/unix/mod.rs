@@ -9,6 +9,8 @@ mod file;
 mod folder;
 mod heap;
 mod library;
+#[cfg(not(target_os = "linux"))]
+mod no_local;
 mod output;
 mod panic;
 mod path;
@@ -28,6 +30,8 @@ pub use file::File;
 pub use folder::Folder;
 pub use heap::CHeap;
 pub use library::{Library, OpenError, file_of};
+#[cfg(not(target_os = "linux"))]
+use no_local::is_local;
 pub use output::write_to_standard_error;
 pub use panic::report_panic;
 pub use path::{canonical, running_executable, with_terminated};
@@ -44,10 +48,4 @@ pub(crate) use waiting::Waiting;
 pub fn abort() -> ! {
     // SAFETY: takes nothing and never returns.
     unsafe { libc::abort() }
-}
-
-/// Whether whatever is open there lies on a file system whose times say enough.
-#[cfg(not(target_os = "linux"))]
-fn is_local(_: core::ffi::c_int) -> bool {
-    false
 }

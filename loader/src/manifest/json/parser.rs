@@ -250,7 +250,7 @@ impl<'de> Visitor<'de> for Builder<'_> {
         while access.next_key_seed(Name(self.again(left)))?.is_some() {
             access.next_value_seed(self.again(left))?;
         }
-        // Nobody asks how many members an object has.
+        // No caller asks how many members an object has.
         self.close(at, 0);
         Ok(())
     }
