@@ -1,6 +1,6 @@
 //! The drivers of a scan, up to the point where their libraries are opened (DRV-7 to DRV-28, DRV-44, DRV-45, APP-227).
 
-use super::note_truncated;
+use super::truncated::note_truncated;
 use crate::env::glob::Globs;
 use crate::env::{Environment, Variable};
 use crate::journal::reason::{DriverManifestReason, FileKind, FileReason};

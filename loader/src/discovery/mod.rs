@@ -10,24 +10,10 @@ pub mod activation;
 pub mod drivers;
 mod implicit;
 pub mod layers;
+mod truncated;
 
 pub use activation::{Activation, ChosenLayer, EnabledBy};
 pub use layers::DiscoveredLayers;
-
-use crate::env::Variable;
-use crate::env::glob::MAX_PATTERNS;
-use crate::journal::{Journal, LogBits};
-
-/// Warns about patterns that are left out (APP-221).
-fn note_truncated(variable: Variable, journal: &Journal<'_>) {
-    journal.note(
-        LogBits::WARN,
-        format_args!(
-            "{} has more than {MAX_PATTERNS} entries; those behind the first {MAX_PATTERNS} are ignored",
-            variable.name()
-        ),
-    );
-}
 
 #[cfg(all(test, unix))]
 pub mod testing;

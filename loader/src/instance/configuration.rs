@@ -1,5 +1,6 @@
 //! What the global queries and `vkCreateInstance` need to know of settings and layers.
 
+use crate::discovery::activation::active_implicit;
 use crate::discovery::layers::{DiscoveredLayers, Extent, discover};
 use crate::env::Environment;
 use crate::journal::{Journal, LogBits};
@@ -88,7 +89,7 @@ impl Configuration {
         let settings = refresh_settings(&search, journal)?;
         shortage::check()?;
         let layers = discover(extent, &search, settings.as_deref(), journal)?;
-        let active = layers.active_implicit(environment, journal)?;
+        let active = active_implicit(&layers, environment, journal)?;
         Ok(Self {
             settings,
             layers,

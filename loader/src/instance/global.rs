@@ -3,6 +3,7 @@
 use super::preinstance::{Interceptors, Query};
 use super::{Configuration, settings_in_force};
 use crate::alloc::{HostAllocator, Index, Key};
+use crate::discovery::activation::implicit_with_components;
 use crate::discovery::layers::{DiscoveredLayers, Extent, discover};
 use crate::driver::{self, DirectDrivers, PreloadedDrivers, ScanOptions};
 use crate::env::{Environment, Variable};
@@ -333,7 +334,7 @@ fn all_extensions(found: &Configuration, journal: &mut Journal<'_>) -> Result<Ve
             list.push(properties, Some(extension))?;
         }
     }
-    let listed = found.layers.implicit_with_components(&environment, journal)?;
+    let listed = implicit_with_components(&found.layers, &environment, journal)?;
     for layer in found.layers.at(&listed) {
         layer
             .instance_extensions

@@ -102,7 +102,8 @@ pub fn extent(named: bool, environment: &Environment<'_>) -> Extent {
 }
 
 /// The implicit layers that are active outside an instance, in discovered order: those whose pre-instance functions are
-/// called (LAY-270, LAY-276). Meta-layers are included, their components only as far as they are active on their own.
+/// called (LAY-270, LAY-276). Meta-layers are included, their components only as far as they are active on their own. Their
+/// places in [`DiscoveredLayers::layers`].
 ///
 /// # Errors
 /// Only when memory runs out.
@@ -125,7 +126,11 @@ pub fn active_implicit(
 }
 
 /// The layers whose instance extensions are listed when no layer is asked for by name: active implicit ones and the
-/// components of those that are meta-layers (LAY-322). In the order in which their extensions are listed.
+/// components of those that are meta-layers (LAY-322). In the order in which their extensions are listed; their places in
+/// [`DiscoveredLayers::layers`].
+///
+/// # Errors
+/// Only when memory runs out.
 pub fn implicit_with_components(
     list: &DiscoveredLayers,
     environment: &Environment<'_>,

@@ -1,15 +1,14 @@
 //! The layers of a scan (LAY-10 to LAY-33, LAY-120 to LAY-127, LAY-150 to LAY-156, LAY-160 to LAY-182).
 //!
 //! [`LayerScan::run`] gives the layers an application may see, in discovered order or in that of the settings file. Which
-//! of them become active is for [`activation`] to say.
+//! of them become active is for [`activation`](super::activation) to say.
 
 mod listed;
 mod meta;
 mod overriding;
 mod regular;
 
-use super::{activation, note_truncated};
-use crate::env::Environment;
+use super::truncated::note_truncated;
 use crate::env::layer_filters::LayerFilters;
 use crate::journal::{Decision, Journal, Reason, Subject, Verdict};
 use crate::manifest::{LayerManifest, Names};
@@ -91,32 +90,6 @@ impl DiscoveredLayers {
     /// Whether the settings file switches this layer off (APP-68).
     pub fn is_off(&self, name: &[u8]) -> bool {
         self.off.iter().any(|off| *off == *name)
-    }
-
-    /// The implicit layers that are active outside an instance, in discovered order: those whose pre-instance functions
-    /// are called (LAY-270, LAY-276). Their places in [`DiscoveredLayers::layers`].
-    ///
-    /// # Errors
-    /// Only when memory runs out.
-    pub fn active_implicit(
-        &self,
-        environment: &Environment<'_>,
-        journal: &Journal<'_>,
-    ) -> Result<Vec<usize>, OutOfMemory> {
-        activation::active_implicit(self, environment, journal)
-    }
-
-    /// The layers whose instance extensions are listed when no layer is asked for by name, in that order: active implicit
-    /// layers, and the components of those that are meta-layers (LAY-322). Their places in [`DiscoveredLayers::layers`].
-    ///
-    /// # Errors
-    /// Only when memory runs out.
-    pub fn implicit_with_components(
-        &self,
-        environment: &Environment<'_>,
-        journal: &Journal<'_>,
-    ) -> Result<Vec<usize>, OutOfMemory> {
-        activation::implicit_with_components(self, environment, journal)
     }
 
     /// The layers in these places.

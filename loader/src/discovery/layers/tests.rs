@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::discovery::testing::{EXECUTABLE, World, components, entry, names, settings};
+use crate::env::Environment;
 use crate::journal::LogBits;
 use crate::journal::testing::Lines;
 use crate::search::Search;

@@ -1,0 +1,16 @@
+//! Lists of patterns that are too long.
+
+use crate::env::Variable;
+use crate::env::glob::MAX_PATTERNS;
+use crate::journal::{Journal, LogBits};
+
+/// Warns about patterns that are left out (APP-221).
+pub(super) fn note_truncated(variable: Variable, journal: &Journal<'_>) {
+    journal.note(
+        LogBits::WARN,
+        format_args!(
+            "{} has more than {MAX_PATTERNS} entries; those behind the first {MAX_PATTERNS} are ignored",
+            variable.name()
+        ),
+    );
+}
