@@ -36,6 +36,7 @@ mod devices;
 pub mod memory;
 #[cfg(not(target_os = "linux"))]
 mod no_stamp;
+mod open_error;
 mod path;
 mod path_state;
 mod raw;
@@ -54,6 +55,7 @@ use unix as system;
 use windows as system;
 
 pub use devices::SORTED_BY_PROPERTIES;
+pub use open_error::OpenError;
 pub use path::{LIST_SEPARATOR, SEPARATOR, is_absolute};
 pub use path_state::PathState;
 pub use raw::{Raw, Show, decode, render};
@@ -66,6 +68,6 @@ pub use system::environment;
 #[doc(hidden)]
 pub use system::report_panic;
 pub use system::{
-    CancellationOff, Errno, File, Folder, Library, OpenError, Stamp, Status, abort, canonical, current_thread, file_of,
-    find_byte, now, running_executable, with_terminated, write_to_standard_error,
+    CancellationOff, Errno, File, Folder, Library, Stamp, Status, abort, canonical, current_thread, file_of, find_byte,
+    now, running_executable, with_terminated, write_to_standard_error,
 };

@@ -3,7 +3,7 @@
 use super::with_terminated;
 use crate::find_byte;
 use crate::memory::copy_or_note;
-use crate::raw::Raw;
+use crate::open_error::OpenError;
 use alloc::vec::Vec;
 use core::ffi::{CStr, c_void};
 use core::mem::MaybeUninit;
@@ -17,28 +17,6 @@ pub struct Library(NonNull<c_void>);
 unsafe impl Send for Library {}
 // SAFETY: as above.
 unsafe impl Sync for Library {}
-
-/// Why a library did not open.
-#[derive(Debug)]
-pub enum OpenError {
-    /// The path is empty or holds a NUL, so it was never given to the system (LAY-100).
-    NotAPath,
-    /// It is made for another processor or word size, which is normal where 32-bit and 64-bit programs share a system
-    /// (DRV-58). The system's own words.
-    WrongClass(Vec<u8>),
-    /// Anything else, in the system's own words.
-    Failed(Vec<u8>),
-}
-
-impl OpenError {
-    /// The system's own words.
-    pub fn text(&self) -> Raw<'_> {
-        Raw(match self {
-            Self::NotAPath => b"the library path is empty or contains a NUL byte",
-            Self::WrongClass(words) | Self::Failed(words) => words,
-        })
-    }
-}
 
 impl Library {
     /// Opens a library with lazy binding and local scope (DRV-56). `path` is given to the system as it is, so a bare

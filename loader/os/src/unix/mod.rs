@@ -29,7 +29,7 @@ pub use errno::Errno;
 pub use file::File;
 pub use folder::Folder;
 pub use heap::CHeap;
-pub use library::{Library, OpenError, file_of};
+pub use library::{Library, file_of};
 #[cfg(not(target_os = "linux"))]
 use no_local::is_local;
 pub use output::write_to_standard_error;

@@ -3,8 +3,8 @@
 use super::Errno;
 use super::path::from_system;
 use crate::find_byte;
+use crate::open_error::OpenError;
 use crate::path::is_absolute;
-use crate::raw::Raw;
 use alloc::format;
 use alloc::vec::Vec;
 use core::ffi::CStr;
@@ -18,28 +18,6 @@ use windows_sys::Win32::System::LibraryLoader::{
 
 /// An open library; closed when dropped. To keep it open for good, forget it.
 pub struct Library(windows::Library);
-
-/// Why a library did not open.
-#[derive(Debug)]
-pub enum OpenError {
-    /// The path is empty or holds a NUL, so it was never given to the system (LAY-100).
-    NotAPath,
-    /// It is made for another processor or word size, which is normal where 32-bit and 64-bit programs share a system
-    /// (DRV-58).
-    WrongClass(Vec<u8>),
-    /// Anything else.
-    Failed(Vec<u8>),
-}
-
-impl OpenError {
-    /// What a message says about it.
-    pub fn text(&self) -> Raw<'_> {
-        Raw(match self {
-            Self::NotAPath => b"the library path is empty or contains a NUL byte",
-            Self::WrongClass(words) | Self::Failed(words) => words,
-        })
-    }
-}
 
 impl Library {
     /// Opens a library (DRV-56). A bare name goes through the system's search, without the current folder; what an absolute path

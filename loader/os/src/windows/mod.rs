@@ -20,7 +20,7 @@ pub use error::Errno;
 pub use file::{File, Status};
 pub use folder::Folder;
 pub use heap::CHeap;
-pub use library::{Library, OpenError, file_of};
+pub use library::{Library, file_of};
 pub use output::write_to_standard_error;
 pub use path::{canonical, running_executable, with_terminated};
 pub use registry::each_registered;
