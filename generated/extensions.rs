@@ -9,7 +9,8 @@ use crate::extension::{all_extensions, extension_kind};
 extension_kind! {
     InstanceExtension, InstanceExtensionSet, u64;
     VK_EXT_acquire_drm_display, 1, true;
-    VK_EXT_acquire_xlib_display, 1, cfg!(any(target_os = "linux", target_os = "freebsd"));
+    VK_EXT_acquire_xlib_display, 1, cfg!(any(target_os = "linux", target_os = "freebsd", target_os = "netbsd",
+        target_os = "openbsd", target_os = "dragonfly"));
     VK_EXT_debug_report, 10, true;
     VK_EXT_debug_utils, 2, true;
     VK_EXT_direct_mode_display, 1, true;
@@ -38,10 +39,13 @@ extension_kind! {
     VK_KHR_surface, 25, true;
     VK_KHR_surface_maintenance1, 1, true;
     VK_KHR_surface_protected_capabilities, 1, true;
-    VK_KHR_wayland_surface, 6, cfg!(any(target_os = "linux", target_os = "freebsd"));
+    VK_KHR_wayland_surface, 6, cfg!(any(target_os = "linux", target_os = "freebsd", target_os = "netbsd", target_os
+        = "openbsd", target_os = "dragonfly"));
     VK_KHR_win32_surface, 6, cfg!(windows);
-    VK_KHR_xcb_surface, 6, cfg!(any(target_os = "linux", target_os = "freebsd"));
-    VK_KHR_xlib_surface, 6, cfg!(any(target_os = "linux", target_os = "freebsd"));
+    VK_KHR_xcb_surface, 6, cfg!(any(target_os = "linux", target_os = "freebsd", target_os = "netbsd", target_os =
+        "openbsd", target_os = "dragonfly"));
+    VK_KHR_xlib_surface, 6, cfg!(any(target_os = "linux", target_os = "freebsd", target_os = "netbsd", target_os =
+        "openbsd", target_os = "dragonfly"));
     VK_LUNARG_direct_driver_loading, 1, true;
     VK_MVK_ios_surface, 3, cfg!(target_os = "ios");
     VK_MVK_macos_surface, 3, cfg!(target_os = "macos");

@@ -37,7 +37,7 @@ commands! {
     vkAcquireXlibDisplayEXT: PhysicalDevice physicalDevice, vkAcquireXlibDisplayEXT as
         PFN_vkAcquireXlibDisplayEXT<App>, gate(VK_EXT_acquire_xlib_display), terminator(vkAcquireXlibDisplayEXT as
         PFN_vkAcquireXlibDisplayEXT<Chain>), slot(instance), driver_slot(driver), platform(any(target_os = "linux",
-        target_os = "freebsd"));
+        target_os = "freebsd", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly"));
     vkAllocateCommandBuffers: Device device, vkAllocateCommandBuffers as PFN_vkAllocateCommandBuffers, core(1, 0),
         slot(device);
     vkAllocateDescriptorSets: Device device, vkAllocateDescriptorSets as PFN_vkAllocateDescriptorSets, core(1, 0),
@@ -811,16 +811,18 @@ commands! {
     vkCreateWaylandSurfaceKHR: Instance instance, vkCreateWaylandSurfaceKHR as PFN_vkCreateWaylandSurfaceKHR<App>,
         gate(VK_KHR_wayland_surface), terminator(vkCreateWaylandSurfaceKHR as
         PFN_vkCreateWaylandSurfaceKHR<Chain>), slot(instance), driver_slot(driver), platform(any(target_os =
-        "linux", target_os = "freebsd"));
+        "linux", target_os = "freebsd", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly"));
     vkCreateWin32SurfaceKHR: Instance instance, vkCreateWin32SurfaceKHR as PFN_vkCreateWin32SurfaceKHR<App>,
         gate(VK_KHR_win32_surface), terminator(vkCreateWin32SurfaceKHR as PFN_vkCreateWin32SurfaceKHR<Chain>),
         slot(instance), driver_slot(driver), platform(windows);
     vkCreateXcbSurfaceKHR: Instance instance, vkCreateXcbSurfaceKHR as PFN_vkCreateXcbSurfaceKHR<App>,
         gate(VK_KHR_xcb_surface), terminator(vkCreateXcbSurfaceKHR as PFN_vkCreateXcbSurfaceKHR<Chain>),
-        slot(instance), driver_slot(driver), platform(any(target_os = "linux", target_os = "freebsd"));
+        slot(instance), driver_slot(driver), platform(any(target_os = "linux", target_os = "freebsd", target_os =
+        "netbsd", target_os = "openbsd", target_os = "dragonfly"));
     vkCreateXlibSurfaceKHR: Instance instance, vkCreateXlibSurfaceKHR as PFN_vkCreateXlibSurfaceKHR<App>,
         gate(VK_KHR_xlib_surface), terminator(vkCreateXlibSurfaceKHR as PFN_vkCreateXlibSurfaceKHR<Chain>),
-        slot(instance), driver_slot(driver), platform(any(target_os = "linux", target_os = "freebsd"));
+        slot(instance), driver_slot(driver), platform(any(target_os = "linux", target_os = "freebsd", target_os =
+        "netbsd", target_os = "openbsd", target_os = "dragonfly"));
     vkDebugMarkerSetObjectNameEXT: Device device, vkDebugMarkerSetObjectNameEXT as
         PFN_vkDebugMarkerSetObjectNameEXT, terminator(vkDebugMarkerSetObjectNameEXT as
         PFN_vkDebugMarkerSetObjectNameEXT), if_on_device(VK_EXT_debug_marker), slot(device),
@@ -1503,7 +1505,8 @@ commands! {
         PFN_vkGetPhysicalDeviceWaylandPresentationSupportKHR<App>, gate(VK_KHR_wayland_surface),
         terminator(vkGetPhysicalDeviceWaylandPresentationSupportKHR as
         PFN_vkGetPhysicalDeviceWaylandPresentationSupportKHR<Chain>), slot(instance), driver_slot(driver),
-        platform(any(target_os = "linux", target_os = "freebsd"));
+        platform(any(target_os = "linux", target_os = "freebsd", target_os = "netbsd", target_os = "openbsd",
+        target_os = "dragonfly"));
     vkGetPhysicalDeviceWin32PresentationSupportKHR: PhysicalDevice physicalDevice,
         vkGetPhysicalDeviceWin32PresentationSupportKHR as PFN_vkGetPhysicalDeviceWin32PresentationSupportKHR<App>,
         gate(VK_KHR_win32_surface), terminator(vkGetPhysicalDeviceWin32PresentationSupportKHR as
@@ -1513,12 +1516,14 @@ commands! {
         vkGetPhysicalDeviceXcbPresentationSupportKHR as PFN_vkGetPhysicalDeviceXcbPresentationSupportKHR<App>,
         gate(VK_KHR_xcb_surface), terminator(vkGetPhysicalDeviceXcbPresentationSupportKHR as
         PFN_vkGetPhysicalDeviceXcbPresentationSupportKHR<Chain>), slot(instance), driver_slot(driver),
-        platform(any(target_os = "linux", target_os = "freebsd"));
+        platform(any(target_os = "linux", target_os = "freebsd", target_os = "netbsd", target_os = "openbsd",
+        target_os = "dragonfly"));
     vkGetPhysicalDeviceXlibPresentationSupportKHR: PhysicalDevice physicalDevice,
         vkGetPhysicalDeviceXlibPresentationSupportKHR as PFN_vkGetPhysicalDeviceXlibPresentationSupportKHR<App>,
         gate(VK_KHR_xlib_surface), terminator(vkGetPhysicalDeviceXlibPresentationSupportKHR as
         PFN_vkGetPhysicalDeviceXlibPresentationSupportKHR<Chain>), slot(instance), driver_slot(driver),
-        platform(any(target_os = "linux", target_os = "freebsd"));
+        platform(any(target_os = "linux", target_os = "freebsd", target_os = "netbsd", target_os = "openbsd",
+        target_os = "dragonfly"));
     vkGetPipelineBinaryDataKHR: Device device, vkGetPipelineBinaryDataKHR as PFN_vkGetPipelineBinaryDataKHR,
         slot(device);
     vkGetPipelineCacheData: Device device, vkGetPipelineCacheData as PFN_vkGetPipelineCacheData, core(1, 0),
@@ -1548,7 +1553,8 @@ commands! {
     vkGetRandROutputDisplayEXT: PhysicalDevice physicalDevice, vkGetRandROutputDisplayEXT as
         PFN_vkGetRandROutputDisplayEXT<App>, gate(VK_EXT_acquire_xlib_display),
         terminator(vkGetRandROutputDisplayEXT as PFN_vkGetRandROutputDisplayEXT<Chain>), slot(instance),
-        driver_slot(driver), platform(any(target_os = "linux", target_os = "freebsd"));
+        driver_slot(driver), platform(any(target_os = "linux", target_os = "freebsd", target_os = "netbsd",
+        target_os = "openbsd", target_os = "dragonfly"));
     vkGetRayTracingCaptureReplayShaderGroupHandlesKHR: Device device,
         vkGetRayTracingCaptureReplayShaderGroupHandlesKHR as PFN_vkGetRayTracingCaptureReplayShaderGroupHandlesKHR,
         slot(device);

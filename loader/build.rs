@@ -1,18 +1,48 @@
 //! Names the shared library, and binds its own symbols inside it.
 
+/// By which name programs ask for the library, on the systems whose libraries are ELF files. One that is listed binds its own
+/// symbols. Android and Fuchsia have no numbers in names: what has one cannot be packaged there.
+const ELF: [(&str, &str); 12] = [
+    ("linux", "libvulkan.so.1"),
+    ("freebsd", "libvulkan.so.1"),
+    ("netbsd", "libvulkan.so.1"),
+    ("openbsd", "libvulkan.so.1"),
+    ("dragonfly", "libvulkan.so.1"),
+    ("hurd", "libvulkan.so.1"),
+    ("illumos", "libvulkan.so.1"),
+    ("solaris", "libvulkan.so.1"),
+    ("haiku", "libvulkan.so.1"),
+    ("nto", "libvulkan.so.1"),
+    ("android", "libvulkan.so"),
+    ("fuchsia", "libvulkan.so"),
+];
+
+/// The same on Apple's systems (APP-1): the folder is one that the program names.
+const APPLE: &str = "@rpath/libvulkan.1.dylib";
+
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
-    if std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "linux") {
-        println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,libvulkan.so.1");
+    let target = |what: &str| std::env::var(format!("CARGO_CFG_TARGET_{what}")).unwrap_or_default();
+    let system = target("OS");
+    if let Some((_, name)) = ELF.iter().find(|(elf, _)| *elf == system) {
+        // Where the compiler does not link, the linker takes its arguments itself.
+        let comma = if system == "fuchsia" { "" } else { "-Wl," };
+        link(&format!("{comma}-soname={name}"));
         // A driver that exports Vulkan names must never be bound in place of ours (DRV-77).
-        println!("cargo:rustc-cdylib-link-arg=-Wl,-Bsymbolic");
+        link(&format!("{comma}-Bsymbolic"));
         println!("cargo:rustc-cfg=vkl_binds_own_symbols");
     }
-    if std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "windows") {
+    if target("VENDOR") == "apple" {
+        // Symbols of a library are its own there, unless it asks otherwise.
+        link(&format!("-Wl,-install_name,{APPLE}"));
+        link("-Wl,-compatibility_version,1.0.0");
+        link(concat!("-Wl,-current_version,", env!("CARGO_PKG_VERSION")));
+    }
+    if system == "windows" {
         // The name that programs ask for stands in the library itself.
         let exports = concat!(env!("CARGO_MANIFEST_DIR"), "/../generated/exports/windows.def");
         println!("cargo:rerun-if-changed={exports}");
-        println!("cargo:rustc-cdylib-link-arg={exports}");
+        link(exports);
         // The standard library is part of what ships there.
         return;
     }
@@ -22,4 +52,8 @@ fn main() {
         // Its symbols come from nowhere else, whatever features the crate `libc` was built with.
         println!("cargo:rustc-link-lib=c");
     }
+}
+
+fn link(argument: &str) {
+    println!("cargo:rustc-cdylib-link-arg={argument}");
 }

@@ -166,7 +166,16 @@ pub unsafe extern "system" fn vkCreateViSurfaceNN(
 }
 
 /// [`vkCreateWaylandSurfaceKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateWaylandSurfaceKHR.html)
-#[cfg_attr(any(target_os = "linux", target_os = "freebsd"), unsafe(no_mangle))]
+#[cfg_attr(
+    any(
+        target_os = "linux",
+        target_os = "freebsd",
+        target_os = "netbsd",
+        target_os = "openbsd",
+        target_os = "dragonfly"
+    ),
+    unsafe(no_mangle)
+)]
 pub unsafe extern "system" fn vkCreateWaylandSurfaceKHR(
     instance: VkInstance<App>,
     pCreateInfo: *const VkWaylandSurfaceCreateInfoKHR,
@@ -188,7 +197,16 @@ pub unsafe extern "system" fn vkCreateWin32SurfaceKHR(
 }
 
 /// [`vkCreateXcbSurfaceKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateXcbSurfaceKHR.html)
-#[cfg_attr(any(target_os = "linux", target_os = "freebsd"), unsafe(no_mangle))]
+#[cfg_attr(
+    any(
+        target_os = "linux",
+        target_os = "freebsd",
+        target_os = "netbsd",
+        target_os = "openbsd",
+        target_os = "dragonfly"
+    ),
+    unsafe(no_mangle)
+)]
 pub unsafe extern "system" fn vkCreateXcbSurfaceKHR(
     instance: VkInstance<App>,
     pCreateInfo: *const VkXcbSurfaceCreateInfoKHR,
@@ -199,7 +217,16 @@ pub unsafe extern "system" fn vkCreateXcbSurfaceKHR(
 }
 
 /// [`vkCreateXlibSurfaceKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateXlibSurfaceKHR.html)
-#[cfg_attr(any(target_os = "linux", target_os = "freebsd"), unsafe(no_mangle))]
+#[cfg_attr(
+    any(
+        target_os = "linux",
+        target_os = "freebsd",
+        target_os = "netbsd",
+        target_os = "openbsd",
+        target_os = "dragonfly"
+    ),
+    unsafe(no_mangle)
+)]
 pub unsafe extern "system" fn vkCreateXlibSurfaceKHR(
     instance: VkInstance<App>,
     pCreateInfo: *const VkXlibSurfaceCreateInfoKHR,

@@ -923,7 +923,16 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceVideoFormatPropertiesKHR(
 
 /// [`vkGetPhysicalDeviceWaylandPresentationSupportKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceWaylandPresentationSupportKHR.html)
 #[cfg_attr(target_arch = "x86_64", unsafe(naked))]
-#[cfg_attr(any(target_os = "linux", target_os = "freebsd"), unsafe(no_mangle))]
+#[cfg_attr(
+    any(
+        target_os = "linux",
+        target_os = "freebsd",
+        target_os = "netbsd",
+        target_os = "openbsd",
+        target_os = "dragonfly"
+    ),
+    unsafe(no_mangle)
+)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceWaylandPresentationSupportKHR(
     physicalDevice: VkPhysicalDevice<App>,
     queueFamilyIndex: u32,
@@ -946,7 +955,16 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceWin32PresentationSupportKHR(
 
 /// [`vkGetPhysicalDeviceXcbPresentationSupportKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceXcbPresentationSupportKHR.html)
 #[cfg_attr(target_arch = "x86_64", unsafe(naked))]
-#[cfg_attr(any(target_os = "linux", target_os = "freebsd"), unsafe(no_mangle))]
+#[cfg_attr(
+    any(
+        target_os = "linux",
+        target_os = "freebsd",
+        target_os = "netbsd",
+        target_os = "openbsd",
+        target_os = "dragonfly"
+    ),
+    unsafe(no_mangle)
+)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceXcbPresentationSupportKHR(
     physicalDevice: VkPhysicalDevice<App>,
     queueFamilyIndex: u32,
@@ -960,7 +978,16 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceXcbPresentationSupportKHR(
 
 /// [`vkGetPhysicalDeviceXlibPresentationSupportKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceXlibPresentationSupportKHR.html)
 #[cfg_attr(target_arch = "x86_64", unsafe(naked))]
-#[cfg_attr(any(target_os = "linux", target_os = "freebsd"), unsafe(no_mangle))]
+#[cfg_attr(
+    any(
+        target_os = "linux",
+        target_os = "freebsd",
+        target_os = "netbsd",
+        target_os = "openbsd",
+        target_os = "dragonfly"
+    ),
+    unsafe(no_mangle)
+)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceXlibPresentationSupportKHR(
     physicalDevice: VkPhysicalDevice<App>,
     queueFamilyIndex: u32,

@@ -33,6 +33,7 @@ extern crate alloc;
 extern crate std;
 
 mod devices;
+pub mod folders;
 pub mod memory;
 #[cfg(not(target_os = "linux"))]
 mod no_stamp;
@@ -64,6 +65,9 @@ pub use sync::{Condvar, Guard, Mutex, Passage, ReentrantGate, SetOnce, UseCount}
 #[doc(hidden)]
 pub use system::FirstCall;
 pub use system::environment;
+#[cfg(target_vendor = "apple")]
+#[doc(hidden)]
+pub use system::register_for_unload;
 #[cfg(unix)]
 #[doc(hidden)]
 pub use system::report_panic;

@@ -37,6 +37,8 @@ pub enum Source {
     BuildTime,
     /// The registry of the system lists it.
     Registry,
+    /// It lies in the bundle of the application.
+    Bundle,
     /// The override paths of the override layer.
     OverrideLayer,
     /// The loader settings file.

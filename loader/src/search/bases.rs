@@ -4,8 +4,8 @@ use super::{Paths, Place};
 use crate::env::variable::Separator;
 use crate::env::{Environment, Variable, split};
 use crate::journal::Source;
-use crate::search::build_dirs::{EXTRASYSCONFDIR, FALLBACK_CONFIG_DIRS, FALLBACK_DATA_DIRS, SYSCONFDIR};
 use core::ops::Range;
+use os::folders::Folders;
 
 /// The base folders, below each of which every kind of file has a folder of its own.
 #[derive(Debug)]
@@ -16,16 +16,18 @@ pub struct BaseFolders {
 }
 
 impl BaseFolders {
-    /// What the environment names, and else the defaults.
-    pub fn of(environment: &Environment<'_>) -> Self {
+    /// What the environment names, and else the defaults of the system.
+    pub fn of(environment: &Environment<'_>, system: &Folders) -> Self {
         let mut folders = Paths::with_usual_room();
         let config_home = home(environment, Variable::XdgConfigHome, ".config", &mut folders);
-        system(environment, Variable::XdgConfigDirs, FALLBACK_CONFIG_DIRS, &mut folders);
-        for folder in [Some(SYSCONFDIR), EXTRASYSCONFDIR].into_iter().flatten() {
-            folders.push(folder.as_bytes(), Source::BuildTime);
+        listed(environment, Variable::XdgConfigDirs, system.config, &mut folders);
+        for folder in [system.local_config, system.system_config] {
+            if !folder.is_empty() {
+                folders.push(folder.as_bytes(), Source::BuildTime);
+            }
         }
         let data_home = home(environment, Variable::XdgDataHome, ".local/share", &mut folders);
-        system(environment, Variable::XdgDataDirs, FALLBACK_DATA_DIRS, &mut folders);
+        listed(environment, Variable::XdgDataDirs, system.data, &mut folders);
         Self {
             folders,
             homes: [config_home, data_home],
@@ -65,7 +67,7 @@ fn home(environment: &Environment<'_>, variable: Variable, default: &str, folder
 }
 
 /// Adds the folders of a variable that has a default list fixed at build time.
-fn system(environment: &Environment<'_>, variable: Variable, default: &str, folders: &mut Paths) {
+fn listed(environment: &Environment<'_>, variable: Variable, default: &str, folders: &mut Paths) {
     if !named(environment, variable, folders) {
         let fallback = split(default.as_bytes(), Separator::Path);
         fallback.for_each(|folder| folders.push(folder, Source::BuildTime));

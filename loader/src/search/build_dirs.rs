@@ -1,34 +1,22 @@
-//! Folders fixed when the loader is built. Each can be set through a variable of the build's environment.
+//! Folders chosen when the loader is built, each through a variable of the build's environment. What is not chosen is as the
+//! system has it.
 
 /// Follows the base folders of configuration variables (`VKL_SYSCONFDIR`).
-pub const SYSCONFDIR: &str = match option_env!("VKL_SYSCONFDIR") {
-    Some(folder) => folder,
-    None => "/usr/local/etc",
-};
+pub const SYSCONFDIR: Option<&str> = option_env!("VKL_SYSCONFDIR");
 
-/// Follows [`SYSCONFDIR`], unless the builder chose that one (DRV-21, LAY-13).
-pub const EXTRASYSCONFDIR: Option<&str> = match option_env!("VKL_SYSCONFDIR") {
-    Some(_) => option_env!("VKL_EXTRASYSCONFDIR"),
-    None => match option_env!("VKL_EXTRASYSCONFDIR") {
-        Some(folder) => Some(folder),
-        None => Some("/etc"),
-    },
-};
+/// Follows [`SYSCONFDIR`] (DRV-21, LAY-13; `VKL_EXTRASYSCONFDIR`).
+pub const EXTRASYSCONFDIR: Option<&str> = option_env!("VKL_EXTRASYSCONFDIR");
 
 /// Stands in for an unset `XDG_CONFIG_DIRS` (`VKL_FALLBACK_CONFIG_DIRS`).
-pub const FALLBACK_CONFIG_DIRS: &str = match option_env!("VKL_FALLBACK_CONFIG_DIRS") {
-    Some(list) => list,
-    None => "/etc/xdg",
-};
+pub const FALLBACK_CONFIG_DIRS: Option<&str> = option_env!("VKL_FALLBACK_CONFIG_DIRS");
 
 /// Stands in for an unset `XDG_DATA_DIRS` (`VKL_FALLBACK_DATA_DIRS`).
-pub const FALLBACK_DATA_DIRS: &str = match option_env!("VKL_FALLBACK_DATA_DIRS") {
-    Some(list) => list,
-    None => "/usr/local/share:/usr/share",
-};
+pub const FALLBACK_DATA_DIRS: Option<&str> = option_env!("VKL_FALLBACK_DATA_DIRS");
 
 // A relative folder would lie wherever a program happens to run.
-const _: () = assert!(is_absolute(SYSCONFDIR), "VKL_SYSCONFDIR must be an absolute path");
+const _: () = if let Some(folder) = SYSCONFDIR {
+    assert!(is_absolute(folder), "VKL_SYSCONFDIR must be an absolute path");
+};
 const _: () = if let Some(folder) = EXTRASYSCONFDIR {
     assert!(is_absolute(folder), "VKL_EXTRASYSCONFDIR must be an absolute path");
 };

@@ -1,28 +1,39 @@
 //! Places, in the order in which they are searched (APP-213, DRV-15 to DRV-23, LAY-10 to LAY-16, LAY-60 to LAY-64).
 
 use super::bases::BaseFolders;
+use super::system::{System, ThisSystem};
 use super::{ManifestKind, Paths};
 use crate::env::{Environment, Variable};
 use crate::journal::Source;
 use crate::text::{Text, has_json_name};
 use core::cell::OnceCell;
+use core::marker::PhantomData;
 use os::memory::OutOfMemory;
 use os::registry;
 
 /// Where one call searches: what the environment says about places. The base folders are worked out once, when they are
 /// needed first.
 #[derive(Debug)]
-pub struct Search<'a> {
+pub struct Search<'a, S = ThisSystem> {
     environment: &'a Environment<'a>,
     bases: OnceCell<BaseFolders>,
+    system: PhantomData<S>,
 }
 
 impl<'a> Search<'a> {
     /// A search by this environment.
     pub fn new(environment: &'a Environment<'a>) -> Self {
+        Self::of_system(environment)
+    }
+}
+
+impl<'a, S: System> Search<'a, S> {
+    /// The same by the rules of whichever system.
+    pub fn of_system(environment: &'a Environment<'a>) -> Self {
         Self {
             environment,
             bases: OnceCell::new(),
+            system: PhantomData,
         }
     }
 
@@ -33,7 +44,8 @@ impl<'a> Search<'a> {
 
     /// The base folders.
     pub fn bases(&self) -> &BaseFolders {
-        self.bases.get_or_init(|| BaseFolders::of(self.environment))
+        self.bases
+            .get_or_init(|| BaseFolders::of(self.environment, &S::FOLDERS))
     }
 
     /// The places of a kind, each once. With `with_variables` false the variables made for this kind are not looked at,
@@ -46,7 +58,7 @@ impl<'a> Search<'a> {
         let is_replaced = with_variables && self.add_named(kind, &mut found);
         if registry::EXISTS && !is_replaced {
             registry::each_registered(kind.registered(), |_, path| found.push(path, Source::Registry));
-        } else if !is_replaced {
+        } else if !is_replaced && !self.add_bundle(kind, &mut found) {
             for base in self.bases().for_manifests() {
                 match has_json_name(base.path) {
                     true => found.push(base.path, base.source),
@@ -56,6 +68,16 @@ impl<'a> Search<'a> {
         }
         found.drop_repeats()?;
         Ok(found)
+    }
+
+    /// Adds the folder of a kind in the application's bundle, on a system that has bundles. Returns whether nothing else is
+    /// searched (DRV-33, DRV-34, LAY-40 to LAY-42).
+    fn add_bundle(&self, kind: ManifestKind, found: &mut Paths) -> bool {
+        if !S::FOLDERS.bundles {
+            return false;
+        }
+        S::bundle(|resources| found.push_joined(resources, kind.suffix().as_bytes(), Source::Bundle));
+        self.environment.is_set(Variable::SearchOnlyInBundle)
     }
 
     /// Adds the places in the variables of a kind. Returns whether they replace all others.

@@ -7,6 +7,7 @@ use crate::journal::{Journal, LogBits};
 use crate::text::Text;
 use crate::text::scratch::Scratch;
 use os::Raw;
+use os::folders::{self, Folders};
 
 fn paths(kind: ManifestKind, variables: &[(&str, &str)]) -> Vec<String> {
     let source = Fixed::new(variables);
@@ -39,6 +40,120 @@ fn drv_21_lay_11_defaults() {
         "/usr/share/vulkan/explicit_layer.d",
     ];
     assert_eq!(home, expected);
+}
+
+/// A program in a bundle on macOS.
+struct MacOs;
+/// One without.
+struct MacOsAlone;
+struct FreeBsd;
+struct Fuchsia;
+struct Qnx;
+
+macro_rules! systems {
+    ($($system:ident: $folders:ident, $bundle:expr;)*) => {
+        $(impl System for $system {
+            const FOLDERS: Folders = folders::$folders;
+
+            fn bundle(take: impl FnOnce(&[u8])) {
+                let bundle: Option<&str> = $bundle;
+                if let Some(bundle) = bundle {
+                    take(bundle.as_bytes());
+                }
+            }
+        })*
+    };
+}
+
+systems! {
+    MacOs: APPLE, Some("/A.app/Contents/Resources");
+    MacOsAlone: APPLE, None;
+    FreeBsd: UNIX, None;
+    Fuchsia: FUCHSIA, None;
+    Qnx: QNX, None;
+}
+
+const NOTHING: [(&str, &str); 0] = [];
+
+fn paths_of<S: System>(kind: ManifestKind, source: &Fixed) -> Vec<String> {
+    texts(
+        &Search::<S>::of_system(&Environment::new(source))
+            .places(kind, true)
+            .unwrap(),
+    )
+}
+
+const ONLY_BUNDLE: (&str, &str) = ("VK_LOADER_SEARCH_ONLY_IN_BUNDLE", "");
+
+#[test]
+fn drv_33_lay_40_the_bundle_comes_first_but_for_what_is_added() {
+    let driver = ManifestKind::Driver;
+    let bundle = "/A.app/Contents/Resources/vulkan/icd.d";
+    let source = Fixed::new(&[("VK_ADD_DRIVER_FILES", "/a.json"), ("HOME", "/h")]);
+    let found = paths_of::<MacOs>(driver, &source);
+    assert_eq!(found[..3], ["/a.json", bundle, "/h/.config/vulkan/icd.d"]);
+    assert_eq!(found.len(), 3 + SYSTEM.len() + 1);
+    let source = Fixed::new(&NOTHING);
+    assert_eq!(paths_of::<MacOs>(driver, &source)[1..], SYSTEM);
+    for (kind, folder) in [
+        (ManifestKind::ImplicitLayer, "implicit_layer.d"),
+        (ManifestKind::ExplicitLayer, "explicit_layer.d"),
+    ] {
+        let expected = format!("/A.app/Contents/Resources/vulkan/{folder}");
+        assert_eq!(paths_of::<MacOs>(kind, &source)[0], expected);
+    }
+    let source = Fixed::new(&[("VK_DRIVER_FILES", "/d.json"), ONLY_BUNDLE]);
+    assert_eq!(
+        paths_of::<MacOs>(driver, &source),
+        ["/d.json"],
+        "a variable replaces it"
+    );
+}
+
+#[test]
+fn drv_34_lay_41_nothing_but_the_bundle() {
+    let driver = ManifestKind::Driver;
+    let bundle = "/A.app/Contents/Resources/vulkan/icd.d";
+    let source = Fixed::new(&[("VK_ADD_DRIVER_FILES", "/a.json"), ONLY_BUNDLE]);
+    assert_eq!(paths_of::<MacOs>(driver, &source), ["/a.json", bundle]);
+    let elevated = Fixed::new(&[("VK_ADD_DRIVER_FILES", "/a.json"), ONLY_BUNDLE]).elevated();
+    assert_eq!(paths_of::<MacOs>(driver, &elevated)[0], bundle);
+    assert_eq!(paths_of::<MacOs>(driver, &elevated)[1..], SYSTEM);
+    assert_eq!(
+        paths(driver, &[ONLY_BUNDLE]),
+        SYSTEM,
+        "it means nothing on other systems"
+    );
+    assert_eq!(paths_of::<FreeBsd>(driver, &Fixed::new(&[ONLY_BUNDLE])), SYSTEM);
+}
+
+#[test]
+fn lay_42_without_a_bundle_the_folders_are_left() {
+    let driver = ManifestKind::Driver;
+    assert_eq!(paths_of::<MacOsAlone>(driver, &Fixed::new(&NOTHING)), SYSTEM);
+    let none: [&str; 0] = [];
+    assert_eq!(paths_of::<MacOsAlone>(driver, &Fixed::new(&[ONLY_BUNDLE])), none);
+}
+
+#[test]
+fn lay_55_drv_42_fuchsia_and_qnx_have_no_defaults_for_lists() {
+    let fuchsia = paths_of::<Fuchsia>(ManifestKind::Driver, &Fixed::new(&NOTHING));
+    assert_eq!(fuchsia, ["/config/vulkan/icd.d", "/pkg/data/vulkan/icd.d"]);
+    let qnx = paths_of::<Qnx>(ManifestKind::ExplicitLayer, &Fixed::new(&NOTHING));
+    assert_eq!(
+        qnx,
+        ["/usr/local/etc/vulkan/explicit_layer.d", "/etc/vulkan/explicit_layer.d"]
+    );
+    let source = Fixed::new(&[("XDG_CONFIG_DIRS", "/c"), ("XDG_DATA_DIRS", "/d"), ("HOME", "/h")]);
+    let expected = [
+        "/h/.config/vulkan/icd.d",
+        "/c/vulkan/icd.d",
+        "/config/vulkan/icd.d",
+        "/pkg/data/vulkan/icd.d",
+        "/h/.local/share/vulkan/icd.d",
+        "/d/vulkan/icd.d",
+    ];
+    assert_eq!(paths_of::<Fuchsia>(ManifestKind::Driver, &source), expected);
 }
 
 #[test]

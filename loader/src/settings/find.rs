@@ -65,10 +65,10 @@ fn conclude(path: Text, outcome: Result<Settings, Reason>, journal: &mut Journal
 #[cfg(all(test, unix))]
 mod tests {
     use crate::env::{Environment, Fixed};
-    use crate::search::BaseFolders;
+    use crate::search::{BaseFolders, System, ThisSystem};
 
     fn found(source: &Fixed) -> Vec<String> {
-        let folders = BaseFolders::of(&Environment::new(source));
+        let folders = BaseFolders::of(&Environment::new(source), &ThisSystem::FOLDERS);
         let folders = folders.for_settings();
         folders
             .map(|base| String::from_utf8_lossy(base.path).into_owned())

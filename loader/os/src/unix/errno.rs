@@ -4,12 +4,23 @@ use crate::raw::Raw;
 use core::ffi::{CStr, c_int};
 use core::fmt;
 
+#[cfg(any(target_os = "illumos", target_os = "solaris"))]
+use libc::___errno as location;
 #[cfg(any(target_os = "android", target_os = "netbsd", target_os = "openbsd"))]
 use libc::__errno as location;
-#[cfg(target_os = "linux")]
+#[cfg(any(
+    target_os = "linux",
+    target_os = "dragonfly",
+    target_os = "fuchsia",
+    target_os = "hurd"
+))]
 use libc::__errno_location as location;
 #[cfg(any(target_vendor = "apple", target_os = "freebsd"))]
 use libc::__error as location;
+#[cfg(target_os = "nto")]
+use libc::__get_errno_ptr as location;
+#[cfg(target_os = "haiku")]
+use libc::_errnop as location;
 
 /// Why a function of the C library failed.
 #[derive(Clone, Copy, PartialEq, Eq)]

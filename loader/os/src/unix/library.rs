@@ -63,7 +63,11 @@ impl Drop for Library {
 
 /// Whether the system's words about a library are about its word size (DRV-58).
 fn tells_wrong_class(words: &[u8]) -> bool {
-    const TOLD: &[u8] = b"wrong ELF class:";
+    const TOLD: &[u8] = if cfg!(target_vendor = "apple") {
+        b"incompatible architecture"
+    } else {
+        b"wrong ELF class:"
+    };
     words.windows(TOLD.len()).any(|part| part == TOLD)
 }
 

@@ -1,10 +1,13 @@
 //! The functions of Unix, through the C library.
 
+#[cfg(target_vendor = "apple")]
+mod bundle;
 mod bytes;
 mod cancel;
 mod entry;
 pub mod environment;
 mod errno;
+mod executable;
 mod file;
 mod folder;
 mod heap;
@@ -23,9 +26,15 @@ mod waiting;
 
 #[cfg(not(target_os = "linux"))]
 pub use crate::no_stamp::Stamp;
+#[cfg(target_vendor = "apple")]
+pub use bundle::bundle_resources;
 pub use bytes::find_byte;
 pub use cancel::CancellationOff;
+#[cfg(target_vendor = "apple")]
+#[doc(hidden)]
+pub use entry::register_for_unload;
 pub use errno::Errno;
+pub use executable::running_executable;
 pub use file::File;
 pub use folder::Folder;
 pub use heap::CHeap;
@@ -34,7 +43,7 @@ pub use library::{Library, file_of};
 use no_local::is_local;
 pub use output::write_to_standard_error;
 pub use panic::report_panic;
-pub use path::{canonical, running_executable, with_terminated};
+pub use path::{canonical, with_terminated};
 #[cfg(target_os = "linux")]
 pub use stamp::Stamp;
 #[cfg(target_os = "linux")]

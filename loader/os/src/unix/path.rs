@@ -69,36 +69,6 @@ pub fn canonical(path: &[u8]) -> Result<Vec<u8>, Errno> {
     copy.map_err(shortage)
 }
 
-/// The absolute path of the running executable, symbolic links resolved, written to `room`, which it fills when it is longer.
-/// `None` when it cannot be read.
-#[cfg(not(target_vendor = "apple"))]
-pub fn running_executable(room: &mut [u8]) -> Option<&[u8]> {
-    link_target(c"/proc/self/exe", room).ok()
-}
-
-/// Where a link leads, if that has fewer than `room.len()` bytes; those of it that `room` holds otherwise.
-#[cfg(not(target_vendor = "apple"))]
-fn link_target<'r>(link: &CStr, room: &'r mut [u8]) -> Result<&'r [u8], Errno> {
-    let first = room.as_mut_ptr().cast::<core::ffi::c_char>();
-    // SAFETY: a terminated path, and writable memory of this length.
-    let length = unsafe { libc::readlink(link.as_ptr(), first, room.len()) };
-    let length = usize::try_from(length).map_err(|_| Errno::last())?;
-    Ok(&room[..length])
-}
-
-/// The path by which the running program was started, written to `room`, which it fills when it is longer. `None` when it
-/// cannot be read.
-#[cfg(target_vendor = "apple")]
-pub fn running_executable(room: &mut [u8]) -> Option<&[u8]> {
-    let mut length = u32::try_from(room.len()).unwrap_or(u32::MAX);
-    // SAFETY: writable memory of at least this length.
-    let failed = unsafe { libc::_NSGetExecutablePath(room.as_mut_ptr().cast(), &mut length) };
-    if failed != 0 {
-        return Some(room);
-    }
-    Some(CStr::from_bytes_until_nul(room).ok()?.to_bytes())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,11 +96,5 @@ mod tests {
         let link = scratch.link("link", "file");
         assert_eq!(canonical(&link), canonical(&file));
         assert_eq!(canonical(&scratch.path("none")), Err(Errno(libc::ENOENT)));
-        let target = with_terminated(&link, |link| link_target(link, &mut [0; 4096]).map(<[u8]>::to_vec));
-        assert_eq!(target.as_deref(), Ok(&file[..]));
-        let cut = with_terminated(&link, |link| link_target(link, &mut [0; 2]).map(<[u8]>::to_vec));
-        assert_eq!(cut.as_deref(), Ok(&file[..2]));
-        let none = with_terminated(&file, |file| link_target(file, &mut [0; 2]).map(<[u8]>::to_vec));
-        assert_eq!(none, Err(Errno(libc::EINVAL)));
     }
 }

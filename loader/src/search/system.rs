@@ -1,0 +1,47 @@
+//! What a search has to know of the system, so that the rules of each can be tested on one.
+
+use super::build_dirs::{EXTRASYSCONFDIR, FALLBACK_CONFIG_DIRS, FALLBACK_DATA_DIRS, SYSCONFDIR};
+use os::folders::{self, Folders};
+
+/// Bytes of the longest path of a bundle, its terminator included; a longer one counts as none (LAY-42).
+const MAX_BUNDLE: usize = 1024;
+
+/// A system, as a search sees it.
+pub trait System {
+    /// Its folders.
+    const FOLDERS: Folders;
+
+    /// Shows `take` the folder of the resources in the application's bundle, if there is one.
+    fn bundle(take: impl FnOnce(&[u8]));
+}
+
+/// The system that this library is built for, with the folders that the builder chose.
+#[derive(Debug)]
+pub struct ThisSystem;
+
+impl System for ThisSystem {
+    const FOLDERS: Folders = Folders {
+        bundles: folders::HERE.bundles,
+        config: chosen(FALLBACK_CONFIG_DIRS, folders::HERE.config),
+        data: chosen(FALLBACK_DATA_DIRS, folders::HERE.data),
+        local_config: chosen(SYSCONFDIR, folders::HERE.local_config),
+        // One that the builder chose stands alone (DRV-21, LAY-13).
+        system_config: match SYSCONFDIR {
+            Some(_) => chosen(EXTRASYSCONFDIR, ""),
+            None => chosen(EXTRASYSCONFDIR, folders::HERE.system_config),
+        },
+    };
+
+    fn bundle(take: impl FnOnce(&[u8])) {
+        if let Some(folder) = folders::bundle_resources(&mut [0; MAX_BUNDLE]) {
+            take(folder);
+        }
+    }
+}
+
+const fn chosen(by_builder: Option<&'static str>, usual: &'static str) -> &'static str {
+    match by_builder {
+        Some(folders) => folders,
+        None => usual,
+    }
+}
