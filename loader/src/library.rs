@@ -29,12 +29,20 @@ pub fn keep_all() {
 pub struct Library(ManuallyDrop<os::Library>);
 
 impl Library {
-    /// Opens a library; see [`os::Library::open`].
+    /// Opens the library of a driver; see [`os::Library::open_driver`].
     ///
     /// # Errors
     /// The system's, in its words.
-    pub fn open(path: &[u8]) -> Result<Self, OpenError> {
-        os::Library::open(path).map(ManuallyDrop::new).map(Self)
+    pub fn open_driver(path: &[u8]) -> Result<Self, OpenError> {
+        os::Library::open_driver(path).map(ManuallyDrop::new).map(Self)
+    }
+
+    /// Opens the library of a layer; see [`os::Library::open_layer`].
+    ///
+    /// # Errors
+    /// The system's, in its words.
+    pub fn open_layer(path: &[u8]) -> Result<Self, OpenError> {
+        os::Library::open_layer(path).map(ManuallyDrop::new).map(Self)
     }
 
     /// The address of an exported function, or null. A symbol that turns out to be the loader's own counts as absent,

@@ -52,6 +52,16 @@ pub const HERE: Folders = if cfg!(target_vendor = "apple") {
     UNIX
 };
 
+#[cfg(all(target_os = "fuchsia", feature = "fuchsia-service"))]
+pub use crate::fuchsia::manifest_folder as service_manifests;
+
+/// The folder in which a service of the system lists drivers (LSV-2): none here.
+#[cfg(not(all(target_os = "fuchsia", feature = "fuchsia-service")))]
+#[inline]
+pub fn service_manifests() -> Option<&'static [u8]> {
+    None
+}
+
 #[cfg(target_vendor = "apple")]
 pub use crate::system::bundle_resources;
 

@@ -34,6 +34,13 @@ extern crate std;
 
 mod devices;
 pub mod folders;
+#[cfg(any(all(test, unix), all(target_os = "fuchsia", feature = "fuchsia-service")))]
+#[cfg_attr(
+    not(target_os = "fuchsia"),
+    allow(dead_code, reason = "the system that needs it is another one")
+)]
+mod fuchsia;
+mod kinds;
 pub mod memory;
 #[cfg(not(target_os = "linux"))]
 mod no_stamp;
@@ -56,6 +63,7 @@ use unix as system;
 use windows as system;
 
 pub use devices::SORTED_BY_PROPERTIES;
+pub use kinds::DRIVERS_HAVE_KEYS;
 pub use open_error::OpenError;
 pub use path::{LIST_SEPARATOR, SEPARATOR, is_absolute};
 pub use path_state::PathState;

@@ -38,7 +38,7 @@ impl OpenDriver {
                 source,
             });
         };
-        let library = match Library::open(path) {
+        let library = match Library::open_driver(path) {
             Ok(library) => library,
             Err(error) => {
                 log_open_error(&error, journal);

@@ -26,7 +26,7 @@ impl PreloadedDrivers {
     pub fn fill(names: impl Iterator<Item = Text>) {
         let mut opened = Vec::new();
         for name in names {
-            if let Ok(library) = Library::open(&name) {
+            if let Ok(library) = Library::open_driver(&name) {
                 opened.push_or_note((name, library));
             }
         }

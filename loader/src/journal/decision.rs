@@ -39,6 +39,8 @@ pub enum Source {
     Registry,
     /// It lies in the bundle of the application.
     Bundle,
+    /// A service of the system lists it.
+    Service,
     /// The override paths of the override layer.
     OverrideLayer,
     /// The loader settings file.

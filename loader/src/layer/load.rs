@@ -95,7 +95,7 @@ struct Opened {
 /// # Errors
 /// What the failure means for the layer.
 pub fn open_library(path: &[u8], journal: &Journal<'_>) -> Result<Library, LayerLibraryProblem> {
-    Library::open(path).map_err(|error| {
+    Library::open_layer(path).map_err(|error| {
         log_open_error(&error, journal);
         match error {
             OpenError::WrongClass(_) => LayerLibraryProblem::WrongArchitecture,

@@ -159,7 +159,10 @@ fn library_path(icd: Object<'_>, manifest: &Text, journal: &Journal<'_>) -> Resu
         LogBits::DEBUG | LogBits::DRIVER,
         format_args!("Searching for ICD drivers named {}", Raw(value)),
     );
-    let resolved = resolve(manifest, value)?;
+    let resolved = match os::DRIVERS_HAVE_KEYS {
+        true => Text::try_new(value)?,
+        false => resolve(manifest, value)?,
+    };
     // A cut or unprintable path could name another file than the manifest means.
     let usable = !value.contains(&0) && core::str::from_utf8(value).is_ok() && resolved.len() <= MAX_LIBRARY_PATH;
     match usable {

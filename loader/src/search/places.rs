@@ -65,6 +65,9 @@ impl<'a, S: System> Search<'a, S> {
                     false => found.push_joined(base.path, kind.suffix().as_bytes(), base.source),
                 }
             }
+            if kind == ManifestKind::Driver {
+                S::service(|folder| found.push(folder, Source::Service));
+            }
         }
         found.drop_repeats()?;
         Ok(found)

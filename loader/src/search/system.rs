@@ -13,6 +13,9 @@ pub trait System {
 
     /// Shows `take` the folder of the resources in the application's bundle, if there is one.
     fn bundle(take: impl FnOnce(&[u8]));
+
+    /// Shows `take` the folder in which a service of the system lists drivers, if there is one.
+    fn service(take: impl FnOnce(&[u8]));
 }
 
 /// The system that this library is built for, with the folders that the builder chose.
@@ -34,6 +37,12 @@ impl System for ThisSystem {
 
     fn bundle(take: impl FnOnce(&[u8])) {
         if let Some(folder) = folders::bundle_resources(&mut [0; MAX_BUNDLE]) {
+            take(folder);
+        }
+    }
+
+    fn service(take: impl FnOnce(&[u8])) {
+        if let Some(folder) = folders::service_manifests() {
             take(folder);
         }
     }

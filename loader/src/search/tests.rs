@@ -61,6 +61,12 @@ macro_rules! systems {
                     take(bundle.as_bytes());
                 }
             }
+
+            fn service(take: impl FnOnce(&[u8])) {
+                if Self::FOLDERS == folders::FUCHSIA {
+                    take(b"/loader-manifests");
+                }
+            }
         })*
     };
 }
@@ -138,7 +144,15 @@ fn lay_42_without_a_bundle_the_folders_are_left() {
 #[test]
 fn lay_55_drv_42_fuchsia_and_qnx_have_no_defaults_for_lists() {
     let fuchsia = paths_of::<Fuchsia>(ManifestKind::Driver, &Fixed::new(&NOTHING));
-    assert_eq!(fuchsia, ["/config/vulkan/icd.d", "/pkg/data/vulkan/icd.d"]);
+    assert_eq!(
+        fuchsia,
+        ["/config/vulkan/icd.d", "/pkg/data/vulkan/icd.d", "/loader-manifests"]
+    );
+    let layers = paths_of::<Fuchsia>(ManifestKind::ImplicitLayer, &Fixed::new(&NOTHING));
+    assert_eq!(
+        layers,
+        ["/config/vulkan/implicit_layer.d", "/pkg/data/vulkan/implicit_layer.d"]
+    );
     let qnx = paths_of::<Qnx>(ManifestKind::ExplicitLayer, &Fixed::new(&NOTHING));
     assert_eq!(
         qnx,
@@ -152,6 +166,7 @@ fn lay_55_drv_42_fuchsia_and_qnx_have_no_defaults_for_lists() {
         "/pkg/data/vulkan/icd.d",
         "/h/.local/share/vulkan/icd.d",
         "/d/vulkan/icd.d",
+        "/loader-manifests",
     ];
     assert_eq!(paths_of::<Fuchsia>(ManifestKind::Driver, &source), expected);
 }

@@ -11,7 +11,7 @@ use core::ptr::NonNull;
 use libloading::os::unix;
 
 /// An open library; closed when dropped. To keep it open for good, forget it.
-pub struct Library(NonNull<c_void>);
+pub struct Library(pub(crate) NonNull<c_void>);
 
 // SAFETY: a handle of the system's, which any thread may use and close.
 unsafe impl Send for Library {}
@@ -56,6 +56,10 @@ impl Library {
 
 impl Drop for Library {
     fn drop(&mut self) {
+        // What came from a service stays (LSV-23), and cannot be told from the rest.
+        if crate::DRIVERS_HAVE_KEYS {
+            return;
+        }
         // SAFETY: opened once, and closed once, here.
         unsafe { libc::dlclose(self.0.as_ptr()) };
     }

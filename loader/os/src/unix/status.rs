@@ -44,8 +44,12 @@ impl Status {
     }
 
     /// Whether it is a regular file.
+    #[allow(
+        clippy::unnecessary_cast,
+        reason = "the types differ between systems, and on some between the field and the numbers"
+    )]
     pub fn is_file(&self) -> bool {
-        self.0.st_mode & libc::S_IFMT == libc::S_IFREG
+        self.0.st_mode as u32 & libc::S_IFMT as u32 == libc::S_IFREG as u32
     }
 
     /// Its size in bytes.

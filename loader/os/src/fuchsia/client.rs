@@ -1,0 +1,291 @@
+//! What the service is asked and in which order, and what each failure is called (LSV-5, LSV-22, LSV-23).
+
+use super::wire::{self, Message};
+use crate::memory::{Grow, copy_or_note};
+use crate::raw::Raw;
+use crate::sync::{Mutex, SetOnce};
+use alloc::vec::Vec;
+use core::ffi::{CStr, c_void};
+use core::fmt;
+use core::ptr::NonNull;
+
+/// A handle of the kernel's.
+pub(super) type Handle = u32;
+
+/// Why the kernel refused something: a negative number.
+pub(super) type Status = i32;
+
+/// Where the folder of manifests is put in the namespace of the process.
+pub(super) const MANIFESTS: &CStr = c"/loader-manifests";
+
+/// What drivers call the folder of devices (LSV-23).
+const DEVICES: &[u8] = b"/loader-gpu-devices";
+
+/// Handles that may come with an answer. There should be one; more are closed.
+const MOST_HANDLES: usize = 4;
+
+/// The number that says there is nothing at a place.
+const NOT_FOUND: Status = -25;
+
+/// A library in this process. Libraries are never unloaded (LSV-23).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Opened(pub(super) NonNull<c_void>);
+
+// SAFETY: a handle of the system's linker, which any thread may use.
+unsafe impl Send for Opened {}
+// SAFETY: as above.
+unsafe impl Sync for Opened {}
+
+/// What the system does for the client. Who is given a handle owns it from then on, if nothing else is said.
+pub(super) trait Kernel {
+    /// A connection to the service.
+    fn connect(&self) -> Result<Handle, Status>;
+    /// Sends a request and waits for its answer. Returns how many bytes and handles it has. The service stays open.
+    fn call(
+        &self,
+        service: Handle,
+        request: &[u8],
+        answer: &mut [u8],
+        handles: &mut [Handle],
+    ) -> Result<(usize, usize), Status>;
+    /// Sends a message with a handle. The service stays open.
+    fn send(&self, service: Handle, message: &[u8], handle: Handle) -> Result<(), Status>;
+    /// The two ends of a new channel.
+    fn channel(&self) -> Result<[Handle; 2], Status>;
+    /// Closes a handle.
+    fn close(&self, handle: Handle);
+    /// Loads the library in memory, which stays the caller's, or says in the system's words why not.
+    fn map(&self, memory: Handle) -> Result<Opened, Vec<u8>>;
+    /// Gives a driver the callback through which it opens what is in the namespace, if the driver takes one; its result.
+    fn initialize(&self, driver: Opened) -> Option<i32>;
+    /// Puts a folder into the namespace.
+    fn bind(&self, path: &CStr, folder: Handle) -> Result<(), Status>;
+    /// Opens what is below a folder, which stays open, or, without one, what is in the namespace, on a channel.
+    fn open(&self, folder: Option<Handle>, path: &CStr, channel: Handle) -> Result<(), Status>;
+}
+
+/// Why a library did not come from the service: the step that failed.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Failure {
+    /// The name is longer than the service takes.
+    LongName,
+    /// There is no connection.
+    NoConnection(Status),
+    /// The call failed.
+    NoAnswer(Status),
+    /// The answer is none.
+    Malformed,
+    /// The service has no such library.
+    NotThere,
+    /// The system's linker does not take the library, in its own words.
+    NotMapped(Vec<u8>),
+    /// The driver does not want the callback that all others want, and says this result.
+    Refused(i32),
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::LongName => write!(out, "the loader service takes names of {} bytes", wire::LONGEST_NAME),
+            Self::NoConnection(status) => write!(out, "no connection to the loader service (status {status})"),
+            Self::NoAnswer(status) => write!(out, "the call of the loader service failed (status {status})"),
+            Self::Malformed => out.write_str("the answer of the loader service is malformed"),
+            Self::NotThere => out.write_str("the loader service has no such library"),
+            Self::NotMapped(words) => write!(out, "the library of the loader service was not mapped: {}", Raw(words)),
+            Self::Refused(result) => write!(out, "the driver did not take its namespace (result {result})"),
+        }
+    }
+}
+
+/// A library that came from the service, or what became of it.
+struct Known {
+    name: Vec<u8>,
+    outcome: Result<Opened, i32>,
+}
+
+/// The only client of a process. It connects once and stays connected, which keeps the names of libraries as they are (LSV-5).
+pub(super) struct Client<K> {
+    kernel: K,
+    service: SetOnce<Result<Handle, Status>>,
+    devices: SetOnce<Result<Handle, Status>>,
+    has_manifests: SetOnce<bool>,
+    libraries: Mutex<Vec<Known>>,
+}
+
+impl<K: Kernel> Client<K> {
+    /// One that has asked for nothing.
+    pub(super) const fn new(kernel: K) -> Self {
+        Self {
+            kernel,
+            service: SetOnce::new(),
+            devices: SetOnce::new(),
+            has_manifests: SetOnce::new(),
+            libraries: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// The driver that the service has under a name. The first function of it that runs takes the callback (LSV-23).
+    pub(super) fn driver(&self, name: &[u8]) -> Result<Opened, Failure> {
+        self.library(name, |opened| match self.kernel.initialize(opened) {
+            Some(result) if result != 0 => Err(result),
+            _ => Ok(opened),
+        })
+    }
+
+    /// The layer that the service has under a name.
+    pub(super) fn layer(&self, name: &[u8]) -> Result<Opened, Failure> {
+        self.library(name, Ok)
+    }
+
+    /// The library of that name, which is asked for once.
+    fn library(&self, name: &[u8], first: impl FnOnce(Opened) -> Result<Opened, i32>) -> Result<Opened, Failure> {
+        let known = {
+            let libraries = self.libraries.lock();
+            let known = libraries.iter().find(|known| known.name == name);
+            known.map(|known| known.outcome)
+        };
+        let outcome = match known {
+            Some(outcome) => outcome,
+            None => {
+                let outcome = first(self.get(name)?);
+                let name = copy_or_note(name);
+                self.libraries.lock().push_or_note(Known { name, outcome });
+                outcome
+            }
+        };
+        outcome.map_err(Failure::Refused)
+    }
+
+    /// Asks for a library and loads it.
+    fn get(&self, name: &[u8]) -> Result<Opened, Failure> {
+        let request = wire::get(name).ok_or(Failure::LongName)?;
+        let service = self.service().map_err(Failure::NoConnection)?;
+        let answer = Answer::to(&self.kernel, service, &request).map_err(Failure::NoAnswer)?;
+        match wire::library(answer.bytes(), answer.handles().len()) {
+            Ok(true) => self.kernel.map(answer.handles()[0]).map_err(Failure::NotMapped),
+            Ok(false) => Err(Failure::NotThere),
+            Err(wire::Malformed) => Err(Failure::Malformed),
+        }
+    }
+
+    /// The folder of manifests, if the service has one: it is in the namespace from then on.
+    pub(super) fn manifests(&self) -> Option<&'static CStr> {
+        let has = match self.has_manifests.get() {
+            Some(&has) => has,
+            None => {
+                let bound = self.folder(wire::CAN_CONNECT_TO_MANIFESTS, wire::connect_to_manifests());
+                let bound = bound.and_then(|folder| self.kernel.bind(MANIFESTS, folder));
+                *self.has_manifests.get_or_set(bound.is_ok())
+            }
+        };
+        has.then_some(MANIFESTS)
+    }
+
+    /// Opens on a channel what a driver calls by this name: what the process has in its namespace, or a device (LSV-23).
+    pub(super) fn open_in_namespace(&self, name: &CStr, channel: Handle) -> Result<(), Status> {
+        let Some(rest) = name.to_bytes_with_nul().strip_prefix(DEVICES) else {
+            return self.kernel.open(None, name, channel);
+        };
+        // What is left is terminated as the name was.
+        let below = rest
+            .strip_prefix(b"/")
+            .and_then(|rest| CStr::from_bytes_with_nul(rest).ok());
+        let Some(below) = below.filter(|below| !below.is_empty()) else {
+            return self.kernel.open(None, name, channel);
+        };
+        match self.devices() {
+            Ok(devices) => self.kernel.open(Some(devices), below, channel),
+            Err(status) => {
+                self.kernel.close(channel);
+                Err(status)
+            }
+        }
+    }
+
+    /// The folder of devices.
+    fn devices(&self) -> Result<Handle, Status> {
+        self.once(&self.devices, || {
+            self.folder(wire::CAN_CONNECT_TO_DEVICES, wire::connect_to_devices())
+        })
+    }
+
+    /// The connection to the service.
+    fn service(&self) -> Result<Handle, Status> {
+        self.once(&self.service, || self.kernel.connect())
+    }
+
+    /// What `make` gave the first time. Of two threads that try at once one is late, and its handle is closed.
+    fn once(
+        &self,
+        place: &SetOnce<Result<Handle, Status>>,
+        make: impl FnOnce() -> Result<Handle, Status>,
+    ) -> Result<Handle, Status> {
+        if let Some(made) = place.get() {
+            return *made;
+        }
+        if let Err(Ok(late)) = place.set(make()) {
+            self.kernel.close(late);
+        }
+        // It was set above or before.
+        place.get().copied().unwrap_or(Err(NOT_FOUND))
+    }
+
+    /// A folder that the service serves on request, if it has the feature.
+    fn folder(&self, feature: u64, request: Message) -> Result<Handle, Status> {
+        let service = self.service()?;
+        let answer = Answer::to(&self.kernel, service, &wire::supported_features())?;
+        let features = wire::features(answer.bytes(), answer.handles().len());
+        if !features.is_ok_and(|features| features & feature != 0) {
+            return Err(NOT_FOUND);
+        }
+        let [ours, theirs] = self.kernel.channel()?;
+        match self.kernel.send(service, request.bytes(), theirs) {
+            Ok(()) => Ok(ours),
+            Err(status) => {
+                self.kernel.close(ours);
+                Err(status)
+            }
+        }
+    }
+}
+
+/// An answer of the service. The handles that came with it are closed when it is dropped.
+struct Answer<'k, K: Kernel> {
+    kernel: &'k K,
+    bytes: [u8; wire::LONGEST],
+    handles: [Handle; MOST_HANDLES],
+    counts: (usize, usize),
+}
+
+impl<'k, K: Kernel> Answer<'k, K> {
+    /// The answer to a request.
+    fn to(kernel: &'k K, service: Handle, request: &Message) -> Result<Self, Status> {
+        let mut answer = Self {
+            kernel,
+            bytes: [0; wire::LONGEST],
+            handles: [0; MOST_HANDLES],
+            counts: (0, 0),
+        };
+        let counts = kernel.call(service, request.bytes(), &mut answer.bytes, &mut answer.handles)?;
+        // Whatever the system says, there is no more than there was room for.
+        answer.counts = (counts.0.min(answer.bytes.len()), counts.1.min(MOST_HANDLES));
+        Ok(answer)
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.counts.0]
+    }
+
+    fn handles(&self) -> &[Handle] {
+        &self.handles[..self.counts.1]
+    }
+}
+
+impl<K: Kernel> Drop for Answer<'_, K> {
+    fn drop(&mut self) {
+        self.handles().iter().for_each(|&handle| self.kernel.close(handle));
+    }
+}
+
+#[cfg(test)]
+mod tests;

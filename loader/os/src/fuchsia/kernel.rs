@@ -1,0 +1,233 @@
+//! The functions of Fuchsia that carry out what the client wants: the kernel's, those of the library for namespaces (`fdio`), and the
+//! linker's.
+
+use super::client::{Client, Handle, Kernel, Opened, Status};
+use crate::find_byte;
+use crate::memory::copy_or_note;
+use crate::open_error::OpenError;
+use crate::raw::render;
+use crate::system::Library;
+use alloc::vec::Vec;
+use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ptr::{NonNull, null_mut};
+use libloading::os::unix;
+
+static CLIENT: Client<Zircon> = Client::new(Zircon);
+
+/// Where the service is in the namespace of a process.
+const SERVICE: &CStr = c"/svc/fuchsia.vulkan.loader.Loader";
+
+/// What drivers export to be given the callback (LSV-23).
+const INITIALIZE: &CStr = c"vk_icdInitializeOpenInNamespaceCallback";
+
+/// A time that never comes. The service holds an answer back until drivers are read, which takes as long as it takes (LSV-3).
+const NEVER: i64 = i64::MAX;
+
+/// `VK_SUCCESS` and `VK_ERROR_UNKNOWN`.
+const SUCCESS: i32 = 0;
+const ERROR_UNKNOWN: i32 = -13;
+
+/// What a call sends, and room for what comes back.
+#[repr(C)]
+struct CallArguments {
+    sent_bytes: *const u8,
+    sent_handles: *const Handle,
+    room_bytes: *mut u8,
+    room_handles: *mut Handle,
+    sent_byte_count: u32,
+    sent_handle_count: u32,
+    room_byte_count: u32,
+    room_handle_count: u32,
+}
+
+#[link(name = "zircon")]
+unsafe extern "C" {
+    fn zx_channel_create(options: u32, one: *mut Handle, other: *mut Handle) -> Status;
+    fn zx_channel_call(
+        channel: Handle,
+        options: u32,
+        deadline: i64,
+        arguments: *const CallArguments,
+        bytes: *mut u32,
+        handles: *mut u32,
+    ) -> Status;
+    fn zx_channel_write(
+        channel: Handle,
+        options: u32,
+        bytes: *const c_void,
+        byte_count: u32,
+        handles: *const Handle,
+        handle_count: u32,
+    ) -> Status;
+    fn zx_handle_close(handle: Handle) -> Status;
+}
+
+#[link(name = "fdio")]
+unsafe extern "C" {
+    fn fdio_service_connect(path: *const c_char, request: Handle) -> Status;
+    fn fdio_service_connect_at(folder: Handle, path: *const c_char, request: Handle) -> Status;
+    fn fdio_ns_get_installed(namespace: *mut *mut c_void) -> Status;
+    fn fdio_ns_bind(namespace: *mut c_void, path: *const c_char, folder: Handle) -> Status;
+}
+
+// In the C library.
+unsafe extern "C" {
+    fn dlopen_vmo(memory: Handle, mode: c_int) -> *mut c_void;
+}
+
+/// `PFN_vkOpenInNamespaceAddr`
+type OpenInNamespace = unsafe extern "C" fn(*const c_char, Handle) -> i32;
+
+/// Through this a driver opens services and devices. The handle is ours from here on.
+///
+/// # Safety
+/// `name` is null or terminated.
+unsafe extern "C" fn open_in_namespace(name: *const c_char, channel: Handle) -> i32 {
+    if name.is_null() {
+        Zircon.close(channel);
+        return ERROR_UNKNOWN;
+    }
+    // SAFETY: by this function's contract terminated.
+    let name = unsafe { CStr::from_ptr(name) };
+    match CLIENT.open_in_namespace(name, channel) {
+        Ok(()) => SUCCESS,
+        Err(_) => ERROR_UNKNOWN,
+    }
+}
+
+/// The system.
+struct Zircon;
+
+fn done(status: Status) -> Result<(), Status> {
+    if status == 0 { Ok(()) } else { Err(status) }
+}
+
+impl Kernel for Zircon {
+    fn connect(&self) -> Result<Handle, Status> {
+        let [ours, theirs] = self.channel()?;
+        match self.open(None, SERVICE, theirs) {
+            Ok(()) => Ok(ours),
+            Err(status) => {
+                self.close(ours);
+                Err(status)
+            }
+        }
+    }
+
+    fn call(
+        &self,
+        service: Handle,
+        request: &[u8],
+        answer: &mut [u8],
+        handles: &mut [Handle],
+    ) -> Result<(usize, usize), Status> {
+        let arguments = CallArguments {
+            sent_bytes: request.as_ptr(),
+            sent_handles: core::ptr::null(),
+            room_bytes: answer.as_mut_ptr(),
+            room_handles: handles.as_mut_ptr(),
+            sent_byte_count: request.len() as u32,
+            sent_handle_count: 0,
+            room_byte_count: answer.len() as u32,
+            room_handle_count: handles.len() as u32,
+        };
+        let (mut bytes, mut count) = (0, 0);
+        // SAFETY: an open channel, and memory of these lengths. An answer for which there is no room is dropped with its handles.
+        let status = unsafe { zx_channel_call(service, 0, NEVER, &arguments, &mut bytes, &mut count) };
+        done(status).map(|()| (bytes as usize, count as usize))
+    }
+
+    fn send(&self, service: Handle, message: &[u8], handle: Handle) -> Result<(), Status> {
+        // SAFETY: an open channel, memory of this length, and one handle, which is the kernel's whatever comes of it.
+        done(unsafe { zx_channel_write(service, 0, message.as_ptr().cast(), message.len() as u32, &handle, 1) })
+    }
+
+    fn channel(&self) -> Result<[Handle; 2], Status> {
+        let (mut one, mut other) = (0, 0);
+        // SAFETY: room for two handles.
+        done(unsafe { zx_channel_create(0, &mut one, &mut other) }).map(|()| [one, other])
+    }
+
+    fn close(&self, handle: Handle) {
+        // SAFETY: a handle that its owner gave away; one that is none is refused.
+        unsafe { zx_handle_close(handle) };
+    }
+
+    fn map(&self, memory: Handle) -> Result<Opened, Vec<u8>> {
+        let mode = unix::RTLD_LAZY | unix::RTLD_LOCAL;
+        // SAFETY: memory that the system's own service says is a library; it stays ours. Its initialisers run, which is what
+        // loading a driver means.
+        let open = || NonNull::new(unsafe { dlopen_vmo(memory, mode) }).map(Opened);
+        let opened = unix::with_dlerror(open, |words| copy_or_note(words.to_bytes()));
+        opened.map_err(Option::unwrap_or_default)
+    }
+
+    fn initialize(&self, driver: Opened) -> Option<i32> {
+        // SAFETY: a library that is open, and a terminated name.
+        let address = unsafe { libc::dlsym(driver.0.as_ptr(), INITIALIZE.as_ptr()) };
+        let address = NonNull::new(address)?;
+        // SAFETY: drivers export a function of this type under that name.
+        let function = unsafe {
+            core::mem::transmute::<*mut c_void, unsafe extern "C" fn(OpenInNamespace) -> i32>(address.as_ptr())
+        };
+        // SAFETY: the driver's function, with a callback that is there as long as the process: this library is what drivers are
+        // opened by.
+        Some(unsafe { function(open_in_namespace) })
+    }
+
+    fn bind(&self, path: &CStr, folder: Handle) -> Result<(), Status> {
+        let mut namespace = null_mut();
+        // SAFETY: room for a pointer.
+        if let Err(status) = done(unsafe { fdio_ns_get_installed(&mut namespace) }) {
+            self.close(folder);
+            return Err(status);
+        }
+        // SAFETY: the namespace of this process, a terminated path, and a channel, which goes into it or is closed.
+        done(unsafe { fdio_ns_bind(namespace, path.as_ptr(), folder) })
+    }
+
+    fn open(&self, folder: Option<Handle>, path: &CStr, channel: Handle) -> Result<(), Status> {
+        // SAFETY: an open folder, a terminated path, and a channel that is closed if nothing comes of it.
+        done(match folder {
+            Some(folder) => unsafe { fdio_service_connect_at(folder, path.as_ptr(), channel) },
+            // SAFETY: as above.
+            None => unsafe { fdio_service_connect(path.as_ptr(), channel) },
+        })
+    }
+}
+
+/// The folder of manifests that the service has, which is in the namespace from the first call on.
+pub fn manifest_folder() -> Option<&'static [u8]> {
+    CLIENT.manifests().map(CStr::to_bytes)
+}
+
+impl Library {
+    /// Opens the library of a driver, which the service has under this name (LSV-22).
+    ///
+    /// # Errors
+    /// The step that failed.
+    pub fn open_driver(name: &[u8]) -> Result<Self, OpenError> {
+        if name.is_empty() || find_byte(name, 0).is_some() {
+            return Err(OpenError::NotAPath);
+        }
+        let opened = CLIENT.driver(name);
+        opened
+            .map(|Opened(library)| Self(library))
+            .map_err(|failure| OpenError::Failed(render(format_args!("{}: {failure}", crate::Raw(name)))))
+    }
+
+    /// Opens the library of a layer: one that the program has, or else the service (LSV-22).
+    ///
+    /// # Errors
+    /// The system's words, and then the step that failed.
+    pub fn open_layer(path: &[u8]) -> Result<Self, OpenError> {
+        let local = match Self::open(path) {
+            Err(OpenError::Failed(words)) => words,
+            opened => return opened,
+        };
+        let opened = CLIENT.layer(path);
+        opened
+            .map(|Opened(library)| Self(library))
+            .map_err(|failure| OpenError::Failed(render(format_args!("{}; {failure}", crate::Raw(&local)))))
+    }
+}
