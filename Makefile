@@ -8,7 +8,7 @@ export CARGO PREFIX LIBDIR DESTDIR
 
 .DEFAULT_GOAL := help
 .PHONY: help setup registry fixtures generate check-generated bump build install uninstall run test peer figures clean
-.PHONY: bench bench-limits clients differential documents fuzz mutants quick soak test-windows
+.PHONY: bench bench-limits clients differential documents fuzz mutants quick soak test-targets test-windows
 
 help:             ## this list
 	@sed -n 's/^\([a-z-]*\): .*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r verb text; \
@@ -73,6 +73,9 @@ clients:          ## real programs under both loaders, compared: PEER as for pee
 
 test-windows:     ## vulkan-1.dll: build it, and run a C program on it under Wine
 	@make/windows.sh
+
+test-targets:     ## other processors under Linux, and systems that are not at hand: what can be built or run of them
+	@status=0; for script in make/targets.sh make/systems.sh; do [ ! -x $$script ] || $$script || status=1; done; exit $$status
 
 figures:          ## measure the library beside the system's own one
 	@make/figures.sh
