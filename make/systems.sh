@@ -5,22 +5,24 @@
 # The parts of the standard library that it needs are built from their source, which Debian has beside its second Rust (rustc-web).
 . "$(dirname "$0")/common.sh"
 
-# Target, features of the package `vulkan-loader`, and symbols that must be in what comes out: window systems and machine code.
+# Target, features of the package `vulkan-loader`, and what it exports: a list of generated/exports/, or what both lists have and
+# these functions.
 SYSTEMS="
-aarch64-apple-darwin      -               _vkCreateMetalSurfaceEXT,_vkCreateMacOSSurfaceMVK,_vkl_device_thunks
-x86_64-apple-darwin       -               _vkCreateMetalSurfaceEXT,_vkCreateMacOSSurfaceMVK,_vkl_device_thunks
-aarch64-apple-ios         -               _vkCreateMetalSurfaceEXT,_vkCreateIOSSurfaceMVK,_vkl_device_thunks
-x86_64-apple-ios          -               _vkCreateMetalSurfaceEXT,_vkCreateIOSSurfaceMVK,_vkl_device_thunks
-x86_64-unknown-freebsd    -               vkCreateWaylandSurfaceKHR,vkCreateXcbSurfaceKHR,vkl_device_thunks
-x86_64-unknown-netbsd     -               vkCreateWaylandSurfaceKHR,vkCreateXcbSurfaceKHR,vkl_device_thunks
-x86_64-unknown-openbsd    -               vkCreateWaylandSurfaceKHR,vkCreateXcbSurfaceKHR,vkl_device_thunks
-x86_64-unknown-dragonfly  -               vkCreateWaylandSurfaceKHR,vkCreateXcbSurfaceKHR,vkl_device_thunks
-x86_64-unknown-fuchsia    -               vkCreateImagePipeSurfaceFUCHSIA,vkl_device_thunks
-x86_64-unknown-fuchsia    fuchsia-service vkCreateImagePipeSurfaceFUCHSIA,vkl_device_thunks
-aarch64-unknown-fuchsia   fuchsia-service vkCreateImagePipeSurfaceFUCHSIA,vkl_device_thunks
-aarch64-linux-android     -               vkCreateAndroidSurfaceKHR,vkl_device_thunks
-armv7-linux-androideabi   -               vkCreateAndroidSurfaceKHR,vkl_device_thunks
-x86_64-unknown-illumos    -               vkCreateHeadlessSurfaceEXT,vkl_device_thunks
+aarch64-apple-darwin      -               macos.txt
+x86_64-apple-darwin       -               macos.txt
+aarch64-apple-ios         -               vkCreateIOSSurfaceMVK,vkCreateMetalSurfaceEXT
+x86_64-apple-ios          -               vkCreateIOSSurfaceMVK,vkCreateMetalSurfaceEXT
+x86_64-unknown-freebsd    -               linux.txt
+x86_64-unknown-netbsd     -               linux.txt
+x86_64-unknown-openbsd    -               linux.txt
+x86_64-unknown-dragonfly  -               linux.txt
+x86_64-unknown-illumos    -               -
+x86_64-pc-solaris         -               -
+x86_64-unknown-fuchsia    -               vkCreateImagePipeSurfaceFUCHSIA
+x86_64-unknown-fuchsia    fuchsia-service vkCreateImagePipeSurfaceFUCHSIA
+aarch64-unknown-fuchsia   fuchsia-service vkCreateImagePipeSurfaceFUCHSIA
+aarch64-linux-android     -               vkCreateAndroidSurfaceKHR
+armv7-linux-androideabi   -               vkCreateAndroidSurfaceKHR
 "
 SOURCE=/usr/lib/rustlib/src/rust/library
 OUT=$TARGET/systems
@@ -51,17 +53,28 @@ compile() {
         -Zbuild-std=core,alloc --target "$target"
 }
 
-# holds TARGET SYMBOLS: whether each symbol is defined in the library that was made.
+# names FILE: the functions in a list of exports.
+names() {
+    sed -n 's/^_\?\(vk[A-Z].*\)/\1/p' "generated/exports/$1" | sort
+}
+
+# holds TARGET EXPORTS: whether the object files define the machine code, and export exactly what they should.
 holds() {
-    local library=$OUT/$1/release/libvulkan.rlib symbols symbol
+    local library=$OUT/$1/release/libvulkan.rlib symbols exports
     [ -n "$nm" ] || return 0
-    symbols=$("$nm" --defined-only --format=just-symbols "$library" 2>/dev/null || true)
-    for symbol in ${2//,/ }; do
-        grep -qx "$symbol" <<<"$symbols" || {
-            say "$library does not define $symbol"
-            return 1
-        }
-    done
+    symbols=$("$nm" --extern-only --defined-only --format=just-symbols "$library" 2>/dev/null || true)
+    grep -qxE '_?vkl_device_thunks' <<<"$symbols" || {
+        say "error: $library does not hold the machine code of the stubs"
+        return 1
+    }
+    case $2 in
+    *.txt) exports=$(names "$2") ;;
+    *) exports=$({ comm -12 <(names linux.txt) <(names macos.txt) && tr , '\n' <<<"${2#-}" | grep . || true; } | sort) ;;
+    esac
+    diff <(printf '%s\n' "$exports") <(sed -n 's/^_\?\(vk[A-Z].*\)/\1/p' <<<"$symbols" | sort) || {
+        say "error: $library exports others than it should"
+        return 1
+    }
 }
 
 mkdir -p "$OUT"
@@ -76,7 +89,7 @@ while read -r target features symbols; do
         say "  ok    systems: $name"
     else
         say "  FAIL  systems: $name"
-        grep -A 12 -E '^(error|warning)|does not define' "$log" || tail -n 20 "$log"
+        grep -A 12 -E '^(error|warning)|^[<>]' "$log" || tail -n 20 "$log"
         failed=1
     fi
 done <<<"$SYSTEMS"
