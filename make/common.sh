@@ -15,7 +15,11 @@ pin() {
 VERSION=$(pin header)
 
 # The library under test; any other libvulkan.so.1 may stand in.
-LIBRARY=${VKL_LIBRARY:-$TARGET/release/libvulkan.so}
+case $(uname -s) in
+Darwin) LIBRARY=$TARGET/release/libvulkan.dylib ;;
+*) LIBRARY=$TARGET/release/libvulkan.so ;;
+esac
+LIBRARY=${VKL_LIBRARY:-$LIBRARY}
 # What is built from C, and scratch space.
 PROGRAMS=$TARGET/programs
 

@@ -1,11 +1,15 @@
 #!/usr/bin/env bash
 # install | uninstall: the library, its links and its package files below DESTDIR (APP-1, APP-7, APP-8).
+# framework | ios-framework: the library as vulkan.framework there, as macOS or iOS wants it.
 . "$(dirname "$0")/common.sh"
 
 PREFIX=${PREFIX:-/usr/local}
 LIBDIR=${LIBDIR:-lib}
-SONAME=libvulkan.so.1
-FILE=libvulkan.so.$VERSION
+# The file, and the links to it in their order; the name that is in the library.
+case $LIBRARY in
+*.dylib) FILE=libvulkan.$VERSION.dylib LINK=libvulkan.1.dylib PLAIN=libvulkan.dylib SONAME=@rpath/libvulkan.1.dylib ;;
+*) FILE=libvulkan.so.$VERSION LINK=libvulkan.so.1 PLAIN=libvulkan.so SONAME=libvulkan.so.1 ;;
+esac
 
 # LIBDIR is relative to PREFIX unless it is absolute; only then does vulkan.pc hold it as it is.
 case $LIBDIR in
@@ -28,12 +32,13 @@ done
 to=${DESTDIR:-}$libdir
 package=$to/cmake/VulkanLoader
 
-# The byte at offset 4 of an ELF file is 1 for 32 bits and 2 for 64.
+# The byte at offset 4 of an ELF file is 1 for 32 bits and 2 for 64; object files of Apple's systems begin with a number of their own,
+# those for several processors with another.
 pointer_size() {
-    case $(od -An -tu1 -j4 -N1 "$1" | tr -d ' ') in
-    1) echo 4 ;;
-    2) echo 8 ;;
-    *) die 2 "$1 is not an ELF library" ;;
+    case $(od -An -tx1 -N5 "$1" | tr -d ' ') in
+    7f454c4601) echo 4 ;;
+    7f454c4602 | cffaedfe* | cafebabe*) echo 8 ;;
+    *) die 2 "$1 is neither an ELF library nor one of macOS" ;;
     esac
 }
 
@@ -58,19 +63,19 @@ install_all() {
     pointer_size=$(pointer_size "$LIBRARY")
     install -d "$to/pkgconfig" "$package"
     install -m 644 "$LIBRARY" "$to/$FILE"
-    ln -sfn "$FILE" "$to/$SONAME"
-    ln -sfn "$SONAME" "$to/libvulkan.so"
+    ln -sfn "$FILE" "$to/$LINK"
+    ln -sfn "$LINK" "$to/$PLAIN"
     fill vulkan.pc "$to/pkgconfig/vulkan.pc"
     fill VulkanLoaderConfig.cmake "$package/VulkanLoaderConfig.cmake"
     fill VulkanLoaderConfigVersion.cmake "$package/VulkanLoaderConfigVersion.cmake"
     say "Installed $to/$FILE"
-    [ -n "${DESTDIR:-}" ] || say "Programs find it once $libdir is searched: ldconfig, or LD_LIBRARY_PATH"
+    [ "$LINK" != libvulkan.so.1 ] || [ -n "${DESTDIR:-}" ] || say "Programs find it once $libdir is searched: ldconfig, or LD_LIBRARY_PATH"
 }
 
 uninstall_all() {
     # Links go only if they are ours: another loader may have taken the name since.
-    [ "$(readlink "$to/$SONAME")" != "$FILE" ] || rm -f "$to/$SONAME"
-    [ -e "$to/$SONAME" ] || [ "$(readlink "$to/libvulkan.so")" != "$SONAME" ] || rm -f "$to/libvulkan.so"
+    [ "$(readlink "$to/$LINK")" != "$FILE" ] || rm -f "$to/$LINK"
+    [ -e "$to/$LINK" ] || [ "$(readlink "$to/$PLAIN")" != "$LINK" ] || rm -f "$to/$PLAIN"
     rm -f "$to/$FILE" "$to/pkgconfig/vulkan.pc" "$package"/VulkanLoaderConfig{,Version}.cmake
     local folder
     for folder in "$package" "$to/cmake" "$to/pkgconfig"; do
@@ -79,8 +84,35 @@ uninstall_all() {
     say "Removed $to/$FILE"
 }
 
+# framework INSIDE RESOURCES: where in the framework the library and its description are, and the links to them if they are deeper.
+framework() {
+    local inside=$1 resources=$2 root=$to/vulkan.framework
+    [ -f "$LIBRARY" ] || die 2 "$LIBRARY is not built: make build"
+    local pointer_size
+    pointer_size=$(pointer_size "$LIBRARY")
+    install -d "$root/$inside" "$root/$resources"
+    install -m 755 "$LIBRARY" "$root/$inside/vulkan"
+    fill Info.plist "$root/$resources/Info.plist"
+    if [ "$inside" != . ]; then
+        ln -sfn A "$root/Versions/Current"
+        ln -sfn Versions/Current/vulkan "$root/vulkan"
+        ln -sfn Versions/Current/Resources "$root/Resources"
+    fi
+    # Programs look for the library by the name that stands in it.
+    local name=@rpath/vulkan.framework/$inside/vulkan
+    name=${name/.\//}
+    if command -v install_name_tool >/dev/null; then
+        install_name_tool -id "$name" "$root/$inside/vulkan"
+    else
+        say "There is no install_name_tool here: the library is still named $SONAME inside"
+    fi
+    say "Installed $root"
+}
+
 case ${1:-} in
 install) install_all ;;
+framework) framework Versions/A Versions/A/Resources ;;
+ios-framework) framework . . ;;
 uninstall) uninstall_all ;;
-*) die 3 "which: install or uninstall?" ;;
+*) die 3 "which: install, uninstall, framework or ios-framework?" ;;
 esac

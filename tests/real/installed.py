@@ -77,6 +77,40 @@ def uninstall_spares_others():
     expect(tree(prefix).get("lib/libvulkan.so.1") == "libvulkan.so.1.0.0", f"left: {tree(prefix)}")
 
 
+def apple():
+    """A library of macOS goes under its own names, and into a framework (APP-1). Only its first bytes are those of one."""
+    folder = scratch("apple")
+    library = folder / "libvulkan.dylib"
+    library.write_bytes(b"\xcf\xfa\xed\xfe" + bytes(28))
+    where = {"PREFIX": folder / "prefix", "VKL_LIBRARY": library}
+    make("install", **where)
+    file = f"libvulkan.{version()}.dylib"
+    found = tree(folder / "prefix/lib")
+    names = {name: target for name, target in found.items() if "/" not in name}
+    expected = {file: None, "libvulkan.1.dylib": file, "libvulkan.dylib": "libvulkan.1.dylib"}
+    expect(names == expected, f"installed: {found}")
+    package = (folder / "prefix/lib/cmake/VulkanLoader/VulkanLoaderConfig.cmake").read_text()
+    expect(f"/{file}" in package and '"@rpath/libvulkan.1.dylib"' in package, package)
+    make("uninstall", **where)
+    expect(not tree(folder / "prefix"), f"left behind: {tree(folder / 'prefix')}")
+    make("framework", **where)
+    expected = {
+        "Versions/A/vulkan": None,
+        "Versions/A/Resources/Info.plist": None,
+        "Versions/Current": "A",
+        "vulkan": "Versions/Current/vulkan",
+        "Resources": "Versions/Current/Resources",
+    }
+    framework = folder / "prefix/lib/vulkan.framework"
+    expect(tree(framework) == expected, f"installed: {tree(framework)}")
+    text = (framework / "Resources/Info.plist").read_text()
+    expect(f"<string>{version()}</string>" in text and "@" not in text, text)
+    where["PREFIX"] = folder / "ios"
+    make("ios-framework", **where)
+    found = tree(folder / "ios/lib/vulkan.framework")
+    expect(found == {"vulkan": None, "Info.plist": None}, f"installed: {found}")
+
+
 def run_consumer(program, library_folder):
     """Runs a built program on the installed library, which it finds by its soname."""
     environment = loader.environment(loader.ours(), VK_DRIVER_FILES=loader.lavapipe())
@@ -196,6 +230,7 @@ def refused_by_cmake(request):
 CASES = [
     ("files and links", files),
     ("uninstall spares another loader's link", uninstall_spares_others),
+    ("a library and frameworks of Apple's systems", apple),
     ("pkg-config", pkg_config),
     ("a prefix with blanks and signs", signs),
     ("a prefix that vulkan.pc cannot name", refused_signs),

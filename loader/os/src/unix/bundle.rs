@@ -3,7 +3,7 @@
 use crate::find_byte;
 use core::ffi::c_void;
 
-/// Functions of Core Foundation. Objects are opaque; a text is UTF-8, and a truth one byte.
+// Functions of Core Foundation. Objects are opaque; a text is UTF-8, and a truth one byte.
 #[link(name = "CoreFoundation", kind = "framework")]
 unsafe extern "C" {
     fn CFBundleGetMainBundle() -> *mut c_void;
