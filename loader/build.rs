@@ -36,7 +36,9 @@ fn main() {
         // Symbols of a library are its own there, unless it asks otherwise.
         link(&format!("-Wl,-install_name,{APPLE}"));
         link("-Wl,-compatibility_version,1.0.0");
-        link(concat!("-Wl,-current_version,", env!("CARGO_PKG_VERSION")));
+        // The last number has eight bits there, which those of headers exceed.
+        const CURRENT: &str = concat!(env!("CARGO_PKG_VERSION_MAJOR"), ".", env!("CARGO_PKG_VERSION_MINOR"));
+        link(&format!("-Wl,-current_version,{CURRENT}"));
     }
     if system == "windows" {
         // The name that programs ask for stands in the library itself.
