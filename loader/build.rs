@@ -22,29 +22,28 @@ const APPLE: &str = "@rpath/libvulkan.1.dylib";
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
-    let target = |what: &str| std::env::var(format!("CARGO_CFG_TARGET_{what}")).unwrap_or_default();
-    let system = target("OS");
+    let system = std::env::var("CARGO_CFG_TARGET_OS").unwrap_or_default();
     if let Some((_, name)) = ELF.iter().find(|(elf, _)| *elf == system) {
         // Where the compiler does not link, the linker takes its arguments itself.
         let comma = if system == "fuchsia" { "" } else { "-Wl," };
-        link(&format!("{comma}-soname={name}"));
+        link(format_args!("{comma}-soname={name}"));
         // A driver that exports Vulkan names must never be bound in place of ours (DRV-77).
-        link(&format!("{comma}-Bsymbolic"));
+        link(format_args!("{comma}-Bsymbolic"));
         println!("cargo:rustc-cfg=vkl_binds_own_symbols");
     }
-    if target("VENDOR") == "apple" {
+    if std::env::var("CARGO_CFG_TARGET_VENDOR").is_ok_and(|vendor| vendor == "apple") {
         // Symbols of a library are its own there, unless it asks otherwise.
-        link(&format!("-Wl,-install_name,{APPLE}"));
-        link("-Wl,-compatibility_version,1.0.0");
+        link(format_args!("-Wl,-install_name,{APPLE}"));
+        link(format_args!("-Wl,-compatibility_version,1.0.0"));
         // The last number has eight bits there, which those of headers exceed.
         const CURRENT: &str = concat!(env!("CARGO_PKG_VERSION_MAJOR"), ".", env!("CARGO_PKG_VERSION_MINOR"));
-        link(&format!("-Wl,-current_version,{CURRENT}"));
+        link(format_args!("-Wl,-current_version,{CURRENT}"));
     }
     if system == "windows" {
         // The name that programs ask for stands in the library itself.
         let exports = concat!(env!("CARGO_MANIFEST_DIR"), "/../generated/exports/windows.def");
         println!("cargo:rerun-if-changed={exports}");
-        link(exports);
+        link(format_args!("{exports}"));
         // The standard library is part of what ships there.
         return;
     }
@@ -56,6 +55,6 @@ fn main() {
     }
 }
 
-fn link(argument: &str) {
+fn link(argument: std::fmt::Arguments<'_>) {
     println!("cargo:rustc-cdylib-link-arg={argument}");
 }

@@ -149,7 +149,7 @@ fn word(answer: &[u8], method: Method) -> Result<u64, Malformed> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::vec::Vec;
+    use alloc::vec::Vec;
 
     const GET: [u8; 16] = [0, 0, 0, 0, 2, 0, 0, 1, 0x0A, 0x32, 0x99, 0x2E, 0xB6, 0xBF, 0xDB, 0x73];
 

@@ -57,7 +57,7 @@ impl Library {
 impl Drop for Library {
     fn drop(&mut self) {
         // What came from a service stays (LSV-23), and cannot be told from the rest.
-        if crate::DRIVERS_HAVE_KEYS {
+        if cfg!(all(target_os = "fuchsia", feature = "fuchsia-service")) {
             return;
         }
         // SAFETY: opened once, and closed once, here.

@@ -1,10 +1,10 @@
 //! The client on a system that is made up: what it asks for, in which order, and what it closes.
 
 use super::*;
+use alloc::collections::BTreeSet;
+use alloc::string::{String, ToString};
+use alloc::vec;
 use core::cell::RefCell;
-use std::collections::BTreeSet;
-use std::string::{String, ToString};
-use std::vec;
 
 /// What the service answers to a request.
 type Reply = Result<(Vec<u8>, usize), Status>;
