@@ -7,7 +7,7 @@ DESTDIR ?=
 export CARGO PREFIX LIBDIR DESTDIR
 
 .DEFAULT_GOAL := help
-.PHONY: help setup registry fixtures generate check-generated bump build install framework ios-framework uninstall run test peer figures clean
+.PHONY: help setup registry fixtures generate check-generated bump build install uninstall run test peer figures clean
 .PHONY: bench bench-limits clients differential documents fuzz mutants quick soak test-targets test-windows
 
 help:             ## this list
@@ -38,6 +38,7 @@ build:            ## the release library; needs cargo and a linker only
 install:          ## copy the library and its package files to DESTDIR/PREFIX/LIBDIR
 	@make/install.sh install
 
+.PHONY: framework ios-framework
 framework:        ## on macOS: the library as vulkan.framework; ios-framework as iOS wants it
 	@make/install.sh framework
 

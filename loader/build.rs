@@ -1,5 +1,48 @@
 //! Names the shared library, and binds its own symbols inside it.
 
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    name_and_bind();
+    if std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "windows") {
+        // The name that programs ask for stands in the library itself.
+        let exports = concat!(env!("CARGO_MANIFEST_DIR"), "/../generated/exports/windows.def");
+        println!("cargo:rerun-if-changed={exports}");
+        println!("cargo:rustc-cdylib-link-arg={exports}");
+        // The standard library is part of what ships there.
+        return;
+    }
+    // What ships goes without the standard library, its panic handler included.
+    if std::env::var("PROFILE").is_ok_and(|profile| profile == "release") {
+        println!("cargo:rustc-cfg=vkl_shipped");
+        // Its symbols come from nowhere else, whatever features the crate `libc` was built with.
+        println!("cargo:rustc-link-lib=c");
+    }
+}
+
+fn name_and_bind() {
+    let system = std::env::var("CARGO_CFG_TARGET_OS").unwrap_or_default();
+    if let Some((_, name)) = ELF.iter().find(|(elf, _)| *elf == system) {
+        // Where the compiler does not link, the linker takes its arguments itself.
+        let comma = if system == "fuchsia" { "" } else { "-Wl," };
+        link(format_args!("{comma}-soname={name}"));
+        // A driver that exports Vulkan names must never be bound in place of ours (DRV-77).
+        link(format_args!("{comma}-Bsymbolic"));
+        println!("cargo:rustc-cfg=vkl_binds_own_symbols");
+    }
+    if std::env::var("CARGO_CFG_TARGET_VENDOR").is_ok_and(|vendor| vendor == "apple") {
+        // Symbols of a library are its own there, unless it asks otherwise.
+        link(format_args!("-Wl,-install_name,{APPLE}"));
+        link(format_args!("-Wl,-compatibility_version,1.0.0"));
+        // The last number has eight bits there, which those of headers exceed.
+        const CURRENT: &str = concat!(env!("CARGO_PKG_VERSION_MAJOR"), ".", env!("CARGO_PKG_VERSION_MINOR"));
+        link(format_args!("-Wl,-current_version,{CURRENT}"));
+    }
+}
+
+fn link(argument: std::fmt::Arguments<'_>) {
+    println!("cargo:rustc-cdylib-link-arg={argument}");
+}
+
 /// By which name programs ask for the library, on the systems whose libraries are ELF files. One that is listed binds its own
 /// symbols. Android and Fuchsia have no numbers in names: what has one cannot be packaged there.
 const ELF: [(&str, &str); 12] = [
@@ -19,42 +62,3 @@ const ELF: [(&str, &str); 12] = [
 
 /// The same on Apple's systems (APP-1): the folder is one that the program names.
 const APPLE: &str = "@rpath/libvulkan.1.dylib";
-
-fn main() {
-    println!("cargo:rerun-if-changed=build.rs");
-    let system = std::env::var("CARGO_CFG_TARGET_OS").unwrap_or_default();
-    if let Some((_, name)) = ELF.iter().find(|(elf, _)| *elf == system) {
-        // Where the compiler does not link, the linker takes its arguments itself.
-        let comma = if system == "fuchsia" { "" } else { "-Wl," };
-        link(format_args!("{comma}-soname={name}"));
-        // A driver that exports Vulkan names must never be bound in place of ours (DRV-77).
-        link(format_args!("{comma}-Bsymbolic"));
-        println!("cargo:rustc-cfg=vkl_binds_own_symbols");
-    }
-    if std::env::var("CARGO_CFG_TARGET_VENDOR").is_ok_and(|vendor| vendor == "apple") {
-        // Symbols of a library are its own there, unless it asks otherwise.
-        link(format_args!("-Wl,-install_name,{APPLE}"));
-        link(format_args!("-Wl,-compatibility_version,1.0.0"));
-        // The last number has eight bits there, which those of headers exceed.
-        const CURRENT: &str = concat!(env!("CARGO_PKG_VERSION_MAJOR"), ".", env!("CARGO_PKG_VERSION_MINOR"));
-        link(format_args!("-Wl,-current_version,{CURRENT}"));
-    }
-    if system == "windows" {
-        // The name that programs ask for stands in the library itself.
-        let exports = concat!(env!("CARGO_MANIFEST_DIR"), "/../generated/exports/windows.def");
-        println!("cargo:rerun-if-changed={exports}");
-        link(format_args!("{exports}"));
-        // The standard library is part of what ships there.
-        return;
-    }
-    // What ships goes without the standard library, its panic handler included.
-    if std::env::var("PROFILE").is_ok_and(|profile| profile == "release") {
-        println!("cargo:rustc-cfg=vkl_shipped");
-        // Its symbols come from nowhere else, whatever features the crate `libc` was built with.
-        println!("cargo:rustc-link-lib=c");
-    }
-}
-
-fn link(argument: std::fmt::Arguments<'_>) {
-    println!("cargo:rustc-cdylib-link-arg={argument}");
-}

@@ -40,7 +40,7 @@ pub mod folders;
     allow(dead_code, reason = "the system that needs it is another one")
 )]
 mod fuchsia;
-mod kinds;
+pub mod kinds;
 pub mod memory;
 #[cfg(not(target_os = "linux"))]
 mod no_stamp;
@@ -63,7 +63,6 @@ use unix as system;
 use windows as system;
 
 pub use devices::SORTED_BY_PROPERTIES;
-pub use kinds::DRIVERS_HAVE_KEYS;
 pub use open_error::OpenError;
 pub use path::{LIST_SEPARATOR, SEPARATOR, is_absolute};
 pub use path_state::PathState;

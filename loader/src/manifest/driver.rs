@@ -159,7 +159,7 @@ fn library_path(icd: Object<'_>, manifest: &Text, journal: &Journal<'_>) -> Resu
         LogBits::DEBUG | LogBits::DRIVER,
         format_args!("Searching for ICD drivers named {}", Raw(value)),
     );
-    let resolved = match os::DRIVERS_HAVE_KEYS {
+    let resolved = match os::kinds::DRIVERS_HAVE_KEYS {
         true => Text::try_new(value)?,
         false => resolve(manifest, value)?,
     };
