@@ -2,7 +2,11 @@
 
 #![cfg_attr(
     not(any(target_pointer_width = "64", vkl_layouts)),
-    allow(unused_macros, unused_imports, reason = "the emitted rows are for targets of 64 bits")
+    allow(
+        unused_macros,
+        unused_imports,
+        reason = "the emitted rows are for targets of 64 bits"
+    )
 )]
 
 /// Asserts rows of bytes: structure, size, alignment, offset of each member.
