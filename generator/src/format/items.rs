@@ -95,7 +95,9 @@ impl Item<'_> {
         }
         for attribute in &self.attributes {
             pad(out, depth);
-            out.push_str(&format!("#[{}]\n", flat::print(attribute)));
+            out.push_str("#[");
+            nested(attribute, depth, "#[]".len(), out);
+            out.push_str("]\n");
         }
         pad(out, depth);
         match self.keyword {
@@ -109,6 +111,27 @@ impl Item<'_> {
         }
         out.push('\n');
     }
+}
+
+/// An attribute, or a condition in one: what is between its parentheses on lines of its own when it does not fit beside that many
+/// other characters.
+fn nested(tokens: &[Token], depth: usize, beside: usize, out: &mut String) {
+    let line = flat::print(tokens);
+    let Some((Token::Group('(', content), head)) = tokens.split_last() else {
+        return out.push_str(&line);
+    };
+    if depth + line.len() + beside <= MAX_WIDTH {
+        return out.push_str(&line);
+    }
+    out.push_str(&format!("{}(\n", flat::print(head)));
+    for (index, element) in elements(content).enumerate() {
+        out.push_str(if index > 0 { ",\n" } else { "" });
+        pad(out, depth + INDENT);
+        nested(element, depth + INDENT, ",".len(), out);
+    }
+    out.push('\n');
+    pad(out, depth);
+    out.push(')');
 }
 
 /// `fn`: parameters on one line each when the signature does not fit.

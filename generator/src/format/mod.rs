@@ -78,6 +78,30 @@ mod tests {
     }
 
     #[test]
+    fn long_attributes_are_broken() {
+        let tokens = quote! {
+            #[cfg_attr(any(target_os = "linux", target_os = "freebsd", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly"), unsafe(no_mangle))]
+            pub const A: u32 = 1;
+        };
+        assert_items(
+            tokens,
+            r#"
+#[cfg_attr(
+    any(
+        target_os = "linux",
+        target_os = "freebsd",
+        target_os = "netbsd",
+        target_os = "openbsd",
+        target_os = "dragonfly"
+    ),
+    unsafe(no_mangle)
+)]
+pub const A: u32 = 1;
+"#,
+        );
+    }
+
+    #[test]
     fn docs_and_attributes_stand_before_their_item() {
         let tokens = quote! {
             #[doc = " Says \"yes\"."]
