@@ -17,15 +17,9 @@ pub const SORTED_BY_PROPERTIES: bool = cfg!(any(
 /// Whether physical devices are sorted by the system's order of adapters (DRV-144).
 pub const SORTED_BY_ADAPTERS: bool = cfg!(windows);
 
-/// An adapter, by the number that it has until the machine starts anew. Drivers take it as the system's `LUID`.
-#[repr(C)]
+/// An adapter, by the number that it has until the machine starts anew: the system's `LUID`, which drivers take as one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AdapterId {
-    /// The lower half.
-    pub low: u32,
-    /// The upper half.
-    pub high: i32,
-}
+pub struct AdapterId(pub u64);
 
 #[cfg(windows)]
 pub use crate::system::{adapters, has_adapter_order};

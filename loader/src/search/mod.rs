@@ -13,6 +13,7 @@ mod find;
 mod kind;
 mod paths;
 mod places;
+mod registered;
 
 pub use bases::BaseFolders;
 pub use executable::Executable;

@@ -3,14 +3,14 @@
 use super::*;
 use crate::env::{Environment, Fixed};
 use crate::journal::testing::Lines;
-use crate::journal::{Journal, LogBits};
+use crate::journal::{Journal, LogBits, Silence};
 use crate::text::Text;
 use crate::text::scratch::Scratch;
 use os::Raw;
 
 fn paths(kind: ManifestKind, variables: &[(&str, &str)]) -> Vec<String> {
     let source = Fixed::new(variables);
-    texts(&Search::new(&Environment::new(&source)).places(kind, true).unwrap())
+    texts(&Search::new(&Environment::new(&source)).places(kind, true, &Journal::of_call(&Silence)).unwrap())
 }
 
 fn texts(places: &Paths) -> Vec<String> {
@@ -118,7 +118,7 @@ fn drv_29_lay_12_elevated_processes_search_fixed_folders_only() {
     .into();
     let source = Fixed::new(&all).elevated();
     let found = Search::new(&Environment::new(&source))
-        .places(ManifestKind::Driver, true)
+        .places(ManifestKind::Driver, true, &Journal::of_call(&Silence))
         .unwrap();
     assert_eq!(texts(&found), SYSTEM);
 }
@@ -127,7 +127,7 @@ fn drv_29_lay_12_elevated_processes_search_fixed_folders_only() {
 fn app_215_variables_of_the_kind_can_be_left_out() {
     let source = Fixed::new(&[("VK_DRIVER_FILES", "/a"), ("VK_ADD_DRIVER_FILES", "/b")]);
     let found = Search::new(&Environment::new(&source))
-        .places(ManifestKind::Driver, false)
+        .places(ManifestKind::Driver, false, &Journal::of_call(&Silence))
         .unwrap();
     assert_eq!(found.len(), SYSTEM.len());
 }

@@ -46,7 +46,7 @@ struct Description {
     dedicated_video_memory: usize,
     dedicated_system_memory: usize,
     shared_system_memory: usize,
-    luid: AdapterId,
+    luid: [u32; 2],
     flags: u32,
 }
 
@@ -148,7 +148,8 @@ pub fn adapters() -> Option<Vec<AdapterId>> {
     };
     let mut adapters = Vec::new();
     each(next, |adapter| {
-        adapters.push_or_note(adapter.luid);
+        let [low, high] = adapter.luid.map(u64::from);
+        adapters.push_or_note(AdapterId(high << 32 | low));
     });
     Some(adapters)
 }
