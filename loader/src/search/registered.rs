@@ -43,11 +43,16 @@ fn tell(kind: ManifestKind, event: Event<'_>, journal: &Journal<'_>) {
         Event::NoValue(key) => journal.note(info, format_args!("Found no registry value {key}")),
         Event::WrongType(key, kind) => journal.note(
             LogBits::ERROR | category,
-            format_args!("Registry value {key} is ignored, because its type {kind} is neither a text nor a list of texts"),
+            format_args!(
+                "Registry value {key} is ignored, because its type {kind} is neither a text nor a list of texts"
+            ),
         ),
         Event::NeedsRestart(device) => journal.note(
             info,
-            format_args!("Skipping device {}, which waits for a restart of the machine", Raw(device)),
+            format_args!(
+                "Skipping device {}, which waits for a restart of the machine",
+                Raw(device)
+            ),
         ),
         Event::Nothing => tell_absence(kind, journal),
     }
@@ -126,8 +131,16 @@ mod tests {
             (Event::Package(b"P:"), None),
         ];
         for (event, level) in cases {
-            assert_eq!(bits(driver, event), level.map(|level| level | LogBits::DRIVER), "{event:?}");
-            assert_eq!(bits(layer, event), level.map(|level| level | LogBits::LAYER), "{event:?}");
+            assert_eq!(
+                bits(driver, event),
+                level.map(|level| level | LogBits::DRIVER),
+                "{event:?}"
+            );
+            assert_eq!(
+                bits(layer, event),
+                level.map(|level| level | LogBits::LAYER),
+                "{event:?}"
+            );
         }
     }
 

@@ -10,7 +10,11 @@ use os::Raw;
 
 fn paths(kind: ManifestKind, variables: &[(&str, &str)]) -> Vec<String> {
     let source = Fixed::new(variables);
-    texts(&Search::new(&Environment::new(&source)).places(kind, true, &Journal::of_call(&Silence)).unwrap())
+    texts(
+        &Search::new(&Environment::new(&source))
+            .places(kind, true, &Journal::of_call(&Silence))
+            .unwrap(),
+    )
 }
 
 fn texts(places: &Paths) -> Vec<String> {

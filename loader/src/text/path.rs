@@ -1,8 +1,8 @@
 //! Paths as byte strings: assembled, never canonicalised (DRV-6a, APP-218).
 
 use super::Text;
-use os::{SEPARATOR, is_separator};
 use os::memory::{Grow, OutOfMemory};
+use os::{SEPARATOR, is_separator};
 use rust_alloc::vec::Vec;
 
 /// The last part of a path.

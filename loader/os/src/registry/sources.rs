@@ -107,11 +107,7 @@ fn hives(list: List) -> &'static [Hive] {
 }
 
 /// Shows what devices list in a value. Returns whether that is anything.
-fn each_answer(
-    value: &str,
-    take: &mut dyn FnMut(Event<'_>),
-    ask: impl FnOnce(&mut TakeAnswer<'_>),
-) -> bool {
+fn each_answer(value: &str, take: &mut dyn FnMut(Event<'_>), ask: impl FnOnce(&mut TakeAnswer<'_>)) -> bool {
     let mut any = false;
     ask(&mut |device, answer| {
         let key = Key {

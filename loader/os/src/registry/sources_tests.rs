@@ -148,7 +148,11 @@ fn lay_47_nothing_of_the_user_counts_when_elevated() {
         elevated: true,
         ..all(IMPLICIT)
     };
-    assert!(!told(List::ImplicitLayers, &system).concat().contains("HKEY_CURRENT_USER"));
+    assert!(
+        !told(List::ImplicitLayers, &system)
+            .concat()
+            .contains("HKEY_CURRENT_USER")
+    );
 }
 
 #[test]
@@ -166,10 +170,19 @@ fn drv_37_lay_49_devices_are_asked_when_adapters_list_nothing() {
         };
         let told = told(List::ImplicitLayers, &system);
         let at = |wanted: &str| told.iter().position(|line| line == wanted);
-        assert!(at("restart other") < at(r"d.json of device\VulkanImplicitLayers"), "{told:?}");
+        assert!(
+            at("restart other") < at(r"d.json of device\VulkanImplicitLayers"),
+            "{told:?}"
+        );
         assert!(at(r"d.json of device\VulkanImplicitLayers").is_some(), "{told:?}");
     }
-    assert_eq!(told(List::Drivers, &all(DRIVERS)).iter().filter(|line| line.contains("device")).count(), 0);
+    assert_eq!(
+        told(List::Drivers, &all(DRIVERS))
+            .iter()
+            .filter(|line| line.contains("device"))
+            .count(),
+        0
+    );
 }
 
 #[test]
@@ -194,7 +207,11 @@ fn drv_37_lay_49_processes_of_the_other_width_have_values_of_their_own() {
 #[test]
 fn drv_38_lay_50_wrong_types_and_missing_values_are_told() {
     let system = Fake {
-        adapters: vec![("one", None), ("two", Some((3, "x\0"))), ("three", Some((REG_SZ, "c.json")))],
+        adapters: vec![
+            ("one", None),
+            ("two", Some((3, "x\0"))),
+            ("three", Some((REG_SZ, "c.json"))),
+        ],
         vendors: Some(vec![]),
         ..Fake::default()
     };
@@ -227,7 +244,10 @@ fn drv_40_known_vendors_need_an_adapter() {
         kept
     };
     assert_eq!(kept(Some(vec![0x8086])), ["igvk", "other", "my-igvk"]);
-    assert_eq!(kept(Some(vec![0x10DE, 0x1002])), ["NV-VK", "amd-vulkan", "amdvlk", "other", "my-igvk"]);
+    assert_eq!(
+        kept(Some(vec![0x10DE, 0x1002])),
+        ["NV-VK", "amd-vulkan", "amdvlk", "other", "my-igvk"]
+    );
     assert_eq!(kept(Some(vec![])), ["other", "my-igvk"]);
     assert_eq!(kept(None), [""; 0]);
     let lines = told(List::Drivers, &system(None));
@@ -287,7 +307,9 @@ fn app_242_the_first_settings_file_of_each_key_counts() {
             ..Fake::default()
         };
         let mut found = Vec::new();
-        each_settings_file(&system, &mut |path| found.push(String::from_utf8(path.to_vec()).unwrap()));
+        each_settings_file(&system, &mut |path| {
+            found.push(String::from_utf8(path.to_vec()).unwrap())
+        });
         let expected = [r"C:\u\vk_loader_settings.json", r"C:\m\vk_loader_settings.json"];
         assert_eq!(found, expected[usize::from(elevated)..]);
     }

@@ -77,7 +77,11 @@ mod tests {
             (REG_MULTI_SZ, "a\0\0behind the end\0", &["a"]),
             (REG_MULTI_SZ, "\0\0", &[]),
             (REG_MULTI_SZ, "", &[]),
-            (REG_MULTI_SZ, "C:\\Gerät\\日本\\😀.json\0\0", &["C:\\Gerät\\日本\\😀.json"]),
+            (
+                REG_MULTI_SZ,
+                "C:\\Gerät\\日本\\😀.json\0\0",
+                &["C:\\Gerät\\日本\\😀.json"],
+            ),
         ];
         for (kind, held, expected) in cases {
             assert_eq!(texts(*kind, &data(held)).unwrap(), *expected, "{kind} {held:?}");

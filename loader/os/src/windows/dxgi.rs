@@ -112,9 +112,7 @@ pub(super) fn vendors() -> Option<Vec<u32>> {
     let next = |index| {
         let mut made = null_mut();
         // SAFETY: a factory of version 1 has this function at this place; room for a pointer.
-        let told = unsafe {
-            factory.function::<EnumAdapters1>(ENUM_ADAPTERS_1)(factory.0.as_ptr(), index, &mut made)
-        };
+        let told = unsafe { factory.function::<EnumAdapters1>(ENUM_ADAPTERS_1)(factory.0.as_ptr(), index, &mut made) };
         Object::of(told, made)
     };
     let mut vendors = Vec::new();

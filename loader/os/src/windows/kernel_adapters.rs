@@ -8,9 +8,9 @@ use alloc::format;
 use alloc::vec::Vec;
 use core::ptr::null_mut;
 use windows_sys::Wdk::Graphics::Direct3D::{
-    D3DDDI_QUERYREGISTRY_ADAPTERKEY, D3DDDI_QUERYREGISTRY_FLAGS, D3DDDI_QUERYREGISTRY_FLAGS_0, D3DDDI_QUERYREGISTRY_INFO,
-    D3DDDI_QUERYREGISTRY_STATUS_BUFFER_OVERFLOW, D3DDDI_QUERYREGISTRY_STATUS_SUCCESS, D3DKMT_ADAPTERINFO,
-    D3DKMT_CLOSEADAPTER, D3DKMT_ENUMADAPTERS2, D3DKMT_QUERYADAPTERINFO, KMTQAITYPE_QUERYREGISTRY,
+    D3DDDI_QUERYREGISTRY_ADAPTERKEY, D3DDDI_QUERYREGISTRY_FLAGS, D3DDDI_QUERYREGISTRY_FLAGS_0,
+    D3DDDI_QUERYREGISTRY_INFO, D3DDDI_QUERYREGISTRY_STATUS_BUFFER_OVERFLOW, D3DDDI_QUERYREGISTRY_STATUS_SUCCESS,
+    D3DKMT_ADAPTERINFO, D3DKMT_CLOSEADAPTER, D3DKMT_ENUMADAPTERS2, D3DKMT_QUERYADAPTERINFO, KMTQAITYPE_QUERYREGISTRY,
 };
 use windows_sys::Win32::Foundation::{NTSTATUS, STATUS_SUCCESS};
 
@@ -112,7 +112,8 @@ fn data_of(adapter: u32, value: &str, kind: u32, query: Query) -> Option<Vec<u8>
     for _ in 0..4 {
         // Words, so that the answer is aligned.
         let mut room = Vec::<u64>::new();
-        room.try_exact_room((size_of::<D3DDDI_QUERYREGISTRY_INFO>() + bytes) / 8 + 1).ok()?;
+        room.try_exact_room((size_of::<D3DDDI_QUERYREGISTRY_INFO>() + bytes) / 8 + 1)
+            .ok()?;
         room.resize(room.capacity(), 0);
         let answer = room.as_mut_ptr().cast::<D3DDDI_QUERYREGISTRY_INFO>();
         // SAFETY: the room is large enough, and aligned.

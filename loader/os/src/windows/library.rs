@@ -53,8 +53,7 @@ impl Library {
                 shortage::note();
             }
             let shown = alloc::string::String::from_utf8_lossy(path);
-            let words =
-                format!("Failed to open dynamic library \"{shown}\" with error {}", error.0).into_bytes();
+            let words = format!("Failed to open dynamic library \"{shown}\" with error {}", error.0).into_bytes();
             match error.0.cast_unsigned() {
                 ERROR_BAD_EXE_FORMAT => OpenError::WrongClass(words),
                 _ => OpenError::Failed(words),
@@ -119,7 +118,12 @@ fn load_bare(name: &str) -> Result<windows::Library, Errno> {
             continue;
         }
         path.clear();
-        for part in [folder, b"\\", name.as_bytes(), if name.contains('.') { b"" } else { b".dll" }] {
+        for part in [
+            folder,
+            b"\\",
+            name.as_bytes(),
+            if name.contains('.') { b"" } else { b".dll" },
+        ] {
             if path.try_room(part.len()).is_err() {
                 shortage::note();
                 return Err(error);
@@ -151,7 +155,9 @@ pub fn file_of(address: *const ()) -> Option<Vec<u8>> {
         let length = unsafe { GetModuleFileNameW(module, room.as_mut_ptr(), size as u32) } as usize;
         // A name that fills the room may be the beginning of a longer one.
         if (1..size).contains(&length) {
-            return Some(from_system(PathBuf::from(std::ffi::OsString::from_wide(&room[..length]))));
+            return Some(from_system(PathBuf::from(std::ffi::OsString::from_wide(
+                &room[..length],
+            ))));
         }
     }
     None
