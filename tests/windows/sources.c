@@ -14,7 +14,6 @@
 static int failed;
 static HMODULE loader;
 static wchar_t root[512];
-static char root8[1024];
 
 #define FN(name) ((PFN_##name)(void (*)(void))GetProcAddress(loader, #name))
 
@@ -150,6 +149,13 @@ static FARPROC WINAPI look_up(HMODULE module, const char *name) {
         if (without_dxgi && !strcmp(name, "CreateDXGIFactory1")) return NULL;
     }
     return GetProcAddress(module, name);
+}
+
+static char debugged[4096];
+static void WINAPI debug(const wchar_t *text) {
+    const size_t length = strlen(debugged);
+    if (length < 3000)
+        snprintf(debugged + length, 1000, "%ls", text);
 }
 
 static DWORD load_fails;
@@ -499,7 +505,7 @@ static void store(void) {
     layer(L"package\\p.json", "package");
     package = path(L"package");
     listed(HKEY_LOCAL_MACHINE, L"ImplicitLayers", layer(L"m\\three.json", "three"));
-    is(layers(), "package three ", "LAY-45 the folder of a package, for implicit layers only");
+    is(layers(), "package three ", "DRV-36 LAY-45 the folder of a package, for implicit layers only");
     elevated = 0;
     SetEnvironmentVariableW(L"VK_IMPLICIT_LAYER_PATH", L"");
     is(layers(), "", "LAY-45 APP-214a a replacing variable, even an empty one");
@@ -667,6 +673,25 @@ static void libraries(void) {
     is(devices(0), "create -1", "LAY-203 APP-176 error 8 is want of memory");
 }
 
+/* The names that only this system's library has, and what runs when. */
+static void entry(void) {
+    check(GetProcAddress(loader, "vkCreateWin32SurfaceKHR") && GetProcAddress(loader, "vkGetPhysicalDeviceWin32PresentationSupportKHR")
+              && !GetProcAddress(loader, "vkCreateXcbSurfaceKHR"),
+          "APP-5 the commands of this system's windows");
+    check(!*logged(), "APP-9 DRV-239 nothing runs while the library is loaded");
+    SetEnvironmentVariableW(L"VK_DRIVER_FILES", L"a secret value");
+    uint32_t version;
+    FN(vkEnumerateInstanceVersion)(&version);
+    SetEnvironmentVariableW(L"VK_DRIVER_FILES", NULL);
+    last_log = logged();
+    says("Vulkan Loader Version", "APP-9 but in the first call");
+    says("VK_DRIVER_FILES is ignored", "DRV-5 APP-211 which variables do not count is told");
+    check(!strstr(last_log, "secret"), "APP-211 and no value");
+    check(strstr(debugged, "Vulkan Loader Version") && strstr(debugged, "] INFO:  "), "APP-235 debuggers get the same text");
+    FN(vkEnumerateInstanceVersion)(&version);
+    check(!strstr(logged(), "Vulkan Loader Version"), "APP-9 and not in the next");
+}
+
 static void resource(void) {
     wchar_t name[512];
     GetModuleFileNameW(loader, name, 512);
@@ -690,7 +715,6 @@ int wmain(int count, wchar_t **arguments) {
     if (count != 2)
         return 100;
     GetFullPathNameW(arguments[1], 512, root, NULL);
-    strcpy(root8, utf8(root));
     CreateDirectoryW(root, NULL);
     log_file = CreateFileW(path(L"log"), GENERIC_READ | GENERIC_WRITE, FILE_SHARE_READ, NULL, CREATE_ALWAYS, 0, NULL);
     SetStdHandle(STD_ERROR_HANDLE, log_file);
@@ -702,8 +726,10 @@ int wmain(int count, wchar_t **arguments) {
         return 101;
     import("GetTokenInformation", token);
     import("GetProcAddress", look_up);
+    import("OutputDebugStringW", debug);
     real_load = import("LoadLibraryExW", load);
     setvbuf(stdout, NULL, _IONBF, 0);
+    entry();
     layers_in_keys();
     long_paths();
     settings();

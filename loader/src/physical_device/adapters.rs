@@ -45,7 +45,11 @@ pub(super) fn devices<'a>(
 
 /// A device that several adapters have, or that the drivers listed once more, is one (DRV-146).
 fn keep_first(all: &mut HostVec<Device<'_>>) -> Result<(), VkResult> {
-    Ok(walk::keep_first_of_equal(all, |device| device.chain.raw().addr())?)
+    Ok(walk::keep_first_of_equal(
+        all,
+        |device| device.chain.raw().addr(),
+        |device| device.chain = PhysicalDeviceHandle::NULL,
+    )?)
 }
 
 /// Asks the drivers adapter by adapter. A device that translates to Direct3D 12 comes behind those of the same adapter that do not

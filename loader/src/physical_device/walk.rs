@@ -97,7 +97,7 @@ fn reported(
 ) -> Result<HostVec<PhysicalDeviceHandle<Driver>>, VkResult> {
     match handles_of(driver, scratch(instance)) {
         Ok(mut handles) => {
-            keep_first_of_equal(&mut handles, |handle| handle.raw().addr())?;
+            keep_first_of_handles(&mut handles)?;
             driver.devices.remember(&handles, instance.allocator)?;
             Ok(handles)
         }
@@ -109,23 +109,36 @@ fn reported(
     }
 }
 
-/// What is listed twice is there once.
-pub(super) fn keep_first_of_equal<T>(list: &mut HostVec<T>, key: impl Fn(&T) -> usize) -> Result<(), OutOfMemory> {
+/// What is listed twice is there once. `handle` gives what is compared; `clear` makes it null.
+pub(super) fn keep_first_of_equal<T>(
+    list: &mut HostVec<T>,
+    handle: impl Fn(&T) -> usize,
+    clear: impl Fn(&mut T),
+) -> Result<(), OutOfMemory> {
     if list.len() < 2 {
         return Ok(());
     }
-    let numbered = list.iter().enumerate().map(|(index, item)| (key(item), index));
+    let numbered = list.iter().enumerate().map(|(index, item)| (handle(item), index));
     let mut sorted = HostVec::try_from_iter(numbered, list.allocator())?;
     sorted.sort_unstable();
-    let repeats = sorted.windows(2).filter(|pair| pair[0].0 == pair[1].0);
-    let mut repeats = HostVec::try_from_iter(repeats.map(|pair| pair[1].1), list.allocator())?;
-    repeats.sort_unstable();
-    let mut index = 0..;
-    list.retain(|_| {
-        let index = index.next();
-        index.is_some_and(|index| repeats.binary_search(&index).is_err())
-    });
+    for pair in sorted.windows(2) {
+        if let [(first, _), (second, index)] = *pair
+            && first == second
+        {
+            clear(&mut list[index]);
+        }
+    }
+    list.retain(|item| handle(item) != 0);
     Ok(())
+}
+
+/// A driver that reports a device twice has it once.
+fn keep_first_of_handles(handles: &mut HostVec<PhysicalDeviceHandle<Driver>>) -> Result<(), OutOfMemory> {
+    keep_first_of_equal(
+        handles,
+        |handle| handle.raw().addr(),
+        |handle| *handle = PhysicalDeviceHandle::NULL,
+    )
 }
 
 fn handles_of(
@@ -187,7 +200,7 @@ mod tests {
         let numbers = [5, 3, 5, 7, 3, 3];
         let handles = numbers.map(|number| Handle::from_raw(core::ptr::without_provenance_mut(number)));
         let mut handles = HostVec::try_from_slice(&handles, HostAllocator::system()).expect("memory");
-        keep_first_of_equal(&mut handles, |handle| handle.raw().addr()).expect("memory");
+        keep_first_of_handles(&mut handles).expect("memory");
         assert_eq!(
             handles.iter().map(|handle| handle.raw().addr()).collect::<Vec<_>>(),
             [5, 3, 7]
