@@ -1,5 +1,12 @@
 //! The version resource of `vulkan-1.dll`: what the system shows of the file.
 
+#![allow(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a build may end for want of memory"
+)]
+
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
