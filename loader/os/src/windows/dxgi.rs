@@ -26,7 +26,8 @@ const UNSPECIFIED: i32 = 0;
 /// Most adapters that are believed.
 const MOST_ADAPTERS: u32 = 1024;
 
-/// The library, which stays open: opening it takes longer than all the rest, and each instance asks several times.
+/// The system's library of adapters, once it was needed. It stays open: opening it takes longer than all the rest, and each
+/// instance asks several times.
 static LIBRARY: OnceLock<Option<Module>> = OnceLock::new();
 
 type CreateFactory = unsafe extern "system" fn(*const GUID, *mut *mut c_void) -> HRESULT;
