@@ -363,6 +363,15 @@ static void resource(void) {
     check(query(block, L"\\StringFileInfo\\040904B0\\OriginalFilename", (void **)&text, &length) && !wcscmp(text, L"vulkan-1.dll"), "and its name");
 }
 
+static void leaving(void) {
+    fresh();
+    FreeLibrary(loader);
+    check(!GetModuleHandleW(L"vulkan-1.dll"), "APP-9 the library leaves the process");
+    loader = LoadLibraryW(L"vulkan-1.dll");
+    is(layers(), "", "APP-9 and comes back");
+    says("Vulkan Loader Version", "APP-9 as new");
+}
+
 int wmain(int count, wchar_t **arguments) {
     if (count != 2)
         return 100;
@@ -393,6 +402,7 @@ int wmain(int count, wchar_t **arguments) {
     features();
     libraries();
     resource();
+    leaving();
     fresh();
     return failed;
 }
