@@ -1,5 +1,8 @@
 //! How this system writes paths.
 
+#[cfg(any(windows, test))]
+use alloc::{borrow::ToOwned, format, string::String};
+
 /// Separates the parts of a path.
 pub const SEPARATOR: u8 = if cfg!(windows) { b'\\' } else { b'/' };
 
@@ -18,5 +21,33 @@ pub fn is_absolute(path: &[u8]) -> bool {
         path.first().is_some_and(|&first| is_separator(first)) || path.get(1) == Some(&b':')
     } else {
         path.starts_with(b"/")
+    }
+}
+
+/// A whole path as Windows writes one of any length (LAY-53).
+#[cfg(any(windows, test))]
+pub(crate) fn verbatim(whole: &str) -> String {
+    match whole.strip_prefix(r"\\") {
+        Some(named) if named.starts_with(['?', '.']) => whole.to_owned(),
+        Some(share) => format!(r"\\?\UNC\{share}"),
+        None => format!(r"\\?\{whole}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lay_53_paths_of_any_length() {
+        let cases = [
+            (r"C:\folder\x.dll", r"\\?\C:\folder\x.dll"),
+            (r"\\server\share\x.dll", r"\\?\UNC\server\share\x.dll"),
+            (r"\\?\C:\folder\x.dll", r"\\?\C:\folder\x.dll"),
+            (r"\\.\device", r"\\.\device"),
+        ];
+        for (whole, expected) in cases {
+            assert_eq!(verbatim(whole), expected);
+        }
     }
 }

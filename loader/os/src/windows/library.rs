@@ -1,11 +1,11 @@
 //! Dynamic-link libraries.
 
-use super::path::{from_system, verbatim};
+use super::path::from_system;
 use super::{Errno, environment};
 use crate::find_byte;
 use crate::memory::{Grow, shortage};
 use crate::open_error::OpenError;
-use crate::path::{LIST_SEPARATOR, is_absolute, is_separator};
+use crate::path::{LIST_SEPARATOR, is_absolute, is_separator, verbatim};
 use alloc::format;
 use alloc::vec::Vec;
 use core::ffi::CStr;

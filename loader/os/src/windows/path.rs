@@ -2,9 +2,6 @@
 
 use super::Errno;
 use crate::memory::{self, Grow, OutOfMemory};
-use alloc::borrow::ToOwned;
-use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
 use core::ffi::CStr;
 use std::path::{Path, PathBuf};
@@ -30,15 +27,6 @@ pub(super) fn wide(text: &str) -> Result<Vec<u16>, OutOfMemory> {
 pub(super) fn ended(units: &[u16]) -> &[u16] {
     let end = units.iter().position(|&unit| unit == 0);
     &units[..end.unwrap_or(units.len())]
-}
-
-/// A whole path as the system writes one of any length (LAY-53).
-pub(super) fn verbatim(whole: &str) -> String {
-    match whole.strip_prefix(r"\\") {
-        Some(named) if named.starts_with(['?', '.']) => whole.to_owned(),
-        Some(share) => format!(r"\\?\UNC\{share}"),
-        None => format!(r"\\?\{whole}"),
-    }
 }
 
 /// The bytes of a path that the system gave.
