@@ -1,4 +1,6 @@
-//! Names the shared library, and binds its own symbols inside it.
+//! Names the shared library, binds its own symbols inside it, and says what it is where systems ask for that.
+
+mod version_resource;
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
@@ -8,6 +10,7 @@ fn main() {
         let exports = concat!(env!("CARGO_MANIFEST_DIR"), "/../generated/exports/windows.def");
         println!("cargo:rerun-if-changed={exports}");
         println!("cargo:rustc-cdylib-link-arg={exports}");
+        version_resource::link();
         // The standard library is part of what ships there.
         return;
     }

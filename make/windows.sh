@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds vulkan-1.dll for Windows x86-64, compares what it exports with generated/exports/windows.def, and runs the C program
-# tests/windows/devices.c on it under Wine: it finds Wine's own driver through the registry, and lavapipe behind that.
+# tests/windows/devices.c on it under Wine: it finds Wine's own driver through the registry, and lavapipe behind that. The program
+# tests/windows/sources.c tries what only this system has, with a registry of its own.
 #
 # The standard library for that system is built from its source, which Debian has beside its second Rust (rustc-web).
 . "$(dirname "$0")/common.sh"
@@ -29,7 +30,7 @@ check() {
     shift
     if "$@" >"$log" 2>&1; then
         say "  ok    windows: $what"
-        grep '^device ' "$log" || true
+        grep -E '^device |^ok ' "$log" || true
     else
         say "  FAIL  windows: $what"
         tail -n 40 "$log"
@@ -62,4 +63,25 @@ check "the library builds" build
 check "it exports what the list says" exports
 check "a C program links with it" program
 check "the program runs on it" run
+
+# What the registry lists, load order, long paths and the order of adapters, with drivers and answers of its own.
+sources() {
+    local here=$WINDOWS/sources compile="x86_64-w64-mingw32-gcc -std=gnu11 -O1 -Wall -Wextra -Werror -I$WINDOWS/include"
+    # A driver that needs helper.dll, which is not found under that name beside the program, and is the first driver.
+    local helper='LIBRARY helper.dll\nEXPORTS\nvk_icdGetInstanceProcAddr\n'
+    local needing='LIBRARY needing.dll\nEXPORTS\nvk_icdGetInstanceProcAddr = needing_lookup\n'
+    rm -rf "$here" && mkdir -p "$here" && cp "$DLL" "$here" &&
+        $compile -shared tests/windows/driver.c -o "$here/driver.dll" &&
+        cp "$here/driver.dll" "$here/helper.dll-" &&
+        printf "$helper" >"$here/helper.def" && printf "$needing" >"$here/needing.def" &&
+        x86_64-w64-mingw32-dlltool --input-def "$here/helper.def" --output-lib "$here/libhelper.a" &&
+        $compile -shared tests/windows/needing.c "$here/needing.def" -o "$here/needing.dll" -L"$here" -lhelper &&
+        $compile -municode -finput-charset=UTF-8 tests/windows/sources.c -o "$here/sources.exe" -ladvapi32
+}
+found_in_windows() {
+    (cd "$WINDOWS/sources" && HOME=$WINDOWS WINEPREFIX=$WINDOWS/sources-prefix WINEDEBUG=-all \
+        timeout --kill-after=10 300 xvfb-run -a wine sources.exe scratch)
+}
+check "a program for what only this system has links" sources
+check "what only this system has" found_in_windows
 exit "$failed"

@@ -6,7 +6,7 @@ use crate::lookup::{self, Row};
 use crate::text::Text;
 use os::Raw;
 use os::memory::copy_or_note;
-use os::{file_of, with_terminated};
+use os::{file_of, is_separator, with_terminated};
 
 pub use os::OpenError;
 
@@ -110,7 +110,7 @@ pub fn loaded_path(given: &Text, function: *const (), journal: &Journal<'_>) -> 
     // Tools know it as a message about layers, whatever the library is.
     let bits = LogBits::WARN | LogBits::LAYER;
     // A bare name is no path. Most often the other two are the same text, and asking costs a system call for each part.
-    if *given != loaded && given.contains(&b'/') && journal.wants(bits) {
+    if *given != loaded && given.iter().any(|&byte| is_separator(byte)) && journal.wants(bits) {
         let (given, real) = (canonical(given), canonical(&loaded));
         if given != real {
             journal.note(
@@ -134,7 +134,7 @@ pub struct RealPath<'a>(pub &'a [u8]);
 impl RealPath<'_> {
     /// The canonical form. A bare name is no path.
     pub fn resolve(self) -> Vec<u8> {
-        if self.0.contains(&b'/') {
+        if self.0.iter().any(|&byte| is_separator(byte)) {
             canonical(self.0)
         } else {
             copy_or_note(self.0)

@@ -1,7 +1,8 @@
 //! What happens when the library enters and leaves the process (APP-9, APP-10, APP-230a).
 
 use crate::driver::PreloadedDrivers;
-use crate::env::{Environment, Variable, split, variable::Separator};
+use crate::env::variable::{Separator, TABLE, Trust};
+use crate::env::{Environment, Variable, split};
 use crate::generated::types::VK_HEADER_VERSION_COMPLETE;
 use crate::journal::LogBits;
 use crate::version::ApiVersion;
@@ -47,11 +48,28 @@ extern "C" fn on_load() {
             version.patch()
         ),
     );
+    if os::environment::TELLS_OF_IGNORED {
+        tell_of_ignored();
+    }
     if environment.get(Variable::DisableLibraryUnloading).as_deref() == Some(b"1") {
         library::keep_all();
         log::message(
             LogBits::WARN,
             format_args!("Vulkan Loader: library unloading is disabled"),
+        );
+    }
+}
+
+/// Says which variables do not count because the process is elevated (DRV-5, APP-211). Their values appear nowhere.
+fn tell_of_ignored() {
+    let secure = TABLE.iter().filter(|row| row.trust == Trust::Secure);
+    for row in secure.filter(|row| os::environment::is_ignored(row.c_name)) {
+        log::message(
+            LogBits::INFO,
+            format_args!(
+                "The environment variable {} is ignored, because the process has elevated permissions",
+                row.name
+            ),
         );
     }
 }

@@ -62,9 +62,9 @@ use unix as system;
 #[cfg(windows)]
 use windows as system;
 
-pub use devices::SORTED_BY_PROPERTIES;
+pub use devices::{AdapterId, SORTED_BY_ADAPTERS, SORTED_BY_PROPERTIES, adapters, has_adapter_order};
 pub use open_error::OpenError;
-pub use path::{LIST_SEPARATOR, SEPARATOR, is_absolute};
+pub use path::{LIST_SEPARATOR, SEPARATOR, is_absolute, is_separator};
 pub use path_state::PathState;
 pub use raw::{Raw, Show, decode, render};
 pub use sync::{Condvar, Guard, Mutex, Passage, ReentrantGate, SetOnce, UseCount};

@@ -1,16 +1,53 @@
 //! How this system writes paths.
 
+#[cfg(any(windows, test))]
+use alloc::{borrow::ToOwned, format, string::String};
+
 /// Separates the parts of a path.
 pub const SEPARATOR: u8 = if cfg!(windows) { b'\\' } else { b'/' };
 
 /// Separates the paths of a list (APP-210).
 pub const LIST_SEPARATOR: u8 = if cfg!(windows) { b';' } else { b':' };
 
+/// Whether a byte separates the parts of a path. Windows takes both, and paths in variables and manifests have either.
+#[inline(always)]
+pub fn is_separator(byte: u8) -> bool {
+    byte == SEPARATOR || byte == b'/'
+}
+
 /// Whether a path says by itself where it leads.
 pub fn is_absolute(path: &[u8]) -> bool {
     if cfg!(windows) {
-        path.starts_with(b"\\") || path.get(1) == Some(&b':')
+        path.first().is_some_and(|&first| is_separator(first)) || path.get(1) == Some(&b':')
     } else {
         path.starts_with(b"/")
+    }
+}
+
+/// A whole path as Windows writes one of any length (LAY-53).
+#[cfg(any(windows, test))]
+pub(crate) fn verbatim(whole: &str) -> String {
+    match whole.strip_prefix(r"\\") {
+        Some(named) if named.starts_with(['?', '.']) => whole.to_owned(),
+        Some(share) => format!(r"\\?\UNC\{share}"),
+        None => format!(r"\\?\{whole}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lay_53_paths_of_any_length() {
+        let cases = [
+            (r"C:\folder\x.dll", r"\\?\C:\folder\x.dll"),
+            (r"\\server\share\x.dll", r"\\?\UNC\server\share\x.dll"),
+            (r"\\?\C:\folder\x.dll", r"\\?\C:\folder\x.dll"),
+            (r"\\.\device", r"\\.\device"),
+        ];
+        for (whole, expected) in cases {
+            assert_eq!(verbatim(whole), expected);
+        }
     }
 }

@@ -72,7 +72,7 @@ impl DriverScan<'_> {
             true => DriverFilters::read(self.search.environment(), journal),
             false => DriverFilters::default(),
         };
-        let places = self.search.places(ManifestKind::Driver, with_variables)?;
+        let places = self.search.places(ManifestKind::Driver, with_variables, journal)?;
         let files = self.with_settings(search::find(ManifestKind::Driver, &places, journal)?, journal)?;
         Ok(Listing { files, filters })
     }

@@ -1,6 +1,7 @@
 //! Negotiating the driver interface and finding its first functions (DRV-62 to DRV-71).
 
 use crate::ffi::Uncounted;
+use crate::generated::pfn::PFN_vk_icdEnumerateAdapterPhysicalDevices;
 use crate::generated::types::VkAllocationCallbacks;
 use crate::generated::types::{PFN_vkVoidFunction, VkExtensionProperties, VkInstanceCreateInfo, VkResult};
 use crate::handle::{Driver, InstanceHandle};
@@ -13,6 +14,8 @@ use core::ffi::{CStr, c_char};
 pub type GetProcAddr = unsafe extern "system" fn(InstanceHandle<Driver>, *const c_char) -> PFN_vkVoidFunction;
 /// `vk_icdNegotiateLoaderICDInterfaceVersion`.
 pub(super) type Negotiate = unsafe extern "system" fn(*mut u32) -> VkResult;
+/// `vk_icdEnumerateAdapterPhysicalDevices`.
+pub type EnumerateAdapterPhysicalDevices = PFN_vk_icdEnumerateAdapterPhysicalDevices<Driver>;
 /// `vkCreateInstance`.
 pub(super) type CreateInstance = unsafe extern "system" fn(
     *const VkInstanceCreateInfo,
@@ -34,6 +37,8 @@ pub struct Interface {
     pub get_instance_proc_addr: GetProcAddr,
     /// Lookup of physical-device functions; absent below version 3 and in many drivers.
     pub get_physical_device_proc_addr: Option<GetProcAddr>,
+    /// Devices by adapter, where the system has an order of adapters (DRV-71).
+    pub enumerate_adapter_physical_devices: Option<EnumerateAdapterPhysicalDevices>,
     /// `vkCreateInstance`.
     pub create_instance: CreateInstance,
     /// `vkEnumerateInstanceExtensionProperties`.
@@ -54,6 +59,7 @@ pub enum NegotiationError {
 pub(super) const NEGOTIATE: &CStr = c"vk_icdNegotiateLoaderICDInterfaceVersion";
 pub(super) const GET_INSTANCE_PROC_ADDR: &CStr = c"vk_icdGetInstanceProcAddr";
 const GET_PHYSICAL_DEVICE_PROC_ADDR: &CStr = c"vk_icdGetPhysicalDeviceProcAddr";
+const ENUMERATE_ADAPTER_PHYSICAL_DEVICES: &CStr = c"vk_icdEnumerateAdapterPhysicalDevices";
 const OLD_GET_INSTANCE_PROC_ADDR: &CStr = c"vkGetInstanceProcAddr";
 const CREATE_INSTANCE: &CStr = c"vkCreateInstance";
 const ENUMERATE_EXTENSIONS: &CStr = c"vkEnumerateInstanceExtensionProperties";
@@ -97,6 +103,26 @@ fn negotiated(negotiate: Negotiate) -> Result<u32, NegotiationError> {
     }
     // Any other answer counts as success, and versions above ours behave like ours (DRV-64).
     Ok(version.min(super::LATEST_INTERFACE))
+}
+
+/// The function that lists devices by adapter: by the lookup of a driver of version 7, or else exported by one of version 6
+/// (DRV-71). Nothing asks for it where the system has no order of adapters.
+fn by_adapter(
+    version: u32,
+    gpa: GetProcAddr,
+    export: impl Fn(&CStr) -> PFN_vkVoidFunction,
+) -> Option<EnumerateAdapterPhysicalDevices> {
+    const NAME: &CStr = ENUMERATE_ADAPTER_PHYSICAL_DEVICES;
+    if !os::SORTED_BY_ADAPTERS || version < 6 {
+        return None;
+    }
+    let queried = if version >= 7 {
+        lookup(gpa, InstanceHandle::NULL, NAME.into())
+    } else {
+        None
+    };
+    // SAFETY: the name is paired with its documented signature.
+    unsafe { typed(queried.or_else(|| export(NAME))) }
 }
 
 impl Interface {
@@ -147,6 +173,7 @@ impl Interface {
             get_instance_proc_addr: gpa,
             // SAFETY: see above.
             get_physical_device_proc_addr: unsafe { typed(queried().or_else(exported)) },
+            enumerate_adapter_physical_devices: by_adapter(version, gpa, export),
             create_instance: create.ok_or(NegotiationError::Missing(CREATE_INSTANCE))?,
             enumerate_instance_extensions: extensions.ok_or(NegotiationError::Missing(ENUMERATE_EXTENSIONS))?,
         })
@@ -164,6 +191,7 @@ impl Interface {
             // SAFETY: each name is paired with its documented signature.
             get_instance_proc_addr: unsafe { typed(find(OLD_GET_INSTANCE_PROC_ADDR)?) }.ok_or(missing)?,
             get_physical_device_proc_addr: None,
+            enumerate_adapter_physical_devices: None,
             // SAFETY: as above.
             create_instance: unsafe { typed(find(CREATE_INSTANCE)?) }.ok_or(missing)?,
             // SAFETY: as above.
@@ -191,6 +219,7 @@ impl Interface {
             get_instance_proc_addr: gpa,
             // SAFETY: as above.
             get_physical_device_proc_addr: unsafe { typed(physical_device) },
+            enumerate_adapter_physical_devices: by_adapter(version, gpa, |_| None),
             // SAFETY: as above.
             create_instance: unsafe { typed(find(CREATE_INSTANCE)?) }.ok_or(missing)?,
             // SAFETY: as above.

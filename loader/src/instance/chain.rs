@@ -16,6 +16,9 @@ use crate::proc_addr;
 use core::ffi::c_void;
 use os::memory::OutOfMemory;
 
+/// What layers are told of a loader that sorts physical devices by the adapters of the system (LAY-223, APP-93).
+const VK_LOADER_FEATURE_PHYSICAL_DEVICE_SORTING: u32 = 1;
+
 type CreateInstance = unsafe extern "system" fn(
     *const VkInstanceCreateInfo,
     *const VkAllocationCallbacks,
@@ -123,7 +126,12 @@ fn nodes(links: &mut [VkLayerInstanceLink]) -> [VkLayerInstanceCreateInfo; 4] {
         pfnLayerDestroyDevice: device::layer_destroy_device,
     };
     [
-        node(VkLayerFunction::VK_LOADER_FEATURES, InstanceNode { loaderFeatures: 0 }),
+        node(
+            VkLayerFunction::VK_LOADER_FEATURES,
+            InstanceNode {
+                loaderFeatures: u32::from(os::has_adapter_order()) * VK_LOADER_FEATURE_PHYSICAL_DEVICE_SORTING,
+            },
+        ),
         node(
             VkLayerFunction::VK_LOADER_LAYER_CREATE_DEVICE_CALLBACK,
             InstanceNode {

@@ -3,7 +3,7 @@
 use super::Instance;
 use crate::alloc::{HostAllocator, HostText};
 use crate::dispatch_table::UNKNOWN_SLOTS;
-use crate::driver::{GetProcAddr, OpenDriver};
+use crate::driver::{EnumerateAdapterPhysicalDevices, GetProcAddr, OpenDriver};
 use crate::ffi::Uncounted;
 use crate::generated::dispatch::DriverTable;
 use crate::generated::extensions::InstanceExtensionSet;
@@ -35,6 +35,8 @@ pub struct InstanceDriver {
     pub interface_version: u32,
     /// The driver's lookup of physical-device functions, if it has one and may use it (DRV-69).
     pub get_physical_device_proc_addr: Option<GetProcAddr>,
+    /// The driver's list of devices by adapter, where that counts (DRV-71).
+    pub enumerate_adapter_physical_devices: Option<EnumerateAdapterPhysicalDevices>,
     /// The driver's lookup function.
     pub get_instance_proc_addr: GetProcAddr,
     /// The driver's instance.
@@ -83,6 +85,7 @@ impl InstanceDriver {
                 .interface
                 .get_physical_device_proc_addr
                 .filter(|_| driver.interface.version >= 4),
+            enumerate_adapter_physical_devices: driver.interface.enumerate_adapter_physical_devices,
             get_instance_proc_addr: driver.interface.get_instance_proc_addr,
             library: Mutex::new(None),
             handle,

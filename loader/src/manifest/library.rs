@@ -2,7 +2,7 @@
 
 use crate::text::{Text, folder_of, join};
 use os::memory::OutOfMemory;
-use os::{SEPARATOR, is_absolute};
+use os::{is_absolute, is_separator};
 
 /// What to open for a `library_path`: an absolute path as it is, a relative one below the folder of the manifest, a bare
 /// name unchanged for the system's own search (DRV-52, LAY-97).
@@ -11,7 +11,9 @@ use os::{SEPARATOR, is_absolute};
 /// Only when memory runs out.
 pub(super) fn resolve(manifest: &Text, library_path: &[u8]) -> Result<Text, OutOfMemory> {
     match folder_of(manifest) {
-        Some(folder) if !is_absolute(library_path) && library_path.contains(&SEPARATOR) => join(folder, library_path),
+        Some(folder) if !is_absolute(library_path) && library_path.iter().any(|&byte| is_separator(byte)) => {
+            join(folder, library_path)
+        }
         _ => Text::try_new(library_path),
     }
 }

@@ -4,10 +4,12 @@ use super::walk::Device;
 use crate::driver;
 use crate::ffi;
 use crate::generated::extensions::InstanceExtension;
+use crate::generated::pfn::PFN_vkGetPhysicalDeviceProperties2;
 use crate::generated::types::{
-    VkPhysicalDeviceIDProperties, VkPhysicalDevicePCIBusInfoPropertiesEXT, VkPhysicalDeviceProperties,
-    VkPhysicalDeviceProperties2, VkResult,
+    VkLayeredDriverUnderlyingApiMSFT, VkPhysicalDeviceIDProperties, VkPhysicalDeviceLayeredDriverPropertiesMSFT,
+    VkPhysicalDevicePCIBusInfoPropertiesEXT, VkPhysicalDeviceProperties, VkPhysicalDeviceProperties2, VkResult,
 };
+use crate::handle::Driver;
 use crate::instance::Instance;
 use crate::text::Text;
 use crate::version::ApiVersion;
@@ -15,6 +17,9 @@ use core::ffi::c_void;
 
 /// The device extension that tells where on the PCI bus a device is.
 const PCI_BUS_INFO: &[u8] = b"VK_EXT_pci_bus_info";
+
+/// The device extension that tells what a driver translates to.
+const LAYERED_DRIVER: &[u8] = b"VK_MSFT_layered_driver";
 
 /// Place on the PCI bus: domain, bus, device, function.
 pub(super) type PciAddress = [u32; 4];
@@ -53,6 +58,45 @@ pub(super) fn pci_address(
     device: &Device<'_>,
     properties: &VkPhysicalDeviceProperties,
 ) -> Result<Option<PciAddress>, VkResult> {
+    let Some(get) = query_behind(PCI_BUS_INFO, instance, device, properties)? else {
+        return Ok(None);
+    };
+    let mut info = zeroed!(VkPhysicalDevicePCIBusInfoPropertiesEXT);
+    info.sType = VkPhysicalDevicePCIBusInfoPropertiesEXT::STRUCTURE_TYPE;
+    let mut asked = properties2((&raw mut info).cast());
+    // SAFETY: the driver's function with its own device and a chain of two writable structures.
+    unsafe { get(device.handle, &mut asked) };
+    Ok(Some([info.pciDomain, info.pciBus, info.pciDevice, info.pciFunction]))
+}
+
+/// Whether a device translates to Direct3D 12, if the driver tells (DRV-147).
+///
+/// # Errors
+/// Out of host memory.
+pub(super) fn is_on_d3d12(instance: &Instance, device: &Device<'_>) -> Result<bool, VkResult> {
+    let properties = properties(device);
+    let Some(get) = query_behind(LAYERED_DRIVER, instance, device, &properties)? else {
+        return Ok(false);
+    };
+    let mut info = zeroed!(VkPhysicalDeviceLayeredDriverPropertiesMSFT);
+    info.sType = VkPhysicalDeviceLayeredDriverPropertiesMSFT::STRUCTURE_TYPE;
+    let mut asked = properties2((&raw mut info).cast());
+    // SAFETY: the driver's function with its own device and a chain of two writable structures.
+    unsafe { get(device.handle, &mut asked) };
+    Ok(info.underlyingAPI == VkLayeredDriverUnderlyingApiMSFT::VK_LAYERED_DRIVER_UNDERLYING_API_D3D12_MSFT)
+}
+
+/// The function that fills the structure of a device extension, if the device has that. A driver whose extension list cannot be
+/// read has none.
+///
+/// # Errors
+/// Out of host memory.
+fn query_behind(
+    extension: &[u8],
+    instance: &Instance,
+    device: &Device<'_>,
+    properties: &VkPhysicalDeviceProperties,
+) -> Result<Option<PFN_vkGetPhysicalDeviceProperties2<Driver>>, VkResult> {
     let extensions =
         match driver::device_extensions(&device.driver.table, device.handle, super::walk::scratch(instance)) {
             Ok(extensions) => extensions,
@@ -61,25 +105,18 @@ pub(super) fn pci_address(
         };
     if !extensions
         .iter()
-        .any(|extension| ffi::is_fixed_text(&extension.extensionName, PCI_BUS_INFO))
+        .any(|known| ffi::is_fixed_text(&known.extensionName, extension))
     {
         return Ok(None);
     }
     let core = instance.api_version() >= ApiVersion::V1_1
         && ApiVersion(properties.apiVersion).without_patch() >= ApiVersion::V1_1;
     let table = &device.driver.table;
-    let get = if core {
+    Ok(if core {
         table.vkGetPhysicalDeviceProperties2
     } else {
         table.vkGetPhysicalDeviceProperties2KHR
-    };
-    let Some(get) = get else { return Ok(None) };
-    let mut info = zeroed!(VkPhysicalDevicePCIBusInfoPropertiesEXT);
-    info.sType = VkPhysicalDevicePCIBusInfoPropertiesEXT::STRUCTURE_TYPE;
-    let mut asked = properties2((&raw mut info).cast());
-    // SAFETY: the driver's function with its own device and a chain of two writable structures.
-    unsafe { get(device.handle, &mut asked) };
-    Ok(Some([info.pciDomain, info.pciBus, info.pciDevice, info.pciFunction]))
+    })
 }
 
 /// The identifiers of device and driver; zero when the driver does not tell (APP-259).

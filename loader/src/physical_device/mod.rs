@@ -3,9 +3,10 @@
 //! An enumeration passes three stations. [`entry`] is what the application calls: it goes down the layer chain, drops
 //! what the ID filters hide ([`filter`]) and puts the application's objects in place of the chain's. [`terminator`] is
 //! where the chain ends: it asks every driver ([`walk`]), then selects by the settings file ([`configured`]) or sorts
-//! ([`order`]). [`groups`] does the same for device groups. [`objects`] keeps one object a device, for as long as the
+//! ([`order`]), unless the system has an order of its own ([`adapters`]). [`groups`] does the same for device groups. [`objects`] keeps one object a device, for as long as the
 //! instance lives.
 
+mod adapters;
 mod configured;
 mod entry;
 mod extensions;

@@ -74,7 +74,8 @@ impl ReportedDevices {
         }
     }
 
-    fn note(&self, any: bool) {
+    /// Notes whether an enumeration found any.
+    pub(super) fn note(&self, any: bool) {
         self.state.fetch_max(if any { SOME } else { NONE }, Ordering::Relaxed);
     }
 

@@ -1,7 +1,7 @@
 //! The end of the chain, under the names that the emitted terminators call.
 
 use super::walk::{self, Device};
-use super::{configured, extensions, groups, order};
+use super::{adapters, configured, extensions, groups, order};
 use crate::alloc::HostVec;
 use crate::ffi::TwoCall;
 use crate::generated::types::{VkExtensionProperties, VkLayerProperties, VkPhysicalDeviceGroupProperties, VkResult};
@@ -66,7 +66,7 @@ fn devices(
     counts_only: bool,
     journal: &mut Journal<'_>,
 ) -> Result<Listed, VkResult> {
-    let all = walk::devices(instance, drivers, journal)?;
+    let all = adapters::devices(instance, drivers, journal)?.all;
     let listed = match configured::configurations(instance) {
         // An upper bound, which costs no question about identity (APP-259).
         Some(wanted) if counts_only => return Ok(Listed::Count(wanted.len().min(all.len()))),

@@ -51,16 +51,16 @@ pub(super) fn with_drivers<R>(
     work(&drivers)
 }
 
-/// The devices of all drivers: driver by driver, in the order in which each reports them (DRV-143).
+/// Adds the devices of all drivers: driver by driver, in the order in which each reports them (DRV-143).
 ///
 /// # Errors
-/// Out of host memory, or that there is no device at all (DRV-121).
-pub(super) fn devices<'a>(
+/// Out of host memory.
+pub(super) fn add_devices<'a>(
     instance: &Instance,
     drivers: &[&'a InstanceDriver],
+    found: &mut HostVec<Device<'a>>,
     journal: &mut Journal<'_>,
-) -> Result<HostVec<Device<'a>>, VkResult> {
-    let mut found = HostVec::new(scratch(instance));
+) -> Result<(), VkResult> {
     for &driver in drivers {
         for &handle in &reported(driver, instance, journal)? {
             found.try_push(Device {
@@ -70,6 +70,14 @@ pub(super) fn devices<'a>(
             })?;
         }
     }
+    Ok(())
+}
+
+/// Whether there is anything to list.
+///
+/// # Errors
+/// That there is not (DRV-121).
+pub(super) fn check_any(found: &[Device<'_>], journal: &Journal<'_>) -> Result<(), VkResult> {
     if found.is_empty() {
         journal.note(
             LogBits::ERROR,
@@ -77,7 +85,7 @@ pub(super) fn devices<'a>(
         );
         return Err(VkResult::VK_ERROR_INITIALIZATION_FAILED);
     }
-    Ok(found)
+    Ok(())
 }
 
 /// The devices of one driver. What it reported last stands in for a list that it fails to give: a failure may pass, and the
@@ -89,7 +97,7 @@ fn reported(
 ) -> Result<HostVec<PhysicalDeviceHandle<Driver>>, VkResult> {
     match handles_of(driver, scratch(instance)) {
         Ok(mut handles) => {
-            keep_first_of_equal(&mut handles)?;
+            keep_first_of_handles(&mut handles)?;
             driver.devices.remember(&handles, instance.allocator)?;
             Ok(handles)
         }
@@ -101,26 +109,36 @@ fn reported(
     }
 }
 
-/// A driver that reports a device twice has it once.
-fn keep_first_of_equal(handles: &mut HostVec<PhysicalDeviceHandle<Driver>>) -> Result<(), OutOfMemory> {
-    if handles.len() < 2 {
+/// What is listed twice is there once. `handle` gives what is compared; `clear` makes it null.
+pub(super) fn keep_first_of_equal<T>(
+    list: &mut HostVec<T>,
+    handle: impl Fn(&T) -> usize,
+    clear: impl Fn(&mut T),
+) -> Result<(), OutOfMemory> {
+    if list.len() < 2 {
         return Ok(());
     }
-    let numbered = handles
-        .iter()
-        .enumerate()
-        .map(|(index, handle)| (handle.raw().addr(), index));
-    let mut sorted = HostVec::try_from_iter(numbered, handles.allocator())?;
+    let numbered = list.iter().enumerate().map(|(index, item)| (handle(item), index));
+    let mut sorted = HostVec::try_from_iter(numbered, list.allocator())?;
     sorted.sort_unstable();
     for pair in sorted.windows(2) {
         if let [(first, _), (second, index)] = *pair
             && first == second
         {
-            handles[index] = PhysicalDeviceHandle::NULL;
+            clear(&mut list[index]);
         }
     }
-    handles.retain(|handle| !handle.is_null());
+    list.retain(|item| handle(item) != 0);
     Ok(())
+}
+
+/// A driver that reports a device twice has it once.
+fn keep_first_of_handles(handles: &mut HostVec<PhysicalDeviceHandle<Driver>>) -> Result<(), OutOfMemory> {
+    keep_first_of_equal(
+        handles,
+        |handle| handle.raw().addr(),
+        |handle| *handle = PhysicalDeviceHandle::NULL,
+    )
 }
 
 fn handles_of(
@@ -182,7 +200,7 @@ mod tests {
         let numbers = [5, 3, 5, 7, 3, 3];
         let handles = numbers.map(|number| Handle::from_raw(core::ptr::without_provenance_mut(number)));
         let mut handles = HostVec::try_from_slice(&handles, HostAllocator::system()).expect("memory");
-        keep_first_of_equal(&mut handles).expect("memory");
+        keep_first_of_handles(&mut handles).expect("memory");
         assert_eq!(
             handles.iter().map(|handle| handle.raw().addr()).collect::<Vec<_>>(),
             [5, 3, 7]

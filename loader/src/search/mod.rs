@@ -13,6 +13,7 @@ mod find;
 mod kind;
 mod paths;
 mod places;
+mod registered;
 mod system;
 
 pub use bases::BaseFolders;

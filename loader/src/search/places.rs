@@ -2,9 +2,9 @@
 
 use super::bases::BaseFolders;
 use super::system::{System, ThisSystem};
-use super::{ManifestKind, Paths};
+use super::{ManifestKind, Paths, registered};
 use crate::env::{Environment, Variable};
-use crate::journal::Source;
+use crate::journal::{Journal, Source};
 use crate::text::{Text, has_json_name};
 use core::cell::OnceCell;
 use core::marker::PhantomData;
@@ -53,11 +53,16 @@ impl<'a, S: System> Search<'a, S> {
     ///
     /// # Errors
     /// When memory runs out.
-    pub fn places(&self, kind: ManifestKind, with_variables: bool) -> Result<Paths, OutOfMemory> {
+    pub fn places(
+        &self,
+        kind: ManifestKind,
+        with_variables: bool,
+        journal: &Journal<'_>,
+    ) -> Result<Paths, OutOfMemory> {
         let mut found = Paths::with_usual_room();
         let is_replaced = with_variables && self.add_named(kind, &mut found);
         if registry::EXISTS && !is_replaced {
-            registry::each_registered(kind.registered(), |_, path| found.push(path, Source::Registry));
+            registered::add(kind, &mut found, journal);
         } else if !is_replaced && !self.add_bundle(kind, &mut found) {
             for base in self.bases().for_manifests() {
                 match has_json_name(base.path) {

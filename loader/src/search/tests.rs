@@ -3,7 +3,7 @@
 use super::*;
 use crate::env::{Environment, Fixed};
 use crate::journal::testing::Lines;
-use crate::journal::{Journal, LogBits};
+use crate::journal::{Journal, LogBits, Silence};
 use crate::text::Text;
 use crate::text::scratch::Scratch;
 use os::Raw;
@@ -11,7 +11,11 @@ use os::folders::{self, Folders};
 
 fn paths(kind: ManifestKind, variables: &[(&str, &str)]) -> Vec<String> {
     let source = Fixed::new(variables);
-    texts(&Search::new(&Environment::new(&source)).places(kind, true).unwrap())
+    texts(
+        &Search::new(&Environment::new(&source))
+            .places(kind, true, &Journal::of_call(&Silence))
+            .unwrap(),
+    )
 }
 
 fn texts(places: &Paths) -> Vec<String> {
@@ -84,7 +88,7 @@ const NOTHING: [(&str, &str); 0] = [];
 fn paths_of<S: System>(kind: ManifestKind, source: &Fixed) -> Vec<String> {
     texts(
         &Search::<S>::of_system(&Environment::new(source))
-            .places(kind, true)
+            .places(kind, true, &Journal::of_call(&Silence))
             .unwrap(),
     )
 }
@@ -248,7 +252,7 @@ fn drv_29_lay_12_elevated_processes_search_fixed_folders_only() {
     .into();
     let source = Fixed::new(&all).elevated();
     let found = Search::new(&Environment::new(&source))
-        .places(ManifestKind::Driver, true)
+        .places(ManifestKind::Driver, true, &Journal::of_call(&Silence))
         .unwrap();
     assert_eq!(texts(&found), SYSTEM);
 }
@@ -257,7 +261,7 @@ fn drv_29_lay_12_elevated_processes_search_fixed_folders_only() {
 fn app_215_variables_of_the_kind_can_be_left_out() {
     let source = Fixed::new(&[("VK_DRIVER_FILES", "/a"), ("VK_ADD_DRIVER_FILES", "/b")]);
     let found = Search::new(&Environment::new(&source))
-        .places(ManifestKind::Driver, false)
+        .places(ManifestKind::Driver, false, &Journal::of_call(&Silence))
         .unwrap();
     assert_eq!(found.len(), SYSTEM.len());
 }

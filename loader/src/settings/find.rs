@@ -1,13 +1,13 @@
-//! Finding the settings file (APP-240, APP-241, APP-243).
+//! Finding the settings file (APP-240 to APP-243).
 
 use super::{Settings, parse};
 use crate::journal::reason::FileReason;
 use crate::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
 use crate::manifest::file::{FileError, read_json};
-use crate::search::Executable;
-use crate::search::Search;
+use crate::search::{Executable, Paths, Search};
 use crate::text::Text;
 use os::memory::OutOfMemory;
+use os::registry;
 
 /// The file below a base folder. Tools compare the path in messages, which has two slashes in it.
 const FILE: &[u8] = b"vulkan//loader_settings.d/vk_loader_settings.json";
@@ -30,21 +30,51 @@ pub fn load_for(
     journal: &mut Journal<'_>,
 ) -> Result<Option<Settings>, OutOfMemory> {
     let mut path = Text::default();
-    for base in search.bases().for_settings() {
-        path.set_joined(base.path, FILE)?;
-        let outcome = match read_json(&path, journal.paths()) {
-            Err(FileError::Unusable(FileReason::NotFound)) => continue,
-            Err(FileError::OutOfMemory) => return Err(OutOfMemory),
-            Err(FileError::Unusable(reason)) => Err(reason.into()),
-            Ok(document) => parse::settings(document.root(), &path, executable)?,
-        };
-        return Ok(conclude(path, outcome, journal));
+    if registry::EXISTS {
+        for place in registered(journal).iter() {
+            path = Text::try_new(place.path)?;
+            if let Some(outcome) = read(&path, executable, journal)? {
+                return Ok(conclude(path, outcome, journal));
+            }
+        }
+    } else {
+        for base in search.bases().for_settings() {
+            path.set_joined(base.path, FILE)?;
+            if let Some(outcome) = read(&path, executable, journal)? {
+                return Ok(conclude(path, outcome, journal));
+            }
+        }
     }
     journal.note(
         LogBits::INFO,
         format_args!("No valid vk_loader_settings.json file found, no loader settings will be active"),
     );
     Ok(None)
+}
+
+/// What a file says; `None` when there is none.
+fn read(
+    path: &Text,
+    executable: &Executable,
+    journal: &Journal<'_>,
+) -> Result<Option<Result<Settings, Reason>>, OutOfMemory> {
+    match read_json(path, journal.paths()) {
+        Err(FileError::Unusable(FileReason::NotFound)) => Ok(None),
+        Err(FileError::OutOfMemory) => Err(OutOfMemory),
+        Err(FileError::Unusable(reason)) => Ok(Some(Err(reason.into()))),
+        Ok(document) => parse::settings(document.root(), path, executable).map(Some),
+    }
+}
+
+/// The files that the system's registry names (APP-242).
+fn registered(journal: &Journal<'_>) -> Paths {
+    // What a registry says may change at any time, and has no stamp.
+    if let Some(paths) = journal.paths() {
+        paths.mark_uncacheable();
+    }
+    let mut named = Paths::with_usual_room();
+    registry::each_settings_file(|path| named.push(path, Source::Settings));
+    named
 }
 
 fn conclude(path: Text, outcome: Result<Settings, Reason>, journal: &mut Journal<'_>) -> Option<Settings> {

@@ -1,13 +1,13 @@
 //! Paths as byte strings: assembled, never canonicalised (DRV-6a, APP-218).
 
 use super::Text;
-use os::SEPARATOR;
 use os::memory::{Grow, OutOfMemory};
+use os::{SEPARATOR, is_separator};
 use rust_alloc::vec::Vec;
 
 /// The last part of a path.
 pub fn file_name(path: &[u8]) -> &[u8] {
-    match path.iter().rposition(|&byte| byte == SEPARATOR) {
+    match path.iter().rposition(|&byte| is_separator(byte)) {
         Some(at) => &path[at + 1..],
         None => path,
     }
@@ -15,7 +15,7 @@ pub fn file_name(path: &[u8]) -> &[u8] {
 
 /// What precedes the last separator of a path; `None` when the path is a bare file name.
 pub fn folder_of(path: &Text) -> Option<&[u8]> {
-    let at = path.iter().rposition(|&byte| byte == SEPARATOR)?;
+    let at = path.iter().rposition(|&byte| is_separator(byte))?;
     // The folder of `/x.json` is the root itself.
     Some(&path[..at.max(1)])
 }
@@ -38,7 +38,7 @@ pub fn join(folder: &[u8], rest: &[u8]) -> Result<Text, OutOfMemory> {
 pub fn append_joined(text: &mut Vec<u8>, folder: &[u8], rest: &[u8]) -> Result<(), OutOfMemory> {
     text.try_room(folder.len() + 1 + rest.len())?;
     text.extend_from_slice(folder);
-    if folder.last() != Some(&SEPARATOR) {
+    if !folder.last().is_some_and(|&last| is_separator(last)) {
         text.push(SEPARATOR);
     }
     text.extend_from_slice(rest);

@@ -9,7 +9,7 @@ use libfuzzer_sys::fuzz_target;
 use loader_fuzz::{Files, Lines, Variables, twice};
 use vulkan::env::variable::{Separator, TABLE};
 use vulkan::env::{Environment, Variable, split};
-use vulkan::journal::Journal;
+use vulkan::journal::{Journal, Silence};
 use vulkan::search::{ManifestKind, Search, find};
 
 /// What the values are for, in their order.
@@ -64,7 +64,7 @@ fn value_of(text: &[u8]) -> Vec<u8> {
 fn check_kind(kind: ManifestKind, environment: &Environment<'_>, with_variables: bool) {
     let places = || {
         Search::new(environment)
-            .places(kind, with_variables)
+            .places(kind, with_variables, &Journal::new(&Silence))
             .expect("memory suffices")
     };
     let places = twice(places);

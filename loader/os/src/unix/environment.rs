@@ -34,6 +34,15 @@ unsafe fn answer(get: Get, name: &CStr) -> Option<Vec<u8>> {
     (!value.is_null()).then(|| copy_or_note(unsafe { CStr::from_ptr(value) }.to_bytes()))
 }
 
+/// Whether users are told of variables that are ignored (DRV-5).
+pub const TELLS_OF_IGNORED: bool = false;
+
+/// Whether [`secure_value`] keeps back what is set, where users are told.
+#[inline(always)]
+pub fn is_ignored(_: &CStr) -> bool {
+    false
+}
+
 /// Whether [`secure_value`] would give this now. Compares the C library's answer without a copy.
 #[inline]
 pub fn has_secure_value(name: &CStr, expected: Option<&CStr>) -> bool {

@@ -23,6 +23,14 @@ pub fn plain_value(name: &CStr) -> Option<Vec<u8>> {
     env::var_os(name.to_str().ok()?).map(|value| value.into_encoded_bytes())
 }
 
+/// Whether users are told of variables that are ignored (DRV-5).
+pub const TELLS_OF_IGNORED: bool = true;
+
+/// Whether [`secure_value`] keeps back what is set.
+pub fn is_ignored(name: &CStr) -> bool {
+    is_elevated() && plain_value(name).is_some()
+}
+
 /// Whether [`secure_value`] would give this now.
 pub fn has_secure_value(name: &CStr, expected: Option<&CStr>) -> bool {
     secure_value(name).as_deref() == expected.map(CStr::to_bytes)

@@ -1,53 +1,64 @@
 //! Dynamic-link libraries.
 
-use super::Errno;
 use super::path::from_system;
+use super::{Errno, environment};
 use crate::find_byte;
+use crate::memory::{Grow, shortage};
 use crate::open_error::OpenError;
-use crate::path::is_absolute;
+use crate::path::{LIST_SEPARATOR, is_absolute, is_separator, verbatim};
 use alloc::format;
 use alloc::vec::Vec;
 use core::ffi::CStr;
 use libloading::os::windows;
+use std::io;
 use std::os::windows::ffi::OsStringExt;
-use windows_sys::Win32::Foundation::ERROR_BAD_EXE_FORMAT;
+use std::path::{Path, PathBuf};
+use windows_sys::Win32::Foundation::{ERROR_BAD_EXE_FORMAT, ERROR_MOD_NOT_FOUND};
 use windows_sys::Win32::System::LibraryLoader::{
     GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS, GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT, GetModuleFileNameW,
     GetModuleHandleExW, LOAD_LIBRARY_SEARCH_DEFAULT_DIRS, LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR,
 };
 
+/// Units of a path that functions of the system take as it is, its terminator included.
+const LONGEST_PLAIN: usize = 260;
+/// Units of the longest path that there can be.
+const LONGEST: usize = 1 << 15;
+
 /// An open library; closed when dropped. To keep it open for good, forget it.
 pub struct Library(windows::Library);
 
 impl Library {
-    /// Opens a library (DRV-56). A bare name goes through the system's search, without the current folder; what an absolute path
-    /// needs is searched beside it too.
+    /// Opens a library (DRV-56, DRV-57, LAY-200).
+    ///
+    /// A path is loaded plainly, so that what it needs is searched where programs expect it. Where a module is not found, the
+    /// folder of the library is searched for what it needs as well. A path that is too long for that is tried as the system
+    /// writes paths of any length (LAY-53).
+    ///
+    /// A bare name is searched in the folders of a plain load and in their order, without the current one: there whoever may
+    /// write to the folder that a program was started in could put a library of that name, also for an elevated program.
     ///
     /// # Errors
-    /// The system's.
+    /// The system's. One of memory is noted besides (LAY-203).
     pub fn open(path: &[u8]) -> Result<Self, OpenError> {
         if path.is_empty() || find_byte(path, 0).is_some() {
             return Err(OpenError::NotAPath);
         }
-        let failed = |number: i32| {
+        let opened = match core::str::from_utf8(path) {
+            Err(_) => Err(Errno::INVALID),
+            Ok(name) if is_bare(path) => load_bare(name),
+            Ok(file) => load_path(file),
+        };
+        opened.map(Self).map_err(|error| {
+            if error.is_shortage() {
+                shortage::note();
+            }
             let shown = alloc::string::String::from_utf8_lossy(path);
-            let words = format!("Failed to open dynamic library \"{shown}\" with error {number}").into_bytes();
-            match number.cast_unsigned() {
+            let words = format!("Failed to open dynamic library \"{shown}\" with error {}", error.0).into_bytes();
+            match error.0.cast_unsigned() {
                 ERROR_BAD_EXE_FORMAT => OpenError::WrongClass(words),
                 _ => OpenError::Failed(words),
             }
-        };
-        let beside = if is_absolute(path) {
-            LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR
-        } else {
-            0
-        };
-        let file = core::str::from_utf8(path).map_err(|_| failed(Errno::INVALID.0))?;
-        // SAFETY: the file was named by a manifest that the user or the system installed, and is trusted as that is.
-        let opened = unsafe { windows::Library::load_with_flags(file, LOAD_LIBRARY_SEARCH_DEFAULT_DIRS | beside) };
-        opened
-            .map(Self)
-            .map_err(|_| failed(std::io::Error::last_os_error().raw_os_error().unwrap_or_default()))
+        })
     }
 
     /// The address of an exported symbol, or null. It is valid while the library is open.
@@ -56,6 +67,75 @@ impl Library {
         let found = unsafe { self.0.get::<*mut ()>(name.to_bytes_with_nul()) };
         found.map_or(core::ptr::null_mut(), |symbol| symbol.as_raw_ptr().cast())
     }
+}
+
+/// Whether a name says nothing about folders.
+fn is_bare(name: &[u8]) -> bool {
+    !is_absolute(name) && !name.iter().copied().any(is_separator)
+}
+
+fn load(file: &str, flags: u32) -> Result<windows::Library, Errno> {
+    // SAFETY: the file was named by a manifest that the user or the system installed, and is trusted as that is.
+    unsafe { windows::Library::load_with_flags(file, flags) }.map_err(|_| io::Error::last_os_error().into())
+}
+
+fn is_not_found(error: &Errno) -> bool {
+    error.0.cast_unsigned() == ERROR_MOD_NOT_FOUND
+}
+
+/// A file: plainly, or else with its own folder among those that are searched.
+fn load_path(file: &str) -> Result<windows::Library, Errno> {
+    let plain = load(file, 0);
+    let Err(error) = plain else {
+        return plain;
+    };
+    // The flags want the whole path.
+    let whole = std::path::absolute(file)?;
+    let whole = whole.to_str().ok_or(Errno::INVALID)?;
+    let is_long = whole.encode_utf16().count() + 1 > LONGEST_PLAIN;
+    let beside = LOAD_LIBRARY_SEARCH_DEFAULT_DIRS | LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR;
+    match is_long {
+        true => {
+            let whole = verbatim(whole);
+            load(&whole, 0).or_else(|_| load(&whole, beside))
+        }
+        false if is_not_found(&error) => load(whole, beside),
+        false => Err(error),
+    }
+}
+
+/// A bare name: in the folders of the program and of the system, and then in those of `PATH`.
+fn load_bare(name: &str) -> Result<windows::Library, Errno> {
+    let error = match load(name, LOAD_LIBRARY_SEARCH_DEFAULT_DIRS) {
+        Err(error) if is_not_found(&error) => error,
+        other => return other,
+    };
+    let folders = environment::plain_value(c"PATH").unwrap_or_default();
+    let mut path = Vec::new();
+    for folder in folders.split(|&byte| byte == LIST_SEPARATOR) {
+        // Any other would lead to the current folder again.
+        if !is_absolute(folder) {
+            continue;
+        }
+        path.clear();
+        for part in [
+            folder,
+            b"\\",
+            name.as_bytes(),
+            if name.contains('.') { b"" } else { b".dll" },
+        ] {
+            if path.try_room(part.len()).is_err() {
+                shortage::note();
+                return Err(error);
+            }
+            path.extend_from_slice(part);
+        }
+        match core::str::from_utf8(&path) {
+            Ok(file) if Path::new(file).is_file() => return load_path(file),
+            _ => {}
+        }
+    }
+    Err(error)
 }
 
 /// The file that holds the code or data at `address`, as the system reports it, not canonicalised. `None` where that is no
@@ -67,9 +147,18 @@ pub fn file_of(address: *const ()) -> Option<Vec<u8>> {
     if unsafe { GetModuleHandleExW(flags, address.cast(), &mut module) } == 0 {
         return None;
     }
-    let mut room = [0_u16; 1024];
-    // SAFETY: a loaded module, and room of this length.
-    let length = unsafe { GetModuleFileNameW(module, room.as_mut_ptr(), room.len() as u32) };
-    let name = room.get(..length as usize).filter(|name| !name.is_empty())?;
-    Some(from_system(std::ffi::OsString::from_wide(name).into()))
+    let mut room = Vec::new();
+    for size in [LONGEST_PLAIN, LONGEST] {
+        room.try_room(size).ok()?;
+        room.resize(size, 0_u16);
+        // SAFETY: a loaded module, and room of this length.
+        let length = unsafe { GetModuleFileNameW(module, room.as_mut_ptr(), size as u32) } as usize;
+        // A name that fills the room may be the beginning of a longer one.
+        if (1..size).contains(&length) {
+            return Some(from_system(PathBuf::from(std::ffi::OsString::from_wide(
+                &room[..length],
+            ))));
+        }
+    }
+    None
 }

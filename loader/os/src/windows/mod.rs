@@ -1,19 +1,26 @@
 //! The functions of Windows, through the standard library where that has them.
 
+mod devices;
+mod dxgi;
 mod entry;
 pub mod environment;
 mod error;
 mod file;
 mod folder;
 mod heap;
+mod kernel_adapters;
 mod library;
 mod output;
+mod packages;
 mod path;
 mod registry;
+mod run_time;
+mod this_system;
 mod thread;
 mod waiting;
 
 pub use crate::no_stamp::Stamp;
+pub use dxgi::{adapters, has_adapter_order};
 #[doc(hidden)]
 pub use entry::FirstCall;
 pub use error::Errno;
@@ -23,7 +30,7 @@ pub use heap::CHeap;
 pub use library::{Library, file_of};
 pub use output::write_to_standard_error;
 pub use path::{canonical, running_executable, with_terminated};
-pub use registry::each_registered;
+pub(crate) use this_system::ThisSystem;
 pub use thread::{CancellationOff, current_thread};
 pub(crate) use waiting::Waiting;
 

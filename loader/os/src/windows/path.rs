@@ -1,7 +1,7 @@
 //! Paths: texts in UTF-8 here, in UTF-16 for the system.
 
 use super::Errno;
-use crate::memory::{self, Grow};
+use crate::memory::{self, Grow, OutOfMemory};
 use alloc::vec::Vec;
 use core::ffi::CStr;
 use std::path::{Path, PathBuf};
@@ -9,6 +9,24 @@ use std::path::{Path, PathBuf};
 /// A path for the standard library. Names that are no Unicode cannot be had on this system.
 pub(super) fn to_system(path: &[u8]) -> Result<&Path, Errno> {
     core::str::from_utf8(path).map(Path::new).map_err(|_| Errno::INVALID)
+}
+
+/// A text with its terminator, in units of the system.
+///
+/// # Errors
+/// When memory runs out.
+pub(super) fn wide(text: &str) -> Result<Vec<u16>, OutOfMemory> {
+    let mut units = Vec::new();
+    // No character takes more units than bytes.
+    units.try_exact_room(text.len() + 1)?;
+    units.extend(text.encode_utf16().chain([0]));
+    Ok(units)
+}
+
+/// What precedes the terminator, if there is one.
+pub(super) fn ended(units: &[u16]) -> &[u16] {
+    let end = units.iter().position(|&unit| unit == 0);
+    &units[..end.unwrap_or(units.len())]
 }
 
 /// The bytes of a path that the system gave.

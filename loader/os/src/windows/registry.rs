@@ -1,58 +1,67 @@
-//! The keys of the system's registry that list manifests (DRV-39, LAY-46 to LAY-48).
+//! Keys of the system's registry (DRV-38, DRV-39, LAY-46 to LAY-48, LAY-50, APP-242).
 
-use super::environment::is_elevated;
-use crate::registry::List;
-use alloc::string::String;
+use super::path::wide;
+use crate::memory::Grow;
+use crate::registry::values::utf8;
 use alloc::vec::Vec;
 use core::ptr::{null, null_mut};
-use windows_sys::Win32::Foundation::ERROR_SUCCESS;
+use windows_sys::Win32::Foundation::{ERROR_MORE_DATA, ERROR_SUCCESS};
 use windows_sys::Win32::System::Registry::{
-    HKEY, HKEY_CURRENT_USER, HKEY_LOCAL_MACHINE, KEY_READ, RegCloseKey, RegEnumValueW, RegOpenKeyExW,
+    HKEY, KEY_READ, RegCloseKey, RegEnumValueW, RegOpenKeyExW, RegQueryValueExW,
 };
 
 /// Units of the longest name of a value that is taken, its terminator included (LAY-48).
 const LONGEST_NAME: usize = 2048;
-
-/// Shows `take` what a list holds, in the order of the registry, with the key that holds it. The part of the user comes first or
-/// last as the list says, and not at all in an elevated process (LAY-47).
-pub fn each_registered(list: List, mut take: impl FnMut(&str, &[u8])) {
-    let (machine, user) = (
-        (HKEY_LOCAL_MACHINE, "HKEY_LOCAL_MACHINE"),
-        (HKEY_CURRENT_USER, "HKEY_CURRENT_USER"),
-    );
-    let roots = match list {
-        List::Drivers => &[machine][..],
-        List::ExplicitLayers | List::ImplicitLayers => &[machine, user],
-    };
-    for &(root, name) in roots {
-        if root == HKEY_CURRENT_USER && is_elevated() {
-            continue;
-        }
-        if let Some(key) = Key::open(root, list.key()) {
-            let shown = alloc::format!("{name}\\{}", list.key());
-            key.each_zero(|path| take(&shown, path));
-        }
-    }
-}
+/// Most bytes of data that are read.
+const MOST_BYTES: usize = 1 << 20;
 
 /// An open key; closed when dropped.
-struct Key(HKEY);
+pub(super) struct Key(HKEY);
 
 impl Key {
-    fn open(root: HKEY, path: &str) -> Option<Self> {
-        let path: Vec<u16> = path.encode_utf16().chain([0]).collect();
+    /// Opens the key at a path below a root.
+    pub(super) fn open(root: HKEY, path: &str) -> Option<Self> {
+        let path = wide(path).ok()?;
         let mut key = null_mut();
         // SAFETY: a key of the system's, a terminated path, and room for a handle.
         let told = unsafe { RegOpenKeyExW(root, path.as_ptr(), 0, KEY_READ, &mut key) };
         (told == ERROR_SUCCESS).then_some(Self(key))
     }
 
-    /// Shows `take` the names of the values that are four bytes of zero, whatever type they say they are (LAY-48). A longer name
-    /// ends it.
-    fn each_zero(&self, mut take: impl FnMut(&[u8])) {
+    /// Takes over a key that something else opened.
+    ///
+    /// # Safety
+    /// The key is open, and nothing else closes it.
+    pub(super) unsafe fn adopt(key: HKEY) -> Self {
+        Self(key)
+    }
+
+    /// Shows `take` the names of the values that are four bytes of zero, whatever type they say they are (LAY-48).
+    pub(super) fn each_zero(&self, take: &mut dyn FnMut(&[u8])) {
+        let mut data = [0_u8; 4];
+        self.each(Some(&mut data), |name, is_zero| {
+            if is_zero {
+                take(name);
+            }
+        });
+    }
+
+    /// Shows `take` the names of all values.
+    pub(super) fn each_name(&self, take: &mut dyn FnMut(&[u8])) {
+        self.each(None, |name, _| take(name));
+    }
+
+    /// Shows `take` the name of each value, and whether its data, if they are asked for, are four bytes of zero. A name for which
+    /// there is no room ends it (LAY-48).
+    fn each(&self, mut data: Option<&mut [u8; 4]>, mut take: impl FnMut(&[u8], bool)) {
         for index in 0.. {
             let mut name = [0_u16; LONGEST_NAME];
-            let (mut length, mut data, mut size) = (LONGEST_NAME as u32, [0xFF_u8; 4], 4);
+            let (mut length, mut size) = (LONGEST_NAME as u32, 4);
+            let room = data.as_mut().map_or(null_mut(), |data| {
+                **data = [0xFF; 4];
+                data.as_mut_ptr()
+            });
+            let size_of_room = if room.is_null() { null_mut() } else { &raw mut size };
             // SAFETY: an open key, room of these sizes, and nothing asked for where NULL stands.
             let told = unsafe {
                 RegEnumValueW(
@@ -62,21 +71,53 @@ impl Key {
                     &mut length,
                     null(),
                     null_mut(),
-                    data.as_mut_ptr(),
-                    &mut size,
+                    room,
+                    size_of_room,
                 )
             };
-            if told == windows_sys::Win32::Foundation::ERROR_MORE_DATA && (length as usize) < LONGEST_NAME {
+            if told == ERROR_MORE_DATA && (length as usize) < LONGEST_NAME {
                 // Its data is longer than what counts.
                 continue;
             }
             if told != ERROR_SUCCESS {
                 return;
             }
-            if size == 4 && data == [0; 4] {
-                take(String::from_utf16_lossy(&name[..length as usize]).as_bytes());
+            let is_zero = size == 4 && data.as_deref() == Some(&[0; 4]);
+            take(&utf8(name[..length as usize].iter().copied()), is_zero);
+        }
+    }
+
+    /// The type and data of a value, if it is there.
+    pub(super) fn value(&self, name: &str) -> Option<(u32, Vec<u8>)> {
+        let name = wide(name).ok()?;
+        let (mut kind, mut size) = (0, 0);
+        // The value may grow between two questions, but not for ever.
+        for _ in 0..4 {
+            let mut data = Vec::new();
+            data.try_exact_room(size as usize).ok()?;
+            data.resize(size as usize, 0);
+            // SAFETY: an open key, a terminated name, room for two numbers, and for as many bytes as the second says.
+            let told = unsafe {
+                RegQueryValueExW(
+                    self.0,
+                    name.as_ptr(),
+                    null(),
+                    &mut kind,
+                    if data.is_empty() { null_mut() } else { data.as_mut_ptr() },
+                    &mut size,
+                )
+            };
+            match told {
+                ERROR_SUCCESS if data.len() >= size as usize => {
+                    data.truncate(size as usize);
+                    return Some((kind, data));
+                }
+                // Without room it only says how much is needed.
+                ERROR_SUCCESS | ERROR_MORE_DATA if size as usize <= MOST_BYTES => {}
+                _ => return None,
             }
         }
+        None
     }
 }
 

@@ -23,7 +23,7 @@ impl LayerScan<'_> {
         filters: LayerFilters,
         journal: &mut Journal<'_>,
     ) -> Result<DiscoveredLayers, OutOfMemory> {
-        let implicit = self.search.places(ManifestKind::ImplicitLayer, true)?;
+        let implicit = self.search.places(ManifestKind::ImplicitLayer, true, journal)?;
         let mut layers = Vec::new();
         read(ManifestKind::ImplicitLayer, &implicit, &mut layers, journal)?;
         choose_override(&mut layers, self.executable, journal);
@@ -77,7 +77,7 @@ impl LayerScan<'_> {
             .map(|overrides| overrides.paths.as_slice())
             .unwrap_or_default();
         if paths.is_empty() {
-            return self.search.places(ManifestKind::ExplicitLayer, true);
+            return self.search.places(ManifestKind::ExplicitLayer, true, journal);
         }
         for path in paths {
             journal.note(

@@ -1,5 +1,6 @@
 //! The groups of all drivers, at the end of the chain (DRV-149 to DRV-157).
 
+use super::super::adapters::{self, Devices};
 use super::super::configured;
 use super::super::facts;
 use super::super::terminator::tell_trimming;
@@ -41,7 +42,10 @@ pub(in super::super) unsafe fn enumerate_at_end_of_chain(
     let sink = LogSink(Some(instance));
     let mut journal = Journal::of_call(&sink);
     let result = walk::with_drivers(instance, |drivers| {
-        let devices = walk::devices(instance, drivers, &mut journal)?;
+        let Devices {
+            all: devices,
+            by_adapter,
+        } = adapters::devices(instance, drivers, &mut journal)?;
         let sources = sources(instance, drivers, &devices, &mut journal)?;
         let total = sources
             .iter()
@@ -59,7 +63,7 @@ pub(in super::super) unsafe fn enumerate_at_end_of_chain(
         // SAFETY: no more than the array has.
         let heads = unsafe { ChainHeads::read(array, room.min(total) as usize, scratch(instance)) }?;
         let mut groups = fill(instance, &sources, &devices, &heads, &mut journal)?;
-        sort::sort(instance, &mut groups, &devices, &journal)?;
+        sort::sort(instance, &mut groups, &devices, by_adapter, &journal)?;
         drop_hidden(instance, &mut groups, &devices, &mut journal)?;
         tell_trimming(
             "terminator_EnumeratePhysicalDeviceGroups",

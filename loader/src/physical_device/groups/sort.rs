@@ -38,7 +38,8 @@ impl Known {
     }
 }
 
-/// Sorts groups in place, if this instance sorts at all. All members are among `devices`.
+/// Sorts groups in place, if this instance sorts at all. All members are among `devices`, of which the first ones may be in the
+/// order of their adapters.
 ///
 /// # Errors
 /// Out of host memory.
@@ -46,8 +47,13 @@ pub(super) fn sort(
     instance: &Instance,
     groups: &mut [Group<Chain>],
     devices: &[Device<'_>],
+    by_adapter: usize,
     journal: &Journal<'_>,
 ) -> Result<(), VkResult> {
+    if os::SORTED_BY_ADAPTERS {
+        let sorted = devices[..by_adapter].iter().map(|device| device.chain);
+        return Ok(follow(sorted, groups, scratch(instance))?);
+    }
     let Some(sorting) = Sorting::of(instance) else {
         return Ok(());
     };
@@ -78,6 +84,38 @@ fn arrange(
         *to = unsorted[*index];
     }
     HostVec::try_from_iter(ranked.iter().map(|(_, rank, _)| *rank), allocator)
+}
+
+/// Puts the groups, and the devices in each, in the order of `sorted`. What is not there comes behind that, as it was.
+fn follow(
+    sorted: impl Iterator<Item = PhysicalDeviceHandle<Chain>>,
+    groups: &mut [Group<Chain>],
+    allocator: HostAllocator,
+) -> Result<(), OutOfMemory> {
+    let placed = sorted.enumerate().map(|(place, device)| (device.raw(), place));
+    let mut places = HostVec::try_from_iter(placed, allocator)?;
+    places.sort_unstable();
+    let place = |device: PhysicalDeviceHandle<Chain>| {
+        let at = places.binary_search_by_key(&device.raw(), |(known, _)| *known);
+        at.map_or(usize::MAX, |at| places[at].1)
+    };
+    let mut ranked = HostVec::try_with_capacity(groups.len(), allocator)?;
+    for (index, group) in groups.iter_mut().enumerate() {
+        let before = group.properties.physicalDevices;
+        let members = members(&group.properties).iter().enumerate();
+        let mut order = HostVec::try_from_iter(members.map(|(index, &device)| (place(device), index)), allocator)?;
+        order.sort_unstable();
+        for (to, (_, index)) in group.properties.physicalDevices.iter_mut().zip(&order) {
+            *to = before[*index];
+        }
+        ranked.try_push((order.first().map_or(usize::MAX, |(place, _)| *place), index))?;
+    }
+    ranked.sort_unstable();
+    let unsorted = HostVec::try_from_slice(groups, allocator)?;
+    for (to, (_, index)) in groups.iter_mut().zip(&ranked) {
+        *to = unsorted[*index];
+    }
+    Ok(())
 }
 
 fn arrange_members(
@@ -142,7 +180,7 @@ mod tests {
         Known(HostVec::try_from_iter(all, HostAllocator::system()).expect("memory"))
     }
 
-    fn arranged(select: &str, groups: &[&[usize]]) -> Vec<Vec<usize>> {
+    fn made(groups: &[&[usize]]) -> Vec<Group<Chain>> {
         let mut made: Vec<Group<Chain>> = Vec::new();
         for (element, numbers) in groups.iter().enumerate() {
             let mut properties = ChainHead::INTERNAL.group::<Chain>();
@@ -152,6 +190,16 @@ mod tests {
             }
             made.push(Group { properties, element });
         }
+        made
+    }
+
+    fn numbers(groups: &[Group<Chain>]) -> Vec<Vec<usize>> {
+        let numbers = |group: &Group<Chain>| members(&group.properties).iter().map(|d| d.raw().addr()).collect();
+        groups.iter().map(numbers).collect()
+    }
+
+    fn arranged(select: &str, groups: &[&[usize]]) -> Vec<Vec<usize>> {
+        let mut made = made(groups);
         let sorting = Sorting::selecting(Some(select.into()));
         let lines = Lines::default();
         arrange(
@@ -162,8 +210,26 @@ mod tests {
             &Journal::new(&lines),
         )
         .expect("memory");
-        let numbers = |group: &Group<Chain>| members(&group.properties).iter().map(|d| d.raw().addr()).collect();
-        made.iter().map(numbers).collect()
+        numbers(&made)
+    }
+
+    #[test]
+    fn drv_155_groups_follow_devices_that_adapters_sort() {
+        let followed = |sorted: &[usize], groups: &[&[usize]]| {
+            let mut made = made(groups);
+            let sorted = sorted.iter().map(|&number| device(number));
+            follow(sorted, &mut made, HostAllocator::system()).expect("memory");
+            numbers(&made)
+        };
+        assert_eq!(
+            followed(&[4, 1, 3], &[&[1, 2], &[5], &[3, 4], &[6]]),
+            [vec![4, 3], vec![1, 2], vec![5], vec![6]]
+        );
+        assert_eq!(
+            followed(&[], &[&[5, 1], &[], &[2]]),
+            [vec![5, 1], vec![], vec![2]],
+            "nothing is sorted"
+        );
     }
 
     #[test]

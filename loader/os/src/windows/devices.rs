@@ -1,0 +1,194 @@
+//! Display devices as the configuration manager has them, and the values in their software keys (DRV-37, DRV-38, LAY-49, LAY-50).
+
+use super::path::{ended, wide};
+use super::registry::Key;
+use super::run_time::Module;
+use crate::memory::Grow;
+use crate::registry::sources::{Answer, TakeAnswer};
+use crate::registry::values::utf8;
+use alloc::vec::Vec;
+use core::ffi::c_void;
+use windows_sys::Win32::Devices::DeviceAndDriverInstallation::{
+    CM_DRP_CLASSGUID, CM_GETIDLIST_FILTER_CLASS, CM_GETIDLIST_FILTER_PRESENT, CM_LOCATE_DEVNODE_NORMAL,
+    CM_PROB_NEED_RESTART, CM_REGISTRY_SOFTWARE, CR_BUFFER_SMALL, CR_SUCCESS, DN_NEED_RESTART, MAX_DEVICE_ID_LEN,
+    RegDisposition_OpenExisting,
+};
+use windows_sys::Win32::System::Registry::{HKEY, KEY_QUERY_VALUE};
+
+/// The class of display adapters.
+const DISPLAY: &str = "{4d36e968-e325-11ce-bfc1-08002be10318}";
+/// The class of what a driver package brings beside the driver.
+const SOFTWARE_COMPONENT: &str = "{5c4c3332-344d-483c-8739-259e934c9cc8}";
+const PRESENT_DISPLAYS: u32 = CM_GETIDLIST_FILTER_CLASS | CM_GETIDLIST_FILTER_PRESENT;
+
+/// Most units of all names, and most children of a device, that are believed.
+const MOST_UNITS: u32 = 1 << 20;
+const MOST_CHILDREN: usize = 1024;
+
+type ListSize = unsafe extern "system" fn(*mut u32, *const u16, u32) -> u32;
+type List = unsafe extern "system" fn(*const u16, *mut u16, u32, u32) -> u32;
+type Locate = unsafe extern "system" fn(*mut u32, *const u16, u32) -> u32;
+type Status = unsafe extern "system" fn(*mut u32, *mut u32, u32, u32) -> u32;
+type OpenKey = unsafe extern "system" fn(u32, u32, u32, u32, *mut HKEY, u32) -> u32;
+type Next = unsafe extern "system" fn(*mut u32, u32, u32) -> u32;
+type Name = unsafe extern "system" fn(u32, *mut u16, u32, u32) -> u32;
+type Property = unsafe extern "system" fn(u32, u32, *mut u32, *mut c_void, *mut u32, u32) -> u32;
+
+/// The configuration manager.
+struct Manager {
+    list_size: ListSize,
+    list: List,
+    locate: Locate,
+    status: Status,
+    open_key: OpenKey,
+    child: Next,
+    sibling: Next,
+    name: Name,
+    property: Property,
+    /// What the functions are in.
+    _module: Module,
+}
+
+/// Asks the present display devices and their software components for a value.
+pub(super) fn each(value: &str, take: &mut TakeAnswer<'_>) {
+    if let Some(manager) = Manager::open() {
+        manager.each(value, take);
+    }
+}
+
+impl Manager {
+    fn open() -> Option<Self> {
+        let module = Module::of_system(c"cfgmgr32.dll")?;
+        // SAFETY: the functions of these names have these types.
+        unsafe {
+            Some(Self {
+                list_size: module.function(c"CM_Get_Device_ID_List_SizeW")?,
+                list: module.function(c"CM_Get_Device_ID_ListW")?,
+                locate: module.function(c"CM_Locate_DevNodeW")?,
+                status: module.function(c"CM_Get_DevNode_Status")?,
+                open_key: module.function(c"CM_Open_DevNode_Key")?,
+                child: module.function(c"CM_Get_Child")?,
+                sibling: module.function(c"CM_Get_Sibling")?,
+                name: module.function(c"CM_Get_Device_IDW")?,
+                property: module.function(c"CM_Get_DevNode_Registry_PropertyW")?,
+                _module: module,
+            })
+        }
+    }
+
+    fn each(&self, value: &str, take: &mut TakeAnswer<'_>) {
+        let names = self.displays().unwrap_or_default();
+        let names = names.split(|&unit| unit == 0).take_while(|name| !name.is_empty());
+        for name in names {
+            let mut terminated = Vec::new();
+            if terminated.try_exact_room(name.len() + 1).is_err() {
+                return crate::memory::shortage::note();
+            }
+            terminated.extend_from_slice(name);
+            terminated.push(0);
+            let mut device = 0;
+            // SAFETY: room for a number, and a terminated name.
+            let told = unsafe { (self.locate)(&mut device, terminated.as_ptr(), CM_LOCATE_DEVNODE_NORMAL) };
+            if told != CR_SUCCESS || !self.ask(device, value, take) {
+                continue;
+            }
+            for component in self.components(device) {
+                self.ask(component, value, take);
+            }
+        }
+    }
+
+    /// The names of the present display devices, each with its terminator.
+    fn displays(&self) -> Option<Vec<u16>> {
+        let class = wide(DISPLAY).ok()?;
+        // A device may come between the two questions.
+        for _ in 0..4 {
+            let mut length = 0;
+            // SAFETY: room for a number, and a terminated name.
+            let told = unsafe { (self.list_size)(&mut length, class.as_ptr(), PRESENT_DISPLAYS) };
+            if told != CR_SUCCESS || length > MOST_UNITS {
+                return None;
+            }
+            let mut names = Vec::new();
+            names.try_exact_room(length as usize + 1).ok()?;
+            names.resize(length as usize + 1, 0);
+            // SAFETY: a terminated name, and room for more units than the number says.
+            match unsafe { (self.list)(class.as_ptr(), names.as_mut_ptr(), length, PRESENT_DISPLAYS) } {
+                CR_SUCCESS => return Some(names),
+                CR_BUFFER_SMALL => {}
+                _ => return None,
+            }
+        }
+        None
+    }
+
+    /// Shows what a device says. Returns whether it may be asked at all.
+    fn ask(&self, device: u32, value: &str, take: &mut TakeAnswer<'_>) -> bool {
+        let name = self.name_of(device);
+        let (mut status, mut problem) = (0, 0);
+        // SAFETY: room for two numbers.
+        let told = unsafe { (self.status)(&mut status, &mut problem, device, 0) };
+        if told == CR_SUCCESS && (problem == CM_PROB_NEED_RESTART || status & DN_NEED_RESTART != 0) {
+            take(&name, Answer::NeedsRestart);
+            return false;
+        }
+        let mut key = core::ptr::null_mut();
+        // SAFETY: room for a handle.
+        let told = unsafe {
+            (self.open_key)(
+                device,
+                KEY_QUERY_VALUE,
+                0,
+                RegDisposition_OpenExisting,
+                &mut key,
+                CM_REGISTRY_SOFTWARE,
+            )
+        };
+        // SAFETY: the configuration manager just opened it.
+        let key = (told == CR_SUCCESS).then(|| unsafe { Key::adopt(key) });
+        match key.and_then(|key| key.value(value)) {
+            Some((kind, data)) => take(&name, Answer::Value(kind, &data)),
+            None => take(&name, Answer::Missing),
+        }
+        true
+    }
+
+    /// The software components below a device.
+    fn components(&self, device: u32) -> impl Iterator<Item = u32> {
+        let next = |function: Next, of: u32| {
+            let mut found = 0;
+            // SAFETY: room for a number.
+            (unsafe { function(&mut found, of, 0) } == CR_SUCCESS).then_some(found)
+        };
+        let all = core::iter::successors(next(self.child, device), move |&of| next(self.sibling, of));
+        all.take(MOST_CHILDREN).filter(|&child| self.is_component(child))
+    }
+
+    fn is_component(&self, device: u32) -> bool {
+        let mut room = [0_u16; SOFTWARE_COMPONENT.len() + 1];
+        let mut size = size_of_val(&room) as u32;
+        // SAFETY: room of this size, and for no type.
+        let told = unsafe {
+            (self.property)(
+                device,
+                CM_DRP_CLASSGUID,
+                core::ptr::null_mut(),
+                room.as_mut_ptr().cast(),
+                &mut size,
+                0,
+            )
+        };
+        let class = utf8(ended(&room).iter().copied());
+        told == CR_SUCCESS && class.eq_ignore_ascii_case(SOFTWARE_COMPONENT.as_bytes())
+    }
+
+    fn name_of(&self, device: u32) -> Vec<u8> {
+        let mut room = [0_u16; MAX_DEVICE_ID_LEN as usize + 1];
+        // SAFETY: room for this many units.
+        let told = unsafe { (self.name)(device, room.as_mut_ptr(), MAX_DEVICE_ID_LEN, 0) };
+        match told {
+            CR_SUCCESS => utf8(ended(&room).iter().copied()),
+            _ => crate::memory::copy_or_note(b"a device"),
+        }
+    }
+}

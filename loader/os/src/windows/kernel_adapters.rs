@@ -1,0 +1,144 @@
+//! The display adapters as the kernel has them, and the values in their keys (DRV-37, LAY-49).
+
+use super::run_time::Module;
+use crate::memory::Grow;
+use crate::registry::sources::{Answer, TakeAnswer};
+use crate::registry::values::{REG_MULTI_SZ, REG_SZ};
+use alloc::format;
+use alloc::vec::Vec;
+use core::ptr::null_mut;
+use windows_sys::Wdk::Graphics::Direct3D::{
+    D3DDDI_QUERYREGISTRY_ADAPTERKEY, D3DDDI_QUERYREGISTRY_FLAGS, D3DDDI_QUERYREGISTRY_FLAGS_0,
+    D3DDDI_QUERYREGISTRY_INFO, D3DDDI_QUERYREGISTRY_STATUS_BUFFER_OVERFLOW, D3DDDI_QUERYREGISTRY_STATUS_SUCCESS,
+    D3DKMT_ADAPTERINFO, D3DKMT_CLOSEADAPTER, D3DKMT_ENUMADAPTERS2, D3DKMT_QUERYADAPTERINFO, KMTQAITYPE_QUERYREGISTRY,
+};
+use windows_sys::Win32::Foundation::{NTSTATUS, STATUS_SUCCESS};
+
+type Enumerate = unsafe extern "system" fn(*mut D3DKMT_ENUMADAPTERS2) -> NTSTATUS;
+type Query = unsafe extern "system" fn(*mut D3DKMT_QUERYADAPTERINFO) -> NTSTATUS;
+type Close = unsafe extern "system" fn(*const D3DKMT_CLOSEADAPTER) -> NTSTATUS;
+
+/// Most adapters that are believed.
+const MOST_ADAPTERS: u32 = 1024;
+/// Bytes for which there is room at first, and most that are made room for.
+const USUAL_BYTES: usize = 4096;
+const MOST_BYTES: usize = 1 << 20;
+/// Where in the answer the data of a value begin.
+const DATA: usize = core::mem::offset_of!(D3DDDI_QUERYREGISTRY_INFO, Anonymous);
+/// Bit of the flags: paths below the folder of a driver's package become absolute ones.
+const TRANSLATE_PATH: u32 = 1;
+
+/// Asks all adapters for a value; none where the kernel has no such functions.
+pub(super) fn each(value: &str, take: &mut TakeAnswer<'_>) {
+    let Some(module) = Module::of_system(c"gdi32.dll") else {
+        return;
+    };
+    // SAFETY: the functions of these names have these types.
+    let functions = unsafe {
+        (
+            module.function(c"D3DKMTEnumAdapters2"),
+            module.function(c"D3DKMTQueryAdapterInfo"),
+            module.function(c"D3DKMTCloseAdapter"),
+        )
+    };
+    let (Some(enumerate), Some(query), Some(close)) = functions else {
+        return;
+    };
+    let close: Close = close;
+    for adapter in adapters(enumerate) {
+        let luid = adapter.AdapterLuid;
+        let name = format!("display adapter {:08x}-{:08x}", luid.HighPart, luid.LowPart);
+        match value_of(adapter.hAdapter, value, query) {
+            Some((kind, data)) => take(name.as_bytes(), Answer::Value(kind, &data)),
+            None => take(name.as_bytes(), Answer::Missing),
+        }
+        let opened = D3DKMT_CLOSEADAPTER {
+            hAdapter: adapter.hAdapter,
+        };
+        // SAFETY: enumerating opened it.
+        unsafe { close(&opened) };
+    }
+}
+
+/// Opens all adapters.
+fn adapters(enumerate: Enumerate) -> Vec<D3DKMT_ADAPTERINFO> {
+    let mut room = Vec::new();
+    let mut asked = D3DKMT_ENUMADAPTERS2 {
+        NumAdapters: 0,
+        pAdapters: null_mut(),
+    };
+    // SAFETY: NULL asks how many there are.
+    let told = unsafe { enumerate(&mut asked) };
+    let most = asked.NumAdapters.min(MOST_ADAPTERS);
+    if told != STATUS_SUCCESS || room.try_exact_room(most as usize).is_err() {
+        return Vec::new();
+    }
+    room.resize_with(most as usize, D3DKMT_ADAPTERINFO::default);
+    asked = D3DKMT_ENUMADAPTERS2 {
+        NumAdapters: most,
+        pAdapters: room.as_mut_ptr(),
+    };
+    // SAFETY: room for as many as the number says.
+    let told = unsafe { enumerate(&mut asked) };
+    room.truncate(match told {
+        STATUS_SUCCESS => asked.NumAdapters as usize,
+        _ => 0,
+    });
+    room
+}
+
+/// The type and data of a value of an adapter: a list of texts, or else one text. The kernel gives a value only to who knows its
+/// type.
+fn value_of(adapter: u32, value: &str, query: Query) -> Option<(u32, Vec<u8>)> {
+    [REG_MULTI_SZ, REG_SZ]
+        .into_iter()
+        .find_map(|kind| Some((kind, data_of(adapter, value, kind, query)?)))
+}
+
+fn data_of(adapter: u32, value: &str, kind: u32, query: Query) -> Option<Vec<u8>> {
+    let mut asked = D3DDDI_QUERYREGISTRY_INFO {
+        QueryType: D3DDDI_QUERYREGISTRY_ADAPTERKEY,
+        QueryFlags: D3DDDI_QUERYREGISTRY_FLAGS {
+            Anonymous: D3DDDI_QUERYREGISTRY_FLAGS_0 { Value: TRANSLATE_PATH },
+        },
+        ValueType: kind,
+        ..Default::default()
+    };
+    for (to, unit) in asked.ValueName.iter_mut().zip(value.encode_utf16()) {
+        *to = unit;
+    }
+    let mut bytes = USUAL_BYTES;
+    // The value may grow between two questions, but not for ever.
+    for _ in 0..4 {
+        // Words, so that the answer is aligned.
+        let mut room = Vec::<u64>::new();
+        room.try_exact_room((size_of::<D3DDDI_QUERYREGISTRY_INFO>() + bytes) / 8 + 1)
+            .ok()?;
+        room.resize(room.capacity(), 0);
+        let answer = room.as_mut_ptr().cast::<D3DDDI_QUERYREGISTRY_INFO>();
+        // SAFETY: the room is large enough, and aligned.
+        unsafe { answer.write(asked) };
+        let mut question = D3DKMT_QUERYADAPTERINFO {
+            hAdapter: adapter,
+            Type: KMTQAITYPE_QUERYREGISTRY,
+            pPrivateDriverData: answer.cast(),
+            PrivateDriverDataSize: (size_of::<D3DDDI_QUERYREGISTRY_INFO>() + bytes) as u32,
+        };
+        // SAFETY: an open adapter, and room of this size.
+        let told = unsafe { query(&mut question) };
+        // SAFETY: written above; the kernel wrote over numbers.
+        let (status, size) = unsafe { ((*answer).Status, (*answer).OutputValueSize as usize) };
+        match status {
+            _ if told != STATUS_SUCCESS => return None,
+            D3DDDI_QUERYREGISTRY_STATUS_SUCCESS => {
+                let size = size.min(bytes);
+                // SAFETY: this many bytes lie behind the head of the answer, all of them written when the room was made.
+                let data = unsafe { core::slice::from_raw_parts(answer.cast::<u8>().add(DATA), size) };
+                return crate::memory::copy(data).ok();
+            }
+            D3DDDI_QUERYREGISTRY_STATUS_BUFFER_OVERFLOW if size > bytes && size <= MOST_BYTES => bytes = size,
+            _ => return None,
+        }
+    }
+    None
+}

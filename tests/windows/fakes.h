@@ -1,0 +1,149 @@
+/* What stands in place of the system in tests/windows/sources.c: the loader's imports are led here, and each function answers what
+ * the variables beside it say. */
+#pragma once
+#include <windows.h>
+#include <stdio.h>
+
+static HMODULE loader;
+
+/* Leads the loader's calls of an imported function elsewhere, and says what stood there. */
+static void *import(const char *name, void *replacement) {
+    unsigned char *base = (unsigned char *)loader;
+    const IMAGE_NT_HEADERS *headers = (void *)(base + ((IMAGE_DOS_HEADER *)base)->e_lfanew);
+    const DWORD at = headers->OptionalHeader.DataDirectory[IMAGE_DIRECTORY_ENTRY_IMPORT].VirtualAddress;
+    void *before = NULL;
+    for (IMAGE_IMPORT_DESCRIPTOR *library = (void *)(base + at); library->Name; library++) {
+        const IMAGE_THUNK_DATA *names = (void *)(base + library->OriginalFirstThunk);
+        void **slots = (void *)(base + library->FirstThunk);
+        for (; names->u1.AddressOfData; names++, slots++) {
+            if (IMAGE_SNAP_BY_ORDINAL(names->u1.Ordinal) || strcmp((char *)((IMAGE_IMPORT_BY_NAME *)(base + names->u1.AddressOfData))->Name, name))
+                continue;
+            DWORD old;
+            VirtualProtect(slots, sizeof *slots, PAGE_READWRITE, &old);
+            if (*slots != replacement)
+                before = *slots;
+            *slots = replacement;
+        }
+    }
+    return before;
+}
+
+static int elevated = 1;
+static BOOL WINAPI token(HANDLE handle, TOKEN_INFORMATION_CLASS class, void *out, DWORD size, DWORD *length) {
+    const BOOL told = GetTokenInformation(handle, class, out, size, length);
+    if (told && class == TokenIntegrityLevel && !elevated)
+        *GetSidSubAuthority(((TOKEN_MANDATORY_LABEL *)out)->Label.Sid, 0) = SECURITY_MANDATORY_MEDIUM_RID;
+    return told;
+}
+
+/* The kernel's adapters: one, with a value of a type and as many bytes of it. */
+static struct { int adapters; DWORD type; const void *data; DWORD size; char name[64]; int closed, translated; } kernel;
+
+struct adapter { UINT handle; LUID luid; ULONG sources; BOOL present; };
+struct adapters { ULONG count; struct adapter *adapters; };
+static LONG WINAPI enum_adapters(struct adapters *out) {
+    for (int number = 0; out->adapters && number < kernel.adapters; number++)
+        out->adapters[number] = (struct adapter){.handle = 7 + number, .luid = {.LowPart = 0x10, .HighPart = number}};
+    out->count = kernel.adapters;
+    return 0;
+}
+struct registry_info { int query; UINT flags; WCHAR name[260]; ULONG type, physical, size; int status; union { UINT64 word; BYTE data[8]; } out; };
+struct query { UINT handle; int type; void *data; UINT size; };
+static LONG WINAPI query_adapter(struct query *query) {
+    struct registry_info *info = query->data;
+    wcstombs(kernel.name, info->name, sizeof kernel.name);
+    kernel.translated = info->flags & 1;
+    if (query->type != 48 || info->query != 1 || info->type != kernel.type)
+        return 0xC0000034;
+    info->size = kernel.size;
+    const ULONG room = query->size - (ULONG)offsetof(struct registry_info, out);
+    info->status = kernel.size > room;
+    if (!info->status)
+        memcpy(info->out.data, kernel.data, kernel.size);
+    return 0;
+}
+static LONG WINAPI close_adapter(const UINT *handle) { return (void)handle, kernel.closed++, 0; }
+
+static const wchar_t *package;
+static LONG WINAPI packages(const wchar_t *family, UINT32 *count, wchar_t **names, UINT32 *length, wchar_t *buffer) {
+    const wchar_t name[] = L"Microsoft.D3DMappingLayers_1_x64__8wekyb3d8bbwe";
+    if (!package || wcscmp(family, L"Microsoft.D3DMappingLayers_8wekyb3d8bbwe"))
+        return *count = *length = 0, ERROR_SUCCESS;
+    *count = 1;
+    if (*length < sizeof name / 2 || !names)
+        return *length = sizeof name / 2, ERROR_INSUFFICIENT_BUFFER;
+    names[0] = wcscpy(buffer, name);
+    return ERROR_SUCCESS;
+}
+static LONG WINAPI package_path(const wchar_t *name, UINT32 *length, wchar_t *path) {
+    if (!wcsstr(name, L"D3DMappingLayers") || *length < wcslen(package) + 1)
+        return *length = (UINT32)wcslen(package) + 1, ERROR_INSUFFICIENT_BUFFER;
+    wcscpy(path, package);
+    return ERROR_SUCCESS;
+}
+
+/* A configuration manager with a display device 1, its children 2 (no component) and 3, and a display device 4. */
+#define DEVICES L"SOFTWARE\\VulkanLoaderTest\\"
+static int restarting; /* the device that waits for a restart */
+static DWORD WINAPI cm_list_size(ULONG *length, const wchar_t *class, ULONG flags) {
+    const int is_display = !wcscmp(class, L"{4d36e968-e325-11ce-bfc1-08002be10318}") && flags == 0x300;
+    return *length = is_display ? 7 : 1, 0;
+}
+static DWORD WINAPI cm_list(const wchar_t *class, wchar_t *out, ULONG length, ULONG flags) {
+    return (void)class, (void)flags, memcpy(out, L"D1\0D4\0", length * 2), 0;
+}
+static DWORD WINAPI cm_locate(DWORD *device, const wchar_t *name, ULONG flags) { return (void)flags, *device = name[1] - '0', 0; }
+static DWORD WINAPI cm_status(ULONG *status, ULONG *problem, DWORD device, ULONG flags) {
+    return (void)flags, *status = 0, *problem = (int)device == restarting ? 14 : 0, 0;
+}
+static DWORD WINAPI cm_key(DWORD device, DWORD access, ULONG profile, DWORD how, HKEY *out, ULONG flags) {
+    wchar_t name[64];
+    swprintf(name, 64, DEVICES L"%d", (int)device);
+    return profile || how != 1 || flags != 1 || RegOpenKeyExW(HKEY_LOCAL_MACHINE, name, 0, access, out) ? 13 : 0;
+}
+static DWORD WINAPI cm_child(DWORD *out, DWORD device, ULONG flags) { return (void)flags, *out = 2, device == 1 ? 0 : 13; }
+static DWORD WINAPI cm_sibling(DWORD *out, DWORD device, ULONG flags) { return (void)flags, *out = 3, device == 2 ? 0 : 13; }
+static DWORD WINAPI cm_name(DWORD device, wchar_t *out, ULONG length, ULONG flags) {
+    return (void)flags, swprintf(out, length, L"D%d", (int)device), 0;
+}
+static DWORD WINAPI cm_property(DWORD device, ULONG which, ULONG *type, void *out, ULONG *size, ULONG flags) {
+    (void)type, (void)flags;
+    return which != 9 || *size < 78 ? 26 : (memcpy(out, device == 3 ? L"{5C4C3332-344D-483C-8739-259E934C9CC8}" : L"{00000000-344D-483C-8739-259E934C9CC8}", 78), 0);
+}
+static const struct { const char *name; void *function; } manager[] = {
+    {"CM_Get_Device_ID_List_SizeW", cm_list_size}, {"CM_Get_Device_ID_ListW", cm_list}, {"CM_Locate_DevNodeW", cm_locate},
+    {"CM_Get_DevNode_Status", cm_status}, {"CM_Open_DevNode_Key", cm_key}, {"CM_Get_Child", cm_child},
+    {"CM_Get_Sibling", cm_sibling}, {"CM_Get_Device_IDW", cm_name}, {"CM_Get_DevNode_Registry_PropertyW", cm_property},
+};
+
+static int without_dxgi, with_kernel, with_devices;
+static FARPROC WINAPI look_up(HMODULE module, const char *name) {
+    if ((ULONG_PTR)name >> 16) {
+        if (with_kernel && !strcmp(name, "D3DKMTEnumAdapters2")) return (FARPROC)(void *)enum_adapters;
+        if (with_kernel && !strcmp(name, "D3DKMTQueryAdapterInfo")) return (FARPROC)(void *)query_adapter;
+        if (with_kernel && !strcmp(name, "D3DKMTCloseAdapter")) return (FARPROC)(void *)close_adapter;
+        if (package && !strcmp(name, "GetPackagesByPackageFamily")) return (FARPROC)(void *)packages;
+        if (package && !strcmp(name, "GetPackagePathByFullName")) return (FARPROC)(void *)package_path;
+        for (size_t index = 0; with_devices && index < sizeof manager / sizeof manager[0]; index++)
+            if (!strcmp(name, manager[index].name))
+                return (FARPROC)manager[index].function;
+        if (without_dxgi && !strcmp(name, "CreateDXGIFactory1")) return NULL;
+    }
+    return GetProcAddress(module, name);
+}
+
+static char debugged[4096];
+static void WINAPI debug(const wchar_t *text) {
+    const size_t length = strlen(debugged);
+    if (length < 3000)
+        snprintf(debugged + length, 1000, "%ls", text);
+}
+
+static DWORD load_fails;
+static HMODULE(WINAPI *real_load)(const wchar_t *, HANDLE, DWORD);
+static HMODULE WINAPI load(const wchar_t *path, HANDLE file, DWORD flags) {
+    if (!load_fails || !wcsstr(path, L"driver"))
+        return real_load(path, file, flags);
+    SetLastError(load_fails);
+    return NULL;
+}

@@ -1,0 +1,408 @@
+/* What the loader finds in Windows beside folders and variables, and how it opens and orders that: the registry, adapters,
+ * devices, packages, settings, load order, long paths. A program that needs no driver of the machine: it writes its own
+ * manifests below a scratch folder and its own values into the registry (of Wine, where it is run), and answers in place of
+ * what Wine lacks: the loader's imports are led to functions here. Each line `ok` or `FAIL` is a case; the status is how many failed.
+ *
+ *     sources.exe FOLDER    (driver.dll and vulkan-1.dll lie beside the program)
+ */
+#include "driver.h"
+#include "scene.h"
+
+static void layers_in_keys(void) {
+    fresh();
+    elevated = 0;
+    listed(HKEY_LOCAL_MACHINE, L"ExplicitLayers", layer(L"m\\one.json", "one"));
+    listed(HKEY_CURRENT_USER, L"ExplicitLayers", layer(L"u\\two.json", "two"));
+    listed(HKEY_LOCAL_MACHINE, L"ImplicitLayers", layer(L"m\\three.json", "three"));
+    const DWORD one = 1, zero = 0;
+    value(HKEY_LOCAL_MACHINE, L"ExplicitLayers", layer(L"m\\off.json", "off"), REG_DWORD, &one, 4);
+    value(HKEY_LOCAL_MACHINE, L"ExplicitLayers", layer(L"m\\text.json", "text"), REG_SZ, L"a longer text", 28);
+    value(HKEY_LOCAL_MACHINE, L"ExplicitLayers", layer(L"m\\bytes.json", "bytes"), REG_BINARY, &zero, 4);
+    /* Wine keeps values sorted by name. */
+    is(layers(), "three bytes one two ", "LAY-46 LAY-48 keys of machine and user, and values of four zero bytes");
+    says("Located json file \"", "DRV-41 what is listed is told");
+    elevated = 1;
+    is(layers(), "three bytes one ", "LAY-47 nothing of the user when elevated");
+
+    fresh();
+    layer(L"Gerät 日本\\ñ.json", "wide");
+    listed(HKEY_LOCAL_MACHINE, L"ExplicitLayers", path(L"Gerät 日本"));
+    is(layers(), "wide ", "LAY-51 LAY-53 a folder, and text beyond ASCII");
+
+    fresh();
+    is(layers(), "", "nothing is listed");
+    says("WARNING | LAYER: The registry lists no explicit layer", "LAY-52 no explicit layers: a warning");
+    check(!strstr(last_log, "no implicit layer"), "LAY-52 no implicit ones: not a word");
+    says("Found no registry files in HKEY_LOCAL_MACHINE\\SOFTWARE\\Khronos\\Vulkan\\ExplicitLayers", "DRV-41 an empty key is told");
+    listed(HKEY_LOCAL_MACHINE, L"ExplicitLayers", layer(L"m\\one.json", "one"));
+    is(layers(), "one ", "what the registry lists anew is found");
+}
+
+/* A folder whose path has more than 300 units. */
+static const wchar_t *deep(void) {
+    static wchar_t name[400];
+    wcscpy(name, L"");
+    for (int part = 0; part < 6; part++)
+        wcscat(name, L"0123456789012345678901234567890123456789012345678\\");
+    wcscat(name, L"ü");
+    return name;
+}
+
+static void long_paths(void) {
+    fresh();
+    wchar_t name[500];
+    swprintf(name, 500, L"%ls\\file.json", deep());
+    listed(HKEY_LOCAL_MACHINE, L"ExplicitLayers", layer(name, "file"));
+    is(layers(), "file ", "LAY-53 a file with a long path");
+    fresh();
+    listed(HKEY_LOCAL_MACHINE, L"ExplicitLayers", path(L"%ls", deep()));
+    is(layers(), "file ", "LAY-53 a folder with a long path");
+}
+
+static void settings(void) {
+    char text[2000];
+    fresh();
+    const wchar_t *in = layer(L"s\\in.json", "in_settings");
+    sprintf(text, "{\"file_format_version\":\"1.0.0\",\"settings\":{\"layers\":[{\"name\":\"in_settings\",\"path\":\"%s\",\"control\":\"auto\"}]}}", quoted(in));
+    file(path(L"s\\vk_loader_settings.json"), text);
+    file(path(L"e\\vk_loader_settings.json"), "{\"file_format_version\":\"1.0.0\",\"settings\":{\"layers\":[]}}");
+    listed(HKEY_LOCAL_MACHINE, L"ExplicitLayers", layer(L"m\\one.json", "one"));
+    listed(HKEY_LOCAL_MACHINE, L"LoaderSettings", path(L"s\\other.json"));
+    value(HKEY_LOCAL_MACHINE, L"LoaderSettings", path(L"s\\vk_loader_settings.json"), REG_SZ, L"whatever", 18);
+    listed(HKEY_CURRENT_USER, L"LoaderSettings", path(L"e\\vk_loader_settings.json"));
+    is(layers(), "in_settings ", "APP-242 the machine's settings when elevated, whatever data");
+    elevated = 0;
+    is(layers(), "", "APP-242 the user's settings first");
+    DeleteFileW(path(L"e\\vk_loader_settings.json"));
+    is(layers(), "in_settings ", "APP-242 a file that is not there counts as none");
+    fresh();
+    listed(HKEY_LOCAL_MACHINE, L"ExplicitLayers", path(L"m\\one.json"));
+    is(layers(), "one ", "APP-243 settings that are gone");
+}
+
+static void adapters(void) {
+    fresh();
+    with_kernel = 1;
+    kernel.adapters = 1;
+    static wchar_t list[40000];
+    wchar_t *to = list;
+    const wchar_t *names[] = {layer(L"k\\one.json", "one"), layer(L"k\\two.json", "two")};
+    for (int index = 0; index < 2; index++)
+        to = wcscpy(to, names[index]) + wcslen(names[index]) + 1;
+    kernel.type = REG_MULTI_SZ, kernel.data = list, kernel.size = (DWORD)((to - list) * 2 - 2);
+    is(layers(), "one two ", "LAY-49 LAY-50 a list of the kernel, without its terminators");
+    check(!strcmp(kernel.name, "VulkanExplicitLayers") && kernel.translated, "LAY-49 the value, with paths translated");
+    check(kernel.closed == 2, "adapters are given back");
+    for (int index = 0; index < 9000; index++)
+        *to++ = 'x';
+    kernel.size = (DWORD)((to - list) * 2);
+    is(layers(), "one two ", "LAY-50 a value for which there was no room at first");
+    kernel.type = REG_SZ;
+    is(layers(), "one ", "LAY-49 or else one text");
+    kernel.size = 8 << 20;
+    is(layers(), "", "LAY-50 a size beyond belief");
+    listed(HKEY_LOCAL_MACHINE, L"ExplicitLayers", names[0]);
+    listed(HKEY_LOCAL_MACHINE, L"ExplicitLayers", layer(L"k\\three.json", "three"));
+    kernel.type = REG_MULTI_SZ, kernel.size = (DWORD)(wcslen(names[0]) + wcslen(names[1]) + 3) * 2;
+    is(layers(), "one two three ", "LAY-45 LAY-51 adapters before keys, each path once");
+}
+
+static void held_by(int device, const wchar_t *name, DWORD type, const void *data, size_t size) {
+    HKEY key;
+    wchar_t whole[64];
+    swprintf(whole, 64, DEVICES L"%d", device);
+    RegCreateKeyExW(HKEY_LOCAL_MACHINE, whole, 0, NULL, 0, KEY_ALL_ACCESS, NULL, &key, NULL);
+    RegSetValueExW(key, name, 0, type, data, (DWORD)size);
+    RegCloseKey(key);
+}
+
+static void device_keys(void) {
+    const wchar_t value_name[] = L"VulkanExplicitLayers";
+    fresh();
+    is(layers(), "", "LAY-49 the configuration manager of this system lists nothing");
+    with_devices = 1;
+    const wchar_t *names[5];
+    for (int device = 1; device < 5; device++) {
+        wchar_t name[32];
+        char layer_name[32];
+        swprintf(name, 32, L"d\\device%d.json", device), sprintf(layer_name, "device%d", device);
+        names[device] = layer(name, layer_name);
+        held_by(device, value_name, REG_SZ, names[device], wcslen(names[device]) * 2);
+    }
+    is(layers(), "device1 device3 device4 ", "LAY-49 LAY-50 display devices and components, without terminators");
+    restarting = 1;
+    is(layers(), "device4 ", "LAY-50 a device that waits for a restart");
+    says("INFO | LAYER:   Skipping device D1", "LAY-50 which is told");
+    restarting = 3;
+    is(layers(), "device1 device4 ", "LAY-50 a component that waits for a restart");
+    restarting = 0;
+    held_by(3, value_name, REG_BINARY, names[3], 20);
+    is(layers(), "device1 device4 ", "LAY-50 bytes are no path");
+    says("ERROR | LAYER:  Registry value D3\\VulkanExplicitLayers", "LAY-50 and that is an error");
+    wchar_t both[1100] = {0};
+    wcscpy(both, names[3]), wcscpy(both + wcslen(both) + 1, names[2]);
+    held_by(3, value_name, REG_MULTI_SZ, both, sizeof both);
+    is(layers(), "device1 device3 device2 device4 ", "LAY-50 a list of a component");
+    RegDeleteTreeW(HKEY_LOCAL_MACHINE, DEVICES L"4");
+    is(layers(), "device1 device3 device2 ", "LAY-50 a device without a key");
+    says("INFO | LAYER:   Found no registry value D4\\VulkanExplicitLayers", "LAY-50 which is told");
+    with_kernel = 1;
+    kernel.adapters = 1;
+    kernel.type = REG_SZ, kernel.data = names[4], kernel.size = (DWORD)wcslen(names[4]) * 2;
+    is(layers(), "device4 ", "LAY-49 what the kernel's adapters list makes them unneeded");
+}
+
+static void store(void) {
+    fresh();
+    layer(L"package\\p.json", "package");
+    package = path(L"package");
+    listed(HKEY_LOCAL_MACHINE, L"ImplicitLayers", layer(L"m\\three.json", "three"));
+    is(layers(), "package three ", "DRV-36 LAY-45 the folder of a package, for implicit layers only");
+    elevated = 0;
+    SetEnvironmentVariableW(L"VK_IMPLICIT_LAYER_PATH", L"");
+    is(layers(), "", "LAY-45 APP-214a a replacing variable, even an empty one");
+    elevated = 1;
+    is(layers(), "package three ", "APP-211 which does not count when elevated");
+    SetEnvironmentVariableW(L"VK_IMPLICIT_LAYER_PATH", NULL);
+}
+
+static struct said *said_by(const wchar_t *library) {
+    return (struct said *)(void *)GetProcAddress(GetModuleHandleW(library), "said");
+}
+
+static wchar_t own[512];
+
+/* A driver of its own file, which stays loaded so that the program can say what it answers. */
+static struct said *driver(const wchar_t *name, const char *devices_named) {
+    const wchar_t *at = path(L"drivers\\%ls.dll", name);
+    if (!GetModuleHandleW(at)) {
+        copy(own, at);
+        LoadLibraryW(at);
+    }
+    struct said *said = said_by(at);
+    memset(said, 0, sizeof *said);
+    strcpy(said->name, devices_named);
+    said->devices = 3;
+    char library[64];
+    sprintf(library, ".\\\\%s.dll", utf8(name));
+    wchar_t json[64];
+    swprintf(json, 64, L"drivers\\%ls.json", name);
+    listed(HKEY_LOCAL_MACHINE, L"Drivers", manifest(json, library));
+    return said;
+}
+
+static void vendors(void) {
+    fresh();
+    const wchar_t *names[] = {L"igvk64", L"nv-vk64", L"amdvlk64", L"driver-a"};
+    for (int index = 0; index < 4; index++) {
+        wchar_t json[64];
+        swprintf(json, 64, L"drivers\\%ls.json", names[index]);
+        listed(HKEY_LOCAL_MACHINE, L"Drivers", manifest(json, ".\\\\driver-a.dll"));
+    }
+    struct said *a = driver(L"driver-a", "a");
+    a->devices = 1;
+    is(devices(0), "a0 a0 ", "DRV-40 of known vendors the one whose adapter Wine shows, and the unknown one");
+    says("because no adapter of its vendor is present", "DRV-41 the others are named");
+    without_dxgi = 1;
+    is(devices(0), "create -9", "DRV-40 nothing when the adapters are not known");
+    says("ERROR | DRIVER: The registry lists no driver", "DRV-41 that no driver is there is an error");
+    says("so nothing from registry", "DRV-40 and why is told");
+}
+
+static void order(void) {
+    fresh();
+    without_dxgi = 0;
+    struct said *a = driver(L"driver-a", "a"), *b = driver(L"driver-b", "b");
+    a->ordered = 2, a->order[0] = 2, a->order[1] = 1;
+    b->result = VK_ERROR_INCOMPATIBLE_DRIVER;
+    is(devices(0), "a2 a1 b0 b1 b2 a0 ", "DRV-144 DRV-146 devices of adapters first, then the rest");
+    check(a->asked >= 2 && b->asked >= 1 && a->luid != 0, "DRV-144 drivers are asked with the number of the adapter");
+    check(!strstr(last_log, "are not sorted"), "DRV-145 a driver that does not serve an adapter says so quietly");
+    is(devices(1), "| a2 a1 | b0 | b1 b2 | a0 ", "DRV-155 groups follow, and their members");
+    b->result = VK_ERROR_DEVICE_LOST;
+    is(devices(0), "a2 a1 b0 b1 b2 a0 ", "DRV-145 other failures change nothing");
+    says("WARNING:        vk_icdEnumerateAdapterPhysicalDevices of ", "DRV-145 but are told");
+    b->result = VK_ERROR_OUT_OF_HOST_MEMORY;
+    is(devices(0), "list -1", "DRV-145 except want of memory");
+    b->result = 0, b->ordered = 1, b->order[0] = 1;
+    is(devices(0), "b1 a2 a1 b0 b2 a0 ", "DRV-144 several drivers of one adapter");
+    b->layered = 1;
+    is(devices(0), "a2 a1 b1 b0 b2 a0 ", "DRV-147 what is on Direct3D 12 comes behind the native one");
+    b->version = 5, b->layered = 0;
+    is(devices(0), "a2 a1 b0 b1 b2 a0 ", "DRV-71 drivers below interface 6 are not asked");
+    without_dxgi = 1;
+    wchar_t both[1200];
+    swprintf(both, 1200, L"%ls;%ls", path(L"drivers\\driver-a.json"), path(L"drivers\\driver-b.json"));
+    elevated = 0;
+    SetEnvironmentVariableW(L"VK_DRIVER_FILES", both);
+    is(devices(0), "b0 b1 b2 a0 a1 a2 ", "DRV-148 no factory, no order");
+    says("INFO:           The system tells no order of adapters", "DRV-148 which is told");
+    SetEnvironmentVariableW(L"VK_DRIVER_FILES", NULL);
+}
+
+static void features(void) {
+    fresh();
+    struct said *a = driver(L"driver-a", "a");
+    char text[2048];
+    sprintf(text, "{\"file_format_version\":\"1.2.0\",\"layer\":{\"name\":\"looking\",\"type\":\"GLOBAL\",\"library_path\":\"..\\\\drivers\\\\driver-a.dll\",\"api_version\":\"1.3.0\","
+                  "\"implementation_version\":\"1\",\"description\":\"d\",\"disable_environment\":{\"OFF\":\"1\"}}}");
+    file(path(L"f\\looking.json"), text);
+    listed(HKEY_LOCAL_MACHINE, L"ImplicitLayers", path(L"f\\looking.json"));
+    a->features = 7;
+    devices(0);
+    check(a->features == 1, "LAY-223 APP-93 layers are told of the order");
+    a->features = 7;
+    without_dxgi = 1;
+    elevated = 0;
+    SetEnvironmentVariableW(L"VK_DRIVER_FILES", path(L"drivers\\driver-a.json"));
+    devices(0);
+    check(a->features == 0, "LAY-223 and that there is none");
+    SetEnvironmentVariableW(L"VK_DRIVER_FILES", NULL);
+}
+
+/* Where the library of a driver is found, by what its manifest says. */
+static void library(const char *named, const char *expected, const char *what) {
+    fresh();
+    listed(HKEY_LOCAL_MACHINE, L"Drivers", manifest(L"l\\l.json", named));
+    is(devices(0), expected, what);
+}
+
+static void libraries(void) {
+    const char *found = "0 1 2 ";
+    copy(own, path(L"current\\in-current.dll"));
+    copy(own, path(L"on-path\\in-path.dll"));
+    copy(own, path(L"l\\beside.dll"));
+    SetCurrentDirectoryW(path(L"current"));
+    library("in-current.dll", "create -9", "DRV-57 a bare name is not looked for in the current folder");
+    says("with error 126", "DRV-58 and the system's number is told");
+    library("driver.dll", found, "DRV-57 a bare name beside the program");
+    wchar_t folders[4096];
+    GetEnvironmentVariableW(L"PATH", folders, 3000);
+    wcscat(wcscat(folders, L";.;"), path(L"on-path"));
+    SetEnvironmentVariableW(L"PATH", folders);
+    library("in-path.dll", found, "DRV-57 a bare name in a folder of PATH");
+    library("in-path", found, "DRV-57 and without its ending");
+    library("in-current.dll", "create -9", "DRV-57 but not where PATH leads to the current folder");
+    library(".\\\\beside.dll", found, "LAY-97 below the folder of the manifest");
+    library("./beside.dll", found, "LAY-97 with the other separator");
+    SetCurrentDirectoryW(root);
+
+    wchar_t name[600];
+    swprintf(name, 600, L"%ls\\long.dll", deep());
+    copy(own, path(L"%ls", name));
+    library(quoted(path(L"%ls", name)), found, "LAY-53 a library with a long path");
+    swprintf(name, 600, L"Gerät 日本\\ñ.dll");
+    copy(own, path(L"%ls", name));
+    library(quoted(path(L"%ls", name)), found, "LAY-53 a library with a path beyond ASCII");
+
+    /* One that needs another, which lies beside it. */
+    wchar_t needing[512], helper[512];
+    GetModuleFileNameW(NULL, needing, 500);
+    wcscpy(wcsrchr(needing, '\\') + 1, L"needing.dll");
+    wcscpy(helper, needing);
+    wcscpy(wcsrchr(helper, '\\') + 1, L"helper.dll-");
+    copy(needing, path(L"n\\needing.dll"));
+    copy(helper, path(L"n\\helper.dll"));
+    library("..\\\\n\\\\needing.dll", found, "DRV-57 LAY-200 what a library needs may lie beside it");
+
+    /* The same file for another processor: its machine is at the beginning of the header. */
+    copy(own, path(L"l\\other.dll"));
+    HANDLE other = CreateFileW(path(L"l\\other.dll"), GENERIC_READ | GENERIC_WRITE, 0, NULL, OPEN_EXISTING, 0, NULL);
+    DWORD at, moved;
+    const WORD arm = 0x1C4;
+    SetFilePointer(other, 0x3C, NULL, FILE_BEGIN);
+    ReadFile(other, &at, 4, &moved, NULL);
+    SetFilePointer(other, at + 4, NULL, FILE_BEGIN);
+    WriteFile(other, &arm, 2, &moved, NULL);
+    CloseHandle(other);
+    library(".\\\\other.dll", "create -9", "LAY-202 a library for another processor");
+    says("INFO:           Failed to open dynamic library ", "LAY-202 is told quietly");
+    says("with error 193", "LAY-202 with the system's number");
+    file(path(L"l\\driver-x.dll"), "no library");
+    fresh();
+    load_fails = ERROR_NOT_ENOUGH_MEMORY;
+    listed(HKEY_LOCAL_MACHINE, L"Drivers", manifest(L"l\\l.json", ".\\\\driver-x.dll"));
+    is(devices(0), "create -1", "LAY-203 APP-176 error 8 is want of memory");
+}
+
+/* The names that only this system's library has, and what runs when. */
+static void entry(void) {
+    check(GetProcAddress(loader, "vkCreateWin32SurfaceKHR") && GetProcAddress(loader, "vkGetPhysicalDeviceWin32PresentationSupportKHR")
+              && !GetProcAddress(loader, "vkCreateXcbSurfaceKHR"),
+          "APP-5 the commands of this system's windows");
+    check(!*logged(), "APP-9 DRV-239 nothing runs while the library is loaded");
+    SetEnvironmentVariableW(L"VK_DRIVER_FILES", L"a secret value");
+    uint32_t version;
+    FN(vkEnumerateInstanceVersion)(&version);
+    SetEnvironmentVariableW(L"VK_DRIVER_FILES", NULL);
+    last_log = logged();
+    says("Vulkan Loader Version", "APP-9 but in the first call");
+    says("VK_DRIVER_FILES is ignored", "DRV-5 APP-211 which variables do not count is told");
+    check(!strstr(last_log, "secret"), "APP-211 and no value");
+    check(strstr(debugged, "Vulkan Loader Version") && strstr(debugged, "] INFO:  "), "APP-235 debuggers get the same text");
+    FN(vkEnumerateInstanceVersion)(&version);
+    check(!strstr(logged(), "Vulkan Loader Version"), "APP-9 and not in the next");
+}
+
+static void resource(void) {
+    wchar_t name[512];
+    GetModuleFileNameW(loader, name, 512);
+    HMODULE version = LoadLibraryA("version.dll");
+    BOOL(WINAPI *get)(const wchar_t *, DWORD, DWORD, void *) = (void *)GetProcAddress(version, "GetFileVersionInfoW");
+    BOOL(WINAPI *query)(const void *, const wchar_t *, void **, UINT *) = (void *)GetProcAddress(version, "VerQueryValueW");
+    char block[4096];
+    VS_FIXEDFILEINFO *fixed;
+    wchar_t *text;
+    UINT length;
+    uint32_t own_version = 0;
+    FN(vkEnumerateInstanceVersion)(&own_version);
+    if (!check(get(name, 0, sizeof block, block) && query(block, L"\\", (void **)&fixed, &length), "the library has a version resource"))
+        return;
+    const DWORD wide = (VK_API_VERSION_MAJOR(own_version) << 16) | VK_API_VERSION_MINOR(own_version);
+    check(fixed->dwFileVersionMS == wide && fixed->dwFileVersionLS == VK_API_VERSION_PATCH(own_version) << 16, "with the version of the header");
+    check(query(block, L"\\StringFileInfo\\040904B0\\OriginalFilename", (void **)&text, &length) && !wcscmp(text, L"vulkan-1.dll"), "and its name");
+}
+
+static void leaving(void) {
+    fresh();
+    FreeLibrary(loader);
+    check(!GetModuleHandleW(L"vulkan-1.dll"), "APP-9 the library leaves the process");
+    loader = LoadLibraryW(L"vulkan-1.dll");
+    is(layers(), "", "APP-9 and comes back");
+    says("Vulkan Loader Version", "APP-9 as new");
+}
+
+int wmain(int count, wchar_t **arguments) {
+    if (count != 2)
+        return 100;
+    GetFullPathNameW(arguments[1], 512, root, NULL);
+    CreateDirectoryW(root, NULL);
+    log_file = CreateFileW(path(L"log"), GENERIC_READ | GENERIC_WRITE, FILE_SHARE_READ, NULL, CREATE_ALWAYS, 0, NULL);
+    SetStdHandle(STD_ERROR_HANDLE, log_file);
+    SetEnvironmentVariableW(L"VK_LOADER_DEBUG", L"all");
+    GetModuleFileNameW(NULL, own, 500);
+    wcscpy(wcsrchr(own, '\\') + 1, L"driver.dll");
+    loader = LoadLibraryW(L"vulkan-1.dll");
+    if (!loader)
+        return 101;
+    import("GetTokenInformation", token);
+    import("GetProcAddress", look_up);
+    import("OutputDebugStringW", debug);
+    real_load = import("LoadLibraryExW", load);
+    setvbuf(stdout, NULL, _IONBF, 0);
+    entry();
+    layers_in_keys();
+    long_paths();
+    settings();
+    adapters();
+    device_keys();
+    store();
+    vendors();
+    order();
+    features();
+    libraries();
+    resource();
+    leaving();
+    fresh();
+    return failed;
+}
