@@ -1,5 +1,7 @@
 //! Shared libraries.
 
+#[cfg(not(target_env = "gnu"))]
+use super::object_file::is_foreign;
 use super::with_terminated;
 use crate::find_byte;
 use crate::memory::copy_or_note;
@@ -33,15 +35,11 @@ impl Library {
             // SAFETY: the file was named by a manifest that the user or the system installed, and is trusted as that is.
             let open = || NonNull::new(unsafe { libc::dlopen(path.as_ptr(), flags) });
             // The crate itself takes no path that is not UTF-8.
-            Ok(unix::with_dlerror(open, |words| copy_or_note(words.to_bytes())))
+            let opened = unix::with_dlerror(open, |words| copy_or_note(words.to_bytes()));
+            Ok(opened.map_err(|words| failure(path, words)))
         });
         match opened {
-            Ok(Ok(library)) => Ok(Self(library)),
-            Ok(Err(Some(words))) if tells_wrong_class(&words) => Err(OpenError::WrongClass(words)),
-            Ok(Err(Some(words))) => Err(OpenError::Failed(words)),
-            Ok(Err(None)) => Err(OpenError::Failed(copy_or_note(
-                b"dlopen failed, but system did not report the error",
-            ))),
+            Ok(opened) => opened.map(Self),
             // There was no memory for a path that has no NUL inside, which lets the call end.
             Err(_) => Err(OpenError::NotAPath),
         }
@@ -65,7 +63,29 @@ impl Drop for Library {
     }
 }
 
-/// Whether the system's words about a library are about its word size (DRV-58).
+/// Why the library at `path` did not open, in the system's words if it had any.
+fn failure(path: &CStr, words: Option<Vec<u8>>) -> OpenError {
+    match words {
+        Some(words) if is_wrong_class(path, &words) => OpenError::WrongClass(words),
+        Some(words) => OpenError::Failed(words),
+        None => OpenError::Failed(copy_or_note(b"dlopen failed, but system did not report the error")),
+    }
+}
+
+/// Whether a library did not open because of its word size (DRV-58): the system's words say so.
+#[cfg(target_env = "gnu")]
+fn is_wrong_class(_: &CStr, words: &[u8]) -> bool {
+    tells_wrong_class(words)
+}
+
+/// Whether a library did not open because it is for another machine (DRV-58): the system's words or the file say so. A bare
+/// name is not looked for.
+#[cfg(not(target_env = "gnu"))]
+fn is_wrong_class(path: &CStr, words: &[u8]) -> bool {
+    tells_wrong_class(words) || is_foreign(path)
+}
+
+/// Whether the system's words about a library are about its word size.
 fn tells_wrong_class(words: &[u8]) -> bool {
     const TOLD: &[u8] = if cfg!(target_vendor = "apple") {
         b"incompatible architecture"

@@ -14,6 +14,8 @@ mod heap;
 mod library;
 #[cfg(not(target_os = "linux"))]
 mod no_local;
+#[cfg(any(test, not(target_env = "gnu")))]
+mod object_file;
 mod output;
 mod panic;
 mod path;
