@@ -3,12 +3,13 @@
 use std::any::type_name;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use crate::peer::Expected;
-use crate::{Scene, library, peer};
+use crate::known::Expected;
+use crate::{Scene, library, peer, target};
 
 /// Runs a case. The name of the case is the path of the function that calls this, which is therefore the test itself and no helper.
 ///
-/// On a Khronos loader (`VKL_PEER=1`) a case that `tests/peer.txt` lists for its version must fail: the list stays true that way.
+/// On a Khronos loader (`VKL_PEER=1`) a case that `tests/peer.txt` lists for its version must fail, and so must one that
+/// `tests/targets.txt` lists for the target (`VKL_TARGET`): the lists stay true that way.
 pub fn case<F: FnOnce(&mut Scene)>(body: F) {
     let path = path_of::<F>();
     let mut scene = Scene::open(&path);
@@ -26,11 +27,11 @@ pub fn case<F: FnOnce(&mut Scene)>(body: F) {
     }
     let expected = match library::peer_version() {
         Some(version) => peer::expected(version, &path),
-        None => Expected::Pass,
+        None => target::expected(&path),
     };
     match (result, expected) {
         (Ok(()), Expected::Pass | Expected::Either(_)) => {}
-        (Ok(()), Expected::Fail(reason)) => panic!("peer.txt lists {path} ({reason}), but it passes"),
+        (Ok(()), Expected::Fail(reason)) => panic!("a list has {path} ({reason}), but it passes"),
         (Err(payload), Expected::Pass) => resume_unwind(payload),
         (Err(_), Expected::Fail(reason) | Expected::Either(reason)) => eprintln!("differs as expected: {reason}"),
     }

@@ -26,11 +26,13 @@ mod case;
 mod driver;
 mod elevated;
 mod elf;
+mod known;
 mod library;
 mod outcome;
 mod peer;
 mod process;
 mod scene;
+mod target;
 pub mod vk;
 
 pub use ash;

@@ -160,9 +160,11 @@ impl Config {
         let hash = name.bytes().fold(0xcbf2_9ce4_u32, |hash, byte| {
             (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
         });
-        // On 32 bits the marking digit takes the place of four bits of the hash.
+        // Where an instruction can begin on every processor. On 32 bits the marking digit takes the place of four bits of the
+        // hash, between what lies low in such a process and what lies high.
+        let hash = hash & !3;
         let wide = 0x5000_0000_0000 | u64::from(hash);
-        Some(usize::try_from(wide).unwrap_or(0x5000_0000 | (hash & 0x0fff_ffff) as usize))
+        Some(usize::try_from(wide).unwrap_or(0x9000_0000 | (hash & 0x0fff_ffff) as usize))
     }
 
     /// True when `name` succeeds without making anything.

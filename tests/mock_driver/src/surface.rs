@@ -105,14 +105,16 @@ pub(crate) unsafe extern "system" fn destroy(
     object::release("vkDestroySurfaceKHR", "surface", surface.as_raw());
 }
 
-/// The beginning of the loader's surface object (DRV-171), as a driver without surfaces of its own reads it. The union
-/// is as large as its largest member, the display surface.
+/// Bytes of the largest platform's part, the display surface: 48 where its handle of 64 bits begins at a multiple of 8.
+const UNION: usize = 32 + 2 * align_of::<u64>();
+
+/// The beginning of the loader's surface object (DRV-171), as a driver without surfaces of its own reads it.
 #[repr(C)]
 struct IcdSurface {
     platform: i32,
     first: usize,
     second: usize,
-    rest_of_union: [u8; 40 + align_of::<u64>() - 3 * size_of::<usize>()],
+    rest_of_union: [u8; UNION - 3 * size_of::<usize>()],
     sizes: [u32; 5],
 }
 

@@ -5,8 +5,8 @@ use ash::vk;
 use crate::layer::{Layer, layer};
 use crate::lookup::erased;
 
-/// The signature of every such command: any dispatchable handle and a number.
-type Command = unsafe extern "system" fn(handle: usize, argument: u32) -> u32;
+/// The signature of every such command: any dispatchable handle, wide enough for all processors, and a number.
+type Command = unsafe extern "system" fn(handle: u64, argument: u32) -> u32;
 
 /// Whether a line `key NAME` or `key PREFIX*` speaks of `name`.
 fn listed(layer: &Layer, key: &str, name: &str) -> bool {
@@ -17,9 +17,9 @@ fn listed(layer: &Layer, key: &str, name: &str) -> bool {
 }
 
 /// Records the call; the result shows that the argument arrived.
-unsafe extern "system" fn command<const N: usize>(handle: usize, argument: u32) -> u32 {
+unsafe extern "system" fn command<const N: usize>(handle: u64, argument: u32) -> u32 {
     let layer = layer(N);
-    let known = if layer.state().wrappers.contains_key(&handle) {
+    let known = if layer.state().wrappers.contains_key(&(handle as usize)) {
         "wrapper"
     } else {
         "plain"

@@ -4,6 +4,13 @@
 //! restores the registers and jumps there. [`route`] sees the first argument, a dispatchable handle, and may replace it
 //! by the handle that the layer wrapped.
 
+#[cfg(target_arch = "arm")]
+mod arm;
+#[cfg(target_arch = "riscv64")]
+mod riscv64;
+#[cfg(target_arch = "x86")]
+mod x86;
+
 use std::ffi::{CString, c_void};
 use std::sync::{PoisonError, RwLock};
 

@@ -319,8 +319,9 @@ pub fn opaque_address(name: &str) -> usize {
     let hash = name.bytes().fold(0xcbf2_9ce4_u32, |hash, byte| {
         (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
     });
+    let hash = hash & !3;
     let wide = 0x5000_0000_0000 | u64::from(hash);
-    usize::try_from(wide).unwrap_or(0x5000_0000 | (hash & 0x0fff_ffff) as usize)
+    usize::try_from(wide).unwrap_or(0x9000_0000 | (hash & 0x0fff_ffff) as usize)
 }
 
 /// The text in a fixed array of a Vulkan structure.

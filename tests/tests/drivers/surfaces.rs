@@ -176,8 +176,8 @@ fn drv_171_old_drivers_read_the_loaders_layout() {
         });
         let outcome = outcome.ok();
         // Two pointers behind the base; the union is as large as the display surface, 48 bytes where a handle of 64 bits begins
-        // at a multiple of 8. The sizes follow it.
-        let (platform, union) = (3 * size_of::<usize>(), 40 + align_of::<u64>());
+        // at a multiple of 8, and 40 where it begins behind the base. The sizes follow it.
+        let (platform, union) = (3 * size_of::<usize>(), 32 + 2 * align_of::<u64>());
         let lines = outcome.calls("a", "vkGetPhysicalDeviceSurfaceSupportKHR");
         let expected = [
             format!("surface platform=3 first=0x11 second=0x12 sizes=[4, {platform}, {union}]"),

@@ -114,11 +114,14 @@ fn bi_47_a_device_overwritten_on_the_way_down_ends_the_process() {
             let instance = vk.spec().layer("VK_LAYER_a").create().expect("vkCreateInstance");
             drop(instance.device_spec(instance.first()).create());
         });
-        outcome.aborted("terminator_CreateDevice: Device pointer (0x").logged_with(
-            "ERROR",
-            "has invalid MAGIC value 0x51515151. The expected value is 0x10ADED040410ADED. Device value possibly corrupted \
-             by active layer (Policy #LLP_LAYER_22).",
+        let text = format!(
+            "has invalid MAGIC value {}. The expected value is 0x10ADED040410ADED. Device value possibly corrupted by active \
+             layer (Policy #LLP_LAYER_22).",
+            crate::kit::GARBAGE
         );
+        outcome
+            .aborted("terminator_CreateDevice: Device pointer (0x")
+            .logged_with("ERROR", &text);
     });
 }
 

@@ -199,10 +199,11 @@ fn bi_47_an_instance_overwritten_on_the_way_down_ends_the_process() {
         place(scene, &[Layer::explicit("a").conf("clobber", "instance")]);
         let outcome = scene.run(|vk| drop(vk.spec().layer("VK_LAYER_a").create()));
         outcome.aborted("terminator_CreateInstance: Instance pointer (0x");
-        outcome.logged_with(
-            "ERROR",
-            "has invalid MAGIC value 0x51515151. Instance value possibly corrupted by active layer (Policy #LLP_LAYER_21).",
+        let text = format!(
+            "has invalid MAGIC value {}. Instance value possibly corrupted by active layer (Policy #LLP_LAYER_21).",
+            crate::kit::GARBAGE
         );
+        outcome.logged_with("ERROR", &text);
     });
 }
 

@@ -6,6 +6,13 @@ use std::fmt::Write as _;
 use loader_tests::ash::vk;
 use loader_tests::{Outcome, Scene, Vk, built, call};
 
+/// What the mock layer writes over an object, as eight bytes of it: words with this value.
+pub(crate) const GARBAGE: &str = if cfg!(target_pointer_width = "64") {
+    "0x51515151"
+} else {
+    "0x5151515151515151"
+};
+
 /// A folder where the normal search finds explicit layers: row 5 of LAY-11.
 pub(crate) const EXPLICIT: &str = "xdg/data-home/vulkan/explicit_layer.d";
 /// The same for implicit layers.

@@ -141,8 +141,8 @@ fn lay_202_a_library_of_the_other_class_is_told_as_information() {
         let library = scene.path("libraries/liblayer_a.so");
         scene.on_disk(|| {
             let mut bytes = std::fs::read(&library).expect("the library is there");
-            // EI_CLASS: 64-bit becomes 32-bit.
-            bytes[4] = 1;
+            // EI_CLASS: 64-bit becomes 32-bit, or the other way round.
+            bytes[4] ^= 3;
             std::fs::write(library, bytes).expect("scratch files can be written");
         });
         let outcome = scene.run(|vk| {

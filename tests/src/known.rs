@@ -1,0 +1,88 @@
+//! Committed lists of cases that are known not to pass somewhere, each with the reason.
+//!
+//! A head `[a, b]` names what the rows below it are about: versions of a Khronos loader in `peer.txt`, targets in
+//! `targets.txt`.
+
+/// What a case may do.
+pub(crate) enum Expected {
+    /// It passes.
+    Pass,
+    /// It fails, for this reason.
+    Fail(&'static str),
+    /// It may do either: the case is a race, or a whole module is about something that is not there.
+    Either(&'static str),
+}
+
+/// A row `case: reason`, `case?: reason` or `module::*: reason`.
+pub(crate) struct Row<'t, H> {
+    /// What its head names.
+    pub(crate) heads: Vec<H>,
+    /// The case or module.
+    pub(crate) name: &'t str,
+    /// Why it does not pass.
+    pub(crate) reason: &'t str,
+}
+
+/// The rows of a file; empty lines and lines that begin with `#` explain.
+pub(crate) struct List<'t, H> {
+    pub(crate) rows: Vec<Row<'t, H>>,
+}
+
+impl<'t, H: Clone + PartialEq> List<'t, H> {
+    /// Reads the rows; `head` reads what a head names.
+    pub(crate) fn parse(file: &str, text: &'t str, head: impl Fn(&'t str) -> Option<H>) -> Self {
+        let (mut heads, mut rows) = (Vec::new(), Vec::new());
+        for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+            if let Some(names) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
+                let read = |name| head(name).unwrap_or_else(|| panic!("{file}: what is `{name}` in `{line}`?"));
+                heads = names.split(", ").map(read).collect();
+                continue;
+            }
+            let (name, reason) = line
+                .split_once(": ")
+                .unwrap_or_else(|| panic!("{file}: no reason in `{line}`"));
+            assert!(!heads.is_empty(), "{file}: no head above `{line}`");
+            rows.push(Row {
+                heads: heads.clone(),
+                name,
+                reason,
+            });
+        }
+        List { rows }
+    }
+}
+
+impl<H: PartialEq> List<'static, H> {
+    /// What is expected there of the case with this path, for example `direct::drv_078_the_extension_is_always_there`.
+    pub(crate) fn expected(&self, head: &H, path: &str) -> Expected {
+        let (module, case) = path.rsplit_once("::").unwrap_or(("", path));
+        for row in self.rows.iter().filter(|row| row.heads.contains(head)) {
+            if row.name == case {
+                return Expected::Fail(row.reason);
+            }
+            if row.name.strip_suffix('?') == Some(case) || row.name.strip_suffix("::*") == Some(module) {
+                return Expected::Either(row.reason);
+            }
+        }
+        Expected::Pass
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::List;
+    use std::fmt::Debug;
+
+    /// Each row has a reason, and no case is listed twice under one head.
+    pub(crate) fn is_sound<H: Clone + Ord + Debug>(list: &List<'_, H>) {
+        let mut names = Vec::new();
+        for row in &list.rows {
+            assert!(!row.reason.is_empty(), "{}", row.name);
+            names.extend(row.heads.iter().map(|head| (head, row.name)));
+        }
+        names.sort_unstable();
+        for pair in names.windows(2) {
+            assert_ne!(pair[0], pair[1]);
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! The committed list of cases that cannot pass on some target: another processor, word size or C library, often behind an
+//! emulator.
+
+use crate::known::{Expected, List};
+use std::env;
+
+/// What is expected of the case with this path on the target that `VKL_TARGET` names; elsewhere each passes.
+pub(crate) fn expected(path: &str) -> Expected {
+    match env::var("VKL_TARGET") {
+        Ok(target) if !target.is_empty() => list().expected(&target, path),
+        _ => Expected::Pass,
+    }
+}
+
+fn list() -> List<'static, String> {
+    List::parse("targets.txt", include_str!("../targets.txt"), |name| Some(name.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn rows_have_names_and_reasons_and_no_case_is_listed_twice_for_a_target() {
+        crate::known::tests::is_sound(&super::list());
+    }
+}
