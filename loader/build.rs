@@ -5,6 +5,12 @@ mod version_resource;
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     name_and_bind();
+    // Rows of sizes and offsets to assert, for tests on other targets.
+    println!("cargo:rerun-if-env-changed=VKL_LAYOUTS");
+    if let Ok(rows) = std::env::var("VKL_LAYOUTS") {
+        println!("cargo:rerun-if-changed={rows}");
+        println!("cargo:rustc-cfg=vkl_layouts");
+    }
     if std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "windows") {
         // The name that programs ask for stands in the library itself.
         let exports = concat!(env!("CARGO_MANIFEST_DIR"), "/../generated/exports/windows.def");

@@ -21,6 +21,11 @@ mod handles;
 #[cfg(target_pointer_width = "64")]
 #[path = "../../../generated/types/layout.rs"]
 mod layout;
+// What the C compiler of any target says, where a build names a file with that (tests/targets/layouts.py).
+#[cfg(vkl_layouts)]
+mod layout_of_c {
+    include!(env!("VKL_LAYOUTS"));
+}
 #[path = "../../../generated/types/opaque.rs"]
 mod opaque;
 #[path = "../../../generated/types/structs.rs"]

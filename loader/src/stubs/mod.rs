@@ -22,10 +22,18 @@ mod code;
 #[cfg(all(target_arch = "arm", unix, not(target_vendor = "apple")))]
 #[path = "arm.rs"]
 mod code;
+#[cfg(target_arch = "riscv64")]
+#[path = "riscv64.rs"]
+mod code;
+#[cfg(target_arch = "loongarch64")]
+#[path = "loongarch64.rs"]
+mod code;
 #[cfg(not(any(
     target_arch = "x86_64",
     target_arch = "x86",
     target_arch = "aarch64",
+    target_arch = "riscv64",
+    target_arch = "loongarch64",
     all(target_arch = "arm", unix, not(target_vendor = "apple"))
 )))]
 #[path = "fallback.rs"]

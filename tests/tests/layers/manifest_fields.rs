@@ -7,8 +7,16 @@ use loader_tests::{ash::vk, call};
 use crate::kit::{EXPLICIT, IMPLICIT, Layer, chain, manifests, place, put_manifest, scan_once};
 
 /// `library_arch` of this process and of the other word size.
-const OWN_ARCH: &str = if cfg!(target_pointer_width = "64") { "\"64\"" } else { "\"32\"" };
-const OTHER_ARCH: &str = if cfg!(target_pointer_width = "64") { "\"32\"" } else { "\"64\"" };
+const OWN_ARCH: &str = if cfg!(target_pointer_width = "64") {
+    "\"64\""
+} else {
+    "\"32\""
+};
+const OTHER_ARCH: &str = if cfg!(target_pointer_width = "64") {
+    "\"32\""
+} else {
+    "\"64\""
+};
 
 /// The usual explicit layer with one member changed.
 fn with(key: &str, json: &str) -> String {

@@ -265,7 +265,9 @@ fn drv_134_a_layer_that_counts_too_many_devices() {
             unsafe {
                 assert_eq!(libc::getrlimit(libc::RLIMIT_AS, &mut room), 0);
                 // All that a process of 32 bits can have is less still.
-                room.rlim_cur = room.rlim_cur.min(libc::rlim_t::try_from(1_u64 << 33).unwrap_or(libc::rlim_t::MAX));
+                room.rlim_cur = room
+                    .rlim_cur
+                    .min(libc::rlim_t::try_from(1_u64 << 33).unwrap_or(libc::rlim_t::MAX));
                 assert_eq!(libc::setrlimit(libc::RLIMIT_AS, &room), 0);
             }
             let spec = vk.spec().api("1.1").layer("VK_LAYER_a");

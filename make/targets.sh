@@ -1,0 +1,245 @@
+#!/usr/bin/env bash
+# Builds the library for other processors, word sizes and C libraries of Linux, and runs it there: natively where this machine
+# can, under qemu-user elsewhere. Arguments: the groups to run, of the list TARGETS below; none means all. CASES="drivers unknown"
+# keeps to behaviour cases with one of these words in their paths, CASES=none to the rest.
+#
+# The standard library for these targets is built from its source, which Debian has beside its second Rust (rustc-web). What cannot
+# pass on a target stands with its reason in tests/targets.txt.
+. "$(dirname "$0")/common.sh"
+
+TARGETS="i686 arm64 armhf riscv64 musl loongarch64 others"
+# The most seconds for the behaviour cases of a group.
+LIMIT=3000
+
+wanted=${*:-$TARGETS}
+for name in $wanted; do
+    [[ " $TARGETS " == *" $name "* ]] || die 3 "there is no group $name, but $TARGETS"
+done
+
+lacking=
+# need FILE PACKAGE: a program, or a file if it has a slash.
+need() {
+    command -v "$1" >/dev/null || [ -e "$1" ] || [[ $lacking == *" $2"* ]] || lacking+=" $2"
+}
+need /usr/bin/rustc rustc-web
+need /usr/bin/cargo cargo-web
+need /usr/lib/rustlib/src/rust/library/std rust-web-src
+need /usr/include/vulkan/vulkan.h libvulkan-dev
+for name in $wanted; do
+    case $name in
+    i686) need /usr/lib/gcc/x86_64-linux-gnu/12/32/libgcc.a gcc-12-multilib ;;
+    arm64) need aarch64-linux-gnu-gcc "gcc-aarch64-linux-gnu libc6-dev-arm64-cross" && need qemu-aarch64 qemu-user ;;
+    armhf) need arm-linux-gnueabihf-gcc "gcc-arm-linux-gnueabihf libc6-dev-armhf-cross" && need qemu-arm qemu-user ;;
+    riscv64) need riscv64-linux-gnu-gcc "gcc-riscv64-linux-gnu libc6-dev-riscv64-cross" && need qemu-riscv64 qemu-user ;;
+    musl) need musl-gcc musl-tools ;;
+    esac
+done
+[ -z "$lacking" ] || die 3 "missing; apt-get install --no-install-recommends$lacking"
+
+OUT=$TARGET/targets
+mkdir -p "$OUT/include"
+# The headers of this system are in the way of those of others.
+cp -r /usr/include/vulkan /usr/include/vk_video "$OUT/include"
+
+failed=0
+# check WHAT COMMAND...: the line that counts as a case.
+check() {
+    local what=$1 log=$HERE/case.log
+    shift
+    if "$@" >"$log" 2>&1; then
+        say "  ok    $GROUP: $what"
+        sed -n 's/^figure /        /p' "$log"
+    else
+        say "  FAIL  $GROUP: $what"
+        tail -n 40 "$log"
+        failed=1
+    fi
+}
+
+# with_std WORDS...: the compiler that can build the standard library, for TRIPLE.
+with_std() {
+    local upper
+    upper=$(tr a-z- A-Z_ <<<"$TRIPLE")
+    env PATH="/usr/bin:$PATH" RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR="$HERE/cargo" \
+        ${LINKER:+"CARGO_TARGET_${upper}_LINKER=$LINKER"} \
+        ${RUNNER:+"CARGO_TARGET_${upper}_RUNNER=$RUNNER"} \
+        ${FLAGS:+"CARGO_TARGET_${upper}_RUSTFLAGS=$FLAGS"} "$@"
+}
+
+# Sets what the steps below read: the group, its triple, its C compiler, and what runs its programs.
+begin() {
+    GROUP=$1 TRIPLE=$2 HERE=$OUT/$1
+    read -r -a CC <<<"$3"
+    RUNNER=${4:-} LINKER=${5:-${CC[0]}} FLAGS=${6:-}
+    mkdir -p "$HERE"
+    SHARED=$HERE/cargo/$TRIPLE/release/libvulkan.so
+    started=$SECONDS
+    say "== $GROUP: $TRIPLE"
+}
+finish() {
+    say "== $GROUP: $((SECONDS - started)) s"
+}
+
+# The release library, whose structures are as the C compiler of the target has them.
+library() {
+    local rows=$HERE/layouts.rs
+    python3 tests/targets/layouts.py "$rows" "${CC[@]}" "-I$OUT/include"
+    with_std VKL_LAYOUTS="$rows" cargo build --locked --release -Zbuild-std=core,alloc,std,panic_abort \
+        --target "$TRIPLE" -p vulkan-loader
+    cp "$SHARED" "$HERE/stripped.so"
+    "${STRIP:-strip}" "$HERE/stripped.so"
+    echo "figure stripped: $(stat -c %s "$HERE/stripped.so") bytes"
+}
+
+# A library in machine code, without a linker for it.
+assembled() {
+    with_std cargo rustc --locked --release -Zbuild-std=core,alloc,std,panic_abort --target "$TRIPLE" -p vulkan-loader \
+        --lib --crate-type rlib
+}
+
+# c_part FOLDER CC...: the C driver and its manifest, and the program.
+c_part() {
+    local folder=$1
+    shift
+    mkdir -p "$folder"
+    local common=("$@" -std=gnu11 -O1 -Wall -Wextra -Werror "-I$OUT/include")
+    "${common[@]}" -fPIC -shared tests/targets/driver.c -o "$folder/driver.so"
+    "${common[@]}" tests/targets/program.c -o "$folder/program" -ldl
+    printf '{"file_format_version": "1.0.0", "ICD": {"library_path": "%s", "api_version": "1.0.0"}}\n' \
+        "$folder/driver.so" >"$folder/driver.json"
+}
+
+# program LIBRARY FOLDER...: the C program of the first folder, which finds the drivers of all folders in one search. Nothing
+# but lines that a user asks for may be on standard error.
+program() {
+    local library=$1 own=$2 data=$HERE/data folder
+    shift
+    rm -rf "$data" && mkdir -p "$data/vulkan/icd.d"
+    for folder; do
+        cp "$folder/driver.json" "$data/vulkan/icd.d/$(basename "$(dirname "$folder")")-$(basename "$folder").json"
+    done
+    # shellcheck disable=SC2086 -- the words of a command
+    env -i XDG_DATA_HOME="$data" XDG_DATA_DIRS="$HERE/none" XDG_CONFIG_DIRS="$HERE/none" VK_LOADER_DEBUG=error,warn \
+        timeout 60 $RUNNER "$own/program" "$library" 2>"$HERE/errors" >"$HERE/output" || { cat "$HERE/output" "$HERE/errors"; return 1; }
+    cat "$HERE/output"
+    [ ! -s "$HERE/errors" ] || { cat "$HERE/errors"; return 1; }
+}
+
+# The behaviour cases. Those that tests/targets.txt lists for the group must fail; a row that names none of them is an error.
+cases() {
+    local words=() log=$HERE/cases.log status=0 row
+    [ "${CASES:-}" != none ] || { say "  skip  $GROUP: behaviour cases (CASES=none)"; return 0; }
+    read -r -a words <<<"${CASES:-}"
+    with_std VKL_TARGET="$GROUP" VKL_LIBRARY="$SHARED" ${RUNNER:+"VKL_WRAP=$RUNNER"} timeout --kill-after=10 "$LIMIT" \
+        cargo test --locked --no-fail-fast -Zbuild-std=std,panic_unwind,test --target "$TRIPLE" -p loader-tests \
+        --test app --test drivers --test layers -- "${words[@]}" >"$log" 2>&1 || status=$?
+    awk -v group="$GROUP" '/^test result: / && !/filtered out; finished in [0-9.]*s$/ { next }
+        /^     Running / { suite = $2; sub(/.*tests\//, "", suite); sub(/\/main.rs.*/, "", suite) }
+        /^test result: .* [0-9]+ measured/ && suite { print "        " suite ": " $4 " passed, " $6 " failed"; suite = "" }' "$log"
+    if [ "$status" -ne 0 ]; then
+        say "  FAIL  $GROUP: behaviour cases (status $status)"
+        grep -E '^test .* \.\.\. FAILED$|^error' "$log" | sort -u | head -n 60 || true
+        failed=1
+        return
+    fi
+    say "  ok    $GROUP: behaviour cases, $(rows | wc -l) of them known not to pass"
+    [ ${#words[@]} -eq 0 ] || return 0
+    rows | while read -r row; do
+        # A whole module, or a case.
+        case $row in
+        *::\*) row=${row%\*}[a-z0-9_]+ ;;
+        esac
+        grep -qE "^test (.*::)?${row%\?} \.\.\. ok$" "$log" || say "$row"
+    done >"$HERE/dead"
+    [ ! -s "$HERE/dead" ] || { say "  FAIL  $GROUP: tests/targets.txt has rows without a case:"; cat "$HERE/dead"; failed=1; }
+}
+# The names in the rows of tests/targets.txt for the group.
+rows() {
+    awk -v group="$GROUP" '/^\[/ { gsub(/[][,]/, " "); here = index(" " $0 " ", " " group " ") > 0; next }
+        here && /^[^#]/ { sub(/: .*/, ""); print }' tests/targets.txt
+}
+
+# All that a group is which runs here.
+usual() {
+    check "the library builds, with the layouts of its C compiler" library
+    check "a driver and a program in C" c_part "$HERE/c" "${CC[@]}"
+    check "the program runs on it" program "$SHARED" "$HERE/c"
+}
+
+i686() {
+    begin i686 i686-unknown-linux-gnu "gcc-12 -m32" "" gcc-12
+    usual
+    # Drivers of both word sizes lie in one folder; each loader passes over those that are not for it, without a word.
+    check "a driver and a program of 64 bits in C" c_part "$HERE/c64" gcc-12
+    check "a driver of 64 bits in the same search is passed over" program "$SHARED" "$HERE/c" "$HERE/c64"
+    check "the library of 64 bits builds" $CARGO build --locked --release -p vulkan-loader
+    check "a driver of 32 bits is passed over by it" program "$TARGET/release/libvulkan.so" "$HERE/c64" "$HERE/c"
+    cases
+    finish
+}
+arm64() {
+    begin arm64 aarch64-unknown-linux-gnu aarch64-linux-gnu-gcc "qemu-aarch64 -L /usr/aarch64-linux-gnu"
+    STRIP=aarch64-linux-gnu-strip usual
+    cases
+    finish
+}
+armhf() {
+    begin armhf armv7-unknown-linux-gnueabihf arm-linux-gnueabihf-gcc "qemu-arm -L /usr/arm-linux-gnueabihf"
+    STRIP=arm-linux-gnueabihf-strip usual
+    cases
+    finish
+}
+riscv64() {
+    begin riscv64 riscv64gc-unknown-linux-gnu riscv64-linux-gnu-gcc "qemu-riscv64 -L /usr/riscv64-linux-gnu"
+    STRIP=riscv64-linux-gnu-strip usual
+    cases
+    finish
+}
+# The C library of Alpine and others, on this processor. Its compiler has no shared library for unwinding, which the standard
+# library of the tests asks for; the static one stands in. What ships needs neither.
+musl() {
+    local gcc
+    gcc=$(dirname "$(gcc -print-libgcc-file-name)")
+    mkdir -p "$OUT/musl/lib"
+    echo "INPUT($gcc/libgcc_eh.a $gcc/libgcc.a)" >"$OUT/musl/lib/libgcc_s.so"
+    begin musl x86_64-unknown-linux-musl musl-gcc "" musl-gcc \
+        "-Ctarget-feature=-crt-static -Clink-self-contained=no -Clink-arg=-L$OUT/musl/lib"
+    usual
+    check "it needs nothing but the C library" needs_only_libc
+    check "a driver of another processor" foreign "$HERE/other"
+    check "it is passed over in the same search" program "$SHARED" "$HERE/c" "$HERE/other"
+    cases
+    finish
+}
+needs_only_libc() {
+    [ "$(readelf -d "$SHARED" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')" = libc.so ]
+}
+# foreign FOLDER: the driver, for whichever other target there is a compiler; and its manifest.
+foreign() {
+    local compiler words
+    for compiler in "gcc-12 -m32" aarch64-linux-gnu-gcc arm-linux-gnueabihf-gcc riscv64-linux-gnu-gcc; do
+        read -r -a words <<<"$compiler"
+        if c_part "$1" "${words[@]}"; then
+            say "figure with $compiler"
+            return 0
+        fi
+    done
+    return 1
+}
+# No linker for it here: the machine code of the stubs is assembled.
+loongarch64() {
+    begin loongarch64 loongarch64-unknown-linux-gnu gcc
+    check "the library is assembled" assembled
+    finish
+}
+# A processor without stubs in machine code: it builds, and unknown functions are not found there (DRV-230).
+others() {
+    begin others powerpc64le-unknown-linux-gnu gcc
+    check "the library is assembled without stubs of its own" assembled
+    finish
+}
+
+for name in $wanted; do
+    "$name"
+done
+exit "$failed"

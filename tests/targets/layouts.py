@@ -1,0 +1,70 @@
+"""Sizes, alignments and offsets of the emitted structures as a target's C compiler sees them, as rows for the Rust compiler.
+
+    layouts.py FILE CC ARGUMENT...     writes FILE; VKL_LAYOUTS=FILE lets a build of the loader assert its rows
+
+The emitted rows are those of targets of 64 bits. Here their structures and members are asked of the headers that are
+installed, as far as those know them.
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(ROOT / "tests/abi"))
+
+import headers  # noqa: E402 -- found through the lines above
+
+ROW = re.compile(r"^    (\w+)((?:<\w+>)?): \d+, \d+((?:,\s*[\w#]+\s+\d+)*);", re.MULTILINE)
+HEAD = """// What the C compiler of a target says; see tests/targets/layouts.py.
+use super::*;
+use crate::handle::Driver;
+use crate::layout::layouts;
+
+layouts! {
+"""
+
+
+def asked():
+    """Structures that the headers know: name, level in Rust, members."""
+    text = headers.emitted("types/layout.rs")
+    rows = [(name, level, re.findall(r"([\w#]+)\s+\d+", members)) for name, level, members in ROW.findall(text)]
+    return [row for row in rows if row[0] in headers.known()]
+
+
+def answers(rows, compiler):
+    """What the compiler says: for each row its size, its alignment and the offsets."""
+    expressions = []
+    for name, _, members in rows:
+        expressions += [f"sizeof({name})", f"_Alignof({name})"]
+        expressions += [f"offsetof({name}, {headers.c_name(member)})" for member in members]
+    # Constants that only the text of the assembly shows, so that nothing has to be run.
+    lines = [f'    __asm__ volatile("\\nanswer %0" : : "i"({expression}));' for expression in expressions]
+    source = "\n".join([f'#include "{headers.PREAMBLE}"', "void answers(void) {", *lines, "}", ""])
+    command = [*compiler, "-std=gnu11", "-S", "-xc", "-o", "-", "-"]
+    text = subprocess.run(command, input=source, capture_output=True, text=True, check=True).stdout
+    numbers = re.findall(r"^answer [$#]?(\d+)", text, re.MULTILINE)
+    if len(numbers) != len(expressions):
+        sys.exit(f"{len(expressions)} questions, but {len(numbers)} answers")
+    return iter(numbers)
+
+
+def main():
+    path, *compiler = sys.argv[1:]
+    rows = asked()
+    numbers = answers(rows, compiler)
+    lines, count = [], 0
+    for name, level, members in rows:
+        size, align = next(numbers), next(numbers)
+        offsets = [f"{member} {next(numbers)}" for member in members]
+        count += 2 + len(offsets)
+        lines.append(f"    {name}{level}: {', '.join([size, align, *offsets])};\n")
+    if count < 500:
+        sys.exit(f"only {count} facts; the emitted file reads otherwise?")
+    Path(path).write_text(HEAD + "".join(lines) + "}\n")
+    print(f"{count} sizes, alignments and offsets")
+
+
+main()

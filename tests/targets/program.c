@@ -1,0 +1,106 @@
+/* A program for any processor and C library: it opens the library that its argument names, and uses the driver (driver.c)
+ * where a word size could be in the way: handles and sizes of 64 bits, and functions that no loader knows. */
+#include "numbers.h"
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+#define VK_NO_PROTOTYPES
+#include <vulkan/vulkan.h>
+
+static PFN_vkGetInstanceProcAddr look_up;
+static VkInstance instance;
+
+#define GET(name) PFN_##name name = (PFN_##name)look_up(instance, #name)
+#define CHECK(condition) \
+    do { \
+        if (!(condition)) { \
+            printf("line %d: not so: %s\n", __LINE__, #condition); \
+            return 1; \
+        } \
+    } while (0)
+
+typedef uint64_t (*Odd)(void *, uint64_t, float, double, uint32_t, uint64_t, float, uint64_t, double, uint64_t,
+                        uint32_t, uint64_t);
+
+static uint64_t sum(uint64_t a, float b, double c, uint32_t d, uint64_t e, float f, uint64_t g, double h, uint64_t i,
+                    uint32_t j, uint64_t k) {
+    return ODD_SUM(a, b, c, d, e, f, g, h, i, j, k);
+}
+
+static int use_device(VkDevice device) {
+    GET(vkAllocateCommandBuffers);
+    GET(vkBindBufferMemory);
+    GET(vkCmdDrawIndirect);
+    VkCommandBuffer buffer;
+    const VkCommandBufferAllocateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+        .commandPool = (VkCommandPool)BUFFER,
+        .commandBufferCount = 1,
+    };
+    CHECK(vkAllocateCommandBuffers(device, &info, &buffer) == VK_SUCCESS);
+    CHECK(vkBindBufferMemory(device, (VkBuffer)BUFFER, (VkDeviceMemory)MEMORY, OFFSET) == VK_SUCCESS);
+    vkCmdDrawIndirect(buffer, (VkBuffer)BUFFER, OFFSET, 3, 4);
+    const Odd odd = (Odd)look_up(instance, "vkOddDevice");
+    CHECK(odd != NULL);
+    CHECK(odd(buffer, ODD_ARGUMENTS) == sum(ODD_ARGUMENTS));
+    return 0;
+}
+
+static int use_physical_device(VkPhysicalDevice physical) {
+    GET(vkGetPhysicalDeviceProperties);
+    GET(vkGetPhysicalDeviceMemoryProperties);
+    GET(vkCreateDevice);
+    GET(vkDestroyDevice);
+    VkPhysicalDeviceProperties properties;
+    vkGetPhysicalDeviceProperties(physical, &properties);
+    printf("device %s\n", properties.deviceName);
+    CHECK(strcmp(properties.deviceName, DEVICE_NAME) == 0);
+    VkPhysicalDeviceMemoryProperties memory;
+    vkGetPhysicalDeviceMemoryProperties(physical, &memory);
+    CHECK(memory.memoryHeaps[0].size == HEAP);
+    const Odd odd = (Odd)look_up(instance, "vkOddPhysical");
+    if (odd)
+        CHECK(odd(physical, ODD_ARGUMENTS) == sum(ODD_ARGUMENTS));
+    else
+        puts("unknown functions are not found");
+    const float priority = 1.0f;
+    const VkDeviceQueueCreateInfo queue = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+        .queueCount = 1,
+        .pQueuePriorities = &priority,
+    };
+    const VkDeviceCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+        .queueCreateInfoCount = 1,
+        .pQueueCreateInfos = &queue,
+    };
+    VkDevice device;
+    CHECK(vkCreateDevice(physical, &info, NULL, &device) == VK_SUCCESS);
+    const int status = use_device(device);
+    vkDestroyDevice(device, NULL);
+    return status;
+}
+
+int main(int count, char **arguments) {
+    void *library = count == 2 ? dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL) : NULL;
+    if (!library) {
+        printf("no library: %s\n", dlerror());
+        return 1;
+    }
+    look_up = (PFN_vkGetInstanceProcAddr)dlsym(library, "vkGetInstanceProcAddr");
+    CHECK(look_up != NULL);
+    GET(vkCreateInstance);
+    const VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO};
+    CHECK(vkCreateInstance(&info, NULL, &instance) == VK_SUCCESS);
+    GET(vkEnumeratePhysicalDevices);
+    GET(vkDestroyInstance);
+    VkPhysicalDevice devices[2];
+    uint32_t found = 2;
+    CHECK(vkEnumeratePhysicalDevices(instance, &found, devices) == VK_SUCCESS);
+    printf("devices %u\n", found);
+    CHECK(found == 1);
+    const int status = use_physical_device(devices[0]);
+    vkDestroyInstance(instance, NULL);
+    CHECK(dlclose(library) == 0);
+    return status;
+}
