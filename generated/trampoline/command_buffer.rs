@@ -7,7 +7,7 @@ use super::super::types::*;
 use crate::forward::forward;
 
 /// [`vkBeginCommandBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBeginCommandBuffer.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkBeginCommandBuffer(
     commandBuffer: VkCommandBuffer,
@@ -17,7 +17,7 @@ pub unsafe extern "system" fn vkBeginCommandBuffer(
 }
 
 /// [`vkCmdBeginConditionalRendering2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginConditionalRendering2EXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBeginConditionalRendering2EXT(
     commandBuffer: VkCommandBuffer,
     pConditionalRenderingBegin: *const VkConditionalRenderingBeginInfo2EXT,
@@ -26,7 +26,7 @@ pub unsafe extern "system" fn vkCmdBeginConditionalRendering2EXT(
 }
 
 /// [`vkCmdBeginConditionalRenderingEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginConditionalRenderingEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBeginConditionalRenderingEXT(
     commandBuffer: VkCommandBuffer,
     pConditionalRenderingBegin: *const VkConditionalRenderingBeginInfoEXT,
@@ -35,7 +35,7 @@ pub unsafe extern "system" fn vkCmdBeginConditionalRenderingEXT(
 }
 
 /// [`vkCmdBeginCustomResolveEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginCustomResolveEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBeginCustomResolveEXT(
     commandBuffer: VkCommandBuffer,
     pBeginCustomResolveInfo: *const VkBeginCustomResolveInfoEXT,
@@ -44,7 +44,7 @@ pub unsafe extern "system" fn vkCmdBeginCustomResolveEXT(
 }
 
 /// [`vkCmdBeginDebugUtilsLabelEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginDebugUtilsLabelEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBeginDebugUtilsLabelEXT(
     commandBuffer: VkCommandBuffer,
     pLabelInfo: *const VkDebugUtilsLabelEXT,
@@ -53,7 +53,7 @@ pub unsafe extern "system" fn vkCmdBeginDebugUtilsLabelEXT(
 }
 
 /// [`vkCmdBeginGpaSampleAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginGpaSampleAMD.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBeginGpaSampleAMD(
     commandBuffer: VkCommandBuffer,
     gpaSession: VkGpaSessionAMD,
@@ -64,7 +64,7 @@ pub unsafe extern "system" fn vkCmdBeginGpaSampleAMD(
 }
 
 /// [`vkCmdBeginGpaSessionAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginGpaSessionAMD.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBeginGpaSessionAMD(
     commandBuffer: VkCommandBuffer,
     gpaSession: VkGpaSessionAMD,
@@ -73,7 +73,7 @@ pub unsafe extern "system" fn vkCmdBeginGpaSessionAMD(
 }
 
 /// [`vkCmdBeginPerTileExecutionQCOM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginPerTileExecutionQCOM.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBeginPerTileExecutionQCOM(
     commandBuffer: VkCommandBuffer,
     pPerTileBeginInfo: *const VkPerTileBeginInfoQCOM,
@@ -82,7 +82,7 @@ pub unsafe extern "system" fn vkCmdBeginPerTileExecutionQCOM(
 }
 
 /// [`vkCmdBeginQuery`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginQuery.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdBeginQuery(
     commandBuffer: VkCommandBuffer,
@@ -94,7 +94,7 @@ pub unsafe extern "system" fn vkCmdBeginQuery(
 }
 
 /// [`vkCmdBeginQueryIndexedEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginQueryIndexedEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBeginQueryIndexedEXT(
     commandBuffer: VkCommandBuffer,
     queryPool: VkQueryPool,
@@ -106,7 +106,7 @@ pub unsafe extern "system" fn vkCmdBeginQueryIndexedEXT(
 }
 
 /// [`vkCmdBeginRenderPass`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginRenderPass.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdBeginRenderPass(
     commandBuffer: VkCommandBuffer,
@@ -117,7 +117,7 @@ pub unsafe extern "system" fn vkCmdBeginRenderPass(
 }
 
 /// [`vkCmdBeginRenderPass2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginRenderPass2.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdBeginRenderPass2(
     commandBuffer: VkCommandBuffer,
@@ -128,7 +128,7 @@ pub unsafe extern "system" fn vkCmdBeginRenderPass2(
 }
 
 /// [`vkCmdBeginRenderPass2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginRenderPass2KHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBeginRenderPass2KHR(
     commandBuffer: VkCommandBuffer,
     pRenderPassBegin: *const VkRenderPassBeginInfo,
@@ -138,7 +138,7 @@ pub unsafe extern "system" fn vkCmdBeginRenderPass2KHR(
 }
 
 /// [`vkCmdBeginRendering`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginRendering.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdBeginRendering(
     commandBuffer: VkCommandBuffer,
@@ -148,7 +148,7 @@ pub unsafe extern "system" fn vkCmdBeginRendering(
 }
 
 /// [`vkCmdBeginRenderingKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginRenderingKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBeginRenderingKHR(
     commandBuffer: VkCommandBuffer,
     pRenderingInfo: *const VkRenderingInfo,
@@ -157,7 +157,7 @@ pub unsafe extern "system" fn vkCmdBeginRenderingKHR(
 }
 
 /// [`vkCmdBeginShaderInstrumentationARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginShaderInstrumentationARM.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBeginShaderInstrumentationARM(
     commandBuffer: VkCommandBuffer,
     instrumentation: VkShaderInstrumentationARM,
@@ -166,7 +166,7 @@ pub unsafe extern "system" fn vkCmdBeginShaderInstrumentationARM(
 }
 
 /// [`vkCmdBeginTransformFeedback2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginTransformFeedback2EXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBeginTransformFeedback2EXT(
     commandBuffer: VkCommandBuffer,
     firstCounterRange: u32,
@@ -177,7 +177,7 @@ pub unsafe extern "system" fn vkCmdBeginTransformFeedback2EXT(
 }
 
 /// [`vkCmdBeginTransformFeedbackEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginTransformFeedbackEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBeginTransformFeedbackEXT(
     commandBuffer: VkCommandBuffer,
     firstCounterBuffer: u32,
@@ -192,7 +192,7 @@ pub unsafe extern "system" fn vkCmdBeginTransformFeedbackEXT(
 }
 
 /// [`vkCmdBeginVideoCodingKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginVideoCodingKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBeginVideoCodingKHR(
     commandBuffer: VkCommandBuffer,
     pBeginInfo: *const VkVideoBeginCodingInfoKHR,
@@ -201,7 +201,7 @@ pub unsafe extern "system" fn vkCmdBeginVideoCodingKHR(
 }
 
 /// [`vkCmdBindDescriptorBufferEmbeddedSamplers2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindDescriptorBufferEmbeddedSamplers2EXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindDescriptorBufferEmbeddedSamplers2EXT(
     commandBuffer: VkCommandBuffer,
     pBindDescriptorBufferEmbeddedSamplersInfo: *const VkBindDescriptorBufferEmbeddedSamplersInfoEXT,
@@ -210,7 +210,7 @@ pub unsafe extern "system" fn vkCmdBindDescriptorBufferEmbeddedSamplers2EXT(
 }
 
 /// [`vkCmdBindDescriptorBufferEmbeddedSamplersEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindDescriptorBufferEmbeddedSamplersEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindDescriptorBufferEmbeddedSamplersEXT(
     commandBuffer: VkCommandBuffer,
     pipelineBindPoint: VkPipelineBindPoint,
@@ -221,7 +221,7 @@ pub unsafe extern "system" fn vkCmdBindDescriptorBufferEmbeddedSamplersEXT(
 }
 
 /// [`vkCmdBindDescriptorBuffersEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindDescriptorBuffersEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindDescriptorBuffersEXT(
     commandBuffer: VkCommandBuffer,
     bufferCount: u32,
@@ -231,7 +231,7 @@ pub unsafe extern "system" fn vkCmdBindDescriptorBuffersEXT(
 }
 
 /// [`vkCmdBindDescriptorSets`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindDescriptorSets.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdBindDescriptorSets(
     commandBuffer: VkCommandBuffer,
@@ -250,7 +250,7 @@ pub unsafe extern "system" fn vkCmdBindDescriptorSets(
 }
 
 /// [`vkCmdBindDescriptorSets2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindDescriptorSets2.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdBindDescriptorSets2(
     commandBuffer: VkCommandBuffer,
@@ -260,7 +260,7 @@ pub unsafe extern "system" fn vkCmdBindDescriptorSets2(
 }
 
 /// [`vkCmdBindDescriptorSets2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindDescriptorSets2KHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindDescriptorSets2KHR(
     commandBuffer: VkCommandBuffer,
     pBindDescriptorSetsInfo: *const VkBindDescriptorSetsInfo,
@@ -269,7 +269,7 @@ pub unsafe extern "system" fn vkCmdBindDescriptorSets2KHR(
 }
 
 /// [`vkCmdBindIndexBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindIndexBuffer.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdBindIndexBuffer(
     commandBuffer: VkCommandBuffer,
@@ -281,7 +281,7 @@ pub unsafe extern "system" fn vkCmdBindIndexBuffer(
 }
 
 /// [`vkCmdBindIndexBuffer2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindIndexBuffer2.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdBindIndexBuffer2(
     commandBuffer: VkCommandBuffer,
@@ -294,7 +294,7 @@ pub unsafe extern "system" fn vkCmdBindIndexBuffer2(
 }
 
 /// [`vkCmdBindIndexBuffer2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindIndexBuffer2KHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindIndexBuffer2KHR(
     commandBuffer: VkCommandBuffer,
     buffer: VkBuffer,
@@ -306,7 +306,7 @@ pub unsafe extern "system" fn vkCmdBindIndexBuffer2KHR(
 }
 
 /// [`vkCmdBindIndexBuffer3KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindIndexBuffer3KHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindIndexBuffer3KHR(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkBindIndexBuffer3InfoKHR,
@@ -315,7 +315,7 @@ pub unsafe extern "system" fn vkCmdBindIndexBuffer3KHR(
 }
 
 /// [`vkCmdBindInvocationMaskHUAWEI`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindInvocationMaskHUAWEI.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindInvocationMaskHUAWEI(
     commandBuffer: VkCommandBuffer,
     imageView: VkImageView,
@@ -325,7 +325,7 @@ pub unsafe extern "system" fn vkCmdBindInvocationMaskHUAWEI(
 }
 
 /// [`vkCmdBindPipeline`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindPipeline.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdBindPipeline(
     commandBuffer: VkCommandBuffer,
@@ -336,7 +336,7 @@ pub unsafe extern "system" fn vkCmdBindPipeline(
 }
 
 /// [`vkCmdBindPipelineShaderGroupNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindPipelineShaderGroupNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindPipelineShaderGroupNV(
     commandBuffer: VkCommandBuffer,
     pipelineBindPoint: VkPipelineBindPoint,
@@ -347,7 +347,7 @@ pub unsafe extern "system" fn vkCmdBindPipelineShaderGroupNV(
 }
 
 /// [`vkCmdBindResourceHeapEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindResourceHeapEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindResourceHeapEXT(
     commandBuffer: VkCommandBuffer,
     pBindInfo: *const VkBindHeapInfoEXT,
@@ -356,7 +356,7 @@ pub unsafe extern "system" fn vkCmdBindResourceHeapEXT(
 }
 
 /// [`vkCmdBindSamplerHeapEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindSamplerHeapEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindSamplerHeapEXT(
     commandBuffer: VkCommandBuffer,
     pBindInfo: *const VkBindHeapInfoEXT,
@@ -365,7 +365,7 @@ pub unsafe extern "system" fn vkCmdBindSamplerHeapEXT(
 }
 
 /// [`vkCmdBindShadersEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindShadersEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindShadersEXT(
     commandBuffer: VkCommandBuffer,
     stageCount: u32,
@@ -376,7 +376,7 @@ pub unsafe extern "system" fn vkCmdBindShadersEXT(
 }
 
 /// [`vkCmdBindShadingRateImageNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindShadingRateImageNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindShadingRateImageNV(
     commandBuffer: VkCommandBuffer,
     imageView: VkImageView,
@@ -386,7 +386,7 @@ pub unsafe extern "system" fn vkCmdBindShadingRateImageNV(
 }
 
 /// [`vkCmdBindTileMemoryQCOM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindTileMemoryQCOM.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindTileMemoryQCOM(
     commandBuffer: VkCommandBuffer,
     pTileMemoryBindInfo: *const VkTileMemoryBindInfoQCOM,
@@ -395,7 +395,7 @@ pub unsafe extern "system" fn vkCmdBindTileMemoryQCOM(
 }
 
 /// [`vkCmdBindTransformFeedbackBuffers2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindTransformFeedbackBuffers2EXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindTransformFeedbackBuffers2EXT(
     commandBuffer: VkCommandBuffer,
     firstBinding: u32,
@@ -406,7 +406,7 @@ pub unsafe extern "system" fn vkCmdBindTransformFeedbackBuffers2EXT(
 }
 
 /// [`vkCmdBindTransformFeedbackBuffersEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindTransformFeedbackBuffersEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindTransformFeedbackBuffersEXT(
     commandBuffer: VkCommandBuffer,
     firstBinding: u32,
@@ -421,7 +421,7 @@ pub unsafe extern "system" fn vkCmdBindTransformFeedbackBuffersEXT(
 }
 
 /// [`vkCmdBindVertexBuffers`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindVertexBuffers.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdBindVertexBuffers(
     commandBuffer: VkCommandBuffer,
@@ -434,7 +434,7 @@ pub unsafe extern "system" fn vkCmdBindVertexBuffers(
 }
 
 /// [`vkCmdBindVertexBuffers2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindVertexBuffers2.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdBindVertexBuffers2(
     commandBuffer: VkCommandBuffer,
@@ -451,7 +451,7 @@ pub unsafe extern "system" fn vkCmdBindVertexBuffers2(
 }
 
 /// [`vkCmdBindVertexBuffers2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindVertexBuffers2EXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindVertexBuffers2EXT(
     commandBuffer: VkCommandBuffer,
     firstBinding: u32,
@@ -467,7 +467,7 @@ pub unsafe extern "system" fn vkCmdBindVertexBuffers2EXT(
 }
 
 /// [`vkCmdBindVertexBuffers3KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindVertexBuffers3KHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBindVertexBuffers3KHR(
     commandBuffer: VkCommandBuffer,
     firstBinding: u32,
@@ -478,7 +478,7 @@ pub unsafe extern "system" fn vkCmdBindVertexBuffers3KHR(
 }
 
 /// [`vkCmdBlitImage`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBlitImage.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdBlitImage(
     commandBuffer: VkCommandBuffer,
@@ -496,14 +496,14 @@ pub unsafe extern "system" fn vkCmdBlitImage(
 }
 
 /// [`vkCmdBlitImage2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBlitImage2.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdBlitImage2(commandBuffer: VkCommandBuffer, pBlitImageInfo: *const VkBlitImageInfo2) {
     forward! { vkCmdBlitImage2(commandBuffer, pBlitImageInfo) }
 }
 
 /// [`vkCmdBlitImage2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBlitImage2KHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBlitImage2KHR(
     commandBuffer: VkCommandBuffer,
     pBlitImageInfo: *const VkBlitImageInfo2,
@@ -512,7 +512,7 @@ pub unsafe extern "system" fn vkCmdBlitImage2KHR(
 }
 
 /// [`vkCmdBuildAccelerationStructureNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBuildAccelerationStructureNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBuildAccelerationStructureNV(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkAccelerationStructureInfoNV,
@@ -531,7 +531,7 @@ pub unsafe extern "system" fn vkCmdBuildAccelerationStructureNV(
 }
 
 /// [`vkCmdBuildAccelerationStructuresIndirectKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBuildAccelerationStructuresIndirectKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBuildAccelerationStructuresIndirectKHR(
     commandBuffer: VkCommandBuffer,
     infoCount: u32,
@@ -547,7 +547,7 @@ pub unsafe extern "system" fn vkCmdBuildAccelerationStructuresIndirectKHR(
 }
 
 /// [`vkCmdBuildAccelerationStructuresKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBuildAccelerationStructuresKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBuildAccelerationStructuresKHR(
     commandBuffer: VkCommandBuffer,
     infoCount: u32,
@@ -558,7 +558,7 @@ pub unsafe extern "system" fn vkCmdBuildAccelerationStructuresKHR(
 }
 
 /// [`vkCmdBuildClusterAccelerationStructureIndirectNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBuildClusterAccelerationStructureIndirectNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBuildClusterAccelerationStructureIndirectNV(
     commandBuffer: VkCommandBuffer,
     pCommandInfos: *const VkClusterAccelerationStructureCommandsInfoNV,
@@ -567,7 +567,7 @@ pub unsafe extern "system" fn vkCmdBuildClusterAccelerationStructureIndirectNV(
 }
 
 /// [`vkCmdBuildMicromapsEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBuildMicromapsEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBuildMicromapsEXT(
     commandBuffer: VkCommandBuffer,
     infoCount: u32,
@@ -577,7 +577,7 @@ pub unsafe extern "system" fn vkCmdBuildMicromapsEXT(
 }
 
 /// [`vkCmdBuildPartitionedAccelerationStructuresNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBuildPartitionedAccelerationStructuresNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBuildPartitionedAccelerationStructuresNV(
     commandBuffer: VkCommandBuffer,
     pBuildInfo: *const VkBuildPartitionedAccelerationStructureInfoNV,
@@ -586,7 +586,7 @@ pub unsafe extern "system" fn vkCmdBuildPartitionedAccelerationStructuresNV(
 }
 
 /// [`vkCmdClearAttachments`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdClearAttachments.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdClearAttachments(
     commandBuffer: VkCommandBuffer,
@@ -599,7 +599,7 @@ pub unsafe extern "system" fn vkCmdClearAttachments(
 }
 
 /// [`vkCmdClearColorImage`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdClearColorImage.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdClearColorImage(
     commandBuffer: VkCommandBuffer,
@@ -613,7 +613,7 @@ pub unsafe extern "system" fn vkCmdClearColorImage(
 }
 
 /// [`vkCmdClearDepthStencilImage`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdClearDepthStencilImage.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdClearDepthStencilImage(
     commandBuffer: VkCommandBuffer,
@@ -627,7 +627,7 @@ pub unsafe extern "system" fn vkCmdClearDepthStencilImage(
 }
 
 /// [`vkCmdControlVideoCodingKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdControlVideoCodingKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdControlVideoCodingKHR(
     commandBuffer: VkCommandBuffer,
     pCodingControlInfo: *const VkVideoCodingControlInfoKHR,
@@ -636,7 +636,7 @@ pub unsafe extern "system" fn vkCmdControlVideoCodingKHR(
 }
 
 /// [`vkCmdConvertCooperativeVectorMatrixNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdConvertCooperativeVectorMatrixNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdConvertCooperativeVectorMatrixNV(
     commandBuffer: VkCommandBuffer,
     infoCount: u32,
@@ -646,7 +646,7 @@ pub unsafe extern "system" fn vkCmdConvertCooperativeVectorMatrixNV(
 }
 
 /// [`vkCmdCopyAccelerationStructureKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyAccelerationStructureKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyAccelerationStructureKHR(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkCopyAccelerationStructureInfoKHR,
@@ -655,7 +655,7 @@ pub unsafe extern "system" fn vkCmdCopyAccelerationStructureKHR(
 }
 
 /// [`vkCmdCopyAccelerationStructureNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyAccelerationStructureNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyAccelerationStructureNV(
     commandBuffer: VkCommandBuffer,
     dst: VkAccelerationStructureNV,
@@ -666,7 +666,7 @@ pub unsafe extern "system" fn vkCmdCopyAccelerationStructureNV(
 }
 
 /// [`vkCmdCopyAccelerationStructureToMemoryKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyAccelerationStructureToMemoryKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyAccelerationStructureToMemoryKHR(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkCopyAccelerationStructureToMemoryInfoKHR,
@@ -675,7 +675,7 @@ pub unsafe extern "system" fn vkCmdCopyAccelerationStructureToMemoryKHR(
 }
 
 /// [`vkCmdCopyBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyBuffer.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdCopyBuffer(
     commandBuffer: VkCommandBuffer,
@@ -688,7 +688,7 @@ pub unsafe extern "system" fn vkCmdCopyBuffer(
 }
 
 /// [`vkCmdCopyBuffer2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyBuffer2.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdCopyBuffer2(
     commandBuffer: VkCommandBuffer,
@@ -698,7 +698,7 @@ pub unsafe extern "system" fn vkCmdCopyBuffer2(
 }
 
 /// [`vkCmdCopyBuffer2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyBuffer2KHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyBuffer2KHR(
     commandBuffer: VkCommandBuffer,
     pCopyBufferInfo: *const VkCopyBufferInfo2,
@@ -707,7 +707,7 @@ pub unsafe extern "system" fn vkCmdCopyBuffer2KHR(
 }
 
 /// [`vkCmdCopyBufferToImage`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyBufferToImage.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdCopyBufferToImage(
     commandBuffer: VkCommandBuffer,
@@ -721,7 +721,7 @@ pub unsafe extern "system" fn vkCmdCopyBufferToImage(
 }
 
 /// [`vkCmdCopyBufferToImage2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyBufferToImage2.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdCopyBufferToImage2(
     commandBuffer: VkCommandBuffer,
@@ -731,7 +731,7 @@ pub unsafe extern "system" fn vkCmdCopyBufferToImage2(
 }
 
 /// [`vkCmdCopyBufferToImage2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyBufferToImage2KHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyBufferToImage2KHR(
     commandBuffer: VkCommandBuffer,
     pCopyBufferToImageInfo: *const VkCopyBufferToImageInfo2,
@@ -740,7 +740,7 @@ pub unsafe extern "system" fn vkCmdCopyBufferToImage2KHR(
 }
 
 /// [`vkCmdCopyGpaSessionResultsAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyGpaSessionResultsAMD.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyGpaSessionResultsAMD(
     commandBuffer: VkCommandBuffer,
     gpaSession: VkGpaSessionAMD,
@@ -749,7 +749,7 @@ pub unsafe extern "system" fn vkCmdCopyGpaSessionResultsAMD(
 }
 
 /// [`vkCmdCopyImage`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyImage.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdCopyImage(
     commandBuffer: VkCommandBuffer,
@@ -766,14 +766,14 @@ pub unsafe extern "system" fn vkCmdCopyImage(
 }
 
 /// [`vkCmdCopyImage2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyImage2.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdCopyImage2(commandBuffer: VkCommandBuffer, pCopyImageInfo: *const VkCopyImageInfo2) {
     forward! { vkCmdCopyImage2(commandBuffer, pCopyImageInfo) }
 }
 
 /// [`vkCmdCopyImage2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyImage2KHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyImage2KHR(
     commandBuffer: VkCommandBuffer,
     pCopyImageInfo: *const VkCopyImageInfo2,
@@ -782,7 +782,7 @@ pub unsafe extern "system" fn vkCmdCopyImage2KHR(
 }
 
 /// [`vkCmdCopyImageToBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyImageToBuffer.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdCopyImageToBuffer(
     commandBuffer: VkCommandBuffer,
@@ -796,7 +796,7 @@ pub unsafe extern "system" fn vkCmdCopyImageToBuffer(
 }
 
 /// [`vkCmdCopyImageToBuffer2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyImageToBuffer2.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdCopyImageToBuffer2(
     commandBuffer: VkCommandBuffer,
@@ -806,7 +806,7 @@ pub unsafe extern "system" fn vkCmdCopyImageToBuffer2(
 }
 
 /// [`vkCmdCopyImageToBuffer2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyImageToBuffer2KHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyImageToBuffer2KHR(
     commandBuffer: VkCommandBuffer,
     pCopyImageToBufferInfo: *const VkCopyImageToBufferInfo2,
@@ -815,7 +815,7 @@ pub unsafe extern "system" fn vkCmdCopyImageToBuffer2KHR(
 }
 
 /// [`vkCmdCopyImageToMemoryKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyImageToMemoryKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyImageToMemoryKHR(
     commandBuffer: VkCommandBuffer,
     pCopyMemoryInfo: *const VkCopyDeviceMemoryImageInfoKHR,
@@ -824,7 +824,7 @@ pub unsafe extern "system" fn vkCmdCopyImageToMemoryKHR(
 }
 
 /// [`vkCmdCopyMemoryIndirectKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyMemoryIndirectKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyMemoryIndirectKHR(
     commandBuffer: VkCommandBuffer,
     pCopyMemoryIndirectInfo: *const VkCopyMemoryIndirectInfoKHR,
@@ -833,7 +833,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryIndirectKHR(
 }
 
 /// [`vkCmdCopyMemoryIndirectNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyMemoryIndirectNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyMemoryIndirectNV(
     commandBuffer: VkCommandBuffer,
     copyBufferAddress: VkDeviceAddress,
@@ -844,7 +844,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryIndirectNV(
 }
 
 /// [`vkCmdCopyMemoryKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyMemoryKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyMemoryKHR(
     commandBuffer: VkCommandBuffer,
     pCopyMemoryInfo: *const VkCopyDeviceMemoryInfoKHR,
@@ -853,7 +853,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryKHR(
 }
 
 /// [`vkCmdCopyMemoryToAccelerationStructureKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyMemoryToAccelerationStructureKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyMemoryToAccelerationStructureKHR(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkCopyMemoryToAccelerationStructureInfoKHR,
@@ -862,7 +862,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryToAccelerationStructureKHR(
 }
 
 /// [`vkCmdCopyMemoryToImageIndirectKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyMemoryToImageIndirectKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyMemoryToImageIndirectKHR(
     commandBuffer: VkCommandBuffer,
     pCopyMemoryToImageIndirectInfo: *const VkCopyMemoryToImageIndirectInfoKHR,
@@ -871,7 +871,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryToImageIndirectKHR(
 }
 
 /// [`vkCmdCopyMemoryToImageIndirectNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyMemoryToImageIndirectNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyMemoryToImageIndirectNV(
     commandBuffer: VkCommandBuffer,
     copyBufferAddress: VkDeviceAddress,
@@ -888,7 +888,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryToImageIndirectNV(
 }
 
 /// [`vkCmdCopyMemoryToImageKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyMemoryToImageKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyMemoryToImageKHR(
     commandBuffer: VkCommandBuffer,
     pCopyMemoryInfo: *const VkCopyDeviceMemoryImageInfoKHR,
@@ -897,7 +897,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryToImageKHR(
 }
 
 /// [`vkCmdCopyMemoryToMicromapEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyMemoryToMicromapEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyMemoryToMicromapEXT(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkCopyMemoryToMicromapInfoEXT,
@@ -906,7 +906,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryToMicromapEXT(
 }
 
 /// [`vkCmdCopyMicromapEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyMicromapEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyMicromapEXT(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkCopyMicromapInfoEXT,
@@ -915,7 +915,7 @@ pub unsafe extern "system" fn vkCmdCopyMicromapEXT(
 }
 
 /// [`vkCmdCopyMicromapToMemoryEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyMicromapToMemoryEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyMicromapToMemoryEXT(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkCopyMicromapToMemoryInfoEXT,
@@ -924,7 +924,7 @@ pub unsafe extern "system" fn vkCmdCopyMicromapToMemoryEXT(
 }
 
 /// [`vkCmdCopyQueryPoolResults`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyQueryPoolResults.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdCopyQueryPoolResults(
     commandBuffer: VkCommandBuffer,
@@ -942,7 +942,7 @@ pub unsafe extern "system" fn vkCmdCopyQueryPoolResults(
 }
 
 /// [`vkCmdCopyQueryPoolResultsToMemoryKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyQueryPoolResultsToMemoryKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyQueryPoolResultsToMemoryKHR(
     commandBuffer: VkCommandBuffer,
     queryPool: VkQueryPool,
@@ -959,7 +959,7 @@ pub unsafe extern "system" fn vkCmdCopyQueryPoolResultsToMemoryKHR(
 }
 
 /// [`vkCmdCopyTensorARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyTensorARM.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCopyTensorARM(
     commandBuffer: VkCommandBuffer,
     pCopyTensorInfo: *const VkCopyTensorInfoARM,
@@ -968,7 +968,7 @@ pub unsafe extern "system" fn vkCmdCopyTensorARM(
 }
 
 /// [`vkCmdCuLaunchKernelNVX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCuLaunchKernelNVX.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCuLaunchKernelNVX(
     commandBuffer: VkCommandBuffer,
     pLaunchInfo: *const VkCuLaunchInfoNVX,
@@ -977,7 +977,7 @@ pub unsafe extern "system" fn vkCmdCuLaunchKernelNVX(
 }
 
 /// [`vkCmdCudaLaunchKernelNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCudaLaunchKernelNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdCudaLaunchKernelNV(
     commandBuffer: VkCommandBuffer,
     pLaunchInfo: *const VkCudaLaunchInfoNV,
@@ -986,7 +986,7 @@ pub unsafe extern "system" fn vkCmdCudaLaunchKernelNV(
 }
 
 /// [`vkCmdDebugMarkerBeginEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDebugMarkerBeginEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDebugMarkerBeginEXT(
     commandBuffer: VkCommandBuffer,
     pMarkerInfo: *const VkDebugMarkerMarkerInfoEXT,
@@ -995,13 +995,13 @@ pub unsafe extern "system" fn vkCmdDebugMarkerBeginEXT(
 }
 
 /// [`vkCmdDebugMarkerEndEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDebugMarkerEndEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDebugMarkerEndEXT(commandBuffer: VkCommandBuffer) {
     forward! { vkCmdDebugMarkerEndEXT(commandBuffer) }
 }
 
 /// [`vkCmdDebugMarkerInsertEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDebugMarkerInsertEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDebugMarkerInsertEXT(
     commandBuffer: VkCommandBuffer,
     pMarkerInfo: *const VkDebugMarkerMarkerInfoEXT,
@@ -1010,7 +1010,7 @@ pub unsafe extern "system" fn vkCmdDebugMarkerInsertEXT(
 }
 
 /// [`vkCmdDecodeVideoKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDecodeVideoKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDecodeVideoKHR(
     commandBuffer: VkCommandBuffer,
     pDecodeInfo: *const VkVideoDecodeInfoKHR,
@@ -1019,7 +1019,7 @@ pub unsafe extern "system" fn vkCmdDecodeVideoKHR(
 }
 
 /// [`vkCmdDecompressMemoryEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDecompressMemoryEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDecompressMemoryEXT(
     commandBuffer: VkCommandBuffer,
     pDecompressMemoryInfoEXT: *const VkDecompressMemoryInfoEXT,
@@ -1028,7 +1028,7 @@ pub unsafe extern "system" fn vkCmdDecompressMemoryEXT(
 }
 
 /// [`vkCmdDecompressMemoryIndirectCountEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDecompressMemoryIndirectCountEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDecompressMemoryIndirectCountEXT(
     commandBuffer: VkCommandBuffer,
     decompressionMethod: VkMemoryDecompressionMethodFlagsEXT,
@@ -1044,7 +1044,7 @@ pub unsafe extern "system" fn vkCmdDecompressMemoryIndirectCountEXT(
 }
 
 /// [`vkCmdDecompressMemoryIndirectCountNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDecompressMemoryIndirectCountNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDecompressMemoryIndirectCountNV(
     commandBuffer: VkCommandBuffer,
     indirectCommandsAddress: VkDeviceAddress,
@@ -1058,7 +1058,7 @@ pub unsafe extern "system" fn vkCmdDecompressMemoryIndirectCountNV(
 }
 
 /// [`vkCmdDecompressMemoryNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDecompressMemoryNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDecompressMemoryNV(
     commandBuffer: VkCommandBuffer,
     decompressRegionCount: u32,
@@ -1068,7 +1068,7 @@ pub unsafe extern "system" fn vkCmdDecompressMemoryNV(
 }
 
 /// [`vkCmdDispatch`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDispatch.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdDispatch(
     commandBuffer: VkCommandBuffer,
@@ -1080,7 +1080,7 @@ pub unsafe extern "system" fn vkCmdDispatch(
 }
 
 /// [`vkCmdDispatchBase`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDispatchBase.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdDispatchBase(
     commandBuffer: VkCommandBuffer,
@@ -1097,7 +1097,7 @@ pub unsafe extern "system" fn vkCmdDispatchBase(
 }
 
 /// [`vkCmdDispatchBaseKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDispatchBaseKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDispatchBaseKHR(
     commandBuffer: VkCommandBuffer,
     baseGroupX: u32,
@@ -1113,7 +1113,7 @@ pub unsafe extern "system" fn vkCmdDispatchBaseKHR(
 }
 
 /// [`vkCmdDispatchDataGraphARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDispatchDataGraphARM.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDispatchDataGraphARM(
     commandBuffer: VkCommandBuffer,
     session: VkDataGraphPipelineSessionARM,
@@ -1123,7 +1123,7 @@ pub unsafe extern "system" fn vkCmdDispatchDataGraphARM(
 }
 
 /// [`vkCmdDispatchGraphAMDX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDispatchGraphAMDX.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDispatchGraphAMDX(
     commandBuffer: VkCommandBuffer,
     scratch: VkDeviceAddress,
@@ -1134,7 +1134,7 @@ pub unsafe extern "system" fn vkCmdDispatchGraphAMDX(
 }
 
 /// [`vkCmdDispatchGraphIndirectAMDX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDispatchGraphIndirectAMDX.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDispatchGraphIndirectAMDX(
     commandBuffer: VkCommandBuffer,
     scratch: VkDeviceAddress,
@@ -1145,7 +1145,7 @@ pub unsafe extern "system" fn vkCmdDispatchGraphIndirectAMDX(
 }
 
 /// [`vkCmdDispatchGraphIndirectCountAMDX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDispatchGraphIndirectCountAMDX.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDispatchGraphIndirectCountAMDX(
     commandBuffer: VkCommandBuffer,
     scratch: VkDeviceAddress,
@@ -1156,7 +1156,7 @@ pub unsafe extern "system" fn vkCmdDispatchGraphIndirectCountAMDX(
 }
 
 /// [`vkCmdDispatchIndirect`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDispatchIndirect.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdDispatchIndirect(
     commandBuffer: VkCommandBuffer,
@@ -1167,7 +1167,7 @@ pub unsafe extern "system" fn vkCmdDispatchIndirect(
 }
 
 /// [`vkCmdDispatchIndirect2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDispatchIndirect2KHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDispatchIndirect2KHR(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkDispatchIndirect2InfoKHR,
@@ -1176,7 +1176,7 @@ pub unsafe extern "system" fn vkCmdDispatchIndirect2KHR(
 }
 
 /// [`vkCmdDispatchTileQCOM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDispatchTileQCOM.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDispatchTileQCOM(
     commandBuffer: VkCommandBuffer,
     pDispatchTileInfo: *const VkDispatchTileInfoQCOM,
@@ -1185,7 +1185,7 @@ pub unsafe extern "system" fn vkCmdDispatchTileQCOM(
 }
 
 /// [`vkCmdDraw`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDraw.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdDraw(
     commandBuffer: VkCommandBuffer,
@@ -1198,7 +1198,7 @@ pub unsafe extern "system" fn vkCmdDraw(
 }
 
 /// [`vkCmdDrawClusterHUAWEI`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawClusterHUAWEI.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawClusterHUAWEI(
     commandBuffer: VkCommandBuffer,
     groupCountX: u32,
@@ -1209,7 +1209,7 @@ pub unsafe extern "system" fn vkCmdDrawClusterHUAWEI(
 }
 
 /// [`vkCmdDrawClusterIndirectHUAWEI`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawClusterIndirectHUAWEI.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawClusterIndirectHUAWEI(
     commandBuffer: VkCommandBuffer,
     buffer: VkBuffer,
@@ -1219,7 +1219,7 @@ pub unsafe extern "system" fn vkCmdDrawClusterIndirectHUAWEI(
 }
 
 /// [`vkCmdDrawIndexed`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndexed.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdDrawIndexed(
     commandBuffer: VkCommandBuffer,
@@ -1233,7 +1233,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexed(
 }
 
 /// [`vkCmdDrawIndexedIndirect`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndexedIndirect.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdDrawIndexedIndirect(
     commandBuffer: VkCommandBuffer,
@@ -1246,7 +1246,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirect(
 }
 
 /// [`vkCmdDrawIndexedIndirect2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndexedIndirect2KHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawIndexedIndirect2KHR(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkDrawIndirect2InfoKHR,
@@ -1255,7 +1255,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirect2KHR(
 }
 
 /// [`vkCmdDrawIndexedIndirectCount`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndexedIndirectCount.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCount(
     commandBuffer: VkCommandBuffer,
@@ -1273,7 +1273,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCount(
 }
 
 /// [`vkCmdDrawIndexedIndirectCount2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndexedIndirectCount2KHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCount2KHR(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkDrawIndirectCount2InfoKHR,
@@ -1282,7 +1282,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCount2KHR(
 }
 
 /// [`vkCmdDrawIndexedIndirectCountAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndexedIndirectCountAMD.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCountAMD(
     commandBuffer: VkCommandBuffer,
     buffer: VkBuffer,
@@ -1299,7 +1299,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCountAMD(
 }
 
 /// [`vkCmdDrawIndexedIndirectCountKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndexedIndirectCountKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCountKHR(
     commandBuffer: VkCommandBuffer,
     buffer: VkBuffer,
@@ -1316,7 +1316,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCountKHR(
 }
 
 /// [`vkCmdDrawIndirect`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndirect.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdDrawIndirect(
     commandBuffer: VkCommandBuffer,
@@ -1329,7 +1329,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirect(
 }
 
 /// [`vkCmdDrawIndirect2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndirect2KHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawIndirect2KHR(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkDrawIndirect2InfoKHR,
@@ -1338,7 +1338,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirect2KHR(
 }
 
 /// [`vkCmdDrawIndirectByteCount2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndirectByteCount2EXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawIndirectByteCount2EXT(
     commandBuffer: VkCommandBuffer,
     instanceCount: u32,
@@ -1354,7 +1354,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirectByteCount2EXT(
 }
 
 /// [`vkCmdDrawIndirectByteCountEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndirectByteCountEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawIndirectByteCountEXT(
     commandBuffer: VkCommandBuffer,
     instanceCount: u32,
@@ -1371,7 +1371,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirectByteCountEXT(
 }
 
 /// [`vkCmdDrawIndirectCount`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndirectCount.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdDrawIndirectCount(
     commandBuffer: VkCommandBuffer,
@@ -1388,7 +1388,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirectCount(
 }
 
 /// [`vkCmdDrawIndirectCount2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndirectCount2KHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawIndirectCount2KHR(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkDrawIndirectCount2InfoKHR,
@@ -1397,7 +1397,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirectCount2KHR(
 }
 
 /// [`vkCmdDrawIndirectCountAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndirectCountAMD.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawIndirectCountAMD(
     commandBuffer: VkCommandBuffer,
     buffer: VkBuffer,
@@ -1413,7 +1413,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirectCountAMD(
 }
 
 /// [`vkCmdDrawIndirectCountKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndirectCountKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawIndirectCountKHR(
     commandBuffer: VkCommandBuffer,
     buffer: VkBuffer,
@@ -1429,7 +1429,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirectCountKHR(
 }
 
 /// [`vkCmdDrawMeshTasksEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawMeshTasksEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawMeshTasksEXT(
     commandBuffer: VkCommandBuffer,
     groupCountX: u32,
@@ -1440,7 +1440,7 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksEXT(
 }
 
 /// [`vkCmdDrawMeshTasksIndirect2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawMeshTasksIndirect2EXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirect2EXT(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkDrawIndirect2InfoKHR,
@@ -1449,7 +1449,7 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirect2EXT(
 }
 
 /// [`vkCmdDrawMeshTasksIndirectCount2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawMeshTasksIndirectCount2EXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectCount2EXT(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkDrawIndirectCount2InfoKHR,
@@ -1458,7 +1458,7 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectCount2EXT(
 }
 
 /// [`vkCmdDrawMeshTasksIndirectCountEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawMeshTasksIndirectCountEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectCountEXT(
     commandBuffer: VkCommandBuffer,
     buffer: VkBuffer,
@@ -1475,7 +1475,7 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectCountEXT(
 }
 
 /// [`vkCmdDrawMeshTasksIndirectCountNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawMeshTasksIndirectCountNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectCountNV(
     commandBuffer: VkCommandBuffer,
     buffer: VkBuffer,
@@ -1492,7 +1492,7 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectCountNV(
 }
 
 /// [`vkCmdDrawMeshTasksIndirectEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawMeshTasksIndirectEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectEXT(
     commandBuffer: VkCommandBuffer,
     buffer: VkBuffer,
@@ -1504,7 +1504,7 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectEXT(
 }
 
 /// [`vkCmdDrawMeshTasksIndirectNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawMeshTasksIndirectNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectNV(
     commandBuffer: VkCommandBuffer,
     buffer: VkBuffer,
@@ -1516,13 +1516,13 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectNV(
 }
 
 /// [`vkCmdDrawMeshTasksNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawMeshTasksNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawMeshTasksNV(commandBuffer: VkCommandBuffer, taskCount: u32, firstTask: u32) {
     forward! { vkCmdDrawMeshTasksNV(commandBuffer, taskCount, firstTask) }
 }
 
 /// [`vkCmdDrawMultiEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawMultiEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawMultiEXT(
     commandBuffer: VkCommandBuffer,
     drawCount: u32,
@@ -1535,7 +1535,7 @@ pub unsafe extern "system" fn vkCmdDrawMultiEXT(
 }
 
 /// [`vkCmdDrawMultiIndexedEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawMultiIndexedEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDrawMultiIndexedEXT(
     commandBuffer: VkCommandBuffer,
     drawCount: u32,
@@ -1552,7 +1552,7 @@ pub unsafe extern "system" fn vkCmdDrawMultiIndexedEXT(
 }
 
 /// [`vkCmdEncodeVideoKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEncodeVideoKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdEncodeVideoKHR(
     commandBuffer: VkCommandBuffer,
     pEncodeInfo: *const VkVideoEncodeInfoKHR,
@@ -1561,19 +1561,19 @@ pub unsafe extern "system" fn vkCmdEncodeVideoKHR(
 }
 
 /// [`vkCmdEndConditionalRenderingEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndConditionalRenderingEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdEndConditionalRenderingEXT(commandBuffer: VkCommandBuffer) {
     forward! { vkCmdEndConditionalRenderingEXT(commandBuffer) }
 }
 
 /// [`vkCmdEndDebugUtilsLabelEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndDebugUtilsLabelEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdEndDebugUtilsLabelEXT(commandBuffer: VkCommandBuffer) {
     forward! { vkCmdEndDebugUtilsLabelEXT(commandBuffer) }
 }
 
 /// [`vkCmdEndGpaSampleAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndGpaSampleAMD.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdEndGpaSampleAMD(
     commandBuffer: VkCommandBuffer,
     gpaSession: VkGpaSessionAMD,
@@ -1583,7 +1583,7 @@ pub unsafe extern "system" fn vkCmdEndGpaSampleAMD(
 }
 
 /// [`vkCmdEndGpaSessionAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndGpaSessionAMD.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdEndGpaSessionAMD(
     commandBuffer: VkCommandBuffer,
     gpaSession: VkGpaSessionAMD,
@@ -1592,7 +1592,7 @@ pub unsafe extern "system" fn vkCmdEndGpaSessionAMD(
 }
 
 /// [`vkCmdEndPerTileExecutionQCOM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndPerTileExecutionQCOM.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdEndPerTileExecutionQCOM(
     commandBuffer: VkCommandBuffer,
     pPerTileEndInfo: *const VkPerTileEndInfoQCOM,
@@ -1601,14 +1601,14 @@ pub unsafe extern "system" fn vkCmdEndPerTileExecutionQCOM(
 }
 
 /// [`vkCmdEndQuery`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndQuery.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdEndQuery(commandBuffer: VkCommandBuffer, queryPool: VkQueryPool, query: u32) {
     forward! { vkCmdEndQuery(commandBuffer, queryPool, query) }
 }
 
 /// [`vkCmdEndQueryIndexedEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndQueryIndexedEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdEndQueryIndexedEXT(
     commandBuffer: VkCommandBuffer,
     queryPool: VkQueryPool,
@@ -1619,14 +1619,14 @@ pub unsafe extern "system" fn vkCmdEndQueryIndexedEXT(
 }
 
 /// [`vkCmdEndRenderPass`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndRenderPass.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdEndRenderPass(commandBuffer: VkCommandBuffer) {
     forward! { vkCmdEndRenderPass(commandBuffer) }
 }
 
 /// [`vkCmdEndRenderPass2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndRenderPass2.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdEndRenderPass2(
     commandBuffer: VkCommandBuffer,
@@ -1636,7 +1636,7 @@ pub unsafe extern "system" fn vkCmdEndRenderPass2(
 }
 
 /// [`vkCmdEndRenderPass2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndRenderPass2KHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdEndRenderPass2KHR(
     commandBuffer: VkCommandBuffer,
     pSubpassEndInfo: *const VkSubpassEndInfo,
@@ -1645,14 +1645,14 @@ pub unsafe extern "system" fn vkCmdEndRenderPass2KHR(
 }
 
 /// [`vkCmdEndRendering`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndRendering.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdEndRendering(commandBuffer: VkCommandBuffer) {
     forward! { vkCmdEndRendering(commandBuffer) }
 }
 
 /// [`vkCmdEndRendering2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndRendering2EXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdEndRendering2EXT(
     commandBuffer: VkCommandBuffer,
     pRenderingEndInfo: *const VkRenderingEndInfoKHR,
@@ -1661,7 +1661,7 @@ pub unsafe extern "system" fn vkCmdEndRendering2EXT(
 }
 
 /// [`vkCmdEndRendering2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndRendering2KHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdEndRendering2KHR(
     commandBuffer: VkCommandBuffer,
     pRenderingEndInfo: *const VkRenderingEndInfoKHR,
@@ -1670,19 +1670,19 @@ pub unsafe extern "system" fn vkCmdEndRendering2KHR(
 }
 
 /// [`vkCmdEndRenderingKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndRenderingKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdEndRenderingKHR(commandBuffer: VkCommandBuffer) {
     forward! { vkCmdEndRenderingKHR(commandBuffer) }
 }
 
 /// [`vkCmdEndShaderInstrumentationARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndShaderInstrumentationARM.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdEndShaderInstrumentationARM(commandBuffer: VkCommandBuffer) {
     forward! { vkCmdEndShaderInstrumentationARM(commandBuffer) }
 }
 
 /// [`vkCmdEndTransformFeedback2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndTransformFeedback2EXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdEndTransformFeedback2EXT(
     commandBuffer: VkCommandBuffer,
     firstCounterRange: u32,
@@ -1693,7 +1693,7 @@ pub unsafe extern "system" fn vkCmdEndTransformFeedback2EXT(
 }
 
 /// [`vkCmdEndTransformFeedbackEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndTransformFeedbackEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdEndTransformFeedbackEXT(
     commandBuffer: VkCommandBuffer,
     firstCounterBuffer: u32,
@@ -1708,7 +1708,7 @@ pub unsafe extern "system" fn vkCmdEndTransformFeedbackEXT(
 }
 
 /// [`vkCmdEndVideoCodingKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndVideoCodingKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdEndVideoCodingKHR(
     commandBuffer: VkCommandBuffer,
     pEndCodingInfo: *const VkVideoEndCodingInfoKHR,
@@ -1717,7 +1717,7 @@ pub unsafe extern "system" fn vkCmdEndVideoCodingKHR(
 }
 
 /// [`vkCmdExecuteCommands`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdExecuteCommands.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdExecuteCommands(
     commandBuffer: VkCommandBuffer,
@@ -1728,7 +1728,7 @@ pub unsafe extern "system" fn vkCmdExecuteCommands(
 }
 
 /// [`vkCmdExecuteGeneratedCommandsEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdExecuteGeneratedCommandsEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdExecuteGeneratedCommandsEXT(
     commandBuffer: VkCommandBuffer,
     isPreprocessed: VkBool32,
@@ -1738,7 +1738,7 @@ pub unsafe extern "system" fn vkCmdExecuteGeneratedCommandsEXT(
 }
 
 /// [`vkCmdExecuteGeneratedCommandsNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdExecuteGeneratedCommandsNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdExecuteGeneratedCommandsNV(
     commandBuffer: VkCommandBuffer,
     isPreprocessed: VkBool32,
@@ -1748,7 +1748,7 @@ pub unsafe extern "system" fn vkCmdExecuteGeneratedCommandsNV(
 }
 
 /// [`vkCmdFillBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdFillBuffer.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdFillBuffer(
     commandBuffer: VkCommandBuffer,
@@ -1761,7 +1761,7 @@ pub unsafe extern "system" fn vkCmdFillBuffer(
 }
 
 /// [`vkCmdFillMemoryKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdFillMemoryKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdFillMemoryKHR(
     commandBuffer: VkCommandBuffer,
     pDstRange: *const VkDeviceAddressRangeKHR,
@@ -1772,7 +1772,7 @@ pub unsafe extern "system" fn vkCmdFillMemoryKHR(
 }
 
 /// [`vkCmdInitializeGraphScratchMemoryAMDX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdInitializeGraphScratchMemoryAMDX.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdInitializeGraphScratchMemoryAMDX(
     commandBuffer: VkCommandBuffer,
     executionGraph: VkPipeline,
@@ -1783,7 +1783,7 @@ pub unsafe extern "system" fn vkCmdInitializeGraphScratchMemoryAMDX(
 }
 
 /// [`vkCmdInsertDebugUtilsLabelEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdInsertDebugUtilsLabelEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdInsertDebugUtilsLabelEXT(
     commandBuffer: VkCommandBuffer,
     pLabelInfo: *const VkDebugUtilsLabelEXT,
@@ -1792,14 +1792,14 @@ pub unsafe extern "system" fn vkCmdInsertDebugUtilsLabelEXT(
 }
 
 /// [`vkCmdNextSubpass`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdNextSubpass.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdNextSubpass(commandBuffer: VkCommandBuffer, contents: VkSubpassContents) {
     forward! { vkCmdNextSubpass(commandBuffer, contents) }
 }
 
 /// [`vkCmdNextSubpass2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdNextSubpass2.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdNextSubpass2(
     commandBuffer: VkCommandBuffer,
@@ -1810,7 +1810,7 @@ pub unsafe extern "system" fn vkCmdNextSubpass2(
 }
 
 /// [`vkCmdNextSubpass2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdNextSubpass2KHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdNextSubpass2KHR(
     commandBuffer: VkCommandBuffer,
     pSubpassBeginInfo: *const VkSubpassBeginInfo,
@@ -1820,7 +1820,7 @@ pub unsafe extern "system" fn vkCmdNextSubpass2KHR(
 }
 
 /// [`vkCmdOpticalFlowExecuteNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdOpticalFlowExecuteNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdOpticalFlowExecuteNV(
     commandBuffer: VkCommandBuffer,
     session: VkOpticalFlowSessionNV,
@@ -1830,7 +1830,7 @@ pub unsafe extern "system" fn vkCmdOpticalFlowExecuteNV(
 }
 
 /// [`vkCmdPipelineBarrier`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPipelineBarrier.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdPipelineBarrier(
     commandBuffer: VkCommandBuffer,
@@ -1851,7 +1851,7 @@ pub unsafe extern "system" fn vkCmdPipelineBarrier(
 }
 
 /// [`vkCmdPipelineBarrier2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPipelineBarrier2.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdPipelineBarrier2(
     commandBuffer: VkCommandBuffer,
@@ -1861,7 +1861,7 @@ pub unsafe extern "system" fn vkCmdPipelineBarrier2(
 }
 
 /// [`vkCmdPipelineBarrier2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPipelineBarrier2KHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdPipelineBarrier2KHR(
     commandBuffer: VkCommandBuffer,
     pDependencyInfo: *const VkDependencyInfo,
@@ -1870,7 +1870,7 @@ pub unsafe extern "system" fn vkCmdPipelineBarrier2KHR(
 }
 
 /// [`vkCmdPreprocessGeneratedCommandsEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPreprocessGeneratedCommandsEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdPreprocessGeneratedCommandsEXT(
     commandBuffer: VkCommandBuffer,
     pGeneratedCommandsInfo: *const VkGeneratedCommandsInfoEXT,
@@ -1880,7 +1880,7 @@ pub unsafe extern "system" fn vkCmdPreprocessGeneratedCommandsEXT(
 }
 
 /// [`vkCmdPreprocessGeneratedCommandsNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPreprocessGeneratedCommandsNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdPreprocessGeneratedCommandsNV(
     commandBuffer: VkCommandBuffer,
     pGeneratedCommandsInfo: *const VkGeneratedCommandsInfoNV,
@@ -1889,7 +1889,7 @@ pub unsafe extern "system" fn vkCmdPreprocessGeneratedCommandsNV(
 }
 
 /// [`vkCmdPushConstants`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushConstants.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdPushConstants(
     commandBuffer: VkCommandBuffer,
@@ -1903,7 +1903,7 @@ pub unsafe extern "system" fn vkCmdPushConstants(
 }
 
 /// [`vkCmdPushConstants2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushConstants2.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdPushConstants2(
     commandBuffer: VkCommandBuffer,
@@ -1913,7 +1913,7 @@ pub unsafe extern "system" fn vkCmdPushConstants2(
 }
 
 /// [`vkCmdPushConstants2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushConstants2KHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdPushConstants2KHR(
     commandBuffer: VkCommandBuffer,
     pPushConstantsInfo: *const VkPushConstantsInfo,
@@ -1922,7 +1922,7 @@ pub unsafe extern "system" fn vkCmdPushConstants2KHR(
 }
 
 /// [`vkCmdPushDataEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushDataEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdPushDataEXT(
     commandBuffer: VkCommandBuffer,
     pPushDataInfo: *const VkPushDataInfoEXT,
@@ -1931,7 +1931,7 @@ pub unsafe extern "system" fn vkCmdPushDataEXT(
 }
 
 /// [`vkCmdPushDescriptorSet`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushDescriptorSet.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdPushDescriptorSet(
     commandBuffer: VkCommandBuffer,
@@ -1947,7 +1947,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSet(
 }
 
 /// [`vkCmdPushDescriptorSet2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushDescriptorSet2.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdPushDescriptorSet2(
     commandBuffer: VkCommandBuffer,
@@ -1957,7 +1957,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSet2(
 }
 
 /// [`vkCmdPushDescriptorSet2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushDescriptorSet2KHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdPushDescriptorSet2KHR(
     commandBuffer: VkCommandBuffer,
     pPushDescriptorSetInfo: *const VkPushDescriptorSetInfo,
@@ -1966,7 +1966,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSet2KHR(
 }
 
 /// [`vkCmdPushDescriptorSetKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushDescriptorSetKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdPushDescriptorSetKHR(
     commandBuffer: VkCommandBuffer,
     pipelineBindPoint: VkPipelineBindPoint,
@@ -1982,7 +1982,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSetKHR(
 }
 
 /// [`vkCmdPushDescriptorSetWithTemplate`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushDescriptorSetWithTemplate.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplate(
     commandBuffer: VkCommandBuffer,
@@ -1995,7 +1995,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplate(
 }
 
 /// [`vkCmdPushDescriptorSetWithTemplate2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushDescriptorSetWithTemplate2.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplate2(
     commandBuffer: VkCommandBuffer,
@@ -2005,7 +2005,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplate2(
 }
 
 /// [`vkCmdPushDescriptorSetWithTemplate2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushDescriptorSetWithTemplate2KHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplate2KHR(
     commandBuffer: VkCommandBuffer,
     pPushDescriptorSetWithTemplateInfo: *const VkPushDescriptorSetWithTemplateInfo,
@@ -2014,7 +2014,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplate2KHR(
 }
 
 /// [`vkCmdPushDescriptorSetWithTemplateKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushDescriptorSetWithTemplateKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplateKHR(
     commandBuffer: VkCommandBuffer,
     descriptorUpdateTemplate: VkDescriptorUpdateTemplate,
@@ -2026,7 +2026,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplateKHR(
 }
 
 /// [`vkCmdResetEvent`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdResetEvent.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdResetEvent(
     commandBuffer: VkCommandBuffer,
@@ -2037,7 +2037,7 @@ pub unsafe extern "system" fn vkCmdResetEvent(
 }
 
 /// [`vkCmdResetEvent2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdResetEvent2.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdResetEvent2(
     commandBuffer: VkCommandBuffer,
@@ -2048,7 +2048,7 @@ pub unsafe extern "system" fn vkCmdResetEvent2(
 }
 
 /// [`vkCmdResetEvent2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdResetEvent2KHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdResetEvent2KHR(
     commandBuffer: VkCommandBuffer,
     event: VkEvent,
@@ -2058,7 +2058,7 @@ pub unsafe extern "system" fn vkCmdResetEvent2KHR(
 }
 
 /// [`vkCmdResetQueryPool`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdResetQueryPool.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdResetQueryPool(
     commandBuffer: VkCommandBuffer,
@@ -2070,7 +2070,7 @@ pub unsafe extern "system" fn vkCmdResetQueryPool(
 }
 
 /// [`vkCmdResolveImage`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdResolveImage.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdResolveImage(
     commandBuffer: VkCommandBuffer,
@@ -2087,7 +2087,7 @@ pub unsafe extern "system" fn vkCmdResolveImage(
 }
 
 /// [`vkCmdResolveImage2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdResolveImage2.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdResolveImage2(
     commandBuffer: VkCommandBuffer,
@@ -2097,7 +2097,7 @@ pub unsafe extern "system" fn vkCmdResolveImage2(
 }
 
 /// [`vkCmdResolveImage2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdResolveImage2KHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdResolveImage2KHR(
     commandBuffer: VkCommandBuffer,
     pResolveImageInfo: *const VkResolveImageInfo2,
@@ -2106,7 +2106,7 @@ pub unsafe extern "system" fn vkCmdResolveImage2KHR(
 }
 
 /// [`vkCmdSetAlphaToCoverageEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetAlphaToCoverageEnableEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetAlphaToCoverageEnableEXT(
     commandBuffer: VkCommandBuffer,
     alphaToCoverageEnable: VkBool32,
@@ -2115,13 +2115,13 @@ pub unsafe extern "system" fn vkCmdSetAlphaToCoverageEnableEXT(
 }
 
 /// [`vkCmdSetAlphaToOneEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetAlphaToOneEnableEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetAlphaToOneEnableEXT(commandBuffer: VkCommandBuffer, alphaToOneEnable: VkBool32) {
     forward! { vkCmdSetAlphaToOneEnableEXT(commandBuffer, alphaToOneEnable) }
 }
 
 /// [`vkCmdSetAttachmentFeedbackLoopEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetAttachmentFeedbackLoopEnableEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetAttachmentFeedbackLoopEnableEXT(
     commandBuffer: VkCommandBuffer,
     aspectMask: VkImageAspectFlags,
@@ -2130,20 +2130,20 @@ pub unsafe extern "system" fn vkCmdSetAttachmentFeedbackLoopEnableEXT(
 }
 
 /// [`vkCmdSetBlendConstants`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetBlendConstants.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetBlendConstants(commandBuffer: VkCommandBuffer, blendConstants: *const f32) {
     forward! { vkCmdSetBlendConstants(commandBuffer, blendConstants) }
 }
 
 /// [`vkCmdSetCheckpointNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetCheckpointNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetCheckpointNV(commandBuffer: VkCommandBuffer, pCheckpointMarker: *const c_void) {
     forward! { vkCmdSetCheckpointNV(commandBuffer, pCheckpointMarker) }
 }
 
 /// [`vkCmdSetCoarseSampleOrderNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetCoarseSampleOrderNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetCoarseSampleOrderNV(
     commandBuffer: VkCommandBuffer,
     sampleOrderType: VkCoarseSampleOrderTypeNV,
@@ -2156,7 +2156,7 @@ pub unsafe extern "system" fn vkCmdSetCoarseSampleOrderNV(
 }
 
 /// [`vkCmdSetColorBlendAdvancedEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetColorBlendAdvancedEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetColorBlendAdvancedEXT(
     commandBuffer: VkCommandBuffer,
     firstAttachment: u32,
@@ -2167,7 +2167,7 @@ pub unsafe extern "system" fn vkCmdSetColorBlendAdvancedEXT(
 }
 
 /// [`vkCmdSetColorBlendEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetColorBlendEnableEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetColorBlendEnableEXT(
     commandBuffer: VkCommandBuffer,
     firstAttachment: u32,
@@ -2178,7 +2178,7 @@ pub unsafe extern "system" fn vkCmdSetColorBlendEnableEXT(
 }
 
 /// [`vkCmdSetColorBlendEquationEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetColorBlendEquationEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetColorBlendEquationEXT(
     commandBuffer: VkCommandBuffer,
     firstAttachment: u32,
@@ -2189,7 +2189,7 @@ pub unsafe extern "system" fn vkCmdSetColorBlendEquationEXT(
 }
 
 /// [`vkCmdSetColorWriteEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetColorWriteEnableEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetColorWriteEnableEXT(
     commandBuffer: VkCommandBuffer,
     attachmentCount: u32,
@@ -2199,7 +2199,7 @@ pub unsafe extern "system" fn vkCmdSetColorWriteEnableEXT(
 }
 
 /// [`vkCmdSetColorWriteMaskEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetColorWriteMaskEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetColorWriteMaskEXT(
     commandBuffer: VkCommandBuffer,
     firstAttachment: u32,
@@ -2210,7 +2210,7 @@ pub unsafe extern "system" fn vkCmdSetColorWriteMaskEXT(
 }
 
 /// [`vkCmdSetComputeOccupancyPriorityNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetComputeOccupancyPriorityNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetComputeOccupancyPriorityNV(
     commandBuffer: VkCommandBuffer,
     pParameters: *const VkComputeOccupancyPriorityParametersNV,
@@ -2219,7 +2219,7 @@ pub unsafe extern "system" fn vkCmdSetComputeOccupancyPriorityNV(
 }
 
 /// [`vkCmdSetConservativeRasterizationModeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetConservativeRasterizationModeEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetConservativeRasterizationModeEXT(
     commandBuffer: VkCommandBuffer,
     conservativeRasterizationMode: VkConservativeRasterizationModeEXT,
@@ -2228,7 +2228,7 @@ pub unsafe extern "system" fn vkCmdSetConservativeRasterizationModeEXT(
 }
 
 /// [`vkCmdSetCoverageModulationModeNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetCoverageModulationModeNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetCoverageModulationModeNV(
     commandBuffer: VkCommandBuffer,
     coverageModulationMode: VkCoverageModulationModeNV,
@@ -2237,7 +2237,7 @@ pub unsafe extern "system" fn vkCmdSetCoverageModulationModeNV(
 }
 
 /// [`vkCmdSetCoverageModulationTableEnableNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetCoverageModulationTableEnableNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetCoverageModulationTableEnableNV(
     commandBuffer: VkCommandBuffer,
     coverageModulationTableEnable: VkBool32,
@@ -2246,7 +2246,7 @@ pub unsafe extern "system" fn vkCmdSetCoverageModulationTableEnableNV(
 }
 
 /// [`vkCmdSetCoverageModulationTableNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetCoverageModulationTableNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetCoverageModulationTableNV(
     commandBuffer: VkCommandBuffer,
     coverageModulationTableCount: u32,
@@ -2258,7 +2258,7 @@ pub unsafe extern "system" fn vkCmdSetCoverageModulationTableNV(
 }
 
 /// [`vkCmdSetCoverageReductionModeNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetCoverageReductionModeNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetCoverageReductionModeNV(
     commandBuffer: VkCommandBuffer,
     coverageReductionMode: VkCoverageReductionModeNV,
@@ -2267,7 +2267,7 @@ pub unsafe extern "system" fn vkCmdSetCoverageReductionModeNV(
 }
 
 /// [`vkCmdSetCoverageToColorEnableNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetCoverageToColorEnableNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetCoverageToColorEnableNV(
     commandBuffer: VkCommandBuffer,
     coverageToColorEnable: VkBool32,
@@ -2276,7 +2276,7 @@ pub unsafe extern "system" fn vkCmdSetCoverageToColorEnableNV(
 }
 
 /// [`vkCmdSetCoverageToColorLocationNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetCoverageToColorLocationNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetCoverageToColorLocationNV(
     commandBuffer: VkCommandBuffer,
     coverageToColorLocation: u32,
@@ -2285,20 +2285,20 @@ pub unsafe extern "system" fn vkCmdSetCoverageToColorLocationNV(
 }
 
 /// [`vkCmdSetCullMode`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetCullMode.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetCullMode(commandBuffer: VkCommandBuffer, cullMode: VkCullModeFlags) {
     forward! { vkCmdSetCullMode(commandBuffer, cullMode) }
 }
 
 /// [`vkCmdSetCullModeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetCullModeEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetCullModeEXT(commandBuffer: VkCommandBuffer, cullMode: VkCullModeFlags) {
     forward! { vkCmdSetCullModeEXT(commandBuffer, cullMode) }
 }
 
 /// [`vkCmdSetDepthBias`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthBias.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetDepthBias(
     commandBuffer: VkCommandBuffer,
@@ -2310,7 +2310,7 @@ pub unsafe extern "system" fn vkCmdSetDepthBias(
 }
 
 /// [`vkCmdSetDepthBias2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthBias2EXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDepthBias2EXT(
     commandBuffer: VkCommandBuffer,
     pDepthBiasInfo: *const VkDepthBiasInfoEXT,
@@ -2319,20 +2319,20 @@ pub unsafe extern "system" fn vkCmdSetDepthBias2EXT(
 }
 
 /// [`vkCmdSetDepthBiasEnable`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthBiasEnable.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetDepthBiasEnable(commandBuffer: VkCommandBuffer, depthBiasEnable: VkBool32) {
     forward! { vkCmdSetDepthBiasEnable(commandBuffer, depthBiasEnable) }
 }
 
 /// [`vkCmdSetDepthBiasEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthBiasEnableEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDepthBiasEnableEXT(commandBuffer: VkCommandBuffer, depthBiasEnable: VkBool32) {
     forward! { vkCmdSetDepthBiasEnableEXT(commandBuffer, depthBiasEnable) }
 }
 
 /// [`vkCmdSetDepthBounds`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthBounds.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetDepthBounds(
     commandBuffer: VkCommandBuffer,
@@ -2343,7 +2343,7 @@ pub unsafe extern "system" fn vkCmdSetDepthBounds(
 }
 
 /// [`vkCmdSetDepthBoundsTestEnable`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthBoundsTestEnable.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetDepthBoundsTestEnable(
     commandBuffer: VkCommandBuffer,
@@ -2353,7 +2353,7 @@ pub unsafe extern "system" fn vkCmdSetDepthBoundsTestEnable(
 }
 
 /// [`vkCmdSetDepthBoundsTestEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthBoundsTestEnableEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDepthBoundsTestEnableEXT(
     commandBuffer: VkCommandBuffer,
     depthBoundsTestEnable: VkBool32,
@@ -2362,13 +2362,13 @@ pub unsafe extern "system" fn vkCmdSetDepthBoundsTestEnableEXT(
 }
 
 /// [`vkCmdSetDepthClampEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthClampEnableEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDepthClampEnableEXT(commandBuffer: VkCommandBuffer, depthClampEnable: VkBool32) {
     forward! { vkCmdSetDepthClampEnableEXT(commandBuffer, depthClampEnable) }
 }
 
 /// [`vkCmdSetDepthClampRangeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthClampRangeEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDepthClampRangeEXT(
     commandBuffer: VkCommandBuffer,
     depthClampMode: VkDepthClampModeEXT,
@@ -2378,13 +2378,13 @@ pub unsafe extern "system" fn vkCmdSetDepthClampRangeEXT(
 }
 
 /// [`vkCmdSetDepthClipEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthClipEnableEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDepthClipEnableEXT(commandBuffer: VkCommandBuffer, depthClipEnable: VkBool32) {
     forward! { vkCmdSetDepthClipEnableEXT(commandBuffer, depthClipEnable) }
 }
 
 /// [`vkCmdSetDepthClipNegativeOneToOneEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthClipNegativeOneToOneEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDepthClipNegativeOneToOneEXT(
     commandBuffer: VkCommandBuffer,
     negativeOneToOne: VkBool32,
@@ -2393,46 +2393,46 @@ pub unsafe extern "system" fn vkCmdSetDepthClipNegativeOneToOneEXT(
 }
 
 /// [`vkCmdSetDepthCompareOp`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthCompareOp.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetDepthCompareOp(commandBuffer: VkCommandBuffer, depthCompareOp: VkCompareOp) {
     forward! { vkCmdSetDepthCompareOp(commandBuffer, depthCompareOp) }
 }
 
 /// [`vkCmdSetDepthCompareOpEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthCompareOpEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDepthCompareOpEXT(commandBuffer: VkCommandBuffer, depthCompareOp: VkCompareOp) {
     forward! { vkCmdSetDepthCompareOpEXT(commandBuffer, depthCompareOp) }
 }
 
 /// [`vkCmdSetDepthTestEnable`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthTestEnable.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetDepthTestEnable(commandBuffer: VkCommandBuffer, depthTestEnable: VkBool32) {
     forward! { vkCmdSetDepthTestEnable(commandBuffer, depthTestEnable) }
 }
 
 /// [`vkCmdSetDepthTestEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthTestEnableEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDepthTestEnableEXT(commandBuffer: VkCommandBuffer, depthTestEnable: VkBool32) {
     forward! { vkCmdSetDepthTestEnableEXT(commandBuffer, depthTestEnable) }
 }
 
 /// [`vkCmdSetDepthWriteEnable`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthWriteEnable.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetDepthWriteEnable(commandBuffer: VkCommandBuffer, depthWriteEnable: VkBool32) {
     forward! { vkCmdSetDepthWriteEnable(commandBuffer, depthWriteEnable) }
 }
 
 /// [`vkCmdSetDepthWriteEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthWriteEnableEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDepthWriteEnableEXT(commandBuffer: VkCommandBuffer, depthWriteEnable: VkBool32) {
     forward! { vkCmdSetDepthWriteEnableEXT(commandBuffer, depthWriteEnable) }
 }
 
 /// [`vkCmdSetDescriptorBufferOffsets2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDescriptorBufferOffsets2EXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDescriptorBufferOffsets2EXT(
     commandBuffer: VkCommandBuffer,
     pSetDescriptorBufferOffsetsInfo: *const VkSetDescriptorBufferOffsetsInfoEXT,
@@ -2441,7 +2441,7 @@ pub unsafe extern "system" fn vkCmdSetDescriptorBufferOffsets2EXT(
 }
 
 /// [`vkCmdSetDescriptorBufferOffsetsEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDescriptorBufferOffsetsEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDescriptorBufferOffsetsEXT(
     commandBuffer: VkCommandBuffer,
     pipelineBindPoint: VkPipelineBindPoint,
@@ -2458,20 +2458,20 @@ pub unsafe extern "system" fn vkCmdSetDescriptorBufferOffsetsEXT(
 }
 
 /// [`vkCmdSetDeviceMask`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDeviceMask.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetDeviceMask(commandBuffer: VkCommandBuffer, deviceMask: u32) {
     forward! { vkCmdSetDeviceMask(commandBuffer, deviceMask) }
 }
 
 /// [`vkCmdSetDeviceMaskKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDeviceMaskKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDeviceMaskKHR(commandBuffer: VkCommandBuffer, deviceMask: u32) {
     forward! { vkCmdSetDeviceMaskKHR(commandBuffer, deviceMask) }
 }
 
 /// [`vkCmdSetDiscardRectangleEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDiscardRectangleEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDiscardRectangleEXT(
     commandBuffer: VkCommandBuffer,
     firstDiscardRectangle: u32,
@@ -2484,7 +2484,7 @@ pub unsafe extern "system" fn vkCmdSetDiscardRectangleEXT(
 }
 
 /// [`vkCmdSetDiscardRectangleEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDiscardRectangleEnableEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDiscardRectangleEnableEXT(
     commandBuffer: VkCommandBuffer,
     discardRectangleEnable: VkBool32,
@@ -2493,7 +2493,7 @@ pub unsafe extern "system" fn vkCmdSetDiscardRectangleEnableEXT(
 }
 
 /// [`vkCmdSetDiscardRectangleModeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDiscardRectangleModeEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDiscardRectangleModeEXT(
     commandBuffer: VkCommandBuffer,
     discardRectangleMode: VkDiscardRectangleModeEXT,
@@ -2502,7 +2502,7 @@ pub unsafe extern "system" fn vkCmdSetDiscardRectangleModeEXT(
 }
 
 /// [`vkCmdSetDispatchParametersARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDispatchParametersARM.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetDispatchParametersARM(
     commandBuffer: VkCommandBuffer,
     pDispatchParameters: *const VkDispatchParametersARM,
@@ -2511,7 +2511,7 @@ pub unsafe extern "system" fn vkCmdSetDispatchParametersARM(
 }
 
 /// [`vkCmdSetEvent`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetEvent.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetEvent(
     commandBuffer: VkCommandBuffer,
@@ -2522,7 +2522,7 @@ pub unsafe extern "system" fn vkCmdSetEvent(
 }
 
 /// [`vkCmdSetEvent2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetEvent2.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetEvent2(
     commandBuffer: VkCommandBuffer,
@@ -2533,7 +2533,7 @@ pub unsafe extern "system" fn vkCmdSetEvent2(
 }
 
 /// [`vkCmdSetEvent2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetEvent2KHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetEvent2KHR(
     commandBuffer: VkCommandBuffer,
     event: VkEvent,
@@ -2543,7 +2543,7 @@ pub unsafe extern "system" fn vkCmdSetEvent2KHR(
 }
 
 /// [`vkCmdSetExclusiveScissorEnableNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetExclusiveScissorEnableNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetExclusiveScissorEnableNV(
     commandBuffer: VkCommandBuffer,
     firstExclusiveScissor: u32,
@@ -2557,7 +2557,7 @@ pub unsafe extern "system" fn vkCmdSetExclusiveScissorEnableNV(
 }
 
 /// [`vkCmdSetExclusiveScissorNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetExclusiveScissorNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetExclusiveScissorNV(
     commandBuffer: VkCommandBuffer,
     firstExclusiveScissor: u32,
@@ -2570,7 +2570,7 @@ pub unsafe extern "system" fn vkCmdSetExclusiveScissorNV(
 }
 
 /// [`vkCmdSetExtraPrimitiveOverestimationSizeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetExtraPrimitiveOverestimationSizeEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetExtraPrimitiveOverestimationSizeEXT(
     commandBuffer: VkCommandBuffer,
     extraPrimitiveOverestimationSize: f32,
@@ -2579,7 +2579,7 @@ pub unsafe extern "system" fn vkCmdSetExtraPrimitiveOverestimationSizeEXT(
 }
 
 /// [`vkCmdSetFragmentShadingRateEnumNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetFragmentShadingRateEnumNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetFragmentShadingRateEnumNV(
     commandBuffer: VkCommandBuffer,
     shadingRate: VkFragmentShadingRateNV,
@@ -2589,7 +2589,7 @@ pub unsafe extern "system" fn vkCmdSetFragmentShadingRateEnumNV(
 }
 
 /// [`vkCmdSetFragmentShadingRateKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetFragmentShadingRateKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetFragmentShadingRateKHR(
     commandBuffer: VkCommandBuffer,
     pFragmentSize: *const VkExtent2D,
@@ -2599,20 +2599,20 @@ pub unsafe extern "system" fn vkCmdSetFragmentShadingRateKHR(
 }
 
 /// [`vkCmdSetFrontFace`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetFrontFace.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetFrontFace(commandBuffer: VkCommandBuffer, frontFace: VkFrontFace) {
     forward! { vkCmdSetFrontFace(commandBuffer, frontFace) }
 }
 
 /// [`vkCmdSetFrontFaceEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetFrontFaceEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetFrontFaceEXT(commandBuffer: VkCommandBuffer, frontFace: VkFrontFace) {
     forward! { vkCmdSetFrontFaceEXT(commandBuffer, frontFace) }
 }
 
 /// [`vkCmdSetLineRasterizationModeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetLineRasterizationModeEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetLineRasterizationModeEXT(
     commandBuffer: VkCommandBuffer,
     lineRasterizationMode: VkLineRasterizationModeEXT,
@@ -2621,7 +2621,7 @@ pub unsafe extern "system" fn vkCmdSetLineRasterizationModeEXT(
 }
 
 /// [`vkCmdSetLineStipple`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetLineStipple.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetLineStipple(
     commandBuffer: VkCommandBuffer,
@@ -2632,7 +2632,7 @@ pub unsafe extern "system" fn vkCmdSetLineStipple(
 }
 
 /// [`vkCmdSetLineStippleEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetLineStippleEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetLineStippleEXT(
     commandBuffer: VkCommandBuffer,
     lineStippleFactor: u32,
@@ -2642,7 +2642,7 @@ pub unsafe extern "system" fn vkCmdSetLineStippleEXT(
 }
 
 /// [`vkCmdSetLineStippleEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetLineStippleEnableEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetLineStippleEnableEXT(
     commandBuffer: VkCommandBuffer,
     stippledLineEnable: VkBool32,
@@ -2651,7 +2651,7 @@ pub unsafe extern "system" fn vkCmdSetLineStippleEnableEXT(
 }
 
 /// [`vkCmdSetLineStippleKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetLineStippleKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetLineStippleKHR(
     commandBuffer: VkCommandBuffer,
     lineStippleFactor: u32,
@@ -2661,32 +2661,32 @@ pub unsafe extern "system" fn vkCmdSetLineStippleKHR(
 }
 
 /// [`vkCmdSetLineWidth`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetLineWidth.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetLineWidth(commandBuffer: VkCommandBuffer, lineWidth: f32) {
     forward! { vkCmdSetLineWidth(commandBuffer, lineWidth) }
 }
 
 /// [`vkCmdSetLogicOpEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetLogicOpEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetLogicOpEXT(commandBuffer: VkCommandBuffer, logicOp: VkLogicOp) {
     forward! { vkCmdSetLogicOpEXT(commandBuffer, logicOp) }
 }
 
 /// [`vkCmdSetLogicOpEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetLogicOpEnableEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetLogicOpEnableEXT(commandBuffer: VkCommandBuffer, logicOpEnable: VkBool32) {
     forward! { vkCmdSetLogicOpEnableEXT(commandBuffer, logicOpEnable) }
 }
 
 /// [`vkCmdSetPatchControlPointsEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetPatchControlPointsEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetPatchControlPointsEXT(commandBuffer: VkCommandBuffer, patchControlPoints: u32) {
     forward! { vkCmdSetPatchControlPointsEXT(commandBuffer, patchControlPoints) }
 }
 
 /// [`vkCmdSetPerformanceMarkerINTEL`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetPerformanceMarkerINTEL.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetPerformanceMarkerINTEL(
     commandBuffer: VkCommandBuffer,
     pMarkerInfo: *const VkPerformanceMarkerInfoINTEL,
@@ -2695,7 +2695,7 @@ pub unsafe extern "system" fn vkCmdSetPerformanceMarkerINTEL(
 }
 
 /// [`vkCmdSetPerformanceOverrideINTEL`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetPerformanceOverrideINTEL.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetPerformanceOverrideINTEL(
     commandBuffer: VkCommandBuffer,
     pOverrideInfo: *const VkPerformanceOverrideInfoINTEL,
@@ -2704,7 +2704,7 @@ pub unsafe extern "system" fn vkCmdSetPerformanceOverrideINTEL(
 }
 
 /// [`vkCmdSetPerformanceStreamMarkerINTEL`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetPerformanceStreamMarkerINTEL.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetPerformanceStreamMarkerINTEL(
     commandBuffer: VkCommandBuffer,
     pMarkerInfo: *const VkPerformanceStreamMarkerInfoINTEL,
@@ -2713,13 +2713,13 @@ pub unsafe extern "system" fn vkCmdSetPerformanceStreamMarkerINTEL(
 }
 
 /// [`vkCmdSetPolygonModeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetPolygonModeEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetPolygonModeEXT(commandBuffer: VkCommandBuffer, polygonMode: VkPolygonMode) {
     forward! { vkCmdSetPolygonModeEXT(commandBuffer, polygonMode) }
 }
 
 /// [`vkCmdSetPrimitiveRestartEnable`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetPrimitiveRestartEnable.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetPrimitiveRestartEnable(
     commandBuffer: VkCommandBuffer,
@@ -2729,7 +2729,7 @@ pub unsafe extern "system" fn vkCmdSetPrimitiveRestartEnable(
 }
 
 /// [`vkCmdSetPrimitiveRestartEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetPrimitiveRestartEnableEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetPrimitiveRestartEnableEXT(
     commandBuffer: VkCommandBuffer,
     primitiveRestartEnable: VkBool32,
@@ -2738,7 +2738,7 @@ pub unsafe extern "system" fn vkCmdSetPrimitiveRestartEnableEXT(
 }
 
 /// [`vkCmdSetPrimitiveRestartIndexEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetPrimitiveRestartIndexEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetPrimitiveRestartIndexEXT(
     commandBuffer: VkCommandBuffer,
     primitiveRestartIndex: u32,
@@ -2747,7 +2747,7 @@ pub unsafe extern "system" fn vkCmdSetPrimitiveRestartIndexEXT(
 }
 
 /// [`vkCmdSetPrimitiveTopology`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetPrimitiveTopology.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetPrimitiveTopology(
     commandBuffer: VkCommandBuffer,
@@ -2757,7 +2757,7 @@ pub unsafe extern "system" fn vkCmdSetPrimitiveTopology(
 }
 
 /// [`vkCmdSetPrimitiveTopologyEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetPrimitiveTopologyEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetPrimitiveTopologyEXT(
     commandBuffer: VkCommandBuffer,
     primitiveTopology: VkPrimitiveTopology,
@@ -2766,7 +2766,7 @@ pub unsafe extern "system" fn vkCmdSetPrimitiveTopologyEXT(
 }
 
 /// [`vkCmdSetProvokingVertexModeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetProvokingVertexModeEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetProvokingVertexModeEXT(
     commandBuffer: VkCommandBuffer,
     provokingVertexMode: VkProvokingVertexModeEXT,
@@ -2775,7 +2775,7 @@ pub unsafe extern "system" fn vkCmdSetProvokingVertexModeEXT(
 }
 
 /// [`vkCmdSetRasterizationSamplesEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetRasterizationSamplesEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetRasterizationSamplesEXT(
     commandBuffer: VkCommandBuffer,
     rasterizationSamples: VkSampleCountFlagBits,
@@ -2784,13 +2784,13 @@ pub unsafe extern "system" fn vkCmdSetRasterizationSamplesEXT(
 }
 
 /// [`vkCmdSetRasterizationStreamEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetRasterizationStreamEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetRasterizationStreamEXT(commandBuffer: VkCommandBuffer, rasterizationStream: u32) {
     forward! { vkCmdSetRasterizationStreamEXT(commandBuffer, rasterizationStream) }
 }
 
 /// [`vkCmdSetRasterizerDiscardEnable`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetRasterizerDiscardEnable.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetRasterizerDiscardEnable(
     commandBuffer: VkCommandBuffer,
@@ -2800,7 +2800,7 @@ pub unsafe extern "system" fn vkCmdSetRasterizerDiscardEnable(
 }
 
 /// [`vkCmdSetRasterizerDiscardEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetRasterizerDiscardEnableEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetRasterizerDiscardEnableEXT(
     commandBuffer: VkCommandBuffer,
     rasterizerDiscardEnable: VkBool32,
@@ -2809,7 +2809,7 @@ pub unsafe extern "system" fn vkCmdSetRasterizerDiscardEnableEXT(
 }
 
 /// [`vkCmdSetRayTracingPipelineStackSizeKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetRayTracingPipelineStackSizeKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetRayTracingPipelineStackSizeKHR(
     commandBuffer: VkCommandBuffer,
     pipelineStackSize: u32,
@@ -2818,7 +2818,7 @@ pub unsafe extern "system" fn vkCmdSetRayTracingPipelineStackSizeKHR(
 }
 
 /// [`vkCmdSetRenderingAttachmentLocations`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetRenderingAttachmentLocations.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetRenderingAttachmentLocations(
     commandBuffer: VkCommandBuffer,
@@ -2828,7 +2828,7 @@ pub unsafe extern "system" fn vkCmdSetRenderingAttachmentLocations(
 }
 
 /// [`vkCmdSetRenderingAttachmentLocationsKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetRenderingAttachmentLocationsKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetRenderingAttachmentLocationsKHR(
     commandBuffer: VkCommandBuffer,
     pLocationInfo: *const VkRenderingAttachmentLocationInfo,
@@ -2837,7 +2837,7 @@ pub unsafe extern "system" fn vkCmdSetRenderingAttachmentLocationsKHR(
 }
 
 /// [`vkCmdSetRenderingInputAttachmentIndices`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetRenderingInputAttachmentIndices.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetRenderingInputAttachmentIndices(
     commandBuffer: VkCommandBuffer,
@@ -2847,7 +2847,7 @@ pub unsafe extern "system" fn vkCmdSetRenderingInputAttachmentIndices(
 }
 
 /// [`vkCmdSetRenderingInputAttachmentIndicesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetRenderingInputAttachmentIndicesKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetRenderingInputAttachmentIndicesKHR(
     commandBuffer: VkCommandBuffer,
     pInputAttachmentIndexInfo: *const VkRenderingInputAttachmentIndexInfo,
@@ -2856,7 +2856,7 @@ pub unsafe extern "system" fn vkCmdSetRenderingInputAttachmentIndicesKHR(
 }
 
 /// [`vkCmdSetRepresentativeFragmentTestEnableNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetRepresentativeFragmentTestEnableNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetRepresentativeFragmentTestEnableNV(
     commandBuffer: VkCommandBuffer,
     representativeFragmentTestEnable: VkBool32,
@@ -2865,7 +2865,7 @@ pub unsafe extern "system" fn vkCmdSetRepresentativeFragmentTestEnableNV(
 }
 
 /// [`vkCmdSetSampleLocationsEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetSampleLocationsEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetSampleLocationsEXT(
     commandBuffer: VkCommandBuffer,
     pSampleLocationsInfo: *const VkSampleLocationsInfoEXT,
@@ -2874,7 +2874,7 @@ pub unsafe extern "system" fn vkCmdSetSampleLocationsEXT(
 }
 
 /// [`vkCmdSetSampleLocationsEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetSampleLocationsEnableEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetSampleLocationsEnableEXT(
     commandBuffer: VkCommandBuffer,
     sampleLocationsEnable: VkBool32,
@@ -2883,7 +2883,7 @@ pub unsafe extern "system" fn vkCmdSetSampleLocationsEnableEXT(
 }
 
 /// [`vkCmdSetSampleMaskEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetSampleMaskEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetSampleMaskEXT(
     commandBuffer: VkCommandBuffer,
     samples: VkSampleCountFlagBits,
@@ -2893,7 +2893,7 @@ pub unsafe extern "system" fn vkCmdSetSampleMaskEXT(
 }
 
 /// [`vkCmdSetScissor`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetScissor.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetScissor(
     commandBuffer: VkCommandBuffer,
@@ -2905,7 +2905,7 @@ pub unsafe extern "system" fn vkCmdSetScissor(
 }
 
 /// [`vkCmdSetScissorWithCount`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetScissorWithCount.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetScissorWithCount(
     commandBuffer: VkCommandBuffer,
@@ -2916,7 +2916,7 @@ pub unsafe extern "system" fn vkCmdSetScissorWithCount(
 }
 
 /// [`vkCmdSetScissorWithCountEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetScissorWithCountEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetScissorWithCountEXT(
     commandBuffer: VkCommandBuffer,
     scissorCount: u32,
@@ -2926,7 +2926,7 @@ pub unsafe extern "system" fn vkCmdSetScissorWithCountEXT(
 }
 
 /// [`vkCmdSetShadingRateImageEnableNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetShadingRateImageEnableNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetShadingRateImageEnableNV(
     commandBuffer: VkCommandBuffer,
     shadingRateImageEnable: VkBool32,
@@ -2935,7 +2935,7 @@ pub unsafe extern "system" fn vkCmdSetShadingRateImageEnableNV(
 }
 
 /// [`vkCmdSetStencilCompareMask`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetStencilCompareMask.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetStencilCompareMask(
     commandBuffer: VkCommandBuffer,
@@ -2946,7 +2946,7 @@ pub unsafe extern "system" fn vkCmdSetStencilCompareMask(
 }
 
 /// [`vkCmdSetStencilOp`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetStencilOp.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetStencilOp(
     commandBuffer: VkCommandBuffer,
@@ -2960,7 +2960,7 @@ pub unsafe extern "system" fn vkCmdSetStencilOp(
 }
 
 /// [`vkCmdSetStencilOpEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetStencilOpEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetStencilOpEXT(
     commandBuffer: VkCommandBuffer,
     faceMask: VkStencilFaceFlags,
@@ -2973,7 +2973,7 @@ pub unsafe extern "system" fn vkCmdSetStencilOpEXT(
 }
 
 /// [`vkCmdSetStencilReference`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetStencilReference.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetStencilReference(
     commandBuffer: VkCommandBuffer,
@@ -2984,14 +2984,14 @@ pub unsafe extern "system" fn vkCmdSetStencilReference(
 }
 
 /// [`vkCmdSetStencilTestEnable`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetStencilTestEnable.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetStencilTestEnable(commandBuffer: VkCommandBuffer, stencilTestEnable: VkBool32) {
     forward! { vkCmdSetStencilTestEnable(commandBuffer, stencilTestEnable) }
 }
 
 /// [`vkCmdSetStencilTestEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetStencilTestEnableEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetStencilTestEnableEXT(
     commandBuffer: VkCommandBuffer,
     stencilTestEnable: VkBool32,
@@ -3000,7 +3000,7 @@ pub unsafe extern "system" fn vkCmdSetStencilTestEnableEXT(
 }
 
 /// [`vkCmdSetStencilWriteMask`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetStencilWriteMask.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetStencilWriteMask(
     commandBuffer: VkCommandBuffer,
@@ -3011,7 +3011,7 @@ pub unsafe extern "system" fn vkCmdSetStencilWriteMask(
 }
 
 /// [`vkCmdSetTessellationDomainOriginEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetTessellationDomainOriginEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetTessellationDomainOriginEXT(
     commandBuffer: VkCommandBuffer,
     domainOrigin: VkTessellationDomainOrigin,
@@ -3020,7 +3020,7 @@ pub unsafe extern "system" fn vkCmdSetTessellationDomainOriginEXT(
 }
 
 /// [`vkCmdSetVertexInputEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetVertexInputEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetVertexInputEXT(
     commandBuffer: VkCommandBuffer,
     vertexBindingDescriptionCount: u32,
@@ -3035,7 +3035,7 @@ pub unsafe extern "system" fn vkCmdSetVertexInputEXT(
 }
 
 /// [`vkCmdSetViewport`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetViewport.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetViewport(
     commandBuffer: VkCommandBuffer,
@@ -3047,7 +3047,7 @@ pub unsafe extern "system" fn vkCmdSetViewport(
 }
 
 /// [`vkCmdSetViewportShadingRatePaletteNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetViewportShadingRatePaletteNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetViewportShadingRatePaletteNV(
     commandBuffer: VkCommandBuffer,
     firstViewport: u32,
@@ -3058,7 +3058,7 @@ pub unsafe extern "system" fn vkCmdSetViewportShadingRatePaletteNV(
 }
 
 /// [`vkCmdSetViewportSwizzleNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetViewportSwizzleNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetViewportSwizzleNV(
     commandBuffer: VkCommandBuffer,
     firstViewport: u32,
@@ -3069,7 +3069,7 @@ pub unsafe extern "system" fn vkCmdSetViewportSwizzleNV(
 }
 
 /// [`vkCmdSetViewportWScalingEnableNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetViewportWScalingEnableNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetViewportWScalingEnableNV(
     commandBuffer: VkCommandBuffer,
     viewportWScalingEnable: VkBool32,
@@ -3078,7 +3078,7 @@ pub unsafe extern "system" fn vkCmdSetViewportWScalingEnableNV(
 }
 
 /// [`vkCmdSetViewportWScalingNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetViewportWScalingNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetViewportWScalingNV(
     commandBuffer: VkCommandBuffer,
     firstViewport: u32,
@@ -3089,7 +3089,7 @@ pub unsafe extern "system" fn vkCmdSetViewportWScalingNV(
 }
 
 /// [`vkCmdSetViewportWithCount`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetViewportWithCount.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetViewportWithCount(
     commandBuffer: VkCommandBuffer,
@@ -3100,7 +3100,7 @@ pub unsafe extern "system" fn vkCmdSetViewportWithCount(
 }
 
 /// [`vkCmdSetViewportWithCountEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetViewportWithCountEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSetViewportWithCountEXT(
     commandBuffer: VkCommandBuffer,
     viewportCount: u32,
@@ -3110,13 +3110,13 @@ pub unsafe extern "system" fn vkCmdSetViewportWithCountEXT(
 }
 
 /// [`vkCmdSubpassShadingHUAWEI`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSubpassShadingHUAWEI.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdSubpassShadingHUAWEI(commandBuffer: VkCommandBuffer) {
     forward! { vkCmdSubpassShadingHUAWEI(commandBuffer) }
 }
 
 /// [`vkCmdTraceRaysIndirect2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdTraceRaysIndirect2KHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdTraceRaysIndirect2KHR(
     commandBuffer: VkCommandBuffer,
     indirectDeviceAddress: VkDeviceAddress,
@@ -3125,7 +3125,7 @@ pub unsafe extern "system" fn vkCmdTraceRaysIndirect2KHR(
 }
 
 /// [`vkCmdTraceRaysIndirectKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdTraceRaysIndirectKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdTraceRaysIndirectKHR(
     commandBuffer: VkCommandBuffer,
     pRaygenShaderBindingTable: *const VkStridedDeviceAddressRegionKHR,
@@ -3141,7 +3141,7 @@ pub unsafe extern "system" fn vkCmdTraceRaysIndirectKHR(
 }
 
 /// [`vkCmdTraceRaysKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdTraceRaysKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdTraceRaysKHR(
     commandBuffer: VkCommandBuffer,
     pRaygenShaderBindingTable: *const VkStridedDeviceAddressRegionKHR,
@@ -3159,7 +3159,7 @@ pub unsafe extern "system" fn vkCmdTraceRaysKHR(
 }
 
 /// [`vkCmdTraceRaysNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdTraceRaysNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdTraceRaysNV(
     commandBuffer: VkCommandBuffer,
     raygenShaderBindingTableBuffer: VkBuffer,
@@ -3186,7 +3186,7 @@ pub unsafe extern "system" fn vkCmdTraceRaysNV(
 }
 
 /// [`vkCmdUpdateBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdUpdateBuffer.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdUpdateBuffer(
     commandBuffer: VkCommandBuffer,
@@ -3199,7 +3199,7 @@ pub unsafe extern "system" fn vkCmdUpdateBuffer(
 }
 
 /// [`vkCmdUpdateMemoryKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdUpdateMemoryKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdUpdateMemoryKHR(
     commandBuffer: VkCommandBuffer,
     pDstRange: *const VkDeviceAddressRangeKHR,
@@ -3211,7 +3211,7 @@ pub unsafe extern "system" fn vkCmdUpdateMemoryKHR(
 }
 
 /// [`vkCmdUpdatePipelineIndirectBufferNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdUpdatePipelineIndirectBufferNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdUpdatePipelineIndirectBufferNV(
     commandBuffer: VkCommandBuffer,
     pipelineBindPoint: VkPipelineBindPoint,
@@ -3221,7 +3221,7 @@ pub unsafe extern "system" fn vkCmdUpdatePipelineIndirectBufferNV(
 }
 
 /// [`vkCmdWaitEvents`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWaitEvents.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdWaitEvents(
     commandBuffer: VkCommandBuffer,
@@ -3243,7 +3243,7 @@ pub unsafe extern "system" fn vkCmdWaitEvents(
 }
 
 /// [`vkCmdWaitEvents2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWaitEvents2.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdWaitEvents2(
     commandBuffer: VkCommandBuffer,
@@ -3255,7 +3255,7 @@ pub unsafe extern "system" fn vkCmdWaitEvents2(
 }
 
 /// [`vkCmdWaitEvents2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWaitEvents2KHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdWaitEvents2KHR(
     commandBuffer: VkCommandBuffer,
     eventCount: u32,
@@ -3266,7 +3266,7 @@ pub unsafe extern "system" fn vkCmdWaitEvents2KHR(
 }
 
 /// [`vkCmdWriteAccelerationStructuresPropertiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWriteAccelerationStructuresPropertiesKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdWriteAccelerationStructuresPropertiesKHR(
     commandBuffer: VkCommandBuffer,
     accelerationStructureCount: u32,
@@ -3282,7 +3282,7 @@ pub unsafe extern "system" fn vkCmdWriteAccelerationStructuresPropertiesKHR(
 }
 
 /// [`vkCmdWriteAccelerationStructuresPropertiesNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWriteAccelerationStructuresPropertiesNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdWriteAccelerationStructuresPropertiesNV(
     commandBuffer: VkCommandBuffer,
     accelerationStructureCount: u32,
@@ -3298,7 +3298,7 @@ pub unsafe extern "system" fn vkCmdWriteAccelerationStructuresPropertiesNV(
 }
 
 /// [`vkCmdWriteBufferMarker2AMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWriteBufferMarker2AMD.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdWriteBufferMarker2AMD(
     commandBuffer: VkCommandBuffer,
     stage: VkPipelineStageFlags2,
@@ -3310,7 +3310,7 @@ pub unsafe extern "system" fn vkCmdWriteBufferMarker2AMD(
 }
 
 /// [`vkCmdWriteBufferMarkerAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWriteBufferMarkerAMD.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdWriteBufferMarkerAMD(
     commandBuffer: VkCommandBuffer,
     pipelineStage: VkPipelineStageFlagBits,
@@ -3322,7 +3322,7 @@ pub unsafe extern "system" fn vkCmdWriteBufferMarkerAMD(
 }
 
 /// [`vkCmdWriteMarkerToMemoryAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWriteMarkerToMemoryAMD.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdWriteMarkerToMemoryAMD(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkMemoryMarkerInfoAMD,
@@ -3331,7 +3331,7 @@ pub unsafe extern "system" fn vkCmdWriteMarkerToMemoryAMD(
 }
 
 /// [`vkCmdWriteMicromapsPropertiesEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWriteMicromapsPropertiesEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdWriteMicromapsPropertiesEXT(
     commandBuffer: VkCommandBuffer,
     micromapCount: u32,
@@ -3346,7 +3346,7 @@ pub unsafe extern "system" fn vkCmdWriteMicromapsPropertiesEXT(
 }
 
 /// [`vkCmdWriteTimestamp`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWriteTimestamp.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdWriteTimestamp(
     commandBuffer: VkCommandBuffer,
@@ -3358,7 +3358,7 @@ pub unsafe extern "system" fn vkCmdWriteTimestamp(
 }
 
 /// [`vkCmdWriteTimestamp2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWriteTimestamp2.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdWriteTimestamp2(
     commandBuffer: VkCommandBuffer,
@@ -3370,7 +3370,7 @@ pub unsafe extern "system" fn vkCmdWriteTimestamp2(
 }
 
 /// [`vkCmdWriteTimestamp2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWriteTimestamp2KHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdWriteTimestamp2KHR(
     commandBuffer: VkCommandBuffer,
     stage: VkPipelineStageFlags2,
@@ -3381,14 +3381,14 @@ pub unsafe extern "system" fn vkCmdWriteTimestamp2KHR(
 }
 
 /// [`vkEndCommandBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkEndCommandBuffer.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkEndCommandBuffer(commandBuffer: VkCommandBuffer) -> VkResult {
     forward! { vkEndCommandBuffer(commandBuffer) }
 }
 
 /// [`vkResetCommandBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkResetCommandBuffer.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkResetCommandBuffer(
     commandBuffer: VkCommandBuffer,

@@ -9,7 +9,7 @@ use crate::forward::forward_and_adopt;
 use crate::handle::App;
 
 /// [`vkAcquireFullScreenExclusiveModeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAcquireFullScreenExclusiveModeEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkAcquireFullScreenExclusiveModeEXT(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
@@ -18,7 +18,7 @@ pub unsafe extern "system" fn vkAcquireFullScreenExclusiveModeEXT(
 }
 
 /// [`vkAcquireNextImage2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAcquireNextImage2KHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkAcquireNextImage2KHR(
     device: VkDevice,
@@ -29,7 +29,7 @@ pub unsafe extern "system" fn vkAcquireNextImage2KHR(
 }
 
 /// [`vkAcquireNextImageKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAcquireNextImageKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkAcquireNextImageKHR(
     device: VkDevice,
@@ -43,7 +43,7 @@ pub unsafe extern "system" fn vkAcquireNextImageKHR(
 }
 
 /// [`vkAcquirePerformanceConfigurationINTEL`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAcquirePerformanceConfigurationINTEL.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkAcquirePerformanceConfigurationINTEL(
     device: VkDevice,
     pAcquireInfo: *const VkPerformanceConfigurationAcquireInfoINTEL,
@@ -53,7 +53,7 @@ pub unsafe extern "system" fn vkAcquirePerformanceConfigurationINTEL(
 }
 
 /// [`vkAcquireProfilingLockKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAcquireProfilingLockKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkAcquireProfilingLockKHR(
     device: VkDevice,
     pInfo: *const VkAcquireProfilingLockInfoKHR,
@@ -75,7 +75,7 @@ pub unsafe extern "system" fn vkAllocateCommandBuffers(
 }
 
 /// [`vkAllocateDescriptorSets`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAllocateDescriptorSets.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkAllocateDescriptorSets(
     device: VkDevice,
@@ -86,7 +86,7 @@ pub unsafe extern "system" fn vkAllocateDescriptorSets(
 }
 
 /// [`vkAllocateMemory`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAllocateMemory.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkAllocateMemory(
     device: VkDevice,
@@ -98,13 +98,13 @@ pub unsafe extern "system" fn vkAllocateMemory(
 }
 
 /// [`vkAntiLagUpdateAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAntiLagUpdateAMD.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkAntiLagUpdateAMD(device: VkDevice, pData: *const VkAntiLagDataAMD) {
     forward! { vkAntiLagUpdateAMD(device, pData) }
 }
 
 /// [`vkBindAccelerationStructureMemoryNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBindAccelerationStructureMemoryNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkBindAccelerationStructureMemoryNV(
     device: VkDevice,
     bindInfoCount: u32,
@@ -114,7 +114,7 @@ pub unsafe extern "system" fn vkBindAccelerationStructureMemoryNV(
 }
 
 /// [`vkBindBufferMemory`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBindBufferMemory.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkBindBufferMemory(
     device: VkDevice,
@@ -126,7 +126,7 @@ pub unsafe extern "system" fn vkBindBufferMemory(
 }
 
 /// [`vkBindBufferMemory2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBindBufferMemory2.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkBindBufferMemory2(
     device: VkDevice,
@@ -137,7 +137,7 @@ pub unsafe extern "system" fn vkBindBufferMemory2(
 }
 
 /// [`vkBindBufferMemory2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBindBufferMemory2KHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkBindBufferMemory2KHR(
     device: VkDevice,
     bindInfoCount: u32,
@@ -147,7 +147,7 @@ pub unsafe extern "system" fn vkBindBufferMemory2KHR(
 }
 
 /// [`vkBindDataGraphPipelineSessionMemoryARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBindDataGraphPipelineSessionMemoryARM.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkBindDataGraphPipelineSessionMemoryARM(
     device: VkDevice,
     bindInfoCount: u32,
@@ -157,7 +157,7 @@ pub unsafe extern "system" fn vkBindDataGraphPipelineSessionMemoryARM(
 }
 
 /// [`vkBindImageMemory`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBindImageMemory.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkBindImageMemory(
     device: VkDevice,
@@ -169,7 +169,7 @@ pub unsafe extern "system" fn vkBindImageMemory(
 }
 
 /// [`vkBindImageMemory2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBindImageMemory2.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkBindImageMemory2(
     device: VkDevice,
@@ -180,7 +180,7 @@ pub unsafe extern "system" fn vkBindImageMemory2(
 }
 
 /// [`vkBindImageMemory2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBindImageMemory2KHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkBindImageMemory2KHR(
     device: VkDevice,
     bindInfoCount: u32,
@@ -190,7 +190,7 @@ pub unsafe extern "system" fn vkBindImageMemory2KHR(
 }
 
 /// [`vkBindOpticalFlowSessionImageNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBindOpticalFlowSessionImageNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkBindOpticalFlowSessionImageNV(
     device: VkDevice,
     session: VkOpticalFlowSessionNV,
@@ -202,7 +202,7 @@ pub unsafe extern "system" fn vkBindOpticalFlowSessionImageNV(
 }
 
 /// [`vkBindTensorMemoryARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBindTensorMemoryARM.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkBindTensorMemoryARM(
     device: VkDevice,
     bindInfoCount: u32,
@@ -212,7 +212,7 @@ pub unsafe extern "system" fn vkBindTensorMemoryARM(
 }
 
 /// [`vkBindVideoSessionMemoryKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBindVideoSessionMemoryKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkBindVideoSessionMemoryKHR(
     device: VkDevice,
     videoSession: VkVideoSessionKHR,
@@ -223,7 +223,7 @@ pub unsafe extern "system" fn vkBindVideoSessionMemoryKHR(
 }
 
 /// [`vkBuildAccelerationStructuresKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBuildAccelerationStructuresKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkBuildAccelerationStructuresKHR(
     device: VkDevice,
     deferredOperation: VkDeferredOperationKHR,
@@ -235,7 +235,7 @@ pub unsafe extern "system" fn vkBuildAccelerationStructuresKHR(
 }
 
 /// [`vkBuildMicromapsEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBuildMicromapsEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkBuildMicromapsEXT(
     device: VkDevice,
     deferredOperation: VkDeferredOperationKHR,
@@ -246,7 +246,7 @@ pub unsafe extern "system" fn vkBuildMicromapsEXT(
 }
 
 /// [`vkClearShaderInstrumentationMetricsARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkClearShaderInstrumentationMetricsARM.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkClearShaderInstrumentationMetricsARM(
     device: VkDevice,
     instrumentation: VkShaderInstrumentationARM,
@@ -255,13 +255,13 @@ pub unsafe extern "system" fn vkClearShaderInstrumentationMetricsARM(
 }
 
 /// [`vkCompileDeferredNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCompileDeferredNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCompileDeferredNV(device: VkDevice, pipeline: VkPipeline, shader: u32) -> VkResult {
     forward! { vkCompileDeferredNV(device, pipeline, shader) }
 }
 
 /// [`vkConvertCooperativeVectorMatrixNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkConvertCooperativeVectorMatrixNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkConvertCooperativeVectorMatrixNV(
     device: VkDevice,
     pInfo: *const VkConvertCooperativeVectorMatrixInfoNV,
@@ -270,7 +270,7 @@ pub unsafe extern "system" fn vkConvertCooperativeVectorMatrixNV(
 }
 
 /// [`vkCopyAccelerationStructureKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCopyAccelerationStructureKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCopyAccelerationStructureKHR(
     device: VkDevice,
     deferredOperation: VkDeferredOperationKHR,
@@ -280,7 +280,7 @@ pub unsafe extern "system" fn vkCopyAccelerationStructureKHR(
 }
 
 /// [`vkCopyAccelerationStructureToMemoryKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCopyAccelerationStructureToMemoryKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCopyAccelerationStructureToMemoryKHR(
     device: VkDevice,
     deferredOperation: VkDeferredOperationKHR,
@@ -290,7 +290,7 @@ pub unsafe extern "system" fn vkCopyAccelerationStructureToMemoryKHR(
 }
 
 /// [`vkCopyImageToImage`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCopyImageToImage.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCopyImageToImage(
     device: VkDevice,
@@ -300,7 +300,7 @@ pub unsafe extern "system" fn vkCopyImageToImage(
 }
 
 /// [`vkCopyImageToImageEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCopyImageToImageEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCopyImageToImageEXT(
     device: VkDevice,
     pCopyImageToImageInfo: *const VkCopyImageToImageInfo,
@@ -309,7 +309,7 @@ pub unsafe extern "system" fn vkCopyImageToImageEXT(
 }
 
 /// [`vkCopyImageToMemory`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCopyImageToMemory.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCopyImageToMemory(
     device: VkDevice,
@@ -319,7 +319,7 @@ pub unsafe extern "system" fn vkCopyImageToMemory(
 }
 
 /// [`vkCopyImageToMemoryEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCopyImageToMemoryEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCopyImageToMemoryEXT(
     device: VkDevice,
     pCopyImageToMemoryInfo: *const VkCopyImageToMemoryInfo,
@@ -328,7 +328,7 @@ pub unsafe extern "system" fn vkCopyImageToMemoryEXT(
 }
 
 /// [`vkCopyMemoryToAccelerationStructureKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCopyMemoryToAccelerationStructureKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCopyMemoryToAccelerationStructureKHR(
     device: VkDevice,
     deferredOperation: VkDeferredOperationKHR,
@@ -338,7 +338,7 @@ pub unsafe extern "system" fn vkCopyMemoryToAccelerationStructureKHR(
 }
 
 /// [`vkCopyMemoryToImage`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCopyMemoryToImage.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCopyMemoryToImage(
     device: VkDevice,
@@ -348,7 +348,7 @@ pub unsafe extern "system" fn vkCopyMemoryToImage(
 }
 
 /// [`vkCopyMemoryToImageEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCopyMemoryToImageEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCopyMemoryToImageEXT(
     device: VkDevice,
     pCopyMemoryToImageInfo: *const VkCopyMemoryToImageInfo,
@@ -357,7 +357,7 @@ pub unsafe extern "system" fn vkCopyMemoryToImageEXT(
 }
 
 /// [`vkCopyMemoryToMicromapEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCopyMemoryToMicromapEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCopyMemoryToMicromapEXT(
     device: VkDevice,
     deferredOperation: VkDeferredOperationKHR,
@@ -367,7 +367,7 @@ pub unsafe extern "system" fn vkCopyMemoryToMicromapEXT(
 }
 
 /// [`vkCopyMicromapEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCopyMicromapEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCopyMicromapEXT(
     device: VkDevice,
     deferredOperation: VkDeferredOperationKHR,
@@ -377,7 +377,7 @@ pub unsafe extern "system" fn vkCopyMicromapEXT(
 }
 
 /// [`vkCopyMicromapToMemoryEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCopyMicromapToMemoryEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCopyMicromapToMemoryEXT(
     device: VkDevice,
     deferredOperation: VkDeferredOperationKHR,
@@ -387,7 +387,7 @@ pub unsafe extern "system" fn vkCopyMicromapToMemoryEXT(
 }
 
 /// [`vkCreateAccelerationStructure2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateAccelerationStructure2KHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCreateAccelerationStructure2KHR(
     device: VkDevice,
     pCreateInfo: *const VkAccelerationStructureCreateInfo2KHR,
@@ -398,7 +398,7 @@ pub unsafe extern "system" fn vkCreateAccelerationStructure2KHR(
 }
 
 /// [`vkCreateAccelerationStructureKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateAccelerationStructureKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCreateAccelerationStructureKHR(
     device: VkDevice,
     pCreateInfo: *const VkAccelerationStructureCreateInfoKHR,
@@ -409,7 +409,7 @@ pub unsafe extern "system" fn vkCreateAccelerationStructureKHR(
 }
 
 /// [`vkCreateAccelerationStructureNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateAccelerationStructureNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCreateAccelerationStructureNV(
     device: VkDevice,
     pCreateInfo: *const VkAccelerationStructureCreateInfoNV,
@@ -420,7 +420,7 @@ pub unsafe extern "system" fn vkCreateAccelerationStructureNV(
 }
 
 /// [`vkCreateBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateBuffer.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreateBuffer(
     device: VkDevice,
@@ -432,7 +432,7 @@ pub unsafe extern "system" fn vkCreateBuffer(
 }
 
 /// [`vkCreateBufferCollectionFUCHSIA`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateBufferCollectionFUCHSIA.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCreateBufferCollectionFUCHSIA(
     device: VkDevice,
     pCreateInfo: *const VkBufferCollectionCreateInfoFUCHSIA,
@@ -443,7 +443,7 @@ pub unsafe extern "system" fn vkCreateBufferCollectionFUCHSIA(
 }
 
 /// [`vkCreateBufferView`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateBufferView.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreateBufferView(
     device: VkDevice,
@@ -455,7 +455,7 @@ pub unsafe extern "system" fn vkCreateBufferView(
 }
 
 /// [`vkCreateCommandPool`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateCommandPool.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreateCommandPool(
     device: VkDevice,
@@ -467,7 +467,7 @@ pub unsafe extern "system" fn vkCreateCommandPool(
 }
 
 /// [`vkCreateComputePipelines`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateComputePipelines.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreateComputePipelines(
     device: VkDevice,
@@ -481,7 +481,7 @@ pub unsafe extern "system" fn vkCreateComputePipelines(
 }
 
 /// [`vkCreateCuFunctionNVX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateCuFunctionNVX.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCreateCuFunctionNVX(
     device: VkDevice,
     pCreateInfo: *const VkCuFunctionCreateInfoNVX,
@@ -492,7 +492,7 @@ pub unsafe extern "system" fn vkCreateCuFunctionNVX(
 }
 
 /// [`vkCreateCuModuleNVX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateCuModuleNVX.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCreateCuModuleNVX(
     device: VkDevice,
     pCreateInfo: *const VkCuModuleCreateInfoNVX,
@@ -503,7 +503,7 @@ pub unsafe extern "system" fn vkCreateCuModuleNVX(
 }
 
 /// [`vkCreateCudaFunctionNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateCudaFunctionNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCreateCudaFunctionNV(
     device: VkDevice,
     pCreateInfo: *const VkCudaFunctionCreateInfoNV,
@@ -514,7 +514,7 @@ pub unsafe extern "system" fn vkCreateCudaFunctionNV(
 }
 
 /// [`vkCreateCudaModuleNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateCudaModuleNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCreateCudaModuleNV(
     device: VkDevice,
     pCreateInfo: *const VkCudaModuleCreateInfoNV,
@@ -525,7 +525,7 @@ pub unsafe extern "system" fn vkCreateCudaModuleNV(
 }
 
 /// [`vkCreateDataGraphPipelineSessionARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateDataGraphPipelineSessionARM.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCreateDataGraphPipelineSessionARM(
     device: VkDevice,
     pCreateInfo: *const VkDataGraphPipelineSessionCreateInfoARM,
@@ -536,7 +536,7 @@ pub unsafe extern "system" fn vkCreateDataGraphPipelineSessionARM(
 }
 
 /// [`vkCreateDataGraphPipelinesARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateDataGraphPipelinesARM.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCreateDataGraphPipelinesARM(
     device: VkDevice,
     deferredOperation: VkDeferredOperationKHR,
@@ -553,7 +553,7 @@ pub unsafe extern "system" fn vkCreateDataGraphPipelinesARM(
 }
 
 /// [`vkCreateDeferredOperationKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateDeferredOperationKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCreateDeferredOperationKHR(
     device: VkDevice,
     pAllocator: *const VkAllocationCallbacks,
@@ -563,7 +563,7 @@ pub unsafe extern "system" fn vkCreateDeferredOperationKHR(
 }
 
 /// [`vkCreateDescriptorPool`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateDescriptorPool.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreateDescriptorPool(
     device: VkDevice,
@@ -575,7 +575,7 @@ pub unsafe extern "system" fn vkCreateDescriptorPool(
 }
 
 /// [`vkCreateDescriptorSetLayout`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateDescriptorSetLayout.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreateDescriptorSetLayout(
     device: VkDevice,
@@ -587,7 +587,7 @@ pub unsafe extern "system" fn vkCreateDescriptorSetLayout(
 }
 
 /// [`vkCreateDescriptorUpdateTemplate`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateDescriptorUpdateTemplate.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreateDescriptorUpdateTemplate(
     device: VkDevice,
@@ -599,7 +599,7 @@ pub unsafe extern "system" fn vkCreateDescriptorUpdateTemplate(
 }
 
 /// [`vkCreateDescriptorUpdateTemplateKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateDescriptorUpdateTemplateKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCreateDescriptorUpdateTemplateKHR(
     device: VkDevice,
     pCreateInfo: *const VkDescriptorUpdateTemplateCreateInfo,
@@ -610,7 +610,7 @@ pub unsafe extern "system" fn vkCreateDescriptorUpdateTemplateKHR(
 }
 
 /// [`vkCreateEvent`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateEvent.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreateEvent(
     device: VkDevice,
@@ -622,7 +622,7 @@ pub unsafe extern "system" fn vkCreateEvent(
 }
 
 /// [`vkCreateExecutionGraphPipelinesAMDX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateExecutionGraphPipelinesAMDX.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCreateExecutionGraphPipelinesAMDX(
     device: VkDevice,
     pipelineCache: VkPipelineCache,
@@ -650,7 +650,7 @@ pub unsafe extern "system" fn vkCreateExternalComputeQueueNV(
 }
 
 /// [`vkCreateFence`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateFence.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreateFence(
     device: VkDevice,
@@ -662,7 +662,7 @@ pub unsafe extern "system" fn vkCreateFence(
 }
 
 /// [`vkCreateFramebuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateFramebuffer.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreateFramebuffer(
     device: VkDevice,
@@ -674,7 +674,7 @@ pub unsafe extern "system" fn vkCreateFramebuffer(
 }
 
 /// [`vkCreateGpaSessionAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateGpaSessionAMD.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCreateGpaSessionAMD(
     device: VkDevice,
     pCreateInfo: *const VkGpaSessionCreateInfoAMD,
@@ -685,7 +685,7 @@ pub unsafe extern "system" fn vkCreateGpaSessionAMD(
 }
 
 /// [`vkCreateGraphicsPipelines`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateGraphicsPipelines.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreateGraphicsPipelines(
     device: VkDevice,
@@ -699,7 +699,7 @@ pub unsafe extern "system" fn vkCreateGraphicsPipelines(
 }
 
 /// [`vkCreateImage`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateImage.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreateImage(
     device: VkDevice,
@@ -711,7 +711,7 @@ pub unsafe extern "system" fn vkCreateImage(
 }
 
 /// [`vkCreateImageView`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateImageView.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreateImageView(
     device: VkDevice,
@@ -723,7 +723,7 @@ pub unsafe extern "system" fn vkCreateImageView(
 }
 
 /// [`vkCreateIndirectCommandsLayoutEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateIndirectCommandsLayoutEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCreateIndirectCommandsLayoutEXT(
     device: VkDevice,
     pCreateInfo: *const VkIndirectCommandsLayoutCreateInfoEXT,
@@ -734,7 +734,7 @@ pub unsafe extern "system" fn vkCreateIndirectCommandsLayoutEXT(
 }
 
 /// [`vkCreateIndirectCommandsLayoutNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateIndirectCommandsLayoutNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCreateIndirectCommandsLayoutNV(
     device: VkDevice,
     pCreateInfo: *const VkIndirectCommandsLayoutCreateInfoNV,
@@ -745,7 +745,7 @@ pub unsafe extern "system" fn vkCreateIndirectCommandsLayoutNV(
 }
 
 /// [`vkCreateIndirectExecutionSetEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateIndirectExecutionSetEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCreateIndirectExecutionSetEXT(
     device: VkDevice,
     pCreateInfo: *const VkIndirectExecutionSetCreateInfoEXT,
@@ -756,7 +756,7 @@ pub unsafe extern "system" fn vkCreateIndirectExecutionSetEXT(
 }
 
 /// [`vkCreateMicromapEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateMicromapEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCreateMicromapEXT(
     device: VkDevice,
     pCreateInfo: *const VkMicromapCreateInfoEXT,
@@ -767,7 +767,7 @@ pub unsafe extern "system" fn vkCreateMicromapEXT(
 }
 
 /// [`vkCreateOpticalFlowSessionNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateOpticalFlowSessionNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCreateOpticalFlowSessionNV(
     device: VkDevice,
     pCreateInfo: *const VkOpticalFlowSessionCreateInfoNV,
@@ -778,7 +778,7 @@ pub unsafe extern "system" fn vkCreateOpticalFlowSessionNV(
 }
 
 /// [`vkCreatePipelineBinariesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreatePipelineBinariesKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCreatePipelineBinariesKHR(
     device: VkDevice,
     pCreateInfo: *const VkPipelineBinaryCreateInfoKHR,
@@ -789,7 +789,7 @@ pub unsafe extern "system" fn vkCreatePipelineBinariesKHR(
 }
 
 /// [`vkCreatePipelineCache`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreatePipelineCache.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreatePipelineCache(
     device: VkDevice,
@@ -801,7 +801,7 @@ pub unsafe extern "system" fn vkCreatePipelineCache(
 }
 
 /// [`vkCreatePipelineLayout`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreatePipelineLayout.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreatePipelineLayout(
     device: VkDevice,
@@ -813,7 +813,7 @@ pub unsafe extern "system" fn vkCreatePipelineLayout(
 }
 
 /// [`vkCreatePrivateDataSlot`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreatePrivateDataSlot.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreatePrivateDataSlot(
     device: VkDevice,
@@ -825,7 +825,7 @@ pub unsafe extern "system" fn vkCreatePrivateDataSlot(
 }
 
 /// [`vkCreatePrivateDataSlotEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreatePrivateDataSlotEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCreatePrivateDataSlotEXT(
     device: VkDevice,
     pCreateInfo: *const VkPrivateDataSlotCreateInfo,
@@ -836,7 +836,7 @@ pub unsafe extern "system" fn vkCreatePrivateDataSlotEXT(
 }
 
 /// [`vkCreateQueryPool`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateQueryPool.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreateQueryPool(
     device: VkDevice,
@@ -848,7 +848,7 @@ pub unsafe extern "system" fn vkCreateQueryPool(
 }
 
 /// [`vkCreateRayTracingPipelinesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateRayTracingPipelinesKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCreateRayTracingPipelinesKHR(
     device: VkDevice,
     deferredOperation: VkDeferredOperationKHR,
@@ -865,7 +865,7 @@ pub unsafe extern "system" fn vkCreateRayTracingPipelinesKHR(
 }
 
 /// [`vkCreateRayTracingPipelinesNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateRayTracingPipelinesNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCreateRayTracingPipelinesNV(
     device: VkDevice,
     pipelineCache: VkPipelineCache,
@@ -880,7 +880,7 @@ pub unsafe extern "system" fn vkCreateRayTracingPipelinesNV(
 }
 
 /// [`vkCreateRenderPass`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateRenderPass.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreateRenderPass(
     device: VkDevice,
@@ -892,7 +892,7 @@ pub unsafe extern "system" fn vkCreateRenderPass(
 }
 
 /// [`vkCreateRenderPass2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateRenderPass2.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreateRenderPass2(
     device: VkDevice,
@@ -904,7 +904,7 @@ pub unsafe extern "system" fn vkCreateRenderPass2(
 }
 
 /// [`vkCreateRenderPass2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateRenderPass2KHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCreateRenderPass2KHR(
     device: VkDevice,
     pCreateInfo: *const VkRenderPassCreateInfo2,
@@ -915,7 +915,7 @@ pub unsafe extern "system" fn vkCreateRenderPass2KHR(
 }
 
 /// [`vkCreateSampler`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateSampler.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreateSampler(
     device: VkDevice,
@@ -927,7 +927,7 @@ pub unsafe extern "system" fn vkCreateSampler(
 }
 
 /// [`vkCreateSamplerYcbcrConversion`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateSamplerYcbcrConversion.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreateSamplerYcbcrConversion(
     device: VkDevice,
@@ -939,7 +939,7 @@ pub unsafe extern "system" fn vkCreateSamplerYcbcrConversion(
 }
 
 /// [`vkCreateSamplerYcbcrConversionKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateSamplerYcbcrConversionKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCreateSamplerYcbcrConversionKHR(
     device: VkDevice,
     pCreateInfo: *const VkSamplerYcbcrConversionCreateInfo,
@@ -950,7 +950,7 @@ pub unsafe extern "system" fn vkCreateSamplerYcbcrConversionKHR(
 }
 
 /// [`vkCreateSemaphore`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateSemaphore.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreateSemaphore(
     device: VkDevice,
@@ -962,7 +962,7 @@ pub unsafe extern "system" fn vkCreateSemaphore(
 }
 
 /// [`vkCreateShaderInstrumentationARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateShaderInstrumentationARM.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCreateShaderInstrumentationARM(
     device: VkDevice,
     pCreateInfo: *const VkShaderInstrumentationCreateInfoARM,
@@ -973,7 +973,7 @@ pub unsafe extern "system" fn vkCreateShaderInstrumentationARM(
 }
 
 /// [`vkCreateShaderModule`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateShaderModule.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreateShaderModule(
     device: VkDevice,
@@ -985,7 +985,7 @@ pub unsafe extern "system" fn vkCreateShaderModule(
 }
 
 /// [`vkCreateShadersEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateShadersEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCreateShadersEXT(
     device: VkDevice,
     createInfoCount: u32,
@@ -997,7 +997,7 @@ pub unsafe extern "system" fn vkCreateShadersEXT(
 }
 
 /// [`vkCreateSharedSwapchainsKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateSharedSwapchainsKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreateSharedSwapchainsKHR(
     device: VkDevice,
@@ -1021,7 +1021,7 @@ pub unsafe extern "system" fn vkCreateSwapchainKHR(
 }
 
 /// [`vkCreateTensorARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateTensorARM.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCreateTensorARM(
     device: VkDevice,
     pCreateInfo: *const VkTensorCreateInfoARM,
@@ -1032,7 +1032,7 @@ pub unsafe extern "system" fn vkCreateTensorARM(
 }
 
 /// [`vkCreateTensorViewARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateTensorViewARM.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCreateTensorViewARM(
     device: VkDevice,
     pCreateInfo: *const VkTensorViewCreateInfoARM,
@@ -1043,7 +1043,7 @@ pub unsafe extern "system" fn vkCreateTensorViewARM(
 }
 
 /// [`vkCreateValidationCacheEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateValidationCacheEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCreateValidationCacheEXT(
     device: VkDevice,
     pCreateInfo: *const VkValidationCacheCreateInfoEXT,
@@ -1054,7 +1054,7 @@ pub unsafe extern "system" fn vkCreateValidationCacheEXT(
 }
 
 /// [`vkCreateVideoSessionKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateVideoSessionKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCreateVideoSessionKHR(
     device: VkDevice,
     pCreateInfo: *const VkVideoSessionCreateInfoKHR,
@@ -1065,7 +1065,7 @@ pub unsafe extern "system" fn vkCreateVideoSessionKHR(
 }
 
 /// [`vkCreateVideoSessionParametersKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateVideoSessionParametersKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCreateVideoSessionParametersKHR(
     device: VkDevice,
     pCreateInfo: *const VkVideoSessionParametersCreateInfoKHR,
@@ -1092,7 +1092,7 @@ pub unsafe extern "system" fn vkDebugMarkerSetObjectTagEXT(
 }
 
 /// [`vkDeferredOperationJoinKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDeferredOperationJoinKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkDeferredOperationJoinKHR(
     device: VkDevice,
     operation: VkDeferredOperationKHR,
@@ -1101,7 +1101,7 @@ pub unsafe extern "system" fn vkDeferredOperationJoinKHR(
 }
 
 /// [`vkDestroyAccelerationStructureKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyAccelerationStructureKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyAccelerationStructureKHR(
     device: VkDevice,
     accelerationStructure: VkAccelerationStructureKHR,
@@ -1111,7 +1111,7 @@ pub unsafe extern "system" fn vkDestroyAccelerationStructureKHR(
 }
 
 /// [`vkDestroyAccelerationStructureNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyAccelerationStructureNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyAccelerationStructureNV(
     device: VkDevice,
     accelerationStructure: VkAccelerationStructureNV,
@@ -1121,7 +1121,7 @@ pub unsafe extern "system" fn vkDestroyAccelerationStructureNV(
 }
 
 /// [`vkDestroyBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyBuffer.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkDestroyBuffer(
     device: VkDevice,
@@ -1132,7 +1132,7 @@ pub unsafe extern "system" fn vkDestroyBuffer(
 }
 
 /// [`vkDestroyBufferCollectionFUCHSIA`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyBufferCollectionFUCHSIA.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyBufferCollectionFUCHSIA(
     device: VkDevice,
     collection: VkBufferCollectionFUCHSIA,
@@ -1142,7 +1142,7 @@ pub unsafe extern "system" fn vkDestroyBufferCollectionFUCHSIA(
 }
 
 /// [`vkDestroyBufferView`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyBufferView.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkDestroyBufferView(
     device: VkDevice,
@@ -1153,7 +1153,7 @@ pub unsafe extern "system" fn vkDestroyBufferView(
 }
 
 /// [`vkDestroyCommandPool`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyCommandPool.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkDestroyCommandPool(
     device: VkDevice,
@@ -1164,7 +1164,7 @@ pub unsafe extern "system" fn vkDestroyCommandPool(
 }
 
 /// [`vkDestroyCuFunctionNVX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyCuFunctionNVX.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyCuFunctionNVX(
     device: VkDevice,
     function: VkCuFunctionNVX,
@@ -1174,7 +1174,7 @@ pub unsafe extern "system" fn vkDestroyCuFunctionNVX(
 }
 
 /// [`vkDestroyCuModuleNVX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyCuModuleNVX.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyCuModuleNVX(
     device: VkDevice,
     module: VkCuModuleNVX,
@@ -1184,7 +1184,7 @@ pub unsafe extern "system" fn vkDestroyCuModuleNVX(
 }
 
 /// [`vkDestroyCudaFunctionNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyCudaFunctionNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyCudaFunctionNV(
     device: VkDevice,
     function: VkCudaFunctionNV,
@@ -1194,7 +1194,7 @@ pub unsafe extern "system" fn vkDestroyCudaFunctionNV(
 }
 
 /// [`vkDestroyCudaModuleNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyCudaModuleNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyCudaModuleNV(
     device: VkDevice,
     module: VkCudaModuleNV,
@@ -1204,7 +1204,7 @@ pub unsafe extern "system" fn vkDestroyCudaModuleNV(
 }
 
 /// [`vkDestroyDataGraphPipelineSessionARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyDataGraphPipelineSessionARM.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyDataGraphPipelineSessionARM(
     device: VkDevice,
     session: VkDataGraphPipelineSessionARM,
@@ -1214,7 +1214,7 @@ pub unsafe extern "system" fn vkDestroyDataGraphPipelineSessionARM(
 }
 
 /// [`vkDestroyDeferredOperationKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyDeferredOperationKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyDeferredOperationKHR(
     device: VkDevice,
     operation: VkDeferredOperationKHR,
@@ -1224,7 +1224,7 @@ pub unsafe extern "system" fn vkDestroyDeferredOperationKHR(
 }
 
 /// [`vkDestroyDescriptorPool`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyDescriptorPool.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkDestroyDescriptorPool(
     device: VkDevice,
@@ -1235,7 +1235,7 @@ pub unsafe extern "system" fn vkDestroyDescriptorPool(
 }
 
 /// [`vkDestroyDescriptorSetLayout`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyDescriptorSetLayout.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkDestroyDescriptorSetLayout(
     device: VkDevice,
@@ -1246,7 +1246,7 @@ pub unsafe extern "system" fn vkDestroyDescriptorSetLayout(
 }
 
 /// [`vkDestroyDescriptorUpdateTemplate`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyDescriptorUpdateTemplate.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkDestroyDescriptorUpdateTemplate(
     device: VkDevice,
@@ -1257,7 +1257,7 @@ pub unsafe extern "system" fn vkDestroyDescriptorUpdateTemplate(
 }
 
 /// [`vkDestroyDescriptorUpdateTemplateKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyDescriptorUpdateTemplateKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyDescriptorUpdateTemplateKHR(
     device: VkDevice,
     descriptorUpdateTemplate: VkDescriptorUpdateTemplate,
@@ -1273,7 +1273,7 @@ pub unsafe extern "system" fn vkDestroyDevice(device: VkDevice, pAllocator: *con
 }
 
 /// [`vkDestroyEvent`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyEvent.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkDestroyEvent(
     device: VkDevice,
@@ -1284,7 +1284,7 @@ pub unsafe extern "system" fn vkDestroyEvent(
 }
 
 /// [`vkDestroyExternalComputeQueueNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyExternalComputeQueueNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyExternalComputeQueueNV(
     device: VkDevice,
     externalQueue: VkExternalComputeQueueNV,
@@ -1294,7 +1294,7 @@ pub unsafe extern "system" fn vkDestroyExternalComputeQueueNV(
 }
 
 /// [`vkDestroyFence`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyFence.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkDestroyFence(
     device: VkDevice,
@@ -1305,7 +1305,7 @@ pub unsafe extern "system" fn vkDestroyFence(
 }
 
 /// [`vkDestroyFramebuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyFramebuffer.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkDestroyFramebuffer(
     device: VkDevice,
@@ -1316,7 +1316,7 @@ pub unsafe extern "system" fn vkDestroyFramebuffer(
 }
 
 /// [`vkDestroyGpaSessionAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyGpaSessionAMD.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyGpaSessionAMD(
     device: VkDevice,
     gpaSession: VkGpaSessionAMD,
@@ -1326,7 +1326,7 @@ pub unsafe extern "system" fn vkDestroyGpaSessionAMD(
 }
 
 /// [`vkDestroyImage`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyImage.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkDestroyImage(
     device: VkDevice,
@@ -1337,7 +1337,7 @@ pub unsafe extern "system" fn vkDestroyImage(
 }
 
 /// [`vkDestroyImageView`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyImageView.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkDestroyImageView(
     device: VkDevice,
@@ -1348,7 +1348,7 @@ pub unsafe extern "system" fn vkDestroyImageView(
 }
 
 /// [`vkDestroyIndirectCommandsLayoutEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyIndirectCommandsLayoutEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyIndirectCommandsLayoutEXT(
     device: VkDevice,
     indirectCommandsLayout: VkIndirectCommandsLayoutEXT,
@@ -1358,7 +1358,7 @@ pub unsafe extern "system" fn vkDestroyIndirectCommandsLayoutEXT(
 }
 
 /// [`vkDestroyIndirectCommandsLayoutNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyIndirectCommandsLayoutNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyIndirectCommandsLayoutNV(
     device: VkDevice,
     indirectCommandsLayout: VkIndirectCommandsLayoutNV,
@@ -1368,7 +1368,7 @@ pub unsafe extern "system" fn vkDestroyIndirectCommandsLayoutNV(
 }
 
 /// [`vkDestroyIndirectExecutionSetEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyIndirectExecutionSetEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyIndirectExecutionSetEXT(
     device: VkDevice,
     indirectExecutionSet: VkIndirectExecutionSetEXT,
@@ -1378,7 +1378,7 @@ pub unsafe extern "system" fn vkDestroyIndirectExecutionSetEXT(
 }
 
 /// [`vkDestroyMicromapEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyMicromapEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyMicromapEXT(
     device: VkDevice,
     micromap: VkMicromapEXT,
@@ -1388,7 +1388,7 @@ pub unsafe extern "system" fn vkDestroyMicromapEXT(
 }
 
 /// [`vkDestroyOpticalFlowSessionNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyOpticalFlowSessionNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyOpticalFlowSessionNV(
     device: VkDevice,
     session: VkOpticalFlowSessionNV,
@@ -1398,7 +1398,7 @@ pub unsafe extern "system" fn vkDestroyOpticalFlowSessionNV(
 }
 
 /// [`vkDestroyPipeline`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyPipeline.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkDestroyPipeline(
     device: VkDevice,
@@ -1409,7 +1409,7 @@ pub unsafe extern "system" fn vkDestroyPipeline(
 }
 
 /// [`vkDestroyPipelineBinaryKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyPipelineBinaryKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyPipelineBinaryKHR(
     device: VkDevice,
     pipelineBinary: VkPipelineBinaryKHR,
@@ -1419,7 +1419,7 @@ pub unsafe extern "system" fn vkDestroyPipelineBinaryKHR(
 }
 
 /// [`vkDestroyPipelineCache`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyPipelineCache.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkDestroyPipelineCache(
     device: VkDevice,
@@ -1430,7 +1430,7 @@ pub unsafe extern "system" fn vkDestroyPipelineCache(
 }
 
 /// [`vkDestroyPipelineLayout`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyPipelineLayout.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkDestroyPipelineLayout(
     device: VkDevice,
@@ -1441,7 +1441,7 @@ pub unsafe extern "system" fn vkDestroyPipelineLayout(
 }
 
 /// [`vkDestroyPrivateDataSlot`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyPrivateDataSlot.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkDestroyPrivateDataSlot(
     device: VkDevice,
@@ -1452,7 +1452,7 @@ pub unsafe extern "system" fn vkDestroyPrivateDataSlot(
 }
 
 /// [`vkDestroyPrivateDataSlotEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyPrivateDataSlotEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyPrivateDataSlotEXT(
     device: VkDevice,
     privateDataSlot: VkPrivateDataSlot,
@@ -1462,7 +1462,7 @@ pub unsafe extern "system" fn vkDestroyPrivateDataSlotEXT(
 }
 
 /// [`vkDestroyQueryPool`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyQueryPool.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkDestroyQueryPool(
     device: VkDevice,
@@ -1473,7 +1473,7 @@ pub unsafe extern "system" fn vkDestroyQueryPool(
 }
 
 /// [`vkDestroyRenderPass`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyRenderPass.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkDestroyRenderPass(
     device: VkDevice,
@@ -1484,7 +1484,7 @@ pub unsafe extern "system" fn vkDestroyRenderPass(
 }
 
 /// [`vkDestroySampler`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroySampler.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkDestroySampler(
     device: VkDevice,
@@ -1495,7 +1495,7 @@ pub unsafe extern "system" fn vkDestroySampler(
 }
 
 /// [`vkDestroySamplerYcbcrConversion`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroySamplerYcbcrConversion.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkDestroySamplerYcbcrConversion(
     device: VkDevice,
@@ -1506,7 +1506,7 @@ pub unsafe extern "system" fn vkDestroySamplerYcbcrConversion(
 }
 
 /// [`vkDestroySamplerYcbcrConversionKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroySamplerYcbcrConversionKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkDestroySamplerYcbcrConversionKHR(
     device: VkDevice,
     ycbcrConversion: VkSamplerYcbcrConversion,
@@ -1516,7 +1516,7 @@ pub unsafe extern "system" fn vkDestroySamplerYcbcrConversionKHR(
 }
 
 /// [`vkDestroySemaphore`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroySemaphore.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkDestroySemaphore(
     device: VkDevice,
@@ -1527,7 +1527,7 @@ pub unsafe extern "system" fn vkDestroySemaphore(
 }
 
 /// [`vkDestroyShaderEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyShaderEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyShaderEXT(
     device: VkDevice,
     shader: VkShaderEXT,
@@ -1537,7 +1537,7 @@ pub unsafe extern "system" fn vkDestroyShaderEXT(
 }
 
 /// [`vkDestroyShaderInstrumentationARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyShaderInstrumentationARM.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyShaderInstrumentationARM(
     device: VkDevice,
     instrumentation: VkShaderInstrumentationARM,
@@ -1547,7 +1547,7 @@ pub unsafe extern "system" fn vkDestroyShaderInstrumentationARM(
 }
 
 /// [`vkDestroyShaderModule`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyShaderModule.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkDestroyShaderModule(
     device: VkDevice,
@@ -1558,7 +1558,7 @@ pub unsafe extern "system" fn vkDestroyShaderModule(
 }
 
 /// [`vkDestroySwapchainKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroySwapchainKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkDestroySwapchainKHR(
     device: VkDevice,
@@ -1569,7 +1569,7 @@ pub unsafe extern "system" fn vkDestroySwapchainKHR(
 }
 
 /// [`vkDestroyTensorARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyTensorARM.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyTensorARM(
     device: VkDevice,
     tensor: VkTensorARM,
@@ -1579,7 +1579,7 @@ pub unsafe extern "system" fn vkDestroyTensorARM(
 }
 
 /// [`vkDestroyTensorViewARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyTensorViewARM.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyTensorViewARM(
     device: VkDevice,
     tensorView: VkTensorViewARM,
@@ -1589,7 +1589,7 @@ pub unsafe extern "system" fn vkDestroyTensorViewARM(
 }
 
 /// [`vkDestroyValidationCacheEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyValidationCacheEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyValidationCacheEXT(
     device: VkDevice,
     validationCache: VkValidationCacheEXT,
@@ -1599,7 +1599,7 @@ pub unsafe extern "system" fn vkDestroyValidationCacheEXT(
 }
 
 /// [`vkDestroyVideoSessionKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyVideoSessionKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyVideoSessionKHR(
     device: VkDevice,
     videoSession: VkVideoSessionKHR,
@@ -1609,7 +1609,7 @@ pub unsafe extern "system" fn vkDestroyVideoSessionKHR(
 }
 
 /// [`vkDestroyVideoSessionParametersKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyVideoSessionParametersKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkDestroyVideoSessionParametersKHR(
     device: VkDevice,
     videoSessionParameters: VkVideoSessionParametersKHR,
@@ -1619,14 +1619,14 @@ pub unsafe extern "system" fn vkDestroyVideoSessionParametersKHR(
 }
 
 /// [`vkDeviceWaitIdle`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDeviceWaitIdle.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkDeviceWaitIdle(device: VkDevice) -> VkResult {
     forward! { vkDeviceWaitIdle(device) }
 }
 
 /// [`vkDisplayPowerControlEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDisplayPowerControlEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkDisplayPowerControlEXT(
     device: VkDevice,
     display: VkDisplayKHR,
@@ -1636,7 +1636,7 @@ pub unsafe extern "system" fn vkDisplayPowerControlEXT(
 }
 
 /// [`vkExportMetalObjectsEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkExportMetalObjectsEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkExportMetalObjectsEXT(
     device: VkDevice,
     pMetalObjectsInfo: *mut VkExportMetalObjectsInfoEXT,
@@ -1645,7 +1645,7 @@ pub unsafe extern "system" fn vkExportMetalObjectsEXT(
 }
 
 /// [`vkFlushMappedMemoryRanges`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkFlushMappedMemoryRanges.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkFlushMappedMemoryRanges(
     device: VkDevice,
@@ -1656,7 +1656,7 @@ pub unsafe extern "system" fn vkFlushMappedMemoryRanges(
 }
 
 /// [`vkFreeCommandBuffers`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkFreeCommandBuffers.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkFreeCommandBuffers(
     device: VkDevice,
@@ -1668,7 +1668,7 @@ pub unsafe extern "system" fn vkFreeCommandBuffers(
 }
 
 /// [`vkFreeDescriptorSets`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkFreeDescriptorSets.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkFreeDescriptorSets(
     device: VkDevice,
@@ -1680,7 +1680,7 @@ pub unsafe extern "system" fn vkFreeDescriptorSets(
 }
 
 /// [`vkFreeMemory`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkFreeMemory.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkFreeMemory(
     device: VkDevice,
@@ -1691,7 +1691,7 @@ pub unsafe extern "system" fn vkFreeMemory(
 }
 
 /// [`vkGetAccelerationStructureBuildSizesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetAccelerationStructureBuildSizesKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetAccelerationStructureBuildSizesKHR(
     device: VkDevice,
     buildType: VkAccelerationStructureBuildTypeKHR,
@@ -1703,7 +1703,7 @@ pub unsafe extern "system" fn vkGetAccelerationStructureBuildSizesKHR(
 }
 
 /// [`vkGetAccelerationStructureDeviceAddressKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetAccelerationStructureDeviceAddressKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetAccelerationStructureDeviceAddressKHR(
     device: VkDevice,
     pInfo: *const VkAccelerationStructureDeviceAddressInfoKHR,
@@ -1712,7 +1712,7 @@ pub unsafe extern "system" fn vkGetAccelerationStructureDeviceAddressKHR(
 }
 
 /// [`vkGetAccelerationStructureHandleNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetAccelerationStructureHandleNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetAccelerationStructureHandleNV(
     device: VkDevice,
     accelerationStructure: VkAccelerationStructureNV,
@@ -1723,7 +1723,7 @@ pub unsafe extern "system" fn vkGetAccelerationStructureHandleNV(
 }
 
 /// [`vkGetAccelerationStructureMemoryRequirementsNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetAccelerationStructureMemoryRequirementsNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetAccelerationStructureMemoryRequirementsNV(
     device: VkDevice,
     pInfo: *const VkAccelerationStructureMemoryRequirementsInfoNV,
@@ -1733,7 +1733,7 @@ pub unsafe extern "system" fn vkGetAccelerationStructureMemoryRequirementsNV(
 }
 
 /// [`vkGetAccelerationStructureOpaqueCaptureDescriptorDataEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetAccelerationStructureOpaqueCaptureDescriptorDataEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetAccelerationStructureOpaqueCaptureDescriptorDataEXT(
     device: VkDevice,
     pInfo: *const VkAccelerationStructureCaptureDescriptorDataInfoEXT,
@@ -1743,7 +1743,7 @@ pub unsafe extern "system" fn vkGetAccelerationStructureOpaqueCaptureDescriptorD
 }
 
 /// [`vkGetAndroidHardwareBufferPropertiesANDROID`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetAndroidHardwareBufferPropertiesANDROID.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetAndroidHardwareBufferPropertiesANDROID(
     device: VkDevice,
     buffer: *const AHardwareBuffer,
@@ -1753,7 +1753,7 @@ pub unsafe extern "system" fn vkGetAndroidHardwareBufferPropertiesANDROID(
 }
 
 /// [`vkGetBufferCollectionPropertiesFUCHSIA`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetBufferCollectionPropertiesFUCHSIA.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetBufferCollectionPropertiesFUCHSIA(
     device: VkDevice,
     collection: VkBufferCollectionFUCHSIA,
@@ -1763,7 +1763,7 @@ pub unsafe extern "system" fn vkGetBufferCollectionPropertiesFUCHSIA(
 }
 
 /// [`vkGetBufferDeviceAddress`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetBufferDeviceAddress.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetBufferDeviceAddress(
     device: VkDevice,
@@ -1773,7 +1773,7 @@ pub unsafe extern "system" fn vkGetBufferDeviceAddress(
 }
 
 /// [`vkGetBufferDeviceAddressEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetBufferDeviceAddressEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetBufferDeviceAddressEXT(
     device: VkDevice,
     pInfo: *const VkBufferDeviceAddressInfo,
@@ -1782,7 +1782,7 @@ pub unsafe extern "system" fn vkGetBufferDeviceAddressEXT(
 }
 
 /// [`vkGetBufferDeviceAddressKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetBufferDeviceAddressKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetBufferDeviceAddressKHR(
     device: VkDevice,
     pInfo: *const VkBufferDeviceAddressInfo,
@@ -1791,7 +1791,7 @@ pub unsafe extern "system" fn vkGetBufferDeviceAddressKHR(
 }
 
 /// [`vkGetBufferMemoryRequirements`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetBufferMemoryRequirements.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetBufferMemoryRequirements(
     device: VkDevice,
@@ -1802,7 +1802,7 @@ pub unsafe extern "system" fn vkGetBufferMemoryRequirements(
 }
 
 /// [`vkGetBufferMemoryRequirements2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetBufferMemoryRequirements2.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetBufferMemoryRequirements2(
     device: VkDevice,
@@ -1813,7 +1813,7 @@ pub unsafe extern "system" fn vkGetBufferMemoryRequirements2(
 }
 
 /// [`vkGetBufferMemoryRequirements2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetBufferMemoryRequirements2KHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetBufferMemoryRequirements2KHR(
     device: VkDevice,
     pInfo: *const VkBufferMemoryRequirementsInfo2,
@@ -1823,7 +1823,7 @@ pub unsafe extern "system" fn vkGetBufferMemoryRequirements2KHR(
 }
 
 /// [`vkGetBufferOpaqueCaptureAddress`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetBufferOpaqueCaptureAddress.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetBufferOpaqueCaptureAddress(
     device: VkDevice,
@@ -1833,7 +1833,7 @@ pub unsafe extern "system" fn vkGetBufferOpaqueCaptureAddress(
 }
 
 /// [`vkGetBufferOpaqueCaptureAddressKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetBufferOpaqueCaptureAddressKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetBufferOpaqueCaptureAddressKHR(
     device: VkDevice,
     pInfo: *const VkBufferDeviceAddressInfo,
@@ -1842,7 +1842,7 @@ pub unsafe extern "system" fn vkGetBufferOpaqueCaptureAddressKHR(
 }
 
 /// [`vkGetBufferOpaqueCaptureDescriptorDataEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetBufferOpaqueCaptureDescriptorDataEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetBufferOpaqueCaptureDescriptorDataEXT(
     device: VkDevice,
     pInfo: *const VkBufferCaptureDescriptorDataInfoEXT,
@@ -1852,7 +1852,7 @@ pub unsafe extern "system" fn vkGetBufferOpaqueCaptureDescriptorDataEXT(
 }
 
 /// [`vkGetCalibratedTimestampsEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetCalibratedTimestampsEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetCalibratedTimestampsEXT(
     device: VkDevice,
     timestampCount: u32,
@@ -1864,7 +1864,7 @@ pub unsafe extern "system" fn vkGetCalibratedTimestampsEXT(
 }
 
 /// [`vkGetCalibratedTimestampsKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetCalibratedTimestampsKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetCalibratedTimestampsKHR(
     device: VkDevice,
     timestampCount: u32,
@@ -1876,7 +1876,7 @@ pub unsafe extern "system" fn vkGetCalibratedTimestampsKHR(
 }
 
 /// [`vkGetClusterAccelerationStructureBuildSizesNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetClusterAccelerationStructureBuildSizesNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetClusterAccelerationStructureBuildSizesNV(
     device: VkDevice,
     pInfo: *const VkClusterAccelerationStructureInputInfoNV,
@@ -1886,7 +1886,7 @@ pub unsafe extern "system" fn vkGetClusterAccelerationStructureBuildSizesNV(
 }
 
 /// [`vkGetCudaModuleCacheNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetCudaModuleCacheNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetCudaModuleCacheNV(
     device: VkDevice,
     module: VkCudaModuleNV,
@@ -1897,7 +1897,7 @@ pub unsafe extern "system" fn vkGetCudaModuleCacheNV(
 }
 
 /// [`vkGetDataGraphPipelineAvailablePropertiesARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDataGraphPipelineAvailablePropertiesARM.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetDataGraphPipelineAvailablePropertiesARM(
     device: VkDevice,
     pPipelineInfo: *const VkDataGraphPipelineInfoARM,
@@ -1908,7 +1908,7 @@ pub unsafe extern "system" fn vkGetDataGraphPipelineAvailablePropertiesARM(
 }
 
 /// [`vkGetDataGraphPipelinePropertiesARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDataGraphPipelinePropertiesARM.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetDataGraphPipelinePropertiesARM(
     device: VkDevice,
     pPipelineInfo: *const VkDataGraphPipelineInfoARM,
@@ -1919,7 +1919,7 @@ pub unsafe extern "system" fn vkGetDataGraphPipelinePropertiesARM(
 }
 
 /// [`vkGetDataGraphPipelineSessionBindPointRequirementsARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDataGraphPipelineSessionBindPointRequirementsARM.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetDataGraphPipelineSessionBindPointRequirementsARM(
     device: VkDevice,
     pInfo: *const VkDataGraphPipelineSessionBindPointRequirementsInfoARM,
@@ -1933,7 +1933,7 @@ pub unsafe extern "system" fn vkGetDataGraphPipelineSessionBindPointRequirements
 }
 
 /// [`vkGetDataGraphPipelineSessionMemoryRequirementsARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDataGraphPipelineSessionMemoryRequirementsARM.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetDataGraphPipelineSessionMemoryRequirementsARM(
     device: VkDevice,
     pInfo: *const VkDataGraphPipelineSessionMemoryRequirementsInfoARM,
@@ -1943,7 +1943,7 @@ pub unsafe extern "system" fn vkGetDataGraphPipelineSessionMemoryRequirementsARM
 }
 
 /// [`vkGetDeferredOperationMaxConcurrencyKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeferredOperationMaxConcurrencyKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetDeferredOperationMaxConcurrencyKHR(
     device: VkDevice,
     operation: VkDeferredOperationKHR,
@@ -1952,7 +1952,7 @@ pub unsafe extern "system" fn vkGetDeferredOperationMaxConcurrencyKHR(
 }
 
 /// [`vkGetDeferredOperationResultKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeferredOperationResultKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetDeferredOperationResultKHR(
     device: VkDevice,
     operation: VkDeferredOperationKHR,
@@ -1961,7 +1961,7 @@ pub unsafe extern "system" fn vkGetDeferredOperationResultKHR(
 }
 
 /// [`vkGetDescriptorEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDescriptorEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetDescriptorEXT(
     device: VkDevice,
     pDescriptorInfo: *const VkDescriptorGetInfoEXT,
@@ -1972,7 +1972,7 @@ pub unsafe extern "system" fn vkGetDescriptorEXT(
 }
 
 /// [`vkGetDescriptorSetHostMappingVALVE`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDescriptorSetHostMappingVALVE.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetDescriptorSetHostMappingVALVE(
     device: VkDevice,
     descriptorSet: VkDescriptorSet,
@@ -1982,7 +1982,7 @@ pub unsafe extern "system" fn vkGetDescriptorSetHostMappingVALVE(
 }
 
 /// [`vkGetDescriptorSetLayoutBindingOffsetEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDescriptorSetLayoutBindingOffsetEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetDescriptorSetLayoutBindingOffsetEXT(
     device: VkDevice,
     layout: VkDescriptorSetLayout,
@@ -1993,7 +1993,7 @@ pub unsafe extern "system" fn vkGetDescriptorSetLayoutBindingOffsetEXT(
 }
 
 /// [`vkGetDescriptorSetLayoutHostMappingInfoVALVE`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDescriptorSetLayoutHostMappingInfoVALVE.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetDescriptorSetLayoutHostMappingInfoVALVE(
     device: VkDevice,
     pBindingReference: *const VkDescriptorSetBindingReferenceVALVE,
@@ -2003,7 +2003,7 @@ pub unsafe extern "system" fn vkGetDescriptorSetLayoutHostMappingInfoVALVE(
 }
 
 /// [`vkGetDescriptorSetLayoutSizeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDescriptorSetLayoutSizeEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetDescriptorSetLayoutSizeEXT(
     device: VkDevice,
     layout: VkDescriptorSetLayout,
@@ -2013,7 +2013,7 @@ pub unsafe extern "system" fn vkGetDescriptorSetLayoutSizeEXT(
 }
 
 /// [`vkGetDescriptorSetLayoutSupport`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDescriptorSetLayoutSupport.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetDescriptorSetLayoutSupport(
     device: VkDevice,
@@ -2024,7 +2024,7 @@ pub unsafe extern "system" fn vkGetDescriptorSetLayoutSupport(
 }
 
 /// [`vkGetDescriptorSetLayoutSupportKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDescriptorSetLayoutSupportKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetDescriptorSetLayoutSupportKHR(
     device: VkDevice,
     pCreateInfo: *const VkDescriptorSetLayoutCreateInfo,
@@ -2034,7 +2034,7 @@ pub unsafe extern "system" fn vkGetDescriptorSetLayoutSupportKHR(
 }
 
 /// [`vkGetDeviceAccelerationStructureCompatibilityKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceAccelerationStructureCompatibilityKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetDeviceAccelerationStructureCompatibilityKHR(
     device: VkDevice,
     pVersionInfo: *const VkAccelerationStructureVersionInfoKHR,
@@ -2044,7 +2044,7 @@ pub unsafe extern "system" fn vkGetDeviceAccelerationStructureCompatibilityKHR(
 }
 
 /// [`vkGetDeviceBufferMemoryRequirements`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceBufferMemoryRequirements.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetDeviceBufferMemoryRequirements(
     device: VkDevice,
@@ -2055,7 +2055,7 @@ pub unsafe extern "system" fn vkGetDeviceBufferMemoryRequirements(
 }
 
 /// [`vkGetDeviceBufferMemoryRequirementsKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceBufferMemoryRequirementsKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetDeviceBufferMemoryRequirementsKHR(
     device: VkDevice,
     pInfo: *const VkDeviceBufferMemoryRequirements,
@@ -2065,7 +2065,7 @@ pub unsafe extern "system" fn vkGetDeviceBufferMemoryRequirementsKHR(
 }
 
 /// [`vkGetDeviceCombinedImageSamplerIndexNVX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceCombinedImageSamplerIndexNVX.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetDeviceCombinedImageSamplerIndexNVX(
     device: VkDevice,
     imageViewIndex: u64,
@@ -2075,7 +2075,7 @@ pub unsafe extern "system" fn vkGetDeviceCombinedImageSamplerIndexNVX(
 }
 
 /// [`vkGetDeviceFaultDebugInfoKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceFaultDebugInfoKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetDeviceFaultDebugInfoKHR(
     device: VkDevice,
     pDebugInfo: *mut VkDeviceFaultDebugInfoKHR,
@@ -2084,7 +2084,7 @@ pub unsafe extern "system" fn vkGetDeviceFaultDebugInfoKHR(
 }
 
 /// [`vkGetDeviceFaultInfoEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceFaultInfoEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetDeviceFaultInfoEXT(
     device: VkDevice,
     pFaultCounts: *mut VkDeviceFaultCountsEXT,
@@ -2094,7 +2094,7 @@ pub unsafe extern "system" fn vkGetDeviceFaultInfoEXT(
 }
 
 /// [`vkGetDeviceFaultReportsKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceFaultReportsKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetDeviceFaultReportsKHR(
     device: VkDevice,
     timeout: u64,
@@ -2105,7 +2105,7 @@ pub unsafe extern "system" fn vkGetDeviceFaultReportsKHR(
 }
 
 /// [`vkGetDeviceGroupPeerMemoryFeatures`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceGroupPeerMemoryFeatures.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetDeviceGroupPeerMemoryFeatures(
     device: VkDevice,
@@ -2120,7 +2120,7 @@ pub unsafe extern "system" fn vkGetDeviceGroupPeerMemoryFeatures(
 }
 
 /// [`vkGetDeviceGroupPeerMemoryFeaturesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceGroupPeerMemoryFeaturesKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetDeviceGroupPeerMemoryFeaturesKHR(
     device: VkDevice,
     heapIndex: u32,
@@ -2135,7 +2135,7 @@ pub unsafe extern "system" fn vkGetDeviceGroupPeerMemoryFeaturesKHR(
 }
 
 /// [`vkGetDeviceGroupPresentCapabilitiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceGroupPresentCapabilitiesKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetDeviceGroupPresentCapabilitiesKHR(
     device: VkDevice,
@@ -2145,7 +2145,7 @@ pub unsafe extern "system" fn vkGetDeviceGroupPresentCapabilitiesKHR(
 }
 
 /// [`vkGetDeviceGroupSurfacePresentModes2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceGroupSurfacePresentModes2EXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetDeviceGroupSurfacePresentModes2EXT(
     device: VkDevice,
     pSurfaceInfo: *const VkPhysicalDeviceSurfaceInfo2KHR<App>,
@@ -2155,7 +2155,7 @@ pub unsafe extern "system" fn vkGetDeviceGroupSurfacePresentModes2EXT(
 }
 
 /// [`vkGetDeviceGroupSurfacePresentModesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceGroupSurfacePresentModesKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetDeviceGroupSurfacePresentModesKHR(
     device: VkDevice,
@@ -2166,7 +2166,7 @@ pub unsafe extern "system" fn vkGetDeviceGroupSurfacePresentModesKHR(
 }
 
 /// [`vkGetDeviceImageMemoryRequirements`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceImageMemoryRequirements.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetDeviceImageMemoryRequirements(
     device: VkDevice,
@@ -2177,7 +2177,7 @@ pub unsafe extern "system" fn vkGetDeviceImageMemoryRequirements(
 }
 
 /// [`vkGetDeviceImageMemoryRequirementsKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceImageMemoryRequirementsKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetDeviceImageMemoryRequirementsKHR(
     device: VkDevice,
     pInfo: *const VkDeviceImageMemoryRequirements,
@@ -2187,7 +2187,7 @@ pub unsafe extern "system" fn vkGetDeviceImageMemoryRequirementsKHR(
 }
 
 /// [`vkGetDeviceImageSparseMemoryRequirements`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceImageSparseMemoryRequirements.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetDeviceImageSparseMemoryRequirements(
     device: VkDevice,
@@ -2202,7 +2202,7 @@ pub unsafe extern "system" fn vkGetDeviceImageSparseMemoryRequirements(
 }
 
 /// [`vkGetDeviceImageSparseMemoryRequirementsKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceImageSparseMemoryRequirementsKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetDeviceImageSparseMemoryRequirementsKHR(
     device: VkDevice,
     pInfo: *const VkDeviceImageMemoryRequirements,
@@ -2216,7 +2216,7 @@ pub unsafe extern "system" fn vkGetDeviceImageSparseMemoryRequirementsKHR(
 }
 
 /// [`vkGetDeviceImageSubresourceLayout`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceImageSubresourceLayout.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetDeviceImageSubresourceLayout(
     device: VkDevice,
@@ -2227,7 +2227,7 @@ pub unsafe extern "system" fn vkGetDeviceImageSubresourceLayout(
 }
 
 /// [`vkGetDeviceImageSubresourceLayoutKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceImageSubresourceLayoutKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetDeviceImageSubresourceLayoutKHR(
     device: VkDevice,
     pInfo: *const VkDeviceImageSubresourceInfo,
@@ -2237,7 +2237,7 @@ pub unsafe extern "system" fn vkGetDeviceImageSubresourceLayoutKHR(
 }
 
 /// [`vkGetDeviceMemoryCommitment`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceMemoryCommitment.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetDeviceMemoryCommitment(
     device: VkDevice,
@@ -2248,7 +2248,7 @@ pub unsafe extern "system" fn vkGetDeviceMemoryCommitment(
 }
 
 /// [`vkGetDeviceMemoryOpaqueCaptureAddress`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceMemoryOpaqueCaptureAddress.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetDeviceMemoryOpaqueCaptureAddress(
     device: VkDevice,
@@ -2258,7 +2258,7 @@ pub unsafe extern "system" fn vkGetDeviceMemoryOpaqueCaptureAddress(
 }
 
 /// [`vkGetDeviceMemoryOpaqueCaptureAddressKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceMemoryOpaqueCaptureAddressKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetDeviceMemoryOpaqueCaptureAddressKHR(
     device: VkDevice,
     pInfo: *const VkDeviceMemoryOpaqueCaptureAddressInfo,
@@ -2267,7 +2267,7 @@ pub unsafe extern "system" fn vkGetDeviceMemoryOpaqueCaptureAddressKHR(
 }
 
 /// [`vkGetDeviceMicromapCompatibilityEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceMicromapCompatibilityEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetDeviceMicromapCompatibilityEXT(
     device: VkDevice,
     pVersionInfo: *const VkMicromapVersionInfoEXT,
@@ -2304,7 +2304,7 @@ pub unsafe extern "system" fn vkGetDeviceQueue2(
 }
 
 /// [`vkGetDeviceSubpassShadingMaxWorkgroupSizeHUAWEI`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceSubpassShadingMaxWorkgroupSizeHUAWEI.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetDeviceSubpassShadingMaxWorkgroupSizeHUAWEI(
     device: VkDevice,
     renderpass: VkRenderPass,
@@ -2314,7 +2314,7 @@ pub unsafe extern "system" fn vkGetDeviceSubpassShadingMaxWorkgroupSizeHUAWEI(
 }
 
 /// [`vkGetDeviceTensorMemoryRequirementsARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceTensorMemoryRequirementsARM.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetDeviceTensorMemoryRequirementsARM(
     device: VkDevice,
     pInfo: *const VkDeviceTensorMemoryRequirementsARM,
@@ -2324,7 +2324,7 @@ pub unsafe extern "system" fn vkGetDeviceTensorMemoryRequirementsARM(
 }
 
 /// [`vkGetDynamicRenderingTilePropertiesQCOM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDynamicRenderingTilePropertiesQCOM.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetDynamicRenderingTilePropertiesQCOM(
     device: VkDevice,
     pRenderingInfo: *const VkRenderingInfo,
@@ -2334,7 +2334,7 @@ pub unsafe extern "system" fn vkGetDynamicRenderingTilePropertiesQCOM(
 }
 
 /// [`vkGetEncodedVideoSessionParametersKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetEncodedVideoSessionParametersKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetEncodedVideoSessionParametersKHR(
     device: VkDevice,
     pVideoSessionParametersInfo: *const VkVideoEncodeSessionParametersGetInfoKHR,
@@ -2348,14 +2348,14 @@ pub unsafe extern "system" fn vkGetEncodedVideoSessionParametersKHR(
 }
 
 /// [`vkGetEventStatus`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetEventStatus.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetEventStatus(device: VkDevice, event: VkEvent) -> VkResult {
     forward! { vkGetEventStatus(device, event) }
 }
 
 /// [`vkGetExecutionGraphPipelineNodeIndexAMDX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetExecutionGraphPipelineNodeIndexAMDX.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetExecutionGraphPipelineNodeIndexAMDX(
     device: VkDevice,
     executionGraph: VkPipeline,
@@ -2366,7 +2366,7 @@ pub unsafe extern "system" fn vkGetExecutionGraphPipelineNodeIndexAMDX(
 }
 
 /// [`vkGetExecutionGraphPipelineScratchSizeAMDX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetExecutionGraphPipelineScratchSizeAMDX.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetExecutionGraphPipelineScratchSizeAMDX(
     device: VkDevice,
     executionGraph: VkPipeline,
@@ -2376,7 +2376,7 @@ pub unsafe extern "system" fn vkGetExecutionGraphPipelineScratchSizeAMDX(
 }
 
 /// [`vkGetFenceFdKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetFenceFdKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetFenceFdKHR(
     device: VkDevice,
     pGetFdInfo: *const VkFenceGetFdInfoKHR,
@@ -2386,14 +2386,14 @@ pub unsafe extern "system" fn vkGetFenceFdKHR(
 }
 
 /// [`vkGetFenceStatus`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetFenceStatus.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetFenceStatus(device: VkDevice, fence: VkFence) -> VkResult {
     forward! { vkGetFenceStatus(device, fence) }
 }
 
 /// [`vkGetFenceWin32HandleKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetFenceWin32HandleKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetFenceWin32HandleKHR(
     device: VkDevice,
     pGetWin32HandleInfo: *const VkFenceGetWin32HandleInfoKHR,
@@ -2403,7 +2403,7 @@ pub unsafe extern "system" fn vkGetFenceWin32HandleKHR(
 }
 
 /// [`vkGetFramebufferTilePropertiesQCOM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetFramebufferTilePropertiesQCOM.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetFramebufferTilePropertiesQCOM(
     device: VkDevice,
     framebuffer: VkFramebuffer,
@@ -2414,7 +2414,7 @@ pub unsafe extern "system" fn vkGetFramebufferTilePropertiesQCOM(
 }
 
 /// [`vkGetGeneratedCommandsMemoryRequirementsEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetGeneratedCommandsMemoryRequirementsEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetGeneratedCommandsMemoryRequirementsEXT(
     device: VkDevice,
     pInfo: *const VkGeneratedCommandsMemoryRequirementsInfoEXT,
@@ -2424,7 +2424,7 @@ pub unsafe extern "system" fn vkGetGeneratedCommandsMemoryRequirementsEXT(
 }
 
 /// [`vkGetGeneratedCommandsMemoryRequirementsNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetGeneratedCommandsMemoryRequirementsNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetGeneratedCommandsMemoryRequirementsNV(
     device: VkDevice,
     pInfo: *const VkGeneratedCommandsMemoryRequirementsInfoNV,
@@ -2434,7 +2434,7 @@ pub unsafe extern "system" fn vkGetGeneratedCommandsMemoryRequirementsNV(
 }
 
 /// [`vkGetGpaDeviceClockInfoAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetGpaDeviceClockInfoAMD.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetGpaDeviceClockInfoAMD(
     device: VkDevice,
     pInfo: *mut VkGpaDeviceGetClockInfoAMD,
@@ -2443,7 +2443,7 @@ pub unsafe extern "system" fn vkGetGpaDeviceClockInfoAMD(
 }
 
 /// [`vkGetGpaSessionResultsAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetGpaSessionResultsAMD.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetGpaSessionResultsAMD(
     device: VkDevice,
     gpaSession: VkGpaSessionAMD,
@@ -2455,13 +2455,13 @@ pub unsafe extern "system" fn vkGetGpaSessionResultsAMD(
 }
 
 /// [`vkGetGpaSessionStatusAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetGpaSessionStatusAMD.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetGpaSessionStatusAMD(device: VkDevice, gpaSession: VkGpaSessionAMD) -> VkResult {
     forward! { vkGetGpaSessionStatusAMD(device, gpaSession) }
 }
 
 /// [`vkGetImageDrmFormatModifierPropertiesEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageDrmFormatModifierPropertiesEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetImageDrmFormatModifierPropertiesEXT(
     device: VkDevice,
     image: VkImage,
@@ -2471,7 +2471,7 @@ pub unsafe extern "system" fn vkGetImageDrmFormatModifierPropertiesEXT(
 }
 
 /// [`vkGetImageMemoryRequirements`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageMemoryRequirements.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetImageMemoryRequirements(
     device: VkDevice,
@@ -2482,7 +2482,7 @@ pub unsafe extern "system" fn vkGetImageMemoryRequirements(
 }
 
 /// [`vkGetImageMemoryRequirements2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageMemoryRequirements2.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetImageMemoryRequirements2(
     device: VkDevice,
@@ -2493,7 +2493,7 @@ pub unsafe extern "system" fn vkGetImageMemoryRequirements2(
 }
 
 /// [`vkGetImageMemoryRequirements2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageMemoryRequirements2KHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetImageMemoryRequirements2KHR(
     device: VkDevice,
     pInfo: *const VkImageMemoryRequirementsInfo2,
@@ -2503,7 +2503,7 @@ pub unsafe extern "system" fn vkGetImageMemoryRequirements2KHR(
 }
 
 /// [`vkGetImageOpaqueCaptureDataEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageOpaqueCaptureDataEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetImageOpaqueCaptureDataEXT(
     device: VkDevice,
     imageCount: u32,
@@ -2514,7 +2514,7 @@ pub unsafe extern "system" fn vkGetImageOpaqueCaptureDataEXT(
 }
 
 /// [`vkGetImageOpaqueCaptureDescriptorDataEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageOpaqueCaptureDescriptorDataEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetImageOpaqueCaptureDescriptorDataEXT(
     device: VkDevice,
     pInfo: *const VkImageCaptureDescriptorDataInfoEXT,
@@ -2524,7 +2524,7 @@ pub unsafe extern "system" fn vkGetImageOpaqueCaptureDescriptorDataEXT(
 }
 
 /// [`vkGetImageSparseMemoryRequirements`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageSparseMemoryRequirements.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetImageSparseMemoryRequirements(
     device: VkDevice,
@@ -2538,7 +2538,7 @@ pub unsafe extern "system" fn vkGetImageSparseMemoryRequirements(
 }
 
 /// [`vkGetImageSparseMemoryRequirements2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageSparseMemoryRequirements2.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetImageSparseMemoryRequirements2(
     device: VkDevice,
@@ -2552,7 +2552,7 @@ pub unsafe extern "system" fn vkGetImageSparseMemoryRequirements2(
 }
 
 /// [`vkGetImageSparseMemoryRequirements2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageSparseMemoryRequirements2KHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetImageSparseMemoryRequirements2KHR(
     device: VkDevice,
     pInfo: *const VkImageSparseMemoryRequirementsInfo2,
@@ -2565,7 +2565,7 @@ pub unsafe extern "system" fn vkGetImageSparseMemoryRequirements2KHR(
 }
 
 /// [`vkGetImageSubresourceLayout`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageSubresourceLayout.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetImageSubresourceLayout(
     device: VkDevice,
@@ -2577,7 +2577,7 @@ pub unsafe extern "system" fn vkGetImageSubresourceLayout(
 }
 
 /// [`vkGetImageSubresourceLayout2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageSubresourceLayout2.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetImageSubresourceLayout2(
     device: VkDevice,
@@ -2589,7 +2589,7 @@ pub unsafe extern "system" fn vkGetImageSubresourceLayout2(
 }
 
 /// [`vkGetImageSubresourceLayout2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageSubresourceLayout2EXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetImageSubresourceLayout2EXT(
     device: VkDevice,
     image: VkImage,
@@ -2600,7 +2600,7 @@ pub unsafe extern "system" fn vkGetImageSubresourceLayout2EXT(
 }
 
 /// [`vkGetImageSubresourceLayout2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageSubresourceLayout2KHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetImageSubresourceLayout2KHR(
     device: VkDevice,
     image: VkImage,
@@ -2611,7 +2611,7 @@ pub unsafe extern "system" fn vkGetImageSubresourceLayout2KHR(
 }
 
 /// [`vkGetImageViewAddressNVX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageViewAddressNVX.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetImageViewAddressNVX(
     device: VkDevice,
     imageView: VkImageView,
@@ -2621,7 +2621,7 @@ pub unsafe extern "system" fn vkGetImageViewAddressNVX(
 }
 
 /// [`vkGetImageViewHandle64NVX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageViewHandle64NVX.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetImageViewHandle64NVX(
     device: VkDevice,
     pInfo: *const VkImageViewHandleInfoNVX,
@@ -2630,13 +2630,13 @@ pub unsafe extern "system" fn vkGetImageViewHandle64NVX(
 }
 
 /// [`vkGetImageViewHandleNVX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageViewHandleNVX.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetImageViewHandleNVX(device: VkDevice, pInfo: *const VkImageViewHandleInfoNVX) -> u32 {
     forward! { vkGetImageViewHandleNVX(device, pInfo) }
 }
 
 /// [`vkGetImageViewOpaqueCaptureDescriptorDataEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageViewOpaqueCaptureDescriptorDataEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetImageViewOpaqueCaptureDescriptorDataEXT(
     device: VkDevice,
     pInfo: *const VkImageViewCaptureDescriptorDataInfoEXT,
@@ -2646,13 +2646,13 @@ pub unsafe extern "system" fn vkGetImageViewOpaqueCaptureDescriptorDataEXT(
 }
 
 /// [`vkGetLatencyTimingsLegacyNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetLatencyTimingsLegacyNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetLatencyTimingsLegacyNV(device: VkDevice, pTimings: *mut c_void) {
     forward! { vkGetLatencyTimingsLegacyNV(device, pTimings) }
 }
 
 /// [`vkGetLatencyTimingsNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetLatencyTimingsNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetLatencyTimingsNV(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
@@ -2662,7 +2662,7 @@ pub unsafe extern "system" fn vkGetLatencyTimingsNV(
 }
 
 /// [`vkGetMemoryAndroidHardwareBufferANDROID`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetMemoryAndroidHardwareBufferANDROID.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetMemoryAndroidHardwareBufferANDROID(
     device: VkDevice,
     pInfo: *const VkMemoryGetAndroidHardwareBufferInfoANDROID,
@@ -2672,7 +2672,7 @@ pub unsafe extern "system" fn vkGetMemoryAndroidHardwareBufferANDROID(
 }
 
 /// [`vkGetMemoryFdKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetMemoryFdKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetMemoryFdKHR(
     device: VkDevice,
     pGetFdInfo: *const VkMemoryGetFdInfoKHR,
@@ -2682,7 +2682,7 @@ pub unsafe extern "system" fn vkGetMemoryFdKHR(
 }
 
 /// [`vkGetMemoryFdPropertiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetMemoryFdPropertiesKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetMemoryFdPropertiesKHR(
     device: VkDevice,
     handleType: VkExternalMemoryHandleTypeFlagBits,
@@ -2693,7 +2693,7 @@ pub unsafe extern "system" fn vkGetMemoryFdPropertiesKHR(
 }
 
 /// [`vkGetMemoryHostPointerPropertiesEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetMemoryHostPointerPropertiesEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetMemoryHostPointerPropertiesEXT(
     device: VkDevice,
     handleType: VkExternalMemoryHandleTypeFlagBits,
@@ -2704,7 +2704,7 @@ pub unsafe extern "system" fn vkGetMemoryHostPointerPropertiesEXT(
 }
 
 /// [`vkGetMemoryMetalHandleEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetMemoryMetalHandleEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetMemoryMetalHandleEXT(
     device: VkDevice,
     pGetMetalHandleInfo: *const VkMemoryGetMetalHandleInfoEXT,
@@ -2714,7 +2714,7 @@ pub unsafe extern "system" fn vkGetMemoryMetalHandleEXT(
 }
 
 /// [`vkGetMemoryMetalHandlePropertiesEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetMemoryMetalHandlePropertiesEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetMemoryMetalHandlePropertiesEXT(
     device: VkDevice,
     handleType: VkExternalMemoryHandleTypeFlagBits,
@@ -2725,7 +2725,7 @@ pub unsafe extern "system" fn vkGetMemoryMetalHandlePropertiesEXT(
 }
 
 /// [`vkGetMemoryNativeBufferOHOS`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetMemoryNativeBufferOHOS.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetMemoryNativeBufferOHOS(
     device: VkDevice,
     pInfo: *const VkMemoryGetNativeBufferInfoOHOS,
@@ -2735,7 +2735,7 @@ pub unsafe extern "system" fn vkGetMemoryNativeBufferOHOS(
 }
 
 /// [`vkGetMemoryRemoteAddressNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetMemoryRemoteAddressNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetMemoryRemoteAddressNV(
     device: VkDevice,
     pMemoryGetRemoteAddressInfo: *const VkMemoryGetRemoteAddressInfoNV,
@@ -2745,7 +2745,7 @@ pub unsafe extern "system" fn vkGetMemoryRemoteAddressNV(
 }
 
 /// [`vkGetMemoryWin32HandleKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetMemoryWin32HandleKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetMemoryWin32HandleKHR(
     device: VkDevice,
     pGetWin32HandleInfo: *const VkMemoryGetWin32HandleInfoKHR,
@@ -2755,7 +2755,7 @@ pub unsafe extern "system" fn vkGetMemoryWin32HandleKHR(
 }
 
 /// [`vkGetMemoryWin32HandleNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetMemoryWin32HandleNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetMemoryWin32HandleNV(
     device: VkDevice,
     memory: VkDeviceMemory,
@@ -2766,7 +2766,7 @@ pub unsafe extern "system" fn vkGetMemoryWin32HandleNV(
 }
 
 /// [`vkGetMemoryWin32HandlePropertiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetMemoryWin32HandlePropertiesKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetMemoryWin32HandlePropertiesKHR(
     device: VkDevice,
     handleType: VkExternalMemoryHandleTypeFlagBits,
@@ -2777,7 +2777,7 @@ pub unsafe extern "system" fn vkGetMemoryWin32HandlePropertiesKHR(
 }
 
 /// [`vkGetMemoryZirconHandleFUCHSIA`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetMemoryZirconHandleFUCHSIA.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetMemoryZirconHandleFUCHSIA(
     device: VkDevice,
     pGetZirconHandleInfo: *const VkMemoryGetZirconHandleInfoFUCHSIA,
@@ -2787,7 +2787,7 @@ pub unsafe extern "system" fn vkGetMemoryZirconHandleFUCHSIA(
 }
 
 /// [`vkGetMemoryZirconHandlePropertiesFUCHSIA`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetMemoryZirconHandlePropertiesFUCHSIA.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetMemoryZirconHandlePropertiesFUCHSIA(
     device: VkDevice,
     handleType: VkExternalMemoryHandleTypeFlagBits,
@@ -2800,7 +2800,7 @@ pub unsafe extern "system" fn vkGetMemoryZirconHandlePropertiesFUCHSIA(
 }
 
 /// [`vkGetMicromapBuildSizesEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetMicromapBuildSizesEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetMicromapBuildSizesEXT(
     device: VkDevice,
     buildType: VkAccelerationStructureBuildTypeKHR,
@@ -2811,7 +2811,7 @@ pub unsafe extern "system" fn vkGetMicromapBuildSizesEXT(
 }
 
 /// [`vkGetNativeBufferPropertiesOHOS`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetNativeBufferPropertiesOHOS.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetNativeBufferPropertiesOHOS(
     device: VkDevice,
     buffer: *const OH_NativeBuffer,
@@ -2821,7 +2821,7 @@ pub unsafe extern "system" fn vkGetNativeBufferPropertiesOHOS(
 }
 
 /// [`vkGetPartitionedAccelerationStructuresBuildSizesNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPartitionedAccelerationStructuresBuildSizesNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetPartitionedAccelerationStructuresBuildSizesNV(
     device: VkDevice,
     pInfo: *const VkPartitionedAccelerationStructureInstancesInputNV,
@@ -2831,7 +2831,7 @@ pub unsafe extern "system" fn vkGetPartitionedAccelerationStructuresBuildSizesNV
 }
 
 /// [`vkGetPastPresentationTimingEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPastPresentationTimingEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetPastPresentationTimingEXT(
     device: VkDevice,
     pPastPresentationTimingInfo: *const VkPastPresentationTimingInfoEXT,
@@ -2841,7 +2841,7 @@ pub unsafe extern "system" fn vkGetPastPresentationTimingEXT(
 }
 
 /// [`vkGetPastPresentationTimingGOOGLE`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPastPresentationTimingGOOGLE.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetPastPresentationTimingGOOGLE(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
@@ -2852,7 +2852,7 @@ pub unsafe extern "system" fn vkGetPastPresentationTimingGOOGLE(
 }
 
 /// [`vkGetPerformanceParameterINTEL`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPerformanceParameterINTEL.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetPerformanceParameterINTEL(
     device: VkDevice,
     parameter: VkPerformanceParameterTypeINTEL,
@@ -2862,7 +2862,7 @@ pub unsafe extern "system" fn vkGetPerformanceParameterINTEL(
 }
 
 /// [`vkGetPipelineBinaryDataKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPipelineBinaryDataKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetPipelineBinaryDataKHR(
     device: VkDevice,
     pInfo: *const VkPipelineBinaryDataInfoKHR,
@@ -2876,7 +2876,7 @@ pub unsafe extern "system" fn vkGetPipelineBinaryDataKHR(
 }
 
 /// [`vkGetPipelineCacheData`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPipelineCacheData.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPipelineCacheData(
     device: VkDevice,
@@ -2888,7 +2888,7 @@ pub unsafe extern "system" fn vkGetPipelineCacheData(
 }
 
 /// [`vkGetPipelineExecutableInternalRepresentationsKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPipelineExecutableInternalRepresentationsKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetPipelineExecutableInternalRepresentationsKHR(
     device: VkDevice,
     pExecutableInfo: *const VkPipelineExecutableInfoKHR,
@@ -2902,7 +2902,7 @@ pub unsafe extern "system" fn vkGetPipelineExecutableInternalRepresentationsKHR(
 }
 
 /// [`vkGetPipelineExecutablePropertiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPipelineExecutablePropertiesKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetPipelineExecutablePropertiesKHR(
     device: VkDevice,
     pPipelineInfo: *const VkPipelineInfoKHR,
@@ -2913,7 +2913,7 @@ pub unsafe extern "system" fn vkGetPipelineExecutablePropertiesKHR(
 }
 
 /// [`vkGetPipelineExecutableStatisticsKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPipelineExecutableStatisticsKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetPipelineExecutableStatisticsKHR(
     device: VkDevice,
     pExecutableInfo: *const VkPipelineExecutableInfoKHR,
@@ -2924,7 +2924,7 @@ pub unsafe extern "system" fn vkGetPipelineExecutableStatisticsKHR(
 }
 
 /// [`vkGetPipelineIndirectDeviceAddressNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPipelineIndirectDeviceAddressNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetPipelineIndirectDeviceAddressNV(
     device: VkDevice,
     pInfo: *const VkPipelineIndirectDeviceAddressInfoNV,
@@ -2933,7 +2933,7 @@ pub unsafe extern "system" fn vkGetPipelineIndirectDeviceAddressNV(
 }
 
 /// [`vkGetPipelineIndirectMemoryRequirementsNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPipelineIndirectMemoryRequirementsNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetPipelineIndirectMemoryRequirementsNV(
     device: VkDevice,
     pCreateInfo: *const VkComputePipelineCreateInfo,
@@ -2943,7 +2943,7 @@ pub unsafe extern "system" fn vkGetPipelineIndirectMemoryRequirementsNV(
 }
 
 /// [`vkGetPipelineKeyKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPipelineKeyKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetPipelineKeyKHR(
     device: VkDevice,
     pPipelineCreateInfo: *const VkPipelineCreateInfoKHR,
@@ -2953,7 +2953,7 @@ pub unsafe extern "system" fn vkGetPipelineKeyKHR(
 }
 
 /// [`vkGetPipelinePropertiesEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPipelinePropertiesEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetPipelinePropertiesEXT(
     device: VkDevice,
     pPipelineInfo: *const VkPipelineInfoKHR,
@@ -2963,7 +2963,7 @@ pub unsafe extern "system" fn vkGetPipelinePropertiesEXT(
 }
 
 /// [`vkGetPrivateData`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPrivateData.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPrivateData(
     device: VkDevice,
@@ -2976,7 +2976,7 @@ pub unsafe extern "system" fn vkGetPrivateData(
 }
 
 /// [`vkGetPrivateDataEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPrivateDataEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetPrivateDataEXT(
     device: VkDevice,
     objectType: VkObjectType,
@@ -2988,7 +2988,7 @@ pub unsafe extern "system" fn vkGetPrivateDataEXT(
 }
 
 /// [`vkGetQueryPoolResults`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetQueryPoolResults.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetQueryPoolResults(
     device: VkDevice,
@@ -3004,7 +3004,7 @@ pub unsafe extern "system" fn vkGetQueryPoolResults(
 }
 
 /// [`vkGetRayTracingCaptureReplayShaderGroupHandlesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetRayTracingCaptureReplayShaderGroupHandlesKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetRayTracingCaptureReplayShaderGroupHandlesKHR(
     device: VkDevice,
     pipeline: VkPipeline,
@@ -3019,7 +3019,7 @@ pub unsafe extern "system" fn vkGetRayTracingCaptureReplayShaderGroupHandlesKHR(
 }
 
 /// [`vkGetRayTracingShaderGroupHandlesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetRayTracingShaderGroupHandlesKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetRayTracingShaderGroupHandlesKHR(
     device: VkDevice,
     pipeline: VkPipeline,
@@ -3032,7 +3032,7 @@ pub unsafe extern "system" fn vkGetRayTracingShaderGroupHandlesKHR(
 }
 
 /// [`vkGetRayTracingShaderGroupHandlesNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetRayTracingShaderGroupHandlesNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetRayTracingShaderGroupHandlesNV(
     device: VkDevice,
     pipeline: VkPipeline,
@@ -3045,7 +3045,7 @@ pub unsafe extern "system" fn vkGetRayTracingShaderGroupHandlesNV(
 }
 
 /// [`vkGetRayTracingShaderGroupStackSizeKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetRayTracingShaderGroupStackSizeKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetRayTracingShaderGroupStackSizeKHR(
     device: VkDevice,
     pipeline: VkPipeline,
@@ -3056,7 +3056,7 @@ pub unsafe extern "system" fn vkGetRayTracingShaderGroupStackSizeKHR(
 }
 
 /// [`vkGetRefreshCycleDurationGOOGLE`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetRefreshCycleDurationGOOGLE.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetRefreshCycleDurationGOOGLE(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
@@ -3066,7 +3066,7 @@ pub unsafe extern "system" fn vkGetRefreshCycleDurationGOOGLE(
 }
 
 /// [`vkGetRenderAreaGranularity`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetRenderAreaGranularity.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetRenderAreaGranularity(
     device: VkDevice,
@@ -3077,7 +3077,7 @@ pub unsafe extern "system" fn vkGetRenderAreaGranularity(
 }
 
 /// [`vkGetRenderingAreaGranularity`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetRenderingAreaGranularity.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetRenderingAreaGranularity(
     device: VkDevice,
@@ -3088,7 +3088,7 @@ pub unsafe extern "system" fn vkGetRenderingAreaGranularity(
 }
 
 /// [`vkGetRenderingAreaGranularityKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetRenderingAreaGranularityKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetRenderingAreaGranularityKHR(
     device: VkDevice,
     pRenderingAreaInfo: *const VkRenderingAreaInfo,
@@ -3098,7 +3098,7 @@ pub unsafe extern "system" fn vkGetRenderingAreaGranularityKHR(
 }
 
 /// [`vkGetSamplerOpaqueCaptureDescriptorDataEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetSamplerOpaqueCaptureDescriptorDataEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetSamplerOpaqueCaptureDescriptorDataEXT(
     device: VkDevice,
     pInfo: *const VkSamplerCaptureDescriptorDataInfoEXT,
@@ -3108,7 +3108,7 @@ pub unsafe extern "system" fn vkGetSamplerOpaqueCaptureDescriptorDataEXT(
 }
 
 /// [`vkGetScreenBufferPropertiesQNX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetScreenBufferPropertiesQNX.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetScreenBufferPropertiesQNX(
     device: VkDevice,
     buffer: *const _screen_buffer,
@@ -3118,7 +3118,7 @@ pub unsafe extern "system" fn vkGetScreenBufferPropertiesQNX(
 }
 
 /// [`vkGetSemaphoreCounterValue`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetSemaphoreCounterValue.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetSemaphoreCounterValue(
     device: VkDevice,
@@ -3129,7 +3129,7 @@ pub unsafe extern "system" fn vkGetSemaphoreCounterValue(
 }
 
 /// [`vkGetSemaphoreCounterValueKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetSemaphoreCounterValueKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetSemaphoreCounterValueKHR(
     device: VkDevice,
     semaphore: VkSemaphore,
@@ -3139,7 +3139,7 @@ pub unsafe extern "system" fn vkGetSemaphoreCounterValueKHR(
 }
 
 /// [`vkGetSemaphoreFdKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetSemaphoreFdKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetSemaphoreFdKHR(
     device: VkDevice,
     pGetFdInfo: *const VkSemaphoreGetFdInfoKHR,
@@ -3149,7 +3149,7 @@ pub unsafe extern "system" fn vkGetSemaphoreFdKHR(
 }
 
 /// [`vkGetSemaphoreWin32HandleKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetSemaphoreWin32HandleKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetSemaphoreWin32HandleKHR(
     device: VkDevice,
     pGetWin32HandleInfo: *const VkSemaphoreGetWin32HandleInfoKHR,
@@ -3159,7 +3159,7 @@ pub unsafe extern "system" fn vkGetSemaphoreWin32HandleKHR(
 }
 
 /// [`vkGetSemaphoreZirconHandleFUCHSIA`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetSemaphoreZirconHandleFUCHSIA.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetSemaphoreZirconHandleFUCHSIA(
     device: VkDevice,
     pGetZirconHandleInfo: *const VkSemaphoreGetZirconHandleInfoFUCHSIA,
@@ -3169,7 +3169,7 @@ pub unsafe extern "system" fn vkGetSemaphoreZirconHandleFUCHSIA(
 }
 
 /// [`vkGetShaderBinaryDataEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetShaderBinaryDataEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetShaderBinaryDataEXT(
     device: VkDevice,
     shader: VkShaderEXT,
@@ -3180,7 +3180,7 @@ pub unsafe extern "system" fn vkGetShaderBinaryDataEXT(
 }
 
 /// [`vkGetShaderInfoAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetShaderInfoAMD.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetShaderInfoAMD(
     device: VkDevice,
     pipeline: VkPipeline,
@@ -3193,7 +3193,7 @@ pub unsafe extern "system" fn vkGetShaderInfoAMD(
 }
 
 /// [`vkGetShaderInstrumentationValuesARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetShaderInstrumentationValuesARM.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetShaderInstrumentationValuesARM(
     device: VkDevice,
     instrumentation: VkShaderInstrumentationARM,
@@ -3205,7 +3205,7 @@ pub unsafe extern "system" fn vkGetShaderInstrumentationValuesARM(
 }
 
 /// [`vkGetShaderModuleCreateInfoIdentifierEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetShaderModuleCreateInfoIdentifierEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetShaderModuleCreateInfoIdentifierEXT(
     device: VkDevice,
     pCreateInfo: *const VkShaderModuleCreateInfo,
@@ -3215,7 +3215,7 @@ pub unsafe extern "system" fn vkGetShaderModuleCreateInfoIdentifierEXT(
 }
 
 /// [`vkGetShaderModuleIdentifierEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetShaderModuleIdentifierEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetShaderModuleIdentifierEXT(
     device: VkDevice,
     shaderModule: VkShaderModule,
@@ -3225,13 +3225,13 @@ pub unsafe extern "system" fn vkGetShaderModuleIdentifierEXT(
 }
 
 /// [`vkGetSleepStatusLegacyNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetSleepStatusLegacyNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetSleepStatusLegacyNV(device: VkDevice, pLowLatencyMode: *mut VkBool32) {
     forward! { vkGetSleepStatusLegacyNV(device, pLowLatencyMode) }
 }
 
 /// [`vkGetSwapchainCounterEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetSwapchainCounterEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetSwapchainCounterEXT(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
@@ -3242,7 +3242,7 @@ pub unsafe extern "system" fn vkGetSwapchainCounterEXT(
 }
 
 /// [`vkGetSwapchainImagesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetSwapchainImagesKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetSwapchainImagesKHR(
     device: VkDevice,
@@ -3254,13 +3254,13 @@ pub unsafe extern "system" fn vkGetSwapchainImagesKHR(
 }
 
 /// [`vkGetSwapchainStatusKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetSwapchainStatusKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetSwapchainStatusKHR(device: VkDevice, swapchain: VkSwapchainKHR) -> VkResult {
     forward! { vkGetSwapchainStatusKHR(device, swapchain) }
 }
 
 /// [`vkGetSwapchainTimeDomainPropertiesEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetSwapchainTimeDomainPropertiesEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetSwapchainTimeDomainPropertiesEXT(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
@@ -3273,7 +3273,7 @@ pub unsafe extern "system" fn vkGetSwapchainTimeDomainPropertiesEXT(
 }
 
 /// [`vkGetSwapchainTimingPropertiesEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetSwapchainTimingPropertiesEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetSwapchainTimingPropertiesEXT(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
@@ -3287,7 +3287,7 @@ pub unsafe extern "system" fn vkGetSwapchainTimingPropertiesEXT(
 }
 
 /// [`vkGetTensorMemoryRequirementsARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetTensorMemoryRequirementsARM.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetTensorMemoryRequirementsARM(
     device: VkDevice,
     pInfo: *const VkTensorMemoryRequirementsInfoARM,
@@ -3297,7 +3297,7 @@ pub unsafe extern "system" fn vkGetTensorMemoryRequirementsARM(
 }
 
 /// [`vkGetTensorOpaqueCaptureDataARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetTensorOpaqueCaptureDataARM.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetTensorOpaqueCaptureDataARM(
     device: VkDevice,
     tensorCount: u32,
@@ -3308,7 +3308,7 @@ pub unsafe extern "system" fn vkGetTensorOpaqueCaptureDataARM(
 }
 
 /// [`vkGetTensorOpaqueCaptureDescriptorDataARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetTensorOpaqueCaptureDescriptorDataARM.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetTensorOpaqueCaptureDescriptorDataARM(
     device: VkDevice,
     pInfo: *const VkTensorCaptureDescriptorDataInfoARM,
@@ -3318,7 +3318,7 @@ pub unsafe extern "system" fn vkGetTensorOpaqueCaptureDescriptorDataARM(
 }
 
 /// [`vkGetTensorViewOpaqueCaptureDescriptorDataARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetTensorViewOpaqueCaptureDescriptorDataARM.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetTensorViewOpaqueCaptureDescriptorDataARM(
     device: VkDevice,
     pInfo: *const VkTensorViewCaptureDescriptorDataInfoARM,
@@ -3328,7 +3328,7 @@ pub unsafe extern "system" fn vkGetTensorViewOpaqueCaptureDescriptorDataARM(
 }
 
 /// [`vkGetValidationCacheDataEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetValidationCacheDataEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetValidationCacheDataEXT(
     device: VkDevice,
     validationCache: VkValidationCacheEXT,
@@ -3339,7 +3339,7 @@ pub unsafe extern "system" fn vkGetValidationCacheDataEXT(
 }
 
 /// [`vkGetVideoSessionMemoryRequirementsKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetVideoSessionMemoryRequirementsKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetVideoSessionMemoryRequirementsKHR(
     device: VkDevice,
     videoSession: VkVideoSessionKHR,
@@ -3352,7 +3352,7 @@ pub unsafe extern "system" fn vkGetVideoSessionMemoryRequirementsKHR(
 }
 
 /// [`vkImportFenceFdKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkImportFenceFdKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkImportFenceFdKHR(
     device: VkDevice,
     pImportFenceFdInfo: *const VkImportFenceFdInfoKHR,
@@ -3361,7 +3361,7 @@ pub unsafe extern "system" fn vkImportFenceFdKHR(
 }
 
 /// [`vkImportFenceWin32HandleKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkImportFenceWin32HandleKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkImportFenceWin32HandleKHR(
     device: VkDevice,
     pImportFenceWin32HandleInfo: *const VkImportFenceWin32HandleInfoKHR,
@@ -3370,7 +3370,7 @@ pub unsafe extern "system" fn vkImportFenceWin32HandleKHR(
 }
 
 /// [`vkImportSemaphoreFdKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkImportSemaphoreFdKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkImportSemaphoreFdKHR(
     device: VkDevice,
     pImportSemaphoreFdInfo: *const VkImportSemaphoreFdInfoKHR,
@@ -3379,7 +3379,7 @@ pub unsafe extern "system" fn vkImportSemaphoreFdKHR(
 }
 
 /// [`vkImportSemaphoreWin32HandleKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkImportSemaphoreWin32HandleKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkImportSemaphoreWin32HandleKHR(
     device: VkDevice,
     pImportSemaphoreWin32HandleInfo: *const VkImportSemaphoreWin32HandleInfoKHR,
@@ -3388,7 +3388,7 @@ pub unsafe extern "system" fn vkImportSemaphoreWin32HandleKHR(
 }
 
 /// [`vkImportSemaphoreZirconHandleFUCHSIA`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkImportSemaphoreZirconHandleFUCHSIA.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkImportSemaphoreZirconHandleFUCHSIA(
     device: VkDevice,
     pImportSemaphoreZirconHandleInfo: *const VkImportSemaphoreZirconHandleInfoFUCHSIA,
@@ -3397,7 +3397,7 @@ pub unsafe extern "system" fn vkImportSemaphoreZirconHandleFUCHSIA(
 }
 
 /// [`vkInitializePerformanceApiINTEL`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkInitializePerformanceApiINTEL.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkInitializePerformanceApiINTEL(
     device: VkDevice,
     pInitializeInfo: *const VkInitializePerformanceApiInfoINTEL,
@@ -3406,7 +3406,7 @@ pub unsafe extern "system" fn vkInitializePerformanceApiINTEL(
 }
 
 /// [`vkInvalidateMappedMemoryRanges`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkInvalidateMappedMemoryRanges.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkInvalidateMappedMemoryRanges(
     device: VkDevice,
@@ -3417,13 +3417,13 @@ pub unsafe extern "system" fn vkInvalidateMappedMemoryRanges(
 }
 
 /// [`vkLatencySleepLegacyNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkLatencySleepLegacyNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkLatencySleepLegacyNV(device: VkDevice, signalSemaphore: VkSemaphore, value: u64) {
     forward! { vkLatencySleepLegacyNV(device, signalSemaphore, value) }
 }
 
 /// [`vkLatencySleepNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkLatencySleepNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkLatencySleepNV(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
@@ -3433,7 +3433,7 @@ pub unsafe extern "system" fn vkLatencySleepNV(
 }
 
 /// [`vkMapMemory`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkMapMemory.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkMapMemory(
     device: VkDevice,
@@ -3447,7 +3447,7 @@ pub unsafe extern "system" fn vkMapMemory(
 }
 
 /// [`vkMapMemory2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkMapMemory2.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkMapMemory2(
     device: VkDevice,
@@ -3458,7 +3458,7 @@ pub unsafe extern "system" fn vkMapMemory2(
 }
 
 /// [`vkMapMemory2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkMapMemory2KHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkMapMemory2KHR(
     device: VkDevice,
     pMemoryMapInfo: *const VkMemoryMapInfo,
@@ -3468,7 +3468,7 @@ pub unsafe extern "system" fn vkMapMemory2KHR(
 }
 
 /// [`vkMergePipelineCaches`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkMergePipelineCaches.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkMergePipelineCaches(
     device: VkDevice,
@@ -3480,7 +3480,7 @@ pub unsafe extern "system" fn vkMergePipelineCaches(
 }
 
 /// [`vkMergeValidationCachesEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkMergeValidationCachesEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkMergeValidationCachesEXT(
     device: VkDevice,
     dstCache: VkValidationCacheEXT,
@@ -3491,7 +3491,7 @@ pub unsafe extern "system" fn vkMergeValidationCachesEXT(
 }
 
 /// [`vkRegisterCustomBorderColorEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkRegisterCustomBorderColorEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkRegisterCustomBorderColorEXT(
     device: VkDevice,
     pBorderColor: *const VkSamplerCustomBorderColorCreateInfoEXT,
@@ -3502,7 +3502,7 @@ pub unsafe extern "system" fn vkRegisterCustomBorderColorEXT(
 }
 
 /// [`vkRegisterDeviceEventEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkRegisterDeviceEventEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkRegisterDeviceEventEXT(
     device: VkDevice,
     pDeviceEventInfo: *const VkDeviceEventInfoEXT,
@@ -3513,7 +3513,7 @@ pub unsafe extern "system" fn vkRegisterDeviceEventEXT(
 }
 
 /// [`vkRegisterDisplayEventEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkRegisterDisplayEventEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkRegisterDisplayEventEXT(
     device: VkDevice,
     display: VkDisplayKHR,
@@ -3525,7 +3525,7 @@ pub unsafe extern "system" fn vkRegisterDisplayEventEXT(
 }
 
 /// [`vkReleaseCapturedPipelineDataKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkReleaseCapturedPipelineDataKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkReleaseCapturedPipelineDataKHR(
     device: VkDevice,
     pInfo: *const VkReleaseCapturedPipelineDataInfoKHR,
@@ -3535,7 +3535,7 @@ pub unsafe extern "system" fn vkReleaseCapturedPipelineDataKHR(
 }
 
 /// [`vkReleaseFullScreenExclusiveModeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkReleaseFullScreenExclusiveModeEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkReleaseFullScreenExclusiveModeEXT(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
@@ -3544,7 +3544,7 @@ pub unsafe extern "system" fn vkReleaseFullScreenExclusiveModeEXT(
 }
 
 /// [`vkReleasePerformanceConfigurationINTEL`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkReleasePerformanceConfigurationINTEL.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkReleasePerformanceConfigurationINTEL(
     device: VkDevice,
     configuration: VkPerformanceConfigurationINTEL,
@@ -3553,13 +3553,13 @@ pub unsafe extern "system" fn vkReleasePerformanceConfigurationINTEL(
 }
 
 /// [`vkReleaseProfilingLockKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkReleaseProfilingLockKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkReleaseProfilingLockKHR(device: VkDevice) {
     forward! { vkReleaseProfilingLockKHR(device) }
 }
 
 /// [`vkReleaseSwapchainImagesEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkReleaseSwapchainImagesEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkReleaseSwapchainImagesEXT(
     device: VkDevice,
     pReleaseInfo: *const VkReleaseSwapchainImagesInfoKHR,
@@ -3568,7 +3568,7 @@ pub unsafe extern "system" fn vkReleaseSwapchainImagesEXT(
 }
 
 /// [`vkReleaseSwapchainImagesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkReleaseSwapchainImagesKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkReleaseSwapchainImagesKHR(
     device: VkDevice,
     pReleaseInfo: *const VkReleaseSwapchainImagesInfoKHR,
@@ -3577,7 +3577,7 @@ pub unsafe extern "system" fn vkReleaseSwapchainImagesKHR(
 }
 
 /// [`vkResetCommandPool`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkResetCommandPool.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkResetCommandPool(
     device: VkDevice,
@@ -3588,7 +3588,7 @@ pub unsafe extern "system" fn vkResetCommandPool(
 }
 
 /// [`vkResetDescriptorPool`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkResetDescriptorPool.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkResetDescriptorPool(
     device: VkDevice,
@@ -3599,27 +3599,27 @@ pub unsafe extern "system" fn vkResetDescriptorPool(
 }
 
 /// [`vkResetEvent`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkResetEvent.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkResetEvent(device: VkDevice, event: VkEvent) -> VkResult {
     forward! { vkResetEvent(device, event) }
 }
 
 /// [`vkResetFences`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkResetFences.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkResetFences(device: VkDevice, fenceCount: u32, pFences: *const VkFence) -> VkResult {
     forward! { vkResetFences(device, fenceCount, pFences) }
 }
 
 /// [`vkResetGpaSessionAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkResetGpaSessionAMD.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkResetGpaSessionAMD(device: VkDevice, gpaSession: VkGpaSessionAMD) -> VkResult {
     forward! { vkResetGpaSessionAMD(device, gpaSession) }
 }
 
 /// [`vkResetQueryPool`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkResetQueryPool.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkResetQueryPool(
     device: VkDevice,
@@ -3631,7 +3631,7 @@ pub unsafe extern "system" fn vkResetQueryPool(
 }
 
 /// [`vkResetQueryPoolEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkResetQueryPoolEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkResetQueryPoolEXT(
     device: VkDevice,
     queryPool: VkQueryPool,
@@ -3642,7 +3642,7 @@ pub unsafe extern "system" fn vkResetQueryPoolEXT(
 }
 
 /// [`vkSetBufferCollectionBufferConstraintsFUCHSIA`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSetBufferCollectionBufferConstraintsFUCHSIA.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkSetBufferCollectionBufferConstraintsFUCHSIA(
     device: VkDevice,
     collection: VkBufferCollectionFUCHSIA,
@@ -3652,7 +3652,7 @@ pub unsafe extern "system" fn vkSetBufferCollectionBufferConstraintsFUCHSIA(
 }
 
 /// [`vkSetBufferCollectionImageConstraintsFUCHSIA`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSetBufferCollectionImageConstraintsFUCHSIA.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkSetBufferCollectionImageConstraintsFUCHSIA(
     device: VkDevice,
     collection: VkBufferCollectionFUCHSIA,
@@ -3678,20 +3678,20 @@ pub unsafe extern "system" fn vkSetDebugUtilsObjectTagEXT(
 }
 
 /// [`vkSetDeviceMemoryPriorityEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSetDeviceMemoryPriorityEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkSetDeviceMemoryPriorityEXT(device: VkDevice, memory: VkDeviceMemory, priority: f32) {
     forward! { vkSetDeviceMemoryPriorityEXT(device, memory, priority) }
 }
 
 /// [`vkSetEvent`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSetEvent.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkSetEvent(device: VkDevice, event: VkEvent) -> VkResult {
     forward! { vkSetEvent(device, event) }
 }
 
 /// [`vkSetGpaDeviceClockModeAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSetGpaDeviceClockModeAMD.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkSetGpaDeviceClockModeAMD(
     device: VkDevice,
     pInfo: *mut VkGpaDeviceClockModeInfoAMD,
@@ -3700,7 +3700,7 @@ pub unsafe extern "system" fn vkSetGpaDeviceClockModeAMD(
 }
 
 /// [`vkSetHdrMetadataEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSetHdrMetadataEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkSetHdrMetadataEXT(
     device: VkDevice,
     swapchainCount: u32,
@@ -3711,13 +3711,13 @@ pub unsafe extern "system" fn vkSetHdrMetadataEXT(
 }
 
 /// [`vkSetLatencyMarkerLegacyNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSetLatencyMarkerLegacyNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkSetLatencyMarkerLegacyNV(device: VkDevice, frameID: u64, marker: u32) {
     forward! { vkSetLatencyMarkerLegacyNV(device, frameID, marker) }
 }
 
 /// [`vkSetLatencyMarkerNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSetLatencyMarkerNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkSetLatencyMarkerNV(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
@@ -3727,7 +3727,7 @@ pub unsafe extern "system" fn vkSetLatencyMarkerNV(
 }
 
 /// [`vkSetLatencySleepModeLegacyNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSetLatencySleepModeLegacyNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkSetLatencySleepModeLegacyNV(
     device: VkDevice,
     lowLatencyMode: VkBool32,
@@ -3738,7 +3738,7 @@ pub unsafe extern "system" fn vkSetLatencySleepModeLegacyNV(
 }
 
 /// [`vkSetLatencySleepModeNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSetLatencySleepModeNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkSetLatencySleepModeNV(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
@@ -3748,7 +3748,7 @@ pub unsafe extern "system" fn vkSetLatencySleepModeNV(
 }
 
 /// [`vkSetLocalDimmingAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSetLocalDimmingAMD.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkSetLocalDimmingAMD(
     device: VkDevice,
     swapChain: VkSwapchainKHR,
@@ -3758,7 +3758,7 @@ pub unsafe extern "system" fn vkSetLocalDimmingAMD(
 }
 
 /// [`vkSetPrivateData`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSetPrivateData.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkSetPrivateData(
     device: VkDevice,
@@ -3771,7 +3771,7 @@ pub unsafe extern "system" fn vkSetPrivateData(
 }
 
 /// [`vkSetPrivateDataEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSetPrivateDataEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkSetPrivateDataEXT(
     device: VkDevice,
     objectType: VkObjectType,
@@ -3783,7 +3783,7 @@ pub unsafe extern "system" fn vkSetPrivateDataEXT(
 }
 
 /// [`vkSetSwapchainPresentTimingQueueSizeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSetSwapchainPresentTimingQueueSizeEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkSetSwapchainPresentTimingQueueSizeEXT(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
@@ -3793,13 +3793,13 @@ pub unsafe extern "system" fn vkSetSwapchainPresentTimingQueueSizeEXT(
 }
 
 /// [`vkShutdownLatencyDeviceLegacyNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkShutdownLatencyDeviceLegacyNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkShutdownLatencyDeviceLegacyNV(device: VkDevice) {
     forward! { vkShutdownLatencyDeviceLegacyNV(device) }
 }
 
 /// [`vkSignalSemaphore`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSignalSemaphore.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkSignalSemaphore(
     device: VkDevice,
@@ -3809,7 +3809,7 @@ pub unsafe extern "system" fn vkSignalSemaphore(
 }
 
 /// [`vkSignalSemaphoreKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSignalSemaphoreKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkSignalSemaphoreKHR(
     device: VkDevice,
     pSignalInfo: *const VkSemaphoreSignalInfo,
@@ -3818,7 +3818,7 @@ pub unsafe extern "system" fn vkSignalSemaphoreKHR(
 }
 
 /// [`vkTransitionImageLayout`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkTransitionImageLayout.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkTransitionImageLayout(
     device: VkDevice,
@@ -3829,7 +3829,7 @@ pub unsafe extern "system" fn vkTransitionImageLayout(
 }
 
 /// [`vkTransitionImageLayoutEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkTransitionImageLayoutEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkTransitionImageLayoutEXT(
     device: VkDevice,
     transitionCount: u32,
@@ -3839,7 +3839,7 @@ pub unsafe extern "system" fn vkTransitionImageLayoutEXT(
 }
 
 /// [`vkTrimCommandPool`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkTrimCommandPool.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkTrimCommandPool(
     device: VkDevice,
@@ -3850,7 +3850,7 @@ pub unsafe extern "system" fn vkTrimCommandPool(
 }
 
 /// [`vkTrimCommandPoolKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkTrimCommandPoolKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkTrimCommandPoolKHR(
     device: VkDevice,
     commandPool: VkCommandPool,
@@ -3860,27 +3860,27 @@ pub unsafe extern "system" fn vkTrimCommandPoolKHR(
 }
 
 /// [`vkUninitializePerformanceApiINTEL`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkUninitializePerformanceApiINTEL.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkUninitializePerformanceApiINTEL(device: VkDevice) {
     forward! { vkUninitializePerformanceApiINTEL(device) }
 }
 
 /// [`vkUnmapMemory`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkUnmapMemory.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkUnmapMemory(device: VkDevice, memory: VkDeviceMemory) {
     forward! { vkUnmapMemory(device, memory) }
 }
 
 /// [`vkUnmapMemory2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkUnmapMemory2.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkUnmapMemory2(device: VkDevice, pMemoryUnmapInfo: *const VkMemoryUnmapInfo) -> VkResult {
     forward! { vkUnmapMemory2(device, pMemoryUnmapInfo) }
 }
 
 /// [`vkUnmapMemory2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkUnmapMemory2KHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkUnmapMemory2KHR(
     device: VkDevice,
     pMemoryUnmapInfo: *const VkMemoryUnmapInfo,
@@ -3889,13 +3889,13 @@ pub unsafe extern "system" fn vkUnmapMemory2KHR(
 }
 
 /// [`vkUnregisterCustomBorderColorEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkUnregisterCustomBorderColorEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkUnregisterCustomBorderColorEXT(device: VkDevice, index: u32) {
     forward! { vkUnregisterCustomBorderColorEXT(device, index) }
 }
 
 /// [`vkUpdateDescriptorSetWithTemplate`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkUpdateDescriptorSetWithTemplate.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkUpdateDescriptorSetWithTemplate(
     device: VkDevice,
@@ -3907,7 +3907,7 @@ pub unsafe extern "system" fn vkUpdateDescriptorSetWithTemplate(
 }
 
 /// [`vkUpdateDescriptorSetWithTemplateKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkUpdateDescriptorSetWithTemplateKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkUpdateDescriptorSetWithTemplateKHR(
     device: VkDevice,
     descriptorSet: VkDescriptorSet,
@@ -3918,7 +3918,7 @@ pub unsafe extern "system" fn vkUpdateDescriptorSetWithTemplateKHR(
 }
 
 /// [`vkUpdateDescriptorSets`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkUpdateDescriptorSets.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkUpdateDescriptorSets(
     device: VkDevice,
@@ -3933,7 +3933,7 @@ pub unsafe extern "system" fn vkUpdateDescriptorSets(
 }
 
 /// [`vkUpdateIndirectExecutionSetPipelineEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkUpdateIndirectExecutionSetPipelineEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkUpdateIndirectExecutionSetPipelineEXT(
     device: VkDevice,
     indirectExecutionSet: VkIndirectExecutionSetEXT,
@@ -3947,7 +3947,7 @@ pub unsafe extern "system" fn vkUpdateIndirectExecutionSetPipelineEXT(
 }
 
 /// [`vkUpdateIndirectExecutionSetShaderEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkUpdateIndirectExecutionSetShaderEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkUpdateIndirectExecutionSetShaderEXT(
     device: VkDevice,
     indirectExecutionSet: VkIndirectExecutionSetEXT,
@@ -3960,7 +3960,7 @@ pub unsafe extern "system" fn vkUpdateIndirectExecutionSetShaderEXT(
 }
 
 /// [`vkUpdateVideoSessionParametersKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkUpdateVideoSessionParametersKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkUpdateVideoSessionParametersKHR(
     device: VkDevice,
     videoSessionParameters: VkVideoSessionParametersKHR,
@@ -3970,7 +3970,7 @@ pub unsafe extern "system" fn vkUpdateVideoSessionParametersKHR(
 }
 
 /// [`vkWaitForFences`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkWaitForFences.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkWaitForFences(
     device: VkDevice,
@@ -3983,7 +3983,7 @@ pub unsafe extern "system" fn vkWaitForFences(
 }
 
 /// [`vkWaitForPresent2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkWaitForPresent2KHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkWaitForPresent2KHR(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
@@ -3993,7 +3993,7 @@ pub unsafe extern "system" fn vkWaitForPresent2KHR(
 }
 
 /// [`vkWaitForPresentKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkWaitForPresentKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkWaitForPresentKHR(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
@@ -4004,7 +4004,7 @@ pub unsafe extern "system" fn vkWaitForPresentKHR(
 }
 
 /// [`vkWaitSemaphores`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkWaitSemaphores.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkWaitSemaphores(
     device: VkDevice,
@@ -4015,7 +4015,7 @@ pub unsafe extern "system" fn vkWaitSemaphores(
 }
 
 /// [`vkWaitSemaphoresKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkWaitSemaphoresKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkWaitSemaphoresKHR(
     device: VkDevice,
     pWaitInfo: *const VkSemaphoreWaitInfo,
@@ -4025,7 +4025,7 @@ pub unsafe extern "system" fn vkWaitSemaphoresKHR(
 }
 
 /// [`vkWriteAccelerationStructuresPropertiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkWriteAccelerationStructuresPropertiesKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkWriteAccelerationStructuresPropertiesKHR(
     device: VkDevice,
     accelerationStructureCount: u32,
@@ -4042,7 +4042,7 @@ pub unsafe extern "system" fn vkWriteAccelerationStructuresPropertiesKHR(
 }
 
 /// [`vkWriteMicromapsPropertiesEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkWriteMicromapsPropertiesEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkWriteMicromapsPropertiesEXT(
     device: VkDevice,
     micromapCount: u32,
@@ -4056,7 +4056,7 @@ pub unsafe extern "system" fn vkWriteMicromapsPropertiesEXT(
 }
 
 /// [`vkWriteResourceDescriptorsEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkWriteResourceDescriptorsEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkWriteResourceDescriptorsEXT(
     device: VkDevice,
     resourceCount: u32,
@@ -4067,7 +4067,7 @@ pub unsafe extern "system" fn vkWriteResourceDescriptorsEXT(
 }
 
 /// [`vkWriteSamplerDescriptorsEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkWriteSamplerDescriptorsEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkWriteSamplerDescriptorsEXT(
     device: VkDevice,
     samplerCount: u32,

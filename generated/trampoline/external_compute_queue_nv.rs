@@ -7,7 +7,7 @@ use super::super::types::*;
 use crate::forward::forward;
 
 /// [`vkGetExternalComputeQueueDataNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetExternalComputeQueueDataNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetExternalComputeQueueDataNV(
     externalQueue: VkExternalComputeQueueNV,
     params: *mut VkExternalComputeQueueDataParamsNV,

@@ -8,7 +8,7 @@ use crate::forward::forward_of_physical_device;
 use crate::handle::App;
 
 /// [`vkAcquireDrmDisplayEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAcquireDrmDisplayEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkAcquireDrmDisplayEXT(
     physicalDevice: VkPhysicalDevice<App>,
     drmFd: i32,
@@ -18,7 +18,7 @@ pub unsafe extern "system" fn vkAcquireDrmDisplayEXT(
 }
 
 /// [`vkAcquireWinrtDisplayNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAcquireWinrtDisplayNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkAcquireWinrtDisplayNV(
     physicalDevice: VkPhysicalDevice<App>,
     display: VkDisplayKHR,
@@ -27,7 +27,7 @@ pub unsafe extern "system" fn vkAcquireWinrtDisplayNV(
 }
 
 /// [`vkAcquireXlibDisplayEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAcquireXlibDisplayEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkAcquireXlibDisplayEXT(
     physicalDevice: VkPhysicalDevice<App>,
     dpy: *mut Display,
@@ -48,7 +48,7 @@ pub unsafe extern "system" fn vkCreateDevice(
 }
 
 /// [`vkCreateDisplayModeKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateDisplayModeKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreateDisplayModeKHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -84,7 +84,7 @@ pub unsafe extern "system" fn vkEnumerateDeviceLayerProperties(
 }
 
 /// [`vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM(
     physicalDevice: VkPhysicalDevice<App>,
     queueFamilyIndex: u32,
@@ -99,7 +99,7 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceQueueFamilyPerformanceCou
 }
 
 /// [`vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR(
     physicalDevice: VkPhysicalDevice<App>,
     queueFamilyIndex: u32,
@@ -114,7 +114,7 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceQueueFamilyPerformanceQue
 }
 
 /// [`vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM(
     physicalDevice: VkPhysicalDevice<App>,
     pDescriptionCount: *mut u32,
@@ -126,7 +126,7 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceShaderInstrumentationMetr
 }
 
 /// [`vkGetDisplayModeProperties2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDisplayModeProperties2KHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetDisplayModeProperties2KHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -138,7 +138,7 @@ pub unsafe extern "system" fn vkGetDisplayModeProperties2KHR(
 }
 
 /// [`vkGetDisplayModePropertiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDisplayModePropertiesKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetDisplayModePropertiesKHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -150,7 +150,7 @@ pub unsafe extern "system" fn vkGetDisplayModePropertiesKHR(
 }
 
 /// [`vkGetDisplayPlaneCapabilities2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDisplayPlaneCapabilities2KHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetDisplayPlaneCapabilities2KHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -161,7 +161,7 @@ pub unsafe extern "system" fn vkGetDisplayPlaneCapabilities2KHR(
 }
 
 /// [`vkGetDisplayPlaneCapabilitiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDisplayPlaneCapabilitiesKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetDisplayPlaneCapabilitiesKHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -173,7 +173,7 @@ pub unsafe extern "system" fn vkGetDisplayPlaneCapabilitiesKHR(
 }
 
 /// [`vkGetDisplayPlaneSupportedDisplaysKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDisplayPlaneSupportedDisplaysKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetDisplayPlaneSupportedDisplaysKHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -187,7 +187,7 @@ pub unsafe extern "system" fn vkGetDisplayPlaneSupportedDisplaysKHR(
 }
 
 /// [`vkGetDrmDisplayEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDrmDisplayEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetDrmDisplayEXT(
     physicalDevice: VkPhysicalDevice<App>,
     drmFd: i32,
@@ -198,7 +198,7 @@ pub unsafe extern "system" fn vkGetDrmDisplayEXT(
 }
 
 /// [`vkGetPhysicalDeviceCalibrateableTimeDomainsEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceCalibrateableTimeDomainsEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceCalibrateableTimeDomainsEXT(
     physicalDevice: VkPhysicalDevice<App>,
     pTimeDomainCount: *mut u32,
@@ -210,7 +210,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCalibrateableTimeDomainsEXT(
 }
 
 /// [`vkGetPhysicalDeviceCalibrateableTimeDomainsKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceCalibrateableTimeDomainsKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceCalibrateableTimeDomainsKHR(
     physicalDevice: VkPhysicalDevice<App>,
     pTimeDomainCount: *mut u32,
@@ -222,7 +222,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCalibrateableTimeDomainsKHR(
 }
 
 /// [`vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV(
     physicalDevice: VkPhysicalDevice<App>,
     pPropertyCount: *mut u32,
@@ -234,7 +234,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixFlexibleDimens
 }
 
 /// [`vkGetPhysicalDeviceCooperativeMatrixProperties2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceCooperativeMatrixProperties2EXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixProperties2EXT(
     physicalDevice: VkPhysicalDevice<App>,
     pCooperativeMatrixInfo: *const VkPhysicalDeviceCooperativeMatrixInfo2EXT,
@@ -248,7 +248,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixProperties2EXT
 }
 
 /// [`vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR(
     physicalDevice: VkPhysicalDevice<App>,
     pPropertyCount: *mut u32,
@@ -260,7 +260,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR(
 }
 
 /// [`vkGetPhysicalDeviceCooperativeMatrixPropertiesNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceCooperativeMatrixPropertiesNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixPropertiesNV(
     physicalDevice: VkPhysicalDevice<App>,
     pPropertyCount: *mut u32,
@@ -272,7 +272,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixPropertiesNV(
 }
 
 /// [`vkGetPhysicalDeviceCooperativeVectorPropertiesNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceCooperativeVectorPropertiesNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeVectorPropertiesNV(
     physicalDevice: VkPhysicalDevice<App>,
     pPropertyCount: *mut u32,
@@ -284,7 +284,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeVectorPropertiesNV(
 }
 
 /// [`vkGetPhysicalDeviceDescriptorSizeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceDescriptorSizeEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceDescriptorSizeEXT(
     physicalDevice: VkPhysicalDevice<App>,
     descriptorType: VkDescriptorType,
@@ -293,7 +293,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDescriptorSizeEXT(
 }
 
 /// [`vkGetPhysicalDeviceDirectFBPresentationSupportEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceDirectFBPresentationSupportEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceDirectFBPresentationSupportEXT(
     physicalDevice: VkPhysicalDevice<App>,
     queueFamilyIndex: u32,
@@ -305,7 +305,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDirectFBPresentationSupportEXT(
 }
 
 /// [`vkGetPhysicalDeviceDisplayPlaneProperties2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceDisplayPlaneProperties2KHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceDisplayPlaneProperties2KHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -318,7 +318,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDisplayPlaneProperties2KHR(
 }
 
 /// [`vkGetPhysicalDeviceDisplayPlanePropertiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceDisplayPlanePropertiesKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceDisplayPlanePropertiesKHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -331,7 +331,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDisplayPlanePropertiesKHR(
 }
 
 /// [`vkGetPhysicalDeviceDisplayProperties2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceDisplayProperties2KHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceDisplayProperties2KHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -344,7 +344,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDisplayProperties2KHR(
 }
 
 /// [`vkGetPhysicalDeviceDisplayPropertiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceDisplayPropertiesKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceDisplayPropertiesKHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -355,7 +355,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDisplayPropertiesKHR(
 }
 
 /// [`vkGetPhysicalDeviceExternalBufferProperties`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceExternalBufferProperties.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceExternalBufferProperties(
     physicalDevice: VkPhysicalDevice<App>,
@@ -368,7 +368,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceExternalBufferProperties(
 }
 
 /// [`vkGetPhysicalDeviceExternalFenceProperties`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceExternalFenceProperties.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceExternalFenceProperties(
     physicalDevice: VkPhysicalDevice<App>,
@@ -381,7 +381,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceExternalFenceProperties(
 }
 
 /// [`vkGetPhysicalDeviceExternalImageFormatPropertiesNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceExternalImageFormatPropertiesNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceExternalImageFormatPropertiesNV(
     physicalDevice: VkPhysicalDevice<App>,
     format: VkFormat,
@@ -399,7 +399,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceExternalImageFormatPropertiesNV
 }
 
 /// [`vkGetPhysicalDeviceExternalSemaphoreProperties`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceExternalSemaphoreProperties.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceExternalSemaphoreProperties(
     physicalDevice: VkPhysicalDevice<App>,
@@ -413,7 +413,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceExternalSemaphoreProperties(
 }
 
 /// [`vkGetPhysicalDeviceExternalTensorPropertiesARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceExternalTensorPropertiesARM.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceExternalTensorPropertiesARM(
     physicalDevice: VkPhysicalDevice<App>,
     pExternalTensorInfo: *const VkPhysicalDeviceExternalTensorInfoARM,
@@ -425,7 +425,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceExternalTensorPropertiesARM(
 }
 
 /// [`vkGetPhysicalDeviceFeatures`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceFeatures.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceFeatures(
     physicalDevice: VkPhysicalDevice<App>,
@@ -435,7 +435,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFeatures(
 }
 
 /// [`vkGetPhysicalDeviceFeatures2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceFeatures2.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceFeatures2(
     physicalDevice: VkPhysicalDevice<App>,
@@ -445,7 +445,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFeatures2(
 }
 
 /// [`vkGetPhysicalDeviceFormatProperties`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceFormatProperties.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceFormatProperties(
     physicalDevice: VkPhysicalDevice<App>,
@@ -456,7 +456,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFormatProperties(
 }
 
 /// [`vkGetPhysicalDeviceFormatProperties2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceFormatProperties2.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceFormatProperties2(
     physicalDevice: VkPhysicalDevice<App>,
@@ -467,7 +467,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFormatProperties2(
 }
 
 /// [`vkGetPhysicalDeviceFragmentShadingRatesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceFragmentShadingRatesKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceFragmentShadingRatesKHR(
     physicalDevice: VkPhysicalDevice<App>,
     pFragmentShadingRateCount: *mut u32,
@@ -479,7 +479,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFragmentShadingRatesKHR(
 }
 
 /// [`vkGetPhysicalDeviceImageFormatProperties`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceImageFormatProperties.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceImageFormatProperties(
     physicalDevice: VkPhysicalDevice<App>,
@@ -497,7 +497,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceImageFormatProperties(
 }
 
 /// [`vkGetPhysicalDeviceImageFormatProperties2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceImageFormatProperties2.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceImageFormatProperties2(
     physicalDevice: VkPhysicalDevice<App>,
@@ -510,7 +510,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceImageFormatProperties2(
 }
 
 /// [`vkGetPhysicalDeviceMemoryProperties`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceMemoryProperties.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceMemoryProperties(
     physicalDevice: VkPhysicalDevice<App>,
@@ -520,7 +520,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceMemoryProperties(
 }
 
 /// [`vkGetPhysicalDeviceMemoryProperties2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceMemoryProperties2.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceMemoryProperties2(
     physicalDevice: VkPhysicalDevice<App>,
@@ -530,7 +530,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceMemoryProperties2(
 }
 
 /// [`vkGetPhysicalDeviceMultisamplePropertiesEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceMultisamplePropertiesEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceMultisamplePropertiesEXT(
     physicalDevice: VkPhysicalDevice<App>,
     samples: VkSampleCountFlagBits,
@@ -542,7 +542,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceMultisamplePropertiesEXT(
 }
 
 /// [`vkGetPhysicalDeviceOpticalFlowImageFormatsNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceOpticalFlowImageFormatsNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceOpticalFlowImageFormatsNV(
     physicalDevice: VkPhysicalDevice<App>,
     pOpticalFlowImageFormatInfo: *const VkOpticalFlowImageFormatInfoNV,
@@ -556,7 +556,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceOpticalFlowImageFormatsNV(
 }
 
 /// [`vkGetPhysicalDevicePresentRectanglesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDevicePresentRectanglesKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDevicePresentRectanglesKHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -568,7 +568,7 @@ pub unsafe extern "system" fn vkGetPhysicalDevicePresentRectanglesKHR(
 }
 
 /// [`vkGetPhysicalDeviceProperties`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceProperties.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceProperties(
     physicalDevice: VkPhysicalDevice<App>,
@@ -578,7 +578,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceProperties(
 }
 
 /// [`vkGetPhysicalDeviceProperties2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceProperties2.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceProperties2(
     physicalDevice: VkPhysicalDevice<App>,
@@ -588,7 +588,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceProperties2(
 }
 
 /// [`vkGetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM(
     physicalDevice: VkPhysicalDevice<App>,
     queueFamilyIndex: u32,
@@ -602,7 +602,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphEngineOpera
 }
 
 /// [`vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM(
     physicalDevice: VkPhysicalDevice<App>,
     queueFamilyIndex: u32,
@@ -618,7 +618,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlow
 }
 
 /// [`vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM(
     physicalDevice: VkPhysicalDevice<App>,
     pQueueFamilyDataGraphProcessingEngineInfo: *const VkPhysicalDeviceQueueFamilyDataGraphProcessingEngineInfoARM,
@@ -631,7 +631,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphProcessingE
 }
 
 /// [`vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesARM.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesARM(
     physicalDevice: VkPhysicalDevice<App>,
     queueFamilyIndex: u32,
@@ -645,7 +645,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesA
 }
 
 /// [`vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR(
     physicalDevice: VkPhysicalDevice<App>,
     pPerformanceQueryCreateInfo: *const VkQueryPoolPerformanceCreateInfoKHR,
@@ -657,7 +657,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyPerformanceQueryPass
 }
 
 /// [`vkGetPhysicalDeviceQueueFamilyProperties`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceQueueFamilyProperties.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyProperties(
     physicalDevice: VkPhysicalDevice<App>,
@@ -670,7 +670,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyProperties(
 }
 
 /// [`vkGetPhysicalDeviceQueueFamilyProperties2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceQueueFamilyProperties2.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyProperties2(
     physicalDevice: VkPhysicalDevice<App>,
@@ -683,7 +683,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyProperties2(
 }
 
 /// [`vkGetPhysicalDeviceScreenPresentationSupportQNX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceScreenPresentationSupportQNX.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[cfg_attr(target_os = "nto", unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceScreenPresentationSupportQNX(
     physicalDevice: VkPhysicalDevice<App>,
@@ -696,7 +696,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceScreenPresentationSupportQNX(
 }
 
 /// [`vkGetPhysicalDeviceSparseImageFormatProperties`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceSparseImageFormatProperties.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties(
     physicalDevice: VkPhysicalDevice<App>,
@@ -715,7 +715,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties(
 }
 
 /// [`vkGetPhysicalDeviceSparseImageFormatProperties2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceSparseImageFormatProperties2.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties2(
     physicalDevice: VkPhysicalDevice<App>,
@@ -729,7 +729,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties2(
 }
 
 /// [`vkGetPhysicalDeviceSupportedFramebufferMixedSamplesCombinationsNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceSupportedFramebufferMixedSamplesCombinationsNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceSupportedFramebufferMixedSamplesCombinationsNV(
     physicalDevice: VkPhysicalDevice<App>,
     pCombinationCount: *mut u32,
@@ -742,7 +742,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSupportedFramebufferMixedSample
 }
 
 /// [`vkGetPhysicalDeviceSurfaceCapabilities2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceSurfaceCapabilities2EXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceCapabilities2EXT(
     physicalDevice: VkPhysicalDevice<App>,
     surface: VkSurfaceKHR<App>,
@@ -754,7 +754,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceCapabilities2EXT(
 }
 
 /// [`vkGetPhysicalDeviceSurfaceCapabilities2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceSurfaceCapabilities2KHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceCapabilities2KHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -767,7 +767,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceCapabilities2KHR(
 }
 
 /// [`vkGetPhysicalDeviceSurfaceCapabilitiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceSurfaceCapabilitiesKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceCapabilitiesKHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -780,7 +780,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceCapabilitiesKHR(
 }
 
 /// [`vkGetPhysicalDeviceSurfaceFormats2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceSurfaceFormats2KHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceFormats2KHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -794,7 +794,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceFormats2KHR(
 }
 
 /// [`vkGetPhysicalDeviceSurfaceFormatsKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceSurfaceFormatsKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceFormatsKHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -808,7 +808,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceFormatsKHR(
 }
 
 /// [`vkGetPhysicalDeviceSurfacePresentModes2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceSurfacePresentModes2EXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceSurfacePresentModes2EXT(
     physicalDevice: VkPhysicalDevice<App>,
     pSurfaceInfo: *const VkPhysicalDeviceSurfaceInfo2KHR<App>,
@@ -822,7 +822,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfacePresentModes2EXT(
 }
 
 /// [`vkGetPhysicalDeviceSurfacePresentModesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceSurfacePresentModesKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceSurfacePresentModesKHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -836,7 +836,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfacePresentModesKHR(
 }
 
 /// [`vkGetPhysicalDeviceSurfaceSupportKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceSurfaceSupportKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceSupportKHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -850,7 +850,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceSupportKHR(
 }
 
 /// [`vkGetPhysicalDeviceToolProperties`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceToolProperties.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceToolProperties(
     physicalDevice: VkPhysicalDevice<App>,
@@ -861,7 +861,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceToolProperties(
 }
 
 /// [`vkGetPhysicalDeviceToolPropertiesEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceToolPropertiesEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceToolPropertiesEXT(
     physicalDevice: VkPhysicalDevice<App>,
     pToolCount: *mut u32,
@@ -871,7 +871,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceToolPropertiesEXT(
 }
 
 /// [`vkGetPhysicalDeviceUbmPresentationSupportSEC`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceUbmPresentationSupportSEC.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceUbmPresentationSupportSEC(
     physicalDevice: VkPhysicalDevice<App>,
     queueFamilyIndex: u32,
@@ -883,7 +883,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceUbmPresentationSupportSEC(
 }
 
 /// [`vkGetPhysicalDeviceVideoCapabilitiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceVideoCapabilitiesKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceVideoCapabilitiesKHR(
     physicalDevice: VkPhysicalDevice<App>,
     pVideoProfile: *const VkVideoProfileInfoKHR,
@@ -895,7 +895,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceVideoCapabilitiesKHR(
 }
 
 /// [`vkGetPhysicalDeviceVideoEncodeQualityLevelPropertiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceVideoEncodeQualityLevelPropertiesKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceVideoEncodeQualityLevelPropertiesKHR(
     physicalDevice: VkPhysicalDevice<App>,
     pQualityLevelInfo: *const VkPhysicalDeviceVideoEncodeQualityLevelInfoKHR,
@@ -908,7 +908,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceVideoEncodeQualityLevelProperti
 }
 
 /// [`vkGetPhysicalDeviceVideoFormatPropertiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceVideoFormatPropertiesKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceVideoFormatPropertiesKHR(
     physicalDevice: VkPhysicalDevice<App>,
     pVideoFormatInfo: *const VkPhysicalDeviceVideoFormatInfoKHR,
@@ -922,7 +922,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceVideoFormatPropertiesKHR(
 }
 
 /// [`vkGetPhysicalDeviceWaylandPresentationSupportKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceWaylandPresentationSupportKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[cfg_attr(
     any(
         target_os = "linux",
@@ -944,7 +944,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceWaylandPresentationSupportKHR(
 }
 
 /// [`vkGetPhysicalDeviceWin32PresentationSupportKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceWin32PresentationSupportKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[cfg_attr(windows, unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceWin32PresentationSupportKHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -954,7 +954,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceWin32PresentationSupportKHR(
 }
 
 /// [`vkGetPhysicalDeviceXcbPresentationSupportKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceXcbPresentationSupportKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[cfg_attr(
     any(
         target_os = "linux",
@@ -977,7 +977,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceXcbPresentationSupportKHR(
 }
 
 /// [`vkGetPhysicalDeviceXlibPresentationSupportKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceXlibPresentationSupportKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[cfg_attr(
     any(
         target_os = "linux",
@@ -1000,7 +1000,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceXlibPresentationSupportKHR(
 }
 
 /// [`vkGetRandROutputDisplayEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetRandROutputDisplayEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetRandROutputDisplayEXT(
     physicalDevice: VkPhysicalDevice<App>,
     dpy: *mut Display,
@@ -1011,7 +1011,7 @@ pub unsafe extern "system" fn vkGetRandROutputDisplayEXT(
 }
 
 /// [`vkGetWinrtDisplayNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetWinrtDisplayNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetWinrtDisplayNV(
     physicalDevice: VkPhysicalDevice<App>,
     deviceRelativeId: u32,
@@ -1021,7 +1021,7 @@ pub unsafe extern "system" fn vkGetWinrtDisplayNV(
 }
 
 /// [`vkReleaseDisplayEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkReleaseDisplayEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkReleaseDisplayEXT(
     physicalDevice: VkPhysicalDevice<App>,
     display: VkDisplayKHR,

@@ -7,8 +7,9 @@ use crate::generated::types::VkResult;
 
 /// The body of a device-level command's trampoline: a check of the handle and a jump through its table (APP-159).
 ///
-/// On x86-64 the body is machine code: a compiler would load the function into a register before it jumps.
-#[cfg(not(target_arch = "x86_64"))]
+/// On x86-64 the body is machine code: a compiler would load the function into a register before it jumps. On x86 it is so too: all
+/// arguments lie on the stack, where a compiler would copy them for a call.
+#[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
 macro_rules! forward {
     ($name:ident($handle:ident $(, $argument:expr)*)) => {
         match unsafe { crate::translation::device_table($handle) } {
@@ -51,9 +52,39 @@ macro_rules! forward {
     };
 }
 
+// The magic decides alone: the newest device's table is beyond reach without a register for the place of the code.
+#[cfg(target_arch = "x86")]
+macro_rules! forward {
+    ($name:ident $arguments:tt) => {
+        core::arch::naked_asm!(
+            $crate::forward::frame_begins!(),
+            "mov eax, [esp + 4]",
+            "test eax, eax",
+            "je 3f",
+            "mov eax, [eax]",
+            "test eax, eax",
+            "je 3f",
+            "cmp dword ptr [eax], {low}",
+            "jne 3f",
+            "cmp dword ptr [eax + 4], {high}",
+            "jne 3f",
+            "jmp dword ptr [eax + {slot}]",
+            "3:",
+            "mov dword ptr [esp + 4], {row}",
+            "jmp {reject}",
+            $crate::forward::frame_ends!(),
+            low = const crate::translation::DEVICE_MAGIC as u32,
+            high = const (crate::translation::DEVICE_MAGIC >> 32) as u32,
+            slot = const core::mem::offset_of!(crate::generated::dispatch::DeviceTable, $name),
+            row = const crate::generated::lookup::row::$name,
+            reject = sym crate::translation::rejected_handle,
+        )
+    };
+}
+
 /// The body of the trampoline of a physical device's command: a check, and a jump through the table of the instance with
 /// the handle that the chain knows.
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
 macro_rules! forward_of_physical_device {
     ($name:ident($handle:ident $(, $argument:expr)*)) => {
         match unsafe { crate::translation::physical_device($handle) } {
@@ -84,6 +115,37 @@ macro_rules! forward_of_physical_device {
             $crate::forward::frame_ends!(),
             ".p2align 6, 0xCC",
             magic = const crate::translation::PHYSICAL_DEVICE_MAGIC,
+            place = const crate::translation::offsets::PHYSICAL_DEVICE_MAGIC,
+            chain = const crate::translation::offsets::PHYSICAL_DEVICE_CHAIN,
+            slot = const core::mem::offset_of!(crate::generated::dispatch::InstanceTable, $name),
+            row = const crate::generated::lookup::row::$name,
+            reject = sym crate::translation::rejected_handle,
+        )
+    };
+}
+
+#[cfg(target_arch = "x86")]
+macro_rules! forward_of_physical_device {
+    ($name:ident $arguments:tt) => {
+        core::arch::naked_asm!(
+            $crate::forward::frame_begins!(),
+            "mov eax, [esp + 4]",
+            "test eax, eax",
+            "je 2f",
+            "cmp dword ptr [eax + {place}], {low}",
+            "jne 2f",
+            "cmp dword ptr [eax + {place} + 4], {high}",
+            "jne 2f",
+            "mov ecx, [eax]",
+            "mov eax, [eax + {chain}]",
+            "mov [esp + 4], eax",
+            "jmp dword ptr [ecx + {slot}]",
+            "2:",
+            "mov dword ptr [esp + 4], {row}",
+            "jmp {reject}",
+            $crate::forward::frame_ends!(),
+            low = const crate::translation::PHYSICAL_DEVICE_MAGIC as u32,
+            high = const (crate::translation::PHYSICAL_DEVICE_MAGIC >> 32) as u32,
             place = const crate::translation::offsets::PHYSICAL_DEVICE_MAGIC,
             chain = const crate::translation::offsets::PHYSICAL_DEVICE_CHAIN,
             slot = const core::mem::offset_of!(crate::generated::dispatch::InstanceTable, $name),
@@ -174,26 +236,26 @@ macro_rules! ask_driver {
 }
 
 /// Tells debuggers and profilers that the stack is as the caller left it. The gap keeps functions apart.
-#[cfg(all(target_arch = "x86_64", not(windows)))]
+#[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), not(windows)))]
 macro_rules! frame_begins {
     () => {
         ".cfi_startproc"
     };
 }
-#[cfg(all(target_arch = "x86_64", not(windows)))]
+#[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), not(windows)))]
 macro_rules! frame_ends {
     () => {
         ".cfi_endproc\n.p2align 4, 0xCC"
     };
 }
 /// On Windows a function without an entry in the unwind table is known to be that simple.
-#[cfg(all(target_arch = "x86_64", windows))]
+#[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), windows))]
 macro_rules! frame_begins {
     () => {
         ""
     };
 }
-#[cfg(all(target_arch = "x86_64", windows))]
+#[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), windows))]
 macro_rules! frame_ends {
     () => {
         ".p2align 4, 0xCC"
@@ -201,5 +263,5 @@ macro_rules! frame_ends {
 }
 
 pub(crate) use {ask_driver, forward, forward_and_adopt, forward_of_instance, forward_of_physical_device};
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 pub(crate) use {frame_begins, frame_ends};

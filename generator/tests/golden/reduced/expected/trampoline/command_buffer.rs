@@ -7,7 +7,7 @@ use super::super::types::*;
 use crate::forward::forward;
 
 /// [`vkCmdBeginDebugUtilsLabelEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginDebugUtilsLabelEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdBeginDebugUtilsLabelEXT(
     commandBuffer: VkCommandBuffer,
     pLabelInfo: *const VkDebugUtilsLabelEXT,
@@ -16,7 +16,7 @@ pub unsafe extern "system" fn vkCmdBeginDebugUtilsLabelEXT(
 }
 
 /// [`vkCmdDecompressMemoryIndirectCountNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDecompressMemoryIndirectCountNV.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkCmdDecompressMemoryIndirectCountNV(
     commandBuffer: VkCommandBuffer,
     indirectCommandsAddress: VkDeviceAddress,
@@ -30,7 +30,7 @@ pub unsafe extern "system" fn vkCmdDecompressMemoryIndirectCountNV(
 }
 
 /// [`vkCmdSetBlendConstants`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetBlendConstants.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCmdSetBlendConstants(commandBuffer: VkCommandBuffer, blendConstants: *const f32) {
     forward! { vkCmdSetBlendConstants(commandBuffer, blendConstants) }

@@ -9,7 +9,7 @@ use crate::forward::forward_and_adopt;
 use crate::handle::App;
 
 /// [`vkAcquireFullScreenExclusiveModeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAcquireFullScreenExclusiveModeEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkAcquireFullScreenExclusiveModeEXT(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
@@ -42,7 +42,7 @@ pub unsafe extern "system" fn vkCreateSwapchainKHR(
 }
 
 /// [`vkGetDeviceProcAddr`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceProcAddr.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetDeviceProcAddr(device: VkDevice, pName: *const c_char) -> PFN_vkVoidFunction {
     forward! { vkGetDeviceProcAddr(device, pName) }
@@ -60,7 +60,7 @@ pub unsafe extern "system" fn vkGetDeviceQueue(
 }
 
 /// [`vkGetQueryPoolResults`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetQueryPoolResults.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetQueryPoolResults(
     device: VkDevice,

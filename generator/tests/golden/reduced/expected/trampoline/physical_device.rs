@@ -8,7 +8,7 @@ use crate::forward::forward_of_physical_device;
 use crate::handle::App;
 
 /// [`vkCreateDevice`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateDevice.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkCreateDevice(
     physicalDevice: VkPhysicalDevice<App>,
@@ -20,7 +20,7 @@ pub unsafe extern "system" fn vkCreateDevice(
 }
 
 /// [`vkGetPhysicalDeviceFeatures2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceFeatures2.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceFeatures2(
     physicalDevice: VkPhysicalDevice<App>,
@@ -30,7 +30,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFeatures2(
 }
 
 /// [`vkGetPhysicalDeviceMultisamplePropertiesEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceMultisamplePropertiesEXT.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceMultisamplePropertiesEXT(
     physicalDevice: VkPhysicalDevice<App>,
     samples: VkSampleCountFlagBits,
@@ -42,7 +42,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceMultisamplePropertiesEXT(
 }
 
 /// [`vkGetPhysicalDeviceSparseImageFormatProperties`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceSparseImageFormatProperties.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties(
     physicalDevice: VkPhysicalDevice<App>,
@@ -61,7 +61,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties(
 }
 
 /// [`vkGetPhysicalDeviceXcbPresentationSupportKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceXcbPresentationSupportKHR.html)
-#[cfg_attr(target_arch = "x86_64", unsafe(naked))]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
 #[cfg_attr(target_os = "linux", unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceXcbPresentationSupportKHR(
     physicalDevice: VkPhysicalDevice<App>,
