@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the library for other processors, word sizes and C libraries of Linux, and runs it there: natively where this machine
-# can, under qemu-user elsewhere. Arguments: the groups to run, of the list TARGETS below; none means all. CASES="drivers unknown"
-# keeps to behaviour cases with one of these words in their paths, CASES=none to the rest.
+# can, under qemu-user elsewhere. Arguments: the groups to run, of the list TARGETS below; none means all. CASES="wrapping unknown"
+# keeps to behaviour cases with one of these words in their paths, CASES=all takes all, CASES=none leaves them out.
 #
 # The standard library for these targets is built from its source, which Debian has beside its second Rust (rustc-web). What cannot
 # pass on a target stands with its reason in tests/targets.txt.
@@ -10,6 +10,9 @@
 TARGETS="i686 arm64 armhf riscv64 musl loongarch64 others"
 # The most seconds for the behaviour cases of a group.
 LIMIT=3000
+# The modules of cases that an emulator runs by itself: where machine code, layouts and words of a processor matter.
+EMULATED="trampolines:: handles:: lookup unknown device_functions:: negotiation:: surfaces:: swapchains:: instance_chain:: \
+    device_chain:: wrapping:: device_table:: messengers:: groups::"
 
 wanted=${*:-$TARGETS}
 for name in $wanted; do
@@ -129,7 +132,7 @@ program() {
 cases() {
     local words=() log=$HERE/cases.log status=0 row
     [ "${CASES:-}" != none ] || { say "  skip  $GROUP: behaviour cases (CASES=none)"; return 0; }
-    read -r -a words <<<"${CASES:-}"
+    [ "${CASES:-}" = all ] || read -r -d '' -a words <<<"${CASES:-${RUNNER:+$EMULATED}}" || true
     with_std VKL_TARGET="$GROUP" VKL_LIBRARY="$SHARED" ${RUNNER:+"VKL_WRAP=$RUNNER"} timeout --kill-after=10 "$LIMIT" \
         cargo test --locked --no-fail-fast -Zbuild-std=std,panic_unwind,test --target "$TRIPLE" -p loader-tests \
         --test app --test drivers --test layers -- "${words[@]}" >"$log" 2>&1 || status=$?
@@ -166,6 +169,13 @@ usual() {
     check "the program runs on it" program "$SHARED" "$HERE/c"
 }
 
+# What single calls cost there.
+costs() {
+    # shellcheck disable=SC2086 -- the words of a command
+    env XDG_DATA_HOME="$HERE/data" XDG_DATA_DIRS="$HERE/none" XDG_CONFIG_DIRS="$HERE/none" \
+        python3 tests/targets/instructions.py "$SHARED" "$HERE/c/program" $RUNNER
+}
+
 i686() {
     begin i686 i686-unknown-linux-gnu "gcc-12 -m32" "" gcc-12
     usual
@@ -180,18 +190,21 @@ i686() {
 arm64() {
     begin arm64 aarch64-unknown-linux-gnu aarch64-linux-gnu-gcc "qemu-aarch64 -L /usr/aarch64-linux-gnu"
     STRIP=aarch64-linux-gnu-strip usual
+    check "instructions" costs
     cases
     finish
 }
 armhf() {
     begin armhf armv7-unknown-linux-gnueabihf arm-linux-gnueabihf-gcc "qemu-arm -L /usr/arm-linux-gnueabihf"
     STRIP=arm-linux-gnueabihf-strip usual
+    check "instructions" costs
     cases
     finish
 }
 riscv64() {
     begin riscv64 riscv64gc-unknown-linux-gnu riscv64-linux-gnu-gcc "qemu-riscv64 -L /usr/riscv64-linux-gnu"
     STRIP=riscv64-linux-gnu-strip usual
+    check "instructions" costs
     cases
     finish
 }

@@ -1,14 +1,23 @@
 /* A program for any processor and C library: it opens the library that its argument names, and uses the driver (driver.c)
- * where a word size could be in the way: handles and sizes of 64 bits, and functions that no loader knows. */
+ * where a word size could be in the way: handles and sizes of 64 bits, and functions that no loader knows.
+ *
+ *     program LIBRARY [WHAT NUMBER]
+ *
+ * does something many times more, for whoever counts its instructions: `instance` and `device` are look-ups by name, `draw`
+ * is a call of a device's command, `query` of a physical device's. */
+#define _GNU_SOURCE
 #include "numbers.h"
 #include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #define VK_NO_PROTOTYPES
 #include <vulkan/vulkan.h>
 
 static PFN_vkGetInstanceProcAddr look_up;
 static VkInstance instance;
+static const char *what = "none";
+static long number;
 
 #define GET(name) PFN_##name name = (PFN_##name)look_up(instance, #name)
 #define CHECK(condition) \
@@ -27,7 +36,29 @@ static uint64_t sum(uint64_t a, float b, double c, uint32_t d, uint64_t e, float
     return ODD_SUM(a, b, c, d, e, f, g, h, i, j, k);
 }
 
-static int use_device(VkDevice device) {
+static void repeat(VkPhysicalDevice physical, VkDevice device, VkCommandBuffer buffer) {
+    GET(vkGetDeviceProcAddr);
+    GET(vkCmdDrawIndirect);
+    GET(vkGetPhysicalDeviceFeatures);
+    VkPhysicalDeviceFeatures features;
+    Dl_info library;
+    if (number && dladdr((void *)look_up, &library))
+        printf("library at %p\n", library.dli_fbase);
+    if (!strcmp(what, "instance"))
+        for (long i = 0; i < number; i++)
+            look_up(instance, "vkCmdDrawIndirect");
+    if (!strcmp(what, "device"))
+        for (long i = 0; i < number; i++)
+            vkGetDeviceProcAddr(device, "vkCmdDrawIndirect");
+    if (!strcmp(what, "draw"))
+        for (long i = 0; i < number; i++)
+            vkCmdDrawIndirect(buffer, (VkBuffer)BUFFER, OFFSET, 3, 4);
+    if (!strcmp(what, "query"))
+        for (long i = 0; i < number; i++)
+            vkGetPhysicalDeviceFeatures(physical, &features);
+}
+
+static int use_device(VkPhysicalDevice physical, VkDevice device) {
     GET(vkAllocateCommandBuffers);
     GET(vkBindBufferMemory);
     GET(vkCmdDrawIndirect);
@@ -43,6 +74,7 @@ static int use_device(VkDevice device) {
     const Odd odd = (Odd)look_up(instance, "vkOddDevice");
     CHECK(odd != NULL);
     CHECK(odd(buffer, ODD_ARGUMENTS) == sum(ODD_ARGUMENTS));
+    repeat(physical, device, buffer);
     return 0;
 }
 
@@ -76,13 +108,17 @@ static int use_physical_device(VkPhysicalDevice physical) {
     };
     VkDevice device;
     CHECK(vkCreateDevice(physical, &info, NULL, &device) == VK_SUCCESS);
-    const int status = use_device(device);
+    const int status = use_device(physical, device);
     vkDestroyDevice(device, NULL);
     return status;
 }
 
 int main(int count, char **arguments) {
-    void *library = count == 2 ? dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL) : NULL;
+    if (count == 4) {
+        what = arguments[2];
+        number = atol(arguments[3]);
+    }
+    void *library = count > 1 ? dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL) : NULL;
     if (!library) {
         printf("no library: %s\n", dlerror());
         return 1;
