@@ -13,7 +13,10 @@ PROGRAMS = (
 )
 COMMAND = re.compile(rf"(?:[A-Z_]+=\S+ +)*(?:{PROGRAMS})(?: |$)")
 # Names of programs and files that prose speaks of.
-NAMES = {"vkgen", "vulkaninfo", "vkcube", "make/documents.py", "make/test.sh", "make/programs.sh", "make/check-generated.sh", "make/bump-test.sh"}
+NAMES = {
+    "vkgen", "vulkaninfo", "vkcube", "make/documents.py", "make/test.sh", "make/programs.sh", "make/targets.sh",
+    "make/check-generated.sh", "make/bump-test.sh",
+}
 
 SHOWN = "tests/real/shown.py"
 # How a command begins, the file that runs it, and the words by which it does.
@@ -58,6 +61,8 @@ NOT_RUN = [
     ("make/systems.sh", "it builds with another Rust, whose packages make setup does not bring"),
     ("make/systems.sh TARGET", "TARGET stands for any of its table"),
     ("make test-windows", "it builds with another Rust, whose packages make setup does not bring"),
+    ("make test-targets", "it builds with another Rust, for processors whose compilers make setup does not bring"),
+    ("objdump -d --disassemble=vkCmdDraw LIBRARY", "LIBRARY stands for that of any processor"),
     ("make clients", "it fetches programs from many registries"),
     ("make bench PEER=sid", "it measures, and needs a quiet machine"),
     ("make figures", "it measures, and needs a quiet machine"),
