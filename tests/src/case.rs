@@ -4,7 +4,7 @@ use std::any::type_name;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use crate::known::Expected;
-use crate::{Scene, library, peer, target};
+use crate::{Scene, left_out, library, peer, target};
 
 /// Runs a case. The name of the case is the path of the function that calls this, which is therefore the test itself and no helper.
 ///
@@ -12,6 +12,9 @@ use crate::{Scene, library, peer, target};
 /// `tests/targets.txt` lists for the target (`VKL_TARGET`): the lists stay true that way.
 pub fn case<F: FnOnce(&mut Scene)>(body: F) {
     let path = path_of::<F>();
+    if left_out::reason(&path).is_some() {
+        return left_out::leave_out(&path);
+    }
     let mut scene = Scene::open(&path);
     if scene.is_child() {
         body(&mut scene);

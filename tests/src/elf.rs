@@ -1,18 +1,16 @@
-//! Hides exports of a copied library, so that one built mock stands for drivers that export less.
+//! Exports of an ELF library.
 
-/// Changes the first letter of these names in the library's dynamic string table, which makes the symbols unfindable.
+/// Changes the first letter of the name in the library's dynamic string table, which makes the symbol unfindable.
 /// The hash table still leads to the symbol, but the name then differs from the one asked for.
-pub(crate) fn hide(library: &mut [u8], names: &[String]) {
+pub(crate) fn hide(library: &mut [u8], name: &str) {
     let Some(table) = dynamic_strings(library) else {
         panic!("the library has no dynamic string table")
     };
-    for name in names {
-        let wanted = [&[0], name.as_bytes(), &[0]].concat();
-        let strings = &mut library[table.clone()];
-        let place = strings.windows(wanted.len()).position(|window| window == wanted);
-        let place = place.unwrap_or_else(|| panic!("the library does not export {name}"));
-        strings[place + 1] = b'_';
-    }
+    let wanted = [&[0], name.as_bytes(), &[0]].concat();
+    let strings = &mut library[table];
+    let place = strings.windows(wanted.len()).position(|window| window == wanted);
+    let place = place.unwrap_or_else(|| panic!("the library does not export {name}"));
+    strings[place + 1] = b'_';
 }
 
 /// The place of `.dynstr` in a little-endian ELF file: the string table that is loaded into memory.

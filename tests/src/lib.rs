@@ -24,21 +24,27 @@
 
 mod case;
 mod driver;
-mod elevated;
 mod elf;
+mod exports;
 mod known;
+mod left_out;
 mod library;
 mod outcome;
+mod pe;
 mod peer;
 mod process;
 mod scene;
+mod system;
 mod target;
 pub mod vk;
 
 pub use ash;
 pub use case::case;
 pub use driver::{Device, Driver};
+pub use exports::hide;
+pub use left_out::leave_out;
 pub use library::{built, is_peer, log_column, under_test};
 pub use outcome::Outcome;
 pub use scene::{Scene, Scratch};
+pub use system::{ABORTED, symlink};
 pub use vk::Vk;

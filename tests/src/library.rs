@@ -4,6 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use crate::system::{LIBRARY_SUFFIXES, OWN_LIBRARY};
 use crate::vk::version_of;
 
 /// Major, minor and patch number.
@@ -53,14 +54,15 @@ pub fn under_test() -> PathBuf {
     match env::var_os("VKL_LIBRARY") {
         Some(path) => path.into(),
         None if is_peer() => "libvulkan.so.1".into(),
-        None => built_here().parent().unwrap_or(Path::new(".")).join("libvulkan.so"),
+        None => built_here().parent().unwrap_or(Path::new(".")).join(OWN_LIBRARY),
     }
 }
 
 /// A library of this workspace, for example `mock_driver`: built as a dependency of this program, or by itself.
 pub fn built(name: &str) -> PathBuf {
     let here = built_here();
-    let file = format!("lib{name}.so");
+    let (before, after) = LIBRARY_SUFFIXES;
+    let file = format!("{before}{name}{after}");
     let dependency = here.join(&file);
     if dependency.exists() {
         dependency

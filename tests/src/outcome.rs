@@ -1,11 +1,11 @@
 //! What a child did: how it ended, what it printed, and what the drivers noted.
 
 use std::fs;
-use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 
 use crate::library::log_column;
 use crate::process::Ended;
+use crate::system::{ABORTED, is_crash, settle};
 
 /// The outcome of one run.
 pub struct Outcome {
@@ -20,17 +20,13 @@ impl Outcome {
     pub(crate) fn new(ended: Ended, journal: String) -> Self {
         let ending = match ended.status {
             None => "killed: it ran too long".into(),
-            Some(status) => match (status.code(), status.signal()) {
-                (Some(0), _) => "success".into(),
-                (Some(code), _) => format!("exit code {code}"),
-                (None, signal) => format!("signal {}", signal.unwrap_or(0)),
-            },
+            Some(status) => crate::system::ending(status),
         };
         Outcome {
             ending,
-            stdout: ended.stdout,
-            stderr: ended.stderr,
-            journal,
+            stdout: settle(ended.stdout),
+            stderr: settle(ended.stderr),
+            journal: settle(journal),
         }
     }
 
@@ -81,7 +77,7 @@ impl Outcome {
     #[track_caller]
     pub fn aborted(&self, text: &str) -> &Self {
         assert!(
-            self.ending == "signal 6",
+            self.ending == ABORTED,
             "the child ended with {}, not by abort\n{}",
             self.ending,
             self.all()
@@ -98,7 +94,7 @@ impl Outcome {
     #[track_caller]
     pub fn crashed(&self) -> &Self {
         assert!(
-            self.ending.starts_with("signal "),
+            is_crash(&self.ending),
             "the child ended with {}\n{}",
             self.ending,
             self.all()

@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use crate::driver::Driver;
 use crate::outcome::Outcome;
-use crate::{Vk, elevated, elf, library, process};
+use crate::vk::WINDOW_SURFACES;
+use crate::{Vk, exports, library, process, system};
 
 const ROOT: &str = "LOADER_TESTS_ROOT";
 const RUN: &str = "LOADER_TESTS_RUN";
@@ -56,7 +57,7 @@ impl Scene {
                 let root = env::temp_dir().join(name);
                 fs::create_dir_all(&root).expect("the scratch folder can be made");
                 // Real path: a message names files by it.
-                root.canonicalize().expect("a made folder has a real path")
+                system::own_path(root.canonicalize().expect("a made folder has a real path"))
             }
         };
         let mut scene = Scene {
@@ -104,11 +105,12 @@ impl Scene {
     pub fn remove(&self) {
         // What stays behind is rubbish in a temporary folder, not a wrong result.
         let _ = fs::remove_dir_all(&self.root);
+        system::unregister(&self.root);
     }
 
     /// The absolute path of a file or folder of the scene.
     pub fn path(&self, relative: &str) -> PathBuf {
-        self.root.join(relative)
+        system::own_path(self.root.join(relative))
     }
 
     /// The same as text.
@@ -144,7 +146,8 @@ impl Scene {
 
     /// Sets a variable for the children.
     pub fn env(&mut self, name: &str, value: impl AsRef<OsStr>) -> &mut Self {
-        self.variables.insert(name.into(), Some(value.as_ref().into()));
+        self.variables
+            .insert(name.into(), Some(system::list(name, value.as_ref())));
         self
     }
 
@@ -183,11 +186,9 @@ impl Scene {
     pub fn usual_driver(&mut self, name: &str) -> &mut Driver {
         let device = format!("gpu-{name}");
         self.driver(name)
+            .extension("VK_KHR_surface")
+            .extensions(WINDOW_SURFACES)
             .extensions(&[
-                "VK_KHR_surface",
-                "VK_KHR_xcb_surface",
-                "VK_KHR_xlib_surface",
-                "VK_KHR_wayland_surface",
                 "VK_EXT_headless_surface",
                 "VK_KHR_display",
                 "VK_KHR_get_physical_device_properties2",
@@ -224,6 +225,7 @@ impl Scene {
         let folder = self.path(&format!("run-{}", self.runs));
         match self.child_run {
             Some(run) if run == self.runs => {
+                system::prepare_child(&self.root);
                 let vk = Vk::load(&self.root);
                 body(&vk);
                 vk.mark("end");
@@ -245,6 +247,7 @@ impl Scene {
     pub fn run_unloaded(&mut self, body: impl FnOnce(&Scratch)) -> Outcome {
         let own = self.child_run == Some(self.runs + 1);
         if own {
+            system::prepare_child(&self.root);
             let scratch = Scratch {
                 root: self.root.clone(),
             };
@@ -265,6 +268,7 @@ impl Scene {
         command
             .args(["--exact", path, "--nocapture", "--test-threads", "1"])
             .env_clear();
+        system::keep(&mut command, self.elevated);
         command
             .env(ROOT, &self.root)
             .env(RUN, self.runs.to_string())
@@ -283,7 +287,14 @@ impl Scene {
                 None => command.env_remove(name),
             };
         }
-        let slower = if env::var_os("VKL_WRAP").is_some() { 30 } else { 1 };
+        system::register(&self.root, &|name| {
+            self.variables.get(OsStr::new(name)).cloned().flatten()
+        });
+        let slower = if env::var_os("VKL_WRAP").is_some() {
+            30
+        } else {
+            system::slowness()
+        };
         let ended = process::run(&mut command, self.limit * slower);
         assert!(
             !ended.stdout.contains("running 0 tests"),
@@ -297,7 +308,7 @@ impl Scene {
         let own = env::current_exe().expect("a process knows its program");
         let own = self.copy.clone().unwrap_or(own);
         if self.elevated {
-            return elevated::command(&own, &self.root);
+            return system::elevated(&own, &self.root);
         }
         let wrap = env::var("VKL_WRAP").unwrap_or_default();
         let mut words = wrap.split_whitespace();
@@ -328,7 +339,7 @@ impl Scene {
     fn build_driver(&self, driver: &Driver) {
         let library = self.library(&driver.name);
         let mut bytes = fs::read(library::built("mock_driver")).expect("cargo built the mock driver");
-        elf::hide(&mut bytes, &driver.hidden);
+        exports::hide(&mut bytes, &driver.hidden);
         self.file(&format!("libraries/libmock_{}.so", driver.name), bytes);
         let text = format!(
             "ordinal {}\njournal {}\n{}",

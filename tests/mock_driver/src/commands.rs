@@ -107,6 +107,7 @@ commands! {
     Instance Instance("VK_KHR_xcb_surface") { "vkCreateXcbSurfaceKHR" => surface::create_xcb, }
     Instance Instance("VK_KHR_xlib_surface") { "vkCreateXlibSurfaceKHR" => surface::create_xlib, }
     Instance Instance("VK_KHR_wayland_surface") { "vkCreateWaylandSurfaceKHR" => surface::create_wayland, }
+    Instance Instance("VK_KHR_win32_surface") { "vkCreateWin32SurfaceKHR" => surface::create_win32, }
     Instance Instance("VK_EXT_headless_surface") { "vkCreateHeadlessSurfaceEXT" => surface::create_headless, }
     Instance Instance("VK_KHR_display") { "vkCreateDisplayPlaneSurfaceKHR" => surface::create_display, }
     Instance Instance("VK_KHR_surface") { "vkDestroySurfaceKHR" => surface::destroy, }
@@ -114,6 +115,9 @@ commands! {
     Physical Instance("VK_KHR_xlib_surface") { "vkGetPhysicalDeviceXlibPresentationSupportKHR" => surface::xlib_support, }
     Physical Instance("VK_KHR_wayland_surface") {
         "vkGetPhysicalDeviceWaylandPresentationSupportKHR" => surface::wayland_support,
+    }
+    Physical Instance("VK_KHR_win32_surface") {
+        "vkGetPhysicalDeviceWin32PresentationSupportKHR" => surface::win32_support,
     }
     Physical Instance("VK_KHR_surface") {
         "vkGetPhysicalDeviceSurfaceSupportKHR" => surface::support,

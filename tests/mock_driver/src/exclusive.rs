@@ -6,8 +6,10 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use crate::system::current_thread;
+
 /// The thread that is inside such a command, and how often it entered.
-static INSIDE: Mutex<Option<(libc::pthread_t, u32)>> = Mutex::new(None);
+static INSIDE: Mutex<Option<(usize, u32)>> = Mutex::new(None);
 
 /// This thread is inside one of these commands for as long as the value lives.
 pub(crate) struct Exclusive(());
@@ -16,9 +18,7 @@ impl Exclusive {
     /// Enters `command`, and stays long enough for another thread to come; the process ends when one is there. The same
     /// thread may enter again.
     pub(crate) fn enter(owner: &str, command: &str) -> Self {
-        // The standard library's own number would leave something in the thread that ends with this library.
-        // SAFETY: takes nothing, and never fails.
-        let here = unsafe { libc::pthread_self() };
+        let here = current_thread();
         let mut inside = INSIDE.lock().unwrap_or_else(PoisonError::into_inner);
         match inside.as_mut() {
             Some((thread, depth)) if *thread == here => *depth += 1,

@@ -30,4 +30,5 @@ mod plain;
 mod state;
 mod surface;
 mod swapchain;
+mod system;
 mod unknown;

@@ -3,15 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::{debug, journal, object, state};
+use crate::{debug, journal, object, state, system};
 
-#[used]
-#[unsafe(link_section = ".init_array")]
-static LOADED: extern "C" fn() = loaded;
-
-#[used]
-#[unsafe(link_section = ".fini_array")]
-static UNLOADED: extern "C" fn() = unloaded;
+system::at_load_and_unload!(loaded, unloaded);
 
 extern "C" fn loaded() {
     let config = state::with(|state| state.config.clone());

@@ -1,11 +1,11 @@
 //! The one process-wide value: the configuration as last read, call counters and the objects that live.
 
 use std::collections::{BTreeMap, HashMap};
-use std::ffi::CStr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::config::Config;
+use crate::system::library_path;
 
 /// What the driver remembers between calls.
 pub(crate) struct State {
@@ -70,23 +70,4 @@ impl State {
         }
         self.text = text;
     }
-}
-
-/// The file this very library was loaded from.
-fn library_path() -> PathBuf {
-    let mut info = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
-    let here: fn() -> PathBuf = library_path;
-    // SAFETY: `info` is a valid place for the result, and a zeroed `Dl_info` is a valid value.
-    let (found, info) = unsafe {
-        (
-            libc::dladdr(here as *const libc::c_void, info.as_mut_ptr()),
-            info.assume_init(),
-        )
-    };
-    if found == 0 || info.dli_fname.is_null() {
-        return PathBuf::new();
-    }
-    // SAFETY: dladdr succeeded, so the name is a terminated string that lives as long as this library is loaded.
-    let name = unsafe { CStr::from_ptr(info.dli_fname) };
-    PathBuf::from(name.to_string_lossy().into_owned())
 }

@@ -75,6 +75,12 @@ creator!(
     )
 );
 creator!(
+    create_win32,
+    "vkCreateWin32SurfaceKHR",
+    vk::Win32SurfaceCreateInfoKHR<'static>,
+    |info| format!("connection={:#x} window={:#x}", info.hinstance, info.hwnd)
+);
+creator!(
     create_headless,
     "vkCreateHeadlessSurfaceEXT",
     vk::HeadlessSurfaceCreateInfoEXT<'static>,
@@ -319,3 +325,4 @@ macro_rules! presentation {
 presentation!(xcb_support, "vkGetPhysicalDeviceXcbPresentationSupportKHR", _connection: *mut c_void, _visual: u32);
 presentation!(xlib_support, "vkGetPhysicalDeviceXlibPresentationSupportKHR", _display: *mut c_void, _visual: u64);
 presentation!(wayland_support, "vkGetPhysicalDeviceWaylandPresentationSupportKHR", _display: *mut c_void);
+presentation!(win32_support, "vkGetPhysicalDeviceWin32PresentationSupportKHR");

@@ -1,10 +1,8 @@
 //! One layer of the library: its configuration, what it knows of the objects above and below it, its journal.
 
 use std::collections::BTreeMap;
-use std::ffi::{CStr, CString, OsStr, c_void};
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::ffi::{CStr, CString};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use ash::vk;
@@ -13,6 +11,7 @@ use crate::abi::{DeviceCallbacks, GetPhysicalDeviceProcAddr, SetDeviceLoaderData
 use crate::config::Config;
 use crate::exclusive::Exclusive;
 use crate::journal;
+use crate::system::library_path;
 
 /// How many layers one library can be (LAY-216).
 pub(crate) const IDENTITIES: usize = 4;
@@ -192,26 +191,6 @@ pub(crate) fn forget() {
     for slot in &LAYERS {
         *slot.write().unwrap_or_else(PoisonError::into_inner) = None;
     }
-}
-
-/// The file this library was loaded from, under the name that the loader opened.
-fn library_path() -> PathBuf {
-    static ANCHOR: AtomicBool = AtomicBool::new(false);
-    ANCHOR.store(true, Ordering::Relaxed);
-    let mut info = libc::Dl_info {
-        dli_fname: std::ptr::null(),
-        dli_fbase: std::ptr::null_mut(),
-        dli_sname: std::ptr::null(),
-        dli_saddr: std::ptr::null_mut(),
-    };
-    // SAFETY: the address is inside this library and `info` is writable.
-    let found = unsafe { libc::dladdr((&raw const ANCHOR).cast::<c_void>(), &mut info) };
-    if found == 0 || info.dli_fname.is_null() {
-        return PathBuf::new();
-    }
-    // SAFETY: dladdr succeeded, so the name is a C string that lives as long as the library.
-    let name = unsafe { CStr::from_ptr(info.dli_fname) };
-    Path::new(OsStr::from_bytes(name.to_bytes())).to_path_buf()
 }
 
 /// The first word of a dispatchable object.

@@ -64,6 +64,8 @@ mod own;
 mod physical;
 mod pre_instance;
 mod reenter;
+#[path = "../../mock_driver/src/system/mod.rs"]
+mod system;
 mod thunk;
 mod wrap;
 
@@ -79,12 +81,4 @@ extern "C" fn unloaded() {
     thunk::forget();
 }
 
-// SAFETY: the section is the list of functions that the dynamic loader calls after it mapped the library.
-#[used]
-#[unsafe(link_section = ".init_array")]
-static LOADED: extern "C" fn() = loaded;
-
-// SAFETY: the section is the list of functions that the dynamic loader calls before it unmaps the library.
-#[used]
-#[unsafe(link_section = ".fini_array")]
-static UNLOADED: extern "C" fn() = unloaded;
+system::at_load_and_unload!(loaded, unloaded);

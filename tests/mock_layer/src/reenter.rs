@@ -8,6 +8,7 @@ use ash::vk;
 use crate::layer::{Layer, typed};
 
 /// A symbol of the loader that is already in the process.
+#[cfg(unix)]
 fn loader_symbol(name: &CStr) -> vk::PFN_vkVoidFunction {
     // SAFETY: the name is a C string; RTLD_NOLOAD only finds what is there.
     let library = unsafe { libc::dlopen(c"libvulkan.so.1".as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
@@ -20,6 +21,16 @@ fn loader_symbol(name: &CStr) -> vk::PFN_vkVoidFunction {
     unsafe { libc::dlclose(library) };
     // SAFETY: an exported `vk` symbol of the loader is a function, and null is `None`.
     unsafe { std::mem::transmute::<*mut libc::c_void, vk::PFN_vkVoidFunction>(address) }
+}
+
+/// A symbol of the loader that is already in the process.
+#[cfg(windows)]
+fn loader_symbol(name: &CStr) -> vk::PFN_vkVoidFunction {
+    use windows_sys::Win32::System::LibraryLoader::{GetModuleHandleW, GetProcAddress};
+    // SAFETY: terminated names; the library stays, its application holds it.
+    let address = unsafe { GetProcAddress(GetModuleHandleW(windows_sys::w!("vulkan-1.dll")), name.as_ptr().cast()) };
+    // SAFETY: an exported `vk` symbol of the loader is a function, whatever type it has, and none is `None`.
+    unsafe { std::mem::transmute(address) }
 }
 
 /// Asks the loader for its extensions, layers and version, and records the answers.

@@ -102,7 +102,7 @@ unsafe extern "C" {
     static mock_layer_thunks: u8;
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(windows)))]
 std::arch::global_asm!(
     ".pushsection .text.mock_layer_thunks,\"ax\",@progbits",
     ".p2align 4",
@@ -153,6 +153,49 @@ std::arch::global_asm!(
     "leave",
     "jmp rax",
     ".popsection",
+    slots = const SLOTS,
+    route = sym route,
+);
+
+// Four registers of each kind carry arguments on this system; what is called gets room for the former four.
+#[cfg(all(target_arch = "x86_64", windows))]
+std::arch::global_asm!(
+    ".section .text$mock_layer_thunks,\"xr\"",
+    ".p2align 4",
+    ".globl mock_layer_thunks",
+    "mock_layer_thunks:",
+    ".rept {slots}",
+    ".p2align 4",
+    "lea r11, [rip]",
+    "jmp 2f",
+    ".endr",
+    ".p2align 4",
+    "2:",
+    "push rbp",
+    "mov rbp, rsp",
+    "sub rsp, 128",
+    "mov [rsp + 32], rcx",
+    "mov [rsp + 40], rdx",
+    "mov [rsp + 48], r8",
+    "mov [rsp + 56], r9",
+    "movups [rsp + 64], xmm0",
+    "movups [rsp + 80], xmm1",
+    "movups [rsp + 96], xmm2",
+    "movups [rsp + 112], xmm3",
+    "mov rcx, r11",
+    "lea rdx, [rsp + 32]",
+    "call {route}",
+    "mov rcx, [rsp + 32]",
+    "mov rdx, [rsp + 40]",
+    "mov r8, [rsp + 48]",
+    "mov r9, [rsp + 56]",
+    "movups xmm0, [rsp + 64]",
+    "movups xmm1, [rsp + 80]",
+    "movups xmm2, [rsp + 96]",
+    "movups xmm3, [rsp + 112]",
+    "leave",
+    "jmp rax",
+    ".text",
     slots = const SLOTS,
     route = sym route,
 );

@@ -1,6 +1,5 @@
 //! An instance and its physical devices.
 
-use std::ffi::c_void;
 use std::{ptr, slice};
 
 use ash::vk;
@@ -168,19 +167,11 @@ impl<'v> Instance<'v> {
         surface
     }
 
-    /// An XCB surface of a made-up connection and window.
+    /// A surface of a made-up window, in the window system of [`WINDOW_SURFACE`](crate::vk::WINDOW_SURFACE).
     #[track_caller]
-    pub fn xcb_surface(&self, connection: usize, window: u32) -> vk::SurfaceKHR {
+    pub fn window_surface(&self, connection: usize, window: u32) -> vk::SurfaceKHR {
         let mut surface = vk::SurfaceKHR::null();
-        let info = vk::XcbSurfaceCreateInfoKHR {
-            connection: connection as *mut c_void,
-            window,
-            ..Default::default()
-        };
-        let result = call!(
-            self,
-            PFN_vkCreateXcbSurfaceKHR(self.raw, &info, ptr::null(), &mut surface)
-        );
+        let result = super::window::create(self, connection, window, &mut surface);
         assert_eq!(result, vk::Result::SUCCESS);
         surface
     }

@@ -5,21 +5,30 @@
 
 mod allocator;
 mod device;
+#[cfg(unix)]
+mod heap;
+#[cfg(not(unix))]
+#[path = "no_heap.rs"]
 mod heap;
 mod instance;
+#[cfg(unix)]
+mod isolated;
+#[cfg(not(unix))]
+#[path = "no_copies.rs"]
 mod isolated;
 mod messages;
+mod pages;
 mod shared;
 mod spec;
+mod window;
 
-use std::ffi::{CStr, CString, c_char, c_void};
+use std::ffi::{CStr, CString, c_char};
 use std::fmt::Display;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use ash::vk;
-use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
 pub use allocator::Allocator;
 pub use device::{Device, DeviceSpec};
@@ -27,11 +36,14 @@ pub use heap::{Heap, Refusal};
 pub use instance::{Instance, members};
 pub use isolated::{Ending, isolated};
 pub use messages::{Message, Messages, Report, Reports};
+pub use pages::Pages;
 pub use shared::Shared;
 pub use spec::InstanceSpec;
+pub use window::{CREATE_WINDOW_SURFACE, WINDOW_SURFACE, WINDOW_SURFACES};
 
 use crate::Scene;
 use crate::library::Version;
+use crate::system::{self, Library, open_library};
 
 /// Something that can be asked for commands by name.
 pub trait Commands {
@@ -89,7 +101,9 @@ impl Vk {
     fn open(&mut self) {
         let path = crate::under_test();
         // SAFETY: the library under test is a loader; its constructors are part of what is tested.
-        self.library = Some(unsafe { open_library(&path) });
+        let library = unsafe { open_library(&path) };
+        system::prepare_library(&library);
+        self.library = Some(library);
     }
 
     /// Unloads the library, runs `between`, and loads it again.
@@ -135,7 +149,7 @@ impl Vk {
     pub fn set_env(&self, name: &str, value: Option<&str>) {
         match value {
             // SAFETY: the child has one thread while its closure runs; threads that a closure starts end before this.
-            Some(value) => unsafe { std::env::set_var(name, value) },
+            Some(value) => unsafe { std::env::set_var(name, system::list(name, value.as_ref())) },
             // SAFETY: as above.
             None => unsafe { std::env::remove_var(name) },
         }
@@ -253,11 +267,12 @@ impl Vk {
         let path = self.root.join(library);
         // SAFETY: the library is a mock, whose constructors have no requirements.
         let library = unsafe { open_library(&path) };
-        // SAFETY: the caller names the type of the function.
-        let symbol = unsafe { library.get::<F>(symbol) };
-        let function = *symbol.expect("the mock exports it");
+        let address = system::address(&library, symbol);
+        assert!(address != 0, "the mock exports {symbol:?}");
+        assert_eq!(size_of::<F>(), size_of::<usize>());
         std::mem::forget(library);
-        function
+        // SAFETY: the caller names the type of the function, whose address this is.
+        unsafe { std::mem::transmute_copy(&address) }
     }
 }
 
@@ -266,8 +281,7 @@ impl Commands for Vk {
     fn address(&self, name: &str) -> usize {
         let Some(library) = &self.library else { return 0 };
         let name = CString::new(name).expect("a symbol name holds no zero byte");
-        // SAFETY: only the address of the symbol is looked at here.
-        unsafe { library.get::<*const c_void>(name.as_bytes_with_nul()) }.map_or(0, |symbol| symbol.into_raw() as usize)
+        system::address(library, &name)
     }
 }
 
@@ -343,15 +357,4 @@ pub(crate) fn version_of(library: &Path) -> Version {
         library,
     };
     vk.version().into()
-}
-
-/// Opens a library whose path is UTF-8, which is all that the crate takes as long as no case asks for its part that needs the
-/// standard library: the loader must not get that part.
-///
-/// # Safety
-/// Whatever the library demands of a process that opens it.
-unsafe fn open_library(path: &Path) -> Library {
-    // SAFETY: passed on.
-    let library = unsafe { Library::open(Some(path.to_str().expect("a path of UTF-8")), RTLD_NOW | RTLD_LOCAL) };
-    library.unwrap_or_else(|error| panic!("cannot load {}: {error}", path.display()))
 }

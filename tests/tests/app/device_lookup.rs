@@ -3,6 +3,7 @@
 use std::ffi::{CStr, CString};
 
 use loader_tests::ash::vk::{self, Handle};
+use loader_tests::vk::CREATE_WINDOW_SURFACE;
 use loader_tests::vk::{Commands, Instance};
 use loader_tests::{call, case};
 
@@ -79,7 +80,7 @@ fn app_047_names_of_other_levels() {
                 "vkEnumeratePhysicalDevices",
                 "vkGetPhysicalDeviceFeatures",
                 "vkGetInstanceProcAddr",
-                "vkCreateXcbSurfaceKHR",
+                CREATE_WINDOW_SURFACE,
             ] {
                 assert_eq!(device.address(name), 0, "{name}");
             }

@@ -20,5 +20,9 @@ mod settings_devices;
 mod settings_drivers;
 mod settings_members;
 mod threads;
+#[cfg(unix)]
 mod trampolines;
 mod waiting;
+
+#[cfg(not(unix))]
+loader_tests::left_out!(mod trampolines);

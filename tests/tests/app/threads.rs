@@ -177,6 +177,7 @@ fn app_271_an_instance_inside_a_message() {
 }
 
 /// APP-270: a program that has used up every key for words of threads.
+#[cfg(unix)]
 #[test]
 fn app_270_no_key_for_words_of_threads_is_left() {
     case(|scene| {
@@ -197,3 +198,6 @@ fn app_270_no_key_for_words_of_threads_is_left() {
         outcome.ok();
     });
 }
+
+#[cfg(not(unix))]
+loader_tests::left_out!(app_270_no_key_for_words_of_threads_is_left);

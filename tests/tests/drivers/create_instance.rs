@@ -2,6 +2,7 @@
 
 use loader_tests::ash::vk::{self, Handle};
 use loader_tests::vk::{Allocator, Instance};
+use loader_tests::vk::{CREATE_WINDOW_SURFACE, WINDOW_SURFACE};
 use loader_tests::{call, case};
 
 /// DRV-109, APP-95: each driver gets the requested extensions that it has, in the requested order.
@@ -11,26 +12,21 @@ fn drv_109_each_driver_gets_its_extensions_and_no_layers() {
         scene
             .driver("a")
             .device("one")
-            .extensions(&["VK_KHR_surface", "VK_KHR_xcb_surface"]);
+            .extensions(&["VK_KHR_surface", WINDOW_SURFACE]);
         scene
             .driver("b")
             .device("two")
             .extensions(&["VK_KHR_display", "VK_KHR_surface"]);
         scene.driver("c").device("three");
         let outcome = scene.run(|vk| {
-            let requested = [
-                "VK_KHR_xcb_surface",
-                "VK_KHR_display",
-                "VK_EXT_debug_utils",
-                "VK_KHR_surface",
-            ];
+            let requested = [WINDOW_SURFACE, "VK_KHR_display", "VK_EXT_debug_utils", "VK_KHR_surface"];
             drop(vk.instance_with("1.1", &requested));
         });
         let outcome = outcome.ok();
         for (driver, extensions) in [
-            ("a", "VK_KHR_xcb_surface VK_KHR_surface"),
-            ("b", "VK_KHR_display VK_KHR_surface"),
-            ("c", ""),
+            ("a", format!("{WINDOW_SURFACE} VK_KHR_surface")),
+            ("b", "VK_KHR_display VK_KHR_surface".into()),
+            ("c", String::new()),
         ] {
             let call = outcome.calls(driver, "vkCreateInstance")[0];
             assert!(
@@ -266,7 +262,7 @@ fn drv_112_every_known_function_is_asked_for() {
         for name in [
             "vkGetPhysicalDeviceFeatures2",
             "vkGetPhysicalDeviceFeatures2KHR",
-            "vkCreateXcbSurfaceKHR",
+            CREATE_WINDOW_SURFACE,
             "vkDestroySurfaceKHR",
             "vkCreateDebugUtilsMessengerEXT",
             "vkGetPhysicalDeviceDisplayPropertiesKHR",

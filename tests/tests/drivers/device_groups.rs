@@ -4,7 +4,7 @@ use std::ptr;
 
 use loader_tests::ash::vk;
 use loader_tests::case;
-use loader_tests::vk::Shared;
+use loader_tests::vk::{Pages, Shared};
 
 /// DRV-193, APP-144: group handles are unwrapped in a copy, and the caller's chain is as before.
 #[test]
@@ -38,44 +38,27 @@ fn drv_193_device_groups_are_unwrapped() {
     });
 }
 
-/// A page that nothing may write to once it was filled.
-struct Page(*mut u8);
-
-const PAGE: usize = 4096;
+/// Memory that nothing may write to once it was filled.
+struct Page(Pages);
 
 impl Page {
     fn new() -> Self {
-        let (access, kind) = (
-            libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
-        );
-        // SAFETY: a new mapping at a place of the system's choice.
-        let page = unsafe { libc::mmap(ptr::null_mut(), PAGE, access, kind, -1, 0) };
-        assert_ne!(page, libc::MAP_FAILED);
-        Self(page.cast())
+        Self(Pages::new())
     }
 
     /// Moves a structure to this offset.
     fn put<T>(&self, offset: usize, value: T) -> *const T {
-        assert!(offset + size_of::<T>() <= PAGE);
+        assert!(offset + size_of::<T>() <= self.0.size());
         // SAFETY: within the page, which is still writable and aligned for any structure at the offsets used here.
         unsafe {
-            let place = self.0.add(offset).cast::<T>();
+            let place = self.0.begin().add(offset).cast::<T>();
             place.write(value);
             place
         }
     }
 
     fn protect(&self) {
-        // SAFETY: the page is this value's own.
-        assert_eq!(unsafe { libc::mprotect(self.0.cast(), PAGE, libc::PROT_READ) }, 0);
-    }
-}
-
-impl Drop for Page {
-    fn drop(&mut self) {
-        // SAFETY: mapped by `new`, and no structure in it is used any more.
-        unsafe { libc::munmap(self.0.cast(), PAGE) };
+        self.0.close_for_writing();
     }
 }
 

@@ -1,7 +1,7 @@
 //! The Linux directories and what counts as a manifest in them (DRV-21 to DRV-23).
 
+use loader_tests::symlink;
 use std::fs;
-use std::os::unix::fs::symlink;
 
 use loader_tests::{Vk, case};
 

@@ -1,6 +1,7 @@
 //! The extensions of the instance (DRV-102 to DRV-108).
 
 use loader_tests::ash::vk;
+use loader_tests::vk::WINDOW_SURFACE;
 use loader_tests::{call, case};
 
 const OWN: [&str; 4] = [
@@ -16,16 +17,16 @@ fn drv_102_the_union_in_its_order() {
     case(|scene| {
         scene
             .driver("a")
-            .line("instance_extension", "VK_KHR_xcb_surface 5")
+            .line("instance_extension", format_args!("{WINDOW_SURFACE} 5"))
             .line("instance_extension", "VK_KHR_surface 20");
         scene
             .driver("b")
             .line("instance_extension", "VK_KHR_surface 25")
             .line("instance_extension", "VK_KHR_display 3")
-            .line("instance_extension", "VK_KHR_xcb_surface 6");
+            .line("instance_extension", format_args!("{WINDOW_SURFACE} 6"));
         let outcome = scene.run(|vk| {
             let list = vk.extension_versions(None).expect("the query succeeds");
-            let expected = [("VK_KHR_xcb_surface", 5), ("VK_KHR_surface", 20), ("VK_KHR_display", 3)];
+            let expected = [(WINDOW_SURFACE, 5), ("VK_KHR_surface", 20), ("VK_KHR_display", 3)];
             let found: Vec<(&str, u32)> = list.iter().map(|(name, version)| (name.as_str(), *version)).collect();
             assert_eq!(found[..3], expected);
             let names: Vec<&str> = found[3..].iter().map(|(name, _)| *name).collect();

@@ -269,7 +269,7 @@ fn drv_052_links_of_the_manifest_are_not_resolved() {
             scene.folder("drivers").join("a.json"),
         );
         scene.env("VK_DRIVER_FILES", &link);
-        scene.on_disk(|| std::os::unix::fs::symlink(target, link).expect("a link can be made"));
+        scene.on_disk(|| loader_tests::symlink(target, link).expect("a link can be made"));
         scene.run(|vk| assert_eq!(names(vk), ["one"])).ok();
     });
 }
@@ -353,7 +353,7 @@ fn drv_052_a_library_path_of_4095_bytes_is_the_longest() {
         // The mock finds its configuration by its own path, which must fit too: with a shorter ending than this one.
         scene.folder("libraries");
         let link = scene.path("libraries/libmock_far.library");
-        scene.on_disk(|| std::os::unix::fs::symlink("libmock_far.so", link).expect("a link can be made"));
+        scene.on_disk(|| loader_tests::symlink("libmock_far.so", link).expect("a link can be made"));
         let fixed = format!("{}/../libraries/libmock_far.library", scene.text_path("drivers"));
         for (number, length) in [4095, 4096].into_iter().enumerate() {
             let path = format!("../libraries{}/libmock_far.library", "/".repeat(length - fixed.len()));

@@ -1,6 +1,7 @@
 //! Settling the interface version (DRV-62 to DRV-77).
 
 use loader_tests::ash::vk;
+use loader_tests::vk::WINDOW_SURFACE;
 use loader_tests::{Outcome, Scene, Vk, case};
 
 const NEGOTIATE: &str = "vk_icdNegotiateLoaderICDInterfaceVersion";
@@ -306,7 +307,7 @@ fn drv_073_own_surfaces_before_interface_three_are_warned_about() {
             .device("odd")
             .interface(2)
             .api("1.0.0")
-            .extensions(&["VK_KHR_surface", "VK_KHR_xcb_surface"]);
+            .extensions(&["VK_KHR_surface", WINDOW_SURFACE]);
         let outcome = run(scene, true);
         let library = scene.library("odd").display().to_string();
         outcome.logged(
@@ -321,7 +322,7 @@ fn drv_073_own_surfaces_before_interface_three_are_warned_about() {
 fn drv_073_either_kind_of_surface_command_is_warned_about() {
     case(|scene| {
         for (name, extension) in [
-            ("creates", "VK_KHR_xcb_surface"),
+            ("creates", WINDOW_SURFACE),
             ("destroys", "VK_KHR_surface"),
             ("neither", "VK_KHR_get_surface_capabilities2"),
         ] {
@@ -329,7 +330,7 @@ fn drv_073_either_kind_of_surface_command_is_warned_about() {
             driver.extension(extension);
         }
         let outcome = scene.run(|vk| {
-            let extensions = ["VK_KHR_surface", "VK_KHR_xcb_surface"];
+            let extensions = ["VK_KHR_surface", WINDOW_SURFACE];
             assert_eq!(vk.instance_with("1.0", &extensions).device_names().len(), 3);
         });
         outcome.ok();

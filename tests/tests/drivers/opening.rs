@@ -1,7 +1,7 @@
 //! Opening driver libraries, and how long they stay (DRV-56 to DRV-61, DRV-232 to DRV-240).
 
+use loader_tests::symlink;
 use std::fs;
-use std::os::unix::fs::symlink;
 
 use loader_tests::ash::vk;
 use loader_tests::{Outcome, Scene, Vk, case};

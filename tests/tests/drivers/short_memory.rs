@@ -3,12 +3,13 @@
 use std::ptr;
 
 use loader_tests::ash::vk;
+use loader_tests::vk::WINDOW_SURFACE;
 use loader_tests::vk::{Allocator, Instance};
 use loader_tests::{Vk, call, case};
 
 const EXTENSIONS: [&str; 5] = [
     "VK_KHR_surface",
-    "VK_KHR_xcb_surface",
+    WINDOW_SURFACE,
     "VK_EXT_headless_surface",
     "VK_EXT_debug_utils",
     "VK_KHR_get_surface_capabilities2",

@@ -18,9 +18,9 @@ fn drv_182_destruction() {
         scene.usual_driver("a");
         scene.usual_driver("b").missing("vkDestroySurfaceKHR");
         let outcome = scene.run(|vk| {
-            let instance = vk.instance_with("1.1", &WSI);
+            let instance = vk.instance_with("1.1", WSI);
             instance.destroy_surface(vk::SurfaceKHR::null());
-            let surface = instance.xcb_surface(1, 2);
+            let surface = instance.window_surface(1, 2);
             for device in instance.devices().expect("devices") {
                 assert_eq!(instance.surface_support(device, surface), Ok(true));
             }
@@ -40,7 +40,7 @@ fn drv_174_the_allocator_of_the_creation_is_kept() {
             let (allocator, other) = (Allocator::default(), Allocator::default());
             vk.say("create", allocator.mark());
             vk.say("destroy", other.mark());
-            let instance = vk.instance_with("1.1", &WSI);
+            let instance = vk.instance_with("1.1", WSI);
             let info = vk::HeadlessSurfaceCreateInfoEXT::default();
             let mut surface = vk::SurfaceKHR::null();
             let callbacks = allocator.callbacks();
@@ -77,7 +77,7 @@ fn drv_174_the_create_info_is_copied() {
     case(|scene| {
         scene.usual_driver("a");
         let outcome = scene.run(|vk| {
-            let instance = vk.instance_with("1.1", &WSI);
+            let instance = vk.instance_with("1.1", WSI);
             let mut surface = vk::SurfaceKHR::null();
             let mut info = Box::new(vk::XcbSurfaceCreateInfoKHR {
                 connection: 0x77 as *mut c_void,
@@ -109,15 +109,15 @@ fn drv_174_many_surfaces() {
     case(|scene| {
         two_drivers(scene);
         let outcome = scene.run(|vk| {
-            let instance = vk.instance_with("1.1", &WSI);
+            let instance = vk.instance_with("1.1", WSI);
             let devices = instance.devices().expect("devices");
-            let mut surfaces: Vec<vk::SurfaceKHR> = (0..70).map(|number| instance.xcb_surface(1, number)).collect();
+            let mut surfaces: Vec<vk::SurfaceKHR> = (0..70).map(|number| instance.window_surface(1, number)).collect();
             for (number, surface) in surfaces.iter().enumerate() {
                 assert_eq!(instance.surface_support(devices[number % 2], *surface), Ok(true));
             }
             for surface in surfaces.iter_mut().step_by(3) {
                 instance.destroy_surface(*surface);
-                *surface = instance.xcb_surface(3, 100);
+                *surface = instance.window_surface(3, 100);
             }
             for surface in &surfaces {
                 assert_eq!(instance.surface_support(devices[0], *surface), Ok(true));
@@ -138,7 +138,7 @@ fn drv_177_threads_share_a_drivers_surface() {
         scene.usual_driver("a");
         scene.env("VK_LOADER_DEBUG", "").limit(60);
         let outcome = scene.run(|vk| {
-            let instance = vk.instance_with("1.1", &WSI);
+            let instance = vk.instance_with("1.1", WSI);
             let (host, physical) = (Shared(&instance), Shared(instance.first()));
             for _ in 0..ROUNDS {
                 let surface = Shared(instance.headless_surface());
@@ -214,9 +214,9 @@ fn drv_188_forgotten_surfaces_are_destroyed() {
         two_drivers(scene);
         let outcome = scene.run(|vk| {
             let allocator = Allocator::default();
-            let spec = vk.spec().extensions(&WSI).allocator(&allocator);
+            let spec = vk.spec().extensions(WSI).allocator(&allocator);
             let instance = spec.create().expect("vkCreateInstance");
-            let (first, _second) = (instance.xcb_surface(1, 2), instance.headless_surface());
+            let (first, _second) = (instance.window_surface(1, 2), instance.headless_surface());
             for device in instance.devices().expect("devices") {
                 assert_eq!(instance.surface_support(device, first), Ok(true));
             }
@@ -279,7 +279,7 @@ fn app_170_surface_objects_use_the_instances_callbacks() {
             let allocator = Allocator::default();
             let instance = vk
                 .spec()
-                .extensions(&WSI)
+                .extensions(WSI)
                 .allocator(&allocator)
                 .create()
                 .expect("vkCreateInstance");

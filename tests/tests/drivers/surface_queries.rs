@@ -3,6 +3,7 @@
 use std::ptr;
 
 use loader_tests::ash::vk;
+use loader_tests::vk::WINDOW_SURFACE;
 use loader_tests::vk::{Instance, count_from, two_call};
 use loader_tests::{call, case};
 
@@ -11,7 +12,7 @@ pub(crate) const WSI: [&str; 4] = [
     "VK_KHR_surface",
     "VK_EXT_headless_surface",
     "VK_KHR_get_surface_capabilities2",
-    "VK_KHR_xcb_surface",
+    WINDOW_SURFACE,
 ];
 
 /// The four first-generation queries reach the driver with its own surface.

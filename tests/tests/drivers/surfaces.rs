@@ -5,16 +5,21 @@ use std::ptr;
 
 use loader_tests::ash::vk::{self, Handle};
 use loader_tests::vk::Instance;
+use loader_tests::vk::{CREATE_WINDOW_SURFACE, WINDOW_SURFACE};
 use loader_tests::{Scene, call, case};
 
 /// The extensions of these cases.
-pub(crate) const WSI: [&str; 5] = [
-    "VK_KHR_surface",
-    "VK_KHR_xcb_surface",
-    "VK_KHR_xlib_surface",
-    "VK_KHR_wayland_surface",
-    "VK_EXT_headless_surface",
-];
+pub(crate) const WSI: &[&str] = if cfg!(windows) {
+    &["VK_KHR_surface", "VK_KHR_win32_surface", "VK_EXT_headless_surface"]
+} else {
+    &[
+        "VK_KHR_surface",
+        "VK_KHR_xcb_surface",
+        "VK_KHR_xlib_surface",
+        "VK_KHR_wayland_surface",
+        "VK_EXT_headless_surface",
+    ]
+};
 
 /// Two drivers that make surfaces.
 pub(crate) fn two_drivers(scene: &mut Scene) {
@@ -28,10 +33,10 @@ fn drv_177_drivers_make_surfaces_on_first_use() {
     case(|scene| {
         two_drivers(scene);
         let outcome = scene.run(|vk| {
-            let instance = vk.instance_with("1.1", &WSI);
+            let instance = vk.instance_with("1.1", WSI);
             let (a, b) = (instance.named("gpu-a"), instance.named("gpu-b"));
             vk.mark("create");
-            let surface = instance.xcb_surface(0x1111, 0x2222);
+            let surface = instance.window_surface(0x1111, 0x2222);
             vk.mark("created");
             assert_eq!(instance.surface_support(a, surface), Ok(true));
             assert_eq!(instance.surface_support(a, surface), Ok(true));
@@ -43,7 +48,7 @@ fn drv_177_drivers_make_surfaces_on_first_use() {
         });
         let outcome = outcome.ok();
         assert!(outcome.between("create", "created").is_empty(), "{}", outcome.all());
-        let made = |line: &&str| line.contains("vkCreateXcbSurfaceKHR connection=");
+        let made = |line: &&str| line.contains(&format!("{CREATE_WINDOW_SURFACE} connection="));
         let lines: Vec<&str> = outcome
             .between("created", "used by a")
             .into_iter()
@@ -51,7 +56,9 @@ fn drv_177_drivers_make_surfaces_on_first_use() {
             .collect();
         assert_eq!(
             lines,
-            ["a vkCreateXcbSurfaceKHR connection=0x1111 window=0x2222 pnext=[] alloc=null"]
+            [format!(
+                "a {CREATE_WINDOW_SURFACE} connection=0x1111 window=0x2222 pnext=[] alloc=null"
+            )]
         );
         assert_eq!(
             outcome
@@ -109,7 +116,7 @@ fn drv_173_create_infos_of_all_platforms() {
         let outcome = scene.run(|vk| {
             let instance = vk.instance_with("1.1", &[&WSI[..], &["VK_KHR_display"]].concat());
             let device = instance.first();
-            let mut surfaces = vec![instance.xcb_surface(0x11, 0x12), instance.headless_surface()];
+            let mut surfaces = vec![instance.window_surface(0x11, 0x12), instance.headless_surface()];
             surfaces.extend(three_more(&instance));
             for surface in &surfaces {
                 assert_eq!(instance.surface_support(device, *surface), Ok(true));
@@ -146,15 +153,15 @@ fn drv_171_old_drivers_read_the_loaders_layout() {
             .driver("a")
             .interface(2)
             .api("1.0.0")
-            .extensions(&WSI)
+            .extensions(WSI)
             .extension("VK_KHR_display")
             .device("one")
             .flag("reads_surfaces")
             .missing("vkCreateXcbSurfaceKHR");
         let outcome = scene.run(|vk| {
-            let instance = vk.instance_with("1.0", &WSI);
+            let instance = vk.instance_with("1.0", WSI);
             let device = instance.first();
-            let xcb = instance.xcb_surface(0x11, 0x12);
+            let xcb = instance.window_surface(0x11, 0x12);
             assert_eq!(instance.surface_support(device, xcb), Ok(true));
             let mut wayland = vk::SurfaceKHR::null();
             let info = vk::WaylandSurfaceCreateInfoKHR {
@@ -207,11 +214,11 @@ fn drv_177_a_driver_without_the_extension_does_not_support_it() {
         scene
             .driver("b")
             .extension("VK_KHR_surface")
-            .extension("VK_KHR_xcb_surface")
+            .extension(WINDOW_SURFACE)
             .device("gpu-b")
             .line("missing", "vkCreateHeadlessSurfaceEXT");
         let outcome = scene.run(|vk| {
-            let instance = vk.instance_with("1.1", &WSI);
+            let instance = vk.instance_with("1.1", WSI);
             let surface = instance.headless_surface();
             let (a, b) = (instance.named("gpu-a"), instance.named("gpu-b"));
             assert_eq!(instance.surface_support(a, surface), Ok(true));
@@ -233,11 +240,11 @@ fn drv_177_a_driver_without_the_extension_does_not_support_it() {
 #[test]
 fn drv_178_a_failing_creation() {
     case(|scene| {
-        scene.usual_driver("a").fail("vkCreateXcbSurfaceKHR", -3);
+        scene.usual_driver("a").fail(CREATE_WINDOW_SURFACE, -3);
         let outcome = scene.run(|vk| {
-            let instance = vk.instance_with("1.1", &WSI);
+            let instance = vk.instance_with("1.1", WSI);
             let device = instance.first();
-            let surface = instance.xcb_surface(1, 2);
+            let surface = instance.window_surface(1, 2);
             assert_eq!(instance.surface_support(device, surface), Ok(false));
             let mut capabilities = vk::SurfaceCapabilitiesKHR::default();
             let result = call!(
@@ -257,10 +264,10 @@ fn drv_178_a_failing_creation() {
 #[test]
 fn drv_177_a_driver_that_writes_no_handle() {
     case(|scene| {
-        scene.usual_driver("a").line("null_result", "vkCreateXcbSurfaceKHR");
+        scene.usual_driver("a").line("null_result", CREATE_WINDOW_SURFACE);
         let outcome = scene.run(|vk| {
-            let instance = vk.instance_with("1.1", &WSI);
-            let surface = instance.xcb_surface(1, 2);
+            let instance = vk.instance_with("1.1", WSI);
+            let surface = instance.window_surface(1, 2);
             for _ in 0..2 {
                 assert_eq!(instance.surface_support(instance.first(), surface), Ok(true));
             }
@@ -274,12 +281,7 @@ fn drv_177_a_driver_that_writes_no_handle() {
             "{}",
             outcome.all()
         );
-        assert_eq!(
-            outcome.calls("a", "vkCreateXcbSurfaceKHR").len(),
-            2,
-            "{}",
-            outcome.all()
-        );
+        assert_eq!(outcome.calls("a", CREATE_WINDOW_SURFACE).len(), 2, "{}", outcome.all());
         assert!(
             outcome.calls("a", "vkDestroySurfaceKHR").is_empty(),
             "{}",
@@ -294,7 +296,7 @@ fn drv_175_unknown_structures_are_refused() {
     case(|scene| {
         scene.usual_driver("a");
         let outcome = scene.run(|vk| {
-            let instance = vk.instance_with("1.1", &WSI);
+            let instance = vk.instance_with("1.1", WSI);
             let strange = vk::BaseInStructure {
                 s_type: vk::StructureType::from_raw(777_000),
                 ..Default::default()
@@ -366,14 +368,14 @@ fn drv_177_old_and_new_drivers_share_a_surface() {
             .driver("old")
             .interface(1)
             .api("1.0.0")
-            .extensions(&WSI)
+            .extensions(WSI)
             .device("gpu-old")
             .flag("reads_surfaces")
-            .missing("vkCreateXcbSurfaceKHR")
+            .missing(CREATE_WINDOW_SURFACE)
             .missing("vkDestroySurfaceKHR");
         let outcome = scene.run(|vk| {
-            let instance = vk.instance_with("1.1", &WSI);
-            let surface = instance.xcb_surface(0x11, 0x12);
+            let instance = vk.instance_with("1.1", WSI);
+            let surface = instance.window_surface(0x11, 0x12);
             for device in instance.devices().expect("devices") {
                 assert_eq!(instance.surface_support(device, surface), Ok(true));
             }

@@ -1,6 +1,7 @@
 //! What a layer finds below it: the end of the instance chain, the loader's nodes, its callbacks (LAY-220 to LAY-263).
 
 use loader_tests::ash::vk;
+use loader_tests::vk::CREATE_WINDOW_SURFACE;
 use loader_tests::vk::Device;
 use loader_tests::{Outcome, Scene, call, case};
 
@@ -94,7 +95,7 @@ fn lay_241_everything_else_needs_the_instance() {
 fn lay_240_commands_of_instance_extensions_are_always_there() {
     const NAMES: [&str; 6] = [
         "vkCreateHeadlessSurfaceEXT",
-        "vkCreateXcbSurfaceKHR",
+        CREATE_WINDOW_SURFACE,
         "vkGetPhysicalDeviceSurfaceSupportKHR",
         "vkGetPhysicalDeviceDisplayPropertiesKHR",
         "vkGetPhysicalDeviceFeatures2KHR",

@@ -251,7 +251,7 @@ fn lay_17_only_names_that_end_in_json_are_manifests() {
         Layer::explicit("dot").put_as(scene, "here/.json");
         Layer::explicit("link").put_as(scene, "elsewhere/target.txt");
         let (from, to) = (scene.path("elsewhere/target.txt"), scene.path("here/link.json"));
-        scene.on_disk(|| std::os::unix::fs::symlink(from, to).expect("links can be made"));
+        scene.on_disk(|| loader_tests::symlink(from, to).expect("links can be made"));
         let here = scene.path("here");
         scene.env("VK_LAYER_PATH", here);
         scene
@@ -464,7 +464,7 @@ fn bi_8_folders_and_pipes_named_like_manifests_do_not_block() {
             assert!(made.success());
         });
         let device = scene.path(&format!("{IMPLICIT}/zero.json"));
-        scene.on_disk(|| std::os::unix::fs::symlink("/dev/zero", device).expect("links can be made"));
+        scene.on_disk(|| loader_tests::symlink("/dev/zero", device).expect("links can be made"));
         scene
             .run(|vk| assert_eq!(vk.layers().expect("layers"), ["VK_LAYER_a"]))
             .ok();
@@ -479,7 +479,7 @@ fn bi_9_a_manifest_that_cannot_be_opened_is_an_error_in_the_log_only() {
         scene.folder(EXPLICIT);
         let link = scene.path(&format!("{EXPLICIT}/a.json"));
         let text = link.display().to_string();
-        scene.on_disk(|| std::os::unix::fs::symlink("nowhere", link).expect("links can be made"));
+        scene.on_disk(|| loader_tests::symlink("nowhere", link).expect("links can be made"));
         scene
             .run(|vk| assert_eq!(vk.layers().expect("layers"), ["VK_LAYER_b"]))
             .ok()

@@ -1,6 +1,7 @@
 //! Creation, destruction and enumeration run one thread at a time over the whole process, and the thread that is within
 //! may come back (DRV-118, DRV-168, APP-140, APP-270).
 
+use std::alloc::Layout;
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -183,7 +184,12 @@ fn drv_168_surfaces_are_made_one_thread_at_a_time() {
     static INSIDE: AtomicBool = AtomicBool::new(false);
     static CALLS: AtomicU32 = AtomicU32::new(0);
     static WATCHED: AtomicBool = AtomicBool::new(false);
+    /// Bytes in front of a block, and its alignment.
+    const HEAD: usize = 64;
 
+    fn layout(size: usize) -> Layout {
+        Layout::from_size_align(HEAD + size, HEAD).expect("a block is not that large")
+    }
     unsafe extern "system" fn allocate(
         _: *mut c_void,
         size: usize,
@@ -196,8 +202,13 @@ fn drv_168_surfaces_are_made_one_thread_at_a_time() {
             thread::sleep(Duration::from_micros(100));
             INSIDE.store(false, Ordering::SeqCst);
         }
-        // SAFETY: the alignment is a power of two.
-        unsafe { libc::memalign(align, size) }
+        assert!(align <= HEAD, "more than the head's");
+        // SAFETY: the size is not zero; there is room for the head, which says how much follows.
+        unsafe {
+            let head = std::alloc::alloc(layout(size));
+            head.cast::<usize>().write(size);
+            head.add(HEAD).cast()
+        }
     }
     unsafe extern "system" fn reallocate(
         user: *mut c_void,
@@ -206,23 +217,23 @@ fn drv_168_surfaces_are_made_one_thread_at_a_time() {
         align: usize,
         scope: vk::SystemAllocationScope,
     ) -> *mut c_void {
-        // SAFETY: as for `allocate`; the old block holds no more than `malloc_usable_size` says.
+        // SAFETY: as for `allocate`; the old block's head says how much it holds.
         unsafe {
             let moved = allocate(user, size, align, scope);
-            if !block.is_null() && !moved.is_null() {
-                ptr::copy_nonoverlapping(
-                    block.cast::<u8>(),
-                    moved.cast(),
-                    size.min(libc::malloc_usable_size(block)),
-                );
-                libc::free(block);
+            if !block.is_null() {
+                let old = block.byte_sub(HEAD).cast::<usize>().read();
+                ptr::copy_nonoverlapping(block.cast::<u8>(), moved.cast(), size.min(old));
+                release(user, block);
             }
             moved
         }
     }
     unsafe extern "system" fn release(_: *mut c_void, block: *mut c_void) {
-        // SAFETY: a block of `allocate`, or NULL.
-        unsafe { libc::free(block) };
+        if !block.is_null() {
+            let head = block.cast::<u8>().wrapping_sub(HEAD);
+            // SAFETY: a block of `allocate`, whose head says how much follows.
+            unsafe { std::alloc::dealloc(head, layout(head.cast::<usize>().read())) };
+        }
     }
 
     case(|scene| {
@@ -317,6 +328,7 @@ fn wait_for(counter: &AtomicU32, value: u32) {
 }
 
 /// DRV-168: a thread that is cancelled while a driver works finishes the call, and others come after it.
+#[cfg(unix)]
 #[test]
 fn drv_168_a_thread_that_is_cancelled_in_a_driver_leaves_the_gate() {
     struct Work<'a> {
@@ -361,3 +373,6 @@ fn drv_168_a_thread_that_is_cancelled_in_a_driver_leaves_the_gate() {
         outcome.ok();
     });
 }
+
+#[cfg(not(unix))]
+loader_tests::left_out!(drv_168_a_thread_that_is_cancelled_in_a_driver_leaves_the_gate);

@@ -1,11 +1,11 @@
 //! Bad inputs that take more than a manifest's text: odd files, memory that ends, long paths (BI-1 to BI-55).
 
 use std::ffi::c_char;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::{fs, ptr};
 
 use loader_tests::ash::vk;
+use loader_tests::vk::Pages;
 use loader_tests::{Scene, call, case};
 
 use crate::kit::{EXPLICIT, IMPLICIT, Layer, chain, list, place, put_manifest};
@@ -20,7 +20,7 @@ fn bi_10_the_size_that_the_system_tells_is_not_believed() {
         place(scene, &[Layer::explicit("a")]);
         scene.folder(EXPLICIT);
         let link = scene.path(&format!("{EXPLICIT}/m.json"));
-        scene.on_disk(|| std::os::unix::fs::symlink("/proc/self/status", link).expect("links can be made"));
+        scene.on_disk(|| loader_tests::symlink("/proc/self/status", link).expect("links can be made"));
         let outcome = scene.run(|vk| assert_eq!(vk.layers().expect("layers"), ["VK_LAYER_a"]));
         let file = scene.text_path(&format!("{EXPLICIT}/m.json"));
         outcome
@@ -50,7 +50,7 @@ fn bi_26_a_layer_that_is_linked_with_the_loader_does_not_lend_its_symbols() {
             let place = place.expect("the mock is linked with it");
             bytes[place..place + NEEDED.1.len()].copy_from_slice(NEEDED.1);
             fs::write(&library, bytes).expect("scratch files can be written");
-            std::os::unix::fs::symlink(loader_tests::under_test(), link).expect("links can be made");
+            loader_tests::symlink(loader_tests::under_test(), link).expect("links can be made");
         });
         let libraries = scene.path("libraries");
         scene.env("LD_LIBRARY_PATH", libraries);
@@ -150,43 +150,24 @@ fn bi_41_a_pattern_of_a_megabyte_is_survived() {
 }
 
 /// Bytes that end where readable memory ends.
-struct AtTheEdge {
-    map: *mut u8,
-    page: usize,
-}
+struct AtTheEdge(Pages);
 
 impl AtTheEdge {
     /// Two pages, of which only the first can be read.
     fn new() -> Self {
-        // SAFETY: a question about the system; it takes a plain number.
-        let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).expect("a page has a size");
-        let access = libc::PROT_READ | libc::PROT_WRITE;
-        let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-        // SAFETY: a fresh map of two pages, the second of which is then closed; no other code knows of it.
-        let map = unsafe {
-            let map = libc::mmap(ptr::null_mut(), 2 * page, access, kind, -1, 0);
-            assert_ne!(map, libc::MAP_FAILED);
-            assert_eq!(libc::mprotect(map.byte_add(page), page, libc::PROT_NONE), 0);
-            map.cast::<u8>()
-        };
-        Self { map, page }
+        let pages = Pages::new();
+        pages.close_second();
+        Self(pages)
     }
 
     /// `count` times the letter x, directly before the memory that cannot be read.
     fn letters(&self, count: usize) -> *const c_char {
         // SAFETY: `count` is below the size of the first page, which is writable.
         unsafe {
-            let begin = self.map.add(self.page - count);
+            let begin = self.0.begin().add(self.0.size() - count);
             ptr::write_bytes(begin, b'x', count);
             begin.cast()
         }
-    }
-}
-
-impl Drop for AtTheEdge {
-    fn drop(&mut self) {
-        // SAFETY: the map of `new`, of which no pointer is used any more.
-        unsafe { libc::munmap(self.map.cast(), 2 * self.page) };
     }
 }
 
@@ -275,7 +256,7 @@ fn bi_53_a_list_that_grows_while_layers_are_merged_stays_in_its_bounds() {
 fn far_away(scene: &Scene) -> PathBuf {
     let folder = (0..6).fold(scene.path("far"), |path, _| path.join("x".repeat(200)));
     let program = folder.join("program");
-    assert!(program.as_os_str().as_bytes().len() > 1023);
+    assert!(program.as_os_str().len() > 1023);
     let own = std::env::current_exe().expect("a process knows its program");
     scene.on_disk(|| {
         fs::create_dir_all(&folder).expect("folders can be made");

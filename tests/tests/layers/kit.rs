@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::fmt::Write as _;
 
 use loader_tests::ash::vk;
-use loader_tests::{Outcome, Scene, Vk, built, call};
+use loader_tests::{Outcome, Scene, Vk, built, call, hide};
 
 /// What the mock layer writes over an object, as eight bytes of it: words with this value.
 pub(crate) const GARBAGE: &str = if cfg!(target_pointer_width = "64") {
@@ -196,9 +196,7 @@ impl Layer {
         // A child may be a copy of the program, which does not know where cargo built the mock.
         scene.on_disk(|| {
             let mut bytes = std::fs::read(built("mock_layer")).expect("cargo built the mock layer");
-            for symbol in &self.hidden {
-                hide(&mut bytes, symbol);
-            }
+            hide(&mut bytes, &self.hidden);
             scene.file(&format!("libraries/liblayer_{}.so", self.short), bytes);
         });
         let text = self.lines.replace("@ROOT@", scene.text_path("").trim_end_matches('/'));
@@ -257,13 +255,6 @@ pub(crate) fn scan_once(vk: &Vk) -> u32 {
     );
     assert_eq!(result, vk::Result::SUCCESS);
     count
-}
-
-/// Takes a symbol from a copied library: its name in the dynamic string table gets another first letter.
-fn hide(library: &mut [u8], symbol: &str) {
-    let wanted = [b"\0", symbol.as_bytes(), b"\0"].concat();
-    let place = library.windows(wanted.len()).position(|window| window == wanted);
-    library[place.expect("the library exports the symbol") + 1] = b'_';
 }
 
 /// The layers through whose `vkCreateInstance` the calls went, application-most first.

@@ -145,6 +145,7 @@ fn lay_103_renamed_look_ups_without_a_renamed_negotiation_are_told() {
 }
 
 /// LAY-200
+#[cfg(unix)]
 #[test]
 fn lay_200_symbols_of_a_layer_are_not_for_the_process() {
     case(|scene| {
@@ -159,6 +160,9 @@ fn lay_200_symbols_of_a_layer_are_not_for_the_process() {
         outcome.ok();
     });
 }
+
+#[cfg(not(unix))]
+loader_tests::left_out!(lay_200_symbols_of_a_layer_are_not_for_the_process);
 
 /// LAY-204, LAY-202, BI-25
 #[test]

@@ -12,6 +12,7 @@ mod device_table;
 mod discovery;
 mod elevated;
 mod enumeration;
+#[cfg(unix)]
 mod file_systems;
 mod filters;
 mod gate;
@@ -19,6 +20,7 @@ mod hostile;
 mod instance_chain;
 mod instance_extensions;
 mod kit;
+#[cfg(unix)]
 mod large;
 mod libraries;
 mod listed;
@@ -34,6 +36,7 @@ mod places;
 mod pre_instance;
 mod reentry;
 mod retries;
+#[cfg(unix)]
 mod sample;
 mod scan_cache;
 mod scan_cache_drivers;
@@ -44,3 +47,10 @@ mod steps;
 mod unasked;
 mod unknown;
 mod wrapping;
+
+#[cfg(not(unix))]
+loader_tests::left_out!(mod file_systems);
+#[cfg(not(unix))]
+loader_tests::left_out!(mod large);
+#[cfg(not(unix))]
+loader_tests::left_out!(mod sample);

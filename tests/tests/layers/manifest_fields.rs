@@ -237,7 +237,7 @@ fn lay_97_the_folder_of_a_linked_manifest_is_the_link_s() {
         );
         scene.folder(EXPLICIT);
         scene.on_disk(|| {
-            std::os::unix::fs::symlink(target, link).expect("links can be made");
+            loader_tests::symlink(target, link).expect("links can be made");
             std::fs::copy(library, beside).expect("files can be copied");
         });
         scene

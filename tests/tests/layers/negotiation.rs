@@ -417,7 +417,7 @@ fn lay_206_another_real_path_is_told() {
             scene.folder("links").join("a.so"),
         );
         // A link that leads elsewhere than its name says is no difference: both sides are resolved.
-        scene.on_disk(|| std::os::unix::fs::symlink(target, link).expect("links can be made"));
+        scene.on_disk(|| loader_tests::symlink(target, link).expect("links can be made"));
         with_device(scene, &["VK_LAYER_a"]).not_logged("was found to differ from OS loaded path");
     });
 }

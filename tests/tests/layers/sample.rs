@@ -1,9 +1,9 @@
 //! The sample layer, explicit and implicit, in a case of the mock driver and in vkcube on lavapipe.
 
+use loader_tests::symlink;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;

@@ -246,6 +246,7 @@ fn drv_134_a_layer_that_counts_before_there_are_devices() {
 }
 
 /// LAY-253, DRV-134: with filters the loader makes room for what a layer counts, and not for whatever it claims.
+#[cfg(unix)]
 #[test]
 fn drv_134_a_layer_that_counts_too_many_devices() {
     case(|scene| {
@@ -278,6 +279,9 @@ fn drv_134_a_layer_that_counts_too_many_devices() {
         outcome.ok();
     });
 }
+
+#[cfg(not(unix))]
+loader_tests::left_out!(drv_134_a_layer_that_counts_too_many_devices);
 
 /// LAY-253
 #[test]
@@ -382,7 +386,7 @@ fn hand_on_a_wrapper(scene: &mut Scene, commands: &'static [&'static str], text:
                     unsafe { std::mem::transmute(address) };
                 function(device.raw, empty.as_ptr(), 0, 0, 0);
             });
-            assert_eq!(ending.signal, libc::SIGABRT, "{name}: {ending:?}");
+            assert_eq!(ending.signal, 6, "{name}: {ending:?}");
             for part in [name, text, &format!("[VUID-{name}-device-parameter]")] {
                 assert!(ending.stderr.contains(part), "no `{part}` for {name}: {ending:?}");
             }

@@ -1,0 +1,47 @@
+//! Through the dynamic loader of a Unix, and its threads.
+
+use std::ffi::{CStr, OsStr, c_void};
+use std::mem::MaybeUninit;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+/// Lets two functions of type `extern "C" fn()` run: the first one after the library was mapped, the second one before it is unmapped.
+macro_rules! at_load_and_unload {
+    ($load:path, $unload:path) => {
+        // SAFETY: the section is the list of functions that the dynamic loader calls after it mapped the library.
+        #[used]
+        #[unsafe(link_section = ".init_array")]
+        static LOADED: extern "C" fn() = $load;
+
+        // SAFETY: the section is the list of functions that the dynamic loader calls before it unmaps the library.
+        #[used]
+        #[unsafe(link_section = ".fini_array")]
+        static UNLOADED: extern "C" fn() = $unload;
+    };
+}
+pub(crate) use at_load_and_unload;
+
+/// The file this library was loaded from, under the name that the loader opened.
+pub(crate) fn library_path() -> PathBuf {
+    let mut info = MaybeUninit::<libc::Dl_info>::zeroed();
+    let here: fn() -> PathBuf = library_path;
+    // SAFETY: `info` is a valid place for the result, and a zeroed `Dl_info` is a valid value.
+    let (found, info) = unsafe {
+        (
+            libc::dladdr(here as *const c_void, info.as_mut_ptr()),
+            info.assume_init(),
+        )
+    };
+    if found == 0 || info.dli_fname.is_null() {
+        return PathBuf::new();
+    }
+    // SAFETY: dladdr succeeded, so the name is a terminated string that lives as long as this library is loaded.
+    let name = unsafe { CStr::from_ptr(info.dli_fname) };
+    OsStr::from_bytes(name.to_bytes()).into()
+}
+
+/// The number of this thread. The standard library's own would leave something in the thread that ends with this library.
+pub(crate) fn current_thread() -> usize {
+    // SAFETY: takes nothing, and never fails.
+    unsafe { libc::pthread_self() as usize }
+}

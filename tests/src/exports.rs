@@ -1,0 +1,15 @@
+//! Hides exports of a copied library, so that one built mock stands for drivers that export less.
+
+use crate::{elf, pe};
+
+/// Makes these names unfindable in a library of whatever system.
+pub fn hide(library: &mut [u8], names: &[impl AsRef<str>]) {
+    let hide = if library.starts_with(b"MZ") {
+        pe::hide
+    } else {
+        elf::hide
+    };
+    for name in names {
+        hide(library, name.as_ref());
+    }
+}

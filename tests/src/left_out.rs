@@ -1,0 +1,99 @@
+//! The committed list of cases that are left out on Windows, each with the reason: `windows/left_out.txt`.
+//!
+//! A left-out case says so in its output, where whoever runs the cases counts it.
+
+/// Whether this case is left out on this system, and why.
+pub(crate) fn reason(path: &str) -> Option<&'static str> {
+    cfg!(windows)
+        .then(|| reason_in(include_str!("../windows/left_out.txt"), path))
+        .flatten()
+}
+
+/// Says that a case is left out.
+///
+/// # Panics
+/// When the list does not have it.
+pub fn leave_out(path: &str) {
+    let reason = reason(path).unwrap_or_else(|| panic!("left_out.txt does not list {path}"));
+    println!("  skip  {path}: {reason}");
+}
+
+/// A case, or with `mod` in front a whole module of cases, that cannot be compiled for this system.
+#[macro_export]
+macro_rules! left_out {
+    (mod $module:ident) => {
+        mod $module {
+            $crate::left_out!(all_of_the_module);
+        }
+    };
+    ($case:ident) => {
+        #[test]
+        fn $case() {
+            let module = module_path!().split_once("::").map_or("", |(_, module)| module);
+            $crate::leave_out(&format!("{module}::{}", stringify!($case)));
+        }
+    };
+}
+
+/// The reason in a row `module::case: reason` or `module::*: reason`.
+fn reason_in<'t>(list: &'t str, path: &str) -> Option<&'t str> {
+    let module = path.rsplit_once("::").map_or("", |(module, _)| module);
+    rows(list)
+        .find(|(name, _)| *name == path || name.strip_suffix("::*") == Some(module))
+        .map(|(_, reason)| reason)
+}
+
+/// Names and reasons; empty lines and lines that begin with `#` explain.
+fn rows(list: &str) -> impl Iterator<Item = (&str, &str)> {
+    let lines = list.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines.map(|line| {
+        line.split_once(": ")
+            .unwrap_or_else(|| panic!("left_out.txt: no reason in `{line}`"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{reason_in, rows};
+
+    #[test]
+    fn a_row_is_for_a_case_or_for_all_of_a_module() {
+        let list = "# a\n\none::case: b\ntwo::*: c\n";
+        assert_eq!(reason_in(list, "one::case"), Some("b"));
+        assert_eq!(reason_in(list, "one::other"), None);
+        assert_eq!(reason_in(list, "two::any"), Some("c"));
+    }
+
+    /// A row that names no case would hide nothing, and a case may have got another name.
+    #[test]
+    fn every_row_names_a_case_that_there_is_and_none_is_listed_twice() {
+        let mut names = Vec::new();
+        for (name, reason) in rows(include_str!("../windows/left_out.txt")) {
+            assert!(!reason.is_empty(), "{name}");
+            let (module, case) = name
+                .split_once("::")
+                .unwrap_or_else(|| panic!("left_out.txt: no module in {name}"));
+            let folders = ["app", "drivers", "layers"]
+                .map(|binary| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(binary));
+            let texts =
+                folders.map(|folder| std::fs::read_to_string(folder.join(format!("{module}.rs"))).unwrap_or_default());
+            let is_there = |text: &String| match case {
+                "*" => !text.is_empty(),
+                _ => {
+                    text.contains(&format!("fn {case}()"))
+                        || text.contains(&format!("{case}: "))
+                        || text.contains(&format!("{case},"))
+                        || text.contains(&format!("{case} "))
+                }
+            };
+            assert!(texts.iter().any(is_there), "left_out.txt: there is no case {name}");
+            names.push(name);
+        }
+        let all = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(all, names.len(), "left_out.txt lists a case twice");
+    }
+}

@@ -1,0 +1,141 @@
+//! The scene's part of the registry: what the loader finds below the two root keys is a key of the scene's own, so that cases run
+//! side by side, and see neither each other's nor the machine's drivers and layers.
+//!
+//! The folders that the search of Unix goes through become values of the lists of manifests, in that order.
+
+use std::env;
+use std::ffi::OsString;
+use std::path::Path;
+use std::ptr::{null, null_mut};
+
+use windows_sys::Win32::Foundation::ERROR_SUCCESS;
+use windows_sys::Win32::System::Registry::{
+    HKEY, HKEY_CURRENT_USER, HKEY_LOCAL_MACHINE, KEY_ALL_ACCESS, REG_DWORD, RegCloseKey, RegCreateKeyExW,
+    RegDeleteTreeW, RegOverridePredefKey, RegSetValueExW,
+};
+
+/// The lists, each with the folder below a base folder that has such manifests on Unix.
+const LISTS: [(&str, &str); 3] = [
+    ("Drivers", "vulkan/icd.d"),
+    ("ExplicitLayers", "vulkan/explicit_layer.d"),
+    ("ImplicitLayers", "vulkan/implicit_layer.d"),
+];
+
+/// The key of the lists below a root key.
+const VULKAN: &str = r"SOFTWARE\Khronos\Vulkan";
+
+/// The settings file below a base folder, and the key whose values name such files (APP-242).
+const SETTINGS: (&str, &str) = ("vulkan/loader_settings.d/vk_loader_settings.json", "LoaderSettings");
+
+/// Writes the values for a child with these variables. Values that a case wrote itself stay.
+pub(crate) fn register(root: &Path, variable: &dyn Fn(&str) -> Option<OsString>) {
+    let machine = create(HKEY_CURRENT_USER, &format!("{}\\machine", scratch(root)));
+    create(HKEY_CURRENT_USER, &format!("{}\\user", scratch(root)));
+    let bases: Vec<String> = ["XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "XDG_DATA_HOME", "XDG_DATA_DIRS"]
+        .into_iter()
+        .filter_map(variable)
+        .flat_map(|list| {
+            env::split_paths(&list)
+                .map(|path| path.display().to_string())
+                .collect::<Vec<_>>()
+        })
+        .filter(|base| !base.is_empty())
+        .collect();
+    for (name, folder) in LISTS {
+        let places: Vec<String> = bases.iter().map(|base| format!("{base}/{folder}")).collect();
+        let key = create(machine, &format!("{VULKAN}\\{name}"));
+        for place in in_this_order(&places) {
+            set(key, &place, 0);
+        }
+        close(key);
+    }
+    let files = bases.iter().map(|base| format!("{base}/{}", SETTINGS.0));
+    if let Some(file) = files.into_iter().find(|file| Path::new(file).exists()) {
+        let key = create(machine, &format!("{VULKAN}\\{}", SETTINGS.1));
+        set(key, &file, 0);
+        close(key);
+    }
+    close(machine);
+}
+
+/// Removes all that the scene has in the registry.
+pub(crate) fn unregister(root: &Path) {
+    // SAFETY: a root key, and a terminated name. What is not there need not be removed.
+    unsafe { RegDeleteTreeW(HKEY_CURRENT_USER, wide(&scratch(root)).as_ptr()) };
+}
+
+/// Lets both root keys of this process lead to the scene's keys.
+pub(crate) fn enter(root: &Path) {
+    let keys = ["machine", "user"].map(|part| create(HKEY_CURRENT_USER, &format!("{}\\{part}", scratch(root))));
+    for (place, key) in [HKEY_LOCAL_MACHINE, HKEY_CURRENT_USER].into_iter().zip(keys) {
+        // SAFETY: a root key, and an open one.
+        assert_eq!(unsafe { RegOverridePredefKey(place, key) }, ERROR_SUCCESS);
+    }
+}
+
+/// Sets a value of the scene: `name` below the key `list` of the lists, for the machine or the user.
+pub(crate) fn write(root: &Path, part: &str, list: &str, name: &str, kind: u32, data: &[u8]) {
+    let key = create(
+        HKEY_CURRENT_USER,
+        &format!("{}\\{part}\\{VULKAN}\\{list}", scratch(root)),
+    );
+    set_bytes(key, name, kind, data);
+    close(key);
+}
+
+/// The key that has the whole of a scene.
+fn scratch(root: &Path) -> String {
+    let name = root.file_name().expect("a scene has a folder").to_string_lossy();
+    format!("Software\\VulkanLoaderTests\\{name}")
+}
+
+/// The places as the registry gives them back in this order. Windows keeps that of writing, Wine sorts: more slashes come before fewer.
+fn in_this_order(places: &[String]) -> Vec<String> {
+    let lower: Vec<String> = places.iter().map(|place| place.to_lowercase()).collect();
+    if lower.is_sorted() {
+        return places.to_vec();
+    }
+    let more =
+        |(index, place): (usize, &String)| place.replacen(":/", &format!(":{}", "/".repeat(places.len() - index)), 1);
+    places.iter().enumerate().map(more).collect()
+}
+
+fn wide(text: &str) -> Vec<u16> {
+    text.encode_utf16().chain([0]).collect()
+}
+
+fn create(parent: HKEY, name: &str) -> HKEY {
+    let mut key = null_mut();
+    // SAFETY: an open key, a terminated name, and room for a handle.
+    let told = unsafe {
+        RegCreateKeyExW(
+            parent,
+            wide(name).as_ptr(),
+            0,
+            null(),
+            0,
+            KEY_ALL_ACCESS,
+            null(),
+            &mut key,
+            null_mut(),
+        )
+    };
+    assert_eq!(told, ERROR_SUCCESS, "the key {name} can be made");
+    key
+}
+
+fn set(key: HKEY, name: &str, number: u32) {
+    set_bytes(key, name, REG_DWORD, &number.to_le_bytes());
+}
+
+fn set_bytes(key: HKEY, name: &str, kind: u32, data: &[u8]) {
+    let size = u32::try_from(data.len()).expect("a value is short");
+    // SAFETY: an open key, a terminated name, and data of this size.
+    let told = unsafe { RegSetValueExW(key, wide(name).as_ptr(), 0, kind, data.as_ptr(), size) };
+    assert_eq!(told, ERROR_SUCCESS, "the value {name} can be set");
+}
+
+fn close(key: HKEY) {
+    // SAFETY: an open key, which is not used again.
+    unsafe { RegCloseKey(key) };
+}

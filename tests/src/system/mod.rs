@@ -1,0 +1,27 @@
+//! What the harness asks of the operating system, and how this one writes what cases write as Unix does.
+
+#[cfg(unix)]
+mod elevated;
+#[cfg(windows)]
+mod keys;
+#[cfg(windows)]
+mod token;
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(unix)]
+pub use unix::{ABORTED, symlink};
+#[cfg(unix)]
+pub(crate) use unix::{
+    LIBRARY_SUFFIXES, Library, OWN_LIBRARY, address, elevated, ending, is_crash, keep, list, memory, open_library,
+    own_path, prepare_child, prepare_library, register, settle, slowness, unregister,
+};
+#[cfg(windows)]
+pub use windows::{ABORTED, symlink};
+#[cfg(windows)]
+pub(crate) use windows::{
+    LIBRARY_SUFFIXES, Library, OWN_LIBRARY, address, elevated, ending, is_crash, keep, list, memory, open_library,
+    own_path, prepare_child, prepare_library, register, settle, slowness, unregister,
+};

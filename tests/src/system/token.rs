@@ -1,0 +1,83 @@
+//! What the library under test learns of the privileges of its process (APP-211).
+//!
+//! Wine calls every process elevated, and so may be the one that runs the cases. So the function that tells is replaced in the
+//! library's own table of imports: a child is an ordinary process unless its case wants an elevated one. What the library makes of
+//! the answer is its own code.
+
+use std::env;
+use std::ffi::{CStr, c_char, c_void};
+use std::ptr::with_exposed_provenance_mut;
+
+use windows_sys::Win32::Foundation::HANDLE;
+use windows_sys::Win32::Security::{
+    GetSidSubAuthority, GetTokenInformation, TOKEN_INFORMATION_CLASS, TOKEN_MANDATORY_LABEL, TokenIntegrityLevel,
+};
+use windows_sys::Win32::System::Memory::{PAGE_READWRITE, VirtualProtect};
+use windows_sys::Win32::System::SystemServices::{SECURITY_MANDATORY_HIGH_RID, SECURITY_MANDATORY_MEDIUM_RID};
+
+/// Set in children that are to be elevated.
+pub(crate) const ELEVATED: &str = "LOADER_TESTS_ELEVATED";
+
+/// Comes between the library at this address and the system.
+pub(crate) fn answer(library: usize) {
+    let place = import(library, c"GetTokenInformation").expect("the library asks for the level of its process");
+    let told: usize = tell as *const () as usize;
+    // SAFETY: an entry of the table of imports of a loaded library that no other thread runs yet.
+    unsafe {
+        assert_ne!(
+            VirtualProtect(place.cast(), size_of::<usize>(), PAGE_READWRITE, &mut 0),
+            0
+        );
+        place.write(told);
+    }
+}
+
+/// The system's answer, with the level that this child is to have.
+unsafe extern "system" fn tell(
+    token: HANDLE,
+    class: TOKEN_INFORMATION_CLASS,
+    room: *mut c_void,
+    size: u32,
+    length: *mut u32,
+) -> i32 {
+    // SAFETY: passed on.
+    let told = unsafe { GetTokenInformation(token, class, room, size, length) };
+    if told != 0 && class == TokenIntegrityLevel {
+        let level = match env::var_os(ELEVATED) {
+            Some(_) => SECURITY_MANDATORY_HIGH_RID,
+            None => SECURITY_MANDATORY_MEDIUM_RID,
+        };
+        // SAFETY: the system filled in a label, whose identifier has one part.
+        unsafe { *GetSidSubAuthority((*room.cast::<TOKEN_MANDATORY_LABEL>()).Label.Sid, 0) = level.cast_unsigned() };
+    }
+    told
+}
+
+/// Where a loaded library keeps the address of the function of this name that it imports.
+fn import(library: usize, name: &CStr) -> Option<*mut usize> {
+    // SAFETY: the headers and tables of a loaded library, which say where each is, and end with a zero.
+    unsafe {
+        let word = |offset: usize| with_exposed_provenance_mut::<u32>(library + offset).read_unaligned() as usize;
+        let header = word(0x3c);
+        // Behind a header whose length depends on the size of addresses; imports are the second directory.
+        let mut table = word(header + 24 + if cfg!(target_pointer_width = "64") { 112 } else { 96 } + 8);
+        while word(table + 12) != 0 {
+            let (names, addresses) = (word(table), word(table + 16));
+            for index in 0.. {
+                let entry = with_exposed_provenance_mut::<usize>(library + names + index * size_of::<usize>()).read();
+                if entry == 0 {
+                    break;
+                }
+                // The highest bit says that there is a number in place of a name, in front of which stand two bytes.
+                let is_named = entry.cast_signed() > 0;
+                if is_named && CStr::from_ptr(with_exposed_provenance_mut::<c_char>(library + entry + 2)) == name {
+                    return Some(with_exposed_provenance_mut(
+                        library + addresses + index * size_of::<usize>(),
+                    ));
+                }
+            }
+            table += 20;
+        }
+    }
+    None
+}

@@ -1,0 +1,188 @@
+//! Windows, and Wine. Cases write paths and lists as Unix does; here they are translated, both ways.
+//!
+//! A path of the scene is written with slashes, which this system takes too: it then stands in JSON as it is. Texts that
+//! come back get slashes as well. What the loader itself writes, with backslashes, is for the cases of this system to look at.
+
+use std::env;
+use std::ffi::{CStr, OsStr, OsString, c_void};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+use std::ptr::{null_mut, with_exposed_provenance};
+
+pub(crate) use libloading::os::windows::Library;
+use libloading::os::windows::{LOAD_LIBRARY_SEARCH_DEFAULT_DIRS, LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR};
+use windows_sys::Win32::System::Diagnostics::Debug::{SEM_NOGPFAULTERRORBOX, SetErrorMode};
+use windows_sys::Win32::System::LibraryLoader::{
+    GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS, GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT, GetModuleHandleExW,
+};
+
+pub(crate) use super::keys::{register, unregister};
+
+/// How a process ends that calls `abort`, in the words of [`ending`]: by a fast failure.
+pub const ABORTED: &str = "exception 0xc0000409";
+
+/// The name of the library under test.
+pub(crate) const OWN_LIBRARY: &str = "vulkan-1.dll";
+
+/// What stands around the name of a built library.
+pub(crate) const LIBRARY_SUFFIXES: (&str, &str) = ("", ".dll");
+
+/// How a process ended, in words.
+pub(crate) fn ending(status: ExitStatus) -> String {
+    match status.code() {
+        Some(0) => "success".into(),
+        // What the system ends a process with is negative.
+        Some(code) if code < 0 => format!("exception {code:#x}"),
+        code => format!("exit code {}", code.unwrap_or(-1)),
+    }
+}
+
+/// Whether that ending is none that the process chose.
+pub(crate) fn is_crash(ending: &str) -> bool {
+    ending.starts_with("exception ")
+}
+
+/// Makes a link to a file. Wine cannot, nor can a user without the right to.
+///
+/// # Errors
+/// The system's.
+pub fn symlink(target: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<()> {
+    std::os::windows::fs::symlink_file(target, link)
+}
+
+/// A path of the system as cases write it.
+pub(crate) fn own_path(path: PathBuf) -> PathBuf {
+    let text = path.into_os_string().into_string().expect("a path of Unicode");
+    text.strip_prefix(r"\\?\").unwrap_or(&text).replace('\\', "/").into()
+}
+
+/// A text of the loader as cases expect it: with slashes, and without those that [`register`] adds for the order.
+pub(crate) fn settle(text: String) -> String {
+    let mut text = text.replace('\\', "/");
+    while text.contains("C://") {
+        text = text.replace("C://", "C:/");
+    }
+    text
+}
+
+/// The value of a variable, with the separator of this system where it holds a list of paths. A colon behind a single
+/// letter is part of a path.
+pub(crate) fn list(name: &str, value: &OsStr) -> OsString {
+    let holds_paths =
+        name.starts_with("XDG_") || name.ends_with("_PATH") || name.ends_with("_FILES") || name.ends_with("_FILENAMES");
+    let Some(value) = value.to_str().filter(|_| holds_paths) else {
+        return value.into();
+    };
+    let mut translated = String::new();
+    for (place, letter) in value.char_indices() {
+        let before = &value[..place];
+        let part = before.rsplit(':').next().unwrap_or_default();
+        let is_drive = part.len() == 1 && part.starts_with(|first: char| first.is_ascii_alphabetic());
+        translated.push(if letter == ':' && !is_drive { ';' } else { letter });
+    }
+    translated.into()
+}
+
+/// A command that runs `program` as a process that the library under test takes for an elevated one.
+pub(crate) fn elevated(program: &Path, _: &Path) -> Command {
+    Command::new(program)
+}
+
+/// Leaves a child what no process can do without here: where the system's own libraries are.
+pub(crate) fn keep(command: &mut Command, is_elevated: bool) {
+    if is_elevated {
+        command.env(super::token::ELEVATED, "1");
+    }
+    for name in ["SystemRoot", "SystemDrive", "PATH", "TEMP", "TMP"] {
+        if let Some(value) = env::var_os(name) {
+            command.env(name, value);
+        }
+    }
+}
+
+/// Lets this child see the scene's part of the registry, and end without a dialog or a debugger when it crashes.
+pub(crate) fn prepare_child(root: &Path) {
+    // SAFETY: changes a setting of this process.
+    unsafe { SetErrorMode(SEM_NOGPFAULTERRORBOX) };
+    super::keys::enter(root);
+}
+
+/// Lets the library that was just opened learn the privileges that the child is to have.
+pub(crate) fn prepare_library(library: &Library) {
+    let own = address(library, c"vkGetInstanceProcAddr");
+    let mut module = null_mut();
+    let flags = GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT;
+    // SAFETY: with these flags the second parameter is an address, here one of the library; room for a handle.
+    let told = unsafe { GetModuleHandleExW(flags, with_exposed_provenance(own), &mut module) };
+    assert_ne!(told, 0, "the library is loaded");
+    super::token::answer(module.expose_provenance());
+}
+
+/// How many times longer a child may run: Wine starts processes slowly.
+pub(crate) fn slowness() -> u32 {
+    4
+}
+
+/// Opens a library of this path.
+///
+/// # Safety
+/// Whatever the library demands of a process that opens it.
+pub(crate) unsafe fn open_library(path: &Path) -> Library {
+    let flags = LOAD_LIBRARY_SEARCH_DEFAULT_DIRS | LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR;
+    let name = path.to_str().expect("a path of UTF-8").replace('/', "\\");
+    // SAFETY: passed on.
+    let library = unsafe { Library::load_with_flags(name.as_str(), flags) };
+    library.unwrap_or_else(|error| {
+        panic!(
+            "cannot load {}: {error}: {}",
+            path.display(),
+            io::Error::last_os_error()
+        )
+    })
+}
+
+/// The address of an exported symbol, 0 when there is none.
+pub(crate) fn address(library: &Library, symbol: &CStr) -> usize {
+    // SAFETY: only the address of the symbol is looked at here.
+    let found = unsafe { library.get::<*const c_void>(symbol.to_bytes_with_nul()) };
+    found.map_or(0, |symbol| symbol.as_raw_ptr() as usize)
+}
+
+/// Pages of memory.
+pub(crate) mod memory {
+    use std::ptr::null;
+    use windows_sys::Win32::System::Memory::{
+        MEM_COMMIT, MEM_RELEASE, MEM_RESERVE, PAGE_NOACCESS, PAGE_PROTECTION_FLAGS, PAGE_READONLY, PAGE_READWRITE,
+        VirtualAlloc, VirtualFree, VirtualProtect,
+    };
+
+    /// Fresh memory of so many bytes.
+    pub(crate) fn map(size: usize) -> *mut u8 {
+        // SAFETY: new memory at a place of the system's choice.
+        let map = unsafe { VirtualAlloc(null(), size, MEM_COMMIT | MEM_RESERVE, PAGE_READWRITE) };
+        assert!(!map.is_null());
+        map.cast()
+    }
+
+    /// Lets memory of [`map`] only be read.
+    pub(crate) fn close_for_writing(map: *mut u8, size: usize) {
+        protect(map, size, PAGE_READONLY);
+    }
+
+    /// Lets memory of [`map`] not be used at all.
+    pub(crate) fn close(map: *mut u8, size: usize) {
+        protect(map, size, PAGE_NOACCESS);
+    }
+
+    fn protect(map: *mut u8, size: usize, access: PAGE_PROTECTION_FLAGS) {
+        // SAFETY: the memory is the caller's own; room for what was.
+        assert_ne!(unsafe { VirtualProtect(map.cast(), size, access, &mut 0) }, 0);
+    }
+
+    /// Gives it back.
+    pub(crate) fn unmap(map: *mut u8, _: usize) {
+        // SAFETY: memory of `map`; no pointer into it is used any more.
+        unsafe { VirtualFree(map.cast(), 0, MEM_RELEASE) };
+    }
+}

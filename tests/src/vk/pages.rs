@@ -1,0 +1,43 @@
+//! Memory whose protection a case chooses.
+
+use crate::system::memory;
+
+/// Two pages that can be read and written.
+pub struct Pages(*mut u8);
+
+/// Bytes of a page, or of some.
+const PAGE: usize = 4096;
+
+impl Pages {
+    /// Fresh ones.
+    #[expect(clippy::new_without_default, reason = "a case asks the system for them")]
+    pub fn new() -> Self {
+        Self(memory::map(2 * PAGE))
+    }
+
+    /// Where the first one begins.
+    pub fn begin(&self) -> *mut u8 {
+        self.0
+    }
+
+    /// Bytes of one.
+    pub fn size(&self) -> usize {
+        PAGE
+    }
+
+    /// From here on both can only be read.
+    pub fn close_for_writing(&self) {
+        memory::close_for_writing(self.0, 2 * PAGE);
+    }
+
+    /// From here on the second cannot even be read.
+    pub fn close_second(&self) {
+        memory::close(self.0.wrapping_add(PAGE), PAGE);
+    }
+}
+
+impl Drop for Pages {
+    fn drop(&mut self) {
+        memory::unmap(self.0, 2 * PAGE);
+    }
+}

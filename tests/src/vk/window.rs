@@ -1,0 +1,55 @@
+//! The window system that most cases about surfaces use: XCB, or that of Windows.
+
+use ash::vk;
+
+use super::Instance;
+use crate::call;
+
+/// The extension.
+pub const WINDOW_SURFACE: &str = if cfg!(windows) {
+    "VK_KHR_win32_surface"
+} else {
+    "VK_KHR_xcb_surface"
+};
+
+/// Its command that makes a surface.
+pub const CREATE_WINDOW_SURFACE: &str = if cfg!(windows) {
+    "vkCreateWin32SurfaceKHR"
+} else {
+    "vkCreateXcbSurfaceKHR"
+};
+
+/// The extensions of all window systems of this system.
+pub const WINDOW_SURFACES: &[&str] = if cfg!(windows) {
+    &["VK_KHR_win32_surface"]
+} else {
+    &["VK_KHR_xcb_surface", "VK_KHR_xlib_surface", "VK_KHR_wayland_surface"]
+};
+
+/// Makes a surface of made-up numbers.
+#[cfg(unix)]
+pub(crate) fn create(instance: &Instance<'_>, connection: usize, window: u32, out: &mut vk::SurfaceKHR) -> vk::Result {
+    let info = vk::XcbSurfaceCreateInfoKHR {
+        connection: connection as *mut std::ffi::c_void,
+        window,
+        ..Default::default()
+    };
+    call!(
+        instance,
+        PFN_vkCreateXcbSurfaceKHR(instance.raw, &info, std::ptr::null(), out)
+    )
+}
+
+/// Makes a surface of made-up numbers.
+#[cfg(windows)]
+pub(crate) fn create(instance: &Instance<'_>, connection: usize, window: u32, out: &mut vk::SurfaceKHR) -> vk::Result {
+    let info = vk::Win32SurfaceCreateInfoKHR {
+        hinstance: connection as isize,
+        hwnd: window as isize,
+        ..Default::default()
+    };
+    call!(
+        instance,
+        PFN_vkCreateWin32SurfaceKHR(instance.raw, &info, std::ptr::null(), out)
+    )
+}

@@ -1,0 +1,16 @@
+/* The one function that Rust's standard library takes from bcryptprimitives.dll, for a Wine that has no such library. */
+#include <windows.h>
+
+BOOLEAN NTAPI SystemFunction036(PVOID buffer, ULONG length);
+
+__declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE data, SIZE_T length)
+{
+    while (length > 0) {
+        ULONG part = length > 0x10000000 ? 0x10000000 : (ULONG)length;
+        if (!SystemFunction036(data, part))
+            return FALSE;
+        data += part;
+        length -= part;
+    }
+    return TRUE;
+}
