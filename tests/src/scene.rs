@@ -206,7 +206,7 @@ impl Scene {
             .iter()
             .find(|known| known.name == driver)
             .map_or("drivers", |known| &known.folder);
-        self.path(folder).join(format!("{driver}.json"))
+        self.path(&format!("{folder}/{driver}.json"))
     }
 
     /// The library of a driver.

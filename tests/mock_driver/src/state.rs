@@ -5,12 +5,14 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::config::Config;
-use crate::system::library_path;
+use crate::system::{library_path, state_of};
 
 /// What the driver remembers between calls.
 pub(crate) struct State {
     path: PathBuf,
     text: String,
+    /// What the system told of the file before it was read.
+    seen: Option<(u64, u64)>,
     pub(crate) config: Arc<Config>,
     pub(crate) calls: HashMap<String, u32>,
     /// Every live object: its handle and its kind.
@@ -40,6 +42,7 @@ impl State {
         let mut state = State {
             path: library_path().with_extension("conf"),
             text: String::new(),
+            seen: None,
             config: Arc::new(Config::parse("").expect("the empty text is valid")),
             calls: HashMap::new(),
             live: BTreeMap::new(),
@@ -53,11 +56,16 @@ impl State {
 
     /// Reads the file again when its text changed. A file in the middle of being written keeps the old text.
     pub(crate) fn refresh(&mut self) {
+        let seen = state_of(&self.path);
+        if seen.is_some() && seen == self.seen {
+            return;
+        }
         let text = match std::fs::read_to_string(&self.path) {
             Ok(text) => text,
             // A library lent out without its file is a driver with no device: loaders must cope with it.
             Err(_) => return,
         };
+        self.seen = seen;
         if text == self.text {
             return;
         }

@@ -12,14 +12,14 @@ mod unix;
 mod windows;
 
 #[cfg(unix)]
-pub use unix::{ABORTED, symlink};
+pub use unix::{ABORTED, is_loaded, symlink};
 #[cfg(unix)]
 pub(crate) use unix::{
     LIBRARY_SUFFIXES, Library, OWN_LIBRARY, address, elevated, ending, is_crash, keep, list, memory, open_library,
     own_path, prepare_child, prepare_library, register, settle, slowness, unregister,
 };
 #[cfg(windows)]
-pub use windows::{ABORTED, symlink};
+pub use windows::{ABORTED, is_loaded, symlink};
 #[cfg(windows)]
 pub(crate) use windows::{
     LIBRARY_SUFFIXES, Library, OWN_LIBRARY, address, elevated, ending, is_crash, keep, list, memory, open_library,

@@ -40,6 +40,12 @@ pub fn symlink(target: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<(
     std::os::unix::fs::symlink(target, link)
 }
 
+/// Whether a library is in this process, by its name here or that on Windows.
+pub fn is_loaded(name: &str, _on_windows: &str) -> bool {
+    let maps = std::fs::read_to_string("/proc/self/maps").expect("the map is readable");
+    maps.contains(name)
+}
+
 /// A path of the system as cases write it.
 pub(crate) fn own_path(path: PathBuf) -> PathBuf {
     path

@@ -15,6 +15,7 @@ use libloading::os::windows::{LOAD_LIBRARY_SEARCH_DEFAULT_DIRS, LOAD_LIBRARY_SEA
 use windows_sys::Win32::System::Diagnostics::Debug::{SEM_NOGPFAULTERRORBOX, SetErrorMode};
 use windows_sys::Win32::System::LibraryLoader::{
     GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS, GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT, GetModuleHandleExW,
+    GetModuleHandleW,
 };
 
 pub(crate) use super::keys::{register, unregister};
@@ -49,6 +50,13 @@ pub(crate) fn is_crash(ending: &str) -> bool {
 /// The system's.
 pub fn symlink(target: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<()> {
     std::os::windows::fs::symlink_file(target, link)
+}
+
+/// Whether a library is in this process, by its name on Unix or that here.
+pub fn is_loaded(_on_unix: &str, name: &str) -> bool {
+    let name: Vec<u16> = name.encode_utf16().chain([0]).collect();
+    // SAFETY: a terminated name.
+    !unsafe { GetModuleHandleW(name.as_ptr()) }.is_null()
 }
 
 /// A path of the system as cases write it.

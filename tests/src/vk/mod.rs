@@ -157,7 +157,7 @@ impl Vk {
 
     /// The absolute path of a file of the scene.
     pub fn path(&self, relative: &str) -> PathBuf {
-        self.root.join(relative)
+        system::own_path(self.root.join(relative))
     }
 
     /// Changes the configuration of a mock driver; it is in force at the driver's next call.

@@ -27,7 +27,7 @@ fn exempt(command: &Command) -> bool {
         "vkGetDeviceProcAddr",
         "vkGetInstanceProcAddr",
     ];
-    names.contains(&command.name) || GLOBAL.contains(&command.name) || !command.on_linux()
+    names.contains(&command.name) || GLOBAL.contains(&command.name) || !command.is_here()
 }
 
 /// Aliases that may report the core command's name (APP-30).

@@ -8,10 +8,20 @@ use loader_tests::{Scene, Vk, case};
 
 use crate::names::{Command, GLOBAL, all};
 
-/// Every instance extension that gates something, and the debug extensions that the loader has itself.
-const ALL: [&str; 19] = [
+/// Those of the window systems of this system.
+const WINDOWS: &[&str] = if cfg!(windows) {
+    &["VK_KHR_win32_surface"]
+} else {
+    &[
+        "VK_EXT_acquire_xlib_display",
+        "VK_KHR_wayland_surface",
+        "VK_KHR_xcb_surface",
+        "VK_KHR_xlib_surface",
+    ]
+};
+/// Every other instance extension that gates something, and the debug extensions that the loader has itself.
+const OTHERS: [&str; 15] = [
     "VK_EXT_acquire_drm_display",
-    "VK_EXT_acquire_xlib_display",
     "VK_EXT_debug_report",
     "VK_EXT_debug_utils",
     "VK_EXT_direct_mode_display",
@@ -25,16 +35,18 @@ const ALL: [&str; 19] = [
     "VK_KHR_get_display_properties2",
     "VK_KHR_get_physical_device_properties2",
     "VK_KHR_surface",
-    "VK_KHR_wayland_surface",
-    "VK_KHR_xcb_surface",
-    "VK_KHR_xlib_surface",
     "VK_NV_external_memory_capabilities",
 ];
+
+/// All of them.
+fn every() -> Vec<&'static str> {
+    [&OTHERS[..], WINDOWS].concat()
+}
 
 fn driver(scene: &mut Scene) {
     scene
         .driver("a")
-        .extensions(&ALL)
+        .extensions(&every())
         .extension("VK_KHR_get_surface_capabilities2")
         .device("one");
 }
@@ -50,7 +62,7 @@ fn found(command: &Command, minor: u32, enabled: &[&str]) -> bool {
     let gate = command.gate();
     let open = gate.is_empty() || gate.iter().any(|one| enabled.contains(one));
     // Commands of device extensions are always found, but for those of other platforms (APP-29, GEN-52).
-    command.core.is_some() || command.on_linux() && open
+    command.core.is_some() || command.is_here() && open
 }
 
 fn check(vk: &Vk, minor: u32, enabled: &[&str]) {
@@ -81,7 +93,7 @@ fn app_027_every_name_with_all_extensions() {
         driver(scene);
         scene.env("VK_LOADER_DEBUG", "error").limit(60);
         scene
-            .run(|vk| [0, 3].into_iter().for_each(|minor| check(vk, minor, &ALL)))
+            .run(|vk| [0, 3].into_iter().for_each(|minor| check(vk, minor, &every())))
             .ok();
     });
 }
@@ -93,7 +105,7 @@ fn app_027_every_name_with_each_extension() {
         driver(scene);
         scene.env("VK_LOADER_DEBUG", "error").limit(60);
         scene
-            .run(|vk| ALL.iter().for_each(|extension| check(vk, 1, &[extension])))
+            .run(|vk| every().iter().for_each(|extension| check(vk, 1, &[extension])))
             .ok();
     });
 }
@@ -121,7 +133,7 @@ fn app_025a_addresses_are_distinct() {
         driver(scene);
         scene.env("VK_LOADER_DEBUG", "error");
         let outcome = scene.run(|vk| {
-            let instance = vk.instance_with("1.1", &ALL);
+            let instance = vk.instance_with("1.1", &every());
             let mut seen: HashMap<usize, &str> = HashMap::new();
             for command in all() {
                 let address = instance.address(command.name);
@@ -145,7 +157,7 @@ fn app_035_names_near_a_known_one() {
         driver(scene);
         scene.env("VK_LOADER_DEBUG", "error").limit(60);
         let outcome = scene.run(|vk| {
-            let instance = vk.instance_with("1.1", &ALL);
+            let instance = vk.instance_with("1.1", &every());
             let commands = all();
             let known = |name: &str| commands.iter().any(|command| command.name == name);
             for command in &commands {
@@ -172,7 +184,7 @@ fn app_026_exported_symbols_are_what_the_lookup_gives() {
         driver(scene);
         scene.env("VK_LOADER_DEBUG", "error");
         let outcome = scene.run(|vk| {
-            let instance = vk.instance_with("1.1", &ALL);
+            let instance = vk.instance_with("1.1", &every());
             let mut exported = 0;
             for command in all() {
                 let symbol = Commands::address(vk, command.name);
@@ -233,7 +245,7 @@ fn app_043_every_name_on_a_device() {
     case(|scene| {
         scene
             .driver("a")
-            .extensions(&ALL)
+            .extensions(&every())
             .line("opaque", "*")
             .device_with("one", |device| {
                 device.extension("VK_KHR_swapchain").extension("VK_EXT_debug_marker")
@@ -255,7 +267,7 @@ fn app_043_every_name_on_a_device() {
                 let enabled = [device_extensions, extensions].concat();
                 for command in all() {
                     // A command of another platform is no command here: the chain answers.
-                    if !command.on_linux() {
+                    if !command.is_here() {
                         continue;
                     }
                     let address = second.address(command.name);

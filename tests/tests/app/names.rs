@@ -50,10 +50,14 @@ pub(crate) const GLOBAL: [&str; 4] = [
 ];
 
 impl Command {
-    /// True when the command exists on Linux: no platform, one that is built in, or merely a provisional extension.
-    pub(crate) fn on_linux(&self) -> bool {
+    /// True when the command exists on this system: no platform, one that is built in, or merely a provisional extension.
+    pub(crate) fn is_here(&self) -> bool {
+        let built: &[&str] = match cfg!(windows) {
+            true => &["win32"],
+            false => &["xlib", "xcb", "wayland", "xlib_xrandr"],
+        };
         self.platform
-            .is_none_or(|platform| ["xlib", "xcb", "wayland", "xlib_xrandr", "provisional"].contains(&platform))
+            .is_none_or(|platform| platform == "provisional" || built.contains(&platform))
     }
 
     /// The instance extensions of which one must be enabled (APP-27); empty for none.
@@ -69,9 +73,10 @@ impl Command {
             "vkGetDeviceGroupPresentCapabilitiesKHR",
             "vkGetDeviceGroupSurfacePresentModesKHR",
         ];
-        const OWN: [&str; 19] = [
+        const OWN: [&str; 20] = [
             "VK_EXT_debug_report",
             "VK_EXT_debug_utils",
+            "VK_KHR_win32_surface",
             "VK_KHR_xcb_surface",
             "VK_KHR_xlib_surface",
             "VK_KHR_wayland_surface",

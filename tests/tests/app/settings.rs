@@ -172,7 +172,7 @@ fn app_246_application_keys() {
         let program = std::env::current_exe().expect("the program").display().to_string();
         let driver = r#""stderr_log": ["driver"]"#;
         let layer = r#""stderr_log": ["layer"]"#;
-        let own = format!(r#""app_keys": ["/nowhere", "{program}"]"#);
+        let own = format!(r#""app_keys": ["/nowhere", {program:?}]"#);
         let other = r#""app_keys": ["/nowhere"]"#;
         let rows = [
             (format!("{{{driver}}}, {{{own}, {layer}}}"), "LAYER"),
@@ -216,7 +216,7 @@ fn app_246_application_keys_of_a_single_object() {
             write(
                 scene,
                 "xdg/config-home",
-                &format!(r#""app_keys": ["{key}"], "stderr_log": ["driver"]"#),
+                &format!(r#""app_keys": [{key:?}], "stderr_log": ["driver"]"#),
             );
             let outcome = scene.run(|vk| drop(vk.instance()));
             assert_eq!(outcome.ok().stderr.is_empty(), !used, "{key}\n{}", outcome.stderr);

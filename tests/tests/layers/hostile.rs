@@ -103,7 +103,8 @@ fn bi_39_keys_and_paths_are_read_up_to_the_first_element_that_is_no_string() {
         let own = std::env::current_exe()
             .expect("a process knows its program")
             .display()
-            .to_string();
+            .to_string()
+            .replace('\\', r"\\");
         let keyed = |short: &str, keys: String, paths: String| {
             Layer::implicit_meta(short, &[])
                 .named(OVERRIDE)

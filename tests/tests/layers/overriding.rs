@@ -17,6 +17,8 @@ pub(crate) fn program() -> String {
         .expect("a running program has a path")
         .display()
         .to_string()
+        .trim_start_matches(r"\\?\")
+        .replace('\\', r"\\")
 }
 
 /// An override layer that puts `folder` in the place of the explicit search.

@@ -1,4 +1,4 @@
-//! What a mock asks of the operating system: where it lies, on which thread it runs, when it comes and goes.
+//! What a mock asks of the operating system: where it lies, on which thread it runs, when it comes and goes, whether a file changed.
 //!
 //! The mock layer has this module too.
 
@@ -8,6 +8,12 @@ mod unix;
 mod windows;
 
 #[cfg(unix)]
+#[allow(unused_imports, reason = "the layer reads its file once")]
+pub(crate) use unix::state_of;
+#[cfg(unix)]
 pub(crate) use unix::{at_load_and_unload, current_thread, library_path};
+#[cfg(windows)]
+#[allow(unused_imports, reason = "the layer reads its file once")]
+pub(crate) use windows::state_of;
 #[cfg(windows)]
 pub(crate) use windows::{at_load_and_unload, current_thread, library_path};
