@@ -46,5 +46,5 @@ pub use left_out::leave_out;
 pub use library::{built, is_peer, log_column, under_test};
 pub use outcome::Outcome;
 pub use scene::{Scene, Scratch};
-pub use system::{ABORTED, is_loaded, symlink};
+pub use system::{ABORTED, is_loaded, json_path, symlink};
 pub use vk::Vk;

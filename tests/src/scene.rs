@@ -137,6 +137,15 @@ impl Scene {
         path
     }
 
+    /// Sets a value of the scene's part of the registry: `name` below the key `list` of the lists (`Drivers`), for all users
+    /// (`machine`) or for this one (`user`). A number is four bytes, as a DWORD is.
+    #[cfg(windows)]
+    pub fn registry(&self, part: &str, list: &str, name: &str, data: &[u8]) {
+        if !self.is_child() {
+            system::write_key(&self.root, part, list, name, data);
+        }
+    }
+
     /// Runs a step that changes the disk, in the test process only.
     pub fn on_disk(&self, step: impl FnOnce()) {
         if !self.is_child() {
@@ -351,7 +360,8 @@ impl Scene {
         let manifest = &driver.manifest;
         let path = manifest
             .library_path
-            .clone()
+            .as_deref()
+            .map(system::json_path)
             .unwrap_or_else(|| library.display().to_string());
         let text = match &manifest.text {
             Some(text) => text.replace("@LIBRARY@", &library.display().to_string()),

@@ -74,12 +74,12 @@ pub(crate) fn enter(root: &Path) {
 }
 
 /// Sets a value of the scene: `name` below the key `list` of the lists, for the machine or the user.
-pub(crate) fn write(root: &Path, part: &str, list: &str, name: &str, kind: u32, data: &[u8]) {
+pub(crate) fn write_key(root: &Path, part: &str, list: &str, name: &str, data: &[u8]) {
     let key = create(
         HKEY_CURRENT_USER,
         &format!("{}\\{part}\\{VULKAN}\\{list}", scratch(root)),
     );
-    set_bytes(key, name, kind, data);
+    set_bytes(key, name, REG_DWORD, data);
     close(key);
 }
 

@@ -12,14 +12,16 @@ mod unix;
 mod windows;
 
 #[cfg(unix)]
-pub use unix::{ABORTED, is_loaded, symlink};
+pub use unix::{ABORTED, is_loaded, json_path, symlink};
 #[cfg(unix)]
 pub(crate) use unix::{
     LIBRARY_SUFFIXES, Library, OWN_LIBRARY, address, elevated, ending, is_crash, keep, list, memory, open_library,
     own_path, prepare_child, prepare_library, register, settle, slowness, unregister,
 };
 #[cfg(windows)]
-pub use windows::{ABORTED, is_loaded, symlink};
+pub(crate) use windows::write_key;
+#[cfg(windows)]
+pub use windows::{ABORTED, is_loaded, json_path, symlink};
 #[cfg(windows)]
 pub(crate) use windows::{
     LIBRARY_SUFFIXES, Library, OWN_LIBRARY, address, elevated, ending, is_crash, keep, list, memory, open_library,

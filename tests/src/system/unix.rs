@@ -51,6 +51,11 @@ pub(crate) fn own_path(path: PathBuf) -> PathBuf {
     path
 }
 
+/// The text in JSON of a path that is written as Unix does.
+pub fn json_path(path: &str) -> String {
+    path.into()
+}
+
 /// A text of the loader as cases expect it.
 pub(crate) fn settle(text: String) -> String {
     text

@@ -18,7 +18,7 @@ use windows_sys::Win32::System::LibraryLoader::{
     GetModuleHandleW,
 };
 
-pub(crate) use super::keys::{register, unregister};
+pub(crate) use super::keys::{register, unregister, write_key};
 
 /// How a process ends that calls `abort`, in the words of [`ending`]: by a fast failure.
 pub const ABORTED: &str = "exception 0xc0000409";
@@ -65,6 +65,15 @@ pub(crate) fn own_path(path: PathBuf) -> PathBuf {
     text.strip_prefix(r"\\?\").unwrap_or(&text).replace('\\', "/").into()
 }
 
+/// The text in JSON of a path that is written as Unix does. A relative one must have backslashes: for the loader, as for the system's own
+/// search, a name without them is one to be searched for.
+pub fn json_path(path: &str) -> String {
+    match path.starts_with('.') {
+        true => path.replace('/', r"\\"),
+        false => path.into(),
+    }
+}
+
 /// A text of the loader as cases expect it: with slashes, and without those that [`register`] adds for the order.
 pub(crate) fn settle(text: String) -> String {
     let mut text = text.replace('\\', "/");
@@ -77,6 +86,8 @@ pub(crate) fn settle(text: String) -> String {
 /// The value of a variable, with the separator of this system where it holds a list of paths. A colon behind a single
 /// letter is part of a path.
 pub(crate) fn list(name: &str, value: &OsStr) -> OsString {
+    // Wine would end this process when it starts one with such a variable.
+    assert!(value.len() < 32_767, "{name} is longer than a variable can be");
     let holds_paths =
         name.starts_with("XDG_") || name.ends_with("_PATH") || name.ends_with("_FILES") || name.ends_with("_FILENAMES");
     let Some(value) = value.to_str().filter(|_| holds_paths) else {

@@ -23,6 +23,8 @@ mod threads;
 #[cfg(unix)]
 mod trampolines;
 mod waiting;
+#[cfg(windows)]
+mod windows;
 
 #[cfg(not(unix))]
 loader_tests::left_out!(mod trampolines);

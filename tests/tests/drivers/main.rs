@@ -43,4 +43,6 @@ mod threads;
 mod unknown_device;
 mod unknown_physical;
 mod versions;
+#[cfg(windows)]
+mod windows;
 mod wrong_drivers;

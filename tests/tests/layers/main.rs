@@ -46,6 +46,8 @@ mod short_memory;
 mod steps;
 mod unasked;
 mod unknown;
+#[cfg(windows)]
+mod windows;
 mod wrapping;
 
 #[cfg(not(unix))]

@@ -1,8 +1,8 @@
 //! The fields of one layer in a manifest (LAY-90 to LAY-110).
 
-use loader_tests::case;
 use loader_tests::vk::text;
 use loader_tests::{ash::vk, call};
+use loader_tests::{case, json_path};
 
 use crate::kit::{EXPLICIT, IMPLICIT, Layer, chain, manifests, place, put_manifest, scan_once};
 
@@ -187,8 +187,14 @@ fn lay_97_a_path_with_a_separator_is_relative_to_the_manifest() {
         place(
             scene,
             &[
-                Layer::explicit("a").member("library_path", "\"./../../../../libraries/liblayer_a.so\""),
-                Layer::explicit("b").member("library_path", "\"../../../../libraries/liblayer_b.so\""),
+                Layer::explicit("a").member(
+                    "library_path",
+                    format_args!("\"{}\"", json_path("./../../../../libraries/liblayer_a.so")),
+                ),
+                Layer::explicit("b").member(
+                    "library_path",
+                    format_args!("\"{}\"", json_path("../../../../libraries/liblayer_b.so")),
+                ),
             ],
         );
         let outcome = scene.run(|vk| {
@@ -225,7 +231,7 @@ fn lay_97_the_folder_of_a_linked_manifest_is_the_link_s() {
     case(|scene| {
         place(scene, &[]);
         Layer::explicit("a")
-            .member("library_path", "\"./liblayer_a.so\"")
+            .member("library_path", format_args!("\"{}\"", json_path("./liblayer_a.so")))
             .put_as(scene, "elsewhere/a.json");
         let (target, link) = (
             scene.path("elsewhere/a.json"),

@@ -1,0 +1,101 @@
+//! What only Windows has, or has otherwise: what debuggers see, where settings are named, how a process ends.
+
+use std::sync::Mutex;
+
+use loader_tests::ash::vk;
+use loader_tests::{call, case};
+use windows_sys::Win32::Foundation::DBG_PRINTEXCEPTION_C;
+use windows_sys::Win32::System::Diagnostics::Debug::{AddVectoredExceptionHandler, EXCEPTION_POINTERS};
+
+/// What was given to a debugger: the system tells it by an exception.
+static SHOWN: Mutex<String> = Mutex::new(String::new());
+
+unsafe extern "system" fn debugger(told: *mut EXCEPTION_POINTERS) -> i32 {
+    // SAFETY: the system's record; of this kind, with the length of a text and its place.
+    unsafe {
+        let record = &*(*told).ExceptionRecord;
+        if record.ExceptionCode == DBG_PRINTEXCEPTION_C {
+            let (length, text) = (record.ExceptionInformation[0], record.ExceptionInformation[1]);
+            let text = std::slice::from_raw_parts(std::ptr::with_exposed_provenance::<u8>(text), length);
+            let text = String::from_utf8_lossy(text);
+            SHOWN
+                .lock()
+                .expect("not poisoned")
+                .push_str(text.trim_end_matches('\0'));
+        }
+    }
+    // The search for a handler goes on.
+    0
+}
+
+/// APP-235: what goes to standard error is shown to a debugger too.
+#[test]
+fn app_235_a_debugger_sees_the_log() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        scene.env("VK_LOADER_DEBUG", "error,warn,info");
+        let outcome = scene.run(|vk| {
+            // SAFETY: the function has the type that is asked for, and stays.
+            unsafe { AddVectoredExceptionHandler(1, Some(debugger)) };
+            drop(vk.instance());
+            let shown = SHOWN.lock().expect("not poisoned");
+            for line in shown.lines() {
+                vk.say("shown", line);
+            }
+        });
+        let outcome = outcome.ok();
+        let shown = outcome.said("shown");
+        let line = "vkCreateInstance: Requested 0 instance layer(s):";
+        outcome.logged("INFO", line);
+        assert!(shown.iter().any(|shown| shown.ends_with(line)), "{}", outcome.all());
+    });
+}
+
+/// APP-184: a handle of NULL ends the process, with a line before.
+#[test]
+fn app_184_null_handles_abort() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        let outcome = scene.run(|vk| {
+            let mut count = 0;
+            let null = vk::Instance::null();
+            let _ = call!(
+                vk,
+                PFN_vkEnumeratePhysicalDevices(null, &mut count, std::ptr::null_mut())
+            );
+        });
+        outcome.aborted("vkEnumeratePhysicalDevices");
+        let outcome = scene.run(|vk| {
+            let _ = call!(vk, PFN_vkDeviceWaitIdle(vk::Device::null()));
+        });
+        outcome.aborted("vkDeviceWaitIdle");
+    });
+}
+
+/// APP-183: so does a handle of another kind.
+#[test]
+fn app_183_a_physical_device_for_a_queue_aborts() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance();
+            let queue = <vk::Queue as vk::Handle>::from_raw(vk::Handle::as_raw(instance.first()));
+            let _ = call!(vk, PFN_vkQueueWaitIdle(queue));
+        });
+        outcome.aborted("vkQueueWaitIdle");
+    });
+}
+
+/// APP-24: and an instance that is none, for a look-up.
+#[test]
+fn app_024_a_look_up_of_no_instance_aborts() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance();
+            let wrong = <vk::Instance as vk::Handle>::from_raw(vk::Handle::as_raw(instance.first()));
+            vk.get(wrong, "vkDestroyInstance");
+        });
+        outcome.aborted("vkGetInstanceProcAddr");
+    });
+}
