@@ -78,8 +78,9 @@ differential:     ## all that drivers, layers and programs see, beside a Khronos
 clients:          ## real programs under both loaders, compared: PEER as for peer, CLIENTS="mpv Qt" for some
 	@make/clients.sh $(CLIENTS)
 
-test-windows:     ## vulkan-1.dll: build it, and run a C program on it under Wine
+test-windows:     ## vulkan-1.dll: build it, and run C programs and all behaviour cases for it under Wine
 	@make/windows.sh
+	@make/windows-cases.sh
 
 test-targets:     ## other processors under Linux, and systems that are not at hand: what can be built or run of them
 	@status=0; for script in make/targets.sh make/systems.sh; do [ ! -x $$script ] || $$script || status=1; done; exit $$status

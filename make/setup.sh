@@ -33,6 +33,15 @@ valgrind                        valgrind                 counting instructions
 /usr/include/valgrind/callgrind.h  valgrind              counting instructions
 strace                          strace                   counting system calls
 '
+# For the stage `windows`, which is skipped where these are not to be had.
+FOR_WINDOWS='
+x86_64-w64-mingw32-gcc          gcc-mingw-w64-x86-64     a C compiler for Windows, and its linker
+wine                            wine                     running programs for Windows
+/usr/lib/wine/wine64            wine64                   running programs for Windows
+/usr/bin/rustc                  rustc-web                a Rust compiler that has the source of its library
+/usr/bin/cargo                  cargo-web                the cargo that belongs to it
+/usr/lib/rustlib/src/rust/library/std  rust-web-src      the standard library for Windows
+'
 FOR_SID='
 mmdebstrap                      mmdebstrap               making a root of Debian sid
 /usr/share/keyrings/debian-archive-keyring.gpg  debian-archive-keyring  checking its packages
@@ -64,6 +73,9 @@ sid) table=$FOR_SID ;;
 *) die 3 "which set: run, bench, test or sid?" ;;
 esac
 
+optional=
+[ "$1" != test ] || optional=$FOR_WINDOWS
+
 [ "$1" = sid ] || command -v "$CARGO" >/dev/null || command -v cargo >/dev/null ||
     die 1 "cargo is missing: install Rust $(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml) or newer"
 if [ "$1" = test ]; then
@@ -73,20 +85,31 @@ if [ "$1" = test ]; then
 fi
 
 lacking=$(missing <<<"$table")
-[ -n "$lacking" ] || exit 0
+wanted=$(missing <<<"$optional")
+[ -n "$lacking$wanted" ] || exit 0
 
-if command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
-    packages=$(cut -f2 <<<"$lacking" | sort -u | tr '\n' ' ')
+# install ROWS: the packages of a table.
+install() {
+    local packages
+    packages=$(cut -f2 <<<"$1" | sort -u | tr '\n' ' ')
     say "Installing $packages"
+    # shellcheck disable=SC2086 -- a list of names
+    "${apt[@]}" install --no-install-recommends $packages
+}
+if command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
     apt=(timeout 900 apt-get -q -y -o DPkg::Lock::Timeout=300)
     export DEBIAN_FRONTEND=noninteractive
     # A stale list is good enough for a package that it still finds.
     "${apt[@]}" update || say "apt-get update failed; going on with the lists there are"
-    # shellcheck disable=SC2086 -- a list of names
-    "${apt[@]}" install --no-install-recommends $packages
-    lacking=$(missing <<<"$table")
-    [ -n "$lacking" ] || exit 0
+    if [ -n "$lacking" ]; then
+        install "$lacking"
+        lacking=$(missing <<<"$table")
+    fi
+    if [ -n "$wanted" ]; then
+        install "$wanted" || say "Going on without what the stage windows needs"
+    fi
 fi
+[ -n "$lacking" ] || exit 0
 
 {
     say "Missing, and not to be installed from here (that takes apt-get and root):"

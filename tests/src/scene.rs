@@ -288,7 +288,7 @@ impl Scene {
             command.env("VKL_PEER", version);
         }
         if !self.variables.contains_key(OsStr::new("VK_DRIVER_FILES")) {
-            command.env("VK_DRIVER_FILES", self.driver_files());
+            command.env("VK_DRIVER_FILES", system::list("VK_DRIVER_FILES", &self.driver_files()));
         }
         for (name, value) in &self.variables {
             match value {

@@ -42,14 +42,19 @@ pub(crate) fn register(root: &Path, variable: &dyn Fn(&str) -> Option<OsString>)
         .filter(|base| !base.is_empty())
         .collect();
     for (name, folder) in LISTS {
-        let places: Vec<String> = bases.iter().map(|base| format!("{base}/{folder}")).collect();
+        let places: Vec<String> = bases
+            .iter()
+            .map(|base| format!("{base}\\{folder}").replace('/', "\\"))
+            .collect();
         let key = create(machine, &format!("{VULKAN}\\{name}"));
         for place in in_this_order(&places) {
             set(key, &place, 0);
         }
         close(key);
     }
-    let files = bases.iter().map(|base| format!("{base}/{}", SETTINGS.0));
+    let files = bases
+        .iter()
+        .map(|base| format!("{base}\\{}", SETTINGS.0).replace('/', "\\"));
     if let Some(file) = files.into_iter().find(|file| Path::new(file).exists()) {
         let key = create(machine, &format!("{VULKAN}\\{}", SETTINGS.1));
         set(key, &file, 0);
@@ -89,14 +94,15 @@ fn scratch(root: &Path) -> String {
     format!("Software\\VulkanLoaderTests\\{name}")
 }
 
-/// The places as the registry gives them back in this order. Windows keeps that of writing, Wine sorts: more slashes come before fewer.
+/// The places as the registry gives them back in this order. Windows keeps that of writing, Wine sorts: one with more slashes in front
+/// of it comes before one with fewer, and leads to the same folder.
 fn in_this_order(places: &[String]) -> Vec<String> {
     let lower: Vec<String> = places.iter().map(|place| place.to_lowercase()).collect();
     if lower.is_sorted() {
         return places.to_vec();
     }
     let more =
-        |(index, place): (usize, &String)| place.replacen(":/", &format!(":{}", "/".repeat(places.len() - index)), 1);
+        |(index, place): (usize, &String)| place.replacen(':', &format!(":{}", "/".repeat(places.len() - index)), 1);
     places.iter().enumerate().map(more).collect()
 }
 

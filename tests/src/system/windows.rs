@@ -1,7 +1,7 @@
 //! Windows, and Wine. Cases write paths and lists as Unix does; here they are translated, both ways.
 //!
-//! A path of the scene is written with slashes, which this system takes too: it then stands in JSON as it is. Texts that
-//! come back get slashes as well. What the loader itself writes, with backslashes, is for the cases of this system to look at.
+//! A path of the scene is written with slashes, which this system takes too: it then stands in JSON as it is. In variables and
+//! in the registry it gets backslashes, and texts that come back get slashes.
 
 use std::env;
 use std::ffi::{CStr, OsStr, OsString, c_void};
@@ -83,8 +83,8 @@ pub(crate) fn settle(text: String) -> String {
     text
 }
 
-/// The value of a variable, with the separator of this system where it holds a list of paths. A colon behind a single
-/// letter is part of a path.
+/// The value of a variable, with the separators of this system where it holds a list of paths: names of files begin behind a
+/// backslash. A colon behind a single letter is part of a path.
 pub(crate) fn list(name: &str, value: &OsStr) -> OsString {
     // Wine would end this process when it starts one with such a variable.
     assert!(value.len() < 32_767, "{name} is longer than a variable can be");
@@ -96,9 +96,13 @@ pub(crate) fn list(name: &str, value: &OsStr) -> OsString {
     let mut translated = String::new();
     for (place, letter) in value.char_indices() {
         let before = &value[..place];
-        let part = before.rsplit(':').next().unwrap_or_default();
+        let part = before.rsplit([':', ';']).next().unwrap_or_default();
         let is_drive = part.len() == 1 && part.starts_with(|first: char| first.is_ascii_alphabetic());
-        translated.push(if letter == ':' && !is_drive { ';' } else { letter });
+        translated.push(match letter {
+            ':' if !is_drive => ';',
+            '/' => '\\',
+            other => other,
+        });
     }
     translated.into()
 }
