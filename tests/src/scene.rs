@@ -361,7 +361,13 @@ impl Scene {
         let path = manifest
             .library_path
             .as_deref()
-            .map(system::json_path)
+            .map(|path| {
+                if path.starts_with('.') {
+                    system::json_path(path)
+                } else {
+                    path.into()
+                }
+            })
             .unwrap_or_else(|| library.display().to_string());
         let text = match &manifest.text {
             Some(text) => text.replace("@LIBRARY@", &library.display().to_string()),

@@ -65,13 +65,10 @@ pub(crate) fn own_path(path: PathBuf) -> PathBuf {
     text.strip_prefix(r"\\?\").unwrap_or(&text).replace('\\', "/").into()
 }
 
-/// The text in JSON of a path that is written as Unix does. A relative one must have backslashes: for the loader, as for the system's own
-/// search, a name without them is one to be searched for.
+/// The text in JSON of a path that is written as Unix does. Where the loader looks for parts of a path it looks for backslashes, as the
+/// system's own search does: a name without them is one to be searched for.
 pub fn json_path(path: &str) -> String {
-    match path.starts_with('.') {
-        true => path.replace('/', r"\\"),
-        false => path.into(),
-    }
+    path.replace('/', r"\\")
 }
 
 /// A text of the loader as cases expect it: with slashes, and without those that [`register`] adds for the order.

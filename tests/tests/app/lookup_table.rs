@@ -230,6 +230,7 @@ fn of_device(
     let terminator = match name {
         "vkCreateSwapchainKHR" => on("VK_KHR_swapchain"),
         "vkGetDeviceGroupSurfacePresentModesKHR" => on("VK_KHR_swapchain") || on("VK_KHR_device_group"),
+        "vkGetDeviceGroupSurfacePresentModes2EXT" => on("VK_EXT_full_screen_exclusive"),
         "vkCreateSharedSwapchainsKHR" => on("VK_KHR_display_swapchain"),
         "vkDebugMarkerSetObjectNameEXT" | "vkDebugMarkerSetObjectTagEXT" => on("VK_EXT_debug_marker"),
         _ if command.extensions.contains(&"VK_EXT_debug_utils") => on("VK_EXT_debug_utils"),

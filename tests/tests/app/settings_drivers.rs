@@ -1,7 +1,7 @@
 //! Drivers named by the settings file.
 
 use loader_tests::ash::vk;
-use loader_tests::{Scene, case};
+use loader_tests::{Scene, case, json_path};
 
 use crate::settings::write;
 
@@ -18,7 +18,7 @@ fn members(scene: &Scene, exclusive: Option<bool>) -> String {
     let exclusive = exclusive.map_or(String::new(), |value| {
         format!(r#", "additional_drivers_use_exclusively": {value}"#)
     });
-    let path = |name: &str| scene.manifest(name).display().to_string();
+    let path = |name: &str| json_path(&scene.manifest(name).display().to_string());
     format!(
         r#""additional_drivers": [{{"path": "{}"}}, {{"path": "{}"}}]{exclusive}"#,
         path("first"),
