@@ -85,9 +85,10 @@ pub(crate) fn settle(text: String) -> String {
 pub(crate) fn list(name: &str, value: &OsStr) -> OsString {
     // Wine would end this process when it starts one with such a variable.
     assert!(value.len() < 32_767, "{name} is longer than a variable can be");
-    let holds_paths =
-        name.starts_with("XDG_") || name.ends_with("_PATH") || name.ends_with("_FILES") || name.ends_with("_FILENAMES");
-    let Some(value) = value.to_str().filter(|_| holds_paths) else {
+    let is_list = name.starts_with("XDG_")
+        || name == "VK_INSTANCE_LAYERS"
+        || ["_PATH", "_FILES", "_FILENAMES"].iter().any(|end| name.ends_with(end));
+    let Some(value) = value.to_str().filter(|_| is_list) else {
         return value.into();
     };
     let mut translated = String::new();

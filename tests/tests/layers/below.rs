@@ -104,7 +104,11 @@ fn lay_240_commands_of_instance_extensions_are_always_there() {
     const FOREIGN: [&str; 3] = [
         "vkCreateMacOSSurfaceMVK",
         "vkGetPhysicalDeviceScreenPresentationSupportQNX",
-        "vkAcquireWinrtDisplayNV",
+        if cfg!(windows) {
+            "vkAcquireXlibDisplayEXT"
+        } else {
+            "vkAcquireWinrtDisplayNV"
+        },
     ];
     /// Names, tags and labels: device commands that the loader must see because of its own objects.
     const DEBUG: [&str; 8] = [

@@ -257,6 +257,18 @@ pub(crate) fn scan_once(vk: &Vk) -> u32 {
     count
 }
 
+/// Makes a library of 64 bits one of 32, or the other way round.
+pub(crate) fn of_32_bits(library: &mut [u8]) {
+    if cfg!(windows) {
+        // The machine behind the signature of the header: x86-64 becomes x86.
+        let header = usize::from(u16::from_le_bytes([library[0x3c], library[0x3d]]));
+        library[header + 4..header + 6].copy_from_slice(&0x14c_u16.to_le_bytes());
+    } else {
+        // EI_CLASS.
+        library[4] ^= 3;
+    }
+}
+
 /// The layers through whose `vkCreateInstance` the calls went, application-most first.
 pub(crate) fn chain(outcome: &Outcome) -> Vec<&str> {
     creations(outcome, "vkCreateInstance")

@@ -3,7 +3,7 @@
 use loader_tests::ash::vk;
 use loader_tests::case;
 
-use crate::kit::{Layer, chain, loads, place, put_text, scan_once, unloads};
+use crate::kit::{Layer, chain, loads, of_32_bits, place, put_text, scan_once, unloads};
 
 /// LAY-157
 #[test]
@@ -172,8 +172,7 @@ fn lay_204_a_library_of_the_other_class_is_left_out_when_no_application_names_it
         let library = scene.path("libraries/liblayer_a.so");
         scene.on_disk(|| {
             let mut bytes = std::fs::read(&library).expect("the library is there");
-            // EI_CLASS: 64-bit becomes 32-bit, or the other way round.
-            bytes[4] ^= 3;
+            of_32_bits(&mut bytes);
             std::fs::write(library, bytes).expect("scratch files can be written");
         });
         let outcome = scene.run(|vk| drop(vk.instance()));

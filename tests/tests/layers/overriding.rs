@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use loader_tests::{Scene, case};
+use loader_tests::{Scene, case, json_path};
 
 use crate::kit::{Layer, chain, list, place, put_manifest};
 use crate::meta::active;
@@ -18,7 +18,7 @@ pub(crate) fn program() -> String {
         .display()
         .to_string()
         .trim_start_matches(r"\\?\")
-        .replace('\\', r"\\")
+        .replace('\\', "/")
 }
 
 /// An override layer that puts `folder` in the place of the explicit search.
@@ -125,7 +125,7 @@ fn lay_172_a_matching_application_key_wins_over_the_global_one() {
             &[
                 keyed("global", "VK_LAYER_a"),
                 keyed("other", "VK_LAYER_b").member("app_keys", "[\"/no/such/program\"]"),
-                keyed("ours", "VK_LAYER_c").member("app_keys", list(&["/x", &key])),
+                keyed("ours", "VK_LAYER_c").member("app_keys", list(&["/x", &json_path(&key)])),
                 Layer::explicit("a"),
                 Layer::explicit("b"),
                 Layer::explicit("c"),

@@ -1,6 +1,6 @@
 //! Override layers that are chosen and then removed, and those that stood behind them (LAY-170 to LAY-182).
 
-use loader_tests::case;
+use loader_tests::{case, json_path};
 
 use crate::kit::{Layer, chain, list, place};
 use crate::overriding::{OVERRIDE, program};
@@ -48,7 +48,7 @@ fn lay_176_a_removed_override_layer_turns_nothing_on() {
 #[test]
 fn lay_172_behind_a_removed_override_layer_no_other_is_used() {
     case(|scene| {
-        let key = list(&[&program()]);
+        let key = list(&[&json_path(&program())]);
         for keys in [&key, "[]"] {
             let overriding = |short: &str, component: &str, blacklisted: &str| {
                 Layer::implicit_meta(short, &[component])
@@ -80,7 +80,7 @@ fn lay_172_behind_a_removed_override_layer_no_other_is_used() {
 #[test]
 fn lay_172_behind_a_refused_manifest_the_next_override_layer_is_used() {
     case(|scene| {
-        let key = list(&[&program()]);
+        let key = list(&[&json_path(&program())]);
         let overriding = |short: &str, component: &str| {
             Layer::implicit_meta(short, &[component])
                 .named(OVERRIDE)
