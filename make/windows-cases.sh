@@ -87,9 +87,9 @@ compiles() {
 mkdir -p "$WINDOWS"
 build
 trap end_of_wine EXIT
-# One that stays: else each program starts it anew.
+# A server that stays: else each program starts one anew. One that runs already refuses.
+wineserver --persistent || true
 wineboot --init >"$WINDOWS/wine.log" 2>&1
-wineserver --persistent
 words=()
 if [ "${1:-}" = quick ]; then
     read -r -a words <<<"$QUICK"
