@@ -136,8 +136,9 @@ fn set(key: HKEY, name: &str, number: u32) {
 
 fn set_bytes(key: HKEY, name: &str, kind: u32, data: &[u8]) {
     let size = u32::try_from(data.len()).expect("a value is short");
+    let data = if data.is_empty() { null() } else { data.as_ptr() };
     // SAFETY: an open key, a terminated name, and data of this size.
-    let told = unsafe { RegSetValueExW(key, wide(name).as_ptr(), 0, kind, data.as_ptr(), size) };
+    let told = unsafe { RegSetValueExW(key, wide(name).as_ptr(), 0, kind, data, size) };
     assert_eq!(told, ERROR_SUCCESS, "the value {name} can be set");
 }
 
