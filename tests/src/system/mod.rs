@@ -1,5 +1,7 @@
 //! What the harness asks of the operating system, and how this one writes what cases write as Unix does.
 
+#[cfg(windows)]
+mod adapters;
 #[cfg(unix)]
 mod elevated;
 #[cfg(windows)]

@@ -20,15 +20,24 @@ pub(crate) const ELEVATED: &str = "LOADER_TESTS_ELEVATED";
 
 /// Comes between the library at this address and the system.
 pub(crate) fn answer(library: usize) {
-    let place = import(library, c"GetTokenInformation").expect("the library asks for the level of its process");
-    let told: usize = tell as *const () as usize;
+    replace(library, c"GetTokenInformation", tell as *const () as usize);
+    replace(
+        library,
+        c"GetProcAddress",
+        super::adapters::look_up as *const () as usize,
+    );
+}
+
+/// Lets an import of the library lead to another function.
+fn replace(library: usize, name: &CStr, function: usize) {
+    let place = import(library, name).unwrap_or_else(|| panic!("the library imports {name:?}"));
     // SAFETY: an entry of the table of imports of a loaded library that no other thread runs yet.
     unsafe {
         assert_ne!(
             VirtualProtect(place.cast(), size_of::<usize>(), PAGE_READWRITE, &mut 0),
             0
         );
-        place.write(told);
+        place.write(function);
     }
 }
 

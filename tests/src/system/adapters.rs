@@ -1,0 +1,75 @@
+//! What the library under test learns of the display adapters (DRV-40, DRV-144): that there is none, and no order.
+//!
+//! Wine knows of adapters only where it has a display, and a machine's own would change the order of a scene's devices. So the library's
+//! look-up of the function that makes a factory leads here; what it makes of the answer is its own code.
+
+use std::ffi::{CStr, c_char, c_void};
+use std::ptr::null_mut;
+
+use windows_sys::Win32::Foundation::{E_NOINTERFACE, FARPROC, HMODULE, S_OK};
+use windows_sys::Win32::System::LibraryLoader::GetProcAddress;
+use windows_sys::core::{GUID, HRESULT};
+
+/// `DXGI_ERROR_NOT_FOUND`.
+const NOT_FOUND: HRESULT = 0x887a_0002_u32.cast_signed();
+/// The kind of factory that lists adapters. One that knows an order is another.
+const FACTORY_1: GUID = GUID::from_u128(0x770a_ae78_f26f_4dba_a829_253c83d1b387);
+
+/// Functions of a factory of that kind.
+const PLACES: usize = 14;
+/// The place of the one that gives an adapter, which has three parameters.
+const ENUM_ADAPTERS_1: usize = 12;
+
+/// A function of a factory: more parameters than are passed do no harm.
+type Function = unsafe extern "system" fn(*mut c_void, u32, *mut *mut c_void) -> HRESULT;
+
+/// An object: it begins with a pointer to its functions, which the library reads.
+#[repr(C)]
+struct Factory(#[expect(dead_code, reason = "read through a pointer")] &'static [Function; PLACES]);
+
+static FACTORY: Factory = Factory(&{
+    let mut functions: [Function; PLACES] = [nothing; PLACES];
+    functions[ENUM_ADAPTERS_1] = no_adapter;
+    functions
+});
+
+unsafe extern "system" fn nothing(_: *mut c_void, _: u32, _: *mut *mut c_void) -> HRESULT {
+    S_OK
+}
+
+unsafe extern "system" fn no_adapter(_: *mut c_void, _: u32, _: *mut *mut c_void) -> HRESULT {
+    NOT_FOUND
+}
+
+/// In place of `CreateDXGIFactory1`.
+unsafe extern "system" fn create(kind: *const GUID, out: *mut *mut c_void) -> HRESULT {
+    let number = |guid: &GUID| (guid.data1, guid.data2, guid.data3, guid.data4);
+    // SAFETY: the caller passes an identifier, and room for a pointer.
+    unsafe {
+        let is_known = number(&*kind) == number(&FACTORY_1);
+        *out = if is_known {
+            (&raw const FACTORY).cast_mut().cast()
+        } else {
+            null_mut()
+        };
+        if is_known { S_OK } else { E_NOINTERFACE }
+    }
+}
+
+/// In place of the library's `GetProcAddress`.
+pub(super) unsafe extern "system" fn look_up(module: HMODULE, name: *const c_char) -> FARPROC {
+    // SAFETY: passed on. A small number stands in place of a name.
+    let found = unsafe { GetProcAddress(module, name.cast()) };
+    // SAFETY: a name is terminated.
+    if found.is_none() || name.addr() < 1 << 16 || unsafe { CStr::from_ptr(name) } != c"CreateDXGIFactory1" {
+        return found;
+    }
+    let create: unsafe extern "system" fn(*const GUID, *mut *mut c_void) -> HRESULT = create;
+    // SAFETY: a function pointer; the caller knows its type by the name.
+    Some(unsafe {
+        std::mem::transmute::<
+            unsafe extern "system" fn(*const GUID, *mut *mut c_void) -> HRESULT,
+            unsafe extern "system" fn() -> isize,
+        >(create)
+    })
+}
