@@ -189,6 +189,26 @@ fn app_211_an_elevated_process_ignores_variables() {
     });
 }
 
+/// DRV-24, APP-211: nor do the filters of drivers count, which is told.
+#[test]
+fn drv_024_an_elevated_process_ignores_filters() {
+    case(|scene| {
+        searching(scene);
+        hidden(scene, "a");
+        scene.registry(
+            "machine",
+            "Drivers",
+            &native(&scene.manifest("a").display().to_string()),
+            &ZERO,
+        );
+        scene.env("VK_LOADER_DRIVERS_DISABLE", "*");
+        let outcome = scene
+            .elevated()
+            .run(|vk| assert_eq!(vk.instance().device_names(), ["a"]));
+        outcome.ok().logged_with("INFO", "VK_LOADER_DRIVERS_DISABLE");
+    });
+}
+
 /// DRV-172, DRV-173, DRV-177: the create info reaches a driver that makes surfaces itself, at its first use.
 #[test]
 fn drv_173_the_create_info_of_a_window() {
