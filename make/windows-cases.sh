@@ -3,7 +3,7 @@
 # tests/windows/left_out.txt lists are skipped. `quick` runs a part of them, for the stage of make/test.sh: the modules below. Without
 # it all are run, and the loader is compiled for 32 bits and for the tools of Microsoft too.
 #
-# All is built for debugging, which takes a third of the time that the release takes (make/windows.sh has that).
+# All is built for debugging, which is quicker; make/windows.sh has the release.
 . "$(dirname "$0")/common.sh"
 
 TRIPLE=x86_64-pc-windows-gnu

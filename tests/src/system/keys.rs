@@ -24,8 +24,8 @@ const LISTS: [(&str, &str); 3] = [
 /// The key of the lists below a root key.
 const VULKAN: &str = r"SOFTWARE\Khronos\Vulkan";
 
-/// The settings file below a base folder, and the key whose values name such files (APP-242).
-const SETTINGS: (&str, &str) = ("vulkan/loader_settings.d/vk_loader_settings.json", "LoaderSettings");
+/// The settings file below a base folder, with the two slashes that the loader has there on Unix, and the key whose values name such files (APP-242).
+const SETTINGS: (&str, &str) = ("vulkan//loader_settings.d/vk_loader_settings.json", "LoaderSettings");
 
 /// Writes the values for a child with these variables. Values that a case wrote itself stay.
 pub(crate) fn register(root: &Path, variable: &dyn Fn(&str) -> Option<OsString>) {

@@ -68,11 +68,11 @@ fn app_231_each_word_selects_its_lines() {
         let rows: &[(&str, &[&str])] = &[
             ("error", &["ERROR", "ERROR | DRIVER"]),
             ("warn", &["WARNING", "WARNING | DRIVER"]),
-            // Here the order of devices would be told, which other systems do not choose.
+            // What Windows tells of drivers is the order of adapters, and of layers what its registry lists.
             (
                 "info",
                 if cfg!(windows) {
-                    &["INFO"]
+                    &["INFO", "INFO | LAYER"]
                 } else {
                     &["INFO", "INFO | DRIVER"]
                 },

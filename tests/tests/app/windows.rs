@@ -99,3 +99,42 @@ fn app_024_a_look_up_of_no_instance_aborts() {
         outcome.aborted("vkGetInstanceProcAddr");
     });
 }
+
+/// APP-242: the first value that names such a file counts, the user's before the machine's, and one whose file is missing is none.
+#[test]
+fn app_242_the_registry_names_the_settings_file() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        let settings = |name: &str, category: &str| {
+            let text = format!(r#"{{"file_format_version": "1.0.0", "settings": {{"stderr_log": ["{category}"]}}}}"#);
+            let path = scene.file(&format!("{name}/vk_loader_settings.json"), text);
+            path.display().to_string().replace('/', "\\")
+        };
+        let (user, machine) = (settings("user", "driver"), settings("machine", "layer"));
+        let gone = user.replace("user", "gone");
+        let other = user.replace("vk_loader_settings", "other");
+        scene.registry("machine", "LoaderSettings", &machine, &[1]);
+        scene.registry("user", "LoaderSettings", &gone, &[0; 4]);
+        scene.registry("user", "LoaderSettings", &other, &[0; 4]);
+        scene.env("VK_LOADER_DEBUG", "");
+        let of_machine = scene.run(|vk| drop(vk.instance()));
+        assert!(
+            of_machine.ok().stderr.contains("Searching for explicit layer"),
+            "{}",
+            of_machine.all()
+        );
+        scene.registry("user", "LoaderSettings", &user, &[0; 4]);
+        let elevated_too = [false, true].map(|is_elevated| {
+            if is_elevated {
+                scene.elevated().unset("VK_DRIVER_FILES");
+            }
+            scene.run(|vk| {
+                let _ = vk.spec().create();
+            })
+        });
+        for (outcome, category) in elevated_too.iter().zip(["driver", "explicit layer"]) {
+            let text = format!("Searching for {category} manifest files");
+            assert!(outcome.ok().stderr.contains(&text), "{category}: {}", outcome.all());
+        }
+    });
+}

@@ -185,7 +185,7 @@ fn drv_177_the_second_thread_waits_for_the_drivers_surface() {
                     .take_while(|_| !met())
                     .for_each(|_| thread::sleep(Duration::from_millis(10)));
             });
-            let instance = vk.instance_with("1.1", &[&WSI[..], &["VK_EXT_debug_utils"]].concat());
+            let instance = vk.instance_with("1.1", &[WSI, &["VK_EXT_debug_utils"]].concat());
             let messenger = instance.messenger(&messages);
             let (host, physical) = (Shared(&instance), Shared(instance.first()));
             let surface = Shared(instance.headless_surface());
@@ -243,7 +243,7 @@ fn drv_188_forgotten_surfaces_go_before_messengers() {
         two_drivers(scene);
         let outcome = scene.run(|vk| {
             let (messages, reports) = (Messages::default(), Reports::default());
-            let instance = vk.instance_with("1.1", &[&WSI[..], &DEBUG].concat());
+            let instance = vk.instance_with("1.1", &[WSI, &DEBUG].concat());
             instance.messenger(&messages);
             instance.report_callback(&reports);
             let surface = instance.headless_surface();

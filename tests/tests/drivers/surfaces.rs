@@ -114,7 +114,7 @@ fn drv_173_create_infos_of_all_platforms() {
     case(|scene| {
         scene.usual_driver("a");
         let outcome = scene.run(|vk| {
-            let instance = vk.instance_with("1.1", &[&WSI[..], &["VK_KHR_display"]].concat());
+            let instance = vk.instance_with("1.1", &[WSI, &["VK_KHR_display"]].concat());
             let device = instance.first();
             let mut surfaces = vec![instance.window_surface(0x11, 0x12), instance.headless_surface()];
             surfaces.extend(three_more(&instance));
