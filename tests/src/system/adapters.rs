@@ -25,7 +25,7 @@ type Function = unsafe extern "system" fn(*mut c_void, u32, *mut *mut c_void) ->
 
 /// An object: it begins with a pointer to its functions, which the library reads.
 #[repr(C)]
-struct Factory(#[expect(dead_code, reason = "read through a pointer")] &'static [Function; PLACES]);
+struct Factory(&'static [Function; PLACES]);
 
 static FACTORY: Factory = Factory(&{
     let mut functions: [Function; PLACES] = [nothing; PLACES];

@@ -23,7 +23,7 @@ impl Drop for Stop<'_> {
 fn bi_10_a_manifest_that_changes_its_size_while_it_is_read_is_whole_or_refused() {
     case(|scene| {
         place(scene, &[Layer::explicit("a"), Layer::explicit("m").folder(EXPLICIT)]);
-        scene.env("VK_LOADER_DEBUG", "none");
+        scene.env("VK_LOADER_DEBUG", "none").limit(60);
         let outcome = scene.run(|vk| {
             let file = vk.path(EXPLICIT).join("m.json");
             let short = fs::read(&file).expect("the manifest is there");

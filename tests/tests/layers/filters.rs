@@ -324,7 +324,12 @@ fn lay_142_what_variables_add_is_told_for_the_extensions_and_for_the_chain() {
                 .map(|line| line.split_once(": ").map_or("", |(_, text)| text.trim_start()));
             let wanted = lines.filter(|line| line.starts_with("Found ICD manifest file") || ADDED.contains(line));
             wanted
-                .map(|line| line.split(" /").next().unwrap_or(line).to_owned())
+                .map(|line| {
+                    line.split(if cfg!(windows) { " C:" } else { " /" })
+                        .next()
+                        .unwrap_or(line)
+                        .to_owned()
+                })
                 .collect()
         };
         let found = &["Found ICD manifest file"][..];

@@ -333,7 +333,11 @@ fn lay_154a_instance_layers_are_told_in_their_own_words() {
         outcome
             .logged(
                 "WARNING | LAYER",
-                "env var 'VK_INSTANCE_LAYERS' defined and adding layers: VK_LAYER_none:VK_LAYER_auto",
+                if cfg!(windows) {
+                    "env var 'VK_INSTANCE_LAYERS' defined and adding layers: VK_LAYER_none;VK_LAYER_auto"
+                } else {
+                    "env var 'VK_INSTANCE_LAYERS' defined and adding layers: VK_LAYER_none:VK_LAYER_auto"
+                },
             )
             .not_logged("was not found but was requested");
     });
