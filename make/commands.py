@@ -44,6 +44,8 @@ RUN = [
     ("LD_LIBRARY_PATH=/tmp/vulkan vulkaninfo --summary", SHOWN, '"vulkaninfo --summary"'),
     ("LD_LIBRARY_PATH=/tmp/vulkan VK_LOADER_DEBUG=info vulkaninfo --summary", SHOWN, '"vulkaninfo --summary"'),
     ("vulkaninfo --summary", SHOWN, '"vulkaninfo --summary"'),
+    ("VK_LOADER_TRACE=/tmp/trace PROGRAM", "tests/tests/app/trace.rs", 'scene.env("VK_LOADER_TRACE", &trace)'),
+    ("VK_LOADER_TRACE=fd:5 PROGRAM", "tests/tests/app/trace.rs", 'format!("fd:{number}")'),
 ]
 # How a command begins, and why no test runs it.
 NOT_RUN = [

@@ -336,6 +336,16 @@ def variable_table():
     return lines
 
 
+def code_table():
+    """The reasons for leaving something out, for users."""
+    row = re.compile(r"^    \w+ = \"([a-z0-9.-]+)\",\n\s*\"(.*)\",\n\s*\"(.*)\";", re.M)
+    lines = ["| code | what it means | what to do |", "|---|---|---|"]
+    for name, meaning, remedy in row.findall(read("loader/reasons/src/table.rs")):
+        plain = [text.replace('\\"', '"') for text in (meaning, remedy)]
+        lines.append(f"| `{name}` | {plain[0]} | {plain[1]} |")
+    return lines
+
+
 TRUST = {"Secure": "ignored", "Plain": "counts"}
 
 # What is limited, the file and the constant that say how, the unit, and what becomes of more.
@@ -435,10 +445,10 @@ def sentence(words):
     return re.sub(r"\[(`[^`]*`)\](\([^)]*\))?", r"\1", first)
 
 
-def with_table(path, name, lines):
+def with_table(text, name, lines):
     """The text of a document with the table between its two comments replaced."""
     begin, end = f"<!-- written by make documents: {name} -->\n", "<!-- end -->"
-    before, rest = read(path).split(begin)
+    before, rest = text.split(begin)
     return before + begin + "\n" + "\n".join(lines) + "\n\n" + end + rest.split(end, 1)[1]
 
 
@@ -496,9 +506,13 @@ def main():
     if wrong:
         sys.exit("\n".join(f"error: {line}" for line in wrong))
     outputs = {path: read(path) for path in documents}
-    outputs["docs/using.md"] = with_table("docs/using.md", "variables", variable_table())
-    outputs["docs/architecture.md"] = with_table("docs/architecture.md", "state", state_table())
-    outputs["docs/limits.md"] = with_table("docs/limits.md", "limits", limit_table())
+    for path, name, lines in [
+        ("docs/using.md", "codes", code_table()),
+        ("docs/using.md", "variables", variable_table()),
+        ("docs/architecture.md", "state", state_table()),
+        ("docs/limits.md", "limits", limit_table()),
+    ]:
+        outputs[path] = with_table(outputs[path], name, lines)
     outputs = {path: with_header(path, content) for path, content in outputs.items()}
     entries, wrong = list(reference.entries(ROOT)), []
     for path in outputs:

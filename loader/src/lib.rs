@@ -75,6 +75,7 @@ pub mod text;
 #[cfg(test)]
 #[path = "../os/src/testing/time_limit.rs"]
 mod time_limit;
+pub mod trace;
 pub mod translation;
 pub mod version;
 pub mod window_system;

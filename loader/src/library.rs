@@ -4,6 +4,7 @@ use crate::generated::types::PFN_vkVoidFunction;
 use crate::journal::{Journal, LogBits};
 use crate::lookup::{self, Row};
 use crate::text::Text;
+use crate::trace::Step;
 use os::Raw;
 use os::memory::copy_or_note;
 use os::{file_of, is_separator, with_terminated};
@@ -34,7 +35,7 @@ impl Library {
     /// # Errors
     /// The system's, in its words.
     pub fn open_driver(path: &[u8]) -> Result<Self, OpenError> {
-        os::Library::open_driver(path).map(ManuallyDrop::new).map(Self)
+        Self::open_with(path, os::Library::open_driver)
     }
 
     /// Opens the library of a layer; see [`os::Library::open_layer`].
@@ -42,7 +43,19 @@ impl Library {
     /// # Errors
     /// The system's, in its words.
     pub fn open_layer(path: &[u8]) -> Result<Self, OpenError> {
-        os::Library::open_layer(path).map(ManuallyDrop::new).map(Self)
+        Self::open_with(path, os::Library::open_layer)
+    }
+
+    fn open_with(path: &[u8], open: fn(&[u8]) -> Result<os::Library, OpenError>) -> Result<Self, OpenError> {
+        let step = Step::Open.begin(path);
+        let opened = open(path);
+        step.end_with(|record| {
+            record.flag("opened", opened.is_ok());
+            if let Err(error) = &opened {
+                record.text("system", format_args!("{}", error.text()));
+            }
+        });
+        opened.map(ManuallyDrop::new).map(Self)
     }
 
     /// The address of an exported function, or null. A symbol that turns out to be the loader's own counts as absent,

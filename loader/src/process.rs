@@ -6,7 +6,8 @@ use crate::env::{Environment, Variable, split};
 use crate::generated::types::VK_HEADER_VERSION_COMPLETE;
 use crate::journal::LogBits;
 use crate::version::ApiVersion;
-use crate::{driver, instance, library, log};
+use crate::{driver, instance, library, log, trace};
+use os::Raw;
 
 /// Keywords of `VK_LOADER_DEBUG` in the order in which prefixes are tried (APP-230).
 const KEYWORDS: [(&str, LogBits); 10] = [
@@ -31,10 +32,17 @@ const EVERYTHING: LogBits = LogBits::ERROR
     .with(LogBits::LAYER)
     .with(LogBits::VALIDATION);
 
+/// Bytes of the path of an executable that the trace has.
+const LONGEST_EXECUTABLE: usize = 4096;
+
 os::at_load_and_unload!(on_load, on_unload);
 
 extern "C" fn on_load() {
     let environment = Environment::process();
+    if let Some(named) = environment.get(Variable::Trace) {
+        trace::begin(&named);
+        describe(&environment);
+    }
     if let Some(value) = environment.get(Variable::Debug) {
         log::select(log_mask(&value));
     }
@@ -78,6 +86,32 @@ extern "C" fn on_unload() {
     PreloadedDrivers::release();
     instance::forget();
     driver::forget();
+    trace::end();
+}
+
+/// Writes what this library and process are, and the variables that count here. Elevated processes write no trace.
+fn describe(environment: &Environment<'_>) {
+    let version = ApiVersion(VK_HEADER_VERSION_COMPLETE);
+    trace::write("loaded", |record| {
+        record.number("schema", trace::SCHEMA);
+        record.version("version", version);
+        record.number("word-size", usize::BITS.into());
+        if let Some(own) = os::file_of(on_load as *const ()) {
+            record.text("library", format_args!("{}", Raw(&own)));
+        }
+        let mut room = [0; LONGEST_EXECUTABLE];
+        if let Some(executable) = os::running_executable(&mut room) {
+            record.text("executable", format_args!("{}", Raw(executable)));
+        }
+        record.flag("elevated", false);
+        let set = TABLE
+            .iter()
+            .filter_map(|row| Some((row.name, environment.get(row.variable)?)));
+        record.objects("variables", set, |variable, (name, value)| {
+            variable.text("name", format_args!("{name}"));
+            variable.text("value", format_args!("{}", Raw(&value)));
+        });
+    });
 }
 
 /// What `VK_LOADER_DEBUG` selects: any non-empty prefix of a keyword counts, unknown words do not (APP-230).

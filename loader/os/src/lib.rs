@@ -79,6 +79,6 @@ pub use system::register_for_unload;
 #[doc(hidden)]
 pub use system::report_panic;
 pub use system::{
-    CancellationOff, Errno, File, Folder, Library, Stamp, Status, abort, canonical, current_thread, file_of, find_byte,
-    now, running_executable, with_terminated, write_to_standard_error,
+    Appended, CancellationOff, Errno, File, Folder, Library, Stamp, Status, abort, canonical, current_process,
+    current_thread, file_of, find_byte, now, running_executable, since_start, with_terminated, write_to_standard_error,
 };

@@ -13,6 +13,7 @@ use crate::journal::LogBits;
 use crate::layer::{self, ActiveLayer};
 use crate::library::RealPath;
 use crate::log;
+use crate::trace::Step;
 use crate::{proc_addr, translation};
 use core::ffi::c_void;
 use os::Raw;
@@ -168,8 +169,10 @@ impl DeviceChain<'_> {
         let create = unsafe { core::mem::transmute::<unsafe extern "system" fn(), CreateDevice>(create) };
         // The record is in place already: the terminator finds it there (LAY-286).
         let mut handle = VkDevice(core::ptr::from_ref(device).cast_mut().cast());
+        let step = Step::Chain.begin(b"vkCreateDevice");
         // SAFETY: nodes and links are writable and live until the call returns (LAY-232).
         let result = unsafe { create(physical_device, &passed, callbacks, &mut handle) };
+        step.end(result.0);
         // What is no error is no device either: the handle is then still the record.
         if result != VkResult::VK_SUCCESS {
             return Err(result);

@@ -21,6 +21,7 @@ use crate::lookup::{DeviceGate, Row};
 use crate::physical_device::ChainPhysicalDevice;
 use crate::proc_addr;
 use crate::table::Slots;
+use crate::trace::Step;
 use crate::translation::{self, DEVICE_MAGIC};
 use core::ffi::{c_char, c_void};
 use core::mem::MaybeUninit;
@@ -120,8 +121,10 @@ impl Creation<'_> {
         let missing = VkResult::VK_ERROR_INITIALIZATION_FAILED;
         let create = self.driver.table.vkCreateDevice.ok_or(missing)?;
         let get_device_proc_addr = self.driver.table.vkGetDeviceProcAddr.ok_or(missing)?;
+        let step = Step::Driver(self.driver.path()).begin(b"vkCreateDevice");
         // SAFETY: the driver's function with its own physical device and a create info that lives until it returns.
         let result = unsafe { create(self.physical_device.handle, &info, self.callbacks, &mut handle) };
+        step.end(result.0);
         drop(regrouped);
         if result != VkResult::VK_SUCCESS || handle.0.is_null() {
             self.log(

@@ -4,12 +4,16 @@ use crate::env::Environment;
 use crate::env::layer_filters::LayerFilters;
 use crate::journal::{Journal, LogBits};
 use crate::manifest::{LayerManifest, Names};
+use crate::trace;
+use reasons::Code;
 
 /// The answer, and the filter that had the say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ImplicitState {
     pub(super) active: bool,
     forced: Option<Forced>,
+    /// Why it is not active.
+    inactive: Option<Code>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,13 +42,20 @@ impl ImplicitState {
             return Self {
                 active: false,
                 forced: Some(Forced::Disabled),
+                inactive: Some(Code::LayerDisabled),
             };
         }
         let disable = layer.disable_environment.as_ref();
         let switched_off = disable.is_some_and(|pair| environment.named_by_manifest(&pair.name).is_some());
+        let active = (own || enabled) && !switched_off || overriding.is_some_and(|names| names.has(&layer.name));
+        let why_not = match switched_off {
+            true => Code::LayerSwitchedOff,
+            false => Code::LayerNotSwitchedOn,
+        };
         Self {
-            active: (own || enabled) && !switched_off || overriding.is_some_and(|names| names.has(&layer.name)),
+            active,
             forced: (enabled && !own).then_some(Forced::Enabled),
+            inactive: (!active).then_some(why_not),
         }
     }
 
@@ -52,6 +63,21 @@ impl ImplicitState {
     pub(super) fn note(self, layer: &LayerManifest, journal: &Journal<'_>) {
         let warn = LogBits::WARN | LogBits::LAYER;
         let name = &layer.name;
+        if let Some(code) = self.inactive {
+            trace::write("layer", |record| {
+                record.text("name", format_args!("{name}"));
+                record.text("path", format_args!("{}", layer.manifest));
+                record.text("code", format_args!("{}", code.name()));
+                let pair = match code {
+                    Code::LayerNotSwitchedOn => layer.enable_environment.as_ref().map(|pair| &pair.name),
+                    Code::LayerSwitchedOff => layer.disable_environment.as_ref().map(|pair| &pair.name),
+                    _ => None,
+                };
+                if let Some(variable) = pair {
+                    record.text("variable", format_args!("{variable}"));
+                }
+            });
+        }
         match self.forced {
             None => {}
             Some(Forced::Enabled) => journal.note(

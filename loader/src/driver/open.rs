@@ -6,6 +6,7 @@ use crate::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdic
 use crate::library::{Library, OpenError, RealPath, loaded_path, log_open_error};
 use crate::manifest::DriverManifest;
 use crate::text::Text;
+use crate::trace::Step;
 use crate::version::ApiVersion;
 
 /// The newest driver interface this loader speaks (DRV-62).
@@ -43,15 +44,19 @@ impl OpenDriver {
             Err(error) => {
                 log_open_error(&error, journal);
                 let reason = match error {
-                    OpenError::WrongClass(_) => DriverLibraryReason::WrongArchitecture,
-                    OpenError::NotAPath | OpenError::Failed(_) => DriverLibraryReason::NotOpened,
+                    OpenError::WrongClass(words) => DriverLibraryReason::WrongArchitecture(words.into()),
+                    OpenError::Failed(words) => DriverLibraryReason::NotOpened(words.into()),
+                    OpenError::NotAPath => DriverLibraryReason::NotOpened(Text::default()),
                 };
                 give_up(reason, path, journal);
                 return None;
             }
         };
+        let step = Step::Driver(path).begin(b"vk_icdNegotiateLoaderICDInterfaceVersion");
         // SAFETY: a library that a driver manifest names exports driver functions under these names (DRV-75).
-        let interface = match unsafe { Interface::of_library(|name| library.function(name)) } {
+        let negotiated = unsafe { Interface::of_library(|name| library.function(name)) };
+        step.end_with(|record| record.flag("agreed", negotiated.is_ok()));
+        let interface = match negotiated {
             Ok(interface) => interface,
             Err(error) => {
                 give_up(refusal(error, &library), path, journal);

@@ -5,43 +5,35 @@ use crate::generated::types::{
 };
 use crate::handle::{App, InstanceHandle};
 use crate::instance;
-use crate::process::ensure_loaded;
+use crate::trace::Step;
 use core::ffi::c_char;
 
-/// Declares a command that a program may call first.
-macro_rules! first {
-    ($(#[$doc:meta])* $name:ident($($parameter:ident: $type:ty),*)) => {
-        $(#[$doc])*
-        ///
-        /// # Safety
-        /// As the Vulkan specification demands.
-        pub unsafe fn $name($($parameter: $type),*) -> VkResult {
-            ensure_loaded();
-            // SAFETY: passed on.
-            unsafe { instance::$name($($parameter),*) }
-        }
-    };
-}
-
-first! {
+traced! {
     /// `vkCreateInstance`.
-    create_instance(
+    first b"vkCreateInstance": instance::create_instance = create_instance(
         create_info: *const VkInstanceCreateInfo,
         callbacks: *const VkAllocationCallbacks,
         out: *mut InstanceHandle<App>
     )
 }
-first! {
+traced! {
     /// `vkEnumerateInstanceVersion`.
-    enumerate_instance_version(version: *mut u32)
+    first b"vkEnumerateInstanceVersion": instance::enumerate_instance_version = enumerate_instance_version(
+        version: *mut u32
+    )
 }
-first! {
+traced! {
     /// `vkEnumerateInstanceLayerProperties`.
-    enumerate_instance_layer_properties(count: *mut u32, properties: *mut VkLayerProperties)
+    first b"vkEnumerateInstanceLayerProperties":
+    instance::enumerate_instance_layer_properties = enumerate_instance_layer_properties(
+        count: *mut u32,
+        properties: *mut VkLayerProperties
+    )
 }
-first! {
+traced! {
     /// `vkEnumerateInstanceExtensionProperties`.
-    enumerate_instance_extension_properties(
+    first b"vkEnumerateInstanceExtensionProperties":
+    instance::enumerate_instance_extension_properties = enumerate_instance_extension_properties(
         layer_name: *const c_char,
         count: *mut u32,
         properties: *mut VkExtensionProperties

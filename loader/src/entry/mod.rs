@@ -1,20 +1,42 @@
 //! The hand-written bodies of trampolines, under the names that the emitted entry points call.
 
+/// Declares an entry point whose calls are in the trace. `first` is for a command that a program may call first.
+macro_rules! traced {
+    (@ready) => {};
+    (@ready first) => {
+        crate::process::ensure_loaded()
+    };
+    ($(#[$doc:meta])* $($first:ident)? $command:literal: $path:path = $name:ident($($parameter:ident: $type:ty),*)) => {
+        $(#[$doc])*
+        ///
+        /// # Safety
+        /// As the Vulkan specification demands.
+        pub unsafe fn $name($($parameter: $type),*) -> VkResult {
+            traced!(@ready $($first)?);
+            let call = Step::Call.begin($command);
+            // SAFETY: passed on.
+            let result = unsafe { $path($($parameter),*) };
+            call.end(result.0);
+            result
+        }
+    };
+}
+
 mod global;
+mod instance_level;
 
 pub use crate::debug::entry::{
     debug_marker_set_object_name_ext, debug_marker_set_object_tag_ext, set_debug_utils_object_name_ext,
     set_debug_utils_object_tag_ext,
 };
-pub use crate::device::{create_device, destroy_device};
-pub use crate::instance::destroy_instance;
-pub use crate::physical_device::{
-    enumerate_device_extension_properties, enumerate_device_layer_properties, enumerate_physical_device_groups,
-    enumerate_physical_devices,
-};
+pub use crate::physical_device::enumerate_device_layer_properties;
 pub use crate::proc_addr::{get_device_proc_addr, get_instance_proc_addr};
 pub use crate::wsi::entry::create_swapchain_khr;
 pub use global::{
     create_instance, enumerate_instance_extension_properties, enumerate_instance_layer_properties,
     enumerate_instance_version,
+};
+pub use instance_level::{
+    create_device, destroy_device, destroy_instance, enumerate_device_extension_properties,
+    enumerate_physical_device_groups, enumerate_physical_devices,
 };

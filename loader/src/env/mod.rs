@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod device_select;
 mod environment;
 pub mod glob;
 pub mod layer_filters;

@@ -1,4 +1,4 @@
-//! Numbers inside variables: ID filters (DRV-132) and the device to put first (DRV-140).
+//! Numbers inside variables, and the ranges of ID filters (DRV-132).
 
 use super::environment::split;
 use super::variable::Separator;
@@ -89,26 +89,8 @@ fn range_of(item: &[u8]) -> (u32, u32) {
     }
 }
 
-/// The device that `VK_LOADER_DEVICE_SELECT` asks to list first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DeviceSelect {
-    /// `VkPhysicalDeviceProperties::vendorID`.
-    pub vendor_id: u32,
-    /// `VkPhysicalDeviceProperties::deviceID`.
-    pub device_id: u32,
-}
-
-impl DeviceSelect {
-    /// Reads `vendor:device`, both hexadecimal with an optional `0x`. `None` when malformed; text behind the second
-    /// number is ignored.
-    pub fn parse(value: &[u8]) -> Option<Self> {
-        let (vendor_id, rest) = hexadecimal(value)?;
-        let (device_id, _) = hexadecimal(rest.strip_prefix(b":")?)?;
-        Some(Self { vendor_id, device_id })
-    }
-}
-
-fn hexadecimal(text: &[u8]) -> Option<(u32, &[u8])> {
+/// The leading hexadecimal number of a text, after blanks and `0x`, and what follows it. `None` when there is none, or a wider one.
+pub(super) fn hexadecimal(text: &[u8]) -> Option<(u32, &[u8])> {
     let text = text.trim_ascii_start();
     let digits = match text {
         [b'0', b'x' | b'X', digits @ ..] => digits,
@@ -165,28 +147,6 @@ mod tests {
             assert!(IdRanges::parse(value.as_bytes()).accepts(3), "{value}");
         }
         assert!(!IdRanges::parse(b"5:1").accepts(3));
-    }
-
-    #[test]
-    fn drv_140_device_select() {
-        let found = |vendor_id, device_id| Some(DeviceSelect { vendor_id, device_id });
-        let cases = [
-            ("0x10de:0x1f91", found(0x10de, 0x1f91)),
-            ("10DE:1f91", found(0x10de, 0x1f91)),
-            ("0X10DE:0X1f91", found(0x10de, 0x1f91)),
-            (" 10de:\t1f91", found(0x10de, 0x1f91)),
-            ("1:2junk", found(1, 2)),
-            ("", None),
-            (":", None),
-            ("10de", None),
-            ("10de:", None),
-            ("10de-1f91", None),
-            ("x:y", None),
-            ("123456789:1", None),
-        ];
-        for (value, expected) in cases {
-            assert_eq!(DeviceSelect::parse(value.as_bytes()), expected, "{value}");
-        }
     }
 
     #[test]

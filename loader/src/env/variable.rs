@@ -110,8 +110,10 @@ variables! {
         "Patterns of driver manifest file names to ignore, unless VK_LOADER_DRIVERS_SELECT matches them too.";
     Debug = "VK_LOADER_DEBUG", Plain, Comma, Load,
         "What to report on standard error: all, error, warn, info, debug, perf, layer, driver.";
-    DeviceSelect = "VK_LOADER_DEVICE_SELECT", Plain, Whole, EachUse,
-        "Hexadecimal vendor:device of the physical device to list first.";
+    Trace = "VK_LOADER_TRACE", Secure, Whole, Load,
+        "A file, or fd: and the number of an open descriptor, to which each step and decision is written as JSON (docs/trace.md).";
+    DeviceSelect = "VK_LOADER_DEVICE_SELECT", Plain, Comma, EachUse,
+        "The physical device to list first: hexadecimal vendor:device, pci:0000:65:00.0, uuid:DIGITS, type:discrete|integrated|virtual|cpu, driver:NAME (a part of its file name), name:PATTERN; of several, the first that a device has.";
     DisableSelect = "VK_LOADER_DISABLE_SELECT", Plain, Whole, EachUse,
         "A number other than 0 switches off all sorting of physical devices.";
     DisableInstExtFilter = "VK_LOADER_DISABLE_INST_EXT_FILTER", Plain, Whole, EachUse,

@@ -13,6 +13,7 @@ use crate::journal::LogBits;
 use crate::layer::{self, InstanceLayers};
 use crate::log;
 use crate::proc_addr;
+use crate::trace::Step;
 use core::ffi::c_void;
 use os::memory::OutOfMemory;
 
@@ -63,8 +64,10 @@ pub(super) unsafe fn create(
     };
     // SAFETY: the function of that name has this signature.
     let create = unsafe { core::mem::transmute::<unsafe extern "system" fn(), CreateInstance>(create) };
+    let step = Step::Chain.begin(b"vkCreateInstance");
     // SAFETY: the nodes and links are writable and live until the call returns (LAY-232).
     let result = unsafe { create(&info, callbacks, &mut handle) };
+    step.end(result.0);
     if result != VkResult::VK_SUCCESS {
         // The loader refuses extensions before it calls the chain and drops drivers that do, so this is a layer's.
         if result == VkResult::VK_ERROR_EXTENSION_NOT_PRESENT {

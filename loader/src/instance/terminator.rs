@@ -21,6 +21,7 @@ use crate::log::{self, LogSink};
 use crate::proc_addr;
 use crate::table::Slots;
 use crate::text::Text;
+use crate::trace::{self, Step};
 use crate::translation::INSTANCE_MAGIC;
 use crate::version::ApiVersion;
 use core::ffi::c_char;
@@ -164,7 +165,10 @@ impl Creation<'_> {
             .instance
             .allocator
             .scoped(VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_COMMAND);
-        let offered = match driver::instance_extensions(driver, scratch) {
+        let step = Step::Driver(&driver.path).begin(b"vkEnumerateInstanceExtensionProperties");
+        let offered = driver::instance_extensions(driver, scratch);
+        step.end(offered.as_ref().err().map_or(0, |error| error.0));
+        let offered = match offered {
             Ok(offered) => offered,
             Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY) => return Err(OutOfMemory),
             Err(error) => {
@@ -181,9 +185,19 @@ impl Creation<'_> {
         let info = self.info_for(&offered, &names, application.as_ref());
         let mut handle = InstanceHandle::<Driver>::NULL;
         let create = driver.interface.create_instance;
+        let step = Step::Driver(&driver.path).begin(b"vkCreateInstance");
         // SAFETY: the driver's function with a create info whose arrays live until it returns; `pNext` and the
         // callbacks are passed on as they came (DRV-109).
         let result = unsafe { create(&info, self.callbacks, &mut handle) };
+        step.end(result.0);
+        trace::write("driver", |record| {
+            record.text("library", format_args!("{}", driver.path));
+            driver.source.describe(record);
+            record.number("interface-version", driver.interface.version.into());
+            record.version("api-version", driver_version);
+            record.number("extensions", offered.len() as u64);
+            record.signed("result", result.0.into());
+        });
         let problem = match result {
             VkResult::VK_ERROR_OUT_OF_HOST_MEMORY => return Err(OutOfMemory),
             VkResult::VK_SUCCESS if handle.is_null() => Some(DriverLibraryReason::NullInstance),

@@ -8,6 +8,7 @@
 
 pub mod bits;
 mod decision;
+mod described;
 pub mod reason;
 
 pub use bits::LogBits;
@@ -17,6 +18,7 @@ use rust_alloc::vec::Vec;
 
 use crate::env::Environment;
 use crate::scan_cache::{Cached, PathRecorder, VariableRecorder};
+use crate::trace;
 use core::fmt;
 use os::memory::{Grow, OutOfMemory};
 
@@ -24,6 +26,11 @@ use os::memory::{Grow, OutOfMemory};
 pub trait Sink {
     /// Takes one line. Its bytes, which need not be UTF-8, are those that [`os::decode`] gives for the formatted text.
     fn log(&self, bits: LogBits, text: fmt::Arguments<'_>);
+
+    /// Takes the line about a decision, which is described in the trace already.
+    fn log_decision(&self, bits: LogBits, text: fmt::Arguments<'_>) {
+        self.log(bits, text);
+    }
 
     /// Whether the sink shows a line with these bits. Saves the work of rendering it.
     fn wants(&self, bits: LogBits) -> bool {
@@ -78,8 +85,9 @@ impl<'a> Journal<'a> {
 
     /// Records a decision and logs its line.
     pub fn decide(&mut self, decision: Decision) {
+        trace::write("decision", |record| decision.describe(record));
         if let Some(bits) = decision.bits().filter(|&bits| self.sink.wants(bits)) {
-            self.sink.log(bits, format_args!("{}", decision.text()));
+            self.sink.log_decision(bits, format_args!("{}", decision.text()));
         }
         if !self.remembers {
             return;
@@ -91,9 +99,9 @@ impl<'a> Journal<'a> {
         }
     }
 
-    /// Records a decision to keep something, which no line tells, so it is only made where it is remembered.
+    /// Records a decision to keep something, which no line tells, so it is only made where it is remembered or traced.
     pub fn keep(&mut self, decision: impl FnOnce() -> Decision) {
-        if self.remembers {
+        if self.remembers || trace::is_on() {
             self.decide(decision());
         }
     }

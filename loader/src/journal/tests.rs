@@ -6,6 +6,7 @@ use super::reason::{
 };
 use super::testing::Lines;
 use super::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
+use crate::text::Text;
 
 fn decision(reason: Reason) -> Decision {
     Decision {
@@ -33,8 +34,8 @@ fn exact_messages() {
         ("DRV-51", DriverManifestReason::Architecture.into(), info, "loader_parse_icd_manifest: Driver library architecture doesn't match the current running architecture, skipping this driver"),
         ("DRV-27", DriverManifestReason::Disabled.into(), warn | driver, "Driver \"NAME\" ignored because it was disabled by env var 'VK_LOADER_DRIVERS_DISABLE'"),
         ("DRV-27", DriverManifestReason::NotSelected.into(), warn | driver, "Driver \"NAME\" ignored because not selected by env var 'VK_LOADER_DRIVERS_SELECT'"),
-        ("DRV-59", DriverLibraryReason::NotOpened.into(), error | driver, "loader_icd_scan: Failed loading library associated with ICD JSON NAME. Ignoring this JSON"),
-        ("DRV-59", DriverLibraryReason::WrongArchitecture.into(), driver, "Requested ICD NAME was wrong bit-type. Ignoring this JSON"),
+        ("DRV-59", DriverLibraryReason::NotOpened(Text::default()).into(), error | driver, "loader_icd_scan: Failed loading library associated with ICD JSON NAME. Ignoring this JSON"),
+        ("DRV-59", DriverLibraryReason::WrongArchitecture(Text::default()).into(), driver, "Requested ICD NAME was wrong bit-type. Ignoring this JSON"),
         ("DRV-111", DriverLibraryReason::CreationFailed(-3).into(), warn, "terminator_CreateInstance: Received return code -3 from call to vkCreateInstance in ICD NAME. Skipping this driver."),
         ("DRV-131", DriverLibraryReason::NoDevices.into(), info | driver, "Removing driver NAME due to not having any physical devices"),
         ("DRV-83", DriverLibraryReason::DirectNoFunction(1).into(), error | driver, "loader_add_direct_driver: VkDirectDriverLoadingInfoLUNARG structure at index 1 contains a NULL pointer for the pfnGetInstanceProcAddr member, skipping."),
@@ -51,9 +52,9 @@ fn exact_messages() {
         ("LAY-162", LayerListReason::Recursive { component: "C".into() }.into(), warn, "verify_meta_layer_component_layers: Recursive dependency between Meta-layer NAME and  Meta-layer C.  Skipping this layer."),
         ("LAY-172", LayerListReason::OtherExecutable { executable: "/x".into() }.into(), info | layer, "--Override layer found but not used because app '/x' is not in 'app_keys' list!"),
         ("LAY-177", LayerListReason::Blacklisted.into(), LogBits::DEBUG, "loader_remove_layers_in_blacklist: Override layer is active and layer NAME is in the blacklist inside of it. Removing that layer from current layer list."),
-        ("LAY-204", library(LayerLibraryProblem::NotOpened, true), error | layer, "Requested layer \"NAME\" failed to load!"),
-        ("LAY-204", library(LayerLibraryProblem::NotOpened, false), info | layer, "Requested layer \"NAME\" failed to load."),
-        ("LAY-204", library(LayerLibraryProblem::WrongArchitecture, true), error | layer, "Requested layer \"NAME\" was wrong bit-type!"),
+        ("LAY-204", library(LayerLibraryProblem::NotOpened(Text::default()), true), error | layer, "Requested layer \"NAME\" failed to load!"),
+        ("LAY-204", library(LayerLibraryProblem::NotOpened(Text::default()), false), info | layer, "Requested layer \"NAME\" failed to load."),
+        ("LAY-204", library(LayerLibraryProblem::WrongArchitecture(Text::default()), true), error | layer, "Requested layer \"NAME\" was wrong bit-type!"),
         ("LAY-204", library(LayerLibraryProblem::NoSymbol("S".into()), false), error | layer, "loader_create_instance_chain: Failed to find 'S' in layer \"PATH\""),
         ("LAY-281", library(LayerLibraryProblem::NoDeviceFunctions, false), info | layer, "Failed to find vkGetDeviceProcAddr in layer \"PATH\""),
     ];

@@ -4,12 +4,14 @@ use super::ActiveLayer;
 use crate::journal::LogBits;
 use crate::library::RealPath;
 use crate::log::{self, Listener};
+use crate::trace;
 use os::Raw;
 
 const FRAME: LogBits = LogBits::LAYER;
 
 /// Prints the stack of an instance.
 pub fn log_instance_stack(instance: &dyn Listener, layers: &[ActiveLayer]) {
+    describe("vkCreateInstance", layers.iter());
     let line = |text: &str| log::emit(Some(instance), FRAME, format_args!("{text}"));
     line("vkCreateInstance layer callstack setup to:");
     top(&line);
@@ -21,7 +23,8 @@ pub fn log_instance_stack(instance: &dyn Listener, layers: &[ActiveLayer]) {
 }
 
 /// Prints the stack of a device; the terminator adds the driver's line.
-pub fn log_device_stack<'a>(instance: &dyn Listener, layers: impl Iterator<Item = &'a ActiveLayer>) {
+pub fn log_device_stack<'a>(instance: &dyn Listener, layers: impl Iterator<Item = &'a ActiveLayer> + Clone) {
+    describe("vkCreateDevice", layers.clone());
     let line = |text: &str| log::emit(Some(instance), FRAME | LogBits::DRIVER, format_args!("{text}"));
     line("vkCreateDevice layer callstack setup to:");
     top(&line);
@@ -30,6 +33,20 @@ pub fn log_device_stack<'a>(instance: &dyn Listener, layers: impl Iterator<Item 
         log::emit(Some(instance), FRAME, format_args!("     ||"));
     }
     line("   <Device>");
+}
+
+/// Writes the chain of a call to the trace, from the application down.
+fn describe<'a>(call: &str, layers: impl Iterator<Item = &'a ActiveLayer> + Clone) {
+    trace::write("chain", |record| {
+        record.text("call", format_args!("{call}"));
+        record.objects("layers", layers.clone(), |record, layer| {
+            record.text("name", format_args!("{}", Raw(layer.name.bytes())));
+            record.flag("implicit", layer.implicit);
+            record.text("enabled-by", format_args!("{}", layer.enabled_by.word()));
+            record.text("manifest", format_args!("{}", Raw(layer.manifest.bytes())));
+            record.text("library", format_args!("{}", Raw(layer.library_path.bytes())));
+        });
+    });
 }
 
 fn top(line: &impl Fn(&str)) {

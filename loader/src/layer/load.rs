@@ -98,8 +98,9 @@ pub fn open_library(path: &[u8], journal: &Journal<'_>) -> Result<Library, Layer
     Library::open_layer(path).map_err(|error| {
         log_open_error(&error, journal);
         match error {
-            OpenError::WrongClass(_) => LayerLibraryProblem::WrongArchitecture,
-            OpenError::NotAPath | OpenError::Failed(_) => LayerLibraryProblem::NotOpened,
+            OpenError::WrongClass(words) => LayerLibraryProblem::WrongArchitecture(words.into()),
+            OpenError::Failed(words) => LayerLibraryProblem::NotOpened(words.into()),
+            OpenError::NotAPath => LayerLibraryProblem::NotOpened(Text::default()),
         }
     })
 }

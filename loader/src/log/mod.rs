@@ -6,6 +6,7 @@
 mod line;
 
 use crate::journal::{LogBits, Sink};
+use crate::trace;
 use core::ffi::CStr;
 use core::fmt::Arguments;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -46,6 +47,12 @@ pub fn message(bits: LogBits, text: Arguments<'_>) {
 
 /// Reports a message; with an instance also to its messengers.
 pub fn emit(instance: Option<&dyn Listener>, bits: LogBits, text: Arguments<'_>) {
+    traced(bits, text);
+    tell(instance, bits, text);
+}
+
+/// [`emit`] for what the trace has already.
+fn tell(instance: Option<&dyn Listener>, bits: LogBits, text: Arguments<'_>) {
     let wanted = selected(instance, bits);
     let heard = instance.is_some_and(Listener::hears);
     if !wanted && !heard {
@@ -63,6 +70,7 @@ pub fn emit(instance: Option<&dyn Listener>, bits: LogBits, text: Arguments<'_>)
 /// Reports, whatever was asked for, what is about to end the process or fail a call (APP-233).
 #[cold]
 pub fn fatal(text: Arguments<'_>) {
+    traced(LogBits::ERROR, text);
     Line::new(LogBits::ERROR, text).write();
 }
 
@@ -70,11 +78,20 @@ pub fn fatal(text: Arguments<'_>) {
 /// messenger may end the process (APP-180).
 #[cold]
 pub fn fatal_with(instance: Option<&dyn Listener>, category: LogBits, text: Arguments<'_>) {
+    traced(LogBits::ERROR | category, text);
     let mut line = Line::new(LogBits::ERROR, text);
     line.write();
     if let Some(instance) = instance {
         instance.deliver(LogBits::ERROR | category, line.text());
     }
+}
+
+/// A message in the trace.
+fn traced(bits: LogBits, text: Arguments<'_>) {
+    trace::write("message", |record| {
+        bits.describe(record);
+        record.text("text", text);
+    });
 }
 
 fn selected(instance: Option<&dyn Listener>, bits: LogBits) -> bool {
@@ -95,10 +112,14 @@ pub struct LogSink<'a>(pub Option<&'a dyn Listener>);
 
 impl Sink for LogSink<'_> {
     fn wants(&self, bits: LogBits) -> bool {
-        selected(self.0, bits) || self.0.is_some_and(Listener::hears)
+        selected(self.0, bits) || self.0.is_some_and(Listener::hears) || trace::is_on()
     }
 
     fn log(&self, bits: LogBits, text: Arguments<'_>) {
         emit(self.0, bits, text);
+    }
+
+    fn log_decision(&self, bits: LogBits, text: Arguments<'_>) {
+        tell(self.0, bits, text);
     }
 }

@@ -1,7 +1,7 @@
 //! The devices that the settings file selects (APP-258 to APP-260, DRV-123).
 
-use super::facts;
 use super::walk::{Device, scratch};
+use super::{described, facts};
 use crate::alloc::{HostAllocator, HostVec};
 use crate::generated::types::VkResult;
 use crate::instance::Instance;
@@ -109,6 +109,7 @@ pub(super) fn select<'a>(
         );
         return Err(VkResult::VK_ERROR_INITIALIZATION_FAILED);
     }
+    described::describe(selected.iter(), |_| "configured");
     Ok(selected)
 }
 

@@ -8,6 +8,7 @@
 
 mod adapters;
 mod configured;
+mod described;
 mod entry;
 mod extensions;
 mod facts;

@@ -1,14 +1,16 @@
 //! The order of devices where no adapter enumeration of the system gives one (DRV-137 to DRV-143).
 
+use super::described;
 use super::facts::{self, PciAddress};
 use super::walk::{Device, scratch};
 use crate::alloc::{HostAllocator, HostVec};
-use crate::env::numbers::DeviceSelect;
+use crate::env::device_select::{DeviceSelect, Wanted, lower_case};
 use crate::env::{Environment, Variable};
 use crate::generated::types::{VkPhysicalDeviceType, VkResult};
 use crate::instance::Instance;
 use crate::journal::{Journal, LogBits};
-use crate::text::Text;
+use crate::text::{Text, file_name};
+use crate::version::ApiVersion;
 use core::sync::atomic::Ordering;
 use os::Raw;
 use os::memory::OutOfMemory;
@@ -24,12 +26,17 @@ pub(super) struct Traits {
     device_id: u32,
     kind: VkPhysicalDeviceType,
     pci: Option<PciAddress>,
+    /// Only where it is asked for.
+    uuid: Option<[u8; 16]>,
+    /// The file name of the driver, in small letters.
+    driver: Text,
 }
 
 /// The criteria, most important first (DRV-139). Deriving the comparison makes it a total order (DRV-142).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rank {
-    not_default: bool,
+    /// Which of the things asked for the default has; all others have none.
+    preference: usize,
     kind: usize,
     without_pci: bool,
     pci: PciAddress,
@@ -50,9 +57,13 @@ impl Traits {
     ///
     /// # Errors
     /// Out of host memory.
-    pub(super) fn of(instance: &Instance, device: &Device<'_>) -> Result<Self, VkResult> {
+    pub(super) fn of(instance: &Instance, device: &Device<'_>, sorting: &Sorting) -> Result<Self, VkResult> {
         let properties = facts::properties(device);
+        let knows_uuid = ApiVersion(properties.apiVersion).without_patch() >= ApiVersion::V1_1;
+        let uuid = (sorting.select.asks_for_uuid() && knows_uuid).then(|| facts::uuids(device).0);
         Ok(Self {
+            uuid,
+            driver: lower_case(file_name(device.driver.path())).into(),
             name: facts::name_of(&properties),
             vendor_id: properties.vendorID,
             device_id: properties.deviceID,
@@ -66,17 +77,20 @@ impl Traits {
         Raw(&self.name)
     }
 
-    fn is_selected(&self, select: Option<DeviceSelect>) -> bool {
-        select
-            == Some(DeviceSelect {
-                vendor_id: self.vendor_id,
-                device_id: self.device_id,
-            })
+    fn is(&self, wanted: &Wanted) -> bool {
+        match wanted {
+            Wanted::Numbers(vendor, device) => (self.vendor_id, self.device_id) == (*vendor, *device),
+            Wanted::Pci(address) => self.pci == Some(*address),
+            Wanted::Uuid(uuid) => self.uuid == Some(*uuid),
+            Wanted::Type(word) => described::type_word(self.kind) == *word,
+            Wanted::Driver(part) => self.driver.windows(part.len()).any(|found| found == part),
+            Wanted::Name(pattern) => pattern.matches(&self.name),
+        }
     }
 
-    fn rank(&self, is_default: bool) -> Rank {
+    fn rank(&self, preference: Option<usize>) -> Rank {
         Rank {
-            not_default: !is_default,
+            preference: preference.unwrap_or(usize::MAX),
             kind: KINDS.iter().position(|&kind| kind == self.kind).unwrap_or(KINDS.len()),
             without_pci: self.pci.is_none(),
             pci: self.pci.unwrap_or_default(),
@@ -88,7 +102,20 @@ impl Traits {
 impl Rank {
     /// Whether `VK_LOADER_DEVICE_SELECT` chose the device.
     pub(super) fn is_default(&self) -> bool {
-        !self.not_default
+        self.preference != usize::MAX
+    }
+
+    /// The first criterion that tells two devices apart, in the trace's word.
+    fn criterion(&self, other: &Self) -> &'static str {
+        let criteria = [
+            (self.preference != other.preference, "selected"),
+            (self.kind != other.kind, "type"),
+            (self.without_pci != other.without_pci, "has-pci-address"),
+            (self.pci != other.pci, "pci-address"),
+            (self.ids != other.ids, "ids"),
+        ];
+        let differs = criteria.iter().find(|(differs, _)| *differs);
+        differs.map_or("reported", |(_, word)| word)
     }
 
     /// What the log says behind the name.
@@ -101,8 +128,8 @@ impl Rank {
 pub(super) struct Sorting {
     /// `VK_LOADER_DEVICE_SELECT` as it is set.
     value: Option<Vec<u8>>,
-    /// The device it asks for, if it is well-formed (DRV-140).
-    select: Option<DeviceSelect>,
+    /// The device it asks for (DRV-140).
+    select: DeviceSelect,
 }
 
 impl Sorting {
@@ -116,8 +143,22 @@ impl Sorting {
 
     /// Sorting with this value of `VK_LOADER_DEVICE_SELECT`.
     pub(super) fn selecting(value: Option<Vec<u8>>) -> Self {
-        let select = value.as_deref().and_then(DeviceSelect::parse);
+        let select = value.as_deref().map(DeviceSelect::parse).unwrap_or_default();
         Self { value, select }
+    }
+
+    /// Warns about words that choose nothing.
+    pub(super) fn warn(&self, journal: &Journal<'_>) {
+        for item in &self.select.unknown {
+            journal.note(
+                LogBits::WARN | LogBits::DRIVER,
+                format_args!(
+                    "{}: '{}' is no way to choose a device, and is ignored",
+                    Variable::DeviceSelect.name(),
+                    Raw(item)
+                ),
+            );
+        }
     }
 
     /// Tells which device is asked for, and where in the unsorted list it is (DRV-141).
@@ -153,10 +194,15 @@ impl Sorting {
         all: impl Iterator<Item = &'a Traits> + Clone,
         allocator: HostAllocator,
     ) -> Result<HostVec<(Rank, usize)>, OutOfMemory> {
-        let default = all.clone().position(|traits| traits.is_selected(self.select));
-        let ranked = all
-            .enumerate()
-            .map(|(index, traits)| (traits.rank(default == Some(index)), index));
+        let mut wanted = self.select.wanted.iter().enumerate();
+        let default = wanted.find_map(|(preference, wanted)| {
+            let index = all.clone().position(|traits| traits.is(wanted))?;
+            Some((index, preference))
+        });
+        let ranked = all.enumerate().map(|(index, traits)| {
+            let preference = default.and_then(|(chosen, preference)| (chosen == index).then_some(preference));
+            (traits.rank(preference), index)
+        });
         let mut order = HostVec::try_from_iter(ranked, allocator)?;
         // The index makes all elements different, so the result is that of a stable sort.
         order.sort_unstable();
@@ -174,12 +220,14 @@ pub(super) fn sort<'a>(
     journal: &Journal<'_>,
 ) -> Result<HostVec<Device<'a>>, VkResult> {
     let Some(sorting) = Sorting::of(instance) else {
+        described::describe(devices.iter(), |_| "reported");
         return Ok(devices);
     };
+    sorting.warn(journal);
     let scratch = scratch(instance);
     let mut all = HostVec::try_with_capacity(devices.len(), scratch)?;
     for device in &devices {
-        all.try_push(Traits::of(instance, device)?)?;
+        all.try_push(Traits::of(instance, device, &sorting)?)?;
     }
     let order = sorting.order(all.iter(), scratch)?;
     journal.note(TOLD, format_args!("linux_read_sorted_physical_devices:"));
@@ -195,6 +243,11 @@ pub(super) fn sort<'a>(
             format_args!("           [{place}] {}  {}", all[*index].name(), rank.mark()),
         );
     }
+    // A device stands before the next one for this reason; the last one behind the one before it.
+    described::describe(order.iter().map(|&(_, index)| &devices[index]), |place| {
+        let neighbour = order.get(place + 1).or_else(|| order.get(place.wrapping_sub(1)));
+        neighbour.map_or("only", |(other, _)| order[place].0.criterion(other))
+    });
     Ok(HostVec::try_from_iter(
         order.iter().map(|&(_, index)| devices[index]),
         scratch,
@@ -213,6 +266,8 @@ pub(super) mod tests {
             device_id,
             kind: VkPhysicalDeviceType(kind),
             pci,
+            uuid: Some([0xAB; 16]),
+            driver: Text::from("libvulkan_mock.so"),
         }
     }
 
@@ -259,6 +314,30 @@ pub(super) mod tests {
     fn drv_139_equal_devices_stay_as_they_are() {
         let all = [1, 1, 1, 1].map(|device_id| traits(2, Some([0; 4]), device_id));
         assert_eq!(order("", &all), [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn each_word_chooses_and_the_first_that_fits_wins() {
+        let mut all = [
+            traits(2, None, 0x20),
+            traits(4, Some([1, 2, 3, 4]), 0x30),
+            traits(2, None, 0x11),
+        ];
+        all[0].name = Text::from("other");
+        all[0].uuid = None;
+        all[2].driver = Text::from("libvulkan_radeon.so");
+        for (select, first) in [
+            ("pci:1:2:3.4", 1),
+            ("uuid:ABABABABABABABABABABABABABABABAB", 1),
+            ("type:cpu", 1),
+            ("driver:RADEON", 2),
+            ("name:OTH*", 0),
+            ("name:*vic*", 1),
+            ("type:integrated,nonsense,10:20", 0),
+            ("type:virtual,driver:radeon,type:cpu", 2),
+        ] {
+            assert_eq!(order(select, &all)[0], first, "{select}");
+        }
     }
 
     #[test]

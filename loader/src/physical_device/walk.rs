@@ -9,6 +9,7 @@ use crate::instance::{Instance, InstanceDriver};
 use crate::journal::reason::DeviceReason;
 use crate::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
 use crate::text::Text;
+use crate::trace::Step;
 use os::memory::OutOfMemory;
 
 /// Most devices or groups accepted from one driver. A driver that claims more is not believed.
@@ -95,7 +96,16 @@ fn reported(
     instance: &Instance,
     journal: &mut Journal<'_>,
 ) -> Result<HostVec<PhysicalDeviceHandle<Driver>>, VkResult> {
-    match handles_of(driver, scratch(instance)) {
+    let step = Step::Driver(driver.path()).begin(b"vkEnumeratePhysicalDevices");
+    let answered = handles_of(driver, scratch(instance));
+    step.end_with(|record| match &answered {
+        Ok(handles) => {
+            record.signed("result", 0);
+            record.number("devices", handles.len() as u64);
+        }
+        Err(result) => record.signed("result", result.0.into()),
+    });
+    match answered {
         Ok(mut handles) => {
             keep_first_of_handles(&mut handles)?;
             driver.devices.remember(&handles, instance.allocator)?;

@@ -6,6 +6,7 @@ use super::{ManifestKind, Paths, Place};
 use crate::journal::{Journal, LogBits, Source};
 use crate::scan_cache::PathRecorder;
 use crate::text::{Text, has_json_name, join};
+use crate::trace;
 use os::Errno;
 use os::Folder;
 use os::Raw;
@@ -40,7 +41,19 @@ pub fn find(kind: ManifestKind, places: &Paths, journal: &Journal<'_>) -> Result
                 let source = place.source;
                 found.try_push(Found { path, source })?;
             }
-            false => add_files_in(place, category, &mut found, journal)?,
+            false => {
+                let known = found.len();
+                let opened = add_files_in(place, category, &mut found, journal)?;
+                trace::write("searched", |record| {
+                    record.text("for", format_args!("{}", kind.label()));
+                    record.text("folder", format_args!("{}", Raw(place.path)));
+                    place.source.describe(record);
+                    record.number("manifests", (found.len() - known) as u64);
+                    if let Some(error) = opened {
+                        record.text("system", format_args!("{error}"));
+                    }
+                });
+            }
         }
     }
     if is_told {
@@ -58,17 +71,20 @@ pub fn find(kind: ManifestKind, places: &Paths, journal: &Journal<'_>) -> Result
     Ok(found)
 }
 
-/// Adds the manifests in a folder, sorted; none when the folder cannot be opened (LAY-19).
+/// Adds the manifests in a folder, sorted; none when the folder cannot be opened (LAY-19), which gives the reason.
 fn add_files_in(
     folder: Place<'_>,
     category: LogBits,
     found: &mut Vec<Found>,
     journal: &Journal<'_>,
-) -> Result<(), OutOfMemory> {
+) -> Result<Option<Errno>, OutOfMemory> {
     let paths = journal.paths();
     let entries = match Folder::open(folder.path) {
         Ok(entries) => entries,
-        Err(error) => return note_unopened(folder.path, error, paths),
+        Err(error) => {
+            note_unopened(folder.path, error, paths)?;
+            return Ok(Some(error));
+        }
     };
     if let Some(paths) = paths {
         paths.folder(folder.path, &entries);
@@ -96,7 +112,7 @@ fn add_files_in(
     }
     // What precedes the names is the same in all.
     found[known..].sort_unstable_by(|one, other| one.path.cmp(&other.path));
-    Ok(())
+    Ok(None)
 }
 
 /// Notes why a folder was not opened.

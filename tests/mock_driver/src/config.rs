@@ -13,6 +13,8 @@
 //! | `answer NAME HEX` | every lookup function answers NAME with this address |
 //! | `gipa NAME`, `gpdpa NAME`, `gdpa NAME` | an unknown function, offered by that one lookup function |
 //! | `fail NAME CODE FROM TO` | calls FROM to TO (counted from 1) of NAME return CODE |
+//! | `crash NAME` | the first call of NAME ends the process |
+//! | `hang NAME` | the first call of NAME never returns |
 //! | `grow NAME N` | the second call of the two-call idiom reports N more elements than there is room for |
 //! | `null_result NAME` | NAME succeeds and writes a NULL handle |
 //! | `emit NAME TEXT` | a call of NAME sends TEXT to this driver's debug-utils messengers |
@@ -72,6 +74,8 @@ pub(crate) struct Config {
     flags: HashSet<String>,
     grow: HashMap<String, u32>,
     failures: Vec<Failure>,
+    crashes: Vec<String>,
+    hangs: Vec<String>,
 }
 
 impl Config {
@@ -99,6 +103,8 @@ impl Config {
             flags: HashSet::new(),
             grow: HashMap::new(),
             failures: Vec::new(),
+            crashes: Vec::new(),
+            hangs: Vec::new(),
         };
         for line in text.lines().filter(|line| !line.is_empty()) {
             let (key, value) = line.split_once(' ').unwrap_or((line, ""));
@@ -135,6 +141,8 @@ impl Config {
                     .split_once(' ')
                     .map(|(name, text)| self.emit.insert(name.into(), text.into())),
             ),
+            "crash" => self.crashes.push((*words.first()?).into()),
+            "hang" => self.hangs.push((*words.first()?).into()),
             "fail" => self.failures.push(failure(&words)?),
             "device" => self.devices.push(Device::named(value)),
             "many_devices" => {
@@ -184,6 +192,12 @@ impl Config {
 
     /// The scripted result of call number `number` of `name`.
     pub(crate) fn failure(&self, name: &str, number: u32) -> Option<i32> {
+        if self.crashes.iter().any(|crash| crash == name) {
+            std::process::abort();
+        }
+        while self.hangs.iter().any(|hang| hang == name) {
+            std::thread::park();
+        }
         let hit = |failure: &&Failure| failure.name == name && (failure.from..=failure.to).contains(&number);
         self.failures.iter().find(hit).map(|failure| failure.code)
     }

@@ -21,10 +21,14 @@ mod settings_drivers;
 mod settings_members;
 mod threads;
 #[cfg(unix)]
+mod trace;
+#[cfg(unix)]
 mod trampolines;
 mod waiting;
 #[cfg(windows)]
 mod windows;
 
+#[cfg(not(unix))]
+loader_tests::left_out!(mod trace);
 #[cfg(not(unix))]
 loader_tests::left_out!(mod trampolines);

@@ -1,5 +1,6 @@
 //! The functions of Unix, through the C library.
 
+mod appended;
 #[cfg(target_vendor = "apple")]
 mod bundle;
 mod bytes;
@@ -28,6 +29,7 @@ mod waiting;
 
 #[cfg(not(target_os = "linux"))]
 pub use crate::no_stamp::Stamp;
+pub use appended::Appended;
 #[cfg(target_vendor = "apple")]
 pub use bundle::bundle_resources;
 pub use bytes::find_byte;
@@ -51,8 +53,8 @@ pub use stamp::Stamp;
 #[cfg(target_os = "linux")]
 use stamp::is_local;
 pub use status::Status;
-pub use thread::current_thread;
-pub use time::now;
+pub use thread::{current_process, current_thread};
+pub use time::{now, since_start};
 pub(crate) use waiting::Waiting;
 
 /// Ends the process, with `SIGABRT`.

@@ -1,10 +1,16 @@
-//! Threads.
+//! Threads and the process.
 
 /// A number that no other running thread has, never zero.
 #[allow(clippy::unnecessary_cast, reason = "the type differs between systems")]
 pub fn current_thread() -> usize {
     // SAFETY: takes nothing, and never fails.
     unsafe { libc::pthread_self() as usize }
+}
+
+/// The number of this process.
+pub fn current_process() -> u32 {
+    // SAFETY: takes nothing, and never fails.
+    unsafe { libc::getpid() }.cast_unsigned()
 }
 
 #[cfg(test)]

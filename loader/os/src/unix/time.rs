@@ -1,4 +1,4 @@
-//! The clock of the day.
+//! The clock of the day, and one that never steps back.
 
 use core::mem::MaybeUninit;
 
@@ -19,6 +19,25 @@ pub fn now() -> (i64, i64) {
         return (0, 0);
     }
     (i64::from(found.tv_sec), i64::from(found.tv_nsec))
+}
+
+/// Nanoseconds since some moment before this process, by a clock that nobody sets. Zero where there is none.
+#[allow(
+    clippy::useless_conversion,
+    reason = "the types of the fields differ between systems"
+)]
+pub fn since_start() -> u64 {
+    let mut found = MaybeUninit::<libc::timespec>::uninit();
+    // SAFETY: the structure is writable.
+    if unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, found.as_mut_ptr()) } != 0 {
+        return 0;
+    }
+    // SAFETY: filled by the successful call above.
+    let found = unsafe { found.assume_init() };
+    let part = |number: i64| u64::try_from(number).unwrap_or_default();
+    part(found.tv_sec.into())
+        .saturating_mul(1_000_000_000)
+        .saturating_add(part(found.tv_nsec.into()))
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The functions of Windows, through the standard library where that has them.
 
+mod appended;
 mod devices;
 mod dxgi;
 mod entry;
@@ -20,6 +21,7 @@ mod thread;
 mod waiting;
 
 pub use crate::no_stamp::Stamp;
+pub use appended::Appended;
 pub use dxgi::{adapters, has_adapter_order};
 #[doc(hidden)]
 pub use entry::FirstCall;
@@ -31,10 +33,11 @@ pub use library::{Library, file_of};
 pub use output::write_to_standard_error;
 pub use path::{canonical, running_executable, with_terminated};
 pub(crate) use this_system::ThisSystem;
-pub use thread::{CancellationOff, current_thread};
+pub use thread::{CancellationOff, current_process, current_thread};
 pub(crate) use waiting::Waiting;
 
-use std::time::SystemTime;
+use std::sync::OnceLock;
+use std::time::{Instant, SystemTime};
 
 /// Ends the process.
 pub fn abort() -> ! {
@@ -56,4 +59,11 @@ pub fn now() -> (i64, i64) {
             since.subsec_nanos().into(),
         )
     })
+}
+
+/// Nanoseconds since the first call, by a clock that nobody sets.
+pub fn since_start() -> u64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    let passed = START.get_or_init(Instant::now).elapsed();
+    u64::try_from(passed.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -1,4 +1,4 @@
-//! Threads.
+//! Threads and the process.
 
 use core::marker::PhantomData;
 use windows_sys::Win32::System::Threading::GetCurrentThreadId;
@@ -7,6 +7,11 @@ use windows_sys::Win32::System::Threading::GetCurrentThreadId;
 pub fn current_thread() -> usize {
     // SAFETY: takes nothing, and never fails.
     unsafe { GetCurrentThreadId() as usize }
+}
+
+/// The number of this process.
+pub fn current_process() -> u32 {
+    std::process::id()
 }
 
 /// Nothing: threads are not cancelled on this system.

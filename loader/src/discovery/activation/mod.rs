@@ -48,6 +48,20 @@ impl EnabledBy {
     }
 }
 
+impl EnabledBy {
+    /// The word of the trace.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Settings => "settings",
+            Self::Implicit => "implicit",
+            Self::InstanceLayers => "VK_INSTANCE_LAYERS",
+            Self::LayersEnable => "VK_LOADER_LAYERS_ENABLE",
+            Self::Application => "application",
+            Self::MetaLayer => "meta-layer",
+        }
+    }
+}
+
 /// A layer that is active.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChosenLayer {

@@ -5,6 +5,7 @@ use core::fmt;
 use super::LogBits;
 use crate::env::Variable;
 use crate::text::Text;
+use reasons::Code;
 
 /// Why a physical device, or a group of them, is not shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +23,16 @@ pub enum DeviceReason {
 }
 
 impl DeviceReason {
+    pub(super) fn code(&self) -> Code {
+        match self {
+            Self::IdFilter(_) => Code::DeviceIdFilter,
+            Self::NotConfigured => Code::DeviceNotConfigured,
+            Self::GroupNotConfigured(_) => Code::DeviceGroupNotConfigured,
+            Self::EnumerationFailed(_) => Code::DeviceEnumerationFailed,
+            Self::GroupsFailed(_) => Code::DeviceGroupsFailed,
+        }
+    }
+
     pub(super) fn bits(&self) -> Option<LogBits> {
         match self {
             Self::IdFilter(_) => None,

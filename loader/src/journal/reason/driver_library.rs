@@ -4,14 +4,15 @@ use core::fmt;
 
 use super::{DRIVER_ERROR, DRIVER_INFO, LogBits};
 use crate::text::Text;
+use reasons::Code;
 
 /// Why a driver is not used, although its manifest was fine or the application supplied it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DriverLibraryReason {
-    /// The system could not open the library; its own text was logged before.
-    NotOpened,
-    /// The library is for another architecture; the system's own text was logged before.
-    WrongArchitecture,
+    /// The system could not open the library; its own text, which was logged before.
+    NotOpened(Text),
+    /// The library is for another architecture; the system's own text, which was logged before.
+    WrongArchitecture(Text),
     /// Negotiation returned `VK_ERROR_INCOMPATIBLE_DRIVER`.
     NegotiationRefused,
     /// The driver negotiated this interface version but does not export `vk_icdGetInstanceProcAddr`.
@@ -43,12 +44,33 @@ pub enum DriverLibraryReason {
 }
 
 impl DriverLibraryReason {
+    pub(super) fn code(&self) -> Code {
+        match self {
+            Self::NotOpened(_) => Code::DriverNotOpened,
+            Self::WrongArchitecture(_) => Code::DriverWrongArchitecture,
+            Self::NegotiationRefused => Code::DriverNegotiationRefused,
+            Self::NoGetInstanceProcAddr(_) => Code::DriverNoGetInstanceProcAddr,
+            Self::NoEntryPoint => Code::DriverNoEntryPoint,
+            Self::NoExport(_) => Code::DriverNoExport,
+            Self::NoGlobalFunction(_) => Code::DriverNoGlobalFunction,
+            Self::ExtensionQueryFailed(_) => Code::DriverExtensionQueryFailed,
+            Self::CreationFailed(_) => Code::DriverCreationFailed,
+            Self::NullInstance => Code::DriverNullInstance,
+            Self::NoRequiredCommand => Code::DriverNoRequiredCommand,
+            Self::NoDevices => Code::DriverNoDevices,
+            Self::DirectNoFunction(_) => Code::DriverDirectNoFunction,
+            Self::DirectNoCommand(..) => Code::DriverDirectNoCommand,
+            Self::DirectVersion(..) => Code::DriverDirectVersion,
+            Self::DirectVersionQueryFailed(..) => Code::DriverDirectVersionQueryFailed,
+        }
+    }
+
     pub(super) fn bits(&self) -> Option<LogBits> {
         Some(match self {
-            Self::WrongArchitecture => LogBits::DRIVER,
+            Self::WrongArchitecture(_) => LogBits::DRIVER,
             Self::NoDevices => DRIVER_INFO,
             Self::CreationFailed(_) | Self::NullInstance | Self::NoRequiredCommand => LogBits::WARN,
-            Self::NotOpened
+            Self::NotOpened(_)
             | Self::DirectNoFunction(_)
             | Self::DirectNoCommand(..)
             | Self::DirectVersion(..)
@@ -67,11 +89,11 @@ impl DriverLibraryReason {
         const CREATE: &str = "terminator_CreateInstance:";
         const DIRECT: &str = "loader_add_direct_driver: VkDirectDriverLoadingInfoLUNARG structure at index";
         match self {
-            Self::NotOpened => write!(
+            Self::NotOpened(_) => write!(
                 out,
                 "loader_icd_scan: Failed loading library associated with ICD JSON {name}. Ignoring this JSON"
             ),
-            Self::WrongArchitecture => write!(out, "Requested ICD {name} was wrong bit-type. Ignoring this JSON"),
+            Self::WrongArchitecture(_) => write!(out, "Requested ICD {name} was wrong bit-type. Ignoring this JSON"),
             Self::NegotiationRefused => write!(
                 out,
                 "{SCAN} ICD {name} doesn't support interface version compatible with loader, skip this ICD."

@@ -5,6 +5,7 @@ use core::fmt;
 use super::{DRIVER_INFO, DRIVER_WARN, LogBits};
 use crate::text::{Text, file_name};
 use os::Raw;
+use reasons::Code;
 
 /// Why a readable driver manifest is not used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +37,23 @@ pub enum DriverManifestReason {
 }
 
 impl DriverManifestReason {
+    pub(super) fn code(&self) -> Code {
+        match self {
+            Self::NoFormatVersion => Code::DriverManifestNoFormatVersion,
+            Self::NoIcd => Code::DriverManifestNoIcd,
+            Self::LayerManifest => Code::DriverManifestOfLayer,
+            Self::NoLibraryPath => Code::DriverManifestNoLibraryPath,
+            Self::EmptyLibraryPath => Code::DriverManifestEmptyLibraryPath,
+            Self::UnusableLibraryPath => Code::DriverManifestUnusableLibraryPath,
+            Self::NoApiVersion => Code::DriverManifestNoApiVersion,
+            Self::Variant(_) => Code::DriverManifestVariant,
+            Self::Portability => Code::DriverManifestPortability,
+            Self::Architecture => Code::DriverManifestArchitecture,
+            Self::Disabled => Code::DriverManifestDisabled,
+            Self::NotSelected => Code::DriverManifestNotSelected,
+        }
+    }
+
     pub(super) fn bits(&self) -> Option<LogBits> {
         match self {
             Self::LayerManifest | Self::Portability => None,

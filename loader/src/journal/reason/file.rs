@@ -4,6 +4,7 @@ use core::fmt;
 
 use super::LogBits;
 use crate::text::Text;
+use reasons::Code;
 
 /// What was wrong with the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +39,20 @@ pub enum FileKind {
 }
 
 impl FileReason {
+    pub(super) fn code(&self) -> Code {
+        match self {
+            Self::NotFound => Code::FileNotFound,
+            Self::NotOpened => Code::FileNotOpened,
+            Self::NotRegular => Code::FileNotRegular,
+            Self::NotRead => Code::FileNotRead,
+            Self::TooLarge(_) => Code::FileTooLarge,
+            Self::Changed => Code::FileChanged,
+            Self::InvalidJson => Code::FileInvalidJson,
+            Self::NotAnObject => Code::FileNotAnObject,
+            Self::NotJsonName(_) => Code::FileNotJsonName,
+        }
+    }
+
     pub(super) fn bits(&self) -> Option<LogBits> {
         match self {
             Self::NotAnObject | Self::NotJsonName(FileKind::Layer) => None,

@@ -4,6 +4,7 @@ use core::fmt;
 
 use super::{LAYER_ERROR, LAYER_INFO, LogBits};
 use crate::text::Text;
+use reasons::Code;
 
 /// Why the library of an active layer is not used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,10 +18,10 @@ pub struct LayerLibraryReason {
 /// What went wrong with the library of a layer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LayerLibraryProblem {
-    /// The system could not open it; its own text was logged before.
-    NotOpened,
-    /// It is for another architecture.
-    WrongArchitecture,
+    /// The system could not open it; its own text, which was logged before.
+    NotOpened(Text),
+    /// It is for another architecture; the system's own text, which was logged before.
+    WrongArchitecture(Text),
     /// It does not export this symbol, and nothing else leads to the function.
     NoSymbol(Text),
     /// It does not export this symbol, which its manifest names for this query.
@@ -30,12 +31,22 @@ pub enum LayerLibraryProblem {
 }
 
 impl LayerLibraryReason {
+    pub(super) fn code(&self) -> Code {
+        match &self.problem {
+            LayerLibraryProblem::NotOpened(_) => Code::LayerLibraryNotOpened,
+            LayerLibraryProblem::WrongArchitecture(_) => Code::LayerLibraryWrongArchitecture,
+            LayerLibraryProblem::NoSymbol(_) => Code::LayerLibraryNoSymbol,
+            LayerLibraryProblem::NoPreInstanceFunction(..) => Code::LayerLibraryNoPreInstanceFunction,
+            LayerLibraryProblem::NoDeviceFunctions => Code::LayerLibraryNoDeviceFunctions,
+        }
+    }
+
     pub(super) fn bits(&self) -> Option<LogBits> {
         Some(match &self.problem {
             LayerLibraryProblem::NoSymbol(_) => LAYER_ERROR,
             LayerLibraryProblem::NoPreInstanceFunction(..) => LogBits::WARN,
             LayerLibraryProblem::NoDeviceFunctions => LAYER_INFO,
-            LayerLibraryProblem::NotOpened | LayerLibraryProblem::WrongArchitecture => {
+            LayerLibraryProblem::NotOpened(_) | LayerLibraryProblem::WrongArchitecture(_) => {
                 if self.requested {
                     LAYER_ERROR
                 } else {
@@ -48,8 +59,10 @@ impl LayerLibraryReason {
     pub(super) fn write(&self, out: &mut fmt::Formatter<'_>, name: &Text, path: &Text) -> fmt::Result {
         let end = if self.requested { '!' } else { '.' };
         match &self.problem {
-            LayerLibraryProblem::NotOpened => write!(out, "Requested layer \"{name}\" failed to load{end}"),
-            LayerLibraryProblem::WrongArchitecture => write!(out, "Requested layer \"{name}\" was wrong bit-type{end}"),
+            LayerLibraryProblem::NotOpened(_) => write!(out, "Requested layer \"{name}\" failed to load{end}"),
+            LayerLibraryProblem::WrongArchitecture(_) => {
+                write!(out, "Requested layer \"{name}\" was wrong bit-type{end}")
+            }
             LayerLibraryProblem::NoSymbol(symbol) => write!(
                 out,
                 "loader_create_instance_chain: Failed to find '{symbol}' in layer \"{path}\""

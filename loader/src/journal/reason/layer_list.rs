@@ -4,6 +4,7 @@ use core::fmt;
 
 use super::{LAYER_INFO, LAYER_WARN, LogBits};
 use crate::text::Text;
+use reasons::Code;
 
 const VERIFY: &str = "verify_meta_layer_component_layers:";
 
@@ -68,6 +69,25 @@ pub enum LayerListReason {
 }
 
 impl LayerListReason {
+    pub(super) fn code(&self) -> Code {
+        match self {
+            Self::Duplicate { .. } => Code::LayerDuplicate,
+            Self::Disabled => Code::LayerDisabled,
+            Self::ComponentMissing { .. } => Code::LayerComponentMissing,
+            Self::ComponentOlder { .. } => Code::LayerComponentOlder,
+            Self::ListsItself { .. } => Code::LayerListsItself,
+            Self::Recursive { .. } => Code::LayerRecursive,
+            Self::ComponentInvalid { .. } => Code::LayerComponentInvalid,
+            Self::Blacklisted => Code::LayerBlacklisted,
+            Self::OtherExecutable { .. } => Code::LayerOtherExecutable,
+            Self::SecondGlobalOverride => Code::LayerSecondGlobalOverride,
+            Self::OverrideShadowed => Code::LayerOverrideShadowed,
+            Self::NotListedInSettings => Code::LayerNotListedInSettings,
+            Self::ListedTwice => Code::LayerListedTwice,
+            Self::ListedInSettings => Code::LayerListedInSettings,
+        }
+    }
+
     pub(super) fn bits(&self) -> Option<LogBits> {
         Some(match self {
             Self::Duplicate { .. }

@@ -4,6 +4,7 @@ use core::fmt;
 
 use super::{LAYER_ERROR, LAYER_INFO, LAYER_WARN, LogBits};
 use crate::text::Text;
+use reasons::Code;
 
 /// Why a readable layer manifest contributes nothing, or nothing more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +22,16 @@ pub enum LayerManifestReason {
 }
 
 impl LayerManifestReason {
+    pub(super) fn code(&self) -> Code {
+        match self {
+            Self::NoFormatVersion => Code::LayerManifestNoFormatVersion,
+            Self::NoLayer => Code::LayerManifestNoLayer,
+            Self::DriverManifest => Code::LayerManifestOfDriver,
+            Self::RepeatedLayer => Code::LayerManifestRepeatedLayer,
+            Self::ElementNotObject => Code::LayerManifestElementNotObject,
+        }
+    }
+
     pub(super) fn bits(&self) -> Option<LogBits> {
         match self {
             Self::DriverManifest => None,
@@ -81,6 +92,20 @@ pub enum LayerReason {
 }
 
 impl LayerReason {
+    pub(super) fn code(&self) -> Code {
+        match self {
+            Self::NoField(_) => Code::LayerNoField,
+            Self::DeviceLayer => Code::LayerDeviceLayer,
+            Self::UnknownType => Code::LayerUnknownType,
+            Self::Variant(_) => Code::LayerVariant,
+            Self::LibraryAndComponents => Code::LayerLibraryAndComponents,
+            Self::NoLibraryNorComponents => Code::LayerNoLibraryNorComponents,
+            Self::NoDisableEnvironment => Code::LayerNoDisableEnvironment,
+            Self::BadDisableEnvironment => Code::LayerBadDisableEnvironment,
+            Self::Architecture => Code::LayerArchitecture,
+        }
+    }
+
     pub(super) fn bits(&self) -> Option<LogBits> {
         Some(match self {
             Self::UnknownType => return None,

@@ -25,6 +25,7 @@ use core::fmt;
 
 use super::bits::LogBits;
 use crate::text::Text;
+use reasons::Code;
 
 const DRIVER_ERROR: LogBits = LogBits::ERROR.with(LogBits::DRIVER);
 const DRIVER_WARN: LogBits = LogBits::WARN.with(LogBits::DRIVER);
@@ -42,6 +43,13 @@ macro_rules! reasons {
         }
 
         impl Reason {
+            /// The code of the reason, which stays the same whatever the message says.
+            pub fn code(&self) -> Code {
+                match self {
+                    $(Self::$variant(reason) => reason.code(),)+
+                }
+            }
+
             /// The level and category of the message; `None` when the decision is not told to users.
             pub fn bits(&self) -> Option<LogBits> {
                 match self {

@@ -4,6 +4,7 @@ use core::fmt;
 
 use super::LogBits;
 use crate::text::Text;
+use reasons::Code;
 
 /// Why a readable settings file changes nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +20,15 @@ pub enum SettingsReason {
 }
 
 impl SettingsReason {
+    pub(super) fn code(&self) -> Code {
+        match self {
+            Self::NoFormatVersion => Code::SettingsNoFormatVersion,
+            Self::NoSettings => Code::SettingsNoSettings,
+            Self::OtherExecutable => Code::SettingsOtherExecutable,
+            Self::Nothing => Code::SettingsNothing,
+        }
+    }
+
     pub(super) fn bits(&self) -> Option<LogBits> {
         Some(match self {
             Self::NoFormatVersion | Self::NoSettings => LogBits::WARN,

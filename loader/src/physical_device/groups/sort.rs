@@ -16,10 +16,10 @@ const TOLD: LogBits = LogBits::INFO.with(LogBits::DRIVER);
 pub(super) struct Known(HostVec<(PhysicalDeviceHandle<Chain>, Traits)>);
 
 impl Known {
-    fn of(instance: &Instance, devices: &[Device<'_>]) -> Result<Self, VkResult> {
+    fn of(instance: &Instance, devices: &[Device<'_>], sorting: &Sorting) -> Result<Self, VkResult> {
         let mut known = HostVec::try_with_capacity(devices.len(), scratch(instance))?;
         for device in devices {
-            known.try_push((device.chain, Traits::of(instance, device)?))?;
+            known.try_push((device.chain, Traits::of(instance, device, sorting)?))?;
         }
         Ok(Self::sorted(known))
     }
@@ -57,7 +57,8 @@ pub(super) fn sort(
     let Some(sorting) = Sorting::of(instance) else {
         return Ok(());
     };
-    let known = Known::of(instance, devices)?;
+    sorting.warn(journal);
+    let known = Known::of(instance, devices, &sorting)?;
     tell("Original", groups, &known, &[], journal);
     let ranks = arrange(groups, &sorting, &known, scratch(instance), journal)?;
     tell("Sorted", groups, &known, &ranks, journal);

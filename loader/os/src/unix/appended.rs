@@ -1,0 +1,262 @@
+//! Files that records are appended to, each in one call.
+
+use super::errno::retried;
+use super::{Errno, Status, with_terminated};
+use core::ffi::{CStr, c_int};
+use core::mem::MaybeUninit;
+use core::sync::atomic::{AtomicI32, Ordering};
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+use libc::open as open64;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+use libc::open64;
+
+/// The lowest number that a descriptor gets here where that can be had: programs know the low ones, and some close them.
+const OUT_OF_THE_WAY: c_int = 200;
+
+/// A file or pipe that records are appended to; closed when dropped.
+///
+/// It stays the same file: where the program closes the descriptor and another file gets its number, that one is left alone.
+pub struct Appended {
+    /// Negative when it is closed.
+    descriptor: AtomicI32,
+    file: (u64, u64),
+}
+
+impl Appended {
+    /// Opens a regular file, or makes it, for its owner only. A link at the end of the path is not followed.
+    ///
+    /// # Errors
+    /// The system's; that it is invalid for what is no regular file.
+    pub fn at(path: &[u8]) -> Result<Self, Errno> {
+        // A pipe that no process reads would be waited for.
+        let flags = libc::O_WRONLY
+            | libc::O_APPEND
+            | libc::O_CREAT
+            | libc::O_CLOEXEC
+            | libc::O_NOFOLLOW
+            | libc::O_NONBLOCK
+            | libc::O_NOCTTY;
+        let mode: libc::c_uint = 0o600;
+        let opened = with_terminated(path, |path: &CStr| {
+            // SAFETY: a terminated path, and flags that take a mode.
+            retried(|| unsafe { open64(path.as_ptr(), flags, mode) })
+        })?;
+        let made = match Status::of(opened) {
+            Ok(status) if status.is_file() => Self::copy_of(opened),
+            Ok(_) => Err(Errno(libc::EINVAL)),
+            Err(error) => Err(error),
+        };
+        // SAFETY: opened above, and this function's alone.
+        unsafe { libc::close(opened) };
+        made
+    }
+
+    /// What is open for writing under a number of this process.
+    ///
+    /// # Errors
+    /// The system's, also where it is open for reading only.
+    pub fn open_as(number: u32) -> Result<Self, Errno> {
+        let number = c_int::try_from(number).map_err(|_| Errno(libc::EBADF))?;
+        // SAFETY: reads the flags of whatever is open there; a number that is none gives an error.
+        let flags = retried(|| unsafe { libc::fcntl(number, libc::F_GETFL) })?;
+        if flags & libc::O_ACCMODE == libc::O_RDONLY {
+            return Err(Errno(libc::EBADF));
+        }
+        Self::copy_of(number)
+    }
+
+    /// A descriptor of its own for what is open as `descriptor`. Programs that this one starts do not get it.
+    fn copy_of(descriptor: c_int) -> Result<Self, Errno> {
+        let copy = |lowest: c_int| {
+            // SAFETY: makes a descriptor; a number that is none gives an error.
+            retried(|| unsafe { libc::fcntl(descriptor, libc::F_DUPFD_CLOEXEC, lowest) })
+        };
+        // A process may have fewer descriptors than that.
+        let copied = copy(OUT_OF_THE_WAY).or_else(|_| copy(0))?;
+        Ok(Self {
+            descriptor: AtomicI32::new(copied),
+            file: file_at(copied)?,
+        })
+    }
+
+    /// The descriptor, while it still is that of the file.
+    ///
+    /// # Errors
+    /// The system's; that there is none when another file has the number.
+    fn descriptor(&self) -> Result<c_int, Errno> {
+        let descriptor = self.descriptor.load(Ordering::Relaxed);
+        (file_at(descriptor)? == self.file)
+            .then_some(descriptor)
+            .ok_or(Errno(libc::EBADF))
+    }
+
+    /// Closes it. Nothing is appended from then on.
+    pub fn close(&self) {
+        if let Ok(descriptor) = self.descriptor()
+            && self.descriptor.swap(-1, Ordering::Relaxed) == descriptor
+        {
+            // SAFETY: still the file that this value opened, and no other thread closes it too.
+            unsafe { libc::close(descriptor) };
+        }
+    }
+
+    /// Appends a record, in one call where the system takes it at once. A pipe whose reader is gone ends no program.
+    ///
+    /// # Errors
+    /// The system's. A part of the record may be written then.
+    pub fn append(&self, mut record: &[u8]) -> Result<(), Errno> {
+        let descriptor = self.descriptor()?;
+        let _signal = BrokenPipe::held_back();
+        while !record.is_empty() {
+            // SAFETY: the pointer and length are those of one live slice.
+            let written = unsafe { libc::write(descriptor, record.as_ptr().cast(), record.len()) };
+            match usize::try_from(written) {
+                Ok(written) => record = &record[written.min(record.len())..],
+                Err(_) if Errno::last().is_interruption() => {}
+                Err(_) => return Err(Errno::last()),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Appended {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// Which file is open there: its device and its number on that.
+#[allow(clippy::unnecessary_cast, reason = "the types of the fields differ between systems")]
+fn file_at(descriptor: c_int) -> Result<(u64, u64), Errno> {
+    let status = Status::of(descriptor)?;
+    Ok((status.raw().st_dev as u64, status.raw().st_ino as u64))
+}
+
+/// While this lives, `SIGPIPE` does not reach its thread; one that came meanwhile is taken back.
+struct BrokenPipe {
+    /// What the thread held back before; `None` where that could not be changed.
+    before: Option<libc::sigset_t>,
+    /// One waited already, and goes on waiting.
+    waited: bool,
+}
+
+impl BrokenPipe {
+    fn held_back() -> Self {
+        let (only, mut before) = (Self::only(), MaybeUninit::uninit());
+        let waited = Self::waits();
+        // SAFETY: concerns this thread; both sets are valid, the second one to be written.
+        let failed = unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &only, before.as_mut_ptr()) };
+        Self {
+            // SAFETY: filled by the call, where that succeeded.
+            before: (failed == 0).then(|| unsafe { before.assume_init() }),
+            waited,
+        }
+    }
+
+    /// The set of this signal alone.
+    fn only() -> libc::sigset_t {
+        let mut set = MaybeUninit::uninit();
+        // SAFETY: the first call makes it a set, which the second one may change.
+        unsafe {
+            libc::sigemptyset(set.as_mut_ptr());
+            libc::sigaddset(set.as_mut_ptr(), libc::SIGPIPE);
+            set.assume_init()
+        }
+    }
+
+    /// Whether one waits for this thread or the process.
+    fn waits() -> bool {
+        let mut set = MaybeUninit::uninit();
+        // SAFETY: the call writes the set, which is read only where that succeeded.
+        unsafe { libc::sigpending(set.as_mut_ptr()) == 0 && libc::sigismember(set.as_ptr(), libc::SIGPIPE) == 1 }
+    }
+}
+
+impl Drop for BrokenPipe {
+    fn drop(&mut self) {
+        let Some(before) = &self.before else { return };
+        if !self.waited && Self::waits() {
+            let (only, mut taken) = (Self::only(), 0);
+            // SAFETY: the signal waits, so this returns at once; the set and the number are valid.
+            unsafe { libc::sigwait(&only, &mut taken) };
+        }
+        // SAFETY: a set that the system gave; it needs no answer.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before, core::ptr::null_mut()) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Scratch;
+    use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::path::Path;
+
+    fn path_of(bytes: &[u8]) -> &Path {
+        let text: &std::ffi::OsStr = std::os::unix::ffi::OsStrExt::from_bytes(bytes);
+        text.as_ref()
+    }
+
+    #[test]
+    fn records_are_appended_to_a_file_of_the_owner() {
+        let scratch = Scratch::create();
+        let path = scratch.path("new");
+        Appended::at(&path).unwrap().append(b"one\n").unwrap();
+        Appended::at(&path).unwrap().append(b"two\n").unwrap();
+        assert_eq!(std::fs::read(path_of(&path)).unwrap(), b"one\ntwo\n");
+        let mode = std::fs::metadata(path_of(&path)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[test]
+    fn links_folders_and_pipes_are_no_files() {
+        let scratch = Scratch::create();
+        let (target, link) = (scratch.file("target", b""), scratch.path("link"));
+        symlink(path_of(&target), path_of(&link)).unwrap();
+        assert_eq!(Appended::at(&link).err(), Some(Errno(libc::ELOOP)));
+        let folder = scratch.folder("folder");
+        assert_eq!(Appended::at(&folder).err(), Some(Errno(libc::EISDIR)));
+        let pipe = scratch.path("pipe");
+        // SAFETY: a terminated path.
+        with_terminated(&pipe, |path| retried(|| unsafe { libc::mkfifo(path.as_ptr(), 0o600) })).unwrap();
+        assert!(Appended::at(&pipe).is_err());
+    }
+
+    #[test]
+    fn a_pipe_without_a_reader_is_an_error_and_no_signal() {
+        let mut ends = [0; 2];
+        // SAFETY: room for two numbers.
+        assert_eq!(unsafe { libc::pipe(ends.as_mut_ptr()) }, 0);
+        // SAFETY: both were just opened, and are nobody else's.
+        let [reader, writer] = ends.map(|end| unsafe { OwnedFd::from_raw_fd(end) });
+        let number = |end: &OwnedFd| end.as_raw_fd().cast_unsigned();
+        assert_eq!(Appended::open_as(number(&reader)).err(), Some(Errno(libc::EBADF)));
+        let appended = Appended::open_as(number(&writer)).unwrap();
+        appended.append(b"heard").unwrap();
+        drop(reader);
+        // The test runner ignores the signal, so let it count here. SAFETY: a valid disposition of a signal.
+        let before = unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+        assert_eq!(appended.append(b"lost"), Err(Errno(libc::EPIPE)));
+        // SAFETY: what was there before.
+        unsafe { libc::signal(libc::SIGPIPE, before) };
+        assert!(!BrokenPipe::waits());
+    }
+
+    #[test]
+    fn another_file_under_the_number_is_left_alone() {
+        let scratch = Scratch::create();
+        let appended = Appended::at(&scratch.path("own")).unwrap();
+        let other = std::fs::File::create(path_of(&scratch.path("other"))).unwrap();
+        // SAFETY: puts another file where the own one was, as a program might.
+        assert!(unsafe { libc::dup2(other.as_raw_fd(), appended.descriptor().unwrap()) } >= 0);
+        assert_eq!(appended.append(b"x"), Err(Errno(libc::EBADF)));
+        let number = appended.descriptor.load(Ordering::Relaxed);
+        drop(appended);
+        // SAFETY: reads flags only, then closes what this test put there.
+        assert!(unsafe { libc::fcntl(number, libc::F_GETFD) } >= 0 && unsafe { libc::close(number) } == 0);
+        assert_eq!(other.metadata().unwrap().len(), 0);
+    }
+}

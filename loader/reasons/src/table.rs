@@ -1,0 +1,280 @@
+//! The table of codes.
+
+use super::Row;
+
+macro_rules! codes {
+    ($($variant:ident = $name:literal, $meaning:literal, $remedy:literal;)+) => {
+        /// Why something was left out.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Code {
+            $(#[doc = concat!("`", $name, "`. ", $meaning)] $variant,)+
+        }
+
+        /// All codes, in the order in which the documentation lists them and in which [`Code`] declares them.
+        pub const TABLE: &[Row] = &[
+            $(Row {
+                code: Code::$variant,
+                name: $name,
+                meaning: $meaning,
+                remedy: $remedy,
+            },)+
+        ];
+    };
+}
+
+codes! {
+    FileNotFound = "file.not-found",
+        "The file does not exist.",
+        "Correct the variable or setting that names it, or install the package that brings it.";
+    FileNotOpened = "file.not-opened",
+        "The file is there, but this process may not open it.",
+        "Give the user read permission on the file and on the folders above it; in a sandbox, let the file be seen.";
+    FileNotRegular = "file.not-regular",
+        "The path leads to a folder, a device or a pipe.",
+        "Name the JSON file itself.";
+    FileNotRead = "file.not-read",
+        "The file opened, but reading it failed.",
+        "Check the disk or network drive that it lies on.";
+    FileTooLarge = "file.too-large",
+        "The file is larger than any real manifest.",
+        "Reinstall the package that the file belongs to.";
+    FileChanged = "file.changed",
+        "The file changed while it was read.",
+        "Start the program again once the installation that writes the file has ended.";
+    FileInvalidJson = "file.invalid-json",
+        "The file holds no valid JSON.",
+        "Correct the file, or reinstall the package that it belongs to.";
+    FileNotAnObject = "file.not-an-object",
+        "The file holds JSON, but no object.",
+        "Correct the file, or reinstall the package that it belongs to.";
+    FileNotJsonName = "file.not-json-name",
+        "The name of the file does not end in .json, so it was not opened.",
+        "Rename the file, or name the manifest instead of the library.";
+
+    SettingsNoFormatVersion = "settings.no-format-version",
+        "The settings file has no file_format_version, so it has no effect.",
+        "Let the program that wrote the settings file write it again, or delete the file.";
+    SettingsNoSettings = "settings.no-settings",
+        "The settings file has neither settings nor settings_array, so it has no effect.",
+        "Let the program that wrote the settings file write it again, or delete the file.";
+    SettingsOtherExecutable = "settings.other-executable",
+        "The settings file is for other programs than this one.",
+        "";
+    SettingsNothing = "settings.nothing",
+        "The settings file holds nothing that has an effect.",
+        "";
+
+    DriverManifestNoFormatVersion = "driver-manifest.no-format-version",
+        "The driver's manifest has no file_format_version.",
+        "Reinstall the driver; a manifest written by hand needs \"file_format_version\": \"1.0.1\".";
+    DriverManifestNoIcd = "driver-manifest.no-icd",
+        "The driver's manifest has no object ICD.",
+        "Reinstall the driver; a manifest written by hand needs the object \"ICD\".";
+    DriverManifestOfLayer = "driver-manifest.of-layer",
+        "The manifest of a layer lies where drivers are looked for.",
+        "Move the file to a layer folder.";
+    DriverManifestNoLibraryPath = "driver-manifest.no-library-path",
+        "The driver's manifest does not say where the library is.",
+        "Reinstall the driver; a manifest written by hand needs \"library_path\".";
+    DriverManifestEmptyLibraryPath = "driver-manifest.empty-library-path",
+        "The library_path in the driver's manifest is empty.",
+        "Reinstall the driver.";
+    DriverManifestUnusableLibraryPath = "driver-manifest.unusable-library-path",
+        "The library_path in the driver's manifest cannot be a path.",
+        "Reinstall the driver.";
+    DriverManifestNoApiVersion = "driver-manifest.no-api-version",
+        "The driver's manifest does not say which API version it is for.",
+        "Reinstall the driver; a manifest written by hand needs \"api_version\".";
+    DriverManifestVariant = "driver-manifest.variant",
+        "The driver is for another variant of the API, such as Vulkan SC.",
+        "Install the driver for Vulkan itself.";
+    DriverManifestPortability = "driver-manifest.portability",
+        "A portability driver, which a program gets only when it asks for such drivers.",
+        "The program must enable VK_KHR_portability_enumeration and set its flag; ask the program's authors.";
+    DriverManifestArchitecture = "driver-manifest.architecture",
+        "The manifest says that the driver is for another word size than the program's.",
+        "Install the driver for the program's word size too (on Debian the i386 or amd64 package of the same name).";
+    DriverManifestDisabled = "driver-manifest.disabled",
+        "VK_LOADER_DRIVERS_DISABLE leaves this driver out.",
+        "Unset VK_LOADER_DRIVERS_DISABLE, or change its patterns.";
+    DriverManifestNotSelected = "driver-manifest.not-selected",
+        "VK_LOADER_DRIVERS_SELECT is set and does not match this driver.",
+        "Unset VK_LOADER_DRIVERS_SELECT, or change its patterns: they are matched with the manifest's file name.";
+
+    DriverNotOpened = "driver.not-opened",
+        "The system could not open the driver's library.",
+        "Install what the library needs; the system's own words name the first thing missing.";
+    DriverWrongArchitecture = "driver.wrong-architecture",
+        "The driver's library is for another processor or word size than the program.",
+        "Install the driver for the program's word size too (on Debian the i386 or amd64 package of the same name).";
+    DriverNegotiationRefused = "driver.negotiation-refused",
+        "The driver speaks no version of the interface that the loader speaks.",
+        "Update the driver, or the loader.";
+    DriverNoGetInstanceProcAddr = "driver.no-get-instance-proc-addr",
+        "The driver negotiated an interface whose vk_icdGetInstanceProcAddr it does not export.",
+        "Check that library_path names the driver itself, and reinstall the driver.";
+    DriverNoEntryPoint = "driver.no-entry-point",
+        "The library exports nothing that a Vulkan driver exports.",
+        "Check that library_path names the driver itself, and reinstall the driver.";
+    DriverNoExport = "driver.no-export",
+        "The library lacks a function that a driver of the oldest interface exports.",
+        "Check that library_path names the driver itself, and reinstall the driver.";
+    DriverNoGlobalFunction = "driver.no-global-function",
+        "The driver opens, but does not hand out its first functions, most often because it did not find a library of its own.",
+        "Install the driver's companion libraries; for NVIDIA's these are libGLX_nvidia, libGLX and libX11.";
+    DriverExtensionQueryFailed = "driver.extension-query-failed",
+        "The driver failed to list its extensions.",
+        "Look for messages of the driver itself, and for its kernel module.";
+    DriverCreationFailed = "driver.creation-failed",
+        "The driver failed to create an instance.",
+        "Look for messages of the driver itself; its kernel module may be missing, or of another version than the driver.";
+    DriverNullInstance = "driver.null-instance",
+        "The driver said that it created an instance, and gave none.",
+        "Update the driver, and report this to its authors.";
+    DriverNoRequiredCommand = "driver.no-required-command",
+        "The driver's instance lacks a function that every driver must have.",
+        "Update the driver, and report this to its authors.";
+    DriverNoDevices = "driver.no-devices",
+        "The driver works, but there is no device for it that this process may use.",
+        "Without such hardware there is nothing to do; with it, check the kernel module and the permissions of /dev/dri.";
+    DriverDirectNoFunction = "driver.direct-no-function",
+        "The program passed a driver without its first function.",
+        "This is a defect of the program.";
+    DriverDirectNoCommand = "driver.direct-no-command",
+        "A driver that the program passed lacks a function.",
+        "This is a defect of the program, or of the driver that it brings.";
+    DriverDirectVersion = "driver.direct-version",
+        "A driver that the program passed speaks too old an interface.",
+        "This is a defect of the program, or of the driver that it brings.";
+    DriverDirectVersionQueryFailed = "driver.direct-version-query-failed",
+        "A driver that the program passed failed to tell its version.",
+        "This is a defect of the program, or of the driver that it brings.";
+
+    LayerManifestNoFormatVersion = "layer-manifest.no-format-version",
+        "The layer's manifest has no file_format_version.",
+        "Reinstall the layer.";
+    LayerManifestNoLayer = "layer-manifest.no-layer",
+        "The manifest describes no layer.",
+        "Reinstall the layer.";
+    LayerManifestOfDriver = "layer-manifest.of-driver",
+        "The manifest of a driver lies where layers are looked for.",
+        "Move the file to a driver folder.";
+    LayerManifestRepeatedLayer = "layer-manifest.repeated-layer",
+        "The manifest has several objects named layer, of which one counts.",
+        "The manifest should have an array named layers; report this to the layer's authors.";
+    LayerManifestElementNotObject = "layer-manifest.element-not-object",
+        "A member of the manifest's array layers is no object, so the rest of the file was left out.",
+        "Reinstall the layer.";
+
+    LayerNoField = "layer.no-field",
+        "The layer's manifest lacks something that each layer needs.",
+        "Reinstall the layer.";
+    LayerDeviceLayer = "layer.device-layer",
+        "Layers for devices alone have been out of use since Vulkan 1.0.13.",
+        "Install a newer version of the layer.";
+    LayerUnknownType = "layer.unknown-type",
+        "The manifest gives the layer an unknown type.",
+        "Reinstall the layer.";
+    LayerVariant = "layer.variant",
+        "The layer is for another variant of the API, such as Vulkan SC.",
+        "";
+    LayerLibraryAndComponents = "layer.library-and-components",
+        "The manifest gives both a library and component layers, of which a layer has one.",
+        "Correct the manifest.";
+    LayerNoLibraryNorComponents = "layer.no-library-nor-components",
+        "The manifest gives neither a library nor component layers.",
+        "Correct the manifest.";
+    LayerNoDisableEnvironment = "layer.no-disable-environment",
+        "An implicit layer must name the variable that switches it off, and this one does not.",
+        "Reinstall the layer, or correct its manifest.";
+    LayerBadDisableEnvironment = "layer.bad-disable-environment",
+        "The object disable_environment of the implicit layer names no variable.",
+        "Reinstall the layer, or correct its manifest.";
+    LayerArchitecture = "layer.architecture",
+        "The manifest says that the layer is for another word size than the program's.",
+        "Install the layer for the program's word size too.";
+
+    LayerDuplicate = "layer.duplicate",
+        "A layer of the same name was found before, and counts.",
+        "Remove one of the two manifests.";
+    LayerDisabled = "layer.disabled",
+        "VK_LOADER_LAYERS_DISABLE leaves this layer out.",
+        "Unset VK_LOADER_LAYERS_DISABLE, or name the layer in VK_LOADER_LAYERS_ALLOW.";
+    LayerComponentMissing = "layer.component-missing",
+        "A layer that this meta-layer is made of is not installed.",
+        "Install the component layer.";
+    LayerComponentOlder = "layer.component-older",
+        "A layer that this meta-layer is made of is for an older version of the API.",
+        "Update the component layer.";
+    LayerListsItself = "layer.lists-itself",
+        "The meta-layer lists itself among its components.",
+        "Correct the manifest.";
+    LayerRecursive = "layer.recursive",
+        "The components of the meta-layer lead back to it.",
+        "Correct one of the manifests.";
+    LayerComponentInvalid = "layer.component-invalid",
+        "A meta-layer that this one is made of cannot be used itself.",
+        "See the reason of the component.";
+    LayerBlacklisted = "layer.blacklisted",
+        "The active override layer excludes this layer.",
+        "Change the configuration in the program that made the override layer, such as Vulkan Configurator.";
+    LayerOtherExecutable = "layer.other-executable",
+        "The override layer is for other programs than this one.",
+        "";
+    LayerSecondGlobalOverride = "layer.second-global-override",
+        "Another override layer for all programs was found before.",
+        "Remove one of the two manifests.";
+    LayerOverrideShadowed = "layer.override-shadowed",
+        "Another override layer, made for this program, is used.",
+        "";
+    LayerNotListedInSettings = "layer.not-listed-in-settings",
+        "The settings file asks for another layer of this manifest.",
+        "";
+    LayerListedTwice = "layer.listed-twice",
+        "The settings file lists the layer twice.",
+        "Let the program that wrote the settings file write it again.";
+    LayerListedInSettings = "layer.listed-in-settings",
+        "The settings file decides about a layer of this name, so the one found here does not count.",
+        "";
+    LayerInactive = "layer.inactive",
+        "The layer is installed, and nothing switches it on.",
+        "";
+    LayerSwitchedOff = "layer.switched-off",
+        "The layer is switched off by the variable that it names for this.",
+        "Unset the variable.";
+    LayerNotSwitchedOn = "layer.not-switched-on",
+        "The layer waits for a variable that is not set to the value that it asks for.",
+        "";
+
+    LayerLibraryNotOpened = "layer-library.not-opened",
+        "The system could not open the layer's library.",
+        "Install what the library needs; the system's own words name the first thing missing.";
+    LayerLibraryWrongArchitecture = "layer-library.wrong-architecture",
+        "The layer's library is for another processor or word size than the program.",
+        "Install the layer for the program's word size too.";
+    LayerLibraryNoSymbol = "layer-library.no-symbol",
+        "The layer's library lacks a function that a layer must export.",
+        "Reinstall the layer.";
+    LayerLibraryNoPreInstanceFunction = "layer-library.no-pre-instance-function",
+        "The layer's library lacks a function that its manifest promises.",
+        "Reinstall the layer.";
+    LayerLibraryNoDeviceFunctions = "layer-library.no-device-functions",
+        "The layer has no device functions, so it takes part in instances only.",
+        "";
+
+    DeviceIdFilter = "device.id-filter",
+        "A variable hides the device by its numbers.",
+        "Unset VK_LOADER_DEVICE_ID_FILTER, VK_LOADER_VENDOR_ID_FILTER or VK_LOADER_DRIVER_ID_FILTER.";
+    DeviceNotConfigured = "device.not-configured",
+        "The settings file lists devices, and not this one.",
+        "Change the settings in the program that wrote them, or delete the settings file.";
+    DeviceGroupNotConfigured = "device.group-not-configured",
+        "The settings file does not list a device of this group.",
+        "Change the settings in the program that wrote them, or delete the settings file.";
+    DeviceEnumerationFailed = "device.enumeration-failed",
+        "The driver failed to list its devices.",
+        "Look for messages of the driver itself, and for its kernel module.";
+    DeviceGroupsFailed = "device.groups-failed",
+        "The driver failed to list its groups of devices.",
+        "Look for messages of the driver itself.";
+}

@@ -1,0 +1,69 @@
+//! The commands of instances and physical devices whose calls are in the trace.
+
+use crate::generated::types::{
+    VkAllocationCallbacks, VkDevice, VkDeviceCreateInfo, VkExtensionProperties, VkPhysicalDeviceGroupProperties,
+    VkResult,
+};
+use crate::handle::{App, InstanceHandle, PhysicalDeviceHandle};
+use crate::trace::Step;
+use crate::{device, instance, physical_device};
+use core::ffi::c_char;
+
+traced! {
+    /// `vkEnumeratePhysicalDevices`.
+    b"vkEnumeratePhysicalDevices": physical_device::enumerate_physical_devices = enumerate_physical_devices(
+        instance: InstanceHandle<App>,
+        count: *mut u32,
+        array: *mut PhysicalDeviceHandle<App>
+    )
+}
+traced! {
+    /// `vkEnumeratePhysicalDeviceGroups`.
+    b"vkEnumeratePhysicalDeviceGroups":
+    physical_device::enumerate_physical_device_groups = enumerate_physical_device_groups(
+        instance: InstanceHandle<App>,
+        count: *mut u32,
+        array: *mut VkPhysicalDeviceGroupProperties<App>
+    )
+}
+traced! {
+    /// `vkEnumerateDeviceExtensionProperties`.
+    b"vkEnumerateDeviceExtensionProperties":
+    physical_device::enumerate_device_extension_properties = enumerate_device_extension_properties(
+        device: PhysicalDeviceHandle<App>,
+        layer_name: *const c_char,
+        count: *mut u32,
+        array: *mut VkExtensionProperties
+    )
+}
+traced! {
+    /// `vkCreateDevice`.
+    b"vkCreateDevice": device::create_device = create_device(
+        physical_device: PhysicalDeviceHandle<App>,
+        create_info: *const VkDeviceCreateInfo,
+        callbacks: *const VkAllocationCallbacks,
+        out: *mut VkDevice
+    )
+}
+
+/// `vkDestroyInstance`.
+///
+/// # Safety
+/// As the Vulkan specification demands.
+pub unsafe fn destroy_instance(handle: InstanceHandle<App>, callbacks: *const VkAllocationCallbacks) {
+    let call = Step::Call.begin(b"vkDestroyInstance");
+    // SAFETY: passed on.
+    unsafe { instance::destroy_instance(handle, callbacks) };
+    call.end_with(|_| ());
+}
+
+/// `vkDestroyDevice`.
+///
+/// # Safety
+/// As the Vulkan specification demands.
+pub unsafe fn destroy_device(handle: VkDevice, callbacks: *const VkAllocationCallbacks) {
+    let call = Step::Call.begin(b"vkDestroyDevice");
+    // SAFETY: passed on.
+    unsafe { device::destroy_device(handle, callbacks) };
+    call.end_with(|_| ());
+}

@@ -1,0 +1,183 @@
+//! Decisions as the trace has them (docs/trace.md).
+
+use super::reason::{
+    DeviceReason, DriverLibraryReason, DriverManifestReason, FileReason, LayerLibraryProblem, LayerListReason,
+    LayerReason,
+};
+use super::{Decision, LogBits, Reason, Source, Subject, Verdict, bits};
+use crate::text::Text;
+use crate::trace::Record;
+
+impl Subject {
+    /// The word of the trace.
+    fn word(self) -> &'static str {
+        match self {
+            Self::DriverManifest => "driver-manifest",
+            Self::DriverLibrary => "driver",
+            Self::DriverInstance => "driver-instance",
+            Self::LayerManifest => "layer-manifest",
+            Self::Layer => "layer",
+            Self::LayerLibrary => "layer-library",
+            Self::PhysicalDevice => "device",
+            Self::SettingsFile => "settings",
+        }
+    }
+}
+
+impl Source {
+    /// Writes what named something.
+    pub fn describe(self, record: &mut Record) {
+        record.object("source", |source| {
+            let word = match self {
+                Self::Variable(_) => "variable",
+                Self::BuildTime => "build",
+                Self::Registry => "registry",
+                Self::OverrideLayer => "override-layer",
+                Self::Settings => "settings",
+                Self::Application => "application",
+                Self::Driver => "driver",
+            };
+            source.text("kind", format_args!("{word}"));
+            if let Self::Variable(variable) = self {
+                source.text("variable", format_args!("{}", variable.name()));
+            }
+        });
+    }
+}
+
+impl LogBits {
+    /// Writes the level of a message, and its categories.
+    pub fn describe(self, record: &mut Record) {
+        let words = bits::NAMES.iter().filter(|(bit, _)| self.contains(*bit));
+        record.objects("kinds", words, |kind, (_, word)| {
+            kind.text("kind", format_args!("{word}"))
+        });
+    }
+}
+
+impl Decision {
+    /// Writes the whole decision.
+    pub fn describe(&self, record: &mut Record) {
+        record.text("subject", format_args!("{}", self.subject.word()));
+        record.text("name", format_args!("{}", self.name));
+        if !self.path.is_empty() {
+            record.text("path", format_args!("{}", self.path));
+        }
+        self.source.describe(record);
+        match &self.verdict {
+            Verdict::Kept => record.text("verdict", format_args!("kept")),
+            Verdict::Dropped(reason) => {
+                record.text("verdict", format_args!("dropped"));
+                record.text("code", format_args!("{}", reason.code().name()));
+                record.text("text", format_args!("{}", self.text()));
+                if let Some(bits) = self.bits() {
+                    bits.describe(record);
+                }
+                record.object("details", |details| reason.describe(details));
+            }
+        }
+    }
+}
+
+impl Reason {
+    /// Writes what the reason knows beside its code.
+    fn describe(&self, record: &mut Record) {
+        match self {
+            Self::File(FileReason::TooLarge(most)) => record.number("most-bytes", *most),
+            Self::DriverManifest(DriverManifestReason::Variant(variant))
+            | Self::Layer(LayerReason::Variant(variant)) => {
+                record.number("variant", (*variant).into());
+            }
+            Self::DriverManifest(DriverManifestReason::Architecture) | Self::Layer(LayerReason::Architecture) => {
+                record.number("word-size", usize::BITS.into());
+            }
+            Self::Layer(LayerReason::NoField(field)) => record.text("field", format_args!("{field}")),
+            Self::DriverLibrary(reason) => reason.describe(record),
+            Self::LayerLibrary(reason) => reason.problem.describe(record),
+            Self::DiscoveredLayers(reason) => reason.describe(record),
+            Self::Device(DeviceReason::IdFilter(variable)) => {
+                record.text("variable", format_args!("{}", variable.name()))
+            }
+            Self::Device(DeviceReason::EnumerationFailed(result)) => record.signed("result", (*result).into()),
+            Self::File(_)
+            | Self::Settings(_)
+            | Self::DriverManifest(_)
+            | Self::LayerManifest(_)
+            | Self::Layer(_)
+            | Self::Device(_) => {}
+        }
+    }
+}
+
+/// The system's own words about a library that did not open.
+fn system(words: &Text, record: &mut Record) {
+    if !words.is_empty() {
+        record.text("system", format_args!("{words}"));
+    }
+    record.number("word-size", usize::BITS.into());
+}
+
+impl DriverLibraryReason {
+    fn describe(&self, record: &mut Record) {
+        match self {
+            Self::NotOpened(words) | Self::WrongArchitecture(words) => system(words, record),
+            Self::NoGetInstanceProcAddr(version) => record.number("interface-version", (*version).into()),
+            Self::NoExport(function) | Self::NoGlobalFunction(function) => {
+                record.text("function", format_args!("{function}"));
+            }
+            Self::ExtensionQueryFailed(result) | Self::CreationFailed(result) => {
+                record.signed("result", (*result).into())
+            }
+            Self::DirectNoFunction(index) => record.number("index", (*index).into()),
+            Self::DirectNoCommand(index, function) => {
+                record.number("index", (*index).into());
+                record.text("function", format_args!("{function}"));
+            }
+            Self::DirectVersion(index, version) => {
+                record.number("index", (*index).into());
+                record.number("interface-version", (*version).into());
+            }
+            Self::DirectVersionQueryFailed(index, result) => {
+                record.number("index", (*index).into());
+                record.signed("result", (*result).into());
+            }
+            Self::NegotiationRefused
+            | Self::NoEntryPoint
+            | Self::NullInstance
+            | Self::NoRequiredCommand
+            | Self::NoDevices => {}
+        }
+    }
+}
+
+impl LayerLibraryProblem {
+    fn describe(&self, record: &mut Record) {
+        match self {
+            Self::NotOpened(words) | Self::WrongArchitecture(words) => system(words, record),
+            Self::NoSymbol(symbol) | Self::NoPreInstanceFunction(_, symbol) => {
+                record.text("function", format_args!("{symbol}"));
+            }
+            Self::NoDeviceFunctions => {}
+        }
+    }
+}
+
+impl LayerListReason {
+    fn describe(&self, record: &mut Record) {
+        match self {
+            Self::Duplicate { kept } => record.text("kept", format_args!("{kept}")),
+            Self::ComponentMissing { component, .. }
+            | Self::Recursive { component }
+            | Self::ComponentInvalid { component } => record.text("component", format_args!("{component}")),
+            Self::ComponentOlder { index, .. } | Self::ListsItself { index } => record.number("index", *index as u64),
+            Self::OtherExecutable { executable } => record.text("executable", format_args!("{executable}")),
+            Self::Disabled
+            | Self::Blacklisted
+            | Self::SecondGlobalOverride
+            | Self::OverrideShadowed
+            | Self::NotListedInSettings
+            | Self::ListedTwice
+            | Self::ListedInSettings => {}
+        }
+    }
+}

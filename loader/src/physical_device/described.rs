@@ -1,0 +1,38 @@
+//! Devices as the trace has them (docs/trace.md).
+
+use super::facts;
+use super::walk::Device;
+use crate::generated::types::VkPhysicalDeviceType;
+use crate::trace;
+use crate::version::ApiVersion;
+
+/// The word for a type of devices.
+pub(super) fn type_word(kind: VkPhysicalDeviceType) -> &'static str {
+    match kind {
+        VkPhysicalDeviceType::VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU => "discrete",
+        VkPhysicalDeviceType::VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU => "integrated",
+        VkPhysicalDeviceType::VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU => "virtual",
+        VkPhysicalDeviceType::VK_PHYSICAL_DEVICE_TYPE_CPU => "cpu",
+        _ => "other",
+    }
+}
+
+/// Writes which device stands where, and the rule that put it there.
+pub(super) fn describe<'a>(devices: impl Iterator<Item = &'a Device<'a>>, rule: impl Fn(usize) -> &'static str) {
+    if !trace::is_on() {
+        return;
+    }
+    for (place, device) in devices.enumerate() {
+        let properties = facts::properties(device);
+        trace::write("device", |record| {
+            record.number("place", place as u64);
+            record.text("name", format_args!("{}", facts::name_of(&properties)));
+            record.text("driver", format_args!("{}", device.driver.name()));
+            record.text("type", format_args!("{}", type_word(properties.deviceType)));
+            record.number("vendor", properties.vendorID.into());
+            record.number("device", properties.deviceID.into());
+            record.version("api-version", ApiVersion(properties.apiVersion));
+            record.text("rule", format_args!("{}", rule(place)));
+        });
+    }
+}

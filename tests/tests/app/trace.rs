@@ -1,0 +1,404 @@
+//! The trace of `VK_LOADER_TRACE` (docs/trace.md). What form records have is tried where their schema is known, in `loader/vkloader`.
+
+use loader_tests::{Scene, case};
+use serde_json::Value;
+use std::fs;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+
+/// The records of a trace.
+fn records(path: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    assert!(text.is_empty() || text.ends_with('\n'), "the last line has its end");
+    let parse = |line: &str| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+    text.lines().map(parse).collect()
+}
+
+/// The records of an event.
+fn of<'a>(records: &'a [Value], event: &'a str) -> impl Iterator<Item = &'a Value> {
+    records.iter().filter(move |record| record["event"] == event)
+}
+
+fn named<'a>(records: &'a [Value], event: &'a str, key: &'a str, part: &'a str) -> Vec<&'a Value> {
+    let has = move |record: &&Value| record[key].as_str().is_some_and(|text| text.contains(part));
+    of(records, event).filter(has).collect()
+}
+
+fn two_drivers(scene: &mut Scene) {
+    scene.driver("a").device("one").device("two");
+    scene.driver("gone").library_path("/nowhere/at/all.so");
+}
+
+/// Calls, decisions, drivers and devices are told, each with what is known of it.
+#[test]
+fn trace_tells_calls_decisions_drivers_and_devices() {
+    case(|scene| {
+        two_drivers(scene);
+        let trace = scene.path("trace");
+        scene.env("VK_LOADER_TRACE", &trace).unset("VK_LOADER_DEBUG");
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance_with("1.1", &[]);
+            assert_eq!(instance.device_names(), ["one", "two"]);
+            drop(instance.device(instance.first(), &[]));
+        });
+        assert_eq!(outcome.ok().stderr, "", "the trace is not the log");
+        let mode = fs::metadata(&trace).expect("the file is there").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        let records = records(&trace);
+        assert_eq!(records[0]["event"], "loaded");
+        assert_eq!(records[0]["schema"], 1);
+        assert!(
+            records[0]["library"]
+                .as_str()
+                .is_some_and(|path| path.contains("libvulkan"))
+        );
+        let variables = records[0]["variables"].as_array().expect("a list");
+        assert!(variables.iter().any(|variable| variable["name"] == "VK_DRIVER_FILES"));
+        for call in [
+            "vkCreateInstance",
+            "vkEnumeratePhysicalDevices",
+            "vkCreateDevice",
+            "vkDestroyDevice",
+            "vkDestroyInstance",
+        ] {
+            let ends = named(&records, "end", "name", call);
+            assert!(ends.iter().any(|end| end["step"] == "call"), "{call}");
+            assert_eq!(ends.len(), named(&records, "begin", "name", call).len(), "{call}");
+        }
+        let gone = named(&records, "decision", "name", "/nowhere/at/all.so");
+        assert_eq!(gone.len(), 1);
+        assert_eq!(gone[0]["code"], "driver.not-opened");
+        assert!(gone[0]["path"].as_str().is_some_and(|path| path.ends_with("gone.json")));
+        assert_eq!(gone[0]["source"]["variable"], "VK_DRIVER_FILES");
+        let words = gone[0]["details"]["system"].as_str().expect("the system's words");
+        assert!(words.contains("cannot open shared object file"), "{words}");
+        assert!(
+            gone[0]["text"]
+                .as_str()
+                .is_some_and(|text| text.starts_with("loader_icd_scan:"))
+        );
+        let kept = named(&records, "decision", "name", "libmock_a.so");
+        assert_eq!(kept[0]["verdict"], "kept");
+        let driver = named(&records, "driver", "library", "libmock_a.so");
+        assert_eq!(driver[0]["result"], 0);
+        let places: Vec<_> = of(&records, "device")
+            .map(|device| (device["place"].as_u64(), device["name"].as_str()))
+            .collect();
+        assert!(
+            places.ends_with(&[(Some(0), Some("one")), (Some(1), Some("two"))]),
+            "{places:?}"
+        );
+    });
+}
+
+/// What ordered devices is told: the chosen one, the type, or nothing but the drivers' order.
+#[test]
+fn trace_tells_what_ordered_devices() {
+    case(|scene| {
+        scene
+            .driver("a")
+            .device_with("processor", |device| device.kind(4).ids(1, 2))
+            .device_with("card", |device| device.kind(2).ids(3, 4))
+            .device_with("other", |device| device.kind(2).ids(3, 4));
+        let rules = |scene: &mut Scene, select: &str| -> Vec<String> {
+            let trace = scene.path(&format!("trace {}", select.len()));
+            scene
+                .env("VK_LOADER_DEVICE_SELECT", select)
+                .env("VK_LOADER_TRACE", &trace);
+            scene.run(|vk| drop(vk.instance_with("1.1", &[]).device_names())).ok();
+            let records = records(&trace);
+            let rule = |device: &Value| {
+                format!(
+                    "{} {}",
+                    device["name"].as_str().unwrap_or(""),
+                    device["rule"].as_str().unwrap_or("")
+                )
+            };
+            of(&records, "device").map(rule).collect()
+        };
+        let unchosen = rules(scene, "");
+        assert!(
+            unchosen.ends_with(&["card reported".into(), "other type".into(), "processor type".into()]),
+            "{unchosen:?}"
+        );
+        let chosen = rules(scene, "0x1:0x2");
+        assert!(
+            chosen.ends_with(&[
+                "processor selected".into(),
+                "card reported".into(),
+                "other reported".into()
+            ]),
+            "{chosen:?}"
+        );
+    });
+}
+
+/// What `VK_LOADER_DEVICE_SELECT` understands beside DRV-140: places, UUIDs, types, drivers and names, the most wanted first. A word
+/// that means nothing is one warning, and ignored.
+#[test]
+fn select_by_place_uuid_type_driver_and_name() {
+    case(|scene| {
+        scene
+            .driver("first")
+            .device_with("plain", |device| device.api("1.2"))
+            .device_with("placed", |device| {
+                device.api("1.2").extension("VK_EXT_pci_bus_info").pci(1, 0x65, 0, 3)
+            })
+            .device_with("marked", |device| device.api("1.2").uuids(0xAB, 1));
+        scene
+            .driver("second")
+            .device_with("processor", |device| device.kind(4).api("1.2"));
+        let uuid = "uuid:".to_owned() + &"ab".repeat(16);
+        for (select, first) in [
+            ("", "placed"),
+            ("pci:1:65:0.3", "placed"),
+            ("name:PLA*,pci:1:65:0.3", "plain"),
+            (uuid.as_str(), "marked"),
+            ("type:cpu", "processor"),
+            ("driver:MOCK_SECOND", "processor"),
+            ("type:virtual,fastest,name:*ark*", "marked"),
+        ] {
+            scene.env("VK_LOADER_DEVICE_SELECT", select);
+            let outcome = scene.run(|vk| assert_eq!(vk.instance_with("1.1", &[]).device_names()[0], first));
+            outcome.ok();
+            let warned = outcome
+                .log("WARNING | DRIVER")
+                .iter()
+                .any(|line| line.contains("'fastest' is no way"));
+            assert_eq!(warned, select.contains("fastest"), "{select}");
+        }
+    });
+}
+
+/// A layer that is not active is told with the variable that decides.
+#[test]
+fn trace_tells_which_implicit_layer_waits_for_what() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        let layer = |name: &str, more: &str| {
+            format!(
+                r#"{{"file_format_version": "1.2.0", "layer": {{"name": "{name}", "type": "GLOBAL", "library_path": "./none.so", "api_version": "1.1.0",
+                "implementation_version": "1", "description": "", "disable_environment": {{"OFF_{name}": "1"}}{more}}}}}"#
+            )
+        };
+        let folder = "xdg/data-home/vulkan/implicit_layer.d";
+        scene.file(&format!("{folder}/off.json"), layer("VK_LAYER_off", ""));
+        scene.file(
+            &format!("{folder}/waits.json"),
+            layer("VK_LAYER_waits", r#", "enable_environment": {"ON": "1"}"#),
+        );
+        let trace = scene.path("trace");
+        scene.env("VK_LOADER_TRACE", &trace).env("OFF_VK_LAYER_off", "1");
+        scene.run(|vk| drop(vk.instance())).ok();
+        let records = records(&trace);
+        for (name, code, variable) in [
+            ("VK_LAYER_off", "layer.switched-off", "OFF_VK_LAYER_off"),
+            ("VK_LAYER_waits", "layer.not-switched-on", "ON"),
+        ] {
+            let found = named(&records, "layer", "name", name);
+            assert_eq!(
+                (&found[0]["code"], &found[0]["variable"]),
+                (&code.into(), &variable.into())
+            );
+        }
+        let chains: Vec<_> = of(&records, "chain").collect();
+        assert_eq!(chains[0]["layers"], Value::Array(Vec::new()));
+    });
+}
+
+/// What a crash leaves: the library and the call that began and did not end.
+#[test]
+fn trace_of_a_crash_ends_in_the_call_that_crashed() {
+    case(|scene| {
+        scene.driver("a").line("crash", "vkCreateInstance");
+        let trace = scene.path("trace");
+        scene.env("VK_LOADER_TRACE", &trace);
+        let outcome = scene.run(|vk| drop(vk.spec().create()));
+        outcome.crashed();
+        let records = records(&trace);
+        let last = records.last().expect("records");
+        assert_eq!(
+            (&last["event"], &last["name"]),
+            (&"begin".into(), &"vkCreateInstance".into())
+        );
+        assert!(
+            last["library"]
+                .as_str()
+                .is_some_and(|path| path.ends_with("libmock_a.so"))
+        );
+    });
+}
+
+/// What cannot be written to is one line on standard error, and harms nothing.
+#[test]
+fn trace_that_cannot_be_written_is_one_line() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        let target = scene.file("target", "");
+        let link = scene.path("link");
+        scene.on_disk(|| symlink(&target, &link).expect("a link can be made"));
+        let folder = scene.folder("folder");
+        for (place, words) in [
+            (link.as_os_str(), "Too many levels of symbolic links"),
+            (folder.as_os_str(), "Is a directory"),
+            ("/nowhere/at/all".as_ref(), "No such file or directory"),
+            ("fd:9999".as_ref(), "Bad file descriptor"),
+            ("fd:".as_ref(), "Bad file descriptor"),
+            ("fd:-1".as_ref(), "Bad file descriptor"),
+            // Standard input is open for reading only.
+            ("fd:0".as_ref(), "Bad file descriptor"),
+        ] {
+            scene.env("VK_LOADER_TRACE", place).unset("VK_LOADER_DEBUG");
+            let outcome = scene.run(|vk| assert_eq!(vk.instance().device_names(), ["one"]));
+            outcome.ok();
+            assert_eq!(outcome.stderr.lines().count(), 1, "{}", outcome.stderr);
+            assert!(
+                outcome
+                    .stderr
+                    .starts_with("[Vulkan Loader] ERROR:          VK_LOADER_TRACE: "),
+                "{}",
+                outcome.stderr
+            );
+            assert!(outcome.stderr.contains(words), "{}", outcome.stderr);
+        }
+        assert_eq!(fs::read(&target).expect("the target is there"), b"");
+    });
+}
+
+/// A full disk, and a pipe whose reader is gone: one line, no signal, and the program goes on.
+#[test]
+fn trace_that_fails_ends_without_harm() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        scene.unset("VK_LOADER_DEBUG").unset("VK_LOADER_TRACE");
+        for full in [true, false] {
+            let outcome = scene.run_unloaded(|scratch| {
+                let number = if full {
+                    let file = fs::OpenOptions::new()
+                        .write(true)
+                        .open("/dev/full")
+                        .expect("the device is there");
+                    // SAFETY: a copy of an open descriptor.
+                    unsafe { libc::dup(file.as_raw_fd()) }
+                } else {
+                    let (reader, writer) = std::io::pipe().expect("a pipe");
+                    drop(reader);
+                    // SAFETY: the test runner ignores the signal, which would end a program.
+                    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+                    // SAFETY: a copy of an open descriptor.
+                    unsafe { libc::dup(writer.as_raw_fd()) }
+                };
+                // SAFETY: the process has one thread.
+                unsafe { std::env::set_var("VK_LOADER_TRACE", format!("fd:{number}")) };
+                let vk = scratch.load();
+                assert_eq!(vk.instance().device_names(), ["one"]);
+            });
+            outcome.ok();
+            assert_eq!(outcome.stderr.lines().count(), 1, "{}", outcome.stderr);
+            assert!(
+                outcome.stderr.contains("VK_LOADER_TRACE: the trace ends here: "),
+                "{}",
+                outcome.stderr
+            );
+        }
+    });
+}
+
+/// A program that closes all descriptors and opens its own files does not get the trace into them.
+#[test]
+fn trace_never_goes_into_another_file() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        let trace = scene.path("trace");
+        scene.env("VK_LOADER_TRACE", &trace).unset("VK_LOADER_DEBUG");
+        let outcome = scene.run(|vk| {
+            for number in 3..1024 {
+                // SAFETY: nothing else of this process is open above standard error but what the trace has.
+                unsafe { libc::close(number) };
+            }
+            let own = fs::File::create(vk.path("own")).expect("a file");
+            for number in own.as_raw_fd() + 1..1024 {
+                // SAFETY: an open descriptor, and a number that was closed above.
+                unsafe { libc::dup2(own.as_raw_fd(), number) };
+            }
+            assert_eq!(vk.instance().device_names(), ["one"]);
+            assert_eq!(own.metadata().expect("it is open").len(), 0);
+        });
+        outcome.ok();
+        assert!(outcome.stderr.contains("the trace ends here"), "{}", outcome.stderr);
+    });
+}
+
+/// Threads and copies of the process write whole lines, told apart.
+#[test]
+fn trace_of_threads_and_forks_is_whole_lines() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        let trace = scene.path("trace");
+        scene.env("VK_LOADER_TRACE", &trace);
+        let outcome = scene.run(|vk| {
+            std::thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| (0..20).for_each(|_| drop(vk.instance().device_names())));
+                }
+            });
+            // SAFETY: the process has one thread now.
+            match unsafe { libc::fork() } {
+                0 => {
+                    drop(vk.instance().device_names());
+                    // SAFETY: leaves without the clean-up of the parent.
+                    unsafe { libc::_exit(0) };
+                }
+                child => {
+                    // SAFETY: waits for the child just made.
+                    unsafe { libc::waitpid(child, std::ptr::null_mut(), 0) };
+                }
+            }
+        });
+        outcome.ok();
+        let records = records(&trace);
+        let distinct = |key: &str| {
+            let mut all: Vec<String> = records.iter().map(|record| record[key].to_string()).collect();
+            all.sort_unstable();
+            all.dedup();
+            all.len()
+        };
+        assert_eq!(distinct("process"), 2);
+        assert!(distinct("thread") >= 5);
+        let calls = named(&records, "end", "name", "vkCreateInstance");
+        assert_eq!(calls.iter().filter(|end| end["step"] == "call").count(), 81);
+    });
+}
+
+/// APP-211: an elevated process writes no trace.
+#[test]
+fn trace_is_not_for_elevated_processes() {
+    case(|scene| {
+        scene.elevated();
+        let trace = scene.path("trace");
+        scene.env("VK_LOADER_TRACE", &trace);
+        scene.run(|vk| assert!(vk.version() > (1, 0, 0))).ok();
+        assert!(!trace.exists());
+    });
+}
+
+/// Loaded and unloaded again and again, the library leaves no descriptor open.
+#[test]
+fn trace_is_closed_when_the_library_leaves() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        let trace = scene.path("trace");
+        scene.env("VK_LOADER_TRACE", &trace);
+        let outcome = scene.run_unloaded(|scratch| {
+            let open = || fs::read_dir("/proc/self/fd").expect("the folder is there").count();
+            let before = open();
+            for _ in 0..3 {
+                scratch.load().version();
+            }
+            assert_eq!(open(), before);
+        });
+        outcome.ok();
+        assert_eq!(of(&records(&trace), "loaded").count(), 3);
+    });
+}
