@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# install | uninstall: the library, its links and its package files below DESTDIR (APP-1, APP-7, APP-8).
+# install | uninstall: the library, its links, its package files and the program vkloader below DESTDIR (APP-1, APP-7, APP-8).
 # framework | ios-framework: the library as vulkan.framework there, as macOS or iOS wants it.
 . "$(dirname "$0")/common.sh"
 
@@ -30,6 +30,7 @@ for name in PREFIX LIBDIR; do
 done
 
 to=${DESTDIR:-}$libdir
+programs=${DESTDIR:-}$PREFIX/bin
 package=$to/cmake/VulkanLoader
 
 # The byte at offset 4 of an ELF file is 1 for 32 bits and 2 for 64; object files of Apple's systems begin with a number of their own,
@@ -62,6 +63,12 @@ install_all() {
     local pointer_size
     pointer_size=$(pointer_size "$LIBRARY")
     install -d "$to/pkgconfig" "$package"
+    # The program reads what Linux tells of processes and devices.
+    if [ "$PLAIN" = libvulkan.so ]; then
+        [ -f "$TARGET/release/vkloader" ] || die 2 "$TARGET/release/vkloader is not built: make build"
+        install -d "$programs"
+        install -m 755 "$TARGET/release/vkloader" "$programs/vkloader"
+    fi
     install -m 644 "$LIBRARY" "$to/$FILE"
     ln -sfn "$FILE" "$to/$LINK"
     ln -sfn "$LINK" "$to/$PLAIN"
@@ -76,7 +83,7 @@ uninstall_all() {
     # Links go only if they are ours: another loader may have taken the name since.
     [ "$(readlink "$to/$LINK")" != "$FILE" ] || rm -f "$to/$LINK"
     [ -e "$to/$LINK" ] || [ "$(readlink "$to/$PLAIN")" != "$LINK" ] || rm -f "$to/$PLAIN"
-    rm -f "$to/$FILE" "$to/pkgconfig/vulkan.pc" "$package"/VulkanLoaderConfig{,Version}.cmake
+    rm -f "$programs/vkloader" "$to/$FILE" "$to/pkgconfig/vulkan.pc" "$package"/VulkanLoaderConfig{,Version}.cmake
     local folder
     for folder in "$package" "$to/cmake" "$to/pkgconfig"; do
         rmdir "$folder" 2>/dev/null || true

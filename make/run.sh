@@ -28,4 +28,6 @@ if ! driver_installed; then
     arguments=(mock)
 fi
 say
-LD_LIBRARY_PATH=$PROGRAMS/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} exec timeout 60 "$PROGRAMS/hello" "${arguments[@]}"
+LD_LIBRARY_PATH=$PROGRAMS/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} timeout 60 "$PROGRAMS/hello" "${arguments[@]}"
+say
+say "Why a driver, layer or device is there or not: $TARGET/release/vkloader explain --library $LIBRARY"

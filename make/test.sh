@@ -102,7 +102,7 @@ documentation() {
     RUSTDOCFLAGS="-D warnings -A rustdoc::private-intra-doc-links" $CARGO doc --locked --workspace --no-deps --document-private-items
 }
 units() {
-    $CARGO test --locked -p vk-registry -p vkgen -p round-trip -p vulkan-loader-os -p vulkan-loader
+    $CARGO test --locked -p vk-registry -p vkgen -p round-trip -p vulkan-loader-os -p vulkan-loader-reasons -p vulkan-loader
 }
 quick_units() {
     $CARGO test --locked -p vulkan-loader-os -p vulkan-loader
@@ -111,10 +111,11 @@ libraries() {
     if [ -z "${VKL_LIBRARY:-}" ]; then
         $CARGO build --locked --release -p vulkan-loader
     fi
+    $CARGO build --locked --release -p vkloader
     make/programs.sh
 }
 behaviour() {
-    VKL_LIBRARY=$LIBRARY $CARGO test --locked --no-fail-fast -p loader-tests
+    VKL_LIBRARY=$LIBRARY $CARGO test --locked --no-fail-fast -p loader-tests -p vkloader
 }
 # On the library built for debugging, which is there a few seconds after a change; without the modules that wait for the
 # times of files, repeat what threads do, or try every allocation: one case in twenty, and half of the time.

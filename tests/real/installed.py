@@ -51,6 +51,7 @@ def files():
     folder = "opt/vulkan/lib/multi-arch"
     file = f"libvulkan.so.{version()}"
     expected = {
+        "opt/vulkan/bin/vkloader": None,
         f"{folder}/{file}": None,
         f"{folder}/libvulkan.so.1": file,
         f"{folder}/libvulkan.so": "libvulkan.so.1",
@@ -60,7 +61,7 @@ def files():
     }
     expect(tree(destination) == expected, f"installed: {tree(destination)}")
     for path, target in expected.items():
-        text = "" if target or path.endswith(file) else (destination / path).read_text()
+        text = "" if target or path.endswith((file, "vkloader")) else (destination / path).read_text()
         expect("@" not in text, f"{path} has a placeholder left:\n{text}")
         expect(str(destination) not in text, f"{path} names DESTDIR:\n{text}")
     make("uninstall", **where)

@@ -32,6 +32,8 @@ impl Source {
                 Self::Variable(_) => "variable",
                 Self::BuildTime => "build",
                 Self::Registry => "registry",
+                Self::Bundle => "bundle",
+                Self::Service => "service",
                 Self::OverrideLayer => "override-layer",
                 Self::Settings => "settings",
                 Self::Application => "application",

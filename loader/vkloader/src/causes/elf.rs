@@ -1,0 +1,64 @@
+//! Why a library does not open: what it needs and is not there, found by the rules of the dynamic linker.
+
+mod cache;
+mod closure;
+
+use super::packages;
+use crate::report::Dropped;
+use closure::{Closure, Identity};
+use std::path::Path;
+
+/// Adds what is missing or wrong about a library that did not open.
+pub(super) fn explain(dropped: &mut Dropped) {
+    let is_about = [
+        "driver.not-opened",
+        "layer-library.not-opened",
+        "driver.wrong-architecture",
+        "layer-library.wrong-architecture",
+    ];
+    if !is_about.contains(&dropped.code.as_str()) {
+        return;
+    }
+    // A driver is named by its library; a layer by its name, and the library is its file.
+    let library = match dropped.code.starts_with("layer") {
+        true => dropped.file.clone().unwrap_or_default(),
+        false => dropped.name.clone(),
+    };
+    let own = Identity::of_this_process();
+    let Some(path) = closure::locate(&library, own) else {
+        dropped
+            .findings
+            .insert(0, format!("{library} is nowhere that the dynamic linker looks"));
+        dropped.advice = "Reinstall the package that the manifest belongs to, or correct library_path in it.".into();
+        return;
+    };
+    if let Some(found) = Identity::of(&path)
+        && found != own
+    {
+        dropped
+            .findings
+            .insert(0, format!("{} is for {found}, the program for {own}", path.display()));
+        return;
+    }
+    if let Err(error) = std::fs::File::open(&path) {
+        dropped.findings.insert(0, format!("{}: {error}", path.display()));
+        dropped.advice = format!("Let this user read {}.", path.display());
+        return;
+    }
+    let missing = Closure::of(&path, own).missing;
+    for (name, needed_by) in &missing {
+        dropped
+            .findings
+            .insert(0, format!("{name} is missing, which {} needs", shown(needed_by)));
+    }
+    if !missing.is_empty() {
+        let mut names: Vec<&str> = missing.iter().map(|(name, _)| name.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        dropped.advice = packages::install(&names);
+    }
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}

@@ -1,0 +1,196 @@
+//! What a library needs, with all that those need.
+
+use super::cache;
+use object::read::elf::{Dyn, FileHeader, ProgramHeader};
+use object::{Endianness, elf};
+use std::collections::HashSet;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// Libraries that are looked at.
+const MOST: usize = 2_000;
+
+/// Which processor and word size code is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Identity {
+    is_64: bool,
+    machine: u16,
+}
+
+impl Identity {
+    /// That of this program, which is that of the loader it asks about.
+    pub(super) fn of_this_process() -> Self {
+        Self::of(Path::new("/proc/self/exe")).unwrap_or(Self {
+            is_64: cfg!(target_pointer_width = "64"),
+            machine: elf::EM_X86_64,
+        })
+    }
+
+    /// That of a file; `None` where it is no library.
+    pub(super) fn of(path: &Path) -> Option<Self> {
+        let mut header = [0; 20];
+        let mut file = std::fs::File::open(path).ok()?;
+        std::io::Read::read_exact(&mut file, &mut header).ok()?;
+        (header[..4] == elf::ELFMAG).then_some(Self {
+            is_64: header[4] == elf::ELFCLASS64,
+            machine: match header[5] == elf::ELFDATA2LSB {
+                true => u16::from_le_bytes([header[18], header[19]]),
+                false => u16::from_be_bytes([header[18], header[19]]),
+            },
+        })
+    }
+}
+
+impl fmt::Display for Identity {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let machine = match self.machine {
+            elf::EM_X86_64 => "x86-64",
+            elf::EM_386 => "x86",
+            elf::EM_AARCH64 => "64-bit Arm",
+            elf::EM_ARM => "32-bit Arm",
+            elf::EM_RISCV => "RISC-V",
+            elf::EM_LOONGARCH => "LoongArch",
+            other => return write!(out, "machine {other}, {} bit", if self.is_64 { 64 } else { 32 }),
+        };
+        write!(out, "{machine}, {} bit", if self.is_64 { 64 } else { 32 })
+    }
+}
+
+/// What one library says of what it needs.
+#[derive(Default)]
+struct Needs {
+    names: Vec<String>,
+    rpath: Vec<String>,
+    runpath: Vec<String>,
+}
+
+/// What a library needs that is not there: the name, and the library that needs it.
+pub(super) struct Closure {
+    pub(super) missing: Vec<(String, PathBuf)>,
+}
+
+impl Closure {
+    /// Looks at a library and at all that it needs.
+    pub(super) fn of(library: &Path, own: Identity) -> Self {
+        let mut seen = HashSet::new();
+        let mut waiting = vec![library.to_path_buf()];
+        let mut missing = Vec::new();
+        while let Some(path) = waiting.pop() {
+            if seen.len() > MOST || !seen.insert(path.clone()) {
+                continue;
+            }
+            let needs = read(&path).unwrap_or_default();
+            for name in &needs.names {
+                match search(name, &path, &needs, own) {
+                    Some(found) => waiting.push(found),
+                    None => missing.push((name.clone(), path.clone())),
+                }
+            }
+        }
+        Self { missing }
+    }
+}
+
+/// Where the dynamic linker finds what `dlopen` is asked for, if it does.
+pub(super) fn locate(name: &str, own: Identity) -> Option<PathBuf> {
+    if name.contains('/') {
+        return Path::new(name).exists().then(|| name.into());
+    }
+    search(name, Path::new("/"), &Needs::default(), own)
+}
+
+fn search(name: &str, asking: &Path, needs: &Needs, own: Identity) -> Option<PathBuf> {
+    if name.contains('/') {
+        return Path::new(name).exists().then(|| name.into());
+    }
+    let variable = std::env::var("LD_LIBRARY_PATH").unwrap_or_default();
+    let origin = asking.parent().unwrap_or(Path::new("/")).display().to_string();
+    let replaced = |folder: &String| folder.replace("${ORIGIN}", &origin).replace("$ORIGIN", &origin);
+    let rpath = if needs.runpath.is_empty() {
+        &needs.rpath[..]
+    } else {
+        &[]
+    };
+    let folders = rpath
+        .iter()
+        .map(replaced)
+        .chain(
+            variable
+                .split([':', ';'])
+                .filter(|folder| !folder.is_empty())
+                .map(String::from),
+        )
+        .chain(needs.runpath.iter().map(replaced));
+    let fits = |path: &PathBuf| Identity::of(path).is_some_and(|found| found == own);
+    folders
+        .map(|folder| Path::new(&folder).join(name))
+        .chain(cache::paths(name))
+        .chain(usual_folders().map(|folder| Path::new(folder).join(name)))
+        .find(fits)
+}
+
+/// The folders that are searched last.
+fn usual_folders() -> impl Iterator<Item = &'static str> {
+    [
+        "/lib/x86_64-linux-gnu",
+        "/usr/lib/x86_64-linux-gnu",
+        "/lib/aarch64-linux-gnu",
+        "/usr/lib/aarch64-linux-gnu",
+        "/lib/i386-linux-gnu",
+        "/usr/lib/i386-linux-gnu",
+        "/lib64",
+        "/usr/lib64",
+        "/lib",
+        "/usr/lib",
+    ]
+    .into_iter()
+}
+
+fn read(path: &Path) -> Option<Needs> {
+    let data = std::fs::read(path).ok()?;
+    match data.get(4)? {
+        &elf::ELFCLASS64 => read_as::<elf::FileHeader64<Endianness>>(&data),
+        _ => read_as::<elf::FileHeader32<Endianness>>(&data),
+    }
+}
+
+fn read_as<H: FileHeader<Endian = Endianness>>(data: &[u8]) -> Option<Needs> {
+    let header = H::parse(data).ok()?;
+    let endian = header.endian().ok()?;
+    let segments = header.program_headers(endian, data).ok()?;
+    let entries = segments
+        .iter()
+        .find_map(|segment| segment.dynamic(endian, data).ok().flatten())?;
+    let value = |tag: u32| {
+        entries
+            .iter()
+            .find(|entry| entry.tag32(endian) == Some(tag))
+            .map(|entry| Into::<u64>::into(entry.d_val(endian)))
+    };
+    let (address, size) = (value(elf::DT_STRTAB)?, value(elf::DT_STRSZ)?);
+    let strings = segments
+        .iter()
+        .find_map(|segment| segment.data_range(endian, data, address, size).ok().flatten())?;
+    let text = |at: u64| {
+        let rest = strings.get(usize::try_from(at).ok()?..)?;
+        let end = rest.iter().position(|&byte| byte == 0)?;
+        Some(String::from_utf8_lossy(&rest[..end]).into_owned())
+    };
+    let all = |tag: u32| {
+        entries
+            .iter()
+            .filter(move |entry| entry.tag32(endian) == Some(tag))
+            .filter_map(|entry| text(Into::<u64>::into(entry.d_val(endian))))
+    };
+    let folders = |tag: u32| {
+        all(tag)
+            .flat_map(|list| list.split(':').map(String::from).collect::<Vec<_>>())
+            .filter(|folder| !folder.is_empty())
+            .collect()
+    };
+    Some(Needs {
+        names: all(elf::DT_NEEDED).collect(),
+        rpath: folders(elf::DT_RPATH),
+        runpath: folders(elf::DT_RUNPATH),
+    })
+}

@@ -1,0 +1,106 @@
+//! What a driver looked for and did not find, from what the dynamic linker says of a second run (`LD_DEBUG=libs,files`).
+
+use super::packages;
+use crate::report::{Dropped, Report};
+use std::collections::BTreeSet;
+
+/// Reasons that a library which the driver opens itself may be behind.
+const CODES: [&str; 6] = [
+    "driver.no-global-function",
+    "driver.negotiation-refused",
+    "driver.extension-query-failed",
+    "driver.creation-failed",
+    "driver.no-devices",
+    "driver.no-entry-point",
+];
+
+/// Whether a second run can tell more: nothing can be used, and a driver refused.
+pub(crate) fn worth_watching(report: &Report) -> bool {
+    report
+        .dropped
+        .iter()
+        .any(|dropped| CODES.contains(&dropped.code.as_str()))
+}
+
+/// Adds the libraries that were looked for by a driver and not found.
+pub(super) fn explain(dropped: &mut Dropped, outputs: &[String]) {
+    if !CODES.contains(&dropped.code.as_str()) {
+        return;
+    }
+    let missing: BTreeSet<&str> = outputs
+        .iter()
+        .flat_map(|output| not_found(output, &dropped.name))
+        .collect();
+    if missing.is_empty() {
+        return;
+    }
+    let missing: Vec<&str> = missing.into_iter().collect();
+    dropped
+        .findings
+        .insert(0, format!("it looked for {}, and did not find it", missing.join(", ")));
+    if dropped.code != "driver.no-devices" {
+        dropped.advice = packages::install(&missing);
+    }
+}
+
+/// The libraries that `library` asked for and that were not found.
+fn not_found<'a>(output: &'a str, library: &str) -> Vec<&'a str> {
+    let own = file_name(library);
+    // The requester stands on one line, the look-up on the next ones, and a success is a link map.
+    let mut asked: Vec<&str> = Vec::new();
+    let mut mapped: BTreeSet<&str> = BTreeSet::new();
+    let mut unasked = None;
+    for line in output.lines() {
+        let Some((_, text)) = line.split_once(":\t") else {
+            continue;
+        };
+        let text = text.trim();
+        if let Some(rest) = text.strip_prefix("file=") {
+            let name = rest.split(' ').next().unwrap_or_default();
+            if rest.contains("generating link map") {
+                mapped.insert(name);
+            } else if let Some((_, by)) = rest.split_once("loaded by ").or_else(|| rest.split_once("needed by ")) {
+                let by = by.split(' ').next().unwrap_or_default();
+                unasked = (file_name(by) == own).then_some(name);
+            }
+        } else if let Some(rest) = text.strip_prefix("find library=") {
+            let name = rest.split(' ').next().unwrap_or_default();
+            if unasked == Some(name) {
+                asked.push(name);
+            }
+        }
+    }
+    asked.retain(|name| !mapped.contains(name));
+    asked
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OUTPUT: &str = "\
+      1234:\t\n\
+      1234:\tfile=libfirst.so.0 [0];  dynamically loaded by /usr/lib/libdriver.so.1 [0]\n\
+      1234:\tfind library=libfirst.so.0 [0]; searching\n\
+      1234:\t search cache=/etc/ld.so.cache\n\
+      1234:\t search path=/lib:/usr/lib\t\t(system search path)\n\
+      1234:\t  trying file=/lib/libfirst.so.0\n\
+      1234:\t\n\
+      1234:\tfile=libsecond.so.6 [0];  dynamically loaded by /usr/lib/libdriver.so.1 [0]\n\
+      1234:\tfind library=libsecond.so.6 [0]; searching\n\
+      1234:\t  trying file=/lib/libsecond.so.6\n\
+      1234:\tfile=libsecond.so.6 [0];  generating link map\n\
+      1234:\tfile=libthird.so.1 [0];  dynamically loaded by /usr/lib/libother.so.1 [0]\n\
+      1234:\tfind library=libthird.so.1 [0]; searching\n";
+
+    #[test]
+    fn what_one_library_did_not_get() {
+        assert_eq!(not_found(OUTPUT, "/usr/lib/libdriver.so.1"), ["libfirst.so.0"]);
+        assert_eq!(not_found(OUTPUT, "libother.so.1"), ["libthird.so.1"]);
+        assert!(not_found(OUTPUT, "/usr/lib/libnone.so").is_empty());
+    }
+}

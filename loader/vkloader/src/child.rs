@@ -1,0 +1,108 @@
+//! A process that writes a trace, with a time limit.
+
+use crate::events::{self, Record};
+use std::io;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// How often a running process is looked at.
+const STEP: Duration = Duration::from_millis(5);
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// By itself, with this status.
+    Status(i32),
+    /// By this signal.
+    Signal(i32),
+    /// It ran longer than allowed, and was ended.
+    TooLong(Duration),
+}
+
+impl From<ExitStatus> for Ending {
+    fn from(status: ExitStatus) -> Self {
+        match (status.code(), status.signal()) {
+            (Some(code), _) => Self::Status(code),
+            (None, signal) => Self::Signal(signal.unwrap_or_default()),
+        }
+    }
+}
+
+/// What a process left.
+pub(crate) struct Finished {
+    pub(crate) ending: Ending,
+    /// What the loader wrote in it; of all processes that it started too.
+    pub(crate) records: Vec<Record>,
+    /// What it printed, where that was kept.
+    pub(crate) output: Vec<u8>,
+    /// What the dynamic linker wrote, where that was asked for.
+    pub(crate) linker: Vec<String>,
+}
+
+/// What is to be known of a process.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Watched {
+    /// Its output is kept instead of shown.
+    pub(crate) keeps_output: bool,
+    /// The dynamic linker tells what it looks for.
+    pub(crate) linker: bool,
+}
+
+/// Runs a command with the trace on, no longer than `limit`.
+///
+/// # Errors
+/// The system's, where it cannot be started or leaves no trace to read.
+pub(crate) fn run(mut command: Command, limit: Duration, watched: Watched) -> io::Result<Finished> {
+    let folder = tempfile::tempdir()?;
+    let (trace, output) = (folder.path().join("trace"), folder.path().join("output"));
+    command.env("VK_LOADER_TRACE", &trace).process_group(0);
+    if watched.keeps_output {
+        command.stdout(std::fs::File::create(&output)?).stderr(Stdio::null());
+    }
+    if watched.linker {
+        command
+            .env("LD_DEBUG", "libs,files")
+            .env("LD_DEBUG_OUTPUT", folder.path().join("linker"));
+    }
+    let mut child = command.spawn()?;
+    let since = Instant::now();
+    let ending = loop {
+        if let Some(status) = child.try_wait()? {
+            break status.into();
+        }
+        if since.elapsed() >= limit {
+            end_group(child.id());
+            child.wait()?;
+            break Ending::TooLong(limit);
+        }
+        std::thread::sleep(STEP);
+    };
+    let linker = std::fs::read_dir(folder.path())?
+        .filter_map(|entry| entry.ok())
+        .filter(|entry| entry.file_name().as_encoded_bytes().starts_with(b"linker"))
+        .map(|entry| read_text(entry.path()))
+        .collect();
+    Ok(Finished {
+        ending,
+        // A process that never loaded the library leaves none.
+        records: events::read(&trace).unwrap_or_default(),
+        output: std::fs::read(&output).unwrap_or_default(),
+        linker,
+    })
+}
+
+fn read_text(path: PathBuf) -> String {
+    let bytes = std::fs::read(path).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Ends a process with all that it started.
+fn end_group(process: u32) {
+    let number = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw);
+    if let Some(group) = number {
+        // It may have ended just now.
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+    }
+}

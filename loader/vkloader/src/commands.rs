@@ -1,0 +1,192 @@
+//! The commands, and what they end with.
+
+use crate::child::{self, Finished, Watched};
+use crate::probe::{self, Seen, USUAL_LIBRARY};
+use crate::{causes, report, show};
+use clap::{Args, Subcommand};
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command as Process, ExitCode};
+use std::time::Duration;
+
+/// A device can be used.
+const USABLE: u8 = 0;
+/// No device can be used.
+const NONE: u8 = 1;
+/// The command line is wrong, or the machine did not let it be done.
+pub(crate) const WRONG_USE: u8 = 2;
+
+/// What to do.
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Why a driver, a layer or a device is there or not, and what to do.
+    ///
+    /// Without a program, a child process opens the library and does what every Vulkan program does first. Ends with 0 when a device can
+    /// be used, with 1 when none can.
+    Explain(Explain),
+    /// The devices, with the words by which VK_LOADER_DEVICE_SELECT chooses each.
+    Devices(Library),
+    /// Stands for a program; for the other commands.
+    #[command(hide = true)]
+    Probe {
+        /// The library to open.
+        library: OsString,
+    },
+}
+
+/// Which library to open.
+#[derive(Args)]
+pub(crate) struct Library {
+    /// The library to ask, instead of the one that programs on this machine get.
+    #[arg(long, value_name = "PATH")]
+    library: Option<PathBuf>,
+    /// How long a program may take, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=86_400))]
+    timeout: u32,
+}
+
+/// What to explain, and how.
+#[derive(Args)]
+pub(crate) struct Explain {
+    #[command(flatten)]
+    library: Library,
+    /// Print the whole report as JSON.
+    #[arg(long)]
+    json: bool,
+    /// Write the report as one page with a picture, which needs nothing else.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// End with 0 only when a device fits, such as type:discrete, name:*NVIDIA* or driver:radv.
+    #[arg(long, value_name = "CONDITION")]
+    check: Option<show::Condition>,
+    /// A program to run, and its arguments.
+    #[arg(last = true, value_name = "PROGRAM")]
+    program: Vec<OsString>,
+}
+
+impl Command {
+    /// Does it.
+    pub(crate) fn run(self) -> io::Result<ExitCode> {
+        match self {
+            Self::Explain(explain) => explain.run(),
+            Self::Devices(library) => devices(&library),
+            Self::Probe { library } => {
+                let seen = probe::run(&library);
+                println!("{}", json(&seen)?);
+                Ok(ExitCode::SUCCESS)
+            }
+        }
+    }
+}
+
+/// As text in JSON.
+fn json(value: &impl serde::Serialize) -> io::Result<String> {
+    serde_json::to_string_pretty(value).map_err(io::Error::other)
+}
+
+impl Library {
+    fn limit(&self) -> Duration {
+        Duration::from_secs(self.timeout.into())
+    }
+
+    /// A command that runs the probe.
+    fn probe(&self) -> io::Result<Process> {
+        let mut command = Process::new(std::env::current_exe()?);
+        let library = self.library.as_deref().unwrap_or(Path::new(USUAL_LIBRARY));
+        command.arg(probe::ARGUMENT).arg(library);
+        Ok(command)
+    }
+}
+
+impl Explain {
+    fn run(&self) -> io::Result<ExitCode> {
+        let finished = self.watch(false)?;
+        let seen: Option<Seen> = serde_json::from_slice(&finished.output).ok();
+        let mut report = report::build(&finished);
+        let watched = match !report.is_usable() && causes::worth_watching(&report) {
+            true => Some(self.watch(true)?),
+            false => None,
+        };
+        causes::find(&mut report, &finished, watched.as_ref());
+        if report.loader.is_none() {
+            return Err(io::Error::other(no_trace(seen.as_ref(), &self.program)));
+        }
+        if let Some(file) = &self.html {
+            std::fs::write(file, show::html(&report))?;
+        }
+        match self.json {
+            true => println!("{}", json(&report)?),
+            false => show::text(&report)?,
+        }
+        let fits = match &self.check {
+            Some(condition) => report.devices.iter().any(|device| condition.fits(device)),
+            None => report.is_usable(),
+        };
+        Ok(ExitCode::from(if fits { USABLE } else { NONE }))
+    }
+
+    /// Runs the program, or the probe.
+    fn watch(&self, linker: bool) -> io::Result<Finished> {
+        let mut watched = Watched {
+            keeps_output: true,
+            linker,
+        };
+        let command = match self.program.split_first() {
+            None => self.library.probe()?,
+            Some((program, arguments)) => {
+                // Its output is its user's, the first time.
+                watched.keeps_output = linker || self.json;
+                let mut command = Process::new(program);
+                command.args(arguments);
+                if let Some(library) = &self.library.library {
+                    command.env("LD_PRELOAD", std::path::absolute(library)?);
+                }
+                command
+            }
+        };
+        child::run(command, self.library.limit(), watched)
+    }
+}
+
+/// Why there is no trace to explain.
+fn no_trace(seen: Option<&Seen>, program: &[OsString]) -> String {
+    match seen {
+        _ if !program.is_empty() => {
+            "the program did not load this loader, or runs with raised privileges, where no trace is written".into()
+        }
+        Some(Seen {
+            not_opened: Some(words),
+            ..
+        }) => format!("no Vulkan loader could be opened: {words}"),
+        Some(Seen {
+            library: Some(path), ..
+        }) => format!(
+            "programs on this machine get {path}, which is another loader, or an older one, and writes no trace; \
+             --library names the one to ask"
+        ),
+        _ => "the loader left no trace".into(),
+    }
+}
+
+/// Lists the devices, with the words that choose each.
+fn devices(library: &Library) -> io::Result<ExitCode> {
+    let watched = Watched {
+        keeps_output: true,
+        linker: false,
+    };
+    let finished = child::run(library.probe()?, library.limit(), watched)?;
+    let seen: Seen = serde_json::from_slice(&finished.output)
+        .map_err(|_| io::Error::other("the process that lists devices did not end by itself; see vkloader explain"))?;
+    if let Some(words) = &seen.not_opened {
+        return Err(io::Error::other(format!("no Vulkan loader could be opened: {words}")));
+    }
+    // The trace knows the file of each driver, the probe what the driver calls itself.
+    let files: Vec<String> = report::build(&finished)
+        .devices
+        .into_iter()
+        .map(|device| device.driver)
+        .collect();
+    show::devices(&seen.devices, &files)?;
+    Ok(ExitCode::from(if seen.devices.is_empty() { NONE } else { USABLE }))
+}

@@ -1,0 +1,227 @@
+//! The records of a trace (docs/trace.md). What this program does not know is passed over, so newer libraries may say more.
+
+use serde::Deserialize;
+use std::path::Path;
+
+/// One record.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Record {
+    /// The process that wrote it.
+    pub(crate) process: u32,
+    /// The thread that wrote it.
+    #[serde(default)]
+    pub(crate) thread: String,
+    /// What happened.
+    #[serde(flatten)]
+    pub(crate) event: Event,
+}
+
+/// What happened.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub(crate) enum Event {
+    /// The library was loaded.
+    Loaded(Loaded),
+    /// A step began.
+    Begin(Step),
+    /// A step ended.
+    End(Step),
+    /// A folder was searched.
+    Searched(Searched),
+    /// Something was kept or dropped.
+    Decision(Decision),
+    /// A layer that is implicit and not active.
+    Layer(InactiveLayer),
+    /// The layers of an instance or device.
+    Chain(Chain),
+    /// A driver made an instance, or failed to.
+    Driver(Driver),
+    /// A physical device has its place.
+    Device(Device),
+    /// What this program does not know.
+    #[serde(other)]
+    Unknown,
+}
+
+/// The library and its process.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Loaded {
+    pub(crate) version: String,
+    #[serde(rename = "word-size")]
+    pub(crate) word_size: u32,
+    pub(crate) library: Option<String>,
+    pub(crate) executable: Option<String>,
+    #[serde(default)]
+    pub(crate) variables: Vec<Variable>,
+}
+
+/// A variable that counts, and its value.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Variable {
+    pub(crate) name: String,
+    pub(crate) value: String,
+}
+
+/// A call of the program, a library that is opened, or a function of a driver.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Step {
+    /// `call`, `open`, `driver` or `chain`.
+    pub(crate) step: String,
+    /// What is called or opened.
+    pub(crate) name: String,
+    /// The driver whose function it is.
+    pub(crate) library: Option<String>,
+    /// How long it took.
+    pub(crate) nanoseconds: Option<u64>,
+}
+
+impl Step {
+    /// The library that runs in this step.
+    pub(crate) fn runs(&self) -> Option<&str> {
+        match self.step.as_str() {
+            "open" => Some(&self.name),
+            _ => self.library.as_deref(),
+        }
+    }
+}
+
+/// What named a folder or file.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Source {
+    pub(crate) kind: String,
+    pub(crate) variable: Option<String>,
+}
+
+impl Source {
+    /// For people.
+    pub(crate) fn words(&self) -> String {
+        match (self.kind.as_str(), &self.variable) {
+            ("variable", Some(variable)) => format!("the variable {variable}"),
+            ("build", _) => "the usual folders of the system".into(),
+            ("registry", _) => "the registry".into(),
+            ("bundle", _) => "the program's bundle".into(),
+            ("service", _) => "a service of the system".into(),
+            ("override-layer", _) => "the override layer".into(),
+            ("settings", _) => "the settings file".into(),
+            ("application", _) => "the program itself".into(),
+            ("driver", _) => "the driver".into(),
+            (other, _) => other.into(),
+        }
+    }
+}
+
+/// A folder that was searched.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Searched {
+    /// What for: driver, implicit layer, explicit layer.
+    #[serde(rename = "for")]
+    pub(crate) wanted: String,
+    pub(crate) folder: String,
+    pub(crate) source: Source,
+    pub(crate) manifests: u64,
+    /// The system's words where the folder did not open.
+    pub(crate) system: Option<String>,
+}
+
+/// What became of something.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Decision {
+    pub(crate) subject: String,
+    pub(crate) name: String,
+    #[serde(default)]
+    pub(crate) path: String,
+    pub(crate) source: Source,
+    pub(crate) verdict: String,
+    pub(crate) code: Option<String>,
+    pub(crate) text: Option<String>,
+    #[serde(default)]
+    pub(crate) details: serde_json::Map<String, serde_json::Value>,
+}
+
+impl Decision {
+    pub(crate) fn is_kept(&self) -> bool {
+        self.verdict == "kept"
+    }
+}
+
+/// An implicit layer that is not active.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct InactiveLayer {
+    pub(crate) name: String,
+    pub(crate) code: String,
+    pub(crate) variable: Option<String>,
+}
+
+/// The layers of a call, from the application down.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Chain {
+    pub(crate) call: String,
+    pub(crate) layers: Vec<ChainLayer>,
+}
+
+/// One of them.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct ChainLayer {
+    pub(crate) name: String,
+    pub(crate) implicit: bool,
+    #[serde(rename = "enabled-by")]
+    pub(crate) enabled_by: String,
+    pub(crate) manifest: String,
+    pub(crate) library: String,
+}
+
+/// What a driver answered.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Driver {
+    pub(crate) library: String,
+    #[serde(rename = "interface-version")]
+    pub(crate) interface_version: u32,
+    #[serde(rename = "api-version")]
+    pub(crate) api_version: String,
+    pub(crate) extensions: u64,
+    pub(crate) result: i32,
+}
+
+/// A physical device in its place.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Device {
+    pub(crate) place: usize,
+    pub(crate) name: String,
+    pub(crate) driver: String,
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    pub(crate) vendor: u32,
+    pub(crate) device: u32,
+    #[serde(rename = "api-version")]
+    pub(crate) api_version: String,
+    pub(crate) rule: String,
+}
+
+/// The records in a file, in their order. Lines that are no records are passed over: the last one may be cut.
+pub(crate) fn read(path: &Path) -> std::io::Result<Vec<Record>> {
+    Ok(parse(&std::fs::read(path)?))
+}
+
+fn parse(bytes: &[u8]) -> Vec<Record> {
+    bytes
+        .split(|&byte| byte == b'\n')
+        .filter_map(|line| serde_json::from_slice(line).ok())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_events_members_and_broken_lines_are_passed_over() {
+        let records = parse(
+            b"{\"event\":\"later\",\"process\":1,\"new\":[]}\n\
+              {\"event\":\"begin\",\"process\":1,\"step\":\"call\",\"name\":\"words\",\"new\":1}\n\
+              {\"event\":\"begin\",\"proc",
+        );
+        assert!(matches!(records[0].event, Event::Unknown));
+        assert!(matches!(&records[1].event, Event::Begin(step) if step.name == "words"));
+        assert_eq!(records.len(), 2);
+    }
+}

@@ -1,0 +1,34 @@
+//! `vkloader`: which Vulkan drivers, layers and devices a program gets, why, and what to do about the others.
+//!
+//! The library tells what it does in a trace (docs/trace.md). This program lets a child process write one, reads it, and looks for
+//! causes that no loader can know: libraries that a driver needs, device nodes, kernel drivers.
+
+mod causes;
+mod child;
+mod commands;
+mod events;
+mod installed;
+mod probe;
+mod report;
+mod show;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+/// Tells which Vulkan drivers, layers and devices programs get, and why.
+#[derive(Parser)]
+#[command(name = "vkloader", version, about, max_term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    command: commands::Command,
+}
+
+fn main() -> ExitCode {
+    match Arguments::parse().command.run() {
+        Ok(code) => code,
+        Err(error) => {
+            anstream::eprintln!("vkloader: {error}");
+            ExitCode::from(commands::WRONG_USE)
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! The process that stands for a program: it opens the library and does what every Vulkan program does first.
+
+use ash::vk;
+use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use serde::{Deserialize, Serialize};
+use std::ffi::{CStr, OsString};
+
+/// The argument that makes this program the probe; what follows is the library to open.
+pub(crate) const ARGUMENT: &str = "probe";
+
+/// What programs open when they are not told which library.
+pub(crate) const USUAL_LIBRARY: &str = "libvulkan.so.1";
+
+/// What the probe saw.
+#[derive(Debug, Default, Deserialize, Serialize)]
+pub(crate) struct Seen {
+    /// The file that was opened.
+    pub(crate) library: Option<String>,
+    /// Why it did not open, in the system's words.
+    pub(crate) not_opened: Option<String>,
+    /// What `vkCreateInstance` gave.
+    pub(crate) instance: Option<i32>,
+    /// The devices, in the order in which a program gets them.
+    pub(crate) devices: Vec<Device>,
+}
+
+/// What tells one device from another.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub(crate) struct Device {
+    pub(crate) name: String,
+    pub(crate) kind: String,
+    pub(crate) vendor: u32,
+    pub(crate) device: u32,
+    /// Thirty-two hexadecimal digits.
+    pub(crate) uuid: Option<String>,
+    /// Domain, bus, device and function.
+    pub(crate) pci: Option<String>,
+}
+
+/// Does it, and prints what it saw as JSON.
+pub(crate) fn run(library: &OsString) -> Seen {
+    let Some(name) = library.to_str() else {
+        return Seen {
+            not_opened: Some("its path is no UTF-8".into()),
+            ..Seen::default()
+        };
+    };
+    // SAFETY: this is what the process is for: whatever the initialisers of the library do concerns it alone.
+    let opened = match unsafe { Library::open(Some(name), RTLD_NOW | RTLD_LOCAL) } {
+        Ok(opened) => opened,
+        Err(error) => {
+            return Seen {
+                not_opened: Some(error.to_string()),
+                ..Seen::default()
+            };
+        }
+    };
+    // SAFETY: a Vulkan loader exports this function with this signature.
+    let Ok(get) = (unsafe { opened.get::<vk::PFN_vkGetInstanceProcAddr>(b"vkGetInstanceProcAddr\0") }) else {
+        return Seen {
+            library: mapped(),
+            not_opened: Some("it exports no vkGetInstanceProcAddr".into()),
+            ..Seen::default()
+        };
+    };
+    // SAFETY: the library stays open until the process ends.
+    let entry = unsafe {
+        ash::Entry::from_static_fn(ash::StaticFn {
+            get_instance_proc_addr: *get,
+        })
+    };
+    let seen = ask(&entry);
+    std::mem::forget(opened);
+    seen
+}
+
+/// What every program does first, in the order in which most do it.
+fn ask(entry: &ash::Entry) -> Seen {
+    let mut seen = Seen {
+        library: mapped(),
+        ..Seen::default()
+    };
+    // SAFETY: no parameters that could be wrong; what fails is seen by what follows.
+    let version = unsafe { entry.try_enumerate_instance_version() };
+    // SAFETY: as above.
+    let _ = unsafe { entry.enumerate_instance_extension_properties(None) };
+    // SAFETY: as above.
+    let _ = unsafe { entry.enumerate_instance_layer_properties() };
+    let version = version.ok().flatten().unwrap_or(vk::API_VERSION_1_0);
+    let application = vk::ApplicationInfo::default().api_version(version);
+    let info = vk::InstanceCreateInfo::default().application_info(&application);
+    // SAFETY: a valid create info.
+    match unsafe { entry.create_instance(&info, None) } {
+        Err(error) => seen.instance = Some(error.as_raw()),
+        Ok(instance) => {
+            seen.instance = Some(0);
+            // SAFETY: a live instance.
+            let devices = unsafe { instance.enumerate_physical_devices() }.unwrap_or_default();
+            seen.devices = devices.iter().map(|&device| describe(&instance, device)).collect();
+            // SAFETY: nothing made of it is left.
+            unsafe { instance.destroy_instance(None) };
+        }
+    }
+    seen
+}
+
+fn describe(instance: &ash::Instance, device: vk::PhysicalDevice) -> Device {
+    // SAFETY: a device of a live instance.
+    let properties = unsafe { instance.get_physical_device_properties(device) };
+    let mut described = Device {
+        name: text(&properties.device_name),
+        kind: kind(properties.device_type).into(),
+        vendor: properties.vendor_id,
+        device: properties.device_id,
+        ..Device::default()
+    };
+    if vk::api_version_minor(properties.api_version) < 1 && vk::api_version_major(properties.api_version) == 1 {
+        return described;
+    }
+    // SAFETY: as above.
+    let extensions = unsafe { instance.enumerate_device_extension_properties(device) }.unwrap_or_default();
+    let has = |name: &CStr| {
+        extensions
+            .iter()
+            .any(|extension| extension.extension_name_as_c_str() == Ok(name))
+    };
+    let mut identity = vk::PhysicalDeviceIDProperties::default();
+    let mut pci = vk::PhysicalDevicePCIBusInfoPropertiesEXT::default();
+    let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut identity);
+    let has_pci = has(ash::ext::pci_bus_info::NAME);
+    if has_pci {
+        all = all.push_next(&mut pci);
+    }
+    // SAFETY: a device of version 1.1 or newer, and structures that it knows.
+    unsafe { instance.get_physical_device_properties2(device, &mut all) };
+    described.uuid = Some(identity.device_uuid.iter().map(|byte| format!("{byte:02x}")).collect());
+    described.pci = has_pci.then(|| {
+        let [domain, bus, device, function] = [pci.pci_domain, pci.pci_bus, pci.pci_device, pci.pci_function];
+        format!("{domain:04x}:{bus:02x}:{device:02x}.{function:x}")
+    });
+    described
+}
+
+fn kind(kind: vk::PhysicalDeviceType) -> &'static str {
+    match kind {
+        vk::PhysicalDeviceType::DISCRETE_GPU => "discrete",
+        vk::PhysicalDeviceType::INTEGRATED_GPU => "integrated",
+        vk::PhysicalDeviceType::VIRTUAL_GPU => "virtual",
+        vk::PhysicalDeviceType::CPU => "cpu",
+        _ => "other",
+    }
+}
+
+/// A text of fixed length, up to its terminator.
+fn text(characters: &[std::ffi::c_char]) -> String {
+    let bytes: Vec<u8> = characters.iter().map(|&one| one.cast_unsigned()).collect();
+    let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
+    String::from_utf8_lossy(&bytes[..end]).into_owned()
+}
+
+/// The file of the Vulkan loader that this process has mapped.
+fn mapped() -> Option<String> {
+    let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
+    maps.lines()
+        .filter_map(|line| line.find('/').map(|at| &line[at..]))
+        .find(|path| {
+            path.rsplit('/')
+                .next()
+                .is_some_and(|name| name.starts_with("libvulkan.so"))
+        })
+        .map(String::from)
+}

@@ -1,0 +1,95 @@
+//! What a device must be like, for scripts.
+
+use crate::report::Device;
+use std::str::FromStr;
+
+/// A condition, such as `type:discrete`.
+#[derive(Clone, Debug)]
+pub(crate) enum Condition {
+    /// The type of the device.
+    Type(String),
+    /// A pattern of its name.
+    Name(String),
+    /// A part of the file name of its driver.
+    Driver(String),
+}
+
+impl FromStr for Condition {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let known = "type:discrete|integrated|virtual|cpu|other, name:GLOB or driver:NAME";
+        match text.split_once(':') {
+            Some(("type", kind)) if ["discrete", "integrated", "virtual", "cpu", "other"].contains(&kind) => {
+                Ok(Self::Type(kind.into()))
+            }
+            Some(("name", glob)) if !glob.is_empty() => Ok(Self::Name(glob.into())),
+            Some(("driver", name)) if !name.is_empty() => Ok(Self::Driver(name.into())),
+            _ => Err(format!("a condition is {known}")),
+        }
+    }
+}
+
+impl Condition {
+    /// Whether a device is like that.
+    pub(crate) fn fits(&self, device: &Device) -> bool {
+        match self {
+            Self::Type(kind) => device.kind == *kind,
+            Self::Name(glob) => matches(glob, &device.name),
+            Self::Driver(name) => {
+                let file = device.driver.rsplit('/').next().unwrap_or_default();
+                file.to_lowercase().contains(&name.to_lowercase())
+            }
+        }
+    }
+}
+
+/// Whether a text is like a pattern, in which `*` stands for any text. Case does not count.
+fn matches(glob: &str, text: &str) -> bool {
+    let (glob, text) = (glob.to_lowercase(), text.to_lowercase());
+    let parts: Vec<&str> = glob.split('*').collect();
+    let (Some(first), Some(last)) = (parts.first(), parts.last()) else {
+        return false;
+    };
+    if parts.len() == 1 {
+        return *first == text;
+    }
+    let Some(mut rest) = text.strip_prefix(first) else {
+        return false;
+    };
+    for part in &parts[1..parts.len() - 1] {
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns() {
+        for (glob, text, expected) in [
+            ("llvmpipe*", "llvmpipe (LLVM 15)", true),
+            ("*LLVM*", "llvmpipe", true),
+            ("*radeon*", "llvmpipe", false),
+            ("*llvm*pipe*", "llvmpipe", true),
+            ("llvm", "llvmpipe", false),
+            ("*", "", true),
+            ("a*a", "a", false),
+        ] {
+            assert_eq!(matches(glob, text), expected, "{glob} {text}");
+        }
+    }
+
+    #[test]
+    fn only_known_conditions_are_taken() {
+        assert!("type:discrete".parse::<Condition>().is_ok());
+        for wrong in ["type:fast", "name:", "discrete", ""] {
+            assert!(wrong.parse::<Condition>().is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! How a report is shown: as text, as a page, and what of it a condition looks at.
+
+mod condition;
+mod page;
+mod picture;
+mod terminal;
+
+pub(crate) use condition::Condition;
+pub(crate) use page::html;
+pub(crate) use terminal::{devices, text};

@@ -1,0 +1,202 @@
+//! A report as one page that needs nothing else.
+
+use super::picture;
+use crate::report::Report;
+use std::fmt::Write;
+
+const STYLE: &str = "
+:root { color-scheme: light dark; --ground: #ffffff; --text: #1b1f24; --faint: #5c6570; --line: #c9d0d8; --box: #f3f6f9; --good: #0b6e3d; --bad: #a3261c; --advice: #0a5aa8; }
+@media (prefers-color-scheme: dark) { :root { --ground: #14171b; --text: #e6e9ed; --faint: #9aa4b0; --line: #3a424c; --box: #1f242b; --good: #63c894; --bad: #ff8a7d; --advice: #7db8ff; } }
+body { margin: 0 auto; padding: 2rem; max-width: 76rem; background: var(--ground); color: var(--text); font: 16px/1.5 system-ui, sans-serif; }
+h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; border-bottom: 1px solid var(--line); padding-bottom: .3rem; }
+.faint, dt { color: var(--faint); } .good { color: var(--good); } .bad { color: var(--bad); }
+.advice { color: var(--advice); } .advice::before { content: '\\2192\\00a0'; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; margin: .3rem 0 .6rem; font-size: .92rem; } dd { margin: 0; overflow-wrap: anywhere; }
+article { border: 1px solid var(--line); border-radius: 8px; background: var(--box); padding: .8rem 1rem; margin: .8rem 0; } article h3 { margin: 0; font-size: 1rem; overflow-wrap: anywhere; } p { margin: .3rem 0; }
+code { font-size: .9em; } .picture { overflow-x: auto; } svg { display: block; margin: 0 auto; max-width: 100%; height: auto; }
+svg rect { fill: var(--box); stroke: var(--text); stroke-width: 1.4; } svg path { fill: none; stroke: var(--text); stroke-width: 1.4; } svg marker path { fill: var(--text); stroke: none; }
+svg text { fill: var(--text); text-anchor: middle; font: 14px system-ui, sans-serif; } svg text.below { fill: var(--faint); font-size: 12px; }
+svg .out rect, svg path.out { stroke: var(--line); stroke-dasharray: 5 4; } svg .out text { fill: var(--faint); }
+";
+
+/// The page.
+pub(crate) fn html(report: &Report) -> String {
+    let mut page = String::new();
+    // Writing to a text does not fail.
+    let _ = write_page(&mut page, report);
+    page
+}
+
+/// A text that stands for itself in a page.
+pub(super) fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            _ => escaped.push(character),
+        }
+    }
+    escaped
+}
+
+fn write_page(page: &mut String, report: &Report) -> std::fmt::Result {
+    writeln!(
+        page,
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, \
+         initial-scale=1\"><title>Vulkan on this machine</title><style>{STYLE}</style></head><body>\n<h1>Vulkan on this machine</h1>"
+    )?;
+    if let Some(loader) = &report.loader {
+        let path = loader.path.as_deref().unwrap_or("an unknown file");
+        let owner = loader.owner.as_deref().unwrap_or("no package");
+        writeln!(
+            page,
+            "<p class=\"faint\">Vulkan loader {}, <code>{}</code> ({}), {} bit</p>",
+            escaped(&loader.version),
+            escaped(path),
+            escaped(owner),
+            loader.word_size
+        )?;
+    }
+    write_verdict(page, report)?;
+    writeln!(page, "<div class=\"picture\">{}</div>", picture::svg(report))?;
+    write_devices(page, report)?;
+    write_dropped(page, report)?;
+    write_layers(page, report)?;
+    if !report.slow.is_empty() {
+        writeln!(page, "<h2>Slow</h2><dl>")?;
+        for slow in &report.slow {
+            let library = escaped(&slow.library);
+            writeln!(
+                page,
+                "<dt>{:.0} ms {}</dt><dd>{library}</dd>",
+                slow.milliseconds, slow.doing
+            )?;
+        }
+        writeln!(page, "</dl>")?;
+    }
+    writeln!(page, "</body></html>")
+}
+
+fn write_verdict(page: &mut String, report: &Report) -> std::fmt::Result {
+    if report.is_usable() {
+        let count = report.devices.len();
+        let noun = if count == 1 { "device" } else { "devices" };
+        return writeln!(
+            page,
+            "<p class=\"good\"><strong>{count} {noun} can be used.</strong></p>"
+        );
+    }
+    writeln!(page, "<p class=\"bad\"><strong>No device can be used.</strong></p>")?;
+    match report.dropped.iter().find(|dropped| !dropped.advice.is_empty()) {
+        Some(first) => writeln!(
+            page,
+            "<p>{}</p><p class=\"advice\">{}</p>",
+            escaped(&first.reason),
+            escaped(&first.advice)
+        ),
+        None => Ok(()),
+    }
+}
+
+fn facts(page: &mut String, facts: &[(&str, Option<&str>)]) -> std::fmt::Result {
+    write!(page, "<dl>")?;
+    for (name, text) in facts {
+        if let Some(text) = text.filter(|text| !text.is_empty()) {
+            write!(page, "<dt>{name}</dt><dd>{}</dd>", escaped(text))?;
+        }
+    }
+    writeln!(page, "</dl>")
+}
+
+fn write_devices(page: &mut String, report: &Report) -> std::fmt::Result {
+    if report.devices.is_empty() {
+        return Ok(());
+    }
+    writeln!(page, "<h2>Devices, in the order in which a program gets them</h2>")?;
+    for (place, device) in report.devices.iter().enumerate() {
+        writeln!(
+            page,
+            "<article><h3 class=\"good\">{place} {}</h3>",
+            escaped(&device.name)
+        )?;
+        let kind = format!("{}, Vulkan {}", device.kind, device.api_version);
+        facts(
+            page,
+            &[
+                ("type", Some(&kind)),
+                ("driver", Some(&device.driver)),
+                ("manifest", device.manifest.as_deref()),
+                ("place", Some(&device.order)),
+            ],
+        )?;
+        writeln!(page, "</article>")?;
+    }
+    Ok(())
+}
+
+fn write_dropped(page: &mut String, report: &Report) -> std::fmt::Result {
+    if report.dropped.is_empty() {
+        return Ok(());
+    }
+    writeln!(page, "<h2>Left out, or in the way</h2>")?;
+    for dropped in &report.dropped {
+        writeln!(
+            page,
+            "<article><h3>{}: {}</h3><p>{} <code class=\"faint\">{}</code></p>",
+            escaped(&dropped.subject),
+            escaped(&dropped.name),
+            escaped(&dropped.reason),
+            escaped(&dropped.code)
+        )?;
+        let mut rows = vec![
+            ("file", dropped.file.as_deref()),
+            ("named by", dropped.named_by.as_deref()),
+        ];
+        rows.extend(dropped.findings.iter().map(|finding| ("found", Some(finding.as_str()))));
+        facts(page, &rows)?;
+        if !dropped.advice.is_empty() {
+            writeln!(page, "<p class=\"advice\">{}</p>", escaped(&dropped.advice))?;
+        }
+        writeln!(page, "</article>")?;
+    }
+    Ok(())
+}
+
+fn write_layers(page: &mut String, report: &Report) -> std::fmt::Result {
+    if !report.layers.is_empty() {
+        writeln!(page, "<h2>Layers that are active, from the program down</h2>")?;
+    }
+    for layer in &report.layers {
+        writeln!(page, "<article><h3 class=\"good\">{}</h3>", escaped(&layer.name))?;
+        facts(
+            page,
+            &[
+                ("because", Some(&layer.enabled_by)),
+                ("manifest", Some(&layer.manifest)),
+                ("library", Some(&layer.library)),
+            ],
+        )?;
+        writeln!(page, "</article>")?;
+    }
+    if !report.inactive.is_empty() {
+        writeln!(page, "<h2>Layers that are installed and not active</h2>")?;
+    }
+    for layer in &report.inactive {
+        writeln!(
+            page,
+            "<article><h3>{}</h3><p>{} <code class=\"faint\">{}</code></p>",
+            escaped(&layer.name),
+            escaped(&layer.reason),
+            escaped(&layer.code)
+        )?;
+        facts(page, &[("manifest", Some(&layer.manifest))])?;
+        if !layer.advice.is_empty() {
+            writeln!(page, "<p class=\"advice\">{}</p>", escaped(&layer.advice))?;
+        }
+        writeln!(page, "</article>")?;
+    }
+    Ok(())
+}

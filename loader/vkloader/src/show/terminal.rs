@@ -1,0 +1,216 @@
+//! A report on a terminal, or in a file that a terminal's text goes to.
+
+use crate::probe;
+use crate::report::{Dropped, Report};
+use anstyle::{AnsiColor, Style};
+use std::io::{self, Write};
+use textwrap::{Options, WordSplitter};
+
+const TITLE: Style = Style::new().bold();
+const GOOD: Style = AnsiColor::Green.on_default().bold();
+const BAD: Style = AnsiColor::Red.on_default().bold();
+const FAINT: Style = Style::new().dimmed();
+const ADVICE: Style = AnsiColor::Cyan.on_default();
+
+/// Columns where nothing says how wide the terminal is, and the most that are used of a wide one.
+const USUAL_WIDTH: usize = 80;
+const MOST_WIDTH: usize = 120;
+
+/// Writes lines no wider than the terminal, without colours where there is no terminal.
+struct Lines {
+    out: anstream::AutoStream<io::Stdout>,
+    width: usize,
+}
+
+impl Lines {
+    fn new() -> Self {
+        let width = terminal_size::terminal_size().map_or(USUAL_WIDTH, |(width, _)| usize::from(width.0));
+        Self {
+            out: anstream::stdout(),
+            width: width.clamp(20, MOST_WIDTH),
+        }
+    }
+
+    fn title(&mut self, text: &str) -> io::Result<()> {
+        writeln!(self.out, "\n{TITLE}{text}{TITLE:#}")
+    }
+
+    /// A text behind `first` columns of margin, later lines behind `rest`.
+    fn wrapped(&mut self, margin: (&str, &str), style: Style, text: &str) -> io::Result<()> {
+        let options = Options::new(self.width)
+            .initial_indent(margin.0)
+            .subsequent_indent(margin.1)
+            .break_words(false)
+            .word_splitter(WordSplitter::NoHyphenation);
+        for line in textwrap::wrap(text, options) {
+            writeln!(self.out, "{style}{line}{style:#}")?;
+        }
+        Ok(())
+    }
+
+    /// A labelled text below an entry.
+    fn labelled(&mut self, label: &str, text: &str) -> io::Result<()> {
+        self.wrapped((&format!("       {label:<9} "), "                 "), FAINT, text)
+    }
+}
+
+/// Prints a report.
+///
+/// # Errors
+/// Those of standard output.
+pub(crate) fn text(report: &Report) -> io::Result<()> {
+    let mut lines = Lines::new();
+    if let Some(loader) = &report.loader {
+        let path = loader.path.as_deref().unwrap_or("an unknown file");
+        let owner = loader.owner.as_ref().map_or_else(|| "no package".into(), Clone::clone);
+        lines.wrapped(
+            ("", "  "),
+            Style::new(),
+            &format!(
+                "Vulkan loader {}, {path} ({owner}), {} bit",
+                loader.version, loader.word_size
+            ),
+        )?;
+    }
+    got(report, &mut lines)?;
+    left_out(report, &mut lines)?;
+    layers(report, &mut lines)?;
+    slow(report, &mut lines)?;
+    lines.out.flush()
+}
+
+fn got(report: &Report, lines: &mut Lines) -> io::Result<()> {
+    if report.devices.is_empty() {
+        lines.title("No device can be used")?;
+        let first = report.dropped.iter().find(|dropped| !dropped.advice.is_empty());
+        if let Some(first) = first {
+            lines.wrapped(("  ", "  "), BAD, &first.reason)?;
+            lines.wrapped(("  -> ", "     "), ADVICE, &first.advice)?;
+        }
+        return Ok(());
+    }
+    lines.title("Devices, in the order in which a program gets them")?;
+    for (place, device) in report.devices.iter().enumerate() {
+        let head = format!("{} ({}, Vulkan {})", device.name, device.kind, device.api_version);
+        lines.wrapped((&format!("  {place:>3}  "), "       "), GOOD, &head)?;
+        lines.labelled("driver", &device.driver)?;
+        if let Some(manifest) = &device.manifest {
+            lines.labelled("manifest", manifest)?;
+        }
+        lines.labelled("place", &device.order)?;
+    }
+    Ok(())
+}
+
+fn left_out(report: &Report, lines: &mut Lines) -> io::Result<()> {
+    if report.dropped.is_empty() {
+        return Ok(());
+    }
+    lines.title("Left out, or in the way")?;
+    for dropped in &report.dropped {
+        entry(dropped, lines)?;
+    }
+    Ok(())
+}
+
+fn entry(dropped: &Dropped, lines: &mut Lines) -> io::Result<()> {
+    let name = match dropped.name.is_empty() {
+        true => dropped.file.as_deref().unwrap_or("without a name"),
+        false => &dropped.name,
+    };
+    lines.wrapped(("  x ", "    "), TITLE, &format!("{}: {name}", dropped.subject))?;
+    lines.wrapped(
+        ("    ", "    "),
+        Style::new(),
+        &format!("{} [{}]", dropped.reason, dropped.code),
+    )?;
+    if let Some(file) = &dropped.file {
+        lines.labelled("file", file)?;
+    }
+    if let Some(named_by) = &dropped.named_by {
+        lines.labelled("named by", named_by)?;
+    }
+    for finding in &dropped.findings {
+        lines.labelled("found", finding)?;
+    }
+    if !dropped.advice.is_empty() {
+        lines.wrapped(("    -> ", "       "), ADVICE, &dropped.advice)?;
+    }
+    Ok(())
+}
+
+fn layers(report: &Report, lines: &mut Lines) -> io::Result<()> {
+    if !report.layers.is_empty() {
+        lines.title("Layers that are active, from the program down")?;
+        for layer in &report.layers {
+            lines.wrapped(("  ", "    "), GOOD, &layer.name)?;
+            lines.labelled("because", &layer.enabled_by)?;
+            lines.labelled("manifest", &layer.manifest)?;
+            lines.labelled("library", &layer.library)?;
+        }
+    }
+    if !report.inactive.is_empty() {
+        lines.title("Layers that are installed and not active")?;
+        for layer in &report.inactive {
+            lines.wrapped(
+                ("  ", "    "),
+                Style::new(),
+                &format!("{}: {} [{}]", layer.name, layer.reason, layer.code),
+            )?;
+            if !layer.advice.is_empty() {
+                lines.wrapped(("    -> ", "       "), ADVICE, &layer.advice)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn slow(report: &Report, lines: &mut Lines) -> io::Result<()> {
+    if report.slow.is_empty() {
+        return Ok(());
+    }
+    lines.title("Slow")?;
+    for slow in &report.slow {
+        let text = format!("{:.0} ms {}: {}", slow.milliseconds, slow.doing, slow.library);
+        lines.wrapped(("  ", "    "), Style::new(), &text)?;
+    }
+    Ok(())
+}
+
+/// What is left of the file name of a driver without what all have: `lvp` of `libvulkan_lvp.so`.
+fn driver_word(path: &str) -> &str {
+    let file = path.rsplit('/').next().unwrap_or(path);
+    let word = file.split(".so").next().unwrap_or(file);
+    let word = word.strip_prefix("lib").unwrap_or(word);
+    word.strip_prefix("vulkan_").unwrap_or(word)
+}
+
+/// Prints devices with the words that choose each; `drivers` are the files of their drivers, in the same order.
+///
+/// # Errors
+/// Those of standard output.
+pub(crate) fn devices(devices: &[probe::Device], drivers: &[String]) -> io::Result<()> {
+    let mut lines = Lines::new();
+    if devices.is_empty() {
+        lines.wrapped(("", ""), BAD, "No device can be used; vkloader explain tells why.")?;
+    }
+    for (place, device) in devices.iter().enumerate() {
+        lines.wrapped((&format!("{place:>3}  "), "     "), GOOD, &device.name)?;
+        let mut words = vec![
+            format!("{:#x}:{:#x}", device.vendor, device.device),
+            format!("type:{}", device.kind),
+        ];
+        words.extend(device.pci.as_ref().map(|pci| format!("pci:{pci}")));
+        words.extend(device.uuid.as_ref().map(|uuid| format!("uuid:{uuid}")));
+        words.extend(drivers.get(place).map(|file| format!("driver:{}", driver_word(file))));
+        words.push(format!("name:{}", device.name));
+        for word in words {
+            lines.wrapped(
+                ("     VK_LOADER_DEVICE_SELECT=", "       "),
+                FAINT,
+                &format!("'{word}'"),
+            )?;
+        }
+    }
+    lines.out.flush()
+}

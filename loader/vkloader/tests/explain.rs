@@ -1,0 +1,389 @@
+//! `vkloader explain` on machines with one thing wrong each: the first advice must be the one that helps.
+
+mod machine;
+
+use machine::{Machine, built, library, skip};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+
+#[test]
+fn devices_come_with_driver_manifest_and_order() {
+    let machine = Machine::new();
+    let manifest = machine.driver("good", "device one\ndevice two");
+    let explained = machine.explain();
+    assert_eq!((explained.code, explained.devices()), (0, vec!["one", "two"]));
+    let first = &explained.report["devices"][0];
+    assert_eq!(first["manifest"].as_str(), manifest.to_str());
+    assert_eq!(first["order"], "the order in which drivers report them");
+    assert!(
+        explained.report["loader"]["path"]
+            .as_str()
+            .is_some_and(|path| path.contains("libvulkan"))
+    );
+}
+
+#[test]
+fn no_driver_is_installed() {
+    let explained = Machine::new().explain();
+    assert_eq!((explained.code, explained.first()), (1, "driver.none-installed"));
+    assert!(explained.advice().contains("mesa-vulkan-drivers"));
+    assert!(explained.findings().contains("vulkan/icd.d"));
+}
+
+#[test]
+fn a_manifest_for_the_other_word_size() {
+    let machine = Machine::new();
+    let other = if cfg!(target_pointer_width = "64") { "32" } else { "64" };
+    machine.manifest(
+        "other",
+        &built("libmock_driver.so"),
+        &format!(r#", "library_arch": "{other}""#),
+    );
+    let explained = machine.explain();
+    assert_eq!((explained.code, explained.first()), (1, "driver-manifest.architecture"));
+    assert!(explained.advice().contains("word size"));
+}
+
+#[test]
+fn the_library_is_missing() {
+    let machine = Machine::new();
+    machine.manifest("gone", "/nowhere/libgone.so".as_ref(), "");
+    let explained = machine.explain();
+    assert_eq!((explained.code, explained.first()), (1, "driver.not-opened"));
+    assert!(
+        explained.findings().contains("/nowhere/libgone.so is nowhere"),
+        "{}",
+        explained.findings()
+    );
+    assert!(explained.advice().contains("Reinstall the package"));
+}
+
+#[test]
+fn a_dependency_of_a_dependency_is_missing() {
+    let machine = Machine::new();
+    let folder = machine.path("libraries");
+    let compile = |name: &str, needs: &[&str]| {
+        let mut command = Command::new("cc");
+        command
+            .args([
+                "-shared",
+                "-x",
+                "c",
+                "/dev/null",
+                "-Wl,--no-as-needed",
+                "-Wl,-rpath,$ORIGIN",
+                "-L",
+            ])
+            .arg(&folder);
+        command.arg("-o").arg(folder.join(format!("lib{name}.so")));
+        command.args(needs.iter().map(|name| format!("-l{name}")));
+        assert!(command.status().expect("a compiler").success());
+    };
+    compile("vkltdeepest", &[]);
+    compile("vkltmiddle", &["vkltdeepest"]);
+    compile("vkltdriver", &["vkltmiddle", "vkltdeepest"]);
+    fs::remove_file(folder.join("libvkltdeepest.so")).expect("it was just made");
+    machine.manifest("broken", &folder.join("libvkltdriver.so"), "");
+    let explained = machine.explain();
+    assert_eq!((explained.code, explained.first()), (1, "driver.not-opened"));
+    assert_eq!(explained.advice(), "Install the packages that bring libvkltdeepest.so.");
+    assert!(
+        explained.findings().contains("libvkltmiddle.so needs"),
+        "{}",
+        explained.findings()
+    );
+}
+
+#[test]
+fn a_file_that_this_user_may_not_read() {
+    let mut machine = Machine::new();
+    let manifest = machine.driver("closed", "device one");
+    fs::set_permissions(&manifest, fs::Permissions::from_mode(0o600)).expect("the owner may");
+    machine.unprivileged();
+    let explained = machine.explain();
+    assert_eq!((explained.code, explained.first()), (1, "file.not-opened"));
+    assert!(explained.advice().contains("read permission"));
+}
+
+#[test]
+fn broken_json() {
+    let machine = Machine::new();
+    machine.file("data/vulkan/icd.d/broken.json", "{\"ICD\": ");
+    let explained = machine.explain();
+    assert_eq!((explained.code, explained.first()), (1, "file.invalid-json"));
+    assert!(explained.advice().contains("Correct the file"));
+}
+
+#[test]
+fn a_forgotten_variable_wins() {
+    let mut machine = Machine::new();
+    machine.driver("good", "device one");
+    machine.variable("VK_ICD_FILENAMES", "/nowhere/old.json");
+    let explained = machine.explain();
+    assert_eq!((explained.code, explained.first()), (1, "search.replaced"));
+    assert!(explained.advice().contains("unset VK_ICD_FILENAMES"));
+}
+
+#[test]
+fn a_filter_that_matches_nothing() {
+    let mut machine = Machine::new();
+    machine.driver("good", "device one");
+    machine.variable("VK_LOADER_DRIVERS_SELECT", "nvidia*");
+    let explained = machine.explain();
+    assert_eq!((explained.code, explained.first()), (1, "driver-manifest.not-selected"));
+    assert!(explained.advice().contains("Unset VK_LOADER_DRIVERS_SELECT"));
+}
+
+#[test]
+fn a_portability_driver() {
+    let machine = Machine::new();
+    machine.driver("odd", "device one");
+    machine.manifest(
+        "odd",
+        &machine.path("libraries/libmock_odd.so"),
+        r#", "is_portability_driver": true"#,
+    );
+    let explained = machine.explain();
+    assert_eq!((explained.code, explained.first()), (1, "driver-manifest.portability"));
+    assert!(explained.advice().contains("VK_KHR_portability_enumeration"));
+}
+
+#[test]
+fn a_driver_that_crashes() {
+    let machine = Machine::new();
+    machine.driver("good", "device one");
+    machine.driver("bad", "crash vkCreateInstance");
+    let explained = machine.explain();
+    assert_eq!((explained.code, explained.first()), (1, "program.crashed"));
+    let reason = explained.report["dropped"][0]["reason"].as_str().expect("a reason");
+    assert!(
+        reason.contains("signal 6") && reason.contains("vkCreateInstance of ") && reason.contains("libmock_bad.so"),
+        "{reason}"
+    );
+    assert!(explained.advice().contains("libmock_bad.so"));
+}
+
+#[test]
+fn a_driver_that_hangs() {
+    let mut machine = Machine::new();
+    machine.driver("slow", "hang vkCreateInstance");
+    machine.argument("--timeout").argument("2");
+    let explained = machine.explain();
+    assert_eq!((explained.code, explained.first()), (1, "program.hung"));
+    let reason = explained.report["dropped"][0]["reason"].as_str().expect("a reason");
+    assert!(
+        reason.contains("within 2 s in vkCreateInstance of ") && reason.contains("libmock_slow.so"),
+        "{reason}"
+    );
+}
+
+#[test]
+fn a_driver_that_refuses_and_what_it_looked_for() {
+    let machine = Machine::new();
+    let folder = machine.path("libraries");
+    let source = machine.file(
+        "driver.c",
+        "#include <dlfcn.h>\n#include <string.h>\n\
+         void *vk_icdGetInstanceProcAddr(void *instance, const char *name) { dlopen(\"libvklt-companion.so.1\", 1); return 0; }\n",
+    );
+    let library = folder.join("libvkltrefuses.so");
+    let status = Command::new("cc")
+        .args(["-shared", "-fPIC", "-o"])
+        .arg(&library)
+        .arg(source)
+        .status();
+    assert!(status.expect("a compiler").success());
+    machine.manifest("refuses", &library, "");
+    let explained = machine.explain();
+    assert_eq!((explained.code, explained.first()), (1, "driver.no-global-function"));
+    assert_eq!(
+        explained.advice(),
+        "Install the packages that bring libvklt-companion.so.1."
+    );
+}
+
+#[test]
+fn a_layer_that_is_switched_off_and_one_whose_library_is_absent() {
+    let mut machine = Machine::new();
+    machine.driver("good", "device one");
+    machine.layer("off");
+    machine.layer("gone");
+    machine.variable("OFF_off", "1");
+    let explained = machine.explain();
+    assert_eq!(explained.code, 0);
+    let inactive = explained.report["inactive"].as_array().expect("a list");
+    let off = inactive
+        .iter()
+        .find(|layer| layer["name"] == "VK_LAYER_off")
+        .expect("it is there");
+    assert_eq!(off["code"], "layer.switched-off");
+    assert_eq!(off["advice"], "Unset the variable (OFF_off).");
+    assert_eq!(explained.first(), "layer-library.not-opened");
+    assert!(
+        explained.findings().contains("/nowhere/libgone.so is nowhere"),
+        "{}",
+        explained.findings()
+    );
+}
+
+#[test]
+fn an_elevated_program_leaves_no_trace() {
+    let machine = Machine::new();
+    machine.driver("good", "device one");
+    let copy = machine.path("elevated");
+    fs::copy(env!("CARGO_BIN_EXE_vkloader"), &copy).expect("a copy");
+    fs::set_permissions(&copy, fs::Permissions::from_mode(0o4755)).expect("the owner may");
+    let mut machine = machine;
+    machine.unprivileged();
+    let library = library();
+    let output = machine.run(&[
+        "explain",
+        "--",
+        copy.to_str().expect("plain"),
+        "probe",
+        library.to_str().expect("plain"),
+    ]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("raised privileges"), "{said}");
+}
+
+#[test]
+fn a_program_is_run_with_its_arguments() {
+    let machine = Machine::new();
+    machine.driver("good", "device one");
+    let library = library();
+    let own = env!("CARGO_BIN_EXE_vkloader");
+    let output = machine.run(&["explain", "--", own, "probe", library.to_str().expect("plain")]);
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    // The program's own words come first, the explanation behind them.
+    assert!(
+        said.contains("\"not_opened\": null") && said.contains("in which a program gets them"),
+        "{said}"
+    );
+}
+
+#[test]
+fn two_manifests_for_one_library() {
+    let machine = Machine::new();
+    let first = machine.driver("good", "device one");
+    let second = machine.manifest("again", &machine.path("libraries/libmock_good.so"), "");
+    let explained = machine.explain();
+    assert_eq!((explained.code, explained.first()), (0, "driver.named-twice"));
+    assert!(
+        explained.advice().contains(first.to_str().expect("plain"))
+            && explained.advice().contains(second.to_str().expect("plain"))
+    );
+}
+
+#[test]
+fn a_settings_file_that_wins() {
+    let mut machine = Machine::new();
+    machine.driver("good", "device one");
+    machine.variable("XDG_DATA_HOME", machine.path("data").display().to_string());
+    fs::create_dir_all(machine.path("data/vulkan/loader_settings.d")).expect("a folder");
+    let settings = machine.file(
+        "data/vulkan/loader_settings.d/vk_loader_settings.json",
+        r#"{"file_format_version": "1.0.0", "settings": {"additional_drivers_use_exclusively": true, "additional_drivers": [{"path": "/nowhere.json"}]}}"#,
+    );
+    let explained = machine.explain();
+    assert_eq!((explained.code, explained.first()), (1, "settings.active"));
+    let name = explained.report["dropped"][0]["name"].as_str().expect("a name");
+    assert_eq!(fs::canonicalize(name).ok(), fs::canonicalize(settings).ok());
+}
+
+#[test]
+fn devices_come_with_the_words_that_choose_them() {
+    let machine = Machine::new();
+    machine.driver("good", "device one\ndevice two\nids 1 2");
+    let library = library();
+    let output = machine.run(&["devices", "--library", library.to_str().expect("plain")]);
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    for word in ["'type:discrete'", "'driver:mock_good'", "'name:two'"] {
+        assert!(
+            said.contains(&format!("VK_LOADER_DEVICE_SELECT={word}")),
+            "{word}: {said}"
+        );
+    }
+    let words = said
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("VK_LOADER_DEVICE_SELECT="));
+    for word in words
+        .filter(|word| word.contains("two"))
+        .map(|word| word.trim_matches('\'').to_owned())
+    {
+        let mut machine = Machine::new();
+        machine.driver("good", "device one\ndevice two\nids 1 2");
+        machine.variable("VK_LOADER_DEVICE_SELECT", word);
+        assert_eq!(machine.explain().devices(), ["two", "one"]);
+    }
+}
+
+#[test]
+fn conditions_decide_how_it_ends() {
+    let mut machine = Machine::new();
+    machine.driver("good", "device one");
+    machine.argument("--check");
+    for (condition, code) in [
+        ("name:o*", 0),
+        ("name:two", 1),
+        ("driver:MOCK_good", 0),
+        ("type:cpu", 1),
+        ("nonsense", 2),
+    ] {
+        machine.argument(condition);
+        let library = library();
+        let output = machine.run(&["explain", "--library", library.to_str().expect("plain")]);
+        assert_eq!(
+            output.status.code(),
+            Some(code),
+            "{condition}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        machine.pop();
+    }
+}
+
+#[test]
+fn real_drivers_of_a_machine_without_a_graphics_card() {
+    let mut machine = Machine::new();
+    if !std::path::Path::new("/usr/share/vulkan/icd.d/lvp_icd.x86_64.json").exists()
+        || std::path::Path::new("/dev/dri").exists()
+    {
+        return skip("Mesa's drivers are not installed here, or there is a graphics card");
+    }
+    machine.variable("XDG_DATA_DIRS", "/usr/share");
+    let explained = machine.explain();
+    assert_eq!(explained.code, 0);
+    assert!(explained.devices()[0].starts_with("llvmpipe"));
+    let dropped = explained.report["dropped"].as_array().expect("a list");
+    assert!(
+        dropped.len() >= 3 && dropped.iter().all(|dropped| dropped["code"] == "driver.no-devices"),
+        "{dropped:?}"
+    );
+}
+
+#[test]
+fn text_is_no_wider_than_a_terminal_and_has_no_colours_in_a_file() {
+    let machine = Machine::new();
+    machine.driver("good", "device one");
+    machine.manifest("gone", "/nowhere/libgone.so".as_ref(), "");
+    let library = library();
+    let output = machine.run(&["explain", "--library", library.to_str().expect("plain")]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(!text.contains('\x1b'));
+    let places = [
+        "Devices, in the order",
+        "Left out, or in the way",
+        "-> Reinstall the package",
+    ]
+    .map(|words| text.find(words));
+    assert!(places.is_sorted() && places[0].is_some(), "{text}");
+    let wide = text
+        .lines()
+        .filter(|line| line.chars().count() > 80 && line.trim().contains(' '));
+    assert_eq!(wide.count(), 0, "{text}");
+}

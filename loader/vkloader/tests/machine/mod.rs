@@ -1,0 +1,188 @@
+//! A machine of its own for each case: folders with manifests and mock drivers, and what `vkloader` says of it.
+
+#![allow(dead_code, reason = "each test program uses some of it")]
+
+use serde_json::Value;
+use std::fs;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// The user `nobody`.
+const NOBODY: u32 = 65534;
+
+/// The folders of one case. Drivers of the real machine are not seen, unless a case asks for them.
+pub(crate) struct Machine {
+    root: tempfile::TempDir,
+    variables: Vec<(String, String)>,
+    arguments: Vec<String>,
+    unprivileged: bool,
+}
+
+/// What `vkloader explain --json` said.
+pub(crate) struct Explained {
+    pub(crate) report: Value,
+    pub(crate) code: i32,
+}
+
+impl Explained {
+    /// The code of the first thing in the way.
+    pub(crate) fn first(&self) -> &str {
+        self.report["dropped"][0]["code"].as_str().unwrap_or("nothing")
+    }
+
+    /// The first advice.
+    pub(crate) fn advice(&self) -> &str {
+        self.report["dropped"][0]["advice"].as_str().unwrap_or_default()
+    }
+
+    /// What was found out about the first thing in the way.
+    pub(crate) fn findings(&self) -> String {
+        self.report["dropped"][0]["findings"].to_string()
+    }
+
+    pub(crate) fn devices(&self) -> Vec<&str> {
+        let devices = self.report["devices"].as_array().expect("a list");
+        devices.iter().filter_map(|device| device["name"].as_str()).collect()
+    }
+}
+
+impl Machine {
+    pub(crate) fn new() -> Self {
+        let root = tempfile::tempdir().expect("a folder");
+        let machine = Self {
+            root,
+            variables: Vec::new(),
+            arguments: Vec::new(),
+            unprivileged: false,
+        };
+        for folder in ["data/vulkan/icd.d", "data/vulkan/implicit_layer.d", "libraries"] {
+            fs::create_dir_all(machine.path(folder)).expect("folders");
+        }
+        machine
+    }
+
+    pub(crate) fn path(&self, relative: &str) -> PathBuf {
+        self.root.path().join(relative)
+    }
+
+    pub(crate) fn file(&self, relative: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(relative);
+        fs::write(&path, content).expect("files can be written");
+        path
+    }
+
+    /// A driver with its library, which behaves as these lines say.
+    pub(crate) fn driver(&self, name: &str, lines: &str) -> PathBuf {
+        let library = self.path(&format!("libraries/libmock_{name}.so"));
+        fs::copy(built("libmock_driver.so"), &library).expect("cargo built the mock driver");
+        let journal = self.path("journal");
+        self.file(
+            &format!("libraries/libmock_{name}.conf"),
+            format!("ordinal 0\njournal {}\n{lines}\n", journal.display()),
+        );
+        self.manifest(name, &library, "")
+    }
+
+    /// The manifest of a driver, with more members.
+    pub(crate) fn manifest(&self, name: &str, library: &Path, more: &str) -> PathBuf {
+        let library = library.display();
+        let text = format!(
+            r#"{{"file_format_version": "1.0.1", "ICD": {{"library_path": "{library}", "api_version": "1.3.0"{more}}}}}"#
+        );
+        self.file(&format!("data/vulkan/icd.d/{name}.json"), text)
+    }
+
+    /// An implicit layer whose library is not there.
+    pub(crate) fn layer(&self, name: &str) -> PathBuf {
+        let text = format!(
+            r#"{{"file_format_version": "1.2.0", "layer": {{"name": "VK_LAYER_{name}", "type": "GLOBAL", "library_path": "/nowhere/lib{name}.so",
+            "api_version": "1.3.0", "implementation_version": "1", "description": "", "disable_environment": {{"OFF_{name}": "1"}}}}}}"#
+        );
+        self.file(&format!("data/vulkan/implicit_layer.d/{name}.json"), text)
+    }
+
+    pub(crate) fn variable(&mut self, name: &str, value: impl Into<String>) -> &mut Self {
+        self.variables.push((name.into(), value.into()));
+        self
+    }
+
+    pub(crate) fn argument(&mut self, argument: impl Into<String>) -> &mut Self {
+        self.arguments.push(argument.into());
+        self
+    }
+
+    /// Takes the last argument away.
+    pub(crate) fn pop(&mut self) {
+        self.arguments.pop();
+    }
+
+    /// Runs as a user without rights.
+    pub(crate) fn unprivileged(&mut self) -> &mut Self {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(self.root.path(), fs::Permissions::from_mode(0o755)).expect("the owner may");
+        self.unprivileged = true;
+        self
+    }
+
+    /// Runs `vkloader` with these words.
+    pub(crate) fn run(&self, words: &[&str]) -> Output {
+        let none = self.path("none");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_vkloader"));
+        command
+            .args(words)
+            .args(&self.arguments)
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("HOME", &none)
+            .env("XDG_CONFIG_HOME", &none)
+            .env("XDG_CONFIG_DIRS", &none)
+            .env("XDG_DATA_DIRS", &none)
+            .env("XDG_DATA_HOME", self.path("data"))
+            .envs(self.variables.iter().map(|(name, value)| (name, value)));
+        if self.unprivileged {
+            command.uid(NOBODY).gid(NOBODY);
+        }
+        command.output().expect("it can be started")
+    }
+
+    /// What there is to say about this machine.
+    pub(crate) fn explain(&self) -> Explained {
+        let library = library();
+        let output = self.run(&[
+            "explain",
+            "--json",
+            "--library",
+            library.to_str().expect("a plain path"),
+        ]);
+        let report = serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|error| panic!("{error}\n{}", String::from_utf8_lossy(&output.stderr)));
+        Explained {
+            report,
+            code: output.status.code().expect("it ends by itself"),
+        }
+    }
+}
+
+/// Says why something was not tried; the test program does not keep this for itself.
+pub(crate) fn skip(reason: &str) {
+    use std::io::Write;
+    let _ = writeln!(std::io::stderr(), "SKIPPED: {reason}");
+}
+
+/// The library to ask.
+pub(crate) fn library() -> PathBuf {
+    match std::env::var_os("VKL_LIBRARY") {
+        Some(library) => library.into(),
+        None => built("libvulkan.so"),
+    }
+}
+
+/// What cargo built beside this test.
+pub(crate) fn built(name: &str) -> PathBuf {
+    let own = std::env::current_exe().expect("a process knows its program");
+    let deps = own.parent().expect("a program lies in a folder");
+    // What was asked for lies above; what is only needed, here.
+    let above = deps.parent().expect("tests lie in deps").join(name);
+    if above.exists() { above } else { deps.join(name) }
+}

@@ -1,0 +1,66 @@
+//! The page of `vkloader explain --html`, looked at in a real browser, where there is one.
+
+mod machine;
+
+use browser::{Page, Scheme};
+use machine::{Machine, library, skip};
+use std::collections::BTreeMap;
+
+/// The page of a machine with a driver that works, one that does not, and a layer that cannot be opened.
+fn page() -> String {
+    let machine = Machine::new();
+    machine.driver("good", "device <b>one\ndevice two");
+    machine.manifest("gone", "/nowhere/libgone.so".as_ref(), "");
+    machine.layer("gone");
+    let file = machine.path("page.html");
+    let paths = [&file, &library()].map(|path| path.to_str().expect("a plain path").to_owned());
+    let output = machine.run(&["explain", "--html", &paths[0], "--library", &paths[1]]);
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    std::fs::read_to_string(file).expect("the page is there")
+}
+
+/// The colour of most pixels, and how many there are of others.
+fn ground(colours: &BTreeMap<[u8; 3], usize>) -> ([u8; 3], usize) {
+    let (ground, count) = colours
+        .iter()
+        .max_by_key(|(_, count)| **count)
+        .expect("a picture has pixels");
+    (*ground, colours.values().sum::<usize>() - count)
+}
+
+#[test]
+fn the_page_is_light_or_dark_as_its_reader_prefers() {
+    let page = Page::new(&page());
+    let (Some(light), Some(dark)) = (page.colours(Scheme::Light), page.colours(Scheme::Dark)) else {
+        return skip("no chromium on this machine; the page was not looked at");
+    };
+    for (colours, is_expected) in [(&light, [255, 255, 255]), (&dark, [0x14, 0x17, 0x1b])] {
+        let (ground, others) = ground(colours);
+        assert_eq!(ground, is_expected);
+        assert!(
+            others > 50_000 && colours.len() > 50,
+            "{others} pixels in {} colours are no page",
+            colours.len()
+        );
+    }
+}
+
+#[test]
+fn the_page_needs_nothing_else_and_names_are_no_markup() {
+    let page = page();
+    for outside in ["src=", "href=", "@import", "url(h", "http://", "https://", "<script"] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+    assert!(page.contains("&lt;b&gt;one") && !page.contains("<b>one"));
+    let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("no {text}"));
+    assert!(at("<svg") < at("Devices, in the order") && at("Devices, in the order") < at("Left out, or in the way"));
+    assert!(
+        page[at("<svg")..at("</svg>")].contains("class=\"out\""),
+        "what was left out is greyed"
+    );
+}

@@ -1,0 +1,70 @@
+//! Real traces, held against docs/trace.schema.json.
+
+mod machine;
+
+use boon::{Compiler, Schemas};
+use machine::Machine;
+use machine::library;
+use serde_json::Value;
+
+/// Validates every record of a run of the probe, and returns which events there were.
+fn events(machine: &mut Machine) -> Vec<String> {
+    let trace = machine.path("trace");
+    machine.variable("VK_LOADER_TRACE", trace.to_str().expect("plain"));
+    machine.run(&["probe", library().to_str().expect("plain")]);
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/trace.schema.json");
+    let schema: Value = serde_json::from_slice(&std::fs::read(file).expect("the schema is there")).expect("JSON");
+    let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
+    compiler.add_resource("trace.schema.json", schema).expect("a schema");
+    let compiled = compiler
+        .compile("trace.schema.json", &mut schemas)
+        .expect("a valid schema");
+    let text = std::fs::read_to_string(&trace).expect("a trace");
+    let mut found: Vec<String> = Vec::new();
+    for line in text.lines() {
+        let record: Value = serde_json::from_str(line).expect("a line is JSON");
+        if let Err(error) = schemas.validate(&record, compiled) {
+            panic!("{line}\n{error:#}");
+        }
+        found.push(record["event"].as_str().expect("an event").into());
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+#[test]
+fn every_kind_of_record_is_as_the_schema_says() {
+    let mut machine = Machine::new();
+    machine.driver("good", "device one\ndevice two");
+    machine.driver("empty", "");
+    machine.manifest("gone", "/nowhere/libgone.so".as_ref(), "");
+    machine.manifest("other", "/nowhere/lib.so".as_ref(), r#", "library_arch": "16""#);
+    machine.file("data/vulkan/icd.d/broken.json", "{");
+    machine.layer("gone");
+    machine.layer("off");
+    machine.variable("OFF_off", "1");
+    let all = [
+        "begin", "chain", "decision", "device", "driver", "end", "layer", "loaded", "message", "searched",
+    ];
+    assert_eq!(events(&mut machine), all);
+}
+
+#[test]
+fn the_schema_refuses_what_is_no_record() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/trace.schema.json");
+    let schema: Value = serde_json::from_slice(&std::fs::read(file).expect("the schema is there")).expect("JSON");
+    let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
+    compiler.add_resource("trace.schema.json", schema).expect("a schema");
+    let compiled = compiler
+        .compile("trace.schema.json", &mut schemas)
+        .expect("a valid schema");
+    for wrong in [
+        r#"{"event": "driver"}"#,
+        r#"{"event": "message", "time": 1, "process": 1, "thread": "1", "text": "x"}"#,
+        r#"{"event": "decision", "time": 1, "process": 1, "thread": "1", "subject": "layer", "name": "", "source": {"kind": "build"}, "verdict": "dropped"}"#,
+    ] {
+        let record: Value = serde_json::from_str(wrong).expect("JSON");
+        assert!(schemas.validate(&record, compiled).is_err(), "{wrong}");
+    }
+}
