@@ -220,7 +220,10 @@ pub(super) fn sort<'a>(
     journal: &Journal<'_>,
 ) -> Result<HostVec<Device<'a>>, VkResult> {
     let Some(sorting) = Sorting::of(instance) else {
-        described::describe(devices.iter(), |_| "reported");
+        described::describe(devices.iter(), |_| match os::SORTED_BY_ADAPTERS {
+            true => "adapter",
+            false => "reported",
+        });
         return Ok(devices);
     };
     sorting.warn(journal);
