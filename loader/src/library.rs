@@ -52,7 +52,7 @@ impl Library {
         step.end_with(|record| {
             record.flag("opened", opened.is_ok());
             if let Err(error) = &opened {
-                record.text("system", format_args!("{}", error.text()));
+                record.shown("system", format_args!("{}", error.text()));
             }
         });
         opened.map(ManuallyDrop::new).map(Self)

@@ -7,7 +7,6 @@ use crate::generated::types::VK_HEADER_VERSION_COMPLETE;
 use crate::journal::LogBits;
 use crate::version::ApiVersion;
 use crate::{driver, instance, library, log, trace};
-use os::Raw;
 
 /// Keywords of `VK_LOADER_DEBUG` in the order in which prefixes are tried (APP-230).
 const KEYWORDS: [(&str, LogBits); 10] = [
@@ -97,19 +96,19 @@ fn describe(environment: &Environment<'_>) {
         record.version("version", version);
         record.number("word-size", usize::BITS.into());
         if let Some(own) = os::file_of(on_load as *const ()) {
-            record.text("library", format_args!("{}", Raw(&own)));
+            record.text("library", &own);
         }
         let mut room = [0; LONGEST_EXECUTABLE];
         if let Some(executable) = os::running_executable(&mut room) {
-            record.text("executable", format_args!("{}", Raw(executable)));
+            record.text("executable", executable);
         }
         record.flag("elevated", false);
         let set = TABLE
             .iter()
             .filter_map(|row| Some((row.name, environment.get(row.variable)?)));
         record.objects("variables", set, |variable, (name, value)| {
-            variable.text("name", format_args!("{name}"));
-            variable.text("value", format_args!("{}", Raw(&value)));
+            variable.word("name", name);
+            variable.text("value", &value);
         });
     });
 }

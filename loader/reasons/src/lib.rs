@@ -30,11 +30,6 @@ impl Code {
         &TABLE[self as usize]
     }
 
-    /// How the code is written.
-    pub const fn name(self) -> &'static str {
-        TABLE[self as usize].name
-    }
-
     /// The code that is written like this.
     pub fn of_name(name: &str) -> Option<Self> {
         TABLE.iter().find(|row| row.name == name).map(|row| row.code)

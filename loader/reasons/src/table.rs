@@ -10,6 +10,15 @@ macro_rules! codes {
             $(#[doc = concat!("`", $name, "`. ", $meaning)] $variant,)+
         }
 
+        impl Code {
+            /// How the code is written. Whoever needs no more than that does not carry the sentences.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)+
+                }
+            }
+        }
+
         /// All codes, in the order in which the documentation lists them and in which [`Code`] declares them.
         pub const TABLE: &[Row] = &[
             $(Row {

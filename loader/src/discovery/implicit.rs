@@ -65,16 +65,16 @@ impl ImplicitState {
         let name = &layer.name;
         if let Some(code) = self.inactive {
             trace::write("layer", |record| {
-                record.text("name", format_args!("{name}"));
-                record.text("path", format_args!("{}", layer.manifest));
-                record.text("code", format_args!("{}", code.name()));
+                record.text("name", name);
+                record.text("path", &layer.manifest);
+                record.word("code", code.name());
                 let pair = match code {
                     Code::LayerNotSwitchedOn => layer.enable_environment.as_ref().map(|pair| &pair.name),
                     Code::LayerSwitchedOff => layer.disable_environment.as_ref().map(|pair| &pair.name),
                     _ => None,
                 };
                 if let Some(variable) = pair {
-                    record.text("variable", format_args!("{variable}"));
+                    record.text("variable", variable);
                 }
             });
         }

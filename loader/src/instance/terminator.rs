@@ -191,7 +191,7 @@ impl Creation<'_> {
         let result = unsafe { create(&info, self.callbacks, &mut handle) };
         step.end(result.0);
         trace::write("driver", |record| {
-            record.text("library", format_args!("{}", driver.path));
+            record.text("library", &driver.path);
             driver.source.describe(record);
             record.number("interface-version", driver.interface.version.into());
             record.version("api-version", driver_version);

@@ -39,9 +39,9 @@ impl Source {
                 Self::Application => "application",
                 Self::Driver => "driver",
             };
-            source.text("kind", format_args!("{word}"));
+            source.word("kind", word);
             if let Self::Variable(variable) = self {
-                source.text("variable", format_args!("{}", variable.name()));
+                source.word("variable", variable.name());
             }
         });
     }
@@ -51,27 +51,25 @@ impl LogBits {
     /// Writes the level of a message, and its categories.
     pub fn describe(self, record: &mut Record) {
         let words = bits::NAMES.iter().filter(|(bit, _)| self.contains(*bit));
-        record.objects("kinds", words, |kind, (_, word)| {
-            kind.text("kind", format_args!("{word}"))
-        });
+        record.objects("kinds", words, |kind, (_, word)| kind.word("kind", word));
     }
 }
 
 impl Decision {
     /// Writes the whole decision.
     pub fn describe(&self, record: &mut Record) {
-        record.text("subject", format_args!("{}", self.subject.word()));
-        record.text("name", format_args!("{}", self.name));
+        record.word("subject", self.subject.word());
+        record.text("name", &self.name);
         if !self.path.is_empty() {
-            record.text("path", format_args!("{}", self.path));
+            record.text("path", &self.path);
         }
         self.source.describe(record);
         match &self.verdict {
-            Verdict::Kept => record.text("verdict", format_args!("kept")),
+            Verdict::Kept => record.word("verdict", "kept"),
             Verdict::Dropped(reason) => {
-                record.text("verdict", format_args!("dropped"));
-                record.text("code", format_args!("{}", reason.code().name()));
-                record.text("text", format_args!("{}", self.text()));
+                record.word("verdict", "dropped");
+                record.word("code", reason.code().name());
+                record.shown("text", format_args!("{}", self.text()));
                 if let Some(bits) = self.bits() {
                     bits.describe(record);
                 }
@@ -93,13 +91,11 @@ impl Reason {
             Self::DriverManifest(DriverManifestReason::Architecture) | Self::Layer(LayerReason::Architecture) => {
                 record.number("word-size", usize::BITS.into());
             }
-            Self::Layer(LayerReason::NoField(field)) => record.text("field", format_args!("{field}")),
+            Self::Layer(LayerReason::NoField(field)) => record.word("field", field),
             Self::DriverLibrary(reason) => reason.describe(record),
             Self::LayerLibrary(reason) => reason.problem.describe(record),
             Self::DiscoveredLayers(reason) => reason.describe(record),
-            Self::Device(DeviceReason::IdFilter(variable)) => {
-                record.text("variable", format_args!("{}", variable.name()))
-            }
+            Self::Device(DeviceReason::IdFilter(variable)) => record.word("variable", variable.name()),
             Self::Device(DeviceReason::EnumerationFailed(result)) => record.signed("result", (*result).into()),
             Self::File(_)
             | Self::Settings(_)
@@ -114,7 +110,7 @@ impl Reason {
 /// The system's own words about a library that did not open.
 fn system(words: &Text, record: &mut Record) {
     if !words.is_empty() {
-        record.text("system", format_args!("{words}"));
+        record.text("system", words);
     }
     record.number("word-size", usize::BITS.into());
 }
@@ -125,7 +121,7 @@ impl DriverLibraryReason {
             Self::NotOpened(words) | Self::WrongArchitecture(words) => system(words, record),
             Self::NoGetInstanceProcAddr(version) => record.number("interface-version", (*version).into()),
             Self::NoExport(function) | Self::NoGlobalFunction(function) => {
-                record.text("function", format_args!("{function}"));
+                record.word("function", function);
             }
             Self::ExtensionQueryFailed(result) | Self::CreationFailed(result) => {
                 record.signed("result", (*result).into())
@@ -133,7 +129,7 @@ impl DriverLibraryReason {
             Self::DirectNoFunction(index) => record.number("index", (*index).into()),
             Self::DirectNoCommand(index, function) => {
                 record.number("index", (*index).into());
-                record.text("function", format_args!("{function}"));
+                record.word("function", function);
             }
             Self::DirectVersion(index, version) => {
                 record.number("index", (*index).into());
@@ -157,7 +153,7 @@ impl LayerLibraryProblem {
         match self {
             Self::NotOpened(words) | Self::WrongArchitecture(words) => system(words, record),
             Self::NoSymbol(symbol) | Self::NoPreInstanceFunction(_, symbol) => {
-                record.text("function", format_args!("{symbol}"));
+                record.text("function", symbol);
             }
             Self::NoDeviceFunctions => {}
         }
@@ -167,12 +163,12 @@ impl LayerLibraryProblem {
 impl LayerListReason {
     fn describe(&self, record: &mut Record) {
         match self {
-            Self::Duplicate { kept } => record.text("kept", format_args!("{kept}")),
+            Self::Duplicate { kept } => record.text("kept", kept),
             Self::ComponentMissing { component, .. }
             | Self::Recursive { component }
-            | Self::ComponentInvalid { component } => record.text("component", format_args!("{component}")),
+            | Self::ComponentInvalid { component } => record.text("component", component),
             Self::ComponentOlder { index, .. } | Self::ListsItself { index } => record.number("index", *index as u64),
-            Self::OtherExecutable { executable } => record.text("executable", format_args!("{executable}")),
+            Self::OtherExecutable { executable } => record.text("executable", executable),
             Self::Disabled
             | Self::Blacklisted
             | Self::SecondGlobalOverride

@@ -38,13 +38,13 @@ pub fn log_device_stack<'a>(instance: &dyn Listener, layers: impl Iterator<Item 
 /// Writes the chain of a call to the trace, from the application down.
 fn describe<'a>(call: &str, layers: impl Iterator<Item = &'a ActiveLayer> + Clone) {
     trace::write("chain", |record| {
-        record.text("call", format_args!("{call}"));
+        record.word("call", call);
         record.objects("layers", layers.clone(), |record, layer| {
-            record.text("name", format_args!("{}", Raw(layer.name.bytes())));
+            record.text("name", layer.name.bytes());
             record.flag("implicit", layer.implicit);
-            record.text("enabled-by", format_args!("{}", layer.enabled_by.word()));
-            record.text("manifest", format_args!("{}", Raw(layer.manifest.bytes())));
-            record.text("library", format_args!("{}", Raw(layer.library_path.bytes())));
+            record.word("enabled-by", layer.enabled_by.word());
+            record.text("manifest", layer.manifest.bytes());
+            record.text("library", layer.library_path.bytes());
         });
     });
 }

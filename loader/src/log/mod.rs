@@ -90,7 +90,7 @@ pub fn fatal_with(instance: Option<&dyn Listener>, category: LogBits, text: Argu
 fn traced(bits: LogBits, text: Arguments<'_>) {
     trace::write("message", |record| {
         bits.describe(record);
-        record.text("text", text);
+        record.shown("text", text);
     });
 }
 

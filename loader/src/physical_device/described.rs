@@ -26,13 +26,13 @@ pub(super) fn describe<'a>(devices: impl Iterator<Item = &'a Device<'a>>, rule: 
         let properties = facts::properties(device);
         trace::write("device", |record| {
             record.number("place", place as u64);
-            record.text("name", format_args!("{}", facts::name_of(&properties)));
-            record.text("driver", format_args!("{}", device.driver.name()));
-            record.text("type", format_args!("{}", type_word(properties.deviceType)));
+            record.text("name", &facts::name_of(&properties));
+            record.shown("driver", format_args!("{}", device.driver.name()));
+            record.word("type", type_word(properties.deviceType));
             record.number("vendor", properties.vendorID.into());
             record.number("device", properties.deviceID.into());
             record.version("api-version", ApiVersion(properties.apiVersion));
-            record.text("rule", format_args!("{}", rule(place)));
+            record.word("rule", rule(place));
         });
     }
 }

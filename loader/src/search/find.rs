@@ -45,12 +45,12 @@ pub fn find(kind: ManifestKind, places: &Paths, journal: &Journal<'_>) -> Result
                 let known = found.len();
                 let opened = add_files_in(place, category, &mut found, journal)?;
                 trace::write("searched", |record| {
-                    record.text("for", format_args!("{}", kind.label()));
-                    record.text("folder", format_args!("{}", Raw(place.path)));
+                    record.word("for", kind.label());
+                    record.text("folder", place.path);
                     place.source.describe(record);
                     record.number("manifests", (found.len() - known) as u64);
                     if let Some(error) = opened {
-                        record.text("system", format_args!("{error}"));
+                        record.shown("system", format_args!("{error}"));
                     }
                 });
             }

@@ -74,10 +74,10 @@ pub fn write(event: &str, fill: impl Fn(&mut Record)) {
 fn append(event: &str, fill: &dyn Fn(&mut Record)) {
     let Some(output) = OUTPUT.get() else { return };
     let mut record = Record::new();
-    record.text("event", format_args!("{event}"));
+    record.word("event", event);
     record.number("time", os::since_start());
     record.number("process", os::current_process().into());
-    record.text("thread", format_args!("{:x}", os::current_thread()));
+    record.shown("thread", format_args!("{:x}", os::current_thread()));
     fill(&mut record);
     let Some(line) = record.finish() else { return };
     if let Err(error) = output.append(&line)
@@ -138,9 +138,9 @@ impl<'a> Step<'a> {
             Self::Driver(_) => "driver",
             Self::Chain => "chain",
         };
-        record.text("step", format_args!("{word}"));
+        record.word("step", word);
         if let Self::Driver(library) = self {
-            record.text("library", format_args!("{}", Raw(library)));
+            record.text("library", library);
         }
     }
 }
@@ -167,7 +167,7 @@ impl Begun<'_> {
     fn write(&self, event: &str, fill: &dyn Fn(&mut Record)) {
         append(event, &|record| {
             self.step.describe(record);
-            record.text("name", format_args!("{}", Raw(self.name)));
+            record.text("name", self.name);
             fill(record);
         });
     }

@@ -31,9 +31,19 @@ impl Record {
     }
 
     /// A member that is a text. Bytes that are no UTF-8 become U+FFFD.
-    pub fn text(&mut self, name: &str, value: Arguments<'_>) {
+    pub fn text(&mut self, name: &str, value: &[u8]) {
         self.name(name);
         self.string(value);
+    }
+
+    /// The same for one of a few words.
+    pub fn word(&mut self, name: &str, value: &str) {
+        self.text(name, value.as_bytes());
+    }
+
+    /// The same for a text that is put together.
+    pub fn shown(&mut self, name: &str, value: Arguments<'_>) {
+        self.text(name, &os::render(value));
     }
 
     /// A member that is a number.
@@ -57,7 +67,7 @@ impl Record {
     /// A member that is the version of an interface, as people write it.
     pub fn version(&mut self, name: &str, version: ApiVersion) {
         let (major, minor, patch) = (version.major(), version.minor(), version.patch());
-        self.text(name, format_args!("{major}.{minor}.{patch}"));
+        self.shown(name, format_args!("{major}.{minor}.{patch}"));
     }
 
     /// A member that is an object.
@@ -97,7 +107,7 @@ impl Record {
 
     fn name(&mut self, name: &str) {
         self.separate();
-        self.string(format_args!("{name}"));
+        self.string(name.as_bytes());
         self.raw(b":");
     }
 
@@ -105,9 +115,9 @@ impl Record {
         self.raw(&os::render(value));
     }
 
-    fn string(&mut self, value: Arguments<'_>) {
+    fn string(&mut self, value: &[u8]) {
         self.raw(b"\"");
-        for chunk in os::render(value).utf8_chunks() {
+        for chunk in value.utf8_chunks() {
             chunk.valid().bytes().for_each(|byte| self.escaped(byte));
             if !chunk.invalid().is_empty() {
                 self.raw("\u{FFFD}".as_bytes());
@@ -137,12 +147,11 @@ impl Record {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use os::Raw;
 
     #[test]
     fn every_record_is_one_line_of_json() {
         let mut record = Record::new();
-        record.text("name", format_args!("{}", Raw(b"a\"\\\n\x01\xFF\xC3\xA4")));
+        record.text("name", b"a\"\\\n\x01\xFF\xC3\xA4");
         record.number("most", u64::MAX);
         record.signed("result", -9);
         record.object("from", |from| from.flag("set", true));

@@ -297,7 +297,7 @@ fn a_settings_file_that_wins() {
 #[test]
 fn devices_come_with_the_words_that_choose_them() {
     let machine = Machine::new();
-    machine.driver("good", "device one\ndevice two\nids 1 2");
+    machine.driver("good", "device one\ndevice two\ndevice.vendor 1\ndevice.id 2");
     let library = library();
     let output = machine.run(&["devices", "--library", library.to_str().expect("plain")]);
     let said = String::from_utf8_lossy(&output.stdout);
@@ -316,7 +316,7 @@ fn devices_come_with_the_words_that_choose_them() {
         .map(|word| word.trim_matches('\'').to_owned())
     {
         let mut machine = Machine::new();
-        machine.driver("good", "device one\ndevice two\nids 1 2");
+        machine.driver("good", "device one\ndevice two\ndevice.vendor 1\ndevice.id 2");
         machine.variable("VK_LOADER_DEVICE_SELECT", word);
         assert_eq!(machine.explain().devices(), ["two", "one"]);
     }
