@@ -8,7 +8,7 @@ import re
 
 # What a command begins with, behind settings of variables.
 PROGRAMS = (
-    r"make/\S+|registry/\S+\.sh|make|cargo|python3|vkgen|git|ldconfig|ln|mkdir|rm|cp|sudo|apt|apt-get|vulkaninfo|vkcube|pkg-config|cmake"
+    r"make/\S+|(?:target/release/)?vkloader(?= )|registry/\S+\.sh|make|cargo|python3|vkgen|git|ldconfig|ln|mkdir|rm|cp|sudo|apt|apt-get|vulkaninfo|vkcube|pkg-config|cmake"
     r"|ldd|readelf|objdump|nm|grep|cat|ls|env|export|sh|bash|curl|tar|gdb|strace|valgrind|break|PROGRAM"
 )
 COMMAND = re.compile(rf"(?:[A-Z_]+=\S+ +)*(?:{PROGRAMS})(?: |$)")
@@ -44,8 +44,11 @@ RUN = [
     ("LD_LIBRARY_PATH=/tmp/vulkan vulkaninfo --summary", SHOWN, '"vulkaninfo --summary"'),
     ("LD_LIBRARY_PATH=/tmp/vulkan VK_LOADER_DEBUG=info vulkaninfo --summary", SHOWN, '"vulkaninfo --summary"'),
     ("vulkaninfo --summary", SHOWN, '"vulkaninfo --summary"'),
+    ("target/release/vkloader explain --library target/release/libvulkan.so", "loader/vkloader/tests/explain.rs", '"explain", "--library"'),
+    ("vkloader explain", "loader/vkloader/tests/explain.rs", '"explain", "--library"'),
+    ("vkloader devices", "loader/vkloader/tests/explain.rs", '"devices", "--library"'),
     ("VK_LOADER_TRACE=/tmp/trace PROGRAM", "tests/tests/app/trace.rs", 'scene.env("VK_LOADER_TRACE", &trace)'),
-    ("VK_LOADER_TRACE=fd:5 PROGRAM", "tests/tests/app/trace.rs", 'format!("fd:{number}")'),
+    ("VK_LOADER_TRACE=fd:5 PROGRAM 5>trace", "tests/tests/app/trace.rs", 'format!("fd:{number}")'),
 ]
 # How a command begins, and why no test runs it.
 NOT_RUN = [
