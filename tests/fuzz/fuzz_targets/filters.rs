@@ -5,9 +5,10 @@
 use libfuzzer_sys::fuzz_target;
 use loader_fuzz::{Variables, twice};
 use vulkan::env::Environment;
+use vulkan::env::device_select::DeviceSelect;
 use vulkan::env::glob::{DisableGlobs, Globs};
 use vulkan::env::layer_filters::LayerFilters;
-use vulkan::env::numbers::{DeviceSelect, IdRanges, MAX_ID_ITEMS, decimal};
+use vulkan::env::numbers::{IdRanges, MAX_ID_ITEMS, decimal};
 
 const EVERYTHING: [&[u8]; 3] = [b"*", b"**", b"~all~"];
 
@@ -104,6 +105,13 @@ fn check_numbers(value: &[u8], name: &[u8]) {
         assert!(IdRanges::parse(plain.as_bytes()).accepts(id));
     }
     twice(|| (DeviceSelect::parse(value), decimal(value)));
+    // What is kept of a list is bounded, and each of its items is there, as what it means or as what means nothing.
+    let select = DeviceSelect::parse(value);
+    let items = value
+        .split(|&byte| byte == b',')
+        .filter(|item| !item.is_empty())
+        .count();
+    assert!(select.wanted.len() <= 16 && select.wanted.len() + select.unknown.len() == items);
 }
 
 fuzz_target!(|input: &[u8]| {
