@@ -81,6 +81,7 @@ clients:          ## real programs under both loaders, compared: PEER as for pee
 
 test-windows:     ## vulkan-1.dll: build it, and run C programs and all behaviour cases for it under Wine
 	@make/windows.sh
+	@make/windows-programs.sh
 	@make/windows-cases.sh
 
 test-targets:     ## other processors under Linux, and systems that are not at hand: what can be built or run of them
