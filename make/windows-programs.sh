@@ -20,7 +20,8 @@ check() {
     shift
     if "$@" >"$log" 2>&1; then
         say "  ok    windows: $what"
-        grep -E '^(device|sum|gpu|compute|render|  )' "$log" || true
+        grep -E '^(device|sum) ' "$log" || true
+        sed -n 's/^figure /        /p' "$log" | tr -d '\r' | sort -u
     else
         say "  FAIL  windows: $what"
         tail -n 40 "$log"
@@ -50,6 +51,12 @@ wgpu() {
 }
 
 rm -rf "$HERE/wheel" && mkdir -p "$HERE" && cp "$WINDOWS/vulkan-1.dll" "$HERE"
+# What single calls cost.
+instructions() {
+    x86_64-w64-mingw32-dlltool --input-def generated/exports/windows.def --output-lib "$HERE/liball.a" &&
+        compile -Werror -I"$HERE/include" tests/windows/instructions.c -o "$HERE/instructions.exe" -L"$HERE" -lall && run instructions.exe
+}
 check "a program computes and renders" gpu
+check "single calls are counted" instructions
 check "wgpu $WGPU, built for Windows by others, lists devices and computes" wgpu
 exit "$failed"
