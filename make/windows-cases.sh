@@ -24,6 +24,8 @@ need /usr/lib/wine/wine64 wine64
 need /usr/lib/rustlib/src/rust/library/std rust-web-src
 need /usr/bin/rustc rustc-web
 need /usr/bin/cargo cargo-web
+# The standard library calls it while it is compiled for 32 bits.
+[ "${1:-}" = quick ] || need i686-w64-mingw32-dlltool binutils-mingw-w64-i686
 if [ -n "$lacking" ]; then
     [ "${1:-}" = quick ] || die 3 "missing; apt-get install --no-install-recommends$lacking libstd-rust-web-dev"
     say "SKIPPED: the cases for Windows need$lacking"
