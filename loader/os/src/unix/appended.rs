@@ -72,8 +72,9 @@ impl Appended {
             // SAFETY: makes a descriptor; a number that is none gives an error.
             retried(|| unsafe { libc::fcntl(descriptor, libc::F_DUPFD_CLOEXEC, lowest) })
         };
-        // A process may have fewer descriptors than that.
-        let copied = copy(OUT_OF_THE_WAY).or_else(|_| copy(0))?;
+        // A process may have fewer descriptors than that. The first three are the program's even where they are closed: what
+        // it prints must not come here.
+        let copied = copy(OUT_OF_THE_WAY).or_else(|_| copy(libc::STDERR_FILENO + 1))?;
         Ok(Self {
             descriptor: AtomicI32::new(copied),
             file: file_at(copied)?,
@@ -101,13 +102,14 @@ impl Appended {
         }
     }
 
-    /// Appends a record, in one call where the system takes it at once. A pipe whose reader is gone ends no program.
+    /// Appends a record, in one call where the system takes it at once. Neither a pipe whose reader is gone nor a limit of
+    /// the size of files ends a program.
     ///
     /// # Errors
     /// The system's. A part of the record may be written then.
     pub fn append(&self, mut record: &[u8]) -> Result<(), Errno> {
         let descriptor = self.descriptor()?;
-        let _signal = BrokenPipe::held_back();
+        let _signals = HeldBack::begin();
         while !record.is_empty() {
             // SAFETY: the pointer and length are those of one live slice.
             let written = unsafe { libc::write(descriptor, record.as_ptr().cast(), record.len()) };
@@ -134,51 +136,59 @@ fn file_at(descriptor: c_int) -> Result<(u64, u64), Errno> {
     Ok((status.raw().st_dev as u64, status.raw().st_ino as u64))
 }
 
-/// While this lives, `SIGPIPE` does not reach its thread; one that came meanwhile is taken back.
-struct BrokenPipe {
+/// What a write may raise, and end a program with: a pipe without a reader, and a file that is as large as the process may make one.
+const RAISED: [c_int; 2] = [libc::SIGPIPE, libc::SIGXFSZ];
+
+/// While this lives, what a write raises does not reach its thread; what came meanwhile is taken back.
+struct HeldBack {
     /// What the thread held back before; `None` where that could not be changed.
     before: Option<libc::sigset_t>,
-    /// One waited already, and goes on waiting.
-    waited: bool,
+    /// Those that waited already, and go on waiting.
+    waited: [bool; RAISED.len()],
 }
 
-impl BrokenPipe {
-    fn held_back() -> Self {
-        let (only, mut before) = (Self::only(), MaybeUninit::uninit());
-        let waited = Self::waits();
+impl HeldBack {
+    fn begin() -> Self {
+        let (all, mut before) = (set_of(&RAISED), MaybeUninit::uninit());
+        let waited = waiting();
         // SAFETY: concerns this thread; both sets are valid, the second one to be written.
-        let failed = unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &only, before.as_mut_ptr()) };
+        let failed = unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &all, before.as_mut_ptr()) };
         Self {
             // SAFETY: filled by the call, where that succeeded.
             before: (failed == 0).then(|| unsafe { before.assume_init() }),
             waited,
         }
     }
+}
 
-    /// The set of this signal alone.
-    fn only() -> libc::sigset_t {
-        let mut set = MaybeUninit::uninit();
-        // SAFETY: the first call makes it a set, which the second one may change.
-        unsafe {
-            libc::sigemptyset(set.as_mut_ptr());
-            libc::sigaddset(set.as_mut_ptr(), libc::SIGPIPE);
-            set.assume_init()
+/// The set of these signals alone.
+fn set_of(signals: &[c_int]) -> libc::sigset_t {
+    let mut set = MaybeUninit::uninit();
+    // SAFETY: the first call makes it a set, which the later ones may change.
+    unsafe {
+        libc::sigemptyset(set.as_mut_ptr());
+        for &signal in signals {
+            libc::sigaddset(set.as_mut_ptr(), signal);
         }
-    }
-
-    /// Whether one waits for this thread or the process.
-    fn waits() -> bool {
-        let mut set = MaybeUninit::uninit();
-        // SAFETY: the call writes the set, which is read only where that succeeded.
-        unsafe { libc::sigpending(set.as_mut_ptr()) == 0 && libc::sigismember(set.as_ptr(), libc::SIGPIPE) == 1 }
+        set.assume_init()
     }
 }
 
-impl Drop for BrokenPipe {
+/// Which of them wait for this thread or the process.
+fn waiting() -> [bool; RAISED.len()] {
+    let mut set = MaybeUninit::uninit();
+    // SAFETY: the call writes the set, which is read only where that succeeded.
+    RAISED.map(|signal| unsafe {
+        libc::sigpending(set.as_mut_ptr()) == 0 && libc::sigismember(set.as_ptr(), signal) == 1
+    })
+}
+
+impl Drop for HeldBack {
     fn drop(&mut self) {
         let Some(before) = &self.before else { return };
-        if !self.waited && Self::waits() {
-            let (only, mut taken) = (Self::only(), 0);
+        let came = RAISED.into_iter().zip(self.waited).zip(waiting());
+        for ((signal, _), _) in came.filter(|((_, waited), waits)| *waits && !waited) {
+            let (only, mut taken) = (set_of(&[signal]), 0);
             // SAFETY: the signal waits, so this returns at once; the set and the number are valid.
             unsafe { libc::sigwait(&only, &mut taken) };
         }
@@ -242,7 +252,67 @@ mod tests {
         assert_eq!(appended.append(b"lost"), Err(Errno(libc::EPIPE)));
         // SAFETY: what was there before.
         unsafe { libc::signal(libc::SIGPIPE, before) };
-        assert!(!BrokenPipe::waits());
+        assert_eq!(waiting(), [false; 2]);
+    }
+
+    /// Runs `does` in a copy of this process, whose limits it may change, and gives what the copy ended with.
+    fn in_a_copy(does: impl FnOnce() -> c_int) -> c_int {
+        // SAFETY: the copy has this thread alone; it calls the system, allocates nothing, and ends without cleaning up.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            // SAFETY: as above.
+            unsafe { libc::_exit(does()) };
+        }
+        let mut status = 0;
+        // SAFETY: a child of this process, and room for its status.
+        assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+        match libc::WIFEXITED(status) {
+            true => libc::WEXITSTATUS(status),
+            false => -libc::WTERMSIG(status),
+        }
+    }
+
+    fn limit(most: u64) -> libc::rlimit {
+        libc::rlimit {
+            rlim_cur: most as libc::rlim_t,
+            rlim_max: most as libc::rlim_t,
+        }
+    }
+
+    #[test]
+    fn a_limit_of_the_size_of_files_is_an_error_and_no_signal() {
+        let scratch = Scratch::create();
+        let appended = Appended::at(&scratch.path("limited")).unwrap();
+        let ended = in_a_copy(|| {
+            // SAFETY: a valid limit, of this copy.
+            unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &limit(4)) };
+            let first = appended.append(b"12345678");
+            c_int::from(first != Err(Errno(libc::EFBIG)) || waiting() != [false; 2])
+        });
+        assert_eq!(ended, 0);
+        assert_eq!(std::fs::read(path_of(&scratch.path("limited"))).unwrap(), b"1234");
+    }
+
+    #[test]
+    fn few_descriptors_do_not_make_it_what_the_program_prints_to() {
+        let scratch = Scratch::create();
+        let path = scratch.path("few");
+        let file = std::fs::File::create(path_of(&path)).unwrap();
+        let ended = in_a_copy(|| {
+            // SAFETY: a valid limit, and descriptors of this copy; the file gets a number below the limit.
+            let low = unsafe {
+                libc::dup2(file.as_raw_fd(), 10);
+                libc::setrlimit(libc::RLIMIT_NOFILE, &limit(40));
+                libc::close(1);
+                libc::close(2);
+                10
+            };
+            match Appended::open_as(low) {
+                Ok(appended) => c_int::from(appended.descriptor.load(Ordering::Relaxed) < 3),
+                Err(_) => 2,
+            }
+        });
+        assert_eq!(ended, 0);
     }
 
     #[test]
