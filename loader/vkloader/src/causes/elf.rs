@@ -9,7 +9,8 @@ use closure::{Closure, Identity};
 use std::path::Path;
 
 /// Adds what is missing or wrong about a library that did not open.
-pub(super) fn explain(dropped: &mut Dropped) {
+/// `loader` is the file of the loader that refused it.
+pub(super) fn explain(dropped: &mut Dropped, loader: Option<&Path>) {
     let is_about = [
         "driver.not-opened",
         "layer-library.not-opened",
@@ -24,7 +25,8 @@ pub(super) fn explain(dropped: &mut Dropped) {
         true => dropped.file.clone().unwrap_or_default(),
         false => dropped.name.clone(),
     };
-    let own = Identity::of_this_process();
+    // A program may be for another word size than this one.
+    let own = loader.and_then(Identity::of).unwrap_or_else(Identity::of_this_process);
     let Some(path) = closure::locate(&library, own) else {
         dropped
             .findings
@@ -32,6 +34,11 @@ pub(super) fn explain(dropped: &mut Dropped) {
         dropped.advice = "Reinstall the package that the manifest belongs to, or correct library_path in it.".into();
         return;
     };
+    if !path.is_file() {
+        dropped.findings.insert(0, format!("{} is no file", shown(&path)));
+        dropped.advice = "Correct library_path in the manifest.".into();
+        return;
+    }
     if let Some(found) = Identity::of(&path)
         && found != own
     {
@@ -61,4 +68,37 @@ pub(super) fn explain(dropped: &mut Dropped) {
 
 fn shown(path: &Path) -> String {
     path.display().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_word_size_that_counts_is_that_of_the_loader() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let library = folder.path().join("lib.so");
+        // The beginning of a library for 32-bit x86.
+        let mut header = *b"\x7fELF\x01\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\x03\0";
+        let findings = |header: &[u8], loader: Option<&Path>| {
+            std::fs::write(&library, header).expect("it can be written");
+            let mut dropped = Dropped {
+                subject: "driver".into(),
+                code: "driver.not-opened".into(),
+                name: library.display().to_string(),
+                file: None,
+                named_by: None,
+                reason: String::new(),
+                findings: Vec::new(),
+                advice: String::new(),
+                rank: 0,
+            };
+            explain(&mut dropped, loader);
+            dropped.findings
+        };
+        assert_eq!(findings(&header, Some(&library)), Vec::<String>::new());
+        // No processor that tests run on.
+        header[18] = 0xF7;
+        assert_eq!(findings(&header, None).len(), 1);
+    }
 }

@@ -11,13 +11,15 @@ pub(crate) use linker::worth_watching;
 use crate::child::Finished;
 use crate::events::{Event, Record};
 use crate::report::Report;
+use std::path::Path;
 
 /// Adds to a report what can be found out beside the trace. `watched` is a second run in which the dynamic linker told what it looked
 /// for, if there was one.
 pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Finished>) {
     let records: Vec<&Record> = finished.records.iter().collect();
+    let loader = report.loader.as_ref().and_then(|loader| loader.path.as_deref());
     for dropped in &mut report.dropped {
-        elf::explain(dropped);
+        elf::explain(dropped, loader.map(Path::new));
         if let Some(watched) = watched {
             linker::explain(dropped, &watched.linker);
         }

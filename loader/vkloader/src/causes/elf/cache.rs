@@ -1,6 +1,7 @@
 //! The cache of the dynamic linker, `/etc/ld.so.cache`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::LazyLock;
 
 const MAGIC: &[u8] = b"glibc-ld.so.cache1.1";
 const HEADER: usize = 48;
@@ -10,8 +11,8 @@ const MOST: usize = 100_000;
 
 /// The paths that the cache has for a name, in its order. None where there is no cache, or one that cannot be read.
 pub(super) fn paths(name: &str) -> Vec<PathBuf> {
-    let cache = std::fs::read(Path::new("/etc/ld.so.cache")).unwrap_or_default();
-    find(&cache, name)
+    static CACHE: LazyLock<Vec<u8>> = LazyLock::new(|| std::fs::read("/etc/ld.so.cache").unwrap_or_default());
+    find(&CACHE, name)
 }
 
 fn find(cache: &[u8], name: &str) -> Vec<PathBuf> {

@@ -7,8 +7,12 @@ use std::collections::HashSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Libraries that are looked at.
-const MOST: usize = 2_000;
+/// Names that are looked for, for all libraries together: hundreds are usual.
+const MOST: usize = 5_000;
+/// Missing names that are told.
+const MOST_MISSING: usize = 20;
+/// Bytes of a library that is read.
+const LARGEST: u64 = 1 << 30;
 
 /// Which processor and word size code is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -18,7 +22,7 @@ pub(super) struct Identity {
 }
 
 impl Identity {
-    /// That of this program, which is that of the loader it asks about.
+    /// That of this program, which is usually that of the loader it asks about.
     pub(super) fn of_this_process() -> Self {
         Self::of(Path::new("/proc/self/exe")).unwrap_or(Self {
             is_64: cfg!(target_pointer_width = "64"),
@@ -29,7 +33,7 @@ impl Identity {
     /// That of a file; `None` where it is no library.
     pub(super) fn of(path: &Path) -> Option<Self> {
         let mut header = [0; 20];
-        let mut file = std::fs::File::open(path).ok()?;
+        let mut file = open(path)?;
         std::io::Read::read_exact(&mut file, &mut header).ok()?;
         (header[..4] == elf::ELFMAG).then_some(Self {
             is_64: header[4] == elf::ELFCLASS64,
@@ -75,17 +79,21 @@ impl Closure {
         let mut seen = HashSet::new();
         let mut waiting = vec![library.to_path_buf()];
         let mut missing = Vec::new();
+        let mut room = MOST;
         while let Some(path) = waiting.pop() {
-            if seen.len() > MOST || !seen.insert(path.clone()) {
+            // One file may have many paths, such as those with $ORIGIN.
+            if !seen.insert(std::fs::canonicalize(&path).unwrap_or_else(|_| path.clone())) {
                 continue;
             }
             let needs = read(&path).unwrap_or_default();
-            for name in &needs.names {
+            for name in needs.names.iter().take(room) {
                 match search(name, &path, &needs, own) {
                     Some(found) => waiting.push(found),
-                    None => missing.push((name.clone(), path.clone())),
+                    None if missing.len() < MOST_MISSING => missing.push((name.clone(), path.clone())),
+                    None => {}
                 }
             }
+            room = room.saturating_sub(needs.names.len());
         }
         Self { missing }
     }
@@ -146,8 +154,15 @@ fn usual_folders() -> impl Iterator<Item = &'static str> {
     .into_iter()
 }
 
+/// A file that is none to be waited for, and ends.
+fn open(path: &Path) -> Option<std::fs::File> {
+    let is_file = std::fs::metadata(path).is_ok_and(|status| status.is_file() && status.len() <= LARGEST);
+    is_file.then(|| std::fs::File::open(path).ok()).flatten()
+}
+
 fn read(path: &Path) -> Option<Needs> {
-    let data = std::fs::read(path).ok()?;
+    let mut data = Vec::new();
+    std::io::Read::read_to_end(&mut open(path)?, &mut data).ok()?;
     match data.get(4)? {
         &elf::ELFCLASS64 => read_as::<elf::FileHeader64<Endianness>>(&data),
         _ => read_as::<elf::FileHeader32<Endianness>>(&data),
