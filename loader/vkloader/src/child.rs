@@ -1,14 +1,17 @@
 //! A process that writes a trace, with a time limit.
 
 use crate::events::{self, Record};
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 /// How often a running process is looked at.
 const STEP: Duration = Duration::from_millis(5);
+
+/// Bytes that are read of what a process wrote into one file.
+const MOST: u64 = 256 << 20;
 
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +69,9 @@ pub(crate) fn run(mut command: Command, limit: Duration, watched: Watched) -> io
             .env("LD_DEBUG", "libs,files")
             .env("LD_DEBUG_OUTPUT", folder.path().join("linker"));
     }
-    let mut child = command.spawn()?;
+    let mut child = command
+        .spawn()
+        .map_err(|error| naming(Path::new(command.get_program()), error))?;
     let since = Instant::now();
     let ending = loop {
         if let Some(status) = child.try_wait()? {
@@ -74,6 +79,8 @@ pub(crate) fn run(mut command: Command, limit: Duration, watched: Watched) -> io
         }
         if since.elapsed() >= limit {
             end_group(child.id());
+            // It may have left the group that it was started in.
+            child.kill()?;
             child.wait()?;
             break Ending::TooLong(limit);
         }
@@ -82,20 +89,32 @@ pub(crate) fn run(mut command: Command, limit: Duration, watched: Watched) -> io
     let linker = std::fs::read_dir(folder.path())?
         .filter_map(|entry| entry.ok())
         .filter(|entry| entry.file_name().as_encoded_bytes().starts_with(b"linker"))
-        .map(|entry| read_text(entry.path()))
+        .map(|entry| String::from_utf8_lossy(&read(&entry.path())).into_owned())
         .collect();
     Ok(Finished {
         ending,
         // A process that never loaded the library leaves none.
-        records: events::read(&trace).unwrap_or_default(),
-        output: std::fs::read(&output).unwrap_or_default(),
+        records: events::parse(&read(&trace)),
+        output: read(&output),
         linker,
     })
 }
 
-fn read_text(path: PathBuf) -> String {
-    let bytes = std::fs::read(path).unwrap_or_default();
-    String::from_utf8_lossy(&bytes).into_owned()
+/// The beginning of a file; nothing where it is none, or something that may be waited for.
+fn read(path: &Path) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if std::fs::symlink_metadata(path).is_ok_and(|status| status.is_file())
+        && let Ok(file) = std::fs::File::open(path)
+    {
+        // What could be read counts.
+        let _ = file.take(MOST).read_to_end(&mut bytes);
+    }
+    bytes
+}
+
+/// An error about a file, with its name.
+pub(crate) fn naming(file: &Path, error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", file.display()))
 }
 
 /// Ends a process with all that it started.

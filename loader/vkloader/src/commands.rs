@@ -5,7 +5,7 @@ use crate::probe::{self, Seen, USUAL_LIBRARY};
 use crate::{causes, report, show};
 use clap::{Args, Subcommand};
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command as Process, ExitCode};
 use std::time::Duration;
@@ -73,11 +73,26 @@ impl Command {
             Self::Devices(library) => devices(&library),
             Self::Probe { library } => {
                 let seen = probe::run(&library);
-                println!("{}", json(&seen)?);
+                heard(print(&json(&seen)?))?;
                 Ok(ExitCode::SUCCESS)
             }
         }
     }
+}
+
+/// A reader that has seen enough and is gone, as in a pipe, is no failure.
+fn heard(printed: io::Result<()>) -> io::Result<()> {
+    match printed {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        printed => printed,
+    }
+}
+
+/// Writes a text and the end of its line.
+fn print(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{text}")?;
+    out.flush()
 }
 
 /// As text in JSON.
@@ -110,15 +125,15 @@ impl Explain {
         };
         causes::find(&mut report, &finished, watched.as_ref());
         if report.loader.is_none() {
-            return Err(io::Error::other(no_trace(seen.as_ref(), &self.program)));
+            return Err(io::Error::other(self.no_trace(seen.as_ref())));
         }
         if let Some(file) = &self.html {
-            std::fs::write(file, show::html(&report))?;
+            std::fs::write(file, show::html(&report)).map_err(|error| child::naming(file, error))?;
         }
-        match self.json {
-            true => println!("{}", json(&report)?),
-            false => show::text(&report)?,
-        }
+        heard(match self.json {
+            true => print(&json(&report)?),
+            false => show::text(&report),
+        })?;
         let fits = match &self.check {
             Some(condition) => report.devices.iter().any(|device| condition.fits(device)),
             None => report.is_usable(),
@@ -147,25 +162,28 @@ impl Explain {
         };
         child::run(command, self.library.limit(), watched)
     }
-}
 
-/// Why there is no trace to explain.
-fn no_trace(seen: Option<&Seen>, program: &[OsString]) -> String {
-    match seen {
-        _ if !program.is_empty() => {
-            "the program did not load this loader, or runs with raised privileges, where no trace is written".into()
+    /// Why there is no trace to explain.
+    fn no_trace(&self, seen: Option<&Seen>) -> String {
+        match seen {
+            _ if !self.program.is_empty() => {
+                "the program did not load this loader, or runs with raised privileges, where no trace is written".into()
+            }
+            Some(Seen {
+                not_opened: Some(words),
+                ..
+            }) => format!("no Vulkan loader could be opened: {words}"),
+            Some(_) if self.library.library.is_some() => {
+                "the library is another loader, or an older one, and writes no trace".into()
+            }
+            Some(Seen {
+                library: Some(path), ..
+            }) => format!(
+                "programs on this machine get {path}, which is another loader, or an older one, and writes no trace; \
+                 --library names the one to ask"
+            ),
+            _ => "the loader left no trace".into(),
         }
-        Some(Seen {
-            not_opened: Some(words),
-            ..
-        }) => format!("no Vulkan loader could be opened: {words}"),
-        Some(Seen {
-            library: Some(path), ..
-        }) => format!(
-            "programs on this machine get {path}, which is another loader, or an older one, and writes no trace; \
-             --library names the one to ask"
-        ),
-        _ => "the loader left no trace".into(),
     }
 }
 
@@ -187,6 +205,6 @@ fn devices(library: &Library) -> io::Result<ExitCode> {
         .into_iter()
         .map(|device| device.driver)
         .collect();
-    show::devices(&seen.devices, &files)?;
+    heard(show::devices(&seen.devices, &files))?;
     Ok(ExitCode::from(if seen.devices.is_empty() { NONE } else { USABLE }))
 }

@@ -1,7 +1,6 @@
 //! The records of a trace (docs/trace.md). What this program does not know is passed over, so newer libraries may say more.
 
 use serde::Deserialize;
-use std::path::Path;
 
 /// One record.
 #[derive(Debug, Deserialize)]
@@ -197,12 +196,8 @@ pub(crate) struct Device {
     pub(crate) rule: String,
 }
 
-/// The records in a file, in their order. Lines that are no records are passed over: the last one may be cut.
-pub(crate) fn read(path: &Path) -> std::io::Result<Vec<Record>> {
-    Ok(parse(&std::fs::read(path)?))
-}
-
-fn parse(bytes: &[u8]) -> Vec<Record> {
+/// The records in a trace, in their order. Lines that are no records are passed over: the last one may be cut.
+pub(crate) fn parse(bytes: &[u8]) -> Vec<Record> {
     bytes
         .split(|&byte| byte == b'\n')
         .filter_map(|line| serde_json::from_slice(line).ok())

@@ -50,7 +50,7 @@ pub(crate) fn run(library: &OsString) -> Seen {
         Ok(opened) => opened,
         Err(error) => {
             return Seen {
-                not_opened: Some(error.to_string()),
+                not_opened: Some(words(&error)),
                 ..Seen::default()
             };
         }
@@ -72,6 +72,14 @@ pub(crate) fn run(library: &OsString) -> Seen {
     let seen = ask(&entry);
     std::mem::forget(opened);
     seen
+}
+
+/// An error with what is behind it: the system's words stand there.
+fn words(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        Some(cause) => format!("{error}: {}", words(cause)),
+        None => error.to_string(),
+    }
 }
 
 /// What every program does first, in the order in which most do it.

@@ -387,3 +387,116 @@ fn text_is_no_wider_than_a_terminal_and_has_no_colours_in_a_file() {
         .filter(|line| line.chars().count() > 80 && line.trim().contains(' '));
     assert_eq!(wide.count(), 0, "{text}");
 }
+
+#[test]
+fn names_with_commas_and_quotes_are_chosen_by_the_words_told() {
+    let lines = "device one\ndevice two, it's (256 bits)\ndevice.type 0";
+    let machine = Machine::new();
+    machine.driver("good", lines);
+    let library = library();
+    let output = machine.run(&["devices", "--library", library.to_str().expect("plain")]);
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(!said.contains("type:other"), "no word chooses that type: {said}");
+    let assignment = said
+        .lines()
+        .find(|line| line.contains("name:*"))
+        .expect("a word")
+        .trim();
+    let shell = Command::new("sh")
+        .args(["-c", &format!("{assignment}; printf %s \"$VK_LOADER_DEVICE_SELECT\"")])
+        .output()
+        .expect("a shell");
+    let mut machine = Machine::new();
+    machine.driver("good", lines);
+    machine.variable("VK_LOADER_DEVICE_SELECT", String::from_utf8_lossy(&shell.stdout));
+    assert_eq!(machine.explain().devices(), ["two, it's (256 bits)", "one"]);
+}
+
+#[test]
+fn a_reader_that_is_gone_is_no_failure() {
+    let machine = Machine::new();
+    machine.driver("good", "device one");
+    let library = library();
+    for words in [&["explain"][..], &["explain", "--json"], &["devices"]] {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let mut command = machine.command(words);
+        let output = command
+            .arg("--library")
+            .arg(&library)
+            .stdout(writer)
+            .output()
+            .expect("it starts");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), &*said), (Some(0), ""), "{words:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_done_is_named() {
+    let machine = Machine::new();
+    machine.driver("good", "device one");
+    let library = library();
+    let library = library.to_str().expect("plain");
+    for words in [
+        &["explain", "--library", library, "--", "/nowhere/program"][..],
+        &["explain", "--library", library, "--html", "/nowhere/page"],
+    ] {
+        let output = machine.run(words);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("/nowhere/p"), "{said}");
+    }
+}
+
+#[test]
+fn a_program_that_leaves_its_group_is_ended_too() {
+    let machine = Machine::new();
+    let source = machine.file(
+        "leaves.c",
+        "#include <unistd.h>\nint main(void) { setpgid(0, getpgid(getppid())); sleep(50); return 0; }\n",
+    );
+    let program = machine.path("leaves");
+    let status = Command::new("cc").arg("-o").arg(&program).arg(source).status();
+    assert!(status.expect("a compiler").success());
+    let since = std::time::Instant::now();
+    machine.run(&["explain", "--timeout", "1", "--", program.to_str().expect("plain")]);
+    assert!(since.elapsed().as_secs() < 40, "{:?}", since.elapsed());
+}
+
+#[test]
+fn a_library_that_is_no_file() {
+    let machine = Machine::new();
+    machine.manifest("device", "/dev/null".as_ref(), "");
+    let explained = machine.explain();
+    assert_eq!((explained.code, explained.first()), (1, "driver.not-opened"));
+    assert!(
+        explained.findings().contains("/dev/null is no file"),
+        "{}",
+        explained.findings()
+    );
+}
+
+#[test]
+fn names_do_not_forge_lines() {
+    let machine = Machine::new();
+    machine.manifest("forged", r"/nowhere/x\n    -> Run this.so".as_ref(), "");
+    let library = library();
+    let output = machine.run(&["explain", "--library", library.to_str().expect("plain")]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains(r"/nowhere/x\n"), "{text}");
+    assert!(
+        !text.lines().any(|line| line.trim_start().starts_with("-> Run")),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_library_that_is_no_loader_is_told_in_the_system_s_words() {
+    let machine = Machine::new();
+    let text = machine.file("libvulkan.so.1", "no library");
+    let output = machine.run(&["explain", "--library", text.to_str().expect("plain")]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said.contains("libvulkan.so.1: "), "{said}");
+}

@@ -308,7 +308,8 @@ fn slow(records: &[&Record]) -> Vec<Slow> {
             } else {
                 "in its functions"
             };
-            *sums.entry((library.into(), doing)).or_default() += time;
+            let sum = sums.entry((library.into(), doing)).or_default();
+            *sum = sum.saturating_add(time);
         }
     }
     let mut found: Vec<Slow> = sums

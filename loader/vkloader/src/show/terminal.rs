@@ -42,7 +42,7 @@ impl Lines {
             .subsequent_indent(margin.1)
             .break_words(false)
             .word_splitter(WordSplitter::NoHyphenation);
-        for line in textwrap::wrap(text, options) {
+        for line in textwrap::wrap(&plain(text), options) {
             writeln!(self.out, "{style}{line}{style:#}")?;
         }
         Ok(())
@@ -52,6 +52,22 @@ impl Lines {
     fn labelled(&mut self, label: &str, text: &str) -> io::Result<()> {
         self.wrapped((&format!("       {label:<9} "), "                 "), FAINT, text)
     }
+}
+
+/// A text without what moves the cursor, colours, starts lines or turns the direction: names come from files of others.
+fn plain(text: &str) -> String {
+    let acts = |character: char| {
+        character.is_control()
+            || matches!(character, '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+    };
+    let mut plain = String::with_capacity(text.len());
+    for character in text.chars() {
+        match acts(character) {
+            true => plain.extend(character.escape_default()),
+            false => plain.push(character),
+        }
+    }
+    plain
 }
 
 /// Prints a report.
@@ -185,6 +201,20 @@ fn driver_word(path: &str) -> &str {
     word.strip_prefix("vulkan_").unwrap_or(word)
 }
 
+/// What chooses a device by its name. A comma ends an item of the variable, so the longest part without one stands for the name, and
+/// so does one without the characters that mean something in a pattern.
+fn name_word(name: &str) -> Option<String> {
+    let parts: Vec<&str> = name.split([',', '*']).collect();
+    if parts.len() == 1 && !name.starts_with('~') {
+        return (!name.is_empty()).then(|| format!("name:{name}"));
+    }
+    let longest = parts
+        .iter()
+        .max_by_key(|part| part.len())
+        .filter(|part| !part.is_empty())?;
+    Some(format!("name:*{longest}*"))
+}
+
 /// Prints devices with the words that choose each; `drivers` are the files of their drivers, in the same order.
 ///
 /// # Errors
@@ -196,21 +226,42 @@ pub(crate) fn devices(devices: &[probe::Device], drivers: &[String]) -> io::Resu
     }
     for (place, device) in devices.iter().enumerate() {
         lines.wrapped((&format!("{place:>3}  "), "     "), GOOD, &device.name)?;
-        let mut words = vec![
-            format!("{:#x}:{:#x}", device.vendor, device.device),
-            format!("type:{}", device.kind),
-        ];
+        let mut words = vec![format!("{:#x}:{:#x}", device.vendor, device.device)];
+        // Other types have no word.
+        words.extend((device.kind != "other").then(|| format!("type:{}", device.kind)));
         words.extend(device.pci.as_ref().map(|pci| format!("pci:{pci}")));
         words.extend(device.uuid.as_ref().map(|uuid| format!("uuid:{uuid}")));
         words.extend(drivers.get(place).map(|file| format!("driver:{}", driver_word(file))));
-        words.push(format!("name:{}", device.name));
+        words.extend(name_word(&device.name));
         for word in words {
-            lines.wrapped(
-                ("     VK_LOADER_DEVICE_SELECT=", "       "),
-                FAINT,
-                &format!("'{word}'"),
-            )?;
+            // On one line, however long: it is there to be copied into a shell.
+            let quoted = plain(&word).replace('\'', "'\\''");
+            writeln!(lines.out, "{FAINT}     VK_LOADER_DEVICE_SELECT='{quoted}'{FAINT:#}")?;
         }
     }
     lines.out.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_others_do_not_act_on_a_terminal() {
+        assert_eq!(plain("a\x1b[31m\nb\u{202E}c ä"), "a\\u{1b}[31m\\nb\\u{202e}c ä");
+    }
+
+    #[test]
+    fn the_word_of_a_name_has_nothing_that_means_something_else() {
+        for (name, word) in [
+            ("llvmpipe", Some("name:llvmpipe")),
+            ("llvmpipe (LLVM 15.0.6, 256 bits)", Some("name:*llvmpipe (LLVM 15.0.6*")),
+            ("a*bc", Some("name:*bc*")),
+            ("~all~", Some("name:*~all~*")),
+            ("", None),
+            (",", None),
+        ] {
+            assert_eq!(name_word(name).as_deref(), word, "{name}");
+        }
+    }
 }

@@ -127,6 +127,11 @@ impl Machine {
 
     /// Runs `vkloader` with these words.
     pub(crate) fn run(&self, words: &[&str]) -> Output {
+        self.command(words).output().expect("it can be started")
+    }
+
+    /// `vkloader` with these words, which is not started yet.
+    pub(crate) fn command(&self, words: &[&str]) -> Command {
         let none = self.path("none");
         let mut command = Command::new(env!("CARGO_BIN_EXE_vkloader"));
         command
@@ -143,7 +148,7 @@ impl Machine {
         if self.unprivileged {
             command.uid(NOBODY).gid(NOBODY);
         }
-        command.output().expect("it can be started")
+        command
     }
 
     /// What there is to say about this machine.
