@@ -7,8 +7,8 @@ use super::variable::Separator;
 use os::memory::{Grow, copy_or_note};
 use rust_alloc::vec::Vec;
 
-/// Items that are used; later ones are dropped like words that mean nothing.
-const MOST: usize = 16;
+/// Items that are read; later ones are dropped with a warning.
+pub const MOST: usize = 16;
 
 /// One thing that a device may be asked for by.
 #[derive(Debug, PartialEq, Eq)]
@@ -37,18 +37,22 @@ pub struct DeviceSelect {
     pub wanted: Vec<Wanted>,
     /// Items that mean nothing.
     pub unknown: Vec<Vec<u8>>,
+    /// More than [`MOST`] were given; the rest was dropped and deserves a warning.
+    pub truncated: bool,
 }
 
 impl DeviceSelect {
     /// Reads a list of items. In `vendor:device`, text behind the second number is ignored.
     pub fn parse(value: &[u8]) -> Self {
         let mut select = Self::default();
-        for item in split(value, Separator::Comma) {
-            match Wanted::parse(item).filter(|_| select.wanted.len() < MOST) {
+        let mut items = split(value, Separator::Comma);
+        for item in items.by_ref().take(MOST) {
+            match Wanted::parse(item) {
                 Some(wanted) => drop(select.wanted.push_or_note(wanted)),
                 None => drop(select.unknown.push_or_note(copy_or_note(item))),
             }
         }
+        select.truncated = items.next().is_some();
         select
     }
 
@@ -176,8 +180,15 @@ mod tests {
         let select = DeviceSelect::parse(b"type:discrete,,nonsense,1:2");
         assert_eq!(select.wanted, [Wanted::Type("discrete"), Wanted::Numbers(1, 2)]);
         assert_eq!(select.unknown, [b"nonsense"]);
-        let many = "1:2,".repeat(40);
-        let select = DeviceSelect::parse(many.as_bytes());
-        assert_eq!((select.wanted.len(), select.unknown.len()), (16, 24));
+        assert!(!select.truncated);
+        for (item, wanted, unknown) in [("1:2,", 16, 0), ("?,", 0, 16)] {
+            let select = DeviceSelect::parse(item.repeat(40).as_bytes());
+            assert_eq!((select.wanted.len(), select.unknown.len()), (wanted, unknown));
+            assert!(
+                select.truncated,
+                "what is left out means something, and is not called unknown"
+            );
+        }
+        assert!(!DeviceSelect::parse("1:2,".repeat(16).as_bytes()).truncated);
     }
 }

@@ -4,7 +4,7 @@ use super::described;
 use super::facts::{self, PciAddress};
 use super::walk::{Device, scratch};
 use crate::alloc::{HostAllocator, HostVec};
-use crate::env::device_select::{DeviceSelect, Wanted, lower_case};
+use crate::env::device_select::{DeviceSelect, MOST, Wanted, lower_case};
 use crate::env::{Environment, Variable};
 use crate::generated::types::{VkPhysicalDeviceType, VkResult};
 use crate::instance::Instance;
@@ -157,6 +157,12 @@ impl Sorting {
                     Variable::DeviceSelect.name(),
                     Raw(item)
                 ),
+            );
+        }
+        if self.select.truncated {
+            journal.note(
+                LogBits::WARN | LogBits::DRIVER,
+                format_args!("{}: only the first {MOST} items count", Variable::DeviceSelect.name()),
             );
         }
     }

@@ -1,7 +1,7 @@
 //! One JSON object, written member by member.
 
 use crate::version::ApiVersion;
-use core::fmt::Arguments;
+use core::fmt::{self, Arguments, Write};
 use os::memory::Grow;
 use rust_alloc::vec::Vec;
 
@@ -112,7 +112,8 @@ impl Record {
     }
 
     fn print(&mut self, value: Arguments<'_>) {
-        self.raw(&os::render(value));
+        // Formatting fails only where there is no memory, which `raw` has noted.
+        let _ = self.write_fmt(value);
     }
 
     fn string(&mut self, value: &[u8]) {
@@ -141,6 +142,14 @@ impl Record {
         } else {
             self.text.extend_from_slice(bytes);
         }
+    }
+}
+
+/// What is formatted here has no bytes that [`os::render`] would have to decode.
+impl Write for Record {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.raw(text.as_bytes());
+        Ok(())
     }
 }
 
