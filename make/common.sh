@@ -35,6 +35,18 @@ die() {
     exit "$status"
 }
 
+# whole COMMAND...: runs a function, which ends at the first command in it that fails, and sets STATUS to how it ended. In a condition
+# bash would go on behind a failure, and what an earlier run left would stand in for what was not made. Not to be used in one itself.
+whole() {
+    set +e
+    (
+        set -e
+        "$@"
+    )
+    STATUS=$?
+    set -e
+}
+
 # The system's own loader, or nothing; an installed copy of this library is none.
 peer_library() {
     local file

@@ -49,7 +49,8 @@ failed=0
 check() {
     local what=$1 log=$HERE/case.log
     shift
-    if "$@" >"$log" 2>&1; then
+    whole "$@" >"$log" 2>&1
+    if [ "$STATUS" -eq 0 ]; then
         say "  ok    $GROUP: $what"
         sed -n 's/^figure /        /p' "$log"
     else
@@ -104,12 +105,12 @@ assembled() {
 c_part() {
     local folder=$1
     shift
-    mkdir -p "$folder"
+    rm -rf "$folder" && mkdir -p "$folder"
     local common=("$@" -std=gnu11 -O1 -Wall -Wextra -Werror "-I$OUT/include")
-    "${common[@]}" -fPIC -shared tests/targets/driver.c -o "$folder/driver.so"
-    "${common[@]}" tests/targets/program.c -o "$folder/program" -ldl
-    printf '{"file_format_version": "1.0.0", "ICD": {"library_path": "%s", "api_version": "1.0.0"}}\n' \
-        "$folder/driver.so" >"$folder/driver.json"
+    "${common[@]}" -fPIC -shared tests/targets/driver.c -o "$folder/driver.so" &&
+        "${common[@]}" tests/targets/program.c -o "$folder/program" -ldl &&
+        printf '{"file_format_version": "1.0.0", "ICD": {"library_path": "%s", "api_version": "1.0.0"}}\n' \
+            "$folder/driver.so" >"$folder/driver.json"
 }
 
 # program LIBRARY FOLDER...: the C program of the first folder, which finds the drivers of all folders in one search. Nothing

@@ -18,7 +18,8 @@ failed=0
 check() {
     local what=$1 log=$HERE/case.log
     shift
-    if "$@" >"$log" 2>&1; then
+    whole "$@" >"$log" 2>&1
+    if [ "$STATUS" -eq 0 ]; then
         say "  ok    windows: $what"
         grep -E '^(device|sum) ' "$log" || true
         sed -n 's/^figure /        /p' "$log" | tr -d '\r' | sort -u

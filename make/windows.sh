@@ -28,7 +28,8 @@ failed=0
 check() {
     local what=$1 log=$WINDOWS/case.log
     shift
-    if "$@" >"$log" 2>&1; then
+    whole "$@" >"$log" 2>&1
+    if [ "$STATUS" -eq 0 ]; then
         say "  ok    windows: $what"
         grep -E '^device |^ok ' "$log" || true
     else
