@@ -36,7 +36,7 @@ pub unsafe fn write_empty_device_table(table: *mut DeviceTable) {
     };
     // A few commands tolerate that no layer or driver answers, all others end the process (GEN-51).
     for &index in &generated_device::NULL_TOLERANT {
-        table.entries()[index].set(stubs::return_zero());
+        table.entries()[index].set(stubs::return_zero(index));
     }
     super::clear_unknown_of_device(table);
 }

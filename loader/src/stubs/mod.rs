@@ -7,6 +7,7 @@
 //! All stubs of a kind have the same size, so the address of one follows from its number.
 
 use crate::dispatch_table::UNKNOWN_SLOTS;
+use crate::generated::dispatch::device::slot;
 use crate::generated::dispatch::{DeviceTable, InstanceTable};
 use crate::table::Slot;
 
@@ -103,18 +104,82 @@ pub fn missing_instance(index: usize) -> Slot {
     code::missing_instance(index)
 }
 
-/// A function that does nothing and returns zero, for commands that tolerate a missing target (GEN-51).
-pub fn return_zero() -> Slot {
-    unsafe extern "system" fn zero() -> usize {
-        0
+/// A function that does nothing and returns zero, for commands that tolerate a missing target (GEN-51): those in these slots of a
+/// device table.
+pub fn return_zero(index: usize) -> Slot {
+    // On 32-bit Windows the function takes its arguments off the stack, so it has to have as many as the command.
+    if cfg!(all(windows, target_arch = "x86")) && OF_ONE_ARGUMENT.contains(&index) {
+        let function: unsafe extern "system" fn(usize) -> usize = zero_of_one;
+        // SAFETY: as below.
+        return unsafe { core::mem::transmute::<unsafe extern "system" fn(usize) -> usize, Slot>(function) };
     }
-    let function: unsafe extern "system" fn() -> usize = zero;
-    // SAFETY: a function that ignores its arguments may be called with any, and callers of commands without result
-    // ignore the returned register.
-    unsafe { core::mem::transmute::<unsafe extern "system" fn() -> usize, Slot>(function) }
+    let function: unsafe extern "system" fn(usize, usize) -> usize = zero_of_two;
+    // SAFETY: a function that ignores its arguments may be called with any, of which there are as many where that matters, and
+    // callers of commands without result ignore the returned register.
+    unsafe { core::mem::transmute::<unsafe extern "system" fn(usize, usize) -> usize, Slot>(function) }
+}
+
+/// Slots of the commands that take only what they are called on. All others that tolerate a missing target take a pointer too.
+const OF_ONE_ARGUMENT: [usize; 2] = [slot::vkCmdEndDebugUtilsLabelEXT, slot::vkQueueEndDebugUtilsLabelEXT];
+
+// How many arguments a further one takes is to be looked at.
+#[cfg(all(windows, target_arch = "x86"))]
+const _: () = assert!(crate::generated::dispatch::device::NULL_TOLERANT.len() == 8);
+
+unsafe extern "system" fn zero_of_one(_: usize) -> usize {
+    0
+}
+
+unsafe extern "system" fn zero_of_two(_: usize, _: usize) -> usize {
+    0
 }
 
 /// Whether the function stands for a device command that nothing answers.
 pub fn is_missing_device(function: Slot) -> bool {
-    crate::table::to_word(function) == crate::table::to_word(return_zero()) || code::is_missing_device(function)
+    let word = crate::table::to_word(function);
+    word == crate::table::to_word(return_zero(0))
+        || word == crate::table::to_word(return_zero(OF_ONE_ARGUMENT[0]))
+        || code::is_missing_device(function)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generated::dispatch::device::NULL_TOLERANT;
+    use crate::generated::pfn;
+
+    type One<A, R> = unsafe extern "system" fn(A) -> R;
+    type Two<A, B, R> = unsafe extern "system" fn(A, B) -> R;
+
+    fn one<A, R>(slot: usize, _: Option<One<A, R>>) -> (usize, bool) {
+        (slot, true)
+    }
+
+    fn two<A, B, R>(slot: usize, _: Option<Two<A, B, R>>) -> (usize, bool) {
+        (slot, false)
+    }
+
+    #[test]
+    fn gen_51_what_stands_in_takes_as_many_arguments_as_the_command() {
+        macro_rules! known {
+            ($($count:ident $name:ident $function:ident;)*) => {
+                [$($count(slot::$name, None::<pfn::$function>)),*]
+            };
+        }
+        let known = known! {
+            two vkCmdBeginDebugUtilsLabelEXT PFN_vkCmdBeginDebugUtilsLabelEXT;
+            one vkCmdEndDebugUtilsLabelEXT PFN_vkCmdEndDebugUtilsLabelEXT;
+            two vkCmdInsertDebugUtilsLabelEXT PFN_vkCmdInsertDebugUtilsLabelEXT;
+            two vkQueueBeginDebugUtilsLabelEXT PFN_vkQueueBeginDebugUtilsLabelEXT;
+            one vkQueueEndDebugUtilsLabelEXT PFN_vkQueueEndDebugUtilsLabelEXT;
+            two vkQueueInsertDebugUtilsLabelEXT PFN_vkQueueInsertDebugUtilsLabelEXT;
+            two vkSetDebugUtilsObjectNameEXT PFN_vkSetDebugUtilsObjectNameEXT;
+            two vkSetDebugUtilsObjectTagEXT PFN_vkSetDebugUtilsObjectTagEXT;
+        };
+        assert_eq!(known.map(|(slot, _)| slot), NULL_TOLERANT);
+        for (slot, is_one) in known {
+            assert_eq!(OF_ONE_ARGUMENT.contains(&slot), is_one, "slot {slot}");
+            assert!(is_missing_device(return_zero(slot)), "slot {slot}");
+        }
+    }
 }
