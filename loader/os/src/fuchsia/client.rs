@@ -108,7 +108,9 @@ pub(super) struct Client<K> {
     kernel: K,
     service: SetOnce<Result<Handle, Status>>,
     devices: SetOnce<Result<Handle, Status>>,
-    has_manifests: SetOnce<bool>,
+    /// Whether the folder of manifests is in the namespace, once that was tried. Of two threads at once one waits: a second folder is
+    /// refused at a place that has one, which would look as if there were none.
+    has_manifests: Mutex<Option<bool>>,
     libraries: Mutex<Vec<Known>>,
 }
 
@@ -119,7 +121,7 @@ impl<K: Kernel> Client<K> {
             kernel,
             service: SetOnce::new(),
             devices: SetOnce::new(),
-            has_manifests: SetOnce::new(),
+            has_manifests: Mutex::new(None),
             libraries: Mutex::new(Vec::new()),
         }
     }
@@ -170,14 +172,11 @@ impl<K: Kernel> Client<K> {
 
     /// The folder of manifests, if the service has one: it is in the namespace from then on.
     pub(super) fn manifests(&self) -> Option<&'static CStr> {
-        let has = match self.has_manifests.get() {
-            Some(&has) => has,
-            None => {
-                let bound = self.folder(wire::CAN_CONNECT_TO_MANIFESTS, wire::connect_to_manifests());
-                let bound = bound.and_then(|folder| self.kernel.bind(MANIFESTS, folder));
-                *self.has_manifests.get_or_set(bound.is_ok())
-            }
-        };
+        let mut known = self.has_manifests.lock();
+        let has = known.get_or_insert_with(|| {
+            let bound = self.folder(wire::CAN_CONNECT_TO_MANIFESTS, wire::connect_to_manifests());
+            bound.and_then(|folder| self.kernel.bind(MANIFESTS, folder)).is_ok()
+        });
         has.then_some(MANIFESTS)
     }
 
