@@ -139,6 +139,15 @@ static void WINAPI debug(const wchar_t *text) {
         snprintf(debugged + length, 1000, "%ls", text);
 }
 
+/* Where there is no room for the data of a value, nothing is promised of the length of its name. */
+static LONG WINAPI enum_value(HKEY key, DWORD index, wchar_t *name, DWORD *length, DWORD *none, DWORD *type, BYTE *data, DWORD *size) {
+    const DWORD room = *length;
+    const LONG told = RegEnumValueW(key, index, name, length, none, type, data, size);
+    if (told == ERROR_MORE_DATA)
+        *length = room;
+    return told;
+}
+
 static DWORD load_fails;
 static HMODULE(WINAPI *real_load)(const wchar_t *, HANDLE, DWORD);
 static HMODULE WINAPI load(const wchar_t *path, HANDLE file, DWORD flags) {

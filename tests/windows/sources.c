@@ -17,6 +17,7 @@ static void layers_in_keys(void) {
     const DWORD one = 1, zero = 0;
     value(HKEY_LOCAL_MACHINE, L"ExplicitLayers", layer(L"m\\off.json", "off"), REG_DWORD, &one, 4);
     value(HKEY_LOCAL_MACHINE, L"ExplicitLayers", layer(L"m\\text.json", "text"), REG_SZ, L"a longer text", 28);
+    value(HKEY_LOCAL_MACHINE, L"ExplicitLayers", layer(L"m\\a_text.json", "a_text"), REG_SZ, L"a longer text", 28);
     value(HKEY_LOCAL_MACHINE, L"ExplicitLayers", layer(L"m\\bytes.json", "bytes"), REG_BINARY, &zero, 4);
     /* Wine keeps values sorted by name. */
     is(layers(), "three bytes one two ", "LAY-46 LAY-48 keys of machine and user, and values of four zero bytes");
@@ -388,6 +389,7 @@ int wmain(int count, wchar_t **arguments) {
     import("GetTokenInformation", token);
     import("GetProcAddress", look_up);
     import("OutputDebugStringW", debug);
+    import("RegEnumValueW", enum_value);
     real_load = import("LoadLibraryExW", load);
     setvbuf(stdout, NULL, _IONBF, 0);
     entry();

@@ -56,34 +56,48 @@ impl Key {
     fn each(&self, mut data: Option<&mut [u8; 4]>, mut take: impl FnMut(&[u8], bool)) {
         for index in 0.. {
             let mut name = [0_u16; LONGEST_NAME];
-            let (mut length, mut size) = (LONGEST_NAME as u32, 4);
-            let room = data.as_mut().map_or(null_mut(), |data| {
-                **data = [0xFF; 4];
-                data.as_mut_ptr()
-            });
-            let size_of_room = if room.is_null() { null_mut() } else { &raw mut size };
-            // SAFETY: an open key, room of these sizes, and nothing asked for where NULL stands.
-            let told = unsafe {
-                RegEnumValueW(
-                    self.0,
-                    index,
-                    name.as_mut_ptr(),
-                    &mut length,
-                    null(),
-                    null_mut(),
-                    room,
-                    size_of_room,
-                )
-            };
-            if told == ERROR_MORE_DATA && (length as usize) < LONGEST_NAME {
-                // Its data is longer than what counts.
-                continue;
+            let mut told = self.nth(index, &mut name, data.as_deref_mut());
+            if told == Err(ERROR_MORE_DATA) && data.is_some() {
+                // The same error stands for data that are longer than what counts, and does not say how long the name is.
+                told = self.nth(index, &mut name, None).map(|(name, _)| (name, 0));
             }
-            if told != ERROR_SUCCESS {
+            let Ok((length, size)) = told else {
                 return;
-            }
+            };
             let is_zero = size == 4 && data.as_deref() == Some(&[0; 4]);
-            take(&utf8(name[..length as usize].iter().copied()), is_zero);
+            take(&utf8(name[..length].iter().copied()), is_zero);
+        }
+    }
+
+    /// How many units the name of a value has, and how many bytes its data, if there is room for them; the system's error when
+    /// there is no such value, or not enough room.
+    fn nth(
+        &self,
+        index: u32,
+        name: &mut [u16; LONGEST_NAME],
+        data: Option<&mut [u8; 4]>,
+    ) -> Result<(usize, usize), u32> {
+        let (mut length, mut size) = (LONGEST_NAME as u32, 4);
+        let (room, size_of_room) = match data {
+            Some(data) => (data.as_mut_ptr(), &raw mut size),
+            None => (null_mut(), null_mut()),
+        };
+        // SAFETY: an open key, room of these sizes, and nothing asked for where NULL stands.
+        let told = unsafe {
+            RegEnumValueW(
+                self.0,
+                index,
+                name.as_mut_ptr(),
+                &mut length,
+                null(),
+                null_mut(),
+                room,
+                size_of_room,
+            )
+        };
+        match told {
+            ERROR_SUCCESS => Ok((length as usize, size as usize)),
+            error => Err(error),
         }
     }
 
