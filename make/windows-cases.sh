@@ -72,6 +72,7 @@ cases() {
             # A case that is left out passes for the program that runs it.
             print name ": " pass - skip " passed, " fail " failed"
         }'
+    grep '^test ' "$log" >>"$WINDOWS/run" || true
     if [ "$status" -ne 0 ]; then
         failed=1
         sed -n '/^failures:$/,$p' "$log" | tr -d '\r' | grep -v '^test result' | head -n 400
@@ -96,9 +97,17 @@ words=()
 if [ "${1:-}" = quick ]; then
     read -r -a words <<<"$QUICK"
 fi
+[ "$(wc -l <"$WINDOWS/programs")" -eq 3 ] || die 1 "cargo named other programs than drivers, layers and app: $(cat "$WINDOWS/programs")"
+: >"$WINDOWS/run"
 while read -r program; do
     cases "$program" "${words[@]}"
 done <"$WINDOWS/programs"
+for word in "${words[@]}"; do
+    grep -qF "test $word" "$WINDOWS/run" || {
+        say "  FAIL  windows: no case has $word in its name"
+        failed=1
+    }
+done
 if [ "${1:-}" != quick ]; then
     compiles i686-pc-windows-gnu
     compiles x86_64-pc-windows-msvc
