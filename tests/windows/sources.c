@@ -279,7 +279,8 @@ static void libraries(void) {
     library("driver.dll", found, "DRV-57 a bare name beside the program");
     wchar_t folders[4096];
     GetEnvironmentVariableW(L"PATH", folders, 3000);
-    wcscat(wcscat(folders, L";.;"), path(L"on-path"));
+    const wchar_t on_the_drive[] = {';', path(L"current")[0], ':', '.', ';', 0};
+    wcscat(wcscat(wcscat(folders, L";.;"), on_the_drive), path(L"on-path"));
     SetEnvironmentVariableW(L"PATH", folders);
     library("in-path.dll", found, "DRV-57 a bare name in a folder of PATH");
     library("in-path", found, "DRV-57 and without its ending");

@@ -1,6 +1,6 @@
 //! Dynamic-link libraries.
 
-use super::path::from_system;
+use super::path::{from_system, to_system};
 use super::{Errno, environment};
 use crate::find_byte;
 use crate::memory::{Grow, shortage};
@@ -113,8 +113,8 @@ fn load_bare(name: &str) -> Result<windows::Library, Errno> {
     let folders = environment::plain_value(c"PATH").unwrap_or_default();
     let mut path = Vec::new();
     for folder in folders.split(|&byte| byte == LIST_SEPARATOR) {
-        // Any other would lead to the current folder again.
-        if !is_absolute(folder) {
+        // Any other would lead to the current folder again, also one that begins with a drive only.
+        if !to_system(folder).is_ok_and(Path::is_absolute) {
             continue;
         }
         path.clear();
