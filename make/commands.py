@@ -46,7 +46,7 @@ RUN = [
     ("vulkaninfo --summary", SHOWN, '"vulkaninfo --summary"'),
     ("target/release/vkloader explain --library target/release/libvulkan.so", "loader/vkloader/tests/explain.rs", '"explain", "--library"'),
     ("vkloader explain", "loader/vkloader/tests/explain.rs", '"explain", "--library"'),
-    ("vkloader devices", "loader/vkloader/tests/explain.rs", '"devices", "--library"'),
+    ("vkloader devices", "loader/vkloader/tests/output.rs", '"devices", "--library"'),
     ("VK_LOADER_TRACE=/tmp/trace PROGRAM", "tests/tests/app/trace.rs", 'scene.env("VK_LOADER_TRACE", &trace)'),
     ("VK_LOADER_TRACE=fd:5 PROGRAM 5>trace", "tests/tests/app/trace.rs", 'format!("fd:{number}")'),
 ]

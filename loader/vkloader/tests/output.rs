@@ -1,0 +1,156 @@
+//! What `vkloader` prints, and what it ends with.
+
+mod machine;
+
+use machine::{Machine, library};
+use std::process::Command;
+
+#[test]
+fn devices_come_with_the_words_that_choose_them() {
+    let machine = Machine::new();
+    machine.driver("good", "device one\ndevice two\ndevice.vendor 1\ndevice.id 2");
+    let library = library();
+    let output = machine.run(&["devices", "--library", library.to_str().expect("plain")]);
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    for word in ["'type:discrete'", "'driver:mock_good'", "'name:two'"] {
+        assert!(
+            said.contains(&format!("VK_LOADER_DEVICE_SELECT={word}")),
+            "{word}: {said}"
+        );
+    }
+    let words = said
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("VK_LOADER_DEVICE_SELECT="));
+    for word in words
+        .filter(|word| word.contains("two"))
+        .map(|word| word.trim_matches('\'').to_owned())
+    {
+        let mut machine = Machine::new();
+        machine.driver("good", "device one\ndevice two\ndevice.vendor 1\ndevice.id 2");
+        machine.variable("VK_LOADER_DEVICE_SELECT", word);
+        assert_eq!(machine.explain().devices(), ["two", "one"]);
+    }
+}
+
+#[test]
+fn conditions_decide_how_it_ends() {
+    let mut machine = Machine::new();
+    machine.driver("good", "device one");
+    machine.argument("--check");
+    for (condition, code) in [
+        ("name:o*", 0),
+        ("name:two", 1),
+        ("driver:MOCK_good", 0),
+        ("type:cpu", 1),
+        ("nonsense", 2),
+    ] {
+        machine.argument(condition);
+        let library = library();
+        let output = machine.run(&["explain", "--library", library.to_str().expect("plain")]);
+        assert_eq!(
+            output.status.code(),
+            Some(code),
+            "{condition}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        machine.pop();
+    }
+}
+
+#[test]
+fn text_is_no_wider_than_a_terminal_and_has_no_colours_in_a_file() {
+    let machine = Machine::new();
+    machine.driver("good", "device one");
+    machine.manifest("gone", "/nowhere/libgone.so".as_ref(), "");
+    let library = library();
+    let output = machine.run(&["explain", "--library", library.to_str().expect("plain")]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(!text.contains('\x1b'));
+    let places = [
+        "Devices, in the order",
+        "Left out, or in the way",
+        "-> Reinstall the package",
+    ]
+    .map(|words| text.find(words));
+    assert!(places.is_sorted() && places[0].is_some(), "{text}");
+    let wide = text
+        .lines()
+        .filter(|line| line.chars().count() > 80 && line.trim().contains(' '));
+    assert_eq!(wide.count(), 0, "{text}");
+}
+
+#[test]
+fn names_with_commas_and_quotes_are_chosen_by_the_words_told() {
+    let lines = "device one\ndevice two, it's (256 bits)\ndevice.type 0";
+    let machine = Machine::new();
+    machine.driver("good", lines);
+    let library = library();
+    let output = machine.run(&["devices", "--library", library.to_str().expect("plain")]);
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(!said.contains("type:other"), "no word chooses that type: {said}");
+    let assignment = said
+        .lines()
+        .find(|line| line.contains("name:*"))
+        .expect("a word")
+        .trim();
+    let shell = Command::new("sh")
+        .args(["-c", &format!("{assignment}; printf %s \"$VK_LOADER_DEVICE_SELECT\"")])
+        .output()
+        .expect("a shell");
+    let mut machine = Machine::new();
+    machine.driver("good", lines);
+    machine.variable("VK_LOADER_DEVICE_SELECT", String::from_utf8_lossy(&shell.stdout));
+    assert_eq!(machine.explain().devices(), ["two, it's (256 bits)", "one"]);
+}
+
+#[test]
+fn a_reader_that_is_gone_is_no_failure() {
+    let machine = Machine::new();
+    machine.driver("good", "device one");
+    let library = library();
+    for words in [&["explain"][..], &["explain", "--json"], &["devices"]] {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let mut command = machine.command(words);
+        let output = command
+            .arg("--library")
+            .arg(&library)
+            .stdout(writer)
+            .output()
+            .expect("it starts");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), &*said), (Some(0), ""), "{words:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_done_is_named() {
+    let machine = Machine::new();
+    machine.driver("good", "device one");
+    let library = library();
+    let library = library.to_str().expect("plain");
+    for words in [
+        &["explain", "--library", library, "--", "/nowhere/program"][..],
+        &["explain", "--library", library, "--html", "/nowhere/page"],
+    ] {
+        let output = machine.run(words);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("/nowhere/p"), "{said}");
+    }
+}
+
+#[test]
+fn names_do_not_forge_lines() {
+    let machine = Machine::new();
+    machine.manifest("forged", r"/nowhere/x\n    -> Run this.so".as_ref(), "");
+    let library = library();
+    let output = machine.run(&["explain", "--library", library.to_str().expect("plain")]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains(r"/nowhere/x\n"), "{text}");
+    assert!(
+        !text.lines().any(|line| line.trim_start().starts_with("-> Run")),
+        "{text}"
+    );
+}
