@@ -77,7 +77,7 @@ impl Appended {
         let copied = copy(OUT_OF_THE_WAY).or_else(|_| copy(libc::STDERR_FILENO + 1))?;
         Ok(Self {
             descriptor: AtomicI32::new(copied),
-            file: file_at(copied)?,
+            file: Status::of(copied)?.identity(),
         })
     }
 
@@ -87,7 +87,7 @@ impl Appended {
     /// The system's; that there is none when another file has the number.
     fn descriptor(&self) -> Result<c_int, Errno> {
         let descriptor = self.descriptor.load(Ordering::Relaxed);
-        (file_at(descriptor)? == self.file)
+        (Status::of(descriptor)?.identity() == self.file)
             .then_some(descriptor)
             .ok_or(Errno(libc::EBADF))
     }
@@ -127,13 +127,6 @@ impl Drop for Appended {
     fn drop(&mut self) {
         self.close();
     }
-}
-
-/// Which file is open there: its device and its number on that.
-#[allow(clippy::unnecessary_cast, reason = "the types of the fields differ between systems")]
-fn file_at(descriptor: c_int) -> Result<(u64, u64), Errno> {
-    let status = Status::of(descriptor)?;
-    Ok((status.raw().st_dev as u64, status.raw().st_ino as u64))
 }
 
 /// What a write may raise, and end a program with: a pipe without a reader, and a file that is as large as the process may make one.

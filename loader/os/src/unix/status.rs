@@ -62,6 +62,12 @@ impl Status {
         self.len() == 0
     }
 
+    /// Which file it is: its device, and its number on that.
+    #[allow(clippy::unnecessary_cast, reason = "the types of the fields differ between systems")]
+    pub(super) fn identity(&self) -> (u64, u64) {
+        (self.0.st_dev as u64, self.0.st_ino as u64)
+    }
+
     /// The whole structure.
     #[cfg(target_os = "linux")]
     pub(super) fn raw(&self) -> &stat64 {
