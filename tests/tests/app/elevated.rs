@@ -25,7 +25,7 @@ enum Trace {
 use Trace::{Devices, Extension, Log, Nothing, Value};
 
 /// Each variable with a value, where `@` stands for the scratch folder.
-const VALUES: [(&str, &str, Trace); 27] = [
+const VALUES: [(&str, &str, Trace); 28] = [
     ("VK_DRIVER_FILES", "@/marked_d.json", Value),
     ("VK_ICD_FILENAMES", "@/marked_i.json", Value),
     ("VK_ADD_DRIVER_FILES", "@/marked_a.json", Value),
@@ -40,6 +40,7 @@ const VALUES: [(&str, &str, Trace); 27] = [
     ("VK_LOADER_DRIVERS_SELECT", "marked_select", Nothing),
     ("VK_LOADER_DRIVERS_DISABLE", "marked_disable", Nothing),
     ("VK_LOADER_DEBUG", "all", Log("Vulkan Loader Version")),
+    ("VK_LOADER_TRACE", "@/marked_folder/trace", Value),
     ("VK_LOADER_DEVICE_SELECT", "1:2", Devices("slow,fast")),
     ("VK_LOADER_DISABLE_SELECT", "1", Devices("slow,fast")),
     ("VK_LOADER_DISABLE_INST_EXT_FILTER", "1", Extension),
