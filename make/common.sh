@@ -47,6 +47,31 @@ whole() {
     set -e
 }
 
+# need FILE PACKAGE: adds the package to `lacking`, unless there is such a program, or such a file if it has a slash.
+lacking=
+need() {
+    command -v "$1" >/dev/null || [ -e "$1" ] || [[ "$lacking " == *" $2 "* ]] || lacking+=" $2"
+}
+
+# check WHAT COMMAND...: the line that counts as a case of GROUP, and what the command said of itself: lines that begin with one of the
+# words in SHOWN, and figures. Its output lies in HERE. A failure sets `failed`.
+failed=0
+SHOWN="ok|device|sum"
+check() {
+    local what=$1 log=$HERE/case.log
+    shift
+    whole "$@" >"$log" 2>&1
+    if [ "$STATUS" -eq 0 ]; then
+        say "  ok    $GROUP: $what"
+        grep -E "^($SHOWN) " "$log" || true
+        sed -n 's/^figure /        /p' "$log" | tr -d '\r' | awk '!seen[$0]++'
+    else
+        say "  FAIL  $GROUP: $what"
+        tail -n 40 "$log"
+        failed=1
+    fi
+}
+
 # The system's own loader, or nothing; an installed copy of this library is none.
 peer_library() {
     local file

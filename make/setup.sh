@@ -36,6 +36,7 @@ strace                          strace                   counting system calls
 # For the stage `windows`, which is skipped where these are not to be had.
 FOR_WINDOWS='
 x86_64-w64-mingw32-gcc          gcc-mingw-w64-x86-64     a C compiler for Windows, and its linker
+i686-w64-mingw32-dlltool        binutils-mingw-w64-i686  compiling for 32 bits
 wine                            wine                     running programs for Windows
 /usr/lib/wine/wine64            wine64                   running programs for Windows
 /usr/bin/rustc                  rustc-web                a Rust compiler that has the source of its library

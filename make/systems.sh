@@ -27,10 +27,6 @@ armv7-linux-androideabi   -               vkCreateAndroidSurfaceKHR
 SOURCE=/usr/lib/rustlib/src/rust/library
 OUT=$TARGET/systems
 
-lacking=
-need() {
-    [ -e "$1" ] || lacking+=" $2"
-}
 need $SOURCE/core rust-web-src
 need /usr/bin/rustc rustc-web
 need /usr/bin/cargo cargo-web
@@ -78,7 +74,6 @@ holds() {
 }
 
 mkdir -p "$OUT"
-failed=0
 while read -r target features symbols; do
     [ -n "$target" ] || continue
     [ $# -eq 0 ] || [[ " $* " == *" $target "* ]] || continue

@@ -19,11 +19,6 @@ for name in $wanted; do
     [[ " $TARGETS " == *" $name "* ]] || die 3 "there is no group $name, but $TARGETS"
 done
 
-lacking=
-# need FILE PACKAGE: a program, or a file if it has a slash.
-need() {
-    command -v "$1" >/dev/null || [ -e "$1" ] || [[ $lacking == *" $2"* ]] || lacking+=" $2"
-}
 need /usr/bin/rustc rustc-web
 need /usr/bin/cargo cargo-web
 need /usr/lib/rustlib/src/rust/library/std rust-web-src
@@ -44,21 +39,6 @@ mkdir -p "$OUT/include"
 # The headers of this system are in the way of those of others.
 cp -r /usr/include/vulkan /usr/include/vk_video "$OUT/include"
 
-failed=0
-# check WHAT COMMAND...: the line that counts as a case.
-check() {
-    local what=$1 log=$HERE/case.log
-    shift
-    whole "$@" >"$log" 2>&1
-    if [ "$STATUS" -eq 0 ]; then
-        say "  ok    $GROUP: $what"
-        sed -n 's/^figure /        /p' "$log"
-    else
-        say "  FAIL  $GROUP: $what"
-        tail -n 40 "$log"
-        failed=1
-    fi
-}
 
 # with_std WORDS...: the compiler that can build the standard library, for TRIPLE.
 with_std() {

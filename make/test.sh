@@ -168,7 +168,7 @@ stage bump 600 make/bump-test.sh
 stage build 400 "${self[@]}" libraries
 stage fuzz 400 make/fuzz.sh 20
 stage behaviour 900 "${self[@]}" "${quick}behaviour"
-stage windows 420 make/windows-cases.sh quick
+stage windows 600 make/windows-cases.sh quick
 stage gate 90 "${self[@]}" gate
 stage abi 120 "${self[@]}" scripted abi
 stage real 500 "${self[@]}" scripted real

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the behaviour cases on vulkan-1.dll under Wine, each in a process and a part of the registry of its own; those that
-# tests/windows/left_out.txt lists are skipped. `quick` runs a part of them, for the stage of make/test.sh: the modules below. Without
-# it all are run, and the loader is compiled for 32 bits and for the tools of Microsoft too.
+# tests/windows/left_out.txt lists are skipped. `quick` runs a part of them, for the stage of make/test.sh: the modules below; without
+# it all are run. The loader is compiled for 32 bits and for the tools of Microsoft too.
 #
 # All is built for debugging, which is quicker; make/windows.sh has the release.
 . "$(dirname "$0")/common.sh"
@@ -14,10 +14,6 @@ THREADS=$(($(nproc) + 1))
 # Modules of the quick run: those whose cases are about what differs on this system, and one of each other kind.
 QUICK="windows:: discovery:: manifest:: opening:: elevated:: paths:: manifest_text:: surfaces:: surface_queries:: negotiation:: unknown_device:: library::"
 
-lacking=
-need() {
-    command -v "$1" >/dev/null || [ -e "$1" ] || lacking+=" $2"
-}
 need x86_64-w64-mingw32-gcc gcc-mingw-w64-x86-64
 need wine wine
 need /usr/lib/wine/wine64 wine64
@@ -25,14 +21,13 @@ need /usr/lib/rustlib/src/rust/library/std rust-web-src
 need /usr/bin/rustc rustc-web
 need /usr/bin/cargo cargo-web
 # The standard library calls it while it is compiled for 32 bits.
-[ "${1:-}" = quick ] || need i686-w64-mingw32-dlltool binutils-mingw-w64-i686
+need i686-w64-mingw32-dlltool binutils-mingw-w64-i686
 if [ -n "$lacking" ]; then
     [ "${1:-}" = quick ] || die 3 "missing; apt-get install --no-install-recommends$lacking libstd-rust-web-dev"
     say "SKIPPED: the cases for Windows need$lacking"
     exit 0
 fi
 
-failed=0
 # cargo WORD ARGUMENT...: with the compiler that has the source of the standard library.
 of_debian() {
     local word=$1
@@ -108,8 +103,6 @@ for word in "${words[@]}"; do
         failed=1
     }
 done
-if [ "${1:-}" != quick ]; then
-    compiles i686-pc-windows-gnu
-    compiles x86_64-pc-windows-msvc
-fi
+compiles i686-pc-windows-gnu
+compiles x86_64-pc-windows-msvc
 exit "$failed"

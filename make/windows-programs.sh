@@ -5,7 +5,7 @@
 . "$(dirname "$0")/common.sh"
 
 WINDOWS=$TARGET/windows
-HERE=$WINDOWS/programs-of-others
+GROUP=windows HERE=$WINDOWS/programs-of-others
 WGPU=0.32.0
 WHEEL=wgpu-$WGPU-py3-none-win_amd64.whl
 SUM=493c8a0425c7d3cc728a2489bce40d1a016d800306e59763ff1b21e176e66323
@@ -13,22 +13,6 @@ SUM=493c8a0425c7d3cc728a2489bce40d1a016d800306e59763ff1b21e176e66323
 [ -f "$WINDOWS/vulkan-1.dll" ] || die 2 "$WINDOWS/vulkan-1.dll is not built: make test-windows"
 command -v wine >/dev/null || die 3 "missing; apt-get install --no-install-recommends wine wine64"
 
-failed=0
-# check WHAT COMMAND...: the line that counts as a case.
-check() {
-    local what=$1 log=$HERE/case.log
-    shift
-    whole "$@" >"$log" 2>&1
-    if [ "$STATUS" -eq 0 ]; then
-        say "  ok    windows: $what"
-        grep -E '^(device|sum) ' "$log" || true
-        sed -n 's/^figure /        /p' "$log" | tr -d '\r' | sort -u
-    else
-        say "  FAIL  windows: $what"
-        tail -n 40 "$log"
-        failed=1
-    fi
-}
 compile() {
     x86_64-w64-mingw32-gcc -std=gnu11 -O1 -Wall -Wextra "$@"
 }

@@ -9,11 +9,8 @@
 TRIPLE=x86_64-pc-windows-gnu
 WINDOWS=$TARGET/windows
 DLL=$WINDOWS/vulkan-1.dll
+GROUP=windows HERE=$WINDOWS
 
-lacking=
-need() {
-    command -v "$1" >/dev/null || [ -e "$1" ] || lacking+=" $2"
-}
 need x86_64-w64-mingw32-gcc gcc-mingw-w64-x86-64
 need wine wine64
 need wine wine
@@ -22,22 +19,6 @@ need /usr/lib/rustlib/src/rust/library/std rust-web-src
 need /usr/bin/rustc rustc-web
 need /usr/bin/cargo cargo-web
 [ -z "$lacking" ] || die 3 "missing; apt-get install --no-install-recommends$lacking libstd-rust-web-dev"
-
-failed=0
-# check WHAT COMMAND...: the line that counts as a case.
-check() {
-    local what=$1 log=$WINDOWS/case.log
-    shift
-    whole "$@" >"$log" 2>&1
-    if [ "$STATUS" -eq 0 ]; then
-        say "  ok    windows: $what"
-        grep -E '^device |^ok ' "$log" || true
-    else
-        say "  FAIL  windows: $what"
-        tail -n 40 "$log"
-        failed=1
-    fi
-}
 
 mkdir -p "$WINDOWS"
 build() {
