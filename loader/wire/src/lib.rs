@@ -1,0 +1,140 @@
+//! What a driver service and its clients say to each other (LSV-33 to LSV-36): packets on a `SOCK_SEQPACKET` socket, each a header of
+//! 16 bytes and a payload in JSON. This crate has the header, the operations and the limits that both sides keep; what is in a payload
+//! is read with whatever each side reads JSON with.
+//!
+//! A packet from the other side is no more than bytes until [`Packet::read`] has looked at it, which never panics.
+#![no_std]
+#![forbid(unsafe_code)]
+
+use core::time::Duration;
+
+mod packet;
+
+pub use packet::{HEADER_BYTES, Header, MAGIC, Packet, PacketError, VERSION};
+
+/// Where the service listens if nothing says otherwise (LSV-33).
+pub const SOCKET: &str = "/run/vulkan-loader/service.sock";
+/// Bytes of the longest payload of a request (LSV-34).
+pub const MOST_IN_REQUEST: usize = 4096;
+/// Bytes of the longest payload of a reply (LSV-34). What may be longer travels in a memory file.
+pub const MOST_IN_REPLY: usize = 65536;
+/// Bytes of the longest key of a library (LSV-2).
+pub const LONGEST_KEY: usize = 64;
+/// Bytes of the largest library (LSV-50).
+pub const MOST_IN_LIBRARY: u64 = 1 << 30;
+/// Bytes of the largest manifest, and of the largest description of a package (LSV-50).
+pub const MOST_IN_MANIFEST: usize = 64 << 10;
+/// The most packages of a service (LSV-50), and so the most manifests.
+pub const MOST_PACKAGES: usize = 64;
+
+/// How long an answer may be held back by the service (LSV-35).
+pub const HELD_BACK: Duration = Duration::from_secs(5);
+/// How long a client waits for the connection (LSV-42).
+pub const CONNECT_LIMIT: Duration = Duration::from_secs(1);
+/// How long a client waits for a reply (LSV-42).
+pub const REPLY_LIMIT: Duration = Duration::from_secs(6);
+
+/// What a client asks for (LSV-34).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u16)]
+pub enum Operation {
+    /// The bits of [`Features`].
+    Features = 1,
+    /// A library, by the key that its manifest has as its `library_path`. The reply carries a descriptor.
+    Get = 2,
+    /// The manifests that the client can use. The reply carries a memory file.
+    Manifests = 3,
+    /// The devices, each with the driver that serves it.
+    Devices = 4,
+    /// A packet with request number 0 at each change of the manifests, from now on.
+    Watch = 5,
+    /// The state of the service, for its administrator. The reply carries a memory file.
+    Inspect = 6,
+}
+
+impl Operation {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Features,
+        Self::Get,
+        Self::Manifests,
+        Self::Devices,
+        Self::Watch,
+        Self::Inspect,
+    ];
+
+    /// The operation with this number in a request.
+    pub fn from_number(number: u16) -> Option<Self> {
+        Self::ALL.into_iter().find(|operation| *operation as u16 == number)
+    }
+}
+
+/// What a service can do, as bits in the reply to [`Operation::Features`]. Others may be set, and mean nothing to who does not know
+/// them (LSV-2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Features(pub u64);
+
+impl Features {
+    /// It hands out libraries.
+    pub const GET: u64 = 1;
+    /// It lists devices. The service of Fuchsia hands out a folder here, which no socket may carry (LSV-36).
+    pub const DEVICES: u64 = 2;
+    /// It lists manifests.
+    pub const MANIFESTS: u64 = 4;
+}
+
+/// The word after `status` in a reply.
+pub mod status {
+    /// The answer is in the packet.
+    pub const OK: &str = "ok";
+    /// There is no library with that key (LSV-3).
+    pub const NOT_FOUND: &str = "not_found";
+    /// The service gave up waiting for drivers that are still loaded (LSV-35).
+    pub const TIMEOUT: &str = "timeout";
+    /// The service does not know the operation (LSV-35).
+    pub const UNSUPPORTED: &str = "unsupported";
+    /// The request is not one, or carried descriptors (section B6 of the reference).
+    pub const BAD_REQUEST: &str = "bad_request";
+    /// The client asked for more than its share (LSV-46).
+    pub const BUSY: &str = "busy";
+    /// The operation is for the administrator (LSV-45).
+    pub const DENIED: &str = "denied";
+}
+
+/// Whether bytes can be the key of a library (LSV-2 and section B6 of the reference): UTF-8, neither empty nor too long, and without
+/// what could make a path of them.
+pub fn is_key(bytes: &[u8]) -> bool {
+    (1..=LONGEST_KEY).contains(&bytes.len())
+        && !bytes.iter().any(|byte| matches!(byte, 0 | b'/'))
+        && core::str::from_utf8(bytes).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lsv_34_operations_have_their_numbers() {
+        for (number, operation) in (1..).zip(Operation::ALL) {
+            assert_eq!(Operation::from_number(number), Some(operation));
+        }
+        for number in [0, 7, 0x8001, u16::MAX] {
+            assert_eq!(Operation::from_number(number), None);
+        }
+    }
+
+    #[test]
+    fn lsv_2_a_key_is_a_short_name() {
+        for key in [
+            &b"0-libvulkan_lvp.so"[..],
+            b"a",
+            "\u{e4}".as_bytes(),
+            &[b'k'; LONGEST_KEY],
+        ] {
+            assert!(is_key(key), "{key:?}");
+        }
+        for key in [&b""[..], b"a/b", b"a\0", b"\xff", &[b'k'; LONGEST_KEY + 1]] {
+            assert!(!is_key(key), "{key:?}");
+        }
+    }
+}
