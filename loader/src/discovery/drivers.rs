@@ -171,11 +171,15 @@ impl DriverFilters {
         }
         let name = file_name(path);
         let dropped = |reason| Verdict::Dropped(Reason::DriverManifest(reason));
-        match self.select.matches(name) {
-            true => Verdict::Kept,
-            false if self.disable.matches(name) => dropped(DriverManifestReason::Disabled),
-            false if !self.select.is_empty() => dropped(DriverManifestReason::NotSelected),
-            false => Verdict::Kept,
+        if self.select.matches(name) {
+            return Verdict::Kept;
+        }
+        match self.disable.matching(name) {
+            Some(pattern) => dropped(DriverManifestReason::Disabled {
+                pattern: pattern.text(),
+            }),
+            None if !self.select.is_empty() => dropped(DriverManifestReason::NotSelected),
+            None => Verdict::Kept,
         }
     }
 }

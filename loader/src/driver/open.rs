@@ -116,7 +116,10 @@ impl OpenDriver {
                 ),
             );
         };
-        match self.interface.instance_version() {
+        let step = Step::Driver(&self.path).begin(b"vkEnumerateInstanceVersion");
+        let answered = self.interface.instance_version();
+        step.end_with(|_| ());
+        match answered {
             None => warn("does not support vkEnumerateInstanceVersion, treating as a 1.0 ICD"),
             Some(Err(_)) => journal.note(
                 LogBits::DEBUG | LogBits::DRIVER,

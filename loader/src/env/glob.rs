@@ -2,6 +2,7 @@
 
 use super::environment::split;
 use super::variable::Separator;
+use crate::text::Text;
 use os::memory::{Grow, copy_or_note};
 use rust_alloc::vec::Vec;
 
@@ -10,6 +11,13 @@ pub const MAX_PATTERNS: usize = 16;
 /// Bytes of one pattern that are used; the rest is cut.
 const MAX_PATTERN_BYTES: usize = 255;
 
+/// What messages call an item that stands for all names.
+pub const EVERYTHING: &[u8] = b"*";
+/// The word for all implicit layers.
+pub const IMPLICIT: &[u8] = b"~implicit~";
+/// The word for all explicit layers.
+pub const EXPLICIT: &[u8] = b"~explicit~";
+
 /// Whether an item stands for all names.
 fn is_everything(item: &[u8]) -> bool {
     matches!(item, b"*" | b"**") || item.eq_ignore_ascii_case(b"~all~")
@@ -17,7 +25,10 @@ fn is_everything(item: &[u8]) -> bool {
 
 /// One pattern. Case does not count.
 #[derive(Debug, PartialEq, Eq)]
-enum Pattern {
+pub struct Pattern(Kind);
+
+#[derive(Debug, PartialEq, Eq)]
+enum Kind {
     Everything,
     /// A word that starts with `~` and has no meaning here.
     Nothing,
@@ -30,29 +41,46 @@ enum Pattern {
 impl Pattern {
     fn parse(item: &[u8]) -> Self {
         let cut = |text: &[u8]| copy_or_note(&text[..text.len().min(MAX_PATTERN_BYTES)]);
-        match item {
-            _ if is_everything(item) => Self::Everything,
-            [b'~', ..] => Self::Nothing,
-            [b'*', text @ .., b'*'] => Self::Substring(cut(text)),
-            [b'*', text @ ..] => Self::Suffix(cut(text)),
-            [text @ .., b'*'] => Self::Prefix(cut(text)),
-            text => Self::Whole(cut(text)),
+        Self(match item {
+            _ if is_everything(item) => Kind::Everything,
+            [b'~', ..] => Kind::Nothing,
+            [b'*', text @ .., b'*'] => Kind::Substring(cut(text)),
+            [b'*', text @ ..] => Kind::Suffix(cut(text)),
+            [text @ .., b'*'] => Kind::Prefix(cut(text)),
+            text => Kind::Whole(cut(text)),
+        })
+    }
+
+    /// The pattern as the loader took it: what stands for all names is `*`, and what was too long is cut.
+    pub fn text(&self) -> Text {
+        let (before, text, after): (&[u8], &[u8], &[u8]) = match &self.0 {
+            Kind::Everything => (EVERYTHING, b"", b""),
+            Kind::Nothing => (b"~", b"", b""),
+            Kind::Whole(text) => (b"", text, b""),
+            Kind::Prefix(text) => (b"", text, b"*"),
+            Kind::Suffix(text) => (b"*", text, b""),
+            Kind::Substring(text) => (b"*", text, b"*"),
+        };
+        let mut whole = Vec::new();
+        for &byte in before.iter().chain(text).chain(after) {
+            whole.push_or_note(byte);
         }
+        whole.into()
     }
 
     fn matches(&self, name: &[u8]) -> bool {
-        match self {
-            Self::Everything => true,
-            Self::Nothing => false,
-            Self::Whole(text) => name.eq_ignore_ascii_case(text),
-            Self::Prefix(text) => name
+        match &self.0 {
+            Kind::Everything => true,
+            Kind::Nothing => false,
+            Kind::Whole(text) => name.eq_ignore_ascii_case(text),
+            Kind::Prefix(text) => name
                 .get(..text.len())
                 .is_some_and(|start| start.eq_ignore_ascii_case(text)),
-            Self::Suffix(text) => name
+            Kind::Suffix(text) => name
                 .len()
                 .checked_sub(text.len())
                 .is_some_and(|at| name[at..].eq_ignore_ascii_case(text)),
-            Self::Substring(text) => name.windows(text.len()).any(|part| part.eq_ignore_ascii_case(text)),
+            Kind::Substring(text) => name.windows(text.len()).any(|part| part.eq_ignore_ascii_case(text)),
         }
     }
 }
@@ -87,9 +115,14 @@ impl Globs {
         self.patterns.is_empty()
     }
 
-    /// Whether any pattern matches the name, ignoring ASCII case.
+    /// The first pattern that matches the name, ignoring ASCII case.
+    pub fn matching(&self, name: &[u8]) -> Option<&Pattern> {
+        self.patterns.iter().find(|pattern| pattern.matches(name))
+    }
+
+    /// Whether any pattern matches the name.
     pub fn matches(&self, name: &[u8]) -> bool {
-        self.patterns.iter().any(|pattern| pattern.matches(name))
+        self.matching(name).is_some()
     }
 }
 
@@ -114,8 +147,8 @@ impl DisableGlobs {
         for item in split(value, Separator::Comma) {
             match item {
                 _ if is_everything(item) => globs.everything = true,
-                _ if item.eq_ignore_ascii_case(b"~implicit~") => globs.implicit = true,
-                _ if item.eq_ignore_ascii_case(b"~explicit~") => globs.explicit = true,
+                _ if item.eq_ignore_ascii_case(IMPLICIT) => globs.implicit = true,
+                _ if item.eq_ignore_ascii_case(EXPLICIT) => globs.explicit = true,
                 _ => globs.names.add(item),
             }
         }
@@ -162,6 +195,16 @@ mod tests {
                 "{value} {name:?}"
             );
         }
+    }
+
+    #[test]
+    fn a_pattern_is_told_as_it_was_taken() {
+        let all = ["*", "whole", "prefix*", "*suffix", "*substring*"];
+        let globs = Globs::parse(all.join(",").as_bytes());
+        let told: Vec<Text> = globs.patterns.iter().map(Pattern::text).collect();
+        assert_eq!(told, all.map(Text::from));
+        let globs = Globs::parse(b"no,~ALL~,*");
+        assert_eq!(globs.matching(b"yes").map(Pattern::text), Some("*".into()));
     }
 
     #[test]

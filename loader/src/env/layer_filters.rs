@@ -1,7 +1,8 @@
 //! The three variables that filter layers by name, read together (LAY-120 to LAY-124).
 
-use super::glob::{DisableGlobs, Globs};
+use super::glob::{DisableGlobs, EVERYTHING, EXPLICIT, Globs, IMPLICIT, Pattern};
 use super::{Environment, Variable};
+use crate::text::Text;
 
 /// `VK_LOADER_LAYERS_ENABLE`, `VK_LOADER_LAYERS_DISABLE` and `VK_LOADER_LAYERS_ALLOW` at one moment.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -49,6 +50,16 @@ impl LayerFilters {
         (self.disable.everything || kind || self.disable.names.matches(name)) && !self.allow.matches(name)
     }
 
+    /// The pattern or word for which [`Self::disables`] said so.
+    pub fn disabling(&self, name: &[u8], implicit: bool) -> Text {
+        match (&self.disable, implicit) {
+            (disable, _) if disable.everything => EVERYTHING.into(),
+            (disable, true) if disable.implicit => IMPLICIT.into(),
+            (disable, false) if disable.explicit => EXPLICIT.into(),
+            (disable, _) => disable.names.matching(name).map(Pattern::text).unwrap_or_default(),
+        }
+    }
+
     /// Test (3) of LAY-154, for layers ordered by a settings file: the word for implicit layers hits both kinds, the
     /// word for explicit ones neither (LAY-155).
     pub fn disables_in_settings(&self, name: &[u8]) -> bool {
@@ -89,6 +100,19 @@ mod tests {
                 filters("", disable, allow).disables(b"VK_LAYER_a", implicit),
                 expected,
                 "{disable} {allow}"
+            );
+        }
+        for (disable, implicit, told) in [
+            ("~ALL~", true, "*"),
+            ("~Implicit~,x", true, "~implicit~"),
+            ("~implicit~,*_A", false, "*_A"),
+            ("~explicit~,*", false, "*"),
+            ("VK_LAYER_*,~explicit~", false, "~explicit~"),
+        ] {
+            assert_eq!(
+                filters("", disable, "").disabling(b"VK_LAYER_a", implicit),
+                told,
+                "{disable}"
             );
         }
         assert!(filters("vk_layer_*", "", "").enables(b"VK_LAYER_a"));

@@ -13,6 +13,7 @@ use crate::library::{Library, RealPath};
 use crate::physical_device::ReportedDevices;
 use crate::slots::HandleTable;
 use crate::table::{Entry, Slot};
+use crate::trace::Step;
 use os::Mutex;
 use os::ReentrantGate;
 use os::UseCount;
@@ -155,8 +156,10 @@ impl InstanceDriver {
     /// The caller has the one `true` of [`InstanceDriver::claim`]; `allocator` is null or points to valid callbacks.
     pub unsafe fn destroy(&self, allocator: *const VkAllocationCallbacks) {
         if let Some(destroy) = self.table.vkDestroyInstance {
+            let step = Step::Driver(self.path()).begin(b"vkDestroyInstance");
             // SAFETY: the driver's function with its own live instance, which no thread reaches any more once it is claimed.
             unsafe { destroy(self.handle, allocator) };
+            step.end_with(|_| ());
         }
     }
 

@@ -5,6 +5,7 @@ use super::reason::{
     LayerReason,
 };
 use super::{Decision, LogBits, Reason, Source, Subject, Verdict, bits};
+use crate::env::Variable;
 use crate::text::Text;
 use crate::trace::Record;
 
@@ -91,6 +92,12 @@ impl Reason {
             Self::DriverManifest(DriverManifestReason::Architecture) | Self::Layer(LayerReason::Architecture) => {
                 record.number("word-size", usize::BITS.into());
             }
+            Self::DriverManifest(DriverManifestReason::Disabled { pattern }) => {
+                matched(Variable::DriversDisable, pattern, record);
+            }
+            Self::DriverManifest(DriverManifestReason::NotSelected) => {
+                record.word("variable", Variable::DriversSelect.name());
+            }
             Self::Layer(LayerReason::NoField(field)) => record.word("field", field),
             Self::DriverLibrary(reason) => reason.describe(record),
             Self::LayerLibrary(reason) => reason.problem.describe(record),
@@ -105,6 +112,12 @@ impl Reason {
             | Self::Device(_) => {}
         }
     }
+}
+
+/// The variable whose pattern matched.
+fn matched(variable: Variable, pattern: &Text, record: &mut Record) {
+    record.word("variable", variable.name());
+    record.text("pattern", pattern);
 }
 
 /// The system's own words about a library that did not open.
@@ -168,9 +181,9 @@ impl LayerListReason {
             | Self::Recursive { component }
             | Self::ComponentInvalid { component } => record.text("component", component),
             Self::ComponentOlder { index, .. } | Self::ListsItself { index } => record.number("index", *index as u64),
+            Self::Disabled { pattern } => matched(Variable::LayersDisable, pattern, record),
             Self::OtherExecutable { executable } => record.text("executable", executable),
-            Self::Disabled
-            | Self::Blacklisted
+            Self::Blacklisted
             | Self::SecondGlobalOverride
             | Self::OverrideShadowed
             | Self::NotListedInSettings

@@ -32,7 +32,7 @@ fn exact_messages() {
         ("DRV-51", FileReason::InvalidJson.into(), error, "loader_get_json: Invalid JSON file NAME."),
         ("DRV-49", DriverManifestReason::Variant(2).into(), info | driver, "loader_parse_icd_manifest: Driver's ICD JSON NAME 'api_version' field contains a non-zero variant value of 2.  Skipping ICD JSON."),
         ("DRV-51", DriverManifestReason::Architecture.into(), info, "loader_parse_icd_manifest: Driver library architecture doesn't match the current running architecture, skipping this driver"),
-        ("DRV-27", DriverManifestReason::Disabled.into(), warn | driver, "Driver \"NAME\" ignored because it was disabled by env var 'VK_LOADER_DRIVERS_DISABLE'"),
+        ("DRV-27", DriverManifestReason::Disabled { pattern: Text::default() }.into(), warn | driver, "Driver \"NAME\" ignored because it was disabled by env var 'VK_LOADER_DRIVERS_DISABLE'"),
         ("DRV-27", DriverManifestReason::NotSelected.into(), warn | driver, "Driver \"NAME\" ignored because not selected by env var 'VK_LOADER_DRIVERS_SELECT'"),
         ("DRV-59", DriverLibraryReason::NotOpened(Text::default()).into(), error | driver, "loader_icd_scan: Failed loading library associated with ICD JSON NAME. Ignoring this JSON"),
         ("DRV-59", DriverLibraryReason::WrongArchitecture(Text::default()).into(), driver, "Requested ICD NAME was wrong bit-type. Ignoring this JSON"),
@@ -45,7 +45,7 @@ fn exact_messages() {
         ("LAY-94", LayerReason::DeviceLayer.into(), warn | layer, "Device layers are deprecated. Skipping layer NAME"),
         ("LAY-96", LayerReason::Variant(1).into(), info | layer, "Layer \"NAME\" has an 'api_version' field which contains a non-zero variant value of 1.  Skipping Layer."),
         ("LAY-101", LayerReason::Architecture.into(), info, "The library architecture in layer PATH doesn't match the current running architecture, skipping this layer"),
-        ("LAY-125", LayerListReason::Disabled.into(), warn | layer, "Layer \"NAME\" forced disabled because name matches filter of env var 'VK_LOADER_LAYERS_DISABLE'."),
+        ("LAY-125", LayerListReason::Disabled { pattern: Text::default() }.into(), warn | layer, "Layer \"NAME\" forced disabled because name matches filter of env var 'VK_LOADER_LAYERS_DISABLE'."),
         ("LAY-162", LayerListReason::ComponentMissing { component: "C".into(), index: 0 }.into(), warn, "verify_meta_layer_component_layers: Meta-layer NAME can't find component layer C at index 0.  Skipping this layer."),
         ("LAY-162", LayerListReason::ComponentOlder { version: (1, 2), index: 3, component_version: (1, 1) }.into(), warn, "verify_meta_layer_component_layers: Meta-layer uses API version 1.2, but component layer 3 has API version 1.1 that is lower.  Skipping this layer."),
         ("LAY-162", LayerListReason::ListsItself { index: 2 }.into(), warn, "verify_meta_layer_component_layers: Meta-layer NAME lists itself in its component layer list at index 2.  Skipping this layer."),
@@ -92,7 +92,12 @@ fn every_decision_is_logged_but_only_so_many_are_remembered() {
 
 #[test]
 fn drv_27_names_the_file_without_its_folder() {
-    let mut disabled = decision(DriverManifestReason::Disabled.into());
+    let mut disabled = decision(
+        DriverManifestReason::Disabled {
+            pattern: Text::default(),
+        }
+        .into(),
+    );
     disabled.name = "/etc/vulkan/icd.d/x.json".into();
     let (_, text) = disabled.message().unwrap_or_default();
     assert!(String::from_utf8_lossy(&text).starts_with("Driver \"x.json\" ignored"));

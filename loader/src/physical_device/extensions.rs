@@ -12,6 +12,7 @@ use crate::generated::types::{VkExtensionProperties, VkLayerProperties, VkResult
 use crate::handle::{App, Chain, PhysicalDeviceHandle};
 use crate::instance::Instance;
 use crate::journal::LogBits;
+use crate::trace::Step;
 use crate::{log, translation};
 use core::ffi::c_char;
 use os::memory::OutOfMemory;
@@ -106,6 +107,7 @@ unsafe fn fill<'a>(
 ) -> VkResult {
     let room = *count;
     let mut written = room;
+    let step = Step::Driver(device.driver().path()).begin(b"vkEnumerateDeviceExtensionProperties");
     let result = match device.driver().table.vkEnumerateDeviceExtensionProperties {
         // SAFETY: the driver's function with its own device, no layer name, and the caller's array with its room.
         Some(enumerate) => unsafe { enumerate(device.handle, core::ptr::null(), &mut written, array) },
@@ -114,6 +116,7 @@ unsafe fn fill<'a>(
             VkResult::VK_SUCCESS
         }
     };
+    step.end(result.0);
     written = written.min(room);
     match result {
         VkResult::VK_SUCCESS => {}

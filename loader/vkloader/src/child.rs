@@ -1,7 +1,10 @@
 //! A process that writes a trace, with a time limit.
 
 use crate::events::{self, Record};
+use rustix::io::FdFlags;
+use std::fs::File;
 use std::io::{self, Read};
+use std::os::fd::AsRawFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
@@ -51,6 +54,8 @@ pub(crate) struct Watched {
     pub(crate) keeps_output: bool,
     /// The dynamic linker tells what it looks for.
     pub(crate) linker: bool,
+    /// It gets the trace as an open descriptor instead of a path.
+    pub(crate) descriptor: bool,
 }
 
 /// Runs a command with the trace on, no longer than `limit`.
@@ -61,8 +66,12 @@ pub(crate) fn run(mut command: Command, limit: Duration, watched: Watched) -> io
     let folder = tempfile::tempdir()?;
     let (trace, output) = (folder.path().join("trace"), folder.path().join("output"));
     command.env("VK_LOADER_TRACE", &trace).process_group(0);
+    let inherited = watched.descriptor.then(|| inherited(&trace)).transpose()?;
+    if let Some(file) = &inherited {
+        command.env("VK_LOADER_TRACE", format!("fd:{}", file.as_raw_fd()));
+    }
     if watched.keeps_output {
-        command.stdout(std::fs::File::create(&output)?).stderr(Stdio::null());
+        command.stdout(File::create(&output)?).stderr(Stdio::null());
     }
     if watched.linker {
         command
@@ -100,11 +109,18 @@ pub(crate) fn run(mut command: Command, limit: Duration, watched: Watched) -> io
     })
 }
 
+/// An empty file that processes get which are started from here.
+fn inherited(path: &Path) -> io::Result<File> {
+    let file = File::options().append(true).create_new(true).open(path)?;
+    rustix::io::fcntl_setfd(&file, FdFlags::empty())?;
+    Ok(file)
+}
+
 /// The beginning of a file; nothing where it is none, or something that may be waited for.
 fn read(path: &Path) -> Vec<u8> {
     let mut bytes = Vec::new();
     if std::fs::symlink_metadata(path).is_ok_and(|status| status.is_file())
-        && let Ok(file) = std::fs::File::open(path)
+        && let Ok(file) = File::open(path)
     {
         // What could be read counts.
         let _ = file.take(MOST).read_to_end(&mut bytes);

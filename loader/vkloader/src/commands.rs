@@ -60,6 +60,9 @@ pub(crate) struct Explain {
     /// End with 0 only when a device fits, such as type:discrete, name:*NVIDIA* or driver:radv.
     #[arg(long, value_name = "CONDITION")]
     check: Option<show::Condition>,
+    /// Hand the trace to the program as an open descriptor: a program in a sandbox does not see the file of that name.
+    #[arg(long, requires = "program")]
+    descriptor: bool,
     /// A program to run, and its arguments.
     #[arg(last = true, value_name = "PROGRAM")]
     program: Vec<OsString>,
@@ -146,6 +149,7 @@ impl Explain {
         let mut watched = Watched {
             keeps_output: true,
             linker,
+            descriptor: self.descriptor,
         };
         let command = match self.program.split_first() {
             None => self.library.probe()?,
@@ -155,7 +159,12 @@ impl Explain {
                 let mut command = Process::new(program);
                 command.args(arguments);
                 if let Some(library) = &self.library.library {
-                    command.env("LD_PRELOAD", std::path::absolute(library)?);
+                    let mut first = std::path::absolute(library)?.into_os_string();
+                    if let Some(others) = std::env::var_os("LD_PRELOAD") {
+                        first.push(":");
+                        first.push(others);
+                    }
+                    command.env("LD_PRELOAD", first);
                 }
                 command
             }
@@ -167,7 +176,9 @@ impl Explain {
     fn no_trace(&self, seen: Option<&Seen>) -> String {
         match seen {
             _ if !self.program.is_empty() => {
-                "the program did not load this loader, or runs with raised privileges, where no trace is written".into()
+                "the program did not load this loader, or runs with raised privileges, where no trace is \
+                                              written, or in a sandbox, where --descriptor helps"
+                    .into()
             }
             Some(Seen {
                 not_opened: Some(words),
@@ -192,6 +203,7 @@ fn devices(library: &Library) -> io::Result<ExitCode> {
     let watched = Watched {
         keeps_output: true,
         linker: false,
+        descriptor: false,
     };
     let finished = child::run(library.probe()?, library.limit(), watched)?;
     let seen: Seen = serde_json::from_slice(&finished.output)

@@ -136,6 +136,20 @@ fn a_filter_that_matches_nothing() {
 }
 
 #[test]
+fn a_filter_that_takes_the_driver_away() {
+    let mut machine = Machine::new();
+    machine.driver("good", "device one");
+    machine.variable("VK_LOADER_DRIVERS_DISABLE", "other,*GOOD*");
+    let explained = machine.explain();
+    assert_eq!((explained.code, explained.first()), (1, "driver-manifest.disabled"));
+    let findings = explained.findings();
+    assert!(
+        findings.contains("*GOOD* in VK_LOADER_DRIVERS_DISABLE matches it"),
+        "{findings}"
+    );
+}
+
+#[test]
 fn a_portability_driver() {
     let machine = Machine::new();
     machine.driver("odd", "device one");
@@ -326,6 +340,35 @@ fn a_program_that_leaves_its_group_is_ended_too() {
     let since = std::time::Instant::now();
     machine.run(&["explain", "--timeout", "1", "--", program.to_str().expect("plain")]);
     assert!(since.elapsed().as_secs() < 40, "{:?}", since.elapsed());
+}
+
+/// A sandbox in which nothing can be written, and which has folders of its own for what is short-lived.
+#[test]
+fn a_program_in_a_sandbox() {
+    let machine = Machine::new();
+    machine.driver("good", "device one");
+    let possible = Command::new("bwrap").args(["--ro-bind", "/", "/", "true"]).status();
+    if !possible.is_ok_and(|status| status.success()) {
+        return machine::skip("a program in a sandbox: bubblewrap makes none here");
+    }
+    // The mock driver keeps a journal.
+    let root = machine.path("");
+    let root = root.to_str().expect("plain");
+    let sandbox: Vec<&str> = "bwrap --ro-bind / / --dev /dev --proc /proc --bind"
+        .split(' ')
+        .collect();
+    let probe = [root, root, "--", env!("CARGO_BIN_EXE_vkloader"), "probe"];
+    let library = machine::library();
+    let program = [&sandbox[..], &probe, &[library.to_str().expect("plain")]].concat();
+    let output = machine.run(&[&["explain", "--json", "--"], &program[..]].concat());
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        output.status.code() == Some(2) && said.contains("--descriptor helps"),
+        "{said}"
+    );
+    let output = machine.run(&[&["explain", "--json", "--descriptor", "--"], &program[..]].concat());
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("a report");
+    assert_eq!(report["devices"][0]["name"], "one", "{report:#}");
 }
 
 #[test]

@@ -38,6 +38,8 @@ fn every_kind_of_record_is_as_the_schema_says() {
     let mut machine = Machine::new();
     machine.driver("good", "device one\ndevice two");
     machine.driver("empty", "");
+    machine.driver("unwanted", "device three");
+    machine.variable("VK_LOADER_DRIVERS_DISABLE", "nothing,*WANTED*");
     machine.manifest("gone", "/nowhere/libgone.so".as_ref(), "");
     machine.manifest("other", "/nowhere/lib.so".as_ref(), r#", "library_arch": "16""#);
     machine.file("data/vulkan/icd.d/broken.json", "{");

@@ -92,6 +92,95 @@ fn trace_tells_calls_decisions_drivers_and_devices() {
     });
 }
 
+/// A filter tells which variable and which of its patterns had the say.
+#[test]
+fn trace_tells_the_pattern_that_matched() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        scene.driver("unwanted").device("two");
+        let name = "VK_LAYER_wrap";
+        scene.file(
+            "xdg/data-home/vulkan/explicit_layer.d/wrap.json",
+            r#"{"file_format_version": "1.2.0", "layer": {"name": "VK_LAYER_wrap", "type": "GLOBAL", "library_path": "./none.so",
+            "api_version": "1.1.0", "implementation_version": "1", "description": ""}}"#,
+        );
+        let trace = scene.path("trace");
+        scene
+            .env("VK_LOADER_TRACE", &trace)
+            .env("VK_LOADER_DRIVERS_DISABLE", "none,*WANTED*,u*")
+            .env("VK_LOADER_LAYERS_DISABLE", "~explicit~");
+        let outcome = scene.run(|vk| {
+            drop(vk.layers());
+            drop(vk.instance_with("1.1", &[]));
+        });
+        outcome.ok();
+        let records = records(&trace);
+        let dropped = |part: &str| {
+            let dropped = named(&records, "decision", "name", part);
+            let found = dropped.iter().find(|decision| decision["verdict"] == "dropped");
+            found.unwrap_or_else(|| panic!("{part} in {records:#?}"))["details"].clone()
+        };
+        let expected = |variable: &str, pattern: &str| serde_json::json!({ "variable": variable, "pattern": pattern });
+        assert_eq!(
+            dropped("unwanted.json"),
+            expected("VK_LOADER_DRIVERS_DISABLE", "*WANTED*")
+        );
+        assert_eq!(dropped(name), expected("VK_LOADER_LAYERS_DISABLE", "~explicit~"));
+    });
+}
+
+/// What was not selected by a filter tells the variable: no pattern matched.
+#[test]
+fn trace_tells_the_variable_that_selected_others() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        scene.driver("unwanted").device("two");
+        let trace = scene.path("trace");
+        scene
+            .env("VK_LOADER_TRACE", &trace)
+            .env("VK_LOADER_DRIVERS_SELECT", "a*");
+        scene.run(|vk| drop(vk.instance_with("1.1", &[]))).ok();
+        let records = records(&trace);
+        let decisions = named(&records, "decision", "name", "unwanted.json");
+        assert_eq!(
+            decisions[0]["details"],
+            serde_json::json!({ "variable": "VK_LOADER_DRIVERS_SELECT" })
+        );
+    });
+}
+
+/// The calls into a driver are timed, and its end is one of them.
+#[test]
+fn trace_times_calls_of_drivers() {
+    case(|scene| {
+        scene.driver("a").api("1.1").device("one");
+        let trace = scene.path("trace");
+        scene.env("VK_LOADER_TRACE", &trace);
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance_with("1.1", &[]);
+            drop(instance.device(instance.first(), &[]));
+        });
+        outcome.ok();
+        let records = records(&trace);
+        let timed: Vec<_> = named(&records, "end", "library", "libmock_a.so")
+            .into_iter()
+            .filter(|end| end["nanoseconds"].is_u64())
+            .filter_map(|end| end["name"].as_str())
+            .collect();
+        for call in [
+            "vk_icdNegotiateLoaderICDInterfaceVersion",
+            "vkEnumerateInstanceExtensionProperties",
+            "vkEnumerateInstanceVersion",
+            "vkCreateInstance",
+            "vkEnumeratePhysicalDevices",
+            "vkCreateDevice",
+            "vkDestroyInstance",
+        ] {
+            assert!(timed.contains(&call), "{call} is not in {timed:?}");
+        }
+    });
+}
+
 /// What ordered devices is told: the chosen one, the type, or nothing but the drivers' order.
 #[test]
 fn trace_tells_what_ordered_devices() {

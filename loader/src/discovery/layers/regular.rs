@@ -44,7 +44,10 @@ impl LayerScan<'_> {
         }
         drop_where(&mut layers, journal, |layer| {
             let dropped = filters.disables(&layer.name, layer.implicit) && !filters.enables(&layer.name);
-            dropped.then_some(LayerListReason::Disabled.into())
+            dropped.then(|| {
+                let pattern = filters.disabling(&layer.name, layer.implicit);
+                LayerListReason::Disabled { pattern }.into()
+            })
         });
         drop_duplicates(&mut layers, journal)?;
         let overriding = blacklist.and_then(|_| layers.iter().find(|layer| layer.is_override()));

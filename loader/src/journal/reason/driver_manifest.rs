@@ -8,7 +8,7 @@ use os::Raw;
 use reasons::Code;
 
 /// Why a readable driver manifest is not used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DriverManifestReason {
     /// `file_format_version` is missing or not a string.
     NoFormatVersion,
@@ -31,7 +31,10 @@ pub enum DriverManifestReason {
     /// `library_arch` is for the other pointer size.
     Architecture,
     /// `VK_LOADER_DRIVERS_DISABLE` matches, and the select filter does not.
-    Disabled,
+    Disabled {
+        /// The pattern that matches.
+        pattern: Text,
+    },
     /// `VK_LOADER_DRIVERS_SELECT` is set and does not match.
     NotSelected,
 }
@@ -49,7 +52,7 @@ impl DriverManifestReason {
             Self::Variant(_) => Code::DriverManifestVariant,
             Self::Portability => Code::DriverManifestPortability,
             Self::Architecture => Code::DriverManifestArchitecture,
-            Self::Disabled => Code::DriverManifestDisabled,
+            Self::Disabled { .. } => Code::DriverManifestDisabled,
             Self::NotSelected => Code::DriverManifestNotSelected,
         }
     }
@@ -65,7 +68,7 @@ impl DriverManifestReason {
             | Self::EmptyLibraryPath
             | Self::UnusableLibraryPath
             | Self::NoApiVersion
-            | Self::Disabled
+            | Self::Disabled { .. }
             | Self::NotSelected => Some(DRIVER_WARN),
         }
     }
@@ -123,7 +126,7 @@ impl DriverManifestReason {
                 out,
                 "{HERE} Driver library architecture doesn't match the current running architecture, skipping this driver"
             ),
-            Self::Disabled => write!(
+            Self::Disabled { .. } => write!(
                 out,
                 "Driver \"{file}\" ignored because it was disabled by env var 'VK_LOADER_DRIVERS_DISABLE'"
             ),

@@ -17,7 +17,10 @@ pub enum LayerListReason {
         kept: Text,
     },
     /// `VK_LOADER_LAYERS_DISABLE` matches, and neither the allow nor the enable filter does.
-    Disabled,
+    Disabled {
+        /// The pattern that matches, or the word for layers of its kind.
+        pattern: Text,
+    },
     /// A component of the meta-layer is not there.
     ComponentMissing {
         /// Its name.
@@ -72,7 +75,7 @@ impl LayerListReason {
     pub(super) fn code(&self) -> Code {
         match self {
             Self::Duplicate { .. } => Code::LayerDuplicate,
-            Self::Disabled => Code::LayerDisabled,
+            Self::Disabled { .. } => Code::LayerDisabled,
             Self::ComponentMissing { .. } => Code::LayerComponentMissing,
             Self::ComponentOlder { .. } => Code::LayerComponentOlder,
             Self::ListsItself { .. } => Code::LayerListsItself,
@@ -95,7 +98,7 @@ impl LayerListReason {
             | Self::ComponentOlder { .. }
             | Self::ListsItself { .. }
             | Self::Recursive { .. } => LogBits::WARN,
-            Self::Disabled | Self::SecondGlobalOverride => LAYER_WARN,
+            Self::Disabled { .. } | Self::SecondGlobalOverride => LAYER_WARN,
             Self::OtherExecutable { .. } => LAYER_INFO,
             Self::Blacklisted => LogBits::DEBUG,
             Self::ComponentInvalid { .. }
@@ -114,7 +117,7 @@ impl LayerListReason {
                     "Removing layer {name} ({path}) because it is a duplicate of {name} ({kept})"
                 )
             }
-            Self::Disabled => write!(
+            Self::Disabled { .. } => write!(
                 out,
                 "Layer \"{name}\" forced disabled because name matches filter of env var 'VK_LOADER_LAYERS_DISABLE'."
             ),

@@ -17,6 +17,7 @@ use crate::instance::{Instance, InstanceDriver};
 use crate::journal::reason::DeviceReason;
 use crate::journal::{Journal, LogBits};
 use crate::log::LogSink;
+use crate::trace::Step;
 
 const COMMAND: &str = "vkEnumeratePhysicalDeviceGroups";
 
@@ -110,8 +111,11 @@ fn sources<'a>(
         let mut count = u32::try_from(own).unwrap_or(u32::MAX);
         if let Some(function) = function {
             count = 0;
+            let step = Step::Driver(driver.path()).begin(b"vkEnumeratePhysicalDeviceGroups");
             // SAFETY: the driver's function with its own instance and a writable number.
-            match succeeds(unsafe { function(driver.handle, &mut count, core::ptr::null_mut()) }) {
+            let result = unsafe { function(driver.handle, &mut count, core::ptr::null_mut()) };
+            step.end(result.0);
+            match succeeds(result) {
                 Ok(()) => count = count.min(MOST_OF_ONE_DRIVER),
                 Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY) => return Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY),
                 Err(_) => {

@@ -205,9 +205,13 @@ fn explained(decision: &Decision) -> Dropped {
         // A newer library than this program.
         None => (said.clone().unwrap_or_default(), String::new()),
     };
+    let word = |name: &str| decision.details.get(name).and_then(|word| word.as_str());
     let mut findings = Vec::new();
-    if let Some(words) = decision.details.get("system").and_then(|words| words.as_str()) {
+    if let Some(words) = word("system") {
         findings.push(format!("the system says: {words}"));
+    }
+    if let (Some(pattern), Some(variable)) = (word("pattern"), word("variable")) {
+        findings.push(format!("{pattern} in {variable} matches it"));
     }
     if let Some(result) = decision.details.get("result").and_then(serde_json::Value::as_i64) {
         findings.push(format!("VkResult {result}"));
