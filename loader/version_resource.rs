@@ -68,7 +68,8 @@ fn first_that_runs(variable: &str, usual: &[&str], arguments: impl Fn(&mut Comma
 
 /// The resource as the tools read it. Its language is that of the United States, in UTF-16.
 fn text(version: &str) -> String {
-    let numbers = version.replace('.', ",");
+    // The system has room for numbers only, not for what a packager added to them.
+    let numbers = version.split(['-', '+']).next().unwrap_or(version).replace('.', ",");
     format!(
         r#"1 VERSIONINFO
 FILEVERSION {numbers},0

@@ -37,11 +37,17 @@ static BOOL WINAPI token(HANDLE handle, TOKEN_INFORMATION_CLASS class, void *out
 }
 
 /* The kernel's adapters: one, with a value of a type and as many bytes of it. */
-static struct { int adapters; DWORD type; const void *data; DWORD size; char name[64]; int closed, translated; } kernel;
+static struct { int adapters; DWORD type; const void *data; DWORD size; char name[64]; int closed, translated, coming; } kernel;
 
 struct adapter { UINT handle; LUID luid; ULONG sources; BOOL present; };
 struct adapters { ULONG count; struct adapter *adapters; };
 static LONG WINAPI enum_adapters(struct adapters *out) {
+    /* Another one comes between the two questions. */
+    if (out->adapters && kernel.coming) {
+        kernel.adapters += kernel.coming;
+        kernel.coming = 0;
+        return 0xC0000023;
+    }
     for (int number = 0; out->adapters && number < kernel.adapters; number++)
         out->adapters[number] = (struct adapter){.handle = 7 + number, .luid = {.LowPart = 0x10, .HighPart = number}};
     out->count = kernel.adapters;

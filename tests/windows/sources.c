@@ -106,6 +106,9 @@ static void adapters(void) {
     listed(HKEY_LOCAL_MACHINE, L"ExplicitLayers", layer(L"k\\three.json", "three"));
     kernel.type = REG_MULTI_SZ, kernel.size = (DWORD)(wcslen(names[0]) + wcslen(names[1]) + 3) * 2;
     is(layers(), "one two three ", "LAY-45 LAY-51 adapters before keys, each path once");
+    kernel.coming = 1;
+    is(layers(), "one two three ", "LAY-49 an adapter that comes between two questions");
+    check(kernel.adapters == 2 && !kernel.coming, "which the kernel is asked anew for");
 }
 
 static void held_by(int device, const wchar_t *name, DWORD type, const void *data, size_t size) {

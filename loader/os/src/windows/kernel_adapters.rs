@@ -12,7 +12,7 @@ use windows_sys::Wdk::Graphics::Direct3D::{
     D3DDDI_QUERYREGISTRY_INFO, D3DDDI_QUERYREGISTRY_STATUS_BUFFER_OVERFLOW, D3DDDI_QUERYREGISTRY_STATUS_SUCCESS,
     D3DKMT_ADAPTERINFO, D3DKMT_CLOSEADAPTER, D3DKMT_ENUMADAPTERS2, D3DKMT_QUERYADAPTERINFO, KMTQAITYPE_QUERYREGISTRY,
 };
-use windows_sys::Win32::Foundation::{NTSTATUS, STATUS_SUCCESS};
+use windows_sys::Win32::Foundation::{NTSTATUS, STATUS_BUFFER_TOO_SMALL, STATUS_SUCCESS};
 
 type Enumerate = unsafe extern "system" fn(*mut D3DKMT_ENUMADAPTERS2) -> NTSTATUS;
 type Query = unsafe extern "system" fn(*mut D3DKMT_QUERYADAPTERINFO) -> NTSTATUS;
@@ -20,6 +20,8 @@ type Close = unsafe extern "system" fn(*const D3DKMT_CLOSEADAPTER) -> NTSTATUS;
 
 /// Most adapters that are believed.
 const MOST_ADAPTERS: u32 = 1024;
+/// How often a list or a value is asked for that grows in between.
+const ATTEMPTS: u32 = 4;
 /// Bytes for which there is room at first, and most that are made room for.
 const USUAL_BYTES: usize = 4096;
 const MOST_BYTES: usize = 1 << 20;
@@ -62,29 +64,35 @@ pub(super) fn each(value: &str, take: &mut TakeAnswer<'_>) {
 
 /// Opens all adapters.
 fn adapters(enumerate: Enumerate) -> Vec<D3DKMT_ADAPTERINFO> {
-    let mut room = Vec::new();
-    let mut asked = D3DKMT_ENUMADAPTERS2 {
-        NumAdapters: 0,
-        pAdapters: null_mut(),
-    };
-    // SAFETY: NULL asks how many there are.
-    let told = unsafe { enumerate(&mut asked) };
-    let most = asked.NumAdapters.min(MOST_ADAPTERS);
-    if told != STATUS_SUCCESS || room.try_exact_room(most as usize).is_err() {
-        return Vec::new();
+    // One may come between the two questions, but not for ever.
+    for _ in 0..ATTEMPTS {
+        let mut room = Vec::new();
+        let mut asked = D3DKMT_ENUMADAPTERS2 {
+            NumAdapters: 0,
+            pAdapters: null_mut(),
+        };
+        // SAFETY: NULL asks how many there are.
+        let told = unsafe { enumerate(&mut asked) };
+        let most = asked.NumAdapters.min(MOST_ADAPTERS);
+        if told != STATUS_SUCCESS || room.try_exact_room(most as usize).is_err() {
+            break;
+        }
+        room.resize_with(most as usize, D3DKMT_ADAPTERINFO::default);
+        asked = D3DKMT_ENUMADAPTERS2 {
+            NumAdapters: most,
+            pAdapters: room.as_mut_ptr(),
+        };
+        // SAFETY: room for as many as the number says.
+        match unsafe { enumerate(&mut asked) } {
+            STATUS_SUCCESS => {
+                room.truncate(asked.NumAdapters as usize);
+                return room;
+            }
+            STATUS_BUFFER_TOO_SMALL => {}
+            _ => break,
+        }
     }
-    room.resize_with(most as usize, D3DKMT_ADAPTERINFO::default);
-    asked = D3DKMT_ENUMADAPTERS2 {
-        NumAdapters: most,
-        pAdapters: room.as_mut_ptr(),
-    };
-    // SAFETY: room for as many as the number says.
-    let told = unsafe { enumerate(&mut asked) };
-    room.truncate(match told {
-        STATUS_SUCCESS => asked.NumAdapters as usize,
-        _ => 0,
-    });
-    room
+    Vec::new()
 }
 
 /// The type and data of a value of an adapter: a list of texts, or else one text. The kernel gives a value only to who knows its
@@ -109,7 +117,7 @@ fn data_of(adapter: u32, value: &str, kind: u32, query: Query) -> Option<Vec<u8>
     }
     let mut bytes = USUAL_BYTES;
     // The value may grow between two questions, but not for ever.
-    for _ in 0..4 {
+    for _ in 0..ATTEMPTS {
         // Words, so that the answer is aligned.
         let mut room = Vec::<u64>::new();
         room.try_exact_room((size_of::<D3DDDI_QUERYREGISTRY_INFO>() + bytes) / 8 + 1)
