@@ -1,0 +1,40 @@
+/* Looks for devices as often as it is told to: for each line on standard input an instance is made, its devices are listed, and the
+ * instance is destroyed. Prints `devices N`, or `none RESULT`, and a line for each device. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <vulkan/vulkan.h>
+
+enum { MOST = 16 };
+
+static void look(void) {
+    const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .apiVersion = VK_API_VERSION_1_0};
+    const VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, .pApplicationInfo = &application};
+    VkInstance instance;
+    const VkResult result = vkCreateInstance(&info, NULL, &instance);
+    if (result != VK_SUCCESS) {
+        printf("none %d\n", result);
+        return;
+    }
+    VkPhysicalDevice devices[MOST];
+    uint32_t count = MOST;
+    const VkResult listed = vkEnumeratePhysicalDevices(instance, &count, devices);
+    if (listed != VK_SUCCESS)
+        printf("none %d\n", listed);
+    else
+        printf("devices %u\n", count);
+    for (uint32_t index = 0; listed == VK_SUCCESS && index < count; index++) {
+        VkPhysicalDeviceProperties properties;
+        vkGetPhysicalDeviceProperties(devices[index], &properties);
+        printf("%s\n", properties.deviceName);
+    }
+    vkDestroyInstance(instance, NULL);
+}
+
+int main(void) {
+    char line[16];
+    while (fgets(line, sizeof line, stdin)) {
+        look();
+        fflush(stdout);
+    }
+    return 0;
+}
