@@ -354,7 +354,8 @@ fn drv_168_a_thread_that_is_cancelled_in_a_driver_leaves_the_gate() {
                     vk,
                     begun: AtomicBool::new(false),
                 };
-                let mut thread = 0;
+                // SAFETY: a number or a pointer, as the C library has it; it is written before it is read.
+                let mut thread: libc::pthread_t = unsafe { std::mem::zeroed() };
                 let argument = ptr::from_ref(&work).cast_mut().cast();
                 // SAFETY: the argument outlives the thread, which is joined.
                 let failed = unsafe { libc::pthread_create(&mut thread, ptr::null(), create_and_destroy, argument) };
