@@ -7,6 +7,7 @@ count; what functions of the C library or the driver take is left out.
 """
 
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -14,6 +15,8 @@ from collections import Counter
 from pathlib import Path
 
 CALLS = 1000
+# The type of a part of an ELF file that is mapped.
+LOAD = 1
 STEP = re.compile(r"^Trace \d+: \S+ \[[0-9a-f]+/([0-9a-f]+)/", re.MULTILINE)
 KINDS = {
     "draw": "a device command, exported",
@@ -21,6 +24,21 @@ KINDS = {
     "instance": "vkGetInstanceProcAddr of a device command",
     "device": "vkGetDeviceProcAddr",
 }
+
+
+def mapped(library):
+    """The bytes that a library takes in memory; what lies behind them is another's."""
+    data = Path(library).read_bytes()
+    order, wide = {1: "<", 2: ">"}[data[5]], data[4] == 2
+    start, at, size, count = (("Q", 32, 54, 56) if wide else ("I", 28, 42, 44))
+    headers, size, count = (struct.unpack_from(order + kind, data, place)[0] for kind, place in ((start, at), ("H", size), ("H", count)))
+    ends = []
+    for header in range(headers, headers + size * count, size):
+        kind = struct.unpack_from(order + "I", data, header)[0]
+        address, memory = (struct.unpack_from(order + start, data, header + place)[0] for place in ((16, 40) if wide else (8, 20)))
+        if kind == LOAD:
+            ends.append(address + memory)
+    return max(ends)
 
 
 def counted(library, program, emulator, kind):
@@ -32,7 +50,7 @@ def counted(library, program, emulator, kind):
         output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         base = int(re.search(r"^library at 0x([0-9a-f]+)$", output, re.MULTILINE)[1], 16)
         times = Counter(int(place, 16) for place in STEP.findall(log.read_text()))
-    inside = range(base, base + Path(library).stat().st_size)
+    inside = range(base, base + mapped(library))
     return sum(times[place] // CALLS for place in times if place in inside)
 
 
