@@ -2,7 +2,7 @@
 
 use crate::child::{self, Finished, Watched};
 use crate::probe::{self, Seen, USUAL_LIBRARY};
-use crate::{causes, report, show};
+use crate::{causes, files, report, show};
 use clap::{Args, Subcommand};
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -27,9 +27,21 @@ pub(crate) enum Command {
     Explain(Explain),
     /// The devices, with the words by which VK_LOADER_DEVICE_SELECT chooses each.
     Devices(Library),
+    /// Everything that a sandbox must see for a driver to work in it: manifests, libraries, device nodes, data files.
+    ///
+    /// Each driver is used by a child process, an empty shader included, and what that opens is in the list beside what the libraries
+    /// need. Without --driver these are the drivers with a device that works here. The program in the sandbox and its own loader are
+    /// not in the list. Ends with 0 when a device of the drivers works, with 1 when none does.
+    Files(Files),
     /// Stands for a program; for the other commands.
     #[command(hide = true)]
     Probe {
+        /// The library to open.
+        library: OsString,
+    },
+    /// Stands for a program that uses its devices; for `files`.
+    #[command(hide = true)]
+    Use {
         /// The library to open.
         library: OsString,
     },
@@ -68,15 +80,36 @@ pub(crate) struct Explain {
     program: Vec<OsString>,
 }
 
+/// What a sandbox is for, and in which form its files are told.
+#[derive(Args)]
+pub(crate) struct Files {
+    #[command(flatten)]
+    library: Library,
+    /// The driver: what it calls itself, or a name of its manifest or library, such as lvp or lvp_icd*. * stands for any text.
+    #[arg(long, value_name = "NAME")]
+    driver: Option<String>,
+    /// The layers that programs get are wanted too, with their files.
+    #[arg(long)]
+    layers: bool,
+    /// How the files are told.
+    #[arg(long, value_enum, default_value_t = files::Format::List)]
+    format: files::Format,
+}
+
 impl Command {
     /// Does it.
     pub(crate) fn run(self) -> io::Result<ExitCode> {
         match self {
             Self::Explain(explain) => explain.run(),
             Self::Devices(library) => devices(&library),
+            Self::Files(files) => files.run(),
+            Self::Use { library } => {
+                heard(files::work(&library))?;
+                Ok(ExitCode::SUCCESS)
+            }
             Self::Probe { library } => {
                 let seen = probe::run(&library);
-                heard(print(&json(&seen)?))?;
+                heard(print(json(&seen)?))?;
                 Ok(ExitCode::SUCCESS)
             }
         }
@@ -92,9 +125,10 @@ fn heard(printed: io::Result<()>) -> io::Result<()> {
 }
 
 /// Writes a text and the end of its line.
-fn print(text: &str) -> io::Result<()> {
+fn print(text: impl AsRef<[u8]>) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    writeln!(out, "{text}")?;
+    out.write_all(text.as_ref())?;
+    out.write_all(b"\n")?;
     out.flush()
 }
 
@@ -111,9 +145,12 @@ impl Library {
     /// A command that runs the probe.
     fn probe(&self) -> io::Result<Process> {
         let mut command = Process::new(std::env::current_exe()?);
-        let library = self.library.as_deref().unwrap_or(Path::new(USUAL_LIBRARY));
-        command.arg(probe::ARGUMENT).arg(library);
+        command.arg(probe::ARGUMENT).arg(self.path());
         Ok(command)
+    }
+
+    fn path(&self) -> &Path {
+        self.library.as_deref().unwrap_or(Path::new(USUAL_LIBRARY))
     }
 }
 
@@ -134,7 +171,7 @@ impl Explain {
             std::fs::write(file, show::html(&report)).map_err(|error| child::naming(file, error))?;
         }
         heard(match self.json {
-            true => print(&json(&report)?),
+            true => print(json(&report)?),
             false => show::text(&report),
         })?;
         let fits = match &self.check {
@@ -195,6 +232,40 @@ impl Explain {
             ),
             _ => "the loader left no trace".into(),
         }
+    }
+}
+
+impl Files {
+    fn run(&self) -> io::Result<ExitCode> {
+        let wanted = files::Wanted {
+            library: self.library.path(),
+            limit: self.library.limit(),
+            driver: self.driver.as_deref(),
+            layers: self.layers,
+        };
+        let found = files::Files::find(&wanted, |without| self.look(without))?;
+        for note in &found.notes {
+            anstream::eprintln!("vkloader: {}", show::plain(note));
+        }
+        let text = found.text(self.format)?;
+        if !text.is_empty() {
+            heard(print(&text))?;
+        }
+        Ok(ExitCode::from(if found.are_usable() { USABLE } else { NONE }))
+    }
+
+    /// Lets the probe look for drivers, but for those of these file names.
+    fn look(&self, without: &str) -> io::Result<Finished> {
+        let watched = Watched {
+            keeps_output: true,
+            linker: false,
+        };
+        let mut command = self.library.probe()?;
+        if !without.is_empty() {
+            let disabled = std::env::var("VK_LOADER_DRIVERS_DISABLE").unwrap_or_default();
+            command.env("VK_LOADER_DRIVERS_DISABLE", format!("{without},{disabled}"));
+        }
+        child::run(command, self.library.limit(), watched)
     }
 }
 

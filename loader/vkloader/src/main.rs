@@ -7,6 +7,7 @@ mod causes;
 mod child;
 mod commands;
 mod events;
+mod files;
 mod installed;
 mod probe;
 mod report;

@@ -37,41 +37,36 @@ pub(crate) struct Device {
     pub(crate) pci: Option<String>,
 }
 
-/// Does it, and prints what it saw as JSON.
+/// Does it, and tells what it saw.
 pub(crate) fn run(library: &OsString) -> Seen {
-    let Some(name) = library.to_str() else {
-        return Seen {
-            not_opened: Some("its path is no UTF-8".into()),
-            ..Seen::default()
-        };
-    };
-    // SAFETY: this is what the process is for: whatever the initialisers of the library do concerns it alone.
-    let opened = match unsafe { Library::open(Some(name), RTLD_NOW | RTLD_LOCAL) } {
-        Ok(opened) => opened,
-        Err(error) => {
-            return Seen {
-                not_opened: Some(words(&error)),
-                ..Seen::default()
-            };
-        }
-    };
-    // SAFETY: a Vulkan loader exports this function with this signature.
-    let Ok(get) = (unsafe { opened.get::<vk::PFN_vkGetInstanceProcAddr>(b"vkGetInstanceProcAddr\0") }) else {
-        return Seen {
+    match open(library) {
+        Ok(entry) => ask(&entry),
+        Err(words) => Seen {
             library: mapped(),
-            not_opened: Some("it exports no vkGetInstanceProcAddr".into()),
+            not_opened: Some(words),
             ..Seen::default()
-        };
-    };
-    // SAFETY: the library stays open until the process ends.
-    let entry = unsafe {
-        ash::Entry::from_static_fn(ash::StaticFn {
-            get_instance_proc_addr: *get,
-        })
-    };
-    let seen = ask(&entry);
+        },
+    }
+}
+
+/// The functions of a Vulkan loader, which stays open until the process ends.
+///
+/// # Errors
+/// Why it cannot be asked, for people.
+pub(crate) fn open(library: &OsString) -> Result<ash::Entry, String> {
+    let name = library.to_str().ok_or("its path is no UTF-8")?;
+    // SAFETY: this is what the process is for: whatever the initialisers of the library do concerns it alone.
+    let opened = unsafe { Library::open(Some(name), RTLD_NOW | RTLD_LOCAL) }.map_err(|error| words(&error))?;
+    // SAFETY: a Vulkan loader exports this function with this signature.
+    let get = unsafe { opened.get::<vk::PFN_vkGetInstanceProcAddr>(b"vkGetInstanceProcAddr\0") };
+    let get = *get.map_err(|_| "it exports no vkGetInstanceProcAddr")?;
     std::mem::forget(opened);
-    seen
+    // SAFETY: the library stays open until the process ends.
+    Ok(unsafe {
+        ash::Entry::from_static_fn(ash::StaticFn {
+            get_instance_proc_addr: get,
+        })
+    })
 }
 
 /// An error with what is behind it: the system's words stand there.
@@ -88,17 +83,7 @@ fn ask(entry: &ash::Entry) -> Seen {
         library: mapped(),
         ..Seen::default()
     };
-    // SAFETY: no parameters that could be wrong; what fails is seen by what follows.
-    let version = unsafe { entry.try_enumerate_instance_version() };
-    // SAFETY: as above.
-    let _ = unsafe { entry.enumerate_instance_extension_properties(None) };
-    // SAFETY: as above.
-    let _ = unsafe { entry.enumerate_instance_layer_properties() };
-    let version = version.ok().flatten().unwrap_or(vk::API_VERSION_1_0);
-    let application = vk::ApplicationInfo::default().api_version(version);
-    let info = vk::InstanceCreateInfo::default().application_info(&application);
-    // SAFETY: a valid create info.
-    match unsafe { entry.create_instance(&info, None) } {
+    match instance(entry) {
         Err(error) => seen.instance = Some(error.as_raw()),
         Ok(instance) => {
             seen.instance = Some(0);
@@ -110,6 +95,24 @@ fn ask(entry: &ash::Entry) -> Seen {
         }
     }
     seen
+}
+
+/// An instance, after the questions that come before one.
+///
+/// # Errors
+/// What `vkCreateInstance` gave.
+pub(crate) fn instance(entry: &ash::Entry) -> Result<ash::Instance, vk::Result> {
+    // SAFETY: no parameters that could be wrong; what fails is seen by what follows.
+    let version = unsafe { entry.try_enumerate_instance_version() };
+    // SAFETY: as above.
+    let _ = unsafe { entry.enumerate_instance_extension_properties(None) };
+    // SAFETY: as above.
+    let _ = unsafe { entry.enumerate_instance_layer_properties() };
+    let version = version.ok().flatten().unwrap_or(vk::API_VERSION_1_0);
+    let application = vk::ApplicationInfo::default().api_version(version);
+    let info = vk::InstanceCreateInfo::default().application_info(&application);
+    // SAFETY: a valid create info.
+    unsafe { entry.create_instance(&info, None) }
 }
 
 fn describe(instance: &ash::Instance, device: vk::PhysicalDevice) -> Device {
@@ -160,7 +163,7 @@ fn kind(kind: vk::PhysicalDeviceType) -> &'static str {
 }
 
 /// A text of fixed length, up to its terminator.
-fn text(characters: &[std::ffi::c_char]) -> String {
+pub(crate) fn text(characters: &[std::ffi::c_char]) -> String {
     let bytes: Vec<u8> = characters.iter().map(|&one| one.cast_unsigned()).collect();
     let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
     String::from_utf8_lossy(&bytes[..end]).into_owned()

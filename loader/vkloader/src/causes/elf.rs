@@ -5,7 +5,7 @@ mod closure;
 
 use super::packages;
 use crate::report::Dropped;
-use closure::{Closure, Identity};
+pub(crate) use closure::{Closure, Identity, interpreter, locate};
 use std::path::Path;
 
 /// Adds what is missing or wrong about a library that did not open.
@@ -27,7 +27,7 @@ pub(super) fn explain(dropped: &mut Dropped, loader: Option<&Path>) {
     };
     // A program may be for another word size than this one.
     let own = loader.and_then(Identity::of).unwrap_or_else(Identity::of_this_process);
-    let Some(path) = closure::locate(&library, own) else {
+    let Some(path) = locate(&library, own) else {
         dropped
             .findings
             .insert(0, format!("{library} is nowhere that the dynamic linker looks"));

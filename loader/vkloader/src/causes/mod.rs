@@ -1,6 +1,6 @@
 //! Causes that no loader can know: libraries that are missing, hardware that cannot be reached, files that win without a word.
 
-mod elf;
+pub(crate) mod elf;
 mod hardware;
 mod linker;
 mod overriding;

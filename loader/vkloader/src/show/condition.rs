@@ -45,7 +45,7 @@ impl Condition {
 }
 
 /// Whether a text is like a pattern, in which `*` stands for any text. Case does not count.
-fn matches(glob: &str, text: &str) -> bool {
+pub(crate) fn matches(glob: &str, text: &str) -> bool {
     let (glob, text) = (glob.to_lowercase(), text.to_lowercase());
     let parts: Vec<&str> = glob.split('*').collect();
     let (Some(first), Some(last)) = (parts.first(), parts.last()) else {

@@ -5,6 +5,6 @@ mod page;
 mod picture;
 mod terminal;
 
-pub(crate) use condition::Condition;
+pub(crate) use condition::{Condition, matches};
 pub(crate) use page::html;
-pub(crate) use terminal::{devices, text};
+pub(crate) use terminal::{devices, driver_word, plain, text};

@@ -55,7 +55,7 @@ impl Lines {
 }
 
 /// A text without what moves the cursor, colours, starts lines or turns the direction: names come from files of others.
-fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     let acts = |character: char| {
         character.is_control()
             || matches!(character, '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
@@ -194,7 +194,7 @@ fn slow(report: &Report, lines: &mut Lines) -> io::Result<()> {
 }
 
 /// What is left of the file name of a driver without what all have: `lvp` of `libvulkan_lvp.so`.
-fn driver_word(path: &str) -> &str {
+pub(crate) fn driver_word(path: &str) -> &str {
     let file = path.rsplit('/').next().unwrap_or(path);
     let word = file.split(".so").next().unwrap_or(file);
     let word = word.strip_prefix("lib").unwrap_or(word);

@@ -3,7 +3,7 @@
 use super::cache;
 use object::read::elf::{Dyn, FileHeader, ProgramHeader};
 use object::{Endianness, elf};
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -16,14 +16,14 @@ const LARGEST: u64 = 1 << 30;
 
 /// Which processor and word size code is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Identity {
+pub(crate) struct Identity {
     is_64: bool,
     machine: u16,
 }
 
 impl Identity {
     /// That of this program, which is usually that of the loader it asks about.
-    pub(super) fn of_this_process() -> Self {
+    pub(crate) fn of_this_process() -> Self {
         Self::of(Path::new("/proc/self/exe")).unwrap_or(Self {
             is_64: cfg!(target_pointer_width = "64"),
             machine: elf::EM_X86_64,
@@ -31,7 +31,7 @@ impl Identity {
     }
 
     /// That of a file; `None` where it is no library.
-    pub(super) fn of(path: &Path) -> Option<Self> {
+    pub(crate) fn of(path: &Path) -> Option<Self> {
         let mut header = [0; 20];
         let mut file = open(path)?;
         std::io::Read::read_exact(&mut file, &mut header).ok()?;
@@ -68,39 +68,93 @@ struct Needs {
     runpath: Vec<String>,
 }
 
-/// What a library needs that is not there: the name, and the library that needs it.
-pub(super) struct Closure {
-    pub(super) missing: Vec<(String, PathBuf)>,
+/// What a library needs, with all that those need.
+#[derive(Default)]
+pub(crate) struct Closure {
+    /// What is there, under the paths by which the dynamic linker opens it, without the library itself.
+    pub(crate) found: Vec<PathBuf>,
+    /// What is not there: the name, and the library that needs it.
+    pub(crate) missing: Vec<(String, PathBuf)>,
+}
+
+/// A library that is to be looked at.
+struct Waiting {
+    path: PathBuf,
+    /// The folders of `DT_RPATH` of those that brought it here, which count for what it needs too.
+    inherited: Vec<String>,
 }
 
 impl Closure {
-    /// Looks at a library and at all that it needs.
-    pub(super) fn of(library: &Path, own: Identity) -> Self {
+    /// Looks at a library and at all that it needs, level by level as the dynamic linker does: the first that has a name keeps it.
+    pub(crate) fn of(library: &Path, own: Identity) -> Self {
+        let mut closure = Self::default();
         let mut seen = HashSet::new();
-        let mut waiting = vec![library.to_path_buf()];
-        let mut missing = Vec::new();
+        let mut names = HashSet::new();
+        let mut waiting = VecDeque::from([Waiting {
+            path: library.to_path_buf(),
+            inherited: Vec::new(),
+        }]);
         let mut room = MOST;
-        while let Some(path) = waiting.pop() {
+        while let Some(Waiting { path, inherited }) = waiting.pop_front() {
             // One file may have many paths, such as those with $ORIGIN.
             if !seen.insert(std::fs::canonicalize(&path).unwrap_or_else(|_| path.clone())) {
                 continue;
             }
-            let needs = read(&path).unwrap_or_default();
+            let mut needs = read(&path).unwrap_or_default();
+            match needs.runpath.is_empty() {
+                true => needs.rpath = needs.rpath.iter().map(|folder| from(&path, folder)).collect(),
+                false => needs.rpath.clear(),
+            }
+            needs.rpath.extend(inherited);
             for name in needs.names.iter().take(room) {
                 match search(name, &path, &needs, own) {
-                    Some(found) => waiting.push(found),
-                    None if missing.len() < MOST_MISSING => missing.push((name.clone(), path.clone())),
+                    Some(found) => {
+                        if names.insert(name.clone()) {
+                            closure.found.push(found.clone());
+                        }
+                        waiting.push_back(Waiting {
+                            path: found,
+                            inherited: needs.rpath.clone(),
+                        });
+                    }
+                    None if closure.missing.len() < MOST_MISSING => closure.missing.push((name.clone(), path.clone())),
                     None => {}
                 }
             }
             room = room.saturating_sub(needs.names.len());
         }
-        Self { missing }
+        closure
     }
 }
 
+/// A folder of a library that may be told by where the library lies.
+fn from(library: &Path, folder: &str) -> String {
+    let origin = library.parent().unwrap_or(Path::new("/")).display().to_string();
+    folder.replace("${ORIGIN}", &origin).replace("$ORIGIN", &origin)
+}
+
+/// The dynamic linker that a program asks for.
+pub(crate) fn interpreter(program: &Path) -> Option<PathBuf> {
+    let mut data = Vec::new();
+    std::io::Read::read_to_end(&mut open(program)?, &mut data).ok()?;
+    let name = match data.get(4)? {
+        &elf::ELFCLASS64 => interpreter_as::<elf::FileHeader64<Endianness>>(&data),
+        _ => interpreter_as::<elf::FileHeader32<Endianness>>(&data),
+    }?;
+    Some(String::from_utf8_lossy(name).into_owned().into())
+}
+
+fn interpreter_as<H: FileHeader<Endian = Endianness>>(data: &[u8]) -> Option<&[u8]> {
+    let header = H::parse(data).ok()?;
+    let endian = header.endian().ok()?;
+    let segments = header.program_headers(endian, data).ok()?;
+    segments
+        .iter()
+        .find_map(|segment| segment.interpreter(endian, data).ok().flatten())
+}
+
 /// Where the dynamic linker finds what `dlopen` is asked for, if it does.
-pub(super) fn locate(name: &str, own: Identity) -> Option<PathBuf> {
+pub(crate) fn locate(name: &str, own: Identity) -> Option<PathBuf> {
     if name.contains('/') {
         return Path::new(name).exists().then(|| name.into());
     }
@@ -112,8 +166,7 @@ fn search(name: &str, asking: &Path, needs: &Needs, own: Identity) -> Option<Pat
         return Path::new(name).exists().then(|| name.into());
     }
     let variable = std::env::var("LD_LIBRARY_PATH").unwrap_or_default();
-    let origin = asking.parent().unwrap_or(Path::new("/")).display().to_string();
-    let replaced = |folder: &String| folder.replace("${ORIGIN}", &origin).replace("$ORIGIN", &origin);
+    let replaced = |folder: &String| from(asking, folder);
     let rpath = if needs.runpath.is_empty() {
         &needs.rpath[..]
     } else {

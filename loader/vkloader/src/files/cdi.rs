@@ -1,0 +1,240 @@
+//! The files as a specification for the Container Device Interface, by which podman, docker and containerd put devices into containers.
+//!
+//! A container has its own C library, dynamic linker, `/proc`, `/sys` and links, so none of these are in it: a file is put where it is
+//! looked for, under each of its names.
+
+use super::Files;
+use super::entry::Kind;
+use super::tree::Shape;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The oldest version of the format that has all that is used here.
+const VERSION: &str = "0.3.0";
+/// Who makes the devices and of what kind they are: `vendor/class`.
+const KIND: &str = "vkloader/vulkan";
+/// The device that stands for all of them.
+const ALL: &str = "all";
+/// The C library, by the beginning of its file names up to `.so`.
+const C_LIBRARY: [&str; 12] = [
+    "libc",
+    "libm",
+    "libdl",
+    "libpthread",
+    "librt",
+    "libresolv",
+    "libutil",
+    "libanl",
+    "libmvec",
+    "libnsl",
+    "libnss_files",
+    "ld-linux",
+];
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Specification {
+    cdi_version: &'static str,
+    kind: &'static str,
+    devices: Vec<Device>,
+    container_edits: Edits,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Device {
+    name: String,
+    container_edits: Edits,
+}
+
+#[derive(Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Edits {
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    env: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    device_nodes: Vec<Node>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    mounts: Vec<Mount>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Node {
+    path: String,
+    permissions: &'static str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Mount {
+    host_path: String,
+    container_path: String,
+    options: [&'static str; 5],
+}
+
+/// The specification, as JSON.
+///
+/// # Errors
+/// Where there is nothing to put into a container, or a path that JSON cannot hold.
+pub(super) fn specification(files: &Files) -> io::Result<Vec<u8>> {
+    if files.drivers.is_empty() {
+        return Err(io::Error::other("there is no driver to put into a container"));
+    }
+    let nodes: Vec<String> = of_kind(files, Kind::Node)
+        .map(|path| text(path))
+        .collect::<io::Result<_>>()?;
+    let specification = Specification {
+        cdi_version: VERSION,
+        kind: KIND,
+        devices: devices(files, &nodes),
+        container_edits: Edits {
+            mounts: mounts(files)?,
+            ..Edits::default()
+        },
+    };
+    serde_json::to_vec_pretty(&specification).map_err(io::Error::other)
+}
+
+fn of_kind(files: &Files, kind: Kind) -> impl Iterator<Item = &PathBuf> {
+    let of_kind = files
+        .placed
+        .iter()
+        .filter(move |placed| placed.kind == kind && placed.shape == Shape::Real);
+    of_kind.map(|placed| &placed.path)
+}
+
+/// One device for all nodes, and one for each node of a graphics card with the nodes that belong to no single card.
+fn devices(files: &Files, nodes: &[String]) -> Vec<Device> {
+    let device = |name: &str, is_in: &dyn Fn(&str) -> bool| {
+        let in_it = nodes.iter().filter(|node| is_in(node));
+        let mut env = vec![format!("VK_DRIVER_FILES={}", files.manifests())];
+        let others = files
+            .variables()
+            .into_iter()
+            .filter(|(name, _)| *name != "VK_DRIVER_FILES");
+        env.extend(others.map(|(name, value)| format!("{name}={value}")));
+        Device {
+            name: name.into(),
+            container_edits: Edits {
+                // A device without edits is refused, and software has no node.
+                env,
+                device_nodes: in_it
+                    .map(|node| Node {
+                        path: node.clone(),
+                        permissions: "rw",
+                    })
+                    .collect(),
+                ..Edits::default()
+            },
+        }
+    };
+    let mut devices = vec![device(ALL, &|_| true)];
+    let cards: BTreeSet<&str> = nodes.iter().filter_map(|node| card(node)).collect();
+    for one in cards {
+        devices.push(device(one, &|node| card(node).is_none_or(|other| other == one)));
+    }
+    devices
+}
+
+/// The name of a node that belongs to one graphics card, such as `renderD128` or `nvidia0`.
+fn card(node: &str) -> Option<&str> {
+    let name = node.strip_prefix("/dev/")?;
+    let name = name.strip_prefix("dri/").unwrap_or(name);
+    ["renderD", "card", "nvidia"]
+        .iter()
+        .filter_map(|start| name.strip_prefix(start))
+        .any(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+        .then_some(name)
+}
+
+fn is_of_c_library(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let start = name.split(".so").next().unwrap_or_default();
+    // Such as ld-linux-x86-64.so.2 and libc-2.31.so.
+    C_LIBRARY
+        .iter()
+        .any(|known| start == *known || start.strip_prefix(known).is_some_and(|rest| rest.starts_with('-')))
+}
+
+/// The files under each name by which they are opened.
+fn mounts(files: &Files) -> io::Result<Vec<Mount>> {
+    let mut mounts: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
+    for placed in &files.placed {
+        let is_wanted = matches!(placed.kind, Kind::Manifest | Kind::Library | Kind::Data);
+        let Ok(real) = fs::canonicalize(&placed.path) else {
+            continue;
+        };
+        // A link to a folder is how two names lead to one file, and a container may have another opinion on that.
+        if !is_wanted || !real.is_file() || is_of_c_library(&placed.path) || is_of_c_library(&real) {
+            continue;
+        }
+        let folder = placed.path.parent().map(fs::canonicalize).transpose()?;
+        let name = placed.path.file_name().unwrap_or_default();
+        mounts.insert(folder.unwrap_or_default().join(name), real);
+    }
+    // What a manifest or a link names may go through a linked folder that the container has not.
+    let named = files.drivers.iter().map(|driver| PathBuf::from(&driver.manifest));
+    for manifest in named {
+        if let Ok(real) = fs::canonicalize(&manifest) {
+            mounts.insert(manifest, real);
+        }
+    }
+    let mounts = mounts.iter().map(|(container, host)| {
+        Ok(Mount {
+            host_path: text(host)?,
+            container_path: text(container)?,
+            options: ["ro", "nosuid", "nodev", "rbind", "rprivate"],
+        })
+    });
+    mounts.collect()
+}
+
+/// A path as JSON can hold it.
+fn text(path: &Path) -> io::Result<String> {
+    let text = path.to_str().map(String::from);
+    text.ok_or_else(|| {
+        io::Error::other(format!(
+            "{}: a path that is no UTF-8 has no place in JSON",
+            path.display()
+        ))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_belongs_to_a_card_or_to_all() {
+        for (node, expected) in [
+            ("/dev/dri/renderD128", Some("renderD128")),
+            ("/dev/dri/card1", Some("card1")),
+            ("/dev/nvidia0", Some("nvidia0")),
+            ("/dev/nvidiactl", None),
+            ("/dev/nvidia-uvm", None),
+            ("/dev/kfd", None),
+        ] {
+            assert_eq!(card(node), expected, "{node}");
+        }
+    }
+
+    #[test]
+    fn the_c_library_is_the_container_s_own() {
+        for name in [
+            "libc.so.6",
+            "libm.so.6",
+            "ld-linux-x86-64.so.2",
+            "libc-2.31.so",
+            "libpthread.so.0",
+        ] {
+            assert!(is_of_c_library(Path::new(name)), "{name}");
+        }
+        for name in ["libcap.so.2", "libLLVM-15.so.1", "libmd.so.0", "libcurl.so"] {
+            assert!(!is_of_c_library(Path::new(name)), "{name}");
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Which drivers there are to choose from, and which of them a name means.
+
+use crate::events::{Decision, Event, Record};
+use crate::show;
+use std::path::Path;
+
+/// A driver that the loader found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Candidate {
+    /// The path of its manifest.
+    pub(super) manifest: String,
+    /// The library, as it was opened; unknown where the loader did not get that far.
+    pub(super) library: Option<String>,
+    /// What named the manifest is no part of every program's search, so that a sandbox has to be told of it.
+    pub(super) is_out_of_the_way: bool,
+}
+
+/// What a trace says of drivers.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    pub(super) candidates: Vec<Candidate>,
+    /// Manifests that are not used, and why.
+    pub(super) left_out: Vec<(String, String)>,
+    /// Drivers that a service hands out: they have no files here.
+    pub(super) of_a_service: Vec<String>,
+}
+
+/// The drivers in a trace, each once.
+pub(super) fn find(records: &[Record]) -> Found {
+    let mut found = Found::default();
+    for record in records {
+        if let Event::Decision(decision) = &record.event {
+            match decision.subject.as_str() {
+                "driver-manifest" => found.manifest(decision),
+                "driver" => found.driver(decision),
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+impl Found {
+    fn manifest(&mut self, decision: &Decision) {
+        let path = match decision.path.is_empty() {
+            true => &decision.name,
+            false => &decision.path,
+        };
+        if decision.source.kind == "service" {
+            add(&mut self.of_a_service, path.clone());
+        } else if !decision.is_kept() {
+            let why = decision.text.clone().or_else(|| decision.code.clone());
+            add(&mut self.left_out, (path.clone(), why.unwrap_or_default()));
+        } else if self.candidates.iter().all(|known| known.manifest != *path) {
+            self.candidates.push(Candidate {
+                manifest: path.clone(),
+                library: None,
+                is_out_of_the_way: decision.source.kind != "build",
+            });
+        }
+    }
+
+    fn driver(&mut self, decision: &Decision) {
+        let candidate = self.candidates.iter_mut().find(|known| known.manifest == decision.path);
+        if let Some(candidate) = candidate {
+            candidate.library.get_or_insert_with(|| decision.name.clone());
+        }
+    }
+}
+
+fn add<T: PartialEq>(list: &mut Vec<T>, item: T) {
+    if !list.contains(&item) {
+        list.push(item);
+    }
+}
+
+/// The manifest whose library a process that ended did not survive opening, if that is how it ended.
+pub(super) fn deadly(records: &[Record]) -> Option<&str> {
+    let mut manifest = None;
+    let mut opening = None;
+    for record in records {
+        match &record.event {
+            Event::Decision(decision) if decision.subject == "driver-manifest" => manifest = Some(&*decision.name),
+            Event::Begin(step) if step.step == "open" => opening = manifest,
+            Event::End(step) if step.step == "open" => opening = None,
+            _ => {}
+        }
+    }
+    opening
+}
+
+/// Whether a pattern means a driver by its manifest or its library: the whole file name, or the word of it that others have not
+/// (`lvp` of `lvp_icd.x86_64.json` and of `libvulkan_lvp.so`).
+pub(super) fn means(pattern: &str, candidate: &Candidate) -> bool {
+    let manifest = file_name(&candidate.manifest);
+    let word = manifest.strip_suffix(".json").unwrap_or(manifest);
+    let word = word.split_once("_icd").map_or(word, |(word, _)| word);
+    let library = candidate.library.as_deref().unwrap_or_default();
+    [
+        candidate.manifest.as_str(),
+        manifest,
+        word,
+        library,
+        file_name(library),
+        show::driver_word(library),
+    ]
+    .iter()
+    .any(|name| !name.is_empty() && show::matches(pattern, name))
+}
+
+/// The last part of a path.
+pub(super) fn file_name(path: &str) -> &str {
+    let name = Path::new(path).file_name().and_then(|name| name.to_str());
+    name.unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_driver_is_meant_by_any_of_its_names() {
+        let candidate = Candidate {
+            manifest: "/usr/share/vulkan/icd.d/lvp_icd.x86_64.json".into(),
+            library: Some("/usr/lib/libvulkan_lvp.so".into()),
+            is_out_of_the_way: false,
+        };
+        for name in [
+            "lvp",
+            "LVP",
+            "lvp_icd*",
+            "lvp_icd.x86_64.json",
+            "libvulkan_lvp.so",
+            "*lvp*",
+            "/usr/share/*/lvp_icd.x86_64.json",
+        ] {
+            assert!(means(name, &candidate), "{name}");
+        }
+        for name in ["", "lv", "radeon", "icd", "libvulkan"] {
+            assert!(!means(name, &candidate), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_driver_that_a_process_did_not_survive() {
+        let decision = r#"{"event":"decision","process":1,"subject":"driver-manifest","name":"/a.json","source":{"kind":"build"},"verdict":"kept"}"#;
+        let begin = r#"{"event":"begin","process":1,"step":"open","name":"/a.so"}"#;
+        let end = r#"{"event":"end","process":1,"step":"open","name":"/a.so"}"#;
+        let records = |lines: &[&str]| crate::events::parse(lines.join("\n").as_bytes());
+        assert_eq!(deadly(&records(&[decision, begin])), Some("/a.json"));
+        assert_eq!(deadly(&records(&[decision, begin, end])), None);
+    }
+}

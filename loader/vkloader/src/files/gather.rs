@@ -1,0 +1,253 @@
+//! What one driver takes, from what a process that used it was seen to do and from the files themselves.
+
+use super::choose::Candidate;
+use super::entry::{Because, Entry, Kind};
+use super::known;
+use super::observe::Observed;
+use super::watch::Touch;
+use crate::causes::elf::{Closure, Identity, interpreter, locate};
+use crate::events::Event;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+
+/// Device nodes that every sandbox has.
+const USUAL_NODES: [&str; 9] = [
+    "null", "zero", "full", "random", "urandom", "tty", "console", "ptmx", "shm",
+];
+/// What every program has of the dynamic linker.
+const LINKER_CACHE: &str = "/etc/ld.so.cache";
+/// Parts of `/sys` by which a device node leads to the device: each is of no use without the others.
+const OF_DEVICES: [&str; 4] = ["/sys/bus", "/sys/class/drm", "/sys/dev/char", "/sys/devices"];
+/// Parts of `/sys` that are about the process or the kernel.
+const OF_THE_KERNEL: [&str; 2] = ["/sys/fs", "/sys/kernel"];
+
+/// What a driver takes.
+#[derive(Debug, Default)]
+pub(super) struct Gathered {
+    entries: BTreeMap<PathBuf, Entry>,
+    /// What is wrong, for people.
+    pub(super) notes: Vec<String>,
+}
+
+impl Gathered {
+    fn add(&mut self, path: impl Into<PathBuf>, kind: Kind, because: Because, optional: bool) {
+        let path = path.into();
+        self.entries
+            .entry(path.clone())
+            .and_modify(|known| {
+                known.optional &= optional;
+                known.because = known.because.min(because);
+            })
+            .or_insert(Entry {
+                path,
+                kind,
+                because,
+                optional,
+            });
+    }
+
+    /// All of it.
+    pub(super) fn entries(self) -> impl Iterator<Item = Entry> {
+        self.entries.into_values()
+    }
+
+    /// The device nodes.
+    pub(super) fn nodes(&self) -> impl Iterator<Item = &PathBuf> {
+        let nodes = self.entries.values().filter(|entry| entry.kind == Kind::Node);
+        nodes.map(|entry| &entry.path)
+    }
+}
+
+/// Gathers what a driver takes.
+pub(super) fn gather(candidate: &Candidate, observed: &Observed) -> Gathered {
+    let mut gathered = Gathered::default();
+    gathered.add(&candidate.manifest, Kind::Manifest, Because::Chosen, false);
+    let loader = observed.loader();
+    let own = loader
+        .as_deref()
+        .and_then(Identity::of)
+        .unwrap_or_else(Identity::of_this_process);
+    let mut linked = Linked {
+        own,
+        observed,
+        inside: BTreeSet::new(),
+    };
+    linked.start(&mut gathered);
+    match candidate.library.as_deref() {
+        Some(library) => linked.add(&mut gathered, library),
+        None => gathered.notes.push(format!(
+            "{}: the loader did not come to its library",
+            candidate.manifest
+        )),
+    }
+    for layer in observed.layers() {
+        gathered.add(&layer.manifest, Kind::Manifest, Because::Chosen, false);
+        linked.add(&mut gathered, &layer.library);
+    }
+    linked.rest(&mut gathered, loader.as_deref());
+    gathered
+}
+
+/// Libraries, and what was seen beside them.
+struct Linked<'a> {
+    own: Identity,
+    observed: &'a Observed,
+    /// The files that are in the list, without links on the way.
+    inside: BTreeSet<PathBuf>,
+}
+
+impl Linked<'_> {
+    /// What any library needs.
+    fn start(&mut self, gathered: &mut Gathered) {
+        // The one that runs this program is the one of the process that was watched.
+        if let Some(linker) = interpreter(Path::new("/proc/self/exe")) {
+            self.inside.extend(fs::canonicalize(&linker));
+            gathered.add(linker, Kind::Linker, Because::Needed, false);
+        }
+        if Path::new(LINKER_CACHE).exists() {
+            gathered.add(LINKER_CACHE, Kind::LinkerCache, Because::Needed, true);
+        }
+    }
+
+    /// A library with all that it needs.
+    fn add(&mut self, gathered: &mut Gathered, library: &str) {
+        let Some(path) = locate(library, self.own).filter(|path| path.is_file()) else {
+            let note = format!("{library} is nowhere that the dynamic linker looks, or is no file");
+            gathered.notes.push(note);
+            return;
+        };
+        if fs::File::open(&path).is_err() {
+            gathered
+                .notes
+                .push(format!("{}: this user may not read it", path.display()));
+        }
+        let closure = Closure::of(&path, self.own);
+        for (name, needed_by) in &closure.missing {
+            let note = format!("{name} is missing, which {} needs", needed_by.display());
+            gathered.notes.push(note);
+        }
+        for known in known::files(&path) {
+            let kind = self.kind(&known);
+            gathered.add(known, kind, Because::Known, true);
+        }
+        self.insert(gathered, path, Because::Chosen, false);
+        for found in closure.found {
+            // Where all that is mapped is known, the dynamic linker has the last word on which of two files it takes.
+            if self.observed.has_mapped(&found) {
+                self.insert(gathered, found, Because::Needed, false);
+            } else if let Some(other) = self.observed.mapped_as(&found) {
+                self.insert(gathered, other, Because::Needed, false);
+            }
+        }
+    }
+
+    fn insert(&mut self, gathered: &mut Gathered, path: PathBuf, because: Because, optional: bool) {
+        self.inside.extend(fs::canonicalize(&path));
+        gathered.add(path, Kind::Library, because, optional);
+    }
+
+    /// What was mapped, open or touched beside all that.
+    fn rest(&self, gathered: &mut Gathered, loader: Option<&Path>) {
+        let mut mine = BTreeSet::new();
+        for library in loader.into_iter().chain([Path::new("/proc/self/exe")]) {
+            mine.extend(fs::canonicalize(library));
+            let needed = Closure::of(library, self.own).found;
+            mine.extend(needed.iter().filter_map(|path| fs::canonicalize(path).ok()));
+        }
+        let folders = self.observed.searched();
+        let is_the_loaders = |path: &Path| {
+            let folder = path.parent().unwrap_or(Path::new("/"));
+            folders.contains(folder) || folder.ends_with("loader_settings.d") || self.observed.is_scratch(path)
+        };
+        for (path, touch) in self.observed.touched() {
+            if path.starts_with("/proc") || is_the_loaders(&path) {
+                continue;
+            }
+            if path.starts_with("/sys") {
+                part_of_system(&path, gathered);
+            } else if touch == Touch::Asked {
+                continue;
+            } else if path.starts_with("/dev") {
+                node(path, gathered);
+            } else if touch == Touch::Read && path.is_file() {
+                self.file(path, &mine, gathered);
+            }
+        }
+    }
+
+    /// A file that was opened.
+    fn file(&self, path: PathBuf, mine: &BTreeSet<PathBuf>, gathered: &mut Gathered) {
+        let Ok(real) = fs::canonicalize(&path) else { return };
+        let kind = self.kind(&path);
+        if self.inside.contains(&real) {
+            // The list has it, and here is a path by which the dynamic linker found it.
+            let known = gathered
+                .entries
+                .values()
+                .find(|entry| !entry.optional && fs::canonicalize(&entry.path).is_ok_and(|known| known == real));
+            let kind = known.map_or(kind, |entry| entry.kind);
+            gathered.add(path, kind, Because::Needed, false);
+        } else if !mine.contains(&real) && path != Path::new(LINKER_CACHE) {
+            gathered.add(path, kind, Because::Opened, true);
+        }
+    }
+
+    fn kind(&self, path: &Path) -> Kind {
+        match Identity::of(path) {
+            Some(found) if found == self.own => Kind::Library,
+            _ => Kind::Data,
+        }
+    }
+}
+
+/// A path below `/dev` that was opened.
+fn node(path: PathBuf, gathered: &mut Gathered) {
+    let below = path.strip_prefix("/dev").unwrap_or(&path);
+    if USUAL_NODES.iter().any(|usual| below.starts_with(usual)) || below.starts_with("pts") {
+        return;
+    }
+    let is_node = |kind: fs::FileType| kind.is_char_device() || kind.is_block_device();
+    if fs::metadata(&path).is_ok_and(|status| is_node(status.file_type())) {
+        gathered.add(path, Kind::Node, Because::Opened, false);
+    }
+}
+
+/// A path below `/sys` that was asked for.
+fn part_of_system(path: &Path, gathered: &mut Gathered) {
+    let parts: Vec<PathBuf> = if OF_THE_KERNEL.iter().any(|part| path.starts_with(part)) {
+        Vec::new()
+    } else if path.starts_with("/sys/devices/system") {
+        vec![path.components().take(5).collect()]
+    } else if OF_DEVICES.iter().any(|part| path.starts_with(part)) {
+        OF_DEVICES.iter().map(PathBuf::from).collect()
+    } else {
+        vec![path.components().take(4).collect()]
+    };
+    for part in parts {
+        // A folder that all lie in is no part.
+        if part.components().count() > 2 && part.exists() {
+            gathered.add(part, Kind::System, Because::Asked, true);
+        }
+    }
+}
+
+impl Observed {
+    /// The file of the loader that was used.
+    fn loader(&self) -> Option<PathBuf> {
+        self.finished.records.iter().find_map(|record| match &record.event {
+            Event::Loaded(loaded) => loaded.library.as_ref().map(PathBuf::from),
+            _ => None,
+        })
+    }
+
+    /// The folders that the loader searched for manifests.
+    fn searched(&self) -> BTreeSet<&Path> {
+        let folders = self.finished.records.iter().filter_map(|record| match &record.event {
+            Event::Searched(searched) => Some(Path::new(&searched.folder)),
+            _ => None,
+        });
+        folders.collect()
+    }
+}

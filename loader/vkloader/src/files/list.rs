@@ -1,0 +1,78 @@
+//! The files as a list of paths, and with all that is known of each.
+
+use super::tree::{Placed, Shape};
+use super::{Driver, Files, entry};
+use serde::Serialize;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+
+/// A path on each line: files, nodes, folders of `/sys`, and links.
+pub(super) fn paths(files: &Files) -> Vec<u8> {
+    let mut text = Vec::new();
+    for (place, placed) in files.placed.iter().enumerate() {
+        if place > 0 {
+            text.push(b'\n');
+        }
+        for &byte in placed.path.as_os_str().as_bytes() {
+            match byte {
+                // A path must not pass for two, or act on a terminal.
+                b'\n' => text.extend(b"\\n"),
+                0..b' ' | 0x7F => text.extend(format!("\\{byte:03o}").bytes()),
+                _ => text.push(byte),
+            }
+        }
+    }
+    text
+}
+
+#[derive(Serialize)]
+struct Report<'a> {
+    drivers: &'a [Driver],
+    variables: Vec<Variable>,
+    files: Vec<File<'a>>,
+    notes: &'a [String],
+}
+
+#[derive(Serialize)]
+struct Variable {
+    name: &'static str,
+    value: String,
+}
+
+#[derive(Serialize)]
+struct File<'a> {
+    path: String,
+    kind: &'a entry::Kind,
+    /// Where it is a link, what stands in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<String>,
+    because: &'a entry::Because,
+    optional: bool,
+}
+
+impl<'a> From<&'a Placed> for File<'a> {
+    fn from(placed: &'a Placed) -> Self {
+        Self {
+            path: placed.path.to_string_lossy().into_owned(),
+            kind: &placed.kind,
+            target: match &placed.shape {
+                Shape::Link(target) => Some(target.to_string_lossy().into_owned()),
+                Shape::Passage | Shape::Real => None,
+            },
+            because: &placed.because,
+            optional: placed.optional,
+        }
+    }
+}
+
+/// All of it as JSON.
+pub(super) fn json(files: &Files) -> io::Result<Vec<u8>> {
+    let variables = files.variables().into_iter();
+    let report = Report {
+        drivers: &files.drivers,
+        variables: variables.map(|(name, value)| Variable { name, value }).collect(),
+        files: files.placed.iter().map(File::from).collect(),
+        notes: &files.notes,
+    };
+    serde_json::to_vec_pretty(&report).map_err(io::Error::other)
+}
