@@ -12,6 +12,7 @@ pip                             python3-pip              fetching the registry
 /usr/include/vulkan/vulkan.h    libvulkan-dev            C headers of Vulkan
 '
 FOR_TEST='
+bwrap                           bubblewrap               sandboxes for drivers
 Xvfb                            xvfb                     a display for vkcube
 weston                          weston                   a Wayland compositor for vkcube-wayland
 vkcube                          vulkan-tools             a real program

@@ -42,7 +42,7 @@ struct Variable {
 #[derive(Serialize)]
 struct File<'a> {
     path: String,
-    kind: &'a entry::Kind,
+    kind: Kind,
     /// Where it is a link, what stands in it.
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<String>,
@@ -50,11 +50,25 @@ struct File<'a> {
     optional: bool,
 }
 
+/// What there is at a path.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Kind {
+    Link,
+    Folder,
+    #[serde(untagged)]
+    Of(entry::Kind),
+}
+
 impl<'a> From<&'a Placed> for File<'a> {
     fn from(placed: &'a Placed) -> Self {
         Self {
             path: placed.path.to_string_lossy().into_owned(),
-            kind: &placed.kind,
+            kind: match placed.shape {
+                Shape::Link(_) => Kind::Link,
+                Shape::Passage => Kind::Folder,
+                Shape::Real => Kind::Of(placed.kind),
+            },
             target: match &placed.shape {
                 Shape::Link(target) => Some(target.to_string_lossy().into_owned()),
                 Shape::Passage | Shape::Real => None,

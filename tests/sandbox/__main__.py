@@ -1,0 +1,11 @@
+"""Programs in sandboxes that see what they are given and nothing else of the machine."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import cases  # noqa: E402 -- found through the line above
+import files  # noqa: E402
+
+cases.main([files])

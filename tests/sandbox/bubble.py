@@ -1,0 +1,64 @@
+"""Sandboxes made by bubblewrap, and what is put into them beside what a case is about: a program and the library under test."""
+
+import functools
+import shlex
+import subprocess
+
+from cases import Skip, expect, run, setting, tool
+
+LIMIT = 30
+# Where the program and the library lie in a sandbox.
+PROGRAM, LIBRARIES = "/program", "/opt/loader"
+# Of each option of bubblewrap that is used, how many words follow.
+WORDS = {"--proc": 1, "--dev": 1, "--tmpfs": 1, "--dir": 1, "--setenv": 2, "--symlink": 2, "--ro-bind": 2, "--ro-bind-try": 2, "--dev-bind": 2}
+# Own everything, gone with this process, and no variable from outside.
+ALONE = ["--unshare-all", "--die-with-parent", "--new-session", "--clearenv"]
+
+
+@functools.cache
+def bubblewrap():
+    """The program, or a skip that says why no sandbox can be made here."""
+    program = tool("bwrap")
+    tried = subprocess.run([program, *ALONE, "--ro-bind", "/", "/", "true"], capture_output=True, text=True, timeout=LIMIT, check=False)
+    if tried.returncode:
+        raise Skip(f"no user namespaces for this user: {tried.stderr.strip()}")
+    return program
+
+
+def inside(program, library=None):
+    """The options that bring a program of the tests, and the library under test by the name that programs look for."""
+    library = library or setting("VKL_LIBRARY")
+    return [
+        "--ro-bind", setting("VKL_PROGRAMS") / program, PROGRAM,
+        "--ro-bind", library.resolve(), f"{LIBRARIES}/libvulkan.so.1",
+        "--setenv", "LD_LIBRARY_PATH", LIBRARIES,
+    ]  # fmt: skip
+
+
+def sandboxed(options, command, status=0):
+    """What a command prints in a sandbox with these options; its status must be that one, or any for `None`."""
+    return run([bubblewrap(), *ALONE, *options, "--", *command], LIMIT, status=status)
+
+
+def pasted(text, options, command, status=0):
+    """The same, with a text of options that a shell reads, as `$(...)` gives it."""
+    words = " ".join(shlex.quote(str(word)) for word in [*ALONE, *options])
+    line = f"exec {bubblewrap()} {words} {text.rstrip()} -- {shlex.join(command)}"
+    return run(["bash", "-c", line], LIMIT, status=status)
+
+
+def grouped(text):
+    """The options in a text, each with its words."""
+    # Here a line that goes on would bring its end along.
+    words, options = shlex.split(text.replace("\\\n", " ")), []
+    while words:
+        count = WORDS.get(words[0])
+        expect(count is not None, f"no option of bubblewrap that is known here: {words[0]}")
+        options.append(words[: count + 1])
+        words = words[count + 1 :]
+    return options
+
+
+def flat(options):
+    """Options as one list of words."""
+    return [word for option in options for word in option]

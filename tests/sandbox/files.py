@@ -1,0 +1,124 @@
+"""What `vkloader files` lists is enough for a driver to work in a sandbox, and no library of it is too much."""
+
+import functools
+import json
+import os
+import shutil
+from pathlib import Path
+
+from bubble import LIMIT, PROGRAM, bubblewrap, flat, grouped, inside, pasted, sandboxed
+from cases import Skip, expect, run, scratch, setting
+
+DRIVERS = Path("/usr/share/vulkan/icd.d")
+# What the compute program prints when all it computed is right.
+WORKS = "0 wrong; triangle of"
+# What a container brings itself, by the beginning of file names: the C library.
+C_LIBRARY = ("ld-linux", "ld-musl", "libc.so", "libm.so", "libdl.so", "libpthread.so", "librt.so")
+
+
+def vkloader(*arguments, status=0, **variables):
+    """What `vkloader files` prints on standard output."""
+    program = setting("VKL_VKLOADER")
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
+    environment = kept | {name: str(value) for name, value in variables.items()}
+    words = " ".join(f'"{word}"' for word in (program, "files", "--library", setting("VKL_LIBRARY"), *arguments))
+    # What it has to say beside the list is on standard error.
+    return run(["sh", "-c", f"{words} 2>/dev/null"], LIMIT, status=status, env=environment)
+
+
+@functools.cache
+def of_lavapipe(form):
+    """What it prints for lavapipe."""
+    if not list(DRIVERS.glob("lvp_icd*.json")):
+        raise Skip("lavapipe is not installed (make setup)")
+    bubblewrap()
+    return vkloader("--driver", "lvp", "--format", form)
+
+
+def listed():
+    """The files, each with what is known of it."""
+    return json.loads(of_lavapipe("json"))["files"]
+
+
+def enough():
+    """The compute program works on lavapipe where nothing else is."""
+    output = pasted(of_lavapipe("bwrap"), inside("gpu"), [PROGRAM])
+    expect("llvmpipe" in output and WORKS in output, output)
+
+
+def without(paths):
+    """What the program says without what lies at these paths."""
+    gone = {str(path) for path in paths}
+    options = grouped(of_lavapipe("bwrap"))
+    kept = [option for option in options if option[-1] not in gone]
+    expect(len(options) - len(kept) == len(gone), f"not one option for each of {sorted(gone)}")
+    return sandboxed([*flat(kept), *inside("gpu")], [PROGRAM], status=None)
+
+
+def tight():
+    """Without any one library it does not work."""
+    kinds = {file["path"]: file["kind"] for file in listed() if not file["optional"]}
+    names = [path for path, kind in kinds.items() if kind in ("library", "linker", "link")]
+    needless = [name for name in names if WORKS in without([name])]
+    expect(not needless, f"it works without {needless}")
+    links = [name for name in names if kinds[name] == "link"]
+    expect(len(names) - len(links) > 20, f"{names} are too few")
+    print(f"        {len(names) - len(links)} libraries and {len(links)} links were left out in turn", flush=True)
+
+
+def manifest():
+    """Without the manifest there is no driver."""
+    manifests = [file["path"] for file in listed() if file["kind"] == "manifest"]
+    output = without(manifests)
+    expect(WORKS not in output and len(manifests) == 1, output)
+
+
+def optional():
+    """Without all that is optional it works."""
+    paths = [file["path"] for file in listed() if file["optional"]]
+    output = without(paths)
+    expect(paths and WORKS in output, output)
+    print(f"        {len(paths)} optional files were left out together", flush=True)
+
+
+def container():
+    """What the specification for containers mounts is enough where only the C library is."""
+    specification = json.loads(of_lavapipe("cdi"))
+    device = next(device for device in specification["devices"] if device["name"] == "all")
+    # Its own C library is what makes a container of this sandbox; the links to folders come with it.
+    base = [option for option in grouped(of_lavapipe("bwrap")) if option[-1] in ("/lib", "/lib64", "/proc", "/dev")]
+    own = [file["path"] for file in listed() if Path(file["path"]).name.startswith(C_LIBRARY)]
+    options = flat(base) + flat(["--ro-bind", os.path.realpath(path), path] for path in own)
+    edits = [specification["containerEdits"], device["containerEdits"]]
+    mounts = [mount for edit in edits for mount in edit.get("mounts", [])]
+    for mount in mounts:
+        options += ["--ro-bind", mount["hostPath"], mount["containerPath"]]
+    for variable in (variable for edit in edits for variable in edit.get("env", [])):
+        options += ["--setenv", *variable.split("=", 1)]
+    expect(not any(Path(mount["containerPath"]).name.startswith(C_LIBRARY) for mount in mounts), "it brings a C library")
+    output = sandboxed([*options, *inside("gpu")], [PROGRAM])
+    expect(WORKS in output, output)
+
+
+def strange_names():
+    """A driver whose folder has blanks, quotes and more in its name, behind a link, is found by a variable that comes with the list."""
+    bubblewrap()
+    folder = scratch("strange") / "it's a \"folder\" $HOME & more"
+    shutil.copytree(setting("VKL_PROGRAMS") / "mock", folder)
+    link = folder.parent / "a link"
+    link.symlink_to(folder.name)
+    found = link / "mock_driver.json"
+    text = vkloader("--driver", "mock_driver*", "--format", "bwrap", VK_DRIVER_FILES=found)
+    expect("--setenv VK_DRIVER_FILES" in text and "--symlink" in text, text)
+    output = pasted(text, inside("hello"), [PROGRAM, "mock"])
+    expect("Mock GPU" in output and "1 of 1 devices worked" in output, output)
+
+
+CASES = [
+    ("the compute program on lavapipe", enough),
+    ("no library is too much", tight),
+    ("no driver without its manifest", manifest),
+    ("what is optional may be missing", optional),
+    ("a container with its own C library", container),
+    ("strange names and links", strange_names),
+]
