@@ -2,7 +2,7 @@
 
 use crate::child::{self, Finished, Watched};
 use crate::probe::{self, Seen, USUAL_LIBRARY};
-use crate::{causes, files, report, show};
+use crate::{causes, files, report, service, show};
 use clap::{Args, Subcommand};
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -33,6 +33,12 @@ pub(crate) enum Command {
     /// need. Without --driver these are the drivers with a device that works here. The program in the sandbox and its own loader are
     /// not in the list. Ends with 0 when a device of the drivers works, with 1 when none does.
     Files(Files),
+    /// What a driver service that runs on this machine tells of itself.
+    ///
+    /// Its devices with the driver that serves each, and the drivers that it hands out; for root and the user of the service also the
+    /// state of each package with the reason where one failed, and how many clients there are. Ends with 0 when there is a driver to
+    /// hand out, with 1 when there is none, with 2 when no service answers.
+    Service(Service),
     /// Stands for a program; for the other commands.
     #[command(hide = true)]
     Probe {
@@ -96,6 +102,17 @@ pub(crate) struct Files {
     format: files::Format,
 }
 
+/// Which service to ask.
+#[derive(Args)]
+pub(crate) struct Service {
+    /// The socket of the service, instead of the one that programs use.
+    #[arg(long, value_name = "PATH")]
+    socket: Option<PathBuf>,
+    /// Print all that it tells as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
 impl Command {
     /// Does it.
     pub(crate) fn run(self) -> io::Result<ExitCode> {
@@ -103,6 +120,7 @@ impl Command {
             Self::Explain(explain) => explain.run(),
             Self::Devices(library) => devices(&library),
             Self::Files(files) => files.run(),
+            Self::Service(service) => service.run(),
             Self::Use { library } => {
                 heard(files::work(&library))?;
                 Ok(ExitCode::SUCCESS)
@@ -266,6 +284,17 @@ impl Files {
             command.env("VK_LOADER_DRIVERS_DISABLE", format!("{without},{disabled}"));
         }
         child::run(command, self.library.limit(), watched)
+    }
+}
+
+impl Service {
+    fn run(&self) -> io::Result<ExitCode> {
+        let told = service::ask(&service::socket(self.socket.as_deref())?)?;
+        heard(match self.json {
+            true => print(json(&told)?),
+            false => told.show(),
+        })?;
+        Ok(ExitCode::from(if told.has_drivers() { USABLE } else { NONE }))
     }
 }
 

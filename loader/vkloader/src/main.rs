@@ -11,6 +11,7 @@ mod files;
 mod installed;
 mod probe;
 mod report;
+mod service;
 mod show;
 
 use clap::Parser;

@@ -1,0 +1,189 @@
+//! A connection to a driver service: one request, one reply.
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendFlags, SocketAddrUnix,
+    SocketFlags, SocketType, connect, recvmsg, send, socket_with,
+};
+use std::fmt;
+use std::io::{self, IoSliceMut, Read};
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::time::{Duration, Instant};
+use wire::{CONNECT_LIMIT, HEADER_BYTES, Header, MOST_IN_REPLY, Operation, Packet, PacketError, REPLY_LIMIT};
+
+/// Packets that are passed over while a reply is awaited.
+const MOST_OTHERS: usize = 100;
+/// Bytes that are read of a memory file: the manifests of a service, or its state with all of them in it.
+const MOST_IN_FILE: u64 = 16 << 20;
+/// How long a full queue of connections is left alone between two attempts.
+const STEP: Duration = Duration::from_millis(10);
+
+/// Why a service did not answer.
+#[derive(Debug)]
+pub(super) enum Failed {
+    /// There is no socket, or nothing listens at it.
+    Nobody(io::Error),
+    /// A system call failed.
+    System(&'static str, io::Error),
+    /// Nothing came within this time.
+    Silent(Duration),
+    /// It closed the connection.
+    Closed,
+    /// What came is no packet.
+    Packet(PacketError),
+    /// It is a packet, and no reply to what was asked.
+    Other(&'static str),
+    /// Its payload is not what it should be.
+    Payload(String),
+}
+
+impl fmt::Display for Failed {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nobody(error) => write!(out, "no driver service: {error}"),
+            Self::System(step, error) => write!(out, "{step}: {error}"),
+            Self::Silent(limit) => write!(out, "the service did not answer within {} s", limit.as_secs()),
+            Self::Closed => out.write_str("the service closed the connection without an answer"),
+            Self::Packet(error) => write!(out, "what listens there is no driver service of this version: {error}"),
+            Self::Other(what) => write!(out, "what listens there is no driver service: {what}"),
+            Self::Payload(what) => write!(out, "the service answered with what cannot be read: {what}"),
+        }
+    }
+}
+
+/// What came back.
+pub(super) struct Reply {
+    /// The payload.
+    pub(super) payload: serde_json::Value,
+    file: Option<OwnedFd>,
+}
+
+impl Reply {
+    /// The memory file that came with the reply, as JSON.
+    pub(super) fn file(self) -> Result<serde_json::Value, Failed> {
+        let file = self
+            .file
+            .ok_or(Failed::Other("a file should have come with the reply"))?;
+        let mut text = Vec::new();
+        let length = rustix::fs::fstat(&file).map_or(0, |status| u64::try_from(status.st_size).unwrap_or(0));
+        if length > MOST_IN_FILE {
+            return Err(Failed::Payload(format!("a file of {length} bytes")));
+        }
+        let is_file = rustix::fs::fstat(&file).is_ok_and(|status| {
+            rustix::fs::FileType::from_raw_mode(status.st_mode) == rustix::fs::FileType::RegularFile
+        });
+        if !is_file {
+            // Another end of something could keep this program waiting.
+            return Err(Failed::Other("what came with the reply is no file"));
+        }
+        // From its beginning, wherever the service left off.
+        rustix::fs::seek(&file, rustix::fs::SeekFrom::Start(0))
+            .map_err(|error| Failed::System("seek", error.into()))?;
+        let file = std::fs::File::from(file);
+        let read = file.take(MOST_IN_FILE).read_to_end(&mut text);
+        read.map_err(|error| Failed::System("read", error))?;
+        serde_json::from_slice(&text).map_err(|error| Failed::Payload(error.to_string()))
+    }
+}
+
+/// A connection.
+pub(super) struct Connection {
+    socket: OwnedFd,
+    asked: u32,
+}
+
+impl Connection {
+    /// Connects.
+    pub(super) fn new(path: &Path) -> Result<Self, Failed> {
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        let socket = socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)
+            .map_err(|error| Failed::System("socket", error.into()))?;
+        let address = SocketAddrUnix::new(path).map_err(|error| Failed::Nobody(error.into()))?;
+        let since = Instant::now();
+        loop {
+            match connect(&socket, &address) {
+                Ok(()) => return Ok(Self { socket, asked: 0 }),
+                Err(Errno::INTR) => {}
+                // Others wait for it too.
+                Err(Errno::AGAIN) if since.elapsed() < CONNECT_LIMIT => std::thread::sleep(STEP),
+                Err(Errno::AGAIN) => return Err(Failed::Silent(CONNECT_LIMIT)),
+                Err(error) => return Err(Failed::Nobody(error.into())),
+            }
+        }
+    }
+
+    /// Asks, and waits for the reply.
+    pub(super) fn ask(&mut self, operation: Operation, payload: &str) -> Result<Reply, Failed> {
+        self.asked += 1;
+        let header = Header::request(operation, self.asked);
+        let length = u32::try_from(payload.len()).map_err(|error| Failed::Payload(error.to_string()))?;
+        let packet = [&header.bytes(length)[..], payload.as_bytes()].concat();
+        match send(&self.socket, &packet, SendFlags::NOSIGNAL) {
+            Ok(_) => {}
+            Err(Errno::PIPE | Errno::CONNRESET) => return Err(Failed::Closed),
+            Err(error) => return Err(Failed::System("send", error.into())),
+        }
+        let until = Instant::now() + REPLY_LIMIT;
+        for _ in 0..MOST_OTHERS {
+            self.wait(until)?;
+            if let Some(reply) = self.receive(header.reply())? {
+                return Ok(reply);
+            }
+        }
+        Err(Failed::Other("many packets came, and none was the reply"))
+    }
+
+    fn wait(&self, until: Instant) -> Result<(), Failed> {
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            let left = Timespec::try_from(left).map_err(|error| Failed::System("poll", io::Error::other(error)))?;
+            let mut one = [PollFd::new(&self.socket, PollFlags::IN)];
+            match poll(&mut one, Some(&left)) {
+                Ok(0) => return Err(Failed::Silent(REPLY_LIMIT)),
+                Ok(_) => return Ok(()),
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(Failed::System("poll", error.into())),
+            }
+        }
+    }
+
+    /// One packet; nothing where it is another than the reply that is awaited.
+    fn receive(&self, awaited: Header) -> Result<Option<Reply>, Failed> {
+        let mut bytes = vec![0; HEADER_BYTES + MOST_IN_REPLY];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
+        let mut control = RecvAncillaryBuffer::new(&mut space);
+        let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT;
+        let received = match recvmsg(&self.socket, &mut [IoSliceMut::new(&mut bytes)], &mut control, flags) {
+            Ok(received) if received.bytes == 0 => return Err(Failed::Closed),
+            Ok(received) => received,
+            Err(Errno::CONNRESET) => return Err(Failed::Closed),
+            Err(Errno::AGAIN | Errno::INTR) => return Ok(None),
+            Err(error) => return Err(Failed::System("recvmsg", error.into())),
+        };
+        // All are taken, and so closed in the end, before anything is judged.
+        let mut descriptors: Vec<OwnedFd> = Vec::new();
+        for message in control.drain() {
+            if let RecvAncillaryMessage::ScmRights(more) = message {
+                descriptors.extend(more);
+            }
+        }
+        if received.flags.contains(ReturnFlags::TRUNC) {
+            return Err(Failed::Other("a packet that is longer than any"));
+        }
+        if received.flags.contains(ReturnFlags::CTRUNC) || descriptors.len() > 1 {
+            return Err(Failed::Other("a packet with more than one file"));
+        }
+        let packet = Packet::read(&bytes[..received.bytes], MOST_IN_REPLY).map_err(Failed::Packet)?;
+        if packet.header != awaited {
+            return Ok(None);
+        }
+        let payload = serde_json::from_slice(packet.payload).map_err(|error| Failed::Payload(error.to_string()))?;
+        Ok(Some(Reply {
+            payload,
+            file: descriptors.pop(),
+        }))
+    }
+}

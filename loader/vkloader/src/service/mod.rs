@@ -1,0 +1,181 @@
+//! What a driver service tells of itself (LSV-34, LSV-43 to LSV-45): its devices and drivers, and to those that run it, all of its state.
+
+mod connection;
+mod table;
+
+use connection::{Connection, Failed};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use wire::{Operation, status};
+
+/// The variable by which programs find the service (LSV-37).
+const VARIABLE: &str = "VK_LOADER_SERVICE_SOCKET";
+
+/// All that it told.
+#[derive(Debug, Serialize)]
+pub(crate) struct Told {
+    socket: String,
+    /// What it can do, as bits.
+    features: u64,
+    devices: Vec<Device>,
+    manifests: Vec<Manifest>,
+    /// Its state, as it came; nothing where it is not for this user.
+    inspect: Option<Value>,
+    /// Why there is none.
+    inspect_refused: Option<String>,
+}
+
+/// A device that it knows.
+#[derive(Debug, Deserialize, Serialize)]
+struct Device {
+    node: String,
+    #[serde(default)]
+    driver: String,
+    /// The driver that serves it.
+    #[serde(default)]
+    active_icd: Option<String>,
+}
+
+/// A manifest that it hands out.
+#[derive(Debug, Deserialize, Serialize)]
+struct Manifest {
+    name: String,
+    contents: Value,
+}
+
+/// Its state (LSV-44). What is not in it counts as empty.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct State {
+    health: String,
+    devices: BTreeMap<String, StateOfDevice>,
+    icds: BTreeMap<String, StateOfDriver>,
+    clients: Option<u64>,
+}
+
+/// The state of a device.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct StateOfDevice {
+    driver: String,
+    active_icd: Option<String>,
+    icds: Vec<Package>,
+}
+
+/// A package that may serve a device.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Package {
+    package: String,
+}
+
+/// The state of a driver.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct StateOfDriver {
+    package: String,
+    status: String,
+    library_path: String,
+    size: u64,
+    sha256: String,
+    error: String,
+}
+
+/// Where the service listens: where this program is told, else where programs look.
+///
+/// # Errors
+/// The variable names no path.
+pub(crate) fn socket(told: Option<&Path>) -> io::Result<PathBuf> {
+    if let Some(path) = told {
+        return Ok(path.into());
+    }
+    match std::env::var_os(VARIABLE) {
+        None => Ok(wire::SOCKET.into()),
+        Some(value) if value.is_empty() => Err(io::Error::other(format!(
+            "{VARIABLE} is empty, which switches the service off; --socket names one"
+        ))),
+        Some(value) if value.as_encoded_bytes().starts_with(b"fd:") => Err(io::Error::other(format!(
+            "{VARIABLE} names a connection of another process; --socket names a path"
+        ))),
+        Some(value) => Ok(value.into()),
+    }
+}
+
+/// Asks the service at a socket.
+///
+/// # Errors
+/// What went wrong, with the path of the socket.
+pub(crate) fn ask(socket: &Path) -> io::Result<Told> {
+    converse(socket).map_err(|failed| io::Error::other(format!("{}: {failed}", socket.display())))
+}
+
+fn converse(socket: &Path) -> Result<Told, Failed> {
+    let mut connection = Connection::new(socket)?;
+    let features = connection.ask(Operation::Features, "{}")?.payload;
+    if let Some(refusal) = refusal(&features) {
+        return Err(Failed::Payload(format!("status {refusal} for the first request")));
+    }
+    let features = features.get("features").and_then(Value::as_u64);
+    let features = features.ok_or_else(|| Failed::Payload("no features in the reply".into()))?;
+    let devices = match accepted(connection.ask(Operation::Devices, "{}")?.payload) {
+        Some(mut reply) => read(reply["devices"].take(), "devices")?,
+        None => Vec::new(),
+    };
+    let reply = connection.ask(Operation::Manifests, r#"{"wait_for_idle":false}"#)?;
+    let manifests = match refusal(&reply.payload) {
+        Some(_) => Vec::new(),
+        None => read(reply.file()?, "manifests")?,
+    };
+    let reply = connection.ask(Operation::Inspect, "{}")?;
+    let inspect_refused = refusal(&reply.payload).map(String::from);
+    let inspect = match inspect_refused {
+        Some(_) => None,
+        None => Some(reply.file()?),
+    };
+    Ok(Told {
+        socket: socket.display().to_string(),
+        features,
+        devices,
+        manifests,
+        inspect,
+        inspect_refused,
+    })
+}
+
+/// The status of a reply that is no answer.
+fn refusal(payload: &Value) -> Option<&str> {
+    let word = payload.get("status")?;
+    (word != status::OK).then(|| word.as_str().unwrap_or("unknown"))
+}
+
+fn accepted(payload: Value) -> Option<Value> {
+    refusal(&payload).is_none().then_some(payload)
+}
+
+fn read<T: serde::de::DeserializeOwned>(value: Value, what: &str) -> Result<T, Failed> {
+    serde_json::from_value(value).map_err(|error| Failed::Payload(format!("{what}: {error}")))
+}
+
+impl Told {
+    /// Whether it has a driver to hand out.
+    pub(crate) fn has_drivers(&self) -> bool {
+        !self.manifests.is_empty()
+    }
+
+    /// As a table.
+    ///
+    /// # Errors
+    /// Those of standard output.
+    pub(crate) fn show(&self) -> io::Result<()> {
+        table::show(self)
+    }
+
+    /// Its state, as far as it can be read.
+    fn state(&self) -> Option<State> {
+        let state = self.inspect.as_ref()?.get("core/vulkan_loader")?;
+        State::deserialize(state).ok()
+    }
+}

@@ -1,0 +1,157 @@
+//! What a driver service told, for a terminal.
+
+use super::{State, Told};
+use crate::show;
+use anstyle::{AnsiColor, Style};
+use serde_json::Value;
+use std::io::{self, Write};
+use wire::status;
+
+const TITLE: Style = Style::new().bold();
+const FAINT: Style = Style::new().dimmed();
+const BAD: Style = AnsiColor::Red.on_default();
+/// Characters of a hash that are enough to compare by eye.
+const HASH: usize = 12;
+
+/// Prints it.
+pub(super) fn show(told: &Told) -> io::Result<()> {
+    let mut out = anstream::stdout().lock();
+    let state = told.state();
+    let health = state.as_ref().map(|state| format!(", health {}", state.health));
+    let clients = state.as_ref().and_then(|state| state.clients);
+    let clients = clients.map(|clients| format!(", {clients} clients"));
+    let head = [health, clients].into_iter().flatten().collect::<String>();
+    writeln!(
+        out,
+        "Driver service at {}{}",
+        show::plain(&told.socket),
+        show::plain(&head)
+    )?;
+    let devices = match &state {
+        Some(state) => devices_of_state(state),
+        None => devices(told),
+    };
+    table(
+        &mut out,
+        "Devices",
+        &["device", "kernel driver", "served by", "in order"],
+        &devices,
+    )?;
+    if let Some(state) = &state {
+        table(
+            &mut out,
+            "Drivers",
+            &["driver", "package", "status", "library", "bytes", "sha256", "reason"],
+            &drivers(state),
+        )?;
+    }
+    table(
+        &mut out,
+        "Handed out to programs",
+        &["manifest", "library", "Vulkan"],
+        &manifests(told),
+    )?;
+    let refused = match told.inspect_refused.as_deref() {
+        Some(status::DENIED) => {
+            Some("Packages, states and reasons are told to root and to the user of the service only.".into())
+        }
+        Some(other) => Some(format!("The service does not tell its state: {other}.")),
+        None if state.is_none() => {
+            Some("The state that the service tells has another form than this program knows; --json shows it.".into())
+        }
+        None => None,
+    };
+    if let Some(words) = refused {
+        writeln!(out, "\n{FAINT}{}{FAINT:#}", show::plain(&words))?;
+    }
+    out.flush()
+}
+
+fn devices(told: &Told) -> Vec<Vec<String>> {
+    let rows = told.devices.iter().map(|device| {
+        let served = device.active_icd.clone().unwrap_or_else(|| "nothing".into());
+        vec![device.node.clone(), device.driver.clone(), served]
+    });
+    rows.collect()
+}
+
+fn devices_of_state(state: &State) -> Vec<Vec<String>> {
+    let rows = state.devices.iter().map(|(name, device)| {
+        let served = match &device.active_icd {
+            None => "nothing".into(),
+            Some(icd) => match state.icds.get(icd) {
+                Some(driver) => format!("{icd} ({})", driver.package),
+                None => icd.clone(),
+            },
+        };
+        let order: Vec<&str> = device.icds.iter().map(|icd| icd.package.as_str()).collect();
+        vec![name.clone(), device.driver.clone(), served, order.join(", ")]
+    });
+    rows.collect()
+}
+
+/// The drivers in the order of their numbers.
+fn drivers(state: &State) -> Vec<Vec<String>> {
+    let mut drivers: Vec<_> = state.icds.iter().collect();
+    drivers.sort_by_key(|(instance, _)| (instance.parse::<u64>().unwrap_or(u64::MAX), *instance));
+    let rows = drivers.into_iter().map(|(instance, driver)| {
+        vec![
+            instance.clone(),
+            driver.package.clone(),
+            driver.status.clone(),
+            driver.library_path.clone(),
+            match driver.size {
+                0 => String::new(),
+                size => size.to_string(),
+            },
+            driver.sha256.chars().take(HASH).collect(),
+            driver.error.clone(),
+        ]
+    });
+    rows.collect()
+}
+
+fn manifests(told: &Told) -> Vec<Vec<String>> {
+    let rows = told.manifests.iter().map(|manifest| {
+        // The text of a manifest, or what is in it.
+        let contents = match &manifest.contents {
+            Value::String(text) => serde_json::from_str(text).unwrap_or_default(),
+            other => other.clone(),
+        };
+        let member = |name: &str| contents["ICD"][name].as_str().unwrap_or_default().to_owned();
+        vec![manifest.name.clone(), member("library_path"), member("api_version")]
+    });
+    rows.collect()
+}
+
+/// Prints rows below names of columns. Columns in which nothing stands are left out.
+fn table(out: &mut impl Write, title: &str, names: &[&str], rows: &[Vec<String>]) -> io::Result<()> {
+    writeln!(out, "\n{TITLE}{title}{TITLE:#}")?;
+    if rows.is_empty() {
+        return writeln!(out, "  {BAD}none{BAD:#}");
+    }
+    let rows: Vec<Vec<String>> = rows
+        .iter()
+        .map(|row| row.iter().map(|cell| show::plain(cell)).collect())
+        .collect();
+    let cell = |row: &[String], column: usize| row.get(column).cloned().unwrap_or_default();
+    let used: Vec<usize> = (0..names.len())
+        .filter(|&column| rows.iter().any(|row| !cell(row, column).is_empty()))
+        .collect();
+    let width = |column: usize| {
+        let cells = rows.iter().map(|row| cell(row, column).chars().count());
+        cells.max().unwrap_or(0).max(names[column].len())
+    };
+    let line = |cells: &dyn Fn(usize) -> String| {
+        let cells: Vec<String> = used
+            .iter()
+            .map(|&column| format!("{:<1$}", cells(column), width(column)))
+            .collect();
+        cells.join("  ").trim_end().to_owned()
+    };
+    writeln!(out, "  {FAINT}{}{FAINT:#}", line(&|column| names[column].into()))?;
+    for row in &rows {
+        writeln!(out, "  {}", line(&|column| cell(row, column)))?;
+    }
+    Ok(())
+}
