@@ -1,0 +1,336 @@
+//! `vkloader service` beside a service that answers as it should, or as it should not.
+
+mod machine;
+
+use machine::Machine;
+use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::net::{
+    AddressFamily, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketAddrUnix, SocketFlags,
+    SocketType, accept, bind, listen, recv, sendmsg, socket_with,
+};
+use std::io::{IoSlice, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::process::Output;
+use std::time::Instant;
+use wire::{Header, MOST_IN_REPLY, MOST_IN_REQUEST, Operation, Packet};
+
+/// One packet that a service sends.
+#[derive(Default)]
+struct Sent {
+    bytes: Vec<u8>,
+    files: Vec<OwnedFd>,
+}
+
+/// A packet with this payload.
+fn reply(header: Header, payload: &str) -> Sent {
+    Sent {
+        bytes: [&header.bytes(payload.len() as u32)[..], payload.as_bytes()].concat(),
+        files: Vec::new(),
+    }
+}
+
+/// The same with a memory file.
+fn with_file(header: Header, payload: &str, content: &str) -> Sent {
+    let file = memfd_create("content", MemfdFlags::CLOEXEC).expect("a memory file");
+    let mut file = std::fs::File::from(file);
+    // The service leaves off at the end.
+    file.write_all(content.as_bytes()).expect("it takes bytes");
+    Sent {
+        files: vec![file.into()],
+        ..reply(header, payload)
+    }
+}
+
+const MANIFESTS: &str = r#"[{"name": "0-libvulkan_lvp.so.json", "contents":
+    "{\"file_format_version\": \"1.0.1\", \"ICD\": {\"library_path\": \"0-libvulkan_lvp.so\", \"api_version\": \"1.3.230\"}}"}]"#;
+const DEVICES: &str = r#"{"devices": [{"node": "renderD128", "driver": "amdgpu", "active_icd": "0"}, {"node": "renderD129", "driver": "odd", "active_icd": null}]}"#;
+const STATE: &str = r#"{"core/vulkan_loader": {"health": "OK", "config": {},
+    "devices": {"drm-renderD128": {"driver": "amdgpu", "active_icd": "10", "icds": [{"package": "broken", "flags": 1}, {"package": "radv", "flags": 1}]}},
+    "icds": {"9": {"package": "broken", "status": "failed", "error": "metadata.json: version is 2", "later": 1},
+             "10": {"package": "radv", "status": "initialized", "version": 1, "library_path": "10-libvulkan_radeon.so", "size": 1234,
+                    "sha256": "0123456789abcdef0123", "error": ""}},
+    "clients": 3, "later": []}}"#;
+
+/// What a service does that has nothing wrong.
+fn good(operation: Operation, header: Header) -> Vec<Sent> {
+    vec![match operation {
+        Operation::Features => reply(header, r#"{"features": 7, "later": true}"#),
+        Operation::Devices => reply(header, DEVICES),
+        Operation::Manifests => with_file(header, r#"{"count": 1}"#, MANIFESTS),
+        Operation::Inspect => with_file(header, r#"{"status": "ok"}"#, STATE),
+        Operation::Get | Operation::Watch => panic!("nothing is to be got"),
+    }]
+}
+
+/// Sends a packet.
+fn send(client: BorrowedFd<'_>, sent: &Sent) {
+    let files: Vec<BorrowedFd<'_>> = sent.files.iter().map(AsFd::as_fd).collect();
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    if !files.is_empty() {
+        assert!(control.push(SendAncillaryMessage::ScmRights(&files)));
+    }
+    // The client may be gone, having seen enough.
+    let _ = sendmsg(client, &[IoSlice::new(&sent.bytes)], &mut control, SendFlags::NOSIGNAL);
+}
+
+/// Runs `vkloader service` with these words beside a service; it closes the connection where it sends nothing.
+fn beside(words: &[&str], service: impl Fn(Operation, Header) -> Vec<Sent> + Send + 'static) -> Output {
+    let machine = Machine::new();
+    let path = machine.path("service.sock");
+    let server = socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None).expect("a socket");
+    bind(&server, &SocketAddrUnix::new(&path).expect("a short path")).expect("a free path");
+    listen(&server, 4).expect("it listens");
+    let serving = std::thread::spawn(move || {
+        let client = accept(&server).expect("a client");
+        loop {
+            let mut bytes = vec![0; MOST_IN_REQUEST + wire::HEADER_BYTES];
+            let Ok((count, _)) = recv(&client, &mut bytes[..], RecvFlags::empty()) else {
+                return;
+            };
+            if count == 0 {
+                return;
+            }
+            let packet = Packet::read(&bytes[..count], MOST_IN_REQUEST).expect("clients send packets");
+            assert!(
+                serde_json::from_slice::<serde_json::Value>(packet.payload).is_ok_and(|payload| payload.is_object())
+            );
+            let operation = Operation::from_number(packet.header.operation).expect("clients ask what there is");
+            let all = service(operation, packet.header.reply());
+            if all.is_empty() {
+                return;
+            }
+            for sent in &all {
+                send(client.as_fd(), sent);
+            }
+        }
+    });
+    let mut arguments = vec!["service", "--socket", path.to_str().expect("plain")];
+    arguments.extend(words);
+    let output = machine.run(&arguments);
+    serving.join().expect("what the client sent was right");
+    output
+}
+
+fn said(output: &Output) -> (String, String, i32) {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (
+        text(&output.stdout),
+        text(&output.stderr),
+        output.status.code().unwrap_or(-1),
+    )
+}
+
+/// What it says beside a service that is as it should be, but for one operation.
+fn but_for(wrong: Operation, sent: impl Fn(Header) -> Vec<Sent> + Send + 'static) -> (String, String, i32) {
+    said(&beside(&[], move |operation, header| match operation == wrong {
+        true => sent(header),
+        false => good(operation, header),
+    }))
+}
+
+#[test]
+fn lsv_44_all_is_told_to_those_that_run_the_service() {
+    let (out, _, code) = said(&beside(&[], good));
+    assert_eq!(code, 0, "{out}");
+    for words in [
+        "health OK, 3 clients",
+        "drm-renderD128  amdgpu",
+        "10 (radv)",
+        "broken, radv",
+        "0123456789ab\n",
+        "metadata.json: version is 2",
+    ] {
+        assert!(out.contains(words), "{words}: {out}");
+    }
+    assert!(
+        out.contains("0-libvulkan_lvp.so.json  0-libvulkan_lvp.so  1.3.230"),
+        "{out}"
+    );
+    let places = ["\n  9  ", "\n  10 "].map(|start| out.find(start));
+    assert!(places.is_sorted() && places[0].is_some(), "{out}");
+}
+
+#[test]
+fn lsv_45_without_rights_devices_and_manifests_are_told() {
+    let (out, _, code) = but_for(Operation::Inspect, |header| {
+        vec![reply(header, r#"{"status": "denied"}"#)]
+    });
+    assert_eq!(code, 0, "{out}");
+    for words in [
+        "renderD128  amdgpu",
+        "renderD129  odd            nothing",
+        "0-libvulkan_lvp.so",
+        "told to root and to the user of the service",
+    ] {
+        assert!(out.contains(words), "{words}: {out}");
+    }
+    assert!(!out.contains("Drivers\n") && !out.contains("health"), "{out}");
+}
+
+#[test]
+fn json_has_all_that_was_told() {
+    let output = beside(&["--json"], good);
+    let told: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!((told["features"].as_u64(), output.status.code()), (Some(7), Some(0)));
+    assert_eq!(told["devices"][1]["node"], "renderD129");
+    assert_eq!(told["manifests"][0]["name"], "0-libvulkan_lvp.so.json");
+    assert_eq!(told["inspect"]["core/vulkan_loader"]["icds"]["9"]["later"], 1);
+}
+
+#[test]
+fn a_service_without_a_driver_ends_it_with_one() {
+    let (out, _, code) = but_for(Operation::Manifests, |header| {
+        vec![with_file(header, r#"{"count": 0}"#, "[]")]
+    });
+    assert_eq!(code, 1, "{out}");
+    assert!(out.contains("Handed out to programs\n  none"), "{out}");
+}
+
+#[test]
+fn lsv_35_packets_that_are_no_reply_are_passed_over() {
+    let (out, error, code) = but_for(Operation::Devices, |header| {
+        let changed = Header {
+            request: 0,
+            ..Header::request(Operation::Watch, 0).reply()
+        };
+        let late = Header { request: 77, ..header };
+        vec![reply(changed, "{}"), reply(late, "{}"), reply(header, DEVICES)]
+    });
+    assert_eq!((code, &*error), (0, ""), "{out}");
+}
+
+#[test]
+fn what_is_no_service_is_named() {
+    type Wrong = fn(Header) -> Vec<Sent>;
+    let cases: [(Operation, &str, Wrong); 15] = [
+        (Operation::Features, "does not begin as packets do", |header| {
+            vec![Sent {
+                bytes: vec![b'x'; header.bytes(0).len()],
+                ..Sent::default()
+            }]
+        }),
+        (Operation::Features, "without a header", |_| {
+            vec![Sent {
+                bytes: b"HTTP/1.1".to_vec(),
+                ..Sent::default()
+            }]
+        }),
+        (Operation::Features, "of version 2", |header| {
+            let mut bytes = header.bytes(0);
+            bytes[4] = 2;
+            vec![Sent {
+                bytes: bytes.to_vec(),
+                ..Sent::default()
+            }]
+        }),
+        (Operation::Features, "wrong length of 9", |header| {
+            vec![Sent {
+                bytes: [&header.bytes(9)[..], b"{}"].concat(),
+                ..Sent::default()
+            }]
+        }),
+        (Operation::Features, "longer than any", |header| {
+            vec![reply(header, &" ".repeat(MOST_IN_REPLY + 1))]
+        }),
+        (Operation::Features, "cannot be read", |header| {
+            vec![reply(header, "{\"features\": ")]
+        }),
+        (Operation::Features, "no features", |header| vec![reply(header, "[]")]),
+        (Operation::Features, "status busy", |header| {
+            vec![reply(header, r#"{"status": "busy"}"#)]
+        }),
+        (Operation::Features, "closed the connection", |_| Vec::new()),
+        (Operation::Features, "none was the reply", |header| {
+            (0..200)
+                .map(|_| reply(Header { request: 99, ..header }, "{}"))
+                .collect()
+        }),
+        (Operation::Devices, "devices: ", |header| {
+            vec![reply(header, r#"{"devices": 7}"#)]
+        }),
+        (Operation::Manifests, "a file should have come", |header| {
+            vec![reply(header, "{}")]
+        }),
+        (Operation::Manifests, "more than one file", |header| {
+            let mut sent = with_file(header, "{}", "[]");
+            sent.files.extend(with_file(header, "", "").files);
+            vec![sent]
+        }),
+        (Operation::Manifests, "is no file", |header| {
+            let (reader, writer) = std::io::pipe().expect("a pipe");
+            // It stays open, so that who read it would wait for ever.
+            std::mem::forget(writer);
+            vec![Sent {
+                files: vec![reader.into()],
+                ..reply(header, "{}")
+            }]
+        }),
+        (Operation::Inspect, "cannot be read", |header| {
+            vec![with_file(header, "{}", "{\"core/")]
+        }),
+    ];
+    for (operation, words, wrong) in cases {
+        let since = Instant::now();
+        let (out, error, code) = but_for(operation, wrong);
+        assert_eq!((code, &*out), (2, ""), "{words}: {error}");
+        assert!(
+            error.contains(words) && error.contains("service.sock"),
+            "{words}: {error}"
+        );
+        assert!(since.elapsed().as_secs() < 4, "{words}: {:?}", since.elapsed());
+    }
+}
+
+#[test]
+fn lsv_42_a_silent_service_is_given_up() {
+    let since = Instant::now();
+    let (_, error, code) = but_for(Operation::Devices, |_| {
+        vec![reply(Header::request(Operation::Watch, 0).reply(), "{}")]
+    });
+    assert_eq!(code, 2);
+    assert!(error.contains("within 6 s"), "{error}");
+    assert!((5..15).contains(&since.elapsed().as_secs()), "{:?}", since.elapsed());
+}
+
+#[test]
+fn nobody_listens() {
+    let mut machine = Machine::new();
+    let file = machine.file("file", "");
+    let stream = machine.path("stream.sock");
+    let _listener = std::os::unix::net::UnixListener::bind(&stream).expect("a socket");
+    for path in [
+        "/nowhere/service.sock",
+        file.to_str().expect("plain"),
+        stream.to_str().expect("plain"),
+        &"/x".repeat(200),
+    ] {
+        let (out, error, code) = said(&machine.run(&["service", "--socket", path]));
+        assert_eq!((code, &*out), (2, ""), "{error}");
+        assert!(error.contains("no driver service: ") && error.contains(path), "{error}");
+    }
+    for (value, words) in [
+        ("", "switches the service off"),
+        ("fd:7", "of another process"),
+        ("/nowhere/else.sock", "/nowhere/else.sock: no driver"),
+    ] {
+        machine.variable("VK_LOADER_SERVICE_SOCKET", value);
+        let (_, error, code) = said(&machine.run(&["service"]));
+        assert_eq!(code, 2);
+        assert!(error.contains(words), "{error}");
+    }
+}
+
+#[test]
+fn names_do_not_act_on_a_terminal() {
+    let (out, _, code) = but_for(Operation::Inspect, |header| {
+        let state = STATE.replace("broken", "bro\\u001b[31mken\\n  forged");
+        vec![with_file(header, "{}", &state)]
+    });
+    assert_eq!(code, 0);
+    assert!(
+        !out.contains('\x1b') && !out.lines().any(|line| line.trim_start().starts_with("forged")),
+        "{out}"
+    );
+}
