@@ -1,0 +1,541 @@
+//! `vkloader files` on machines with drivers that open things, hide them, crash, hang, or are not there.
+
+mod machine;
+
+use boon::{Compiler, Schemas};
+use machine::{Machine, built, library, skip};
+use serde_json::Value;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// What it printed, said and ended with.
+struct Files {
+    output: Output,
+}
+
+/// Runs `vkloader files` with these words.
+fn files(machine: &Machine, words: &[&str]) -> Files {
+    let library = library();
+    let mut all = vec!["files", "--library", library.to_str().expect("plain")];
+    all.extend(words);
+    Files {
+        output: machine.run(&all),
+    }
+}
+
+impl Files {
+    fn code(&self) -> i32 {
+        self.output.status.code().unwrap_or(-1)
+    }
+
+    fn said(&self) -> String {
+        String::from_utf8_lossy(&self.output.stderr).into_owned()
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.output.stdout).into_owned()
+    }
+
+    fn has(&self, path: &Path) -> bool {
+        self.text().lines().any(|line| Path::new(line) == path)
+    }
+
+    fn json(&self) -> Value {
+        serde_json::from_slice(&self.output.stdout).unwrap_or_else(|error| panic!("{error}: {}", self.said()))
+    }
+
+    /// What is known of a file, in the words of the report: kind, why it is there, and whether it may be missing.
+    fn known(&self, path: &Path) -> Option<(String, String, bool)> {
+        let report = self.json();
+        let files = report["files"].as_array().expect("a list");
+        let file = files.iter().find(|file| file["path"].as_str() == path.to_str())?;
+        let word = |name: &str| file[name].as_str().unwrap_or_default().to_owned();
+        Some((word("kind"), word("because"), file["optional"] == true))
+    }
+}
+
+/// Compiles a library from C, beside others that it may need.
+fn compile(machine: &Machine, name: &str, source: &str, more: &[&str]) -> PathBuf {
+    let file = machine.file(&format!("{name}.c"), source);
+    let library = machine.path(&format!("libraries/lib{name}.so"));
+    let status = Command::new("cc")
+        .args(["-shared", "-fPIC", "-Wl,--no-as-needed", "-Wl,-rpath,$ORIGIN", "-L"])
+        .arg(machine.path("libraries"))
+        .arg("-o")
+        .arg(&library)
+        .arg(file)
+        .args(more)
+        .status();
+    assert!(status.expect("a compiler").success());
+    library
+}
+
+/// The beginning of a driver without devices, which does something when it is opened.
+fn on_open(body: &str) -> String {
+    format!(
+        "#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <fcntl.h>\n#include <pthread.h>\n#include <stdlib.h>\n#include <sys/stat.h>\n#include <unistd.h>\n\
+         void *vk_icdGetInstanceProcAddr(void *instance, const char *name) {{ return 0; }}\n\
+         static void look(const char *path) {{ int file = open(path, O_RDONLY); char byte; if (file >= 0) read(file, &byte, 1), close(file); }}\n\
+         static void *look_too(void *path) {{ look(path); return 0; }}\n\
+         __attribute__((constructor)) static void begin(void) {{ pthread_t thread; (void)thread; {body} }}\n"
+    )
+}
+
+#[test]
+fn a_driver_its_manifest_and_what_they_lead_through() {
+    let machine = Machine::new();
+    let manifest = machine.driver("good", "device one");
+    let found = files(&machine, &[]);
+    assert_eq!((found.code(), found.said()), (0, String::new()));
+    let library = machine.path("libraries/libmock_good.so");
+    for path in [&manifest, &library, Path::new("/etc/ld.so.cache")] {
+        assert!(found.has(path), "{}: {}", path.display(), found.text());
+    }
+    assert!(found.text().contains("/ld-linux"), "{}", found.text());
+    // Neither this program, nor the loader that the sandbox has anyway.
+    let others = ["libvulkan.so", "vkloader", "journal"];
+    assert!(
+        !others.iter().any(|other| found.text().contains(other)),
+        "{}",
+        found.text()
+    );
+    let found = files(&machine, &["--format", "json"]);
+    assert_eq!(found.json()["drivers"][0]["devices"], serde_json::json!(["one"]));
+    assert_eq!(found.json()["drivers"][0]["watched"], true);
+    let words = |kind: &str, because: &str, optional| Some((kind.to_owned(), because.to_owned(), optional));
+    assert_eq!(found.known(&manifest), words("manifest", "chosen", false));
+    assert_eq!(found.known(&library), words("library", "chosen", false));
+    // It reads a file beside it, and closes it at once.
+    assert_eq!(
+        found.known(&machine.path("libraries/libmock_good.conf")),
+        words("data", "opened", true)
+    );
+}
+
+#[test]
+fn what_is_opened_and_closed_at_once_is_seen() {
+    let machine = Machine::new();
+    let paths = ["read", "by a thread", "asked", "written"].map(|name| machine.file(name, "x"));
+    let [read, threaded, asked, written] = paths.each_ref().map(|path| path.to_str().expect("plain"));
+    let other = compile(&machine, "vkltother", "int unused;", &[]);
+    let body = format!(
+        "look(\"{read}\"); pthread_create(&thread, 0, look_too, \"{threaded}\"); pthread_join(thread, 0);\n\
+         struct stat status; stat(\"{asked}\", &status); close(open(\"{written}\", O_RDWR)); look(\"/nowhere/file\");\n\
+         void *other = dlopen(\"{}\", RTLD_NOW); dlclose(other);",
+        other.display()
+    );
+    let needed = compile(&machine, "vkltneeded", "int needed;", &[]);
+    let driver = compile(&machine, "vkltopens", &on_open(&body), &["-lvkltneeded", "-lpthread"]);
+    machine.manifest("opens", &driver, "");
+    let found = files(&machine, &["--driver", "opens", "--format", "json"]);
+    // It has no device, so there may be more.
+    assert_eq!(found.code(), 1);
+    assert!(found.said().contains("no device works"), "{}", found.said());
+    let words = |kind: &str, because: &str, optional| Some((kind.to_owned(), because.to_owned(), optional));
+    assert_eq!(found.known(&needed), words("library", "needed", false));
+    assert_eq!(found.known(&other), words("library", "opened", true));
+    for path in [&paths[0], &paths[1]] {
+        assert_eq!(found.known(path), words("data", "opened", true), "{}", path.display());
+    }
+    for path in [&paths[2], &paths[3]] {
+        assert_eq!(found.known(path), None, "{}", path.display());
+    }
+    // Without a name, only drivers with devices are listed.
+    let found = files(&machine, &[]);
+    assert_eq!((found.code(), found.text()), (1, String::new()));
+    assert!(
+        found.said().contains("left out, since no device of it works here"),
+        "{}",
+        found.said()
+    );
+}
+
+#[test]
+fn nodes_and_parts_of_sys_are_those_that_are_used() {
+    let candidates = [
+        "/dev/fuse",
+        "/dev/net/tun",
+        "/dev/kmsg",
+        "/dev/loop-control",
+        "/dev/rtc0",
+    ];
+    let openable = |path: &&&str| fs::File::open(path).is_ok();
+    let Some(node) = candidates.iter().find(openable) else {
+        return skip("no device node here can be opened");
+    };
+    let machine = Machine::new();
+    let body = format!(
+        "look(\"{node}\"); look(\"/dev/null\"); look(\"/dev/urandom\"); look(\"/proc/version\");\n\
+        struct stat status; stat(\"/sys/dev/char/1:1\", &status); look(\"/sys/devices/system/cpu/online\");"
+    );
+    machine.manifest(
+        "opens",
+        &compile(&machine, "vkltopens", &on_open(&body), &["-lpthread"]),
+        "",
+    );
+    let found = files(&machine, &["--driver", "opens", "--format", "json"]);
+    let words = |kind: &str, because: &str, optional| Some((kind.to_owned(), because.to_owned(), optional));
+    assert_eq!(found.known(Path::new(node)), words("node", "opened", false));
+    for folder in ["/sys/dev/char", "/sys/devices"] {
+        assert_eq!(
+            found.known(Path::new(folder)),
+            words("system", "asked", true),
+            "{folder}"
+        );
+    }
+    for other in ["/dev/null", "/dev/urandom", "/proc/version", "/sys/devices/system/cpu"] {
+        assert_eq!(found.known(Path::new(other)), None, "{other}");
+    }
+    assert_eq!(found.json()["drivers"][0]["nodes"], serde_json::json!([node]));
+    let arguments = files(&machine, &["--driver", "opens", "--format", "bwrap"]).text();
+    assert!(arguments.contains(&format!("--dev-bind {node} {node}")), "{arguments}");
+    assert!(
+        arguments.starts_with("--proc /proc \\\n--dev /dev \\\n--tmpfs /tmp \\\n"),
+        "{arguments}"
+    );
+}
+
+#[test]
+fn a_process_that_cannot_be_watched_tells_what_it_holds() {
+    let machine = Machine::new();
+    let source = machine.file(
+        "unwatched.c",
+        "#include <linux/filter.h>\n#include <linux/seccomp.h>\n#include <stddef.h>\n#include <sys/prctl.h>\n#include <sys/syscall.h>\n#include <unistd.h>\n\
+         int main(int count, char **arguments) {\n\
+         struct sock_filter filter[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),\n\
+         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_seccomp, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};\n\
+         struct sock_fprog program = {4, filter};\n\
+         if (count < 2 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program)) return 77;\n\
+         execv(arguments[1], arguments + 1); return 78; }\n",
+    );
+    let wrapper = machine.path("unwatched");
+    let status = Command::new("cc").arg("-o").arg(&wrapper).arg(source).status();
+    assert!(status.expect("a compiler").success());
+    let (kept, closed) = (machine.file("kept", "x"), machine.file("closed", "x"));
+    let body = format!(
+        "open(\"{}\", O_RDONLY); look(\"{}\");",
+        kept.display(),
+        closed.display()
+    );
+    let needed = compile(&machine, "vkltneeded", "int needed;", &[]);
+    let driver = compile(&machine, "vkltopens", &on_open(&body), &["-lvkltneeded", "-lpthread"]);
+    machine.manifest("opens", &driver, "");
+    let library = library();
+    let command = machine.command(&[
+        "files",
+        "--driver",
+        "opens",
+        "--library",
+        library.to_str().expect("plain"),
+    ]);
+    let mut wrapped = Command::new(&wrapper);
+    wrapped.arg(command.get_program()).args(command.get_args()).env_clear();
+    wrapped.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let found = Files {
+        output: wrapped.output().expect("it starts"),
+    };
+    if found.code() == 77 {
+        return skip("no filter for system calls can be installed here");
+    }
+    assert!(found.said().contains("could not be watched"), "{}", found.said());
+    for path in [&driver, &needed, &kept] {
+        assert!(found.has(path), "{}: {}", path.display(), found.text());
+    }
+    assert!(!found.has(&closed), "{}", found.text());
+}
+
+#[test]
+fn a_driver_that_crashes_does_not_hide_others() {
+    let machine = Machine::new();
+    let good = machine.driver("good", "device one");
+    let bad = machine.driver("bad", "crash vkCreateInstance");
+    let deadly = compile(&machine, "vkltdeadly", &on_open("abort();"), &["-lpthread"]);
+    // It is found first.
+    let deadly = machine.manifest("a_deadly", &deadly, "");
+    let found = files(&machine, &[]);
+    assert_eq!(found.code(), 0, "{}", found.said());
+    assert!(
+        found.has(&good) && !found.has(&bad) && !found.has(&deadly),
+        "{}",
+        found.text()
+    );
+    for words in ["no process survives it", "vkCreateInstance of ", "libmock_bad.so"] {
+        assert!(found.said().contains(words), "{words}: {}", found.said());
+    }
+    let found = files(&machine, &["--driver", "bad"]);
+    assert_eq!(found.code(), 1);
+    assert!(
+        found.has(&bad) && found.has(&machine.path("libraries/libmock_bad.so")),
+        "{}",
+        found.text()
+    );
+    assert!(
+        found.said().contains("What it opens after that is not known"),
+        "{}",
+        found.said()
+    );
+}
+
+#[test]
+fn a_driver_that_hangs_is_given_up() {
+    let machine = Machine::new();
+    let manifest = machine.driver("slow", "hang vkCreateDevice\ndevice one");
+    let since = std::time::Instant::now();
+    let found = files(&machine, &["--driver", "slow", "--timeout", "2"]);
+    assert_eq!(found.code(), 1);
+    assert!(
+        found.said().contains("within 2 s in vkCreateDevice of "),
+        "{}",
+        found.said()
+    );
+    assert!(
+        found.has(&manifest) && found.has(&machine.path("libraries/libmock_slow.conf")),
+        "{}",
+        found.text()
+    );
+    assert!(since.elapsed().as_secs() < 20, "{:?}", since.elapsed());
+}
+
+#[test]
+fn what_is_missing_is_named() {
+    let machine = Machine::new();
+    machine.manifest("gone", "/nowhere/libgone.so".as_ref(), "");
+    compile(&machine, "vkltdeepest", "", &[]);
+    let driver = compile(&machine, "vkltdriver", "", &["-lvkltdeepest"]);
+    fs::remove_file(machine.path("libraries/libvkltdeepest.so")).expect("it was just made");
+    machine.manifest("broken", &driver, "");
+    machine.manifest("circle", &machine.path("libraries/a.so"), "");
+    symlink("b.so", machine.path("libraries/a.so")).expect("a link");
+    symlink("a.so", machine.path("libraries/b.so")).expect("a link");
+    machine.manifest("other", "/nowhere/lib.so".as_ref(), r#", "library_arch": "16""#);
+    for (name, words) in [
+        ("gone", "/nowhere/libgone.so is nowhere"),
+        ("broken", "libvkltdeepest.so is missing, which "),
+        ("circle", "libraries/a.so is nowhere"),
+        ("other", "left out by the loader"),
+        ("another", "no driver is called another"),
+    ] {
+        for format in ["list", "bwrap", "json"] {
+            let found = files(&machine, &["--driver", name, "--format", format]);
+            assert_eq!(found.code(), 1, "{name}: {}", found.said());
+            assert!(found.said().contains(words), "{name}: {}", found.said());
+        }
+    }
+}
+
+#[test]
+fn no_driver_and_no_loader() {
+    let machine = Machine::new();
+    let found = files(&machine, &[]);
+    assert_eq!((found.code(), found.text()), (1, String::new()));
+    assert!(found.said().contains("no driver offers a device"), "{}", found.said());
+    let found = files(&machine, &["--format", "cdi"]);
+    assert_eq!((found.code(), found.text()), (2, String::new()));
+    let text = machine.file("libvulkan.so.1", "no library");
+    let output = machine.run(&["files", "--library", text.to_str().expect("plain")]);
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn a_file_that_this_user_may_not_read() {
+    let mut machine = Machine::new();
+    machine.driver("closed", "device one");
+    let open = machine.driver("open", "device one");
+    let journal = machine.file("journal", "");
+    fs::set_permissions(&journal, fs::Permissions::from_mode(0o666)).expect("the owner may");
+    let library = machine.path("libraries/libmock_closed.so");
+    fs::set_permissions(&library, fs::Permissions::from_mode(0o600)).expect("the owner may");
+    machine.unprivileged();
+    let found = files(&machine, &[]);
+    assert_eq!(found.code(), 0, "{}", found.said());
+    assert!(found.has(&open), "{}", found.text());
+    assert!(
+        found.said().contains("libmock_closed.so: this user may not read it"),
+        "{}",
+        found.said()
+    );
+}
+
+/// A machine with a driver in a folder with a name that is hard to print, and what the folder is called.
+fn strange() -> (Machine, PathBuf) {
+    let mut machine = Machine::new();
+    let folder = machine
+        .path("libraries")
+        .join(OsStr::from_bytes(b"a'b \"c\"\n$d\\e\t\x1b[31m"));
+    fs::create_dir(&folder).expect("a folder");
+    fs::copy(built("libmock_driver.so"), folder.join("libmock_odd.so")).expect("cargo built it");
+    fs::write(folder.join("libmock_odd.conf"), "device one\n").expect("a file");
+    let manifest =
+        r#"{"file_format_version": "1.0.1", "ICD": {"library_path": "./libmock_odd.so", "api_version": "1.3.0"}}"#;
+    fs::write(folder.join("odd.json"), manifest).expect("a file");
+    machine.variable("VK_DRIVER_FILES", folder.join("odd.json").to_str().expect("UTF-8"));
+    (machine, folder)
+}
+
+#[test]
+fn strange_names_stay_what_they_are() {
+    let (machine, folder) = strange();
+    let list = files(&machine, &[]);
+    assert_eq!(list.code(), 0, "{}", list.said());
+    assert!(
+        list.text().lines().all(|line| line.starts_with('/')) && !list.text().contains('\x1b'),
+        "{}",
+        list.text()
+    );
+    let report = files(&machine, &["--format", "json"]);
+    for name in ["odd.json", "libmock_odd.so", "libmock_odd.conf"] {
+        assert!(report.known(&folder.join(name)).is_some(), "{name}: {}", report.text());
+    }
+    // What a shell makes of the arguments is what was meant.
+    let arguments = files(&machine, &["--format", "bwrap"]).text();
+    assert!(!arguments.contains('\x1b'));
+    let script = format!("printf '%s\\0' {}", arguments.trim_end());
+    let output = Command::new("bash").arg("-c").arg(script).output().expect("a shell");
+    let words: Vec<&[u8]> = output.stdout.split(|&byte| byte == 0).collect();
+    let manifest = folder.join("odd.json");
+    let manifest = manifest.as_os_str().as_bytes();
+    let bound = [&b"--ro-bind"[..], manifest, manifest];
+    assert!(words.windows(3).any(|three| three == bound), "{arguments}");
+    let told = [&b"--setenv"[..], b"VK_DRIVER_FILES", manifest];
+    assert!(words.windows(3).any(|three| three == told), "{arguments}");
+}
+
+/// Whether a specification is as the format says.
+fn is_cdi(specification: &Value) -> Result<(), String> {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cdi.schema.json");
+    let schema: Value = serde_json::from_slice(&fs::read(file).expect("the schema is there")).expect("JSON");
+    let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
+    compiler.add_resource("cdi.schema.json", schema).expect("a schema");
+    let compiled = compiler
+        .compile("cdi.schema.json", &mut schemas)
+        .expect("a valid schema");
+    schemas
+        .validate(specification, compiled)
+        .map_err(|error| format!("{error:#}"))
+}
+
+#[test]
+fn specifications_for_containers_are_as_the_format_says() {
+    let (strange, _) = strange();
+    let mut machine = Machine::new();
+    let manifest = machine.driver("good", "device one");
+    machine.driver("second", "device two");
+    for machine in [&strange, &machine] {
+        let found = files(machine, &["--format", "cdi"]);
+        assert_eq!(found.code(), 0, "{}", found.said());
+        is_cdi(&found.json()).unwrap_or_else(|error| panic!("{error}\n{}", found.text()));
+    }
+    let specification = files(&machine, &["--format", "cdi", "--driver", "good"]).json();
+    assert_eq!(specification["devices"][0]["name"], "all");
+    let told = format!("VK_DRIVER_FILES={}", manifest.display());
+    assert_eq!(
+        specification["devices"][0]["containerEdits"]["env"],
+        serde_json::json!([told])
+    );
+    let mounts = specification["containerEdits"]["mounts"].as_array().expect("a list");
+    let has = |end: &str| {
+        mounts
+            .iter()
+            .any(|mount| mount["containerPath"].as_str().is_some_and(|path| path.ends_with(end)))
+    };
+    assert!(
+        has("/good.json") && has("/libmock_good.so") && !has("second.json"),
+        "{mounts:?}"
+    );
+    // The container has its own.
+    assert!(
+        !has("/libc.so.6") && !mounts.iter().any(|mount| mount.to_string().contains("ld-linux")),
+        "{mounts:?}"
+    );
+    if !Path::new("/usr/share/vulkan/icd.d/lvp_icd.x86_64.json").exists() {
+        return skip("Mesa's drivers are not installed here");
+    }
+    machine.variable("XDG_DATA_DIRS", "/usr/share");
+    let found = files(&machine, &["--format", "cdi", "--driver", "lvp"]);
+    is_cdi(&found.json()).unwrap_or_else(|error| panic!("{error}\n{}", found.text()));
+}
+
+#[test]
+fn the_schema_for_containers_refuses_what_is_wrong() {
+    let good = serde_json::json!({"cdiVersion": "0.3.0", "kind": "vendor.example/class", "devices": [{"name": "all", "containerEdits": {"env": ["A=b"]}}]});
+    assert_eq!(is_cdi(&good), Ok(()));
+    for (pointer, wrong) in [
+        ("/cdiVersion", "2.0".into()),
+        ("/kind", "vendor".into()),
+        ("/kind", "9vendor/class".into()),
+        ("/devices", serde_json::json!([])),
+        ("/devices/0/name", "a b".into()),
+        ("/devices/0/containerEdits", serde_json::json!({})),
+        ("/devices/0/containerEdits", serde_json::json!([])),
+        ("/devices/0/containerEdits/env", serde_json::json!(["A"])),
+        (
+            "/devices/0/containerEdits",
+            serde_json::json!({"mounts": [{"hostPath": "/a"}]}),
+        ),
+        (
+            "/devices/0/containerEdits",
+            serde_json::json!({"deviceNodes": [{"path": "/dev/a", "permissions": "x"}]}),
+        ),
+        ("/devices/0/containerEdits", serde_json::json!({"additionalGIDs": [1]})),
+    ] {
+        let mut changed = good.clone();
+        *changed.pointer_mut(pointer).expect("it is there") = wrong;
+        assert!(is_cdi(&changed).is_err(), "{changed}");
+    }
+}
+
+#[test]
+fn layers_are_listed_when_they_are_asked_for() {
+    let layer = Path::new("/usr/share/vulkan/implicit_layer.d/VkLayer_MESA_device_select.json");
+    if !layer.exists() || !Path::new("/usr/share/vulkan/icd.d/lvp_icd.x86_64.json").exists() {
+        return skip("Mesa's drivers and layers are not installed here");
+    }
+    let mut machine = Machine::new();
+    machine.variable("XDG_DATA_DIRS", "/usr/share");
+    let with = files(&machine, &["--driver", "lvp", "--layers"]);
+    assert!(
+        with.has(layer) && with.text().contains("libVkLayer_MESA_device_select.so"),
+        "{}",
+        with.text()
+    );
+    let without = files(&machine, &["--driver", "lvp"]);
+    assert!(!without.text().contains("device_select"), "{}", without.text());
+}
+
+#[test]
+fn a_driver_is_found_by_what_it_calls_itself() {
+    if !Path::new("/usr/share/vulkan/icd.d/lvp_icd.x86_64.json").exists() {
+        return skip("Mesa's drivers are not installed here");
+    }
+    let mut machine = Machine::new();
+    machine.driver("good", "device one");
+    machine.variable("XDG_DATA_DIRS", "/usr/share");
+    let found = files(&machine, &["--driver", "LLVMpipe"]);
+    assert_eq!(found.code(), 0, "{}", found.said());
+    assert!(
+        found.text().contains("libvulkan_lvp.so") && !found.text().contains("mock_good"),
+        "{}",
+        found.text()
+    );
+}
+
+#[test]
+fn a_reader_that_is_gone_is_no_failure() {
+    let machine = Machine::new();
+    machine.driver("good", "device one");
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let mut command = machine.command(&["files"]);
+    let output = command
+        .arg("--library")
+        .arg(library())
+        .stdout(writer)
+        .output()
+        .expect("it starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!((output.status.code(), &*said), (Some(0), ""));
+}
