@@ -311,7 +311,9 @@ fn what_is_missing_is_named() {
     machine.manifest("circle", &machine.path("libraries/a.so"), "");
     symlink("b.so", machine.path("libraries/a.so")).expect("a link");
     symlink("a.so", machine.path("libraries/b.so")).expect("a link");
-    machine.manifest("other", "/nowhere/lib.so".as_ref(), r#", "library_arch": "16""#);
+    let other = if cfg!(target_pointer_width = "64") { "32" } else { "64" };
+    let other = format!(r#", "library_arch": "{other}""#);
+    machine.manifest("other", "/nowhere/lib.so".as_ref(), &other);
     for (name, words) in [
         ("gone", "/nowhere/libgone.so is nowhere"),
         ("broken", "libvkltdeepest.so is missing, which "),

@@ -134,12 +134,8 @@ impl Linked<'_> {
         }
         self.insert(gathered, path, Because::Chosen, false);
         for found in closure.found {
-            // Where all that is mapped is known, the dynamic linker has the last word on which of two files it takes.
-            if self.observed.has_mapped(&found) {
-                self.insert(gathered, found, Because::Needed, false);
-            } else if let Some(other) = self.observed.mapped_as(&found) {
-                self.insert(gathered, other, Because::Needed, false);
-            }
+            let used = self.observed.used_as(&found).unwrap_or(found);
+            self.insert(gathered, used, Because::Needed, false);
         }
     }
 

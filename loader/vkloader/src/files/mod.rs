@@ -18,6 +18,7 @@ mod work;
 pub(crate) use work::run as work;
 
 use crate::child::Finished;
+use crate::events::Event;
 use crate::report;
 use choose::{Candidate, Found};
 use clap::ValueEnum;
@@ -142,7 +143,7 @@ impl Files {
     ) -> Option<Vec<String>> {
         let manifest = &candidate.manifest;
         let mut notes = std::mem::take(&mut gathered.notes);
-        let ended = report::build(&observed.finished).ended;
+        let ended = report::how_ended(&observed.finished);
         let devices = observed.devices.iter();
         let works = devices.clone().filter(|device| device.failed.is_none());
         let driver = Driver {
@@ -223,8 +224,11 @@ fn survey(look: impl Fn(&str) -> io::Result<Finished>, notes: &mut Vec<String>) 
     let mut without: Vec<String> = Vec::new();
     loop {
         let finished = look(&without.join(","))?;
-        let report = report::build(&finished);
-        if report.loader.is_none() {
+        if !finished
+            .records
+            .iter()
+            .any(|record| matches!(record.event, Event::Loaded(_)))
+        {
             return Err(io::Error::other(
                 "no Vulkan loader that writes a trace could be asked; see vkloader explain",
             ));
@@ -233,10 +237,11 @@ fn survey(look: impl Fn(&str) -> io::Result<Finished>, notes: &mut Vec<String>) 
         found
             .left_out
             .retain(|(path, _)| !without.iter().any(|name| name == choose::file_name(path)));
-        let deadly = choose::deadly(&finished.records).filter(|_| report.ended.is_some());
+        let ended = report::how_ended(&finished);
+        let deadly = choose::deadly(&finished.records).filter(|_| ended.is_some());
         match deadly.map(|manifest| choose::file_name(manifest).to_owned()) {
             Some(name) if without.len() < MOST_DEADLY && !without.contains(&name) => {
-                let words = report.ended.unwrap_or_default();
+                let words = ended.unwrap_or_default();
                 notes.push(format!(
                     "{}: left out, since no process survives it. {words}",
                     deadly.unwrap_or_default()

@@ -88,24 +88,20 @@ impl Observed {
         observed
     }
 
-    /// Whether the process lived to tell what a driver has mapped.
-    fn has_worked(&self) -> bool {
-        self.held.len() > 1
-    }
-
-    /// Whether the process had mapped this file, as far as that is known.
-    pub(super) fn has_mapped(&self, path: &Path) -> bool {
-        let real = fs::canonicalize(path);
-        !self.has_worked() || real.is_ok_and(|real| self.held.iter().any(|held| held.contains(&real)))
-    }
-
-    /// What the process had mapped under this file name, in another folder.
-    pub(super) fn mapped_as(&self, path: &Path) -> Option<PathBuf> {
-        let name = path.file_name()?;
+    /// The file of this name that the process used, in whatever folder: the dynamic linker has the last word on which it takes.
+    /// Nothing where it used none, or did not live to tell.
+    pub(super) fn used_as(&self, path: &Path) -> Option<PathBuf> {
         let opened = self.seen.iter().flatten().filter(|&(_, &touch)| touch == Touch::Read);
-        let mut paths = opened.map(|(path, _)| path).chain(self.held.iter().flatten());
-        let fits = |other: &&PathBuf| other.file_name() == Some(name) && self.has_mapped(other);
-        paths.find(fits).cloned()
+        let used = opened.map(|(path, _)| path).chain(self.held.iter().flatten());
+        let named: Vec<&PathBuf> = used
+            .filter(|other| other.file_name() == path.file_name() && other.is_file())
+            .collect();
+        // Links lead there by more than one path.
+        let real = fs::canonicalize(path).ok();
+        match named.iter().any(|other| fs::canonicalize(other).ok() == real) {
+            true => Some(path.into()),
+            false => named.first().map(|other| other.to_path_buf()),
+        }
     }
 
     /// What the process touched after it was given the driver. What was open all along is the process's own.

@@ -32,6 +32,11 @@ pub(crate) fn build(finished: &Finished) -> Report {
     report
 }
 
+/// How a process ended, in words, where that was not by itself with success.
+pub(crate) fn how_ended(finished: &Finished) -> Option<String> {
+    ended(finished.ending, &busiest(&finished.records)).map(|ended| ended.reason)
+}
+
 /// The records of one process: a program may start others that open the library too.
 fn busiest(records: &[Record]) -> Vec<&Record> {
     let mut counts = BTreeMap::new();

@@ -3,7 +3,7 @@
 mod build;
 pub(crate) mod rank;
 
-pub(crate) use build::build;
+pub(crate) use build::{build, how_ended};
 
 use serde::Serialize;
 
