@@ -48,13 +48,12 @@ impl Files {
         serde_json::from_slice(&self.output.stdout).unwrap_or_else(|error| panic!("{error}: {}", self.said()))
     }
 
-    /// What is known of a file, in the words of the report: kind, why it is there, and whether it may be missing.
-    fn known(&self, path: &Path) -> Option<(String, String, bool)> {
+    /// What is known of a file, in the words of the report: what it is, and why it is there.
+    fn known(&self, path: &Path) -> Option<String> {
         let report = self.json();
         let files = report["files"].as_array().expect("a list");
         let file = files.iter().find(|file| file["path"].as_str() == path.to_str())?;
-        let word = |name: &str| file[name].as_str().unwrap_or_default().to_owned();
-        Some((word("kind"), word("because"), file["optional"] == true))
+        Some(format!("{} {}", file["kind"].as_str()?, file["because"].as_str()?))
     }
 }
 
@@ -106,13 +105,12 @@ fn a_driver_its_manifest_and_what_they_lead_through() {
     let found = files(&machine, &["--format", "json"]);
     assert_eq!(found.json()["drivers"][0]["devices"], serde_json::json!(["one"]));
     assert_eq!(found.json()["drivers"][0]["watched"], true);
-    let words = |kind: &str, because: &str, optional| Some((kind.to_owned(), because.to_owned(), optional));
-    assert_eq!(found.known(&manifest), words("manifest", "chosen", false));
-    assert_eq!(found.known(&library), words("library", "chosen", false));
+    assert_eq!(found.known(&manifest), Some("manifest chosen".into()));
+    assert_eq!(found.known(&library), Some("library chosen".into()));
     // It reads a file beside it, and closes it at once.
     assert_eq!(
         found.known(&machine.path("libraries/libmock_good.conf")),
-        words("data", "opened", true)
+        Some("data opened".into())
     );
 }
 
@@ -135,11 +133,10 @@ fn what_is_opened_and_closed_at_once_is_seen() {
     // It has no device, so there may be more.
     assert_eq!(found.code(), 1);
     assert!(found.said().contains("no device works"), "{}", found.said());
-    let words = |kind: &str, because: &str, optional| Some((kind.to_owned(), because.to_owned(), optional));
-    assert_eq!(found.known(&needed), words("library", "needed", false));
-    assert_eq!(found.known(&other), words("library", "opened", true));
+    assert_eq!(found.known(&needed), Some("library needed".into()));
+    assert_eq!(found.known(&other), Some("library opened".into()));
     for path in [&paths[0], &paths[1]] {
-        assert_eq!(found.known(path), words("data", "opened", true), "{}", path.display());
+        assert_eq!(found.known(path), Some("data opened".into()), "{}", path.display());
     }
     for path in [&paths[2], &paths[3]] {
         assert_eq!(found.known(path), None, "{}", path.display());
@@ -178,14 +175,9 @@ fn nodes_and_parts_of_sys_are_those_that_are_used() {
         "",
     );
     let found = files(&machine, &["--driver", "opens", "--format", "json"]);
-    let words = |kind: &str, because: &str, optional| Some((kind.to_owned(), because.to_owned(), optional));
-    assert_eq!(found.known(Path::new(node)), words("node", "opened", false));
+    assert_eq!(found.known(Path::new(node)), Some("node opened".into()));
     for folder in ["/sys/dev/char", "/sys/devices"] {
-        assert_eq!(
-            found.known(Path::new(folder)),
-            words("system", "asked", true),
-            "{folder}"
-        );
+        assert_eq!(found.known(Path::new(folder)), Some("system asked".into()), "{folder}");
     }
     for other in ["/dev/null", "/dev/urandom", "/proc/version", "/sys/devices/system/cpu"] {
         assert_eq!(found.known(Path::new(other)), None, "{other}");
@@ -201,7 +193,7 @@ fn nodes_and_parts_of_sys_are_those_that_are_used() {
 
 #[test]
 fn a_process_that_cannot_be_watched_tells_what_it_holds() {
-    let machine = Machine::new();
+    let mut machine = Machine::new();
     let source = machine.file(
         "unwatched.c",
         "#include <linux/filter.h>\n#include <linux/seccomp.h>\n#include <stddef.h>\n#include <sys/prctl.h>\n#include <sys/syscall.h>\n#include <unistd.h>\n\
@@ -223,7 +215,11 @@ fn a_process_that_cannot_be_watched_tells_what_it_holds() {
     );
     let needed = compile(&machine, "vkltneeded", "int needed;", &[]);
     let driver = compile(&machine, "vkltopens", &on_open(&body), &["-lvkltneeded", "-lpthread"]);
-    machine.manifest("opens", &driver, "");
+    // Found by its name, which is that of a link.
+    let link = machine.path("libraries/libvkltlink.so.1");
+    symlink("libvkltopens.so", &link).expect("a link");
+    machine.manifest("opens", "libvkltlink.so.1".as_ref(), "");
+    machine.variable("LD_LIBRARY_PATH", machine.path("libraries").to_str().expect("plain"));
     let library = library();
     let command = machine.command(&[
         "files",
@@ -242,7 +238,7 @@ fn a_process_that_cannot_be_watched_tells_what_it_holds() {
         return skip("no filter for system calls can be installed here");
     }
     assert!(found.said().contains("could not be watched"), "{}", found.said());
-    for path in [&driver, &needed, &kept] {
+    for path in [&driver, &link, &needed, &kept] {
         assert!(found.has(path), "{}: {}", path.display(), found.text());
     }
     assert!(!found.has(&closed), "{}", found.text());
@@ -434,9 +430,10 @@ fn specifications_for_containers_are_as_the_format_says() {
     let specification = files(&machine, &["--format", "cdi", "--driver", "good"]).json();
     assert_eq!(specification["devices"][0]["name"], "all");
     let told = format!("VK_DRIVER_FILES={}", manifest.display());
+    let folder = format!("LD_LIBRARY_PATH={}", machine.path("libraries").display());
     assert_eq!(
         specification["devices"][0]["containerEdits"]["env"],
-        serde_json::json!([told])
+        serde_json::json!([told, folder])
     );
     let mounts = specification["containerEdits"]["mounts"].as_array().expect("a list");
     let has = |end: &str| {

@@ -1,7 +1,7 @@
 //! The files as arguments of bubblewrap, one option a line, quoted for a shell.
 
 use super::Files;
-use super::entry::Kind;
+use super::entry::{Because, Kind};
 use super::tree::{Placed, Shape};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -28,11 +28,11 @@ fn option(placed: &Placed) -> Vec<u8> {
         Shape::Link(target) => words("--symlink", &[target.as_os_str(), path]),
         Shape::Passage => words("--dir", &[path]),
         Shape::Real => {
-            let name = match (placed.kind, placed.optional) {
+            let name = match (placed.kind, placed.because) {
                 // Device nodes do nothing in an ordinary bind.
                 (Kind::Node, _) => "--dev-bind",
-                (_, true) => "--ro-bind-try",
-                (_, false) => "--ro-bind",
+                (_, Because::Known) => "--ro-bind-try",
+                _ => "--ro-bind",
             };
             words(name, &[path, path])
         }

@@ -6,6 +6,7 @@
 use super::Files;
 use super::entry::Kind;
 use super::tree::Shape;
+use crate::causes::elf::is_usual;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -107,16 +108,23 @@ fn of_kind(files: &Files, kind: Kind) -> impl Iterator<Item = &PathBuf> {
     of_kind.map(|placed| &placed.path)
 }
 
+/// Folders of libraries that a dynamic linker finds only where it is told: what tells it here stays here.
+fn unusual_folders(files: &Files) -> Vec<String> {
+    let folders = of_kind(files, Kind::Library).filter_map(|path| path.parent());
+    let unusual = folders
+        .filter(|folder| !is_usual(folder))
+        .filter_map(|folder| folder.to_str());
+    let unusual: BTreeSet<&str> = unusual.filter(|folder| !folder.contains([':', ';'])).collect();
+    unusual.into_iter().map(String::from).collect()
+}
+
 /// One device for all nodes, and one for each node of a graphics card with the nodes that belong to no single card.
 fn devices(files: &Files, nodes: &[String]) -> Vec<Device> {
+    let folders = unusual_folders(files);
     let device = |name: &str, is_in: &dyn Fn(&str) -> bool| {
         let in_it = nodes.iter().filter(|node| is_in(node));
         let mut env = vec![format!("VK_DRIVER_FILES={}", files.manifests())];
-        let others = files
-            .variables()
-            .into_iter()
-            .filter(|(name, _)| *name != "VK_DRIVER_FILES");
-        env.extend(others.map(|(name, value)| format!("{name}={value}")));
+        env.extend((!folders.is_empty()).then(|| format!("LD_LIBRARY_PATH={}", folders.join(":"))));
         Device {
             name: name.into(),
             container_edits: Edits {

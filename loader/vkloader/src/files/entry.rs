@@ -23,19 +23,19 @@ pub(super) enum Kind {
     Data,
 }
 
-/// Why something is in the list.
+/// Why something is in the list, the strongest reason first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Because {
-    /// It is what was chosen: the driver, its manifest, a layer.
+    /// It is what was chosen: the driver, its manifest, a layer. Nothing works without it.
     Chosen,
-    /// Something else in the list is linked with it.
+    /// Something else in the list is linked with it. Nothing works without it.
     Needed,
-    /// The driver opened it while it worked.
+    /// It was opened while the driver worked. Whether that works without it is not known.
     Opened,
-    /// The driver asked for it while it worked.
+    /// It was asked for while the driver worked, as above.
     Asked,
-    /// Drivers like this one are known to open it.
+    /// Drivers like this one are known to open it, and this one did not, or was not seen to. It may be missing.
     Known,
 }
 
@@ -45,6 +45,4 @@ pub(super) struct Entry {
     pub(super) path: PathBuf,
     pub(super) kind: Kind,
     pub(super) because: Because,
-    /// Nothing is known to fail without it.
-    pub(super) optional: bool,
 }

@@ -32,20 +32,12 @@ pub(super) struct Gathered {
 }
 
 impl Gathered {
-    fn add(&mut self, path: impl Into<PathBuf>, kind: Kind, because: Because, optional: bool) {
+    fn add(&mut self, path: impl Into<PathBuf>, kind: Kind, because: Because) {
         let path = path.into();
         self.entries
             .entry(path.clone())
-            .and_modify(|known| {
-                known.optional &= optional;
-                known.because = known.because.min(because);
-            })
-            .or_insert(Entry {
-                path,
-                kind,
-                because,
-                optional,
-            });
+            .and_modify(|known| known.because = known.because.min(because))
+            .or_insert(Entry { path, kind, because });
     }
 
     /// All of it.
@@ -63,7 +55,7 @@ impl Gathered {
 /// Gathers what a driver takes.
 pub(super) fn gather(candidate: &Candidate, observed: &Observed) -> Gathered {
     let mut gathered = Gathered::default();
-    gathered.add(&candidate.manifest, Kind::Manifest, Because::Chosen, false);
+    gathered.add(&candidate.manifest, Kind::Manifest, Because::Chosen);
     let loader = observed.loader();
     let own = loader
         .as_deref()
@@ -76,14 +68,17 @@ pub(super) fn gather(candidate: &Candidate, observed: &Observed) -> Gathered {
     };
     linked.start(&mut gathered);
     match candidate.library.as_deref() {
-        Some(library) => linked.add(&mut gathered, library),
+        Some(library) => {
+            linked.add(&mut gathered, library);
+            linked.add_name(&mut gathered, Path::new(&candidate.manifest));
+        }
         None => gathered.notes.push(format!(
             "{}: the loader did not come to its library",
             candidate.manifest
         )),
     }
     for layer in observed.layers() {
-        gathered.add(&layer.manifest, Kind::Manifest, Because::Chosen, false);
+        gathered.add(&layer.manifest, Kind::Manifest, Because::Chosen);
         linked.add(&mut gathered, &layer.library);
     }
     linked.rest(&mut gathered, loader.as_deref());
@@ -104,10 +99,10 @@ impl Linked<'_> {
         // The one that runs this program is the one of the process that was watched.
         if let Some(linker) = interpreter(Path::new("/proc/self/exe")) {
             self.inside.extend(fs::canonicalize(&linker));
-            gathered.add(linker, Kind::Linker, Because::Needed, false);
+            gathered.add(linker, Kind::Linker, Because::Needed);
         }
         if Path::new(LINKER_CACHE).exists() {
-            gathered.add(LINKER_CACHE, Kind::LinkerCache, Because::Needed, true);
+            gathered.add(LINKER_CACHE, Kind::LinkerCache, Because::Opened);
         }
     }
 
@@ -130,18 +125,37 @@ impl Linked<'_> {
         }
         for known in known::files(&path) {
             let kind = self.kind(&known);
-            gathered.add(known, kind, Because::Known, true);
+            gathered.add(known, kind, Because::Known);
         }
-        self.insert(gathered, path, Because::Chosen, false);
+        self.insert(gathered, path, Because::Chosen);
         for found in closure.found {
             let used = self.observed.used_as(&found).unwrap_or(found);
-            self.insert(gathered, used, Because::Needed, false);
+            self.insert(gathered, used, Because::Needed);
         }
     }
 
-    fn insert(&mut self, gathered: &mut Gathered, path: PathBuf, because: Because, optional: bool) {
+    /// The path by which a manifest leads to its library: the loader tells where that ends, and there may be links on the way.
+    fn add_name(&mut self, gathered: &mut Gathered, manifest: &Path) {
+        let text = fs::read(manifest).unwrap_or_default();
+        let manifested: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
+        let Some(name) = manifested["ICD"]["library_path"].as_str() else {
+            return;
+        };
+        let path = match name.contains('/') {
+            // Relative paths are so to the manifest.
+            true => Some(manifest.parent().unwrap_or(Path::new("/")).join(name)),
+            false => locate(name, self.own),
+        };
+        if let Some(path) = path
+            && fs::canonicalize(&path).is_ok_and(|real| self.inside.contains(&real))
+        {
+            self.insert(gathered, path, Because::Needed);
+        }
+    }
+
+    fn insert(&mut self, gathered: &mut Gathered, path: PathBuf, because: Because) {
         self.inside.extend(fs::canonicalize(&path));
-        gathered.add(path, Kind::Library, because, optional);
+        gathered.add(path, Kind::Library, because);
     }
 
     /// What was mapped, open or touched beside all that.
@@ -179,14 +193,13 @@ impl Linked<'_> {
         let kind = self.kind(&path);
         if self.inside.contains(&real) {
             // The list has it, and here is a path by which the dynamic linker found it.
-            let known = gathered
-                .entries
-                .values()
-                .find(|entry| !entry.optional && fs::canonicalize(&entry.path).is_ok_and(|known| known == real));
+            let known = gathered.entries.values().find(|entry| {
+                entry.because <= Because::Needed && fs::canonicalize(&entry.path).is_ok_and(|known| known == real)
+            });
             let kind = known.map_or(kind, |entry| entry.kind);
-            gathered.add(path, kind, Because::Needed, false);
+            gathered.add(path, kind, Because::Needed);
         } else if !mine.contains(&real) && path != Path::new(LINKER_CACHE) {
-            gathered.add(path, kind, Because::Opened, true);
+            gathered.add(path, kind, Because::Opened);
         }
     }
 
@@ -206,7 +219,7 @@ fn node(path: PathBuf, gathered: &mut Gathered) {
     }
     let is_node = |kind: fs::FileType| kind.is_char_device() || kind.is_block_device();
     if fs::metadata(&path).is_ok_and(|status| is_node(status.file_type())) {
-        gathered.add(path, Kind::Node, Because::Opened, false);
+        gathered.add(path, Kind::Node, Because::Opened);
     }
 }
 
@@ -224,7 +237,7 @@ fn part_of_system(path: &Path, gathered: &mut Gathered) {
     for part in parts {
         // A folder that all lie in is no part.
         if part.components().count() > 2 && part.exists() {
-            gathered.add(part, Kind::System, Because::Asked, true);
+            gathered.add(part, Kind::System, Because::Asked);
         }
     }
 }

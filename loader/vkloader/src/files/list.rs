@@ -47,7 +47,6 @@ struct File<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<String>,
     because: &'a entry::Because,
-    optional: bool,
 }
 
 /// What there is at a path.
@@ -74,7 +73,6 @@ impl<'a> From<&'a Placed> for File<'a> {
                 Shape::Passage | Shape::Real => None,
             },
             because: &placed.because,
-            optional: placed.optional,
         }
     }
 }

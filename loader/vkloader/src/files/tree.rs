@@ -28,7 +28,6 @@ pub(super) struct Placed {
     pub(super) shape: Shape,
     pub(super) kind: Kind,
     pub(super) because: Because,
-    pub(super) optional: bool,
 }
 
 /// All that has to be there for these entries, in the order of paths. What cannot be followed is given beside it.
@@ -49,14 +48,10 @@ pub(super) fn place(entries: &[Entry]) -> (Vec<Placed>, Vec<(PathBuf, io::Error)
                 shape,
                 kind: entry.kind,
                 because: entry.because,
-                optional: entry.optional,
             };
             placed
                 .entry(path)
-                .and_modify(|known| {
-                    known.optional &= entry.optional;
-                    known.because = known.because.min(entry.because);
-                })
+                .and_modify(|known| known.because = known.because.min(entry.because))
                 .or_insert(new);
         }
     }

@@ -190,6 +190,11 @@ fn search(name: &str, asking: &Path, needs: &Needs, own: Identity) -> Option<Pat
         .find(fits)
 }
 
+/// Whether a folder is searched for each library, without a word of anyone.
+pub(crate) fn is_usual(folder: &Path) -> bool {
+    usual_folders().any(|usual| Path::new(usual) == folder)
+}
+
 /// The folders that are searched last.
 fn usual_folders() -> impl Iterator<Item = &'static str> {
     [
