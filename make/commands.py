@@ -47,6 +47,9 @@ RUN = [
     ("target/release/vkloader explain --library target/release/libvulkan.so", "loader/vkloader/tests/explain.rs", '"explain", "--library"'),
     ("vkloader explain", "loader/vkloader/tests/explain.rs", '"explain", "--library"'),
     ("vkloader devices", "loader/vkloader/tests/output.rs", '"devices", "--library"'),
+    ("vkloader files --driver lvp", "tests/sandbox/files.py", '"--driver", "lvp"'),
+    ("vkloader files --format cdi >/etc/cdi/vkloader-vulkan.json", "loader/vkloader/tests/files.rs", '"--format", "cdi"'),
+    ("vkloader service", "loader/vkloader/tests/service.rs", '"service", "--socket"'),
     ("VK_LOADER_TRACE=/tmp/trace PROGRAM", "tests/tests/app/trace.rs", 'scene.env("VK_LOADER_TRACE", &trace)'),
     ("VK_LOADER_TRACE=fd:5 PROGRAM 5>trace", "tests/tests/app/trace.rs", 'format!("fd:{number}")'),
 ]

@@ -297,7 +297,10 @@ fn watch(listener: &OwnedFd, ended: &AtomicBool) -> Touched {
             // Whoever asked may be gone by now.
             continue;
         }
+        // Only while the process waits for the answer is what was read surely its own.
+        let mut id = question.id;
         if let Some((path, touch)) = understand(&question)
+            && control(listener, libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &mut id)
             && touched.len() < MOST
         {
             let known = touched.entry(path).or_insert(touch);
@@ -318,7 +321,8 @@ fn watch(listener: &OwnedFd, ended: &AtomicBool) -> Touched {
 
 /// Whether a request to the listener succeeds.
 fn control<T>(listener: &OwnedFd, request: libc::Ioctl, value: &mut T) -> bool {
-    // SAFETY: both requests take a pointer to one of the two structures above, which are as large as the kernel's and larger.
+    // SAFETY: the requests take a pointer to one of the two structures above, which are as large as the kernel's and larger, or to
+    // the number of a question.
     unsafe {
         libc::ioctl(
             listener.as_raw_fd(),
