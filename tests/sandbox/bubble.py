@@ -49,8 +49,7 @@ def pasted(text, options, command, status=0):
 
 def grouped(text):
     """The options in a text, each with its words."""
-    # Here a line that goes on would bring its end along.
-    words, options = shlex.split(text.replace("\\\n", " ")), []
+    words, options = shlex.split(text), []
     while words:
         count = WORDS.get(words[0])
         expect(count is not None, f"no option of bubblewrap that is known here: {words[0]}")

@@ -276,7 +276,7 @@ impl Files {
     fn look(&self, without: &str) -> io::Result<Finished> {
         let watched = Watched {
             keeps_output: true,
-            linker: false,
+            ..Watched::default()
         };
         let mut command = self.library.probe()?;
         if !without.is_empty() {

@@ -186,7 +186,7 @@ fn nodes_and_parts_of_sys_are_those_that_are_used() {
     let arguments = files(&machine, &["--driver", "opens", "--format", "bwrap"]).text();
     assert!(arguments.contains(&format!("--dev-bind {node} {node}")), "{arguments}");
     assert!(
-        arguments.starts_with("--proc /proc \\\n--dev /dev \\\n--tmpfs /tmp \\\n"),
+        arguments.starts_with("--proc /proc --dev /dev --tmpfs /tmp "),
         "{arguments}"
     );
 }

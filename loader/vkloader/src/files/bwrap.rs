@@ -1,4 +1,5 @@
-//! The files as arguments of bubblewrap, one option a line, quoted for a shell.
+//! The files as arguments of bubblewrap, quoted for a shell. They are one line: `bwrap $(...)` takes it as long as no path has to be
+//! quoted, and `eval` always.
 
 use super::Files;
 use super::entry::{Because, Kind};
@@ -8,8 +9,6 @@ use std::os::unix::ffi::OsStrExt;
 
 /// What comes first, since what follows may lie in it: an own list of processes, the usual device nodes, a place for files.
 const START: [&str; 3] = ["--proc /proc", "--dev /dev", "--tmpfs /tmp"];
-/// What stands between two options: the line goes on, for a shell.
-const NEXT: &[u8] = b" \\\n";
 
 /// The arguments.
 pub(super) fn arguments(files: &Files) -> Vec<u8> {
@@ -18,7 +17,7 @@ pub(super) fn arguments(files: &Files) -> Vec<u8> {
     let variables = files.variables().into_iter();
     let variables = variables.map(|(name, value)| words("--setenv", &[name.as_ref(), value.as_ref()]));
     let options: Vec<Vec<u8>> = start.chain(placed).chain(variables).collect();
-    options.join(NEXT)
+    options.join(&b' ')
 }
 
 /// The option for one path.

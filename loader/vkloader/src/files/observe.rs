@@ -58,7 +58,7 @@ pub(super) fn observe(library: &Path, limit: Duration, candidate: &Candidate, la
     let watcher = Watcher::start(ours);
     let watched = Watched {
         keeps_output: true,
-        linker: false,
+        ..Watched::default()
     };
     let finished = child::run(command, limit, watched);
     let seen = watcher.finish();
