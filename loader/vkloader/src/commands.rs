@@ -2,7 +2,9 @@
 
 use crate::child::{self, Finished, Watched};
 use crate::probe::{self, Seen, USUAL_LIBRARY};
-use crate::{causes, files, report, service, show};
+use crate::{causes, report, show};
+#[cfg(target_os = "linux")]
+use crate::{files, service};
 use clap::{Args, Subcommand};
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -32,12 +34,14 @@ pub(crate) enum Command {
     /// Each driver is used by a child process, an empty shader included, and what that opens is in the list beside what the libraries
     /// need. Without --driver these are the drivers with a device that works here. The program in the sandbox and its own loader are
     /// not in the list. Ends with 0 when a device of the drivers works, with 1 when none does.
+    #[cfg(target_os = "linux")]
     Files(Files),
     /// What a driver service that runs on this machine tells of itself.
     ///
     /// Its devices with the driver that serves each, and the drivers that it hands out; for root and the user of the service also the
     /// state of each package with the reason where one failed, and how many clients there are. Ends with 0 when there is a driver to
     /// hand out, with 1 when there is none, with 2 when no service answers.
+    #[cfg(target_os = "linux")]
     Service(Service),
     /// Stands for a program; for the other commands.
     #[command(hide = true)]
@@ -47,6 +51,7 @@ pub(crate) enum Command {
     },
     /// Stands for a program that uses its devices; for `files`.
     #[command(hide = true)]
+    #[cfg(target_os = "linux")]
     Use {
         /// The library to open.
         library: OsString,
@@ -88,6 +93,7 @@ pub(crate) struct Explain {
 
 /// What a sandbox is for, and in which form its files are told.
 #[derive(Args)]
+#[cfg(target_os = "linux")]
 pub(crate) struct Files {
     #[command(flatten)]
     library: Library,
@@ -104,6 +110,7 @@ pub(crate) struct Files {
 
 /// Which service to ask.
 #[derive(Args)]
+#[cfg(target_os = "linux")]
 pub(crate) struct Service {
     /// The socket of the service, instead of the one that programs use.
     #[arg(long, value_name = "PATH")]
@@ -119,8 +126,11 @@ impl Command {
         match self {
             Self::Explain(explain) => explain.run(),
             Self::Devices(library) => devices(&library),
+            #[cfg(target_os = "linux")]
             Self::Files(files) => files.run(),
+            #[cfg(target_os = "linux")]
             Self::Service(service) => service.run(),
+            #[cfg(target_os = "linux")]
             Self::Use { library } => {
                 heard(files::work(&library))?;
                 Ok(ExitCode::SUCCESS)
@@ -253,6 +263,7 @@ impl Explain {
     }
 }
 
+#[cfg(target_os = "linux")]
 impl Files {
     fn run(&self) -> io::Result<ExitCode> {
         let wanted = files::Wanted {
@@ -265,8 +276,7 @@ impl Files {
         for note in &found.notes {
             anstream::eprintln!("vkloader: {}", show::plain(note));
         }
-        let text = found.text(self.format)?;
-        if !text.is_empty() {
+        if let Some(text) = found.text(self.format)? {
             heard(print(&text))?;
         }
         Ok(ExitCode::from(if found.are_usable() { USABLE } else { NONE }))
@@ -287,6 +297,7 @@ impl Files {
     }
 }
 
+#[cfg(target_os = "linux")]
 impl Service {
     fn run(&self) -> io::Result<ExitCode> {
         let told = service::ask(&service::socket(self.socket.as_deref())?)?;

@@ -7,10 +7,12 @@ mod causes;
 mod child;
 mod commands;
 mod events;
+#[cfg(target_os = "linux")]
 mod files;
 mod installed;
 mod probe;
 mod report;
+#[cfg(target_os = "linux")]
 mod service;
 mod show;
 

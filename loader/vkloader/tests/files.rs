@@ -209,11 +209,15 @@ fn a_process_that_cannot_be_watched_tells_what_it_holds() {
     assert!(status.expect("a compiler").success());
     let (kept, closed) = (machine.file("kept", "x"), machine.file("closed", "x"));
     let body = format!(
-        "open(\"{}\", O_RDONLY); look(\"{}\");",
+        "open(\"{}\", O_RDONLY); look(\"{}\"); dlopen(\"libvkltkept.so.3\", RTLD_NOW | RTLD_NODELETE);",
         kept.display(),
         closed.display()
     );
     let needed = compile(&machine, "vkltneeded", "int needed;", &[]);
+    // Opened by the driver itself, by a name that is a link's, and still there at the end.
+    let opened = compile(&machine, "vkltkept", "int opened;", &["-Wl,-soname,libvkltkept.so.3"]);
+    let found_by = machine.path("libraries/libvkltkept.so.3");
+    symlink("libvkltkept.so", &found_by).expect("a link");
     let driver = compile(&machine, "vkltopens", &on_open(&body), &["-lvkltneeded", "-lpthread"]);
     // Found by its name, which is that of a link.
     let link = machine.path("libraries/libvkltlink.so.1");
@@ -238,7 +242,7 @@ fn a_process_that_cannot_be_watched_tells_what_it_holds() {
         return skip("no filter for system calls can be installed here");
     }
     assert!(found.said().contains("could not be watched"), "{}", found.said());
-    for path in [&driver, &link, &needed, &kept] {
+    for path in [&driver, &link, &needed, &opened, &found_by, &kept] {
         assert!(found.has(path), "{}: {}", path.display(), found.text());
     }
     assert!(!found.has(&closed), "{}", found.text());
@@ -332,7 +336,7 @@ fn no_driver_and_no_loader() {
     assert_eq!((found.code(), found.text()), (1, String::new()));
     assert!(found.said().contains("no driver offers a device"), "{}", found.said());
     let found = files(&machine, &["--format", "cdi"]);
-    assert_eq!((found.code(), found.text()), (2, String::new()));
+    assert_eq!((found.code(), found.text()), (1, String::new()));
     let text = machine.file("libvulkan.so.1", "no library");
     let output = machine.run(&["files", "--library", text.to_str().expect("plain")]);
     assert_eq!(output.status.code(), Some(2));
@@ -515,6 +519,8 @@ fn a_driver_is_found_by_what_it_calls_itself() {
     machine.variable("XDG_DATA_DIRS", "/usr/share");
     let found = files(&machine, &["--driver", "LLVMpipe"]);
     assert_eq!(found.code(), 0, "{}", found.said());
+    let known = Path::new("/usr/share/drirc.d/00-mesa-defaults.conf");
+    assert!(found.has(known) || !known.exists(), "{}", found.text());
     assert!(
         found.text().contains("libvulkan_lvp.so") && !found.text().contains("mock_good"),
         "{}",

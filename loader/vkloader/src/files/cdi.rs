@@ -80,11 +80,8 @@ struct Mount {
 /// The specification, as JSON.
 ///
 /// # Errors
-/// Where there is nothing to put into a container, or a path that JSON cannot hold.
+/// Where there is a path that JSON cannot hold.
 pub(super) fn specification(files: &Files) -> io::Result<Vec<u8>> {
-    if files.drivers.is_empty() {
-        return Err(io::Error::other("there is no driver to put into a container"));
-    }
     let nodes: Vec<String> = of_kind(files, Kind::Node)
         .map(|path| text(path))
         .collect::<io::Result<_>>()?;

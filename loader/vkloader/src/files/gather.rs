@@ -5,7 +5,7 @@ use super::entry::{Because, Entry, Kind};
 use super::known;
 use super::observe::Observed;
 use super::watch::Touch;
-use crate::causes::elf::{Closure, Identity, interpreter, locate};
+use crate::causes::elf::{Closure, Identity, interpreter, locate, named_path};
 use crate::events::Event;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -169,7 +169,7 @@ impl Linked<'_> {
         let folders = self.observed.searched();
         let is_the_loaders = |path: &Path| {
             let folder = path.parent().unwrap_or(Path::new("/"));
-            folders.contains(folder) || folder.ends_with("loader_settings.d") || self.observed.is_scratch(path)
+            folders.contains(folder) || folder.ends_with("loader_settings.d")
         };
         for (path, touch) in self.observed.touched() {
             if path.starts_with("/proc") || is_the_loaders(&path) {
@@ -199,7 +199,11 @@ impl Linked<'_> {
             let kind = known.map_or(kind, |entry| entry.kind);
             gathered.add(path, kind, Because::Needed);
         } else if !mine.contains(&real) && path != Path::new(LINKER_CACHE) {
-            gathered.add(path, kind, Because::Opened);
+            // What is mapped is known without the link by which it was found.
+            let named = (kind == Kind::Library).then(|| named_path(&path)).flatten();
+            for path in [Some(path), named].into_iter().flatten() {
+                gathered.add(path, kind, Because::Opened);
+            }
         }
     }
 

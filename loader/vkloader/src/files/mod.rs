@@ -205,17 +205,21 @@ impl Files {
         manifests.join(":")
     }
 
-    /// The text in a format, without the end of the last line.
+    /// The text in a format, without the end of the last line. Where there is no driver, only a report has something to say.
     ///
     /// # Errors
     /// Where a format cannot say it.
-    pub(crate) fn text(&self, format: Format) -> io::Result<Vec<u8>> {
+    pub(crate) fn text(&self, format: Format) -> io::Result<Option<Vec<u8>>> {
+        if self.drivers.is_empty() && format != Format::Json {
+            return Ok(None);
+        }
         match format {
             Format::List => Ok(list::paths(self)),
             Format::Json => list::json(self),
             Format::Bwrap => Ok(bwrap::arguments(self)),
             Format::Cdi => cdi::specification(self),
         }
+        .map(Some)
     }
 }
 

@@ -26,7 +26,6 @@ pub(super) struct Observed {
     pub(super) devices: Vec<Device>,
     /// What it had mapped and open, first before it opened the driver.
     held: Vec<BTreeSet<PathBuf>>,
-    scratch: PathBuf,
 }
 
 /// Runs the process with one driver and no layer, or those that every program gets.
@@ -62,18 +61,17 @@ pub(super) fn observe(library: &Path, limit: Duration, candidate: &Candidate, la
     };
     let finished = child::run(command, limit, watched);
     let seen = watcher.finish();
-    Ok(Observed::read(finished?, seen, scratch.path().into()))
+    Ok(Observed::read(finished?, seen))
 }
 
 impl Observed {
-    fn read(finished: Finished, seen: Option<Touched>, scratch: PathBuf) -> Self {
+    fn read(finished: Finished, seen: Option<Touched>) -> Self {
         let mut observed = Self {
             finished,
             seen,
             not_watched: None,
             devices: Vec::new(),
             held: Vec::new(),
-            scratch,
         };
         // The last line may be cut, and a driver may print what it likes.
         let lines = observed.finished.output.split(|&byte| byte == b'\n');
@@ -112,11 +110,6 @@ impl Observed {
         let held = held.map(|path| (path.clone(), Touch::Read));
         let seen = self.seen.iter().flatten();
         seen.map(|(path, &touch)| (path.clone(), touch)).chain(held)
-    }
-
-    /// Whether a path is of this program's making.
-    pub(super) fn is_scratch(&self, path: &Path) -> bool {
-        path.starts_with(&self.scratch)
     }
 
     /// The layers of the instance.

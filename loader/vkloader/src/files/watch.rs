@@ -133,6 +133,8 @@ const PROCESSOR: Option<u32> = if cfg!(target_arch = "x86_64") {
 /// # Errors
 /// The system's, where it does not let itself be watched.
 pub(super) fn be_watched(socket: impl AsFd) -> io::Result<()> {
+    // A process whose questions nobody answers cannot go on.
+    rustix::net::sockopt::socket_type(&socket)?;
     let listener = install()?;
     let descriptors = [listener.as_fd()];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];

@@ -63,6 +63,8 @@ impl fmt::Display for Identity {
 /// What one library says of what it needs.
 #[derive(Default)]
 struct Needs {
+    /// What the library calls itself.
+    own: Option<String>,
     names: Vec<String>,
     rpath: Vec<String>,
     runpath: Vec<String>,
@@ -125,6 +127,12 @@ impl Closure {
         }
         closure
     }
+}
+
+/// The path beside a library by which others ask for it, which is often that of a link.
+pub(crate) fn named_path(library: &Path) -> Option<PathBuf> {
+    let path = library.parent()?.join(read(library)?.own?);
+    (std::fs::canonicalize(&path).ok()? == std::fs::canonicalize(library).ok()?).then_some(path)
 }
 
 /// A folder of a library that may be told by where the library lies.
@@ -262,6 +270,7 @@ fn read_as<H: FileHeader<Endian = Endianness>>(data: &[u8]) -> Option<Needs> {
             .collect()
     };
     Some(Needs {
+        own: all(elf::DT_SONAME).next(),
         names: all(elf::DT_NEEDED).collect(),
         rpath: folders(elf::DT_RPATH),
         runpath: folders(elf::DT_RUNPATH),
