@@ -362,6 +362,64 @@ fn a_file_that_this_user_may_not_read() {
     );
 }
 
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn the_dynamic_linker_has_the_last_word_on_which_file_it_takes() {
+    let machine = Machine::new();
+    let plain = compile(&machine, "vkltneeded", "int needed;", &[]);
+    // In front of the folder that a library names comes what is for newer processors.
+    let folder = machine.path("libraries/glibc-hwcaps/x86-64-v2");
+    fs::create_dir_all(&folder).expect("folders");
+    let newer = folder.join("libvkltneeded.so");
+    fs::copy(&plain, &newer).expect("a copy");
+    let driver = compile(&machine, "vkltopens", &on_open(""), &["-lvkltneeded", "-lpthread"]);
+    machine.manifest("opens", &driver, "");
+    let found = files(&machine, &["--driver", "opens", "--format", "json"]);
+    if found.known(&newer).is_none() && found.known(&plain).is_some() {
+        return skip("this processor or C library knows no such folder");
+    }
+    assert_eq!(found.known(&newer), Some("library needed".into()), "{}", found.text());
+    assert_eq!(found.known(&plain), None);
+}
+
+#[test]
+fn folders_that_a_library_names_count_for_what_it_brings_along() {
+    let machine = Machine::new();
+    let inner = machine.path("libraries/inner");
+    fs::create_dir(&inner).expect("a folder");
+    let build = |name: &str, folder: &Path, more: &[&str]| {
+        let library = folder.join(format!("lib{name}.so"));
+        let mut command = Command::new("cc");
+        command
+            .args(["-shared", "-fPIC", "-Wl,--no-as-needed", "-L"])
+            .arg(&inner);
+        command
+            .arg("-o")
+            .arg(&library)
+            .args(["-x", "c", "/dev/null"])
+            .args(more);
+        assert!(command.status().expect("a compiler").success());
+        library
+    };
+    let deepest = build("vkltdeepest", &inner, &[]);
+    let middle = build("vkltmiddle", &inner, &["-lvkltdeepest"]);
+    let old_tag = ["-Wl,--disable-new-dtags", "-Wl,-rpath,$ORIGIN/inner", "-lvkltmiddle"];
+    let driver = build("vkltdriver", &machine.path("libraries"), &old_tag);
+    machine.manifest("inherits", &driver, "");
+    let found = files(&machine, &["--driver", "inherits"]);
+    assert!(found.has(&middle) && found.has(&deepest), "{}", found.text());
+    assert!(!found.said().contains("is missing"), "{}", found.said());
+    // The newer tag counts for the library alone that has it.
+    let new_tag = ["-Wl,--enable-new-dtags", "-Wl,-rpath,$ORIGIN/inner", "-lvkltmiddle"];
+    build("vkltdriver", &machine.path("libraries"), &new_tag);
+    let found = files(&machine, &["--driver", "inherits"]);
+    assert!(
+        found.said().contains("libvkltdeepest.so is missing, which "),
+        "{}",
+        found.said()
+    );
+}
+
 /// A machine with a driver in a folder with a name that is hard to print, and what the folder is called.
 fn strange() -> (Machine, PathBuf) {
     let mut machine = Machine::new();

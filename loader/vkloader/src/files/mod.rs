@@ -1,7 +1,7 @@
 //! Everything that a sandbox must see for a driver to work in it.
 //!
 //! Three sources are put together: what libraries need, by the rules of the dynamic linker; what a process that uses the driver opens,
-//! asks for, maps and holds ([`watch`], [`work`]); and a short table of what drivers are known to open ([`known`]).
+//! asks for, maps and holds ([`watch`], [`mod@work`]); and a short table of what drivers are known to open ([`known`]).
 
 mod bwrap;
 mod cdi;
