@@ -135,7 +135,7 @@ fn lsv_44_all_is_told_to_those_that_run_the_service() {
     let (out, _, code) = said(&beside(&[], good));
     assert_eq!(code, 0, "{out}");
     for words in [
-        "health OK, 3 clients",
+        "health OK, clients: 3",
         "drm-renderD128  amdgpu",
         "10 (radv)",
         "broken, radv",

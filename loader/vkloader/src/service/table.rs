@@ -19,7 +19,7 @@ pub(super) fn show(told: &Told) -> io::Result<()> {
     let state = told.state();
     let health = state.as_ref().map(|state| format!(", health {}", state.health));
     let clients = state.as_ref().and_then(|state| state.clients);
-    let clients = clients.map(|clients| format!(", {clients} clients"));
+    let clients = clients.map(|clients| format!(", clients: {clients}"));
     let head = [health, clients].into_iter().flatten().collect::<String>();
     writeln!(
         out,
