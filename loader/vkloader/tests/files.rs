@@ -191,9 +191,8 @@ fn nodes_and_parts_of_sys_are_those_that_are_used() {
     );
 }
 
-#[test]
-fn a_process_that_cannot_be_watched_tells_what_it_holds() {
-    let mut machine = Machine::new();
+/// Runs `vkloader files` with these words where no process can be watched; nothing where that cannot be brought about.
+fn unwatched(machine: &Machine, words: &[&str]) -> Option<Files> {
     let source = machine.file(
         "unwatched.c",
         "#include <linux/filter.h>\n#include <linux/seccomp.h>\n#include <stddef.h>\n#include <sys/prctl.h>\n#include <sys/syscall.h>\n#include <unistd.h>\n\
@@ -207,6 +206,22 @@ fn a_process_that_cannot_be_watched_tells_what_it_holds() {
     let wrapper = machine.path("unwatched");
     let status = Command::new("cc").arg("-o").arg(&wrapper).arg(source).status();
     assert!(status.expect("a compiler").success());
+    let library = library();
+    let mut all = vec!["files", "--library", library.to_str().expect("plain")];
+    all.extend(words);
+    let command = machine.command(&all);
+    let mut wrapped = Command::new(&wrapper);
+    wrapped.arg(command.get_program()).args(command.get_args()).env_clear();
+    wrapped.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let found = Files {
+        output: wrapped.output().expect("it starts"),
+    };
+    (found.code() != 77).then_some(found)
+}
+
+#[test]
+fn a_process_that_cannot_be_watched_tells_what_it_holds() {
+    let mut machine = Machine::new();
     let (kept, closed) = (machine.file("kept", "x"), machine.file("closed", "x"));
     let body = format!(
         "open(\"{}\", O_RDONLY); look(\"{}\"); dlopen(\"libvkltkept.so.3\", RTLD_NOW | RTLD_NODELETE);",
@@ -224,28 +239,34 @@ fn a_process_that_cannot_be_watched_tells_what_it_holds() {
     symlink("libvkltopens.so", &link).expect("a link");
     machine.manifest("opens", "libvkltlink.so.1".as_ref(), "");
     machine.variable("LD_LIBRARY_PATH", machine.path("libraries").to_str().expect("plain"));
-    let library = library();
-    let command = machine.command(&[
-        "files",
-        "--driver",
-        "opens",
-        "--library",
-        library.to_str().expect("plain"),
-    ]);
-    let mut wrapped = Command::new(&wrapper);
-    wrapped.arg(command.get_program()).args(command.get_args()).env_clear();
-    wrapped.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    let found = Files {
-        output: wrapped.output().expect("it starts"),
-    };
-    if found.code() == 77 {
+    let Some(found) = unwatched(&machine, &["--driver", "opens"]) else {
         return skip("no filter for system calls can be installed here");
-    }
+    };
     assert!(found.said().contains("could not be watched"), "{}", found.said());
     for path in [&driver, &link, &needed, &opened, &found_by, &kept] {
         assert!(found.has(path), "{}: {}", path.display(), found.text());
     }
     assert!(!found.has(&closed), "{}", found.text());
+}
+
+#[test]
+fn a_link_that_a_manifest_names_is_kept() {
+    let mut machine = Machine::new();
+    machine.driver("good", "device one");
+    // The loader tells the file behind it.
+    let link = machine.path("libraries/libvkltlink.so.1");
+    symlink("libmock_good.so", &link).expect("a link");
+    machine.manifest("good", "libvkltlink.so.1".as_ref(), "");
+    machine.variable("LD_LIBRARY_PATH", machine.path("libraries").to_str().expect("plain"));
+    let Some(found) = unwatched(&machine, &[]) else {
+        return skip("no filter for system calls can be installed here");
+    };
+    assert_eq!(found.code(), 0, "{}", found.said());
+    assert!(
+        found.has(&link) && found.has(&machine.path("libraries/libmock_good.so")),
+        "{}",
+        found.text()
+    );
 }
 
 #[test]
@@ -418,6 +439,28 @@ fn folders_that_a_library_names_count_for_what_it_brings_along() {
         "{}",
         found.said()
     );
+}
+
+#[test]
+fn the_work_is_valid_and_a_shader_is_compiled() {
+    let layer = Path::new("/usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json");
+    if !layer.exists() || !Path::new("/usr/share/vulkan/icd.d/lvp_icd.x86_64.json").exists() {
+        return skip("Mesa's drivers and the validation layer are not installed here");
+    }
+    let mut machine = Machine::new();
+    let cache = machine.path("cache");
+    fs::create_dir(&cache).expect("a folder");
+    machine.variable("XDG_DATA_DIRS", "/usr/share");
+    machine.variable("VK_DRIVER_FILES", "/usr/share/vulkan/icd.d/lvp_icd.x86_64.json");
+    machine.variable("VK_INSTANCE_LAYERS", "VK_LAYER_KHRONOS_validation");
+    machine.variable("XDG_CACHE_HOME", cache.to_str().expect("plain"));
+    let output = machine.run(&["use", library().to_str().expect("plain")]);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains(r#""driver":"llvmpipe","failed":null"#), "{said}");
+    assert!(!said.contains("VUID") && !said.contains("Validation"), "{said}");
+    // The layer keeps the hash of each shader that was right behind a header of 24 bytes.
+    let kept = fs::metadata(cache.join("shader_validation_cache-0.bin")).map_or(0, |file| file.len());
+    assert!(kept > 24, "no shader was compiled: {said}");
 }
 
 /// A machine with a driver in a folder with a name that is hard to print, and what the folder is called.

@@ -148,6 +148,20 @@ mod tests {
     }
 
     #[test]
+    fn the_strongest_reason_counts() {
+        let entry = |because| Entry {
+            path: "/proc".into(),
+            kind: Kind::Data,
+            because,
+        };
+        for both in [[Because::Needed, Because::Known], [Because::Known, Because::Needed]] {
+            let (placed, failed) = place(&both.map(entry));
+            assert!(failed.is_empty());
+            assert_eq!(placed[0].because, Because::Needed);
+        }
+    }
+
+    #[test]
     fn circles_of_links_end() {
         let folder = tempfile::tempdir().expect("a folder");
         let root = folder.path().canonicalize().expect("it is there");
