@@ -254,9 +254,10 @@ fn a_link_that_a_manifest_names_is_kept() {
     let mut machine = Machine::new();
     machine.driver("good", "device one");
     // The loader tells the file behind it.
-    let link = machine.path("libraries/libvkltlink.so.1");
+    let link = machine.path("libraries/libmock_link.so");
     symlink("libmock_good.so", &link).expect("a link");
-    machine.manifest("good", "libvkltlink.so.1".as_ref(), "");
+    machine.file("libraries/libmock_link.conf", "device one\n");
+    machine.manifest("good", "libmock_link.so".as_ref(), "");
     machine.variable("LD_LIBRARY_PATH", machine.path("libraries").to_str().expect("plain"));
     let Some(found) = unwatched(&machine, &[]) else {
         return skip("no filter for system calls can be installed here");
