@@ -1,0 +1,249 @@
+//! What the service decides, without touching a file or a socket: which devices count, which packages they need, which driver serves
+//! each (LSV-10 to LSV-13), and what is published. It is told what was seen and what time it is, and says what to do.
+
+mod devices;
+mod packages;
+mod rules;
+
+#[cfg(test)]
+mod tests;
+
+pub use devices::{Device, SETTLE, Seen, is_node};
+pub use packages::{COLLECT, Driver, Instance, Job, KEPT, Loaded, MOST_MEMORY, Outcome, State};
+pub use rules::{Identity, Rule, Rules};
+
+use crate::package::Class;
+use devices::Devices;
+use packages::Packages;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::time::Instant;
+
+/// What serves a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Served {
+    /// Its node.
+    pub node: String,
+    /// What it is.
+    pub identity: Identity,
+    /// The packages on its list, in order of preference.
+    pub packages: Vec<String>,
+    /// The instance that serves it.
+    pub active: Option<u64>,
+}
+
+/// What there is for a key (LSV-3).
+#[derive(Debug)]
+pub enum Lookup<L> {
+    /// A driver.
+    Found(Rc<Driver<L>>),
+    /// Nothing yet.
+    Pending,
+    /// Nothing.
+    Absent,
+}
+
+/// The state of the service. `L` is what a library is.
+#[derive(Debug)]
+pub struct Catalogue<L> {
+    rules: Rules,
+    devices: Devices,
+    packages: Packages<L>,
+    served: Vec<Served>,
+    published: Vec<Rc<Driver<L>>>,
+    /// Grows with each change of what is published.
+    generation: u64,
+    /// Whether a driver was ever ready.
+    was_ready: bool,
+}
+
+impl<L> Catalogue<L> {
+    /// Before the first look at the devices.
+    pub fn new(rules: Rules) -> Self {
+        Self {
+            rules,
+            devices: Devices::default(),
+            packages: Packages::default(),
+            served: Vec::new(),
+            published: Vec::new(),
+            generation: 0,
+            was_ready: false,
+        }
+    }
+
+    /// Takes over a look at the devices.
+    pub fn devices_seen(&mut self, now: Instant, found: Vec<Seen>) {
+        self.devices.seen(now, found);
+        self.advance(now);
+    }
+
+    /// Something changed where packages are.
+    pub fn packages_touched(&mut self, now: Instant) {
+        self.packages.touched(now);
+    }
+
+    /// How far a package is.
+    pub fn package_step(&mut self, package: &str, state: State<L>) {
+        self.packages.step(package, state);
+    }
+
+    /// What became of a job.
+    pub fn package_finished(&mut self, now: Instant, package: &str, outcome: Outcome<L>) {
+        self.packages.finished(now, package, outcome);
+        self.advance(now);
+    }
+
+    /// The jobs since the last time.
+    pub fn take_jobs(&mut self) -> Vec<Job> {
+        self.packages.take_jobs()
+    }
+
+    /// Does what the time alone brings about, and decides anew what serves each device.
+    pub fn advance(&mut self, now: Instant) {
+        self.packages.recheck(now);
+        let devices: Vec<_> = self
+            .devices
+            .usable(now)
+            .map(|(node, device)| (node.to_owned(), device.identity.clone()))
+            .collect();
+        let mut needed = BTreeSet::new();
+        let mut drivers = Vec::new();
+        let mut is_blocked = false;
+        self.served.clear();
+        for (node, identity) in devices {
+            let packages = self.rules.packages(&identity).to_vec();
+            let choice = self.choose(&packages, &mut needed);
+            is_blocked |= matches!(choice, Choice::Blocked);
+            self.served.push(Served {
+                node,
+                identity,
+                packages,
+                active: choice.number(),
+            });
+            drivers.extend(choice.driver());
+        }
+        // Clients tend to take the first device: as long as another driver may come, there is none in software (LSV-13).
+        if drivers.is_empty() && !is_blocked && !self.devices.are_pending(now) {
+            let fallback: Vec<_> = self.rules.fallback().map(str::to_owned).into_iter().collect();
+            drivers.extend(self.choose(&fallback, &mut needed).driver());
+        }
+        self.packages.release(now, &|package| needed.contains(package));
+        self.publish(drivers);
+    }
+
+    /// What serves a device with this list: the first package that can. One that is still read blocks those behind it, one that
+    /// failed does not (LSV-11). Those that were looked at are needed.
+    fn choose(&mut self, packages: &[String], needed: &mut BTreeSet<String>) -> Choice<L> {
+        for package in packages {
+            needed.insert(package.clone());
+            let instance = self.packages.need(package);
+            match &instance.state {
+                State::Initialized(driver) => return Choice::Active(instance.number, driver.clone()),
+                State::Failed(_) => {}
+                _ => return Choice::Blocked,
+            }
+        }
+        Choice::None
+    }
+
+    fn publish(&mut self, drivers: Vec<Rc<Driver<L>>>) {
+        let mut published: Vec<Rc<Driver<L>>> = Vec::new();
+        for driver in drivers {
+            if !published.iter().any(|one| Rc::ptr_eq(one, &driver)) {
+                published.push(driver);
+            }
+        }
+        let is_same = published.len() == self.published.len()
+            && published
+                .iter()
+                .zip(&self.published)
+                .all(|(new, old)| Rc::ptr_eq(new, old));
+        if !is_same {
+            self.generation += 1;
+            self.was_ready |= !published.is_empty();
+            self.published = published;
+        }
+    }
+
+    /// Whether what is published may still change without anything happening outside (LSV-4).
+    pub fn is_pending(&self, now: Instant) -> bool {
+        self.devices.are_pending(now) || self.packages.are_pending()
+    }
+
+    /// The driver with a key.
+    pub fn look_up(&self, now: Instant, key: &str) -> Lookup<L> {
+        match self.packages.by_key(key) {
+            Some(driver) => Lookup::Found(driver.clone()),
+            None if self.is_pending(now) => Lookup::Pending,
+            None => Lookup::Absent,
+        }
+    }
+
+    /// What is published, in the order of the devices.
+    pub fn published(&self) -> &[Rc<Driver<L>>] {
+        &self.published
+    }
+
+    /// The same for clients of a class, or for those whose class nobody knows (LSV-50).
+    pub fn published_for(&self, class: Option<Class>) -> impl Iterator<Item = &Rc<Driver<L>>> {
+        let fits = move |driver: &&Rc<Driver<L>>| class.is_none_or(|class| class == driver.class);
+        self.published.iter().filter(fits)
+    }
+
+    /// Grows with each change of what is published.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// The devices that are used, and what serves them.
+    pub fn served(&self) -> &[Served] {
+        &self.served
+    }
+
+    /// Each package that is or was needed, with its instance.
+    pub fn instances(&self) -> impl Iterator<Item = (&str, &Instance<L>)> {
+        self.packages.instances()
+    }
+
+    /// Whether a driver was ever ready (LSV-20).
+    pub fn was_ready(&self) -> bool {
+        self.was_ready
+    }
+
+    /// When [`Catalogue::advance`] has something to do although nothing happened.
+    pub fn next(&self, now: Instant) -> Option<Instant> {
+        self.devices
+            .next_usable(now)
+            .into_iter()
+            .chain(self.packages.next())
+            .min()
+    }
+}
+
+/// What a list of packages comes to.
+enum Choice<L> {
+    /// This instance serves.
+    Active(u64, Rc<Driver<L>>),
+    /// One may serve soon.
+    Blocked,
+    /// None can.
+    None,
+}
+
+impl<L> Choice<L> {
+    fn number(&self) -> Option<u64> {
+        if let Self::Active(number, _) = self {
+            Some(*number)
+        } else {
+            None
+        }
+    }
+
+    fn driver(self) -> Option<Rc<Driver<L>>> {
+        if let Self::Active(_, driver) = self {
+            Some(driver)
+        } else {
+            None
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Which packages a device may have drivers in: the administrator's list (LSV-26).
+
+/// What is known of a device without opening it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Identity {
+    /// The name of the kernel's driver; empty if unknown.
+    pub driver: String,
+    /// The PCI number of who made it.
+    pub vendor: Option<u16>,
+    /// The PCI number of what it is.
+    pub device: Option<u16>,
+}
+
+/// An entry of the list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rule {
+    /// The kernel's driver that it is for, or any.
+    pub driver: Option<String>,
+    /// The vendor that it is for, or any.
+    pub vendor: Option<u16>,
+    /// The device that it is for, or any.
+    pub device: Option<u16>,
+    /// The packages, the preferred one first.
+    pub packages: Vec<String>,
+}
+
+impl Rule {
+    fn matches(&self, identity: &Identity) -> bool {
+        self.driver.as_ref().is_none_or(|driver| *driver == identity.driver)
+            && self.vendor.is_none_or(|vendor| Some(vendor) == identity.vendor)
+            && self.device.is_none_or(|device| Some(device) == identity.device)
+    }
+}
+
+/// The whole list, and the driver for when it leads nowhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rules {
+    /// The first entry that matches counts.
+    pub devices: Vec<Rule>,
+    /// The package of the software driver.
+    pub fallback: String,
+    /// Whether that may be used.
+    pub allow_fallback: bool,
+}
+
+impl Rules {
+    /// The packages for a device; none if no entry matches.
+    pub fn packages(&self, identity: &Identity) -> &[String] {
+        let rule = self.devices.iter().find(|rule| rule.matches(identity));
+        rule.map_or(&[], |rule| rule.packages.as_slice())
+    }
+
+    /// The software driver, if it may be used.
+    pub fn fallback(&self) -> Option<&str> {
+        self.allow_fallback.then_some(self.fallback.as_str())
+    }
+}
+
+impl Default for Rules {
+    /// The drivers of Mesa and NVIDIA, under the names that their projects use.
+    fn default() -> Self {
+        const TABLE: &[(&str, &[&str])] = &[
+            ("amdgpu", &["radv", "amdvlk"]),
+            ("i915", &["anv", "hasvk"]),
+            ("xe", &["anv"]),
+            ("nvidia", &["nvidia"]),
+            ("nouveau", &["nvk"]),
+            ("msm", &["turnip"]),
+            ("v3d", &["v3dv"]),
+            ("panthor", &["panvk"]),
+            ("panfrost", &["panvk"]),
+            ("asahi", &["honeykrisp"]),
+            ("virtio_gpu", &["venus", "gfxstream"]),
+        ];
+        let rule = |(driver, packages): &(&str, &[&str])| Rule {
+            driver: Some((*driver).to_owned()),
+            packages: packages.iter().map(|name| (*name).to_owned()).collect(),
+            ..Rule::default()
+        };
+        Self {
+            devices: TABLE.iter().map(rule).collect(),
+            fallback: "lavapipe".to_owned(),
+            allow_fallback: true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lsv_26_the_first_entry_that_matches_counts() {
+        let rule = |driver: Option<&str>, vendor, device, package: &str| Rule {
+            driver: driver.map(str::to_owned),
+            vendor,
+            device,
+            packages: vec![package.to_owned()],
+        };
+        let rules = Rules {
+            devices: vec![
+                rule(Some("amdgpu"), Some(0x1002), Some(7), "special"),
+                rule(Some("amdgpu"), Some(0x1002), None, "radv"),
+                rule(None, Some(0x1002), None, "other"),
+            ],
+            ..Rules::default()
+        };
+        let packages = |driver: &str, vendor, device| {
+            let identity = Identity {
+                driver: driver.to_owned(),
+                vendor,
+                device,
+            };
+            rules.packages(&identity).join(" ")
+        };
+        assert_eq!(packages("amdgpu", Some(0x1002), Some(7)), "special");
+        assert_eq!(packages("amdgpu", Some(0x1002), Some(8)), "radv");
+        assert_eq!(packages("radeon", Some(0x1002), None), "other");
+        assert_eq!(packages("amdgpu", None, None), "");
+        assert_eq!(packages("", Some(0x8086), None), "");
+    }
+}

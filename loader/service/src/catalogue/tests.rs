@@ -1,0 +1,367 @@
+//! Devices come and go, packages are read, fail and change; what is published follows.
+
+use super::*;
+use crate::package::{Fault, Manifest};
+use std::time::Duration;
+
+/// A catalogue with a clock of its own.
+struct Scene {
+    catalogue: Catalogue<&'static str>,
+    start: Instant,
+    now: Instant,
+}
+
+fn rules() -> Rules {
+    let rule = |driver: &str, packages: &[&str]| Rule {
+        driver: Some(driver.to_owned()),
+        packages: packages.iter().map(|name| (*name).to_owned()).collect(),
+        ..Rule::default()
+    };
+    Rules {
+        devices: vec![
+            rule("one", &["a"]),
+            rule("two", &["a", "b"]),
+            rule("three", &["c", "b"]),
+        ],
+        fallback: "soft".to_owned(),
+        allow_fallback: true,
+    }
+}
+
+fn loaded(library: &'static str) -> Outcome<&'static str> {
+    let text =
+        format!(r#"{{"file_format_version":"1","ICD":{{"library_path":"lib{library}.so","api_version":"1.0.0"}}}}"#);
+    Outcome::Loaded(Box::new(Loaded {
+        manifest: Manifest::read(text.as_bytes(), "m").unwrap(),
+        class: if library == "narrow" {
+            Class::Bits32
+        } else {
+            Class::Bits64
+        },
+        machine: 62,
+        file_path: format!("lib{library}.so"),
+        size: 1,
+        sha256: String::new(),
+        memory: 1 << 30,
+        library,
+    }))
+}
+
+impl Scene {
+    fn new() -> Self {
+        Self::with(rules())
+    }
+
+    fn with(rules: Rules) -> Self {
+        let now = Instant::now();
+        Self {
+            catalogue: Catalogue::new(rules),
+            start: now,
+            now,
+        }
+    }
+
+    /// Nodes with the names of their kernel drivers, there for long.
+    fn devices(&mut self, nodes: &[(&str, &str)]) {
+        let seen = |(node, driver): &(&str, &str)| Seen {
+            node: (*node).to_owned(),
+            identity: Identity {
+                driver: (*driver).to_owned(),
+                ..Identity::default()
+            },
+            age: Duration::from_secs(1),
+        };
+        self.catalogue.devices_seen(self.now, nodes.iter().map(seen).collect());
+    }
+
+    fn wait(&mut self, milliseconds: u64) {
+        self.now += Duration::from_millis(milliseconds);
+        self.catalogue.advance(self.now);
+    }
+
+    fn jobs(&mut self) -> Vec<String> {
+        let jobs = self.catalogue.take_jobs().into_iter();
+        jobs.map(|job| match job {
+            Job::Load { package, .. } => format!("load {package}"),
+            Job::Recheck { package, .. } => format!("recheck {package}"),
+        })
+        .collect()
+    }
+
+    fn load(&mut self, package: &'static str) {
+        self.finish(package, loaded(package));
+    }
+
+    fn fail(&mut self, package: &str) {
+        self.finish(package, Outcome::Failed(Fault::Absent));
+    }
+
+    fn finish(&mut self, package: &str, outcome: Outcome<&'static str>) {
+        self.catalogue.package_finished(self.now, package, outcome);
+    }
+
+    fn published(&self) -> Vec<&str> {
+        self.catalogue
+            .published()
+            .iter()
+            .map(|driver| driver.published.key.as_str())
+            .collect()
+    }
+
+    fn is_pending(&self) -> bool {
+        self.catalogue.is_pending(self.now)
+    }
+
+    fn active(&self) -> Vec<Option<u64>> {
+        self.catalogue.served().iter().map(|served| served.active).collect()
+    }
+}
+
+#[test]
+fn lsv_3_and_4_a_key_is_pending_until_all_is_read() {
+    let mut scene = Scene::new();
+    let look = |scene: &Scene| match scene.catalogue.look_up(scene.now, "0-liba.so") {
+        Lookup::Found(_) => "found",
+        Lookup::Pending => "pending",
+        Lookup::Absent => "absent",
+    };
+    assert_eq!(look(&scene), "pending");
+    scene.devices(&[("renderD128", "one")]);
+    assert_eq!((look(&scene), scene.jobs()), ("pending", vec!["load a".to_owned()]));
+    scene.load("a");
+    assert_eq!((look(&scene), scene.is_pending()), ("found", false));
+    assert!(matches!(
+        scene.catalogue.look_up(scene.now, "1-liba.so"),
+        Lookup::Absent
+    ));
+}
+
+#[test]
+fn lsv_10_devices_share_a_package() {
+    let mut scene = Scene::new();
+    scene.devices(&[("renderD128", "one"), ("renderD129", "two")]);
+    assert_eq!(scene.jobs(), ["load a"]);
+    scene.load("a");
+    assert_eq!(scene.published(), ["0-liba.so"]);
+    assert_eq!(scene.active(), [Some(0), Some(0)]);
+    // The package stays for the one that is left.
+    scene.devices(&[("renderD129", "two")]);
+    scene.wait(20_000);
+    assert_eq!(scene.published(), ["0-liba.so"]);
+}
+
+#[test]
+fn lsv_11_what_is_read_blocks_and_what_failed_does_not() {
+    let mut scene = Scene::new();
+    scene.devices(&[("renderD128", "two")]);
+    assert_eq!(scene.jobs(), ["load a"]);
+    assert_eq!(scene.active(), [None]);
+    scene.fail("a");
+    assert_eq!(scene.jobs(), ["load b"]);
+    assert!(scene.is_pending() && scene.published().is_empty());
+    scene.load("b");
+    assert_eq!((scene.active(), scene.published()), (vec![Some(1)], vec!["1-libb.so"]));
+}
+
+#[test]
+fn lsv_11_a_shared_package_blocks_only_behind_it() {
+    let mut scene = Scene::new();
+    scene.devices(&[("renderD128", "two"), ("renderD129", "three")]);
+    assert_eq!(scene.jobs(), ["load a", "load c"]);
+    scene.fail("c");
+    assert_eq!(scene.jobs(), ["load b"]);
+    scene.load("b");
+    // The second device has a driver while the first waits for the one that it prefers.
+    assert_eq!(scene.active(), [None, Some(2)]);
+    scene.load("a");
+    assert_eq!(scene.active(), [Some(0), Some(2)]);
+    assert_eq!(scene.published(), ["0-liba.so", "2-libb.so"]);
+}
+
+#[test]
+fn lsv_6_and_12_a_manifest_goes_with_its_device() {
+    let mut scene = Scene::new();
+    scene.devices(&[("renderD128", "one")]);
+    scene.load("a");
+    let generation = scene.catalogue.generation();
+    scene.devices(&[]);
+    assert!(scene.published().is_empty() && scene.catalogue.generation() > generation);
+}
+
+#[test]
+fn lsv_b6_an_instance_outlives_a_device_that_flaps() {
+    let mut scene = Scene::new();
+    scene.devices(&[("renderD128", "one")]);
+    scene.load("a");
+    scene.jobs();
+    for _ in 0..5 {
+        scene.devices(&[]);
+        scene.wait(9_000);
+        scene.devices(&[("renderD128", "one")]);
+        assert_eq!(scene.published(), ["0-liba.so"]);
+    }
+    assert!(!scene.jobs().contains(&"load a".to_owned()));
+    scene.devices(&[]);
+    scene.wait(10_000);
+    scene.devices(&[("renderD128", "one")]);
+    assert_eq!(scene.jobs().last().map(String::as_str), Some("load a"));
+    scene.load("a");
+    // The software driver took a number in between, and none comes back (LSV-29).
+    assert_eq!(scene.published(), ["2-liba.so"]);
+}
+
+#[test]
+fn lsv_13_the_software_driver_comes_last() {
+    let mut scene = Scene::new();
+    scene.devices(&[("renderD128", "one"), ("renderD129", "nobody's")]);
+    assert_eq!(scene.jobs(), ["load a"]);
+    assert_eq!(scene.active(), [None, None]);
+    scene.fail("a");
+    assert_eq!(scene.jobs(), ["load soft"]);
+    scene.load("soft");
+    assert_eq!(scene.published(), ["1-libsoft.so"]);
+    assert_eq!(scene.active(), [None, None]);
+    // A device that has a driver ends that.
+    scene.devices(&[("renderD128", "three")]);
+    scene.load("c");
+    assert_eq!(scene.published(), ["2-libc.so"]);
+}
+
+#[test]
+fn lsv_13_there_may_be_no_software_driver() {
+    let mut scene = Scene::with(Rules {
+        allow_fallback: false,
+        ..rules()
+    });
+    scene.devices(&[]);
+    assert!(scene.jobs().is_empty() && !scene.is_pending());
+    assert!(!scene.catalogue.was_ready());
+}
+
+#[test]
+fn lsv_b6_without_devices_the_software_driver_serves() {
+    let mut scene = Scene::new();
+    scene.devices(&[]);
+    assert_eq!(scene.jobs(), ["load soft"]);
+    assert!(!scene.catalogue.was_ready());
+    scene.load("soft");
+    assert!(scene.catalogue.was_ready());
+    assert_eq!(scene.published(), ["0-libsoft.so"]);
+}
+
+#[test]
+fn lsv_31_a_package_that_changes_is_a_new_instance() {
+    let mut scene = Scene::new();
+    scene.devices(&[("renderD128", "one")]);
+    scene.load("a");
+    scene.jobs();
+    scene.catalogue.packages_touched(scene.now);
+    scene.catalogue.packages_touched(scene.now);
+    assert!(scene.jobs().is_empty() && scene.is_pending());
+    scene.wait(200);
+    assert_eq!(scene.jobs(), ["recheck a"]);
+    // Until it is known what became of it, clients get what they got.
+    assert_eq!(scene.published(), ["0-liba.so"]);
+    scene.finish("a", Outcome::Unchanged);
+    assert_eq!((scene.published(), scene.is_pending()), (vec!["0-liba.so"], false));
+
+    scene.catalogue.packages_touched(scene.now);
+    scene.wait(200);
+    scene.load("a");
+    assert_eq!(scene.published(), ["1-liba.so"]);
+    assert!(matches!(
+        scene.catalogue.look_up(scene.now, "0-liba.so"),
+        Lookup::Absent
+    ));
+}
+
+#[test]
+fn lsv_b6_a_package_that_is_deleted_is_withdrawn() {
+    let mut scene = Scene::new();
+    scene.devices(&[("renderD128", "two")]);
+    scene.load("a");
+    scene.catalogue.packages_touched(scene.now);
+    scene.wait(200);
+    scene.fail("a");
+    assert!(scene.published().is_empty());
+    scene.load("b");
+    assert_eq!(scene.published(), ["2-libb.so"]);
+    // It comes back, and is preferred again.
+    scene.catalogue.packages_touched(scene.now);
+    scene.wait(200);
+    scene.load("a");
+    assert_eq!(scene.published(), ["3-liba.so"]);
+}
+
+#[test]
+fn lsv_31_a_change_while_a_package_is_read_is_not_lost() {
+    let mut scene = Scene::new();
+    scene.devices(&[("renderD128", "one")]);
+    scene.jobs();
+    scene.catalogue.packages_touched(scene.now);
+    scene.wait(300);
+    assert!(scene.jobs().is_empty());
+    scene.fail("a");
+    scene.wait(200);
+    assert!(scene.jobs().contains(&"recheck a".to_owned()));
+}
+
+#[test]
+fn lsv_50_packages_and_memory_have_limits() {
+    let names: Vec<_> = (0..=wire::MOST_PACKAGES).map(|number| format!("p{number}")).collect();
+    let mut scene = Scene::with(Rules {
+        devices: vec![Rule {
+            packages: names.clone(),
+            ..Rule::default()
+        }],
+        allow_fallback: false,
+        ..rules()
+    });
+    scene.devices(&[("renderD128", "x")]);
+    for name in &names[..wire::MOST_PACKAGES] {
+        scene.fail(name);
+    }
+    let last = scene.catalogue.instances().last().unwrap();
+    assert_eq!(scene.catalogue.instances().count(), wire::MOST_PACKAGES + 1);
+    assert!(
+        scene
+            .catalogue
+            .instances()
+            .any(|(_, instance)| { matches!(&instance.state, State::Failed(Fault::TooMany(64))) }),
+        "{last:?}"
+    );
+    assert!(!scene.is_pending());
+
+    let mut scene = Scene::new();
+    scene.devices(&[("renderD128", "one")]);
+    scene.load("a");
+    scene.devices(&[("renderD128", "one"), ("renderD129", "three")]);
+    let room = scene.catalogue.take_jobs().into_iter().find_map(|job| match job {
+        Job::Load { package, room } if package == "c" => Some(room),
+        _ => None,
+    });
+    assert_eq!(room, Some(MOST_MEMORY - (1 << 30)));
+}
+
+#[test]
+fn lsv_50_a_client_sees_what_it_can_load() {
+    let mut scene = Scene::new();
+    scene.devices(&[("renderD128", "one"), ("renderD129", "three")]);
+    scene.finish("a", loaded("narrow"));
+    scene.load("c");
+    let count = |class| scene.catalogue.published_for(class).count();
+    assert_eq!(
+        (count(Some(Class::Bits32)), count(Some(Class::Bits64)), count(None)),
+        (1, 1, 2)
+    );
+}
+
+#[test]
+fn the_time_of_the_next_step_is_known() {
+    let mut scene = Scene::new();
+    scene.devices(&[("renderD128", "one")]);
+    scene.load("a");
+    assert_eq!(scene.catalogue.next(scene.now), None);
+    scene.devices(&[]);
+    assert_eq!(scene.catalogue.next(scene.now), Some(scene.start + KEPT));
+}

@@ -1,0 +1,53 @@
+//! `--check FOLDER`: what would become of a package, without a service (LSV-32).
+
+use crate::catalogue::MOST_MEMORY;
+use crate::library::HandOut;
+use crate::package::{Class, Fault, Folder, Owner};
+use crate::reader::Reader;
+use std::path::Path;
+
+/// Reads the package in a folder as the service would, and says what it would publish as its first instance.
+///
+/// # Errors
+/// What is wrong with the package.
+pub fn check(folder: &Path, owner: Owner, hand_out: HandOut) -> Result<String, Fault> {
+    let reader = Reader {
+        roots: Vec::new(),
+        owner,
+        hand_out,
+    };
+    let name = folder.canonicalize().map_err(|error| Fault::io(".", error))?;
+    let name = name
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default();
+    if !crate::package::is_name(&name) {
+        return Err(Fault::Name(name));
+    }
+    if let Some(root) = folder.canonicalize().ok().as_deref().and_then(Path::parent) {
+        Folder::named(root, owner, "..")?;
+    }
+    let folder = Folder::named(folder, owner, ".")?;
+    let package = reader.read_folder(&folder, MOST_MEMORY, &mut |_| {}, &mut |_| {})?;
+    let published = package.manifest.published(0);
+    let library = &package.library;
+    let bits = match library.elf.class {
+        Class::Bits32 => 32,
+        Class::Bits64 => 64,
+    };
+    let handed_out = if library.is_memory {
+        "copy in memory"
+    } else {
+        "file itself"
+    };
+    Ok(format!(
+        "package   {name}\nlibrary   {}\nsize      {}\nsha256    {}\nclass     {bits} bits, machine {}\nhanded    {handed_out}\nkey       {}\nmanifest  {}\n{}\n",
+        package.file_path,
+        library.size,
+        library.sha256,
+        library.elf.machine,
+        published.key,
+        published.name,
+        published.contents,
+    ))
+}

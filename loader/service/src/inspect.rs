@@ -1,0 +1,162 @@
+//! The state of the service for people (LSV-43 to LSV-45): one JSON text, and the same as files. Nothing in it names a client.
+
+use crate::catalogue::{Catalogue, Identity, State};
+use crate::json::Json;
+use crate::package::Published;
+use rustix::fd::OwnedFd;
+use rustix::fs::{AtFlags, CWD, Mode, OFlags};
+use std::collections::BTreeSet;
+use std::io;
+use std::path::Path;
+
+fn text(text: impl Into<String>) -> Json {
+    Json::Text(text.into())
+}
+
+fn number(number: u64) -> Json {
+    Json::Number(number.into())
+}
+
+fn object<'a>(members: impl IntoIterator<Item = (&'a str, Json)>) -> Json {
+    Json::Object(
+        members
+            .into_iter()
+            .map(|(key, value)| (key.to_owned(), value))
+            .collect(),
+    )
+}
+
+/// The text of LSV-44. `config` is what the administrator wrote.
+pub fn state<L>(catalogue: &Catalogue<L>, config: &Json, clients: usize) -> Json {
+    let health = if catalogue.was_ready() { "OK" } else { "STARTING_UP" };
+    let devices = catalogue.served().iter().map(|served| {
+        let packages = served.packages.iter();
+        let packages = packages.map(|package| object([("package", text(package)), ("flags", number(1))]));
+        let members = object([
+            ("driver", text(&served.identity.driver)),
+            (
+                "active_icd",
+                text(served.active.map(|number| number.to_string()).unwrap_or_default()),
+            ),
+            ("icds", Json::List(packages.collect())),
+        ]);
+        (format!("drm-{}", served.node), members)
+    });
+    let icds = catalogue
+        .instances()
+        .map(|(package, instance)| (instance.number.to_string(), icd(package, &instance.state)));
+    object([(
+        "core/vulkan_loader",
+        object([
+            ("health", text(health)),
+            ("config", config.clone()),
+            ("devices", Json::Object(devices.collect())),
+            ("icds", Json::Object(icds.collect())),
+            ("clients", number(clients as u64)),
+        ]),
+    )])
+}
+
+fn icd<L>(package: &str, state: &State<L>) -> Json {
+    let mut members = vec![("package", text(package)), ("status", text(state.name()))];
+    match state {
+        State::Initialized(driver) => members.extend([
+            ("version", number(crate::package::Metadata::VERSION)),
+            ("file_path", text(&driver.file_path)),
+            ("library_path", text(&driver.published.key)),
+            ("manifest_contents", text(&driver.published.contents)),
+            ("size", number(driver.size)),
+            ("sha256", text(&driver.sha256)),
+            ("error", text("")),
+        ]),
+        State::Failed(fault) => members.push(("error", text(fault.to_string()))),
+        _ => members.push(("error", text(""))),
+    }
+    object(members)
+}
+
+/// The folder that the state is written to.
+#[derive(Debug)]
+pub struct Debug {
+    folder: OwnedFd,
+    manifests: OwnedFd,
+    devices: OwnedFd,
+}
+
+impl Debug {
+    /// Makes the folder and those in it.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn new(folder: &Path) -> io::Result<Self> {
+        std::fs::create_dir_all(folder)?;
+        let open = |path: &Path| -> io::Result<OwnedFd> {
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let opened = rustix::fs::openat(CWD, path, flags, Mode::empty())?;
+            rustix::fs::fchmod(&opened, Mode::from_raw_mode(0o755))?;
+            Ok(opened)
+        };
+        let inner = |path: &str| {
+            let path = folder.join(path);
+            std::fs::create_dir_all(&path)?;
+            open(&path)
+        };
+        Ok(Self {
+            folder: open(folder)?,
+            manifests: inner("manifest-fs")?,
+            devices: inner("device-fs/class/gpu")?,
+        })
+    }
+
+    /// Writes the state.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn write<L>(&self, catalogue: &Catalogue<L>, state: &Json) -> io::Result<()> {
+        let manifests = catalogue.published().iter().map(|driver| {
+            let Published { name, contents, .. } = &driver.published;
+            (name.clone(), contents.clone())
+        });
+        fill(&self.manifests, manifests.collect())?;
+        let devices = catalogue.served().iter();
+        let devices = devices.map(|served| (served.node.clone(), identity(&served.identity)));
+        fill(&self.devices, devices.collect())?;
+        replace(&self.folder, "inspect.json", state.to_string().as_bytes())
+    }
+}
+
+/// A device as lines of a file.
+fn identity(identity: &Identity) -> String {
+    let id =
+        |name: &str, number: Option<u16>| number.map_or(String::new(), |number| format!("{name}=0x{number:04x}\n"));
+    let Identity { driver, vendor, device } = identity;
+    format!("driver={driver}\n{}{}", id("vendor", *vendor), id("device", *device))
+}
+
+/// Makes these the only files of a folder.
+fn fill(folder: &OwnedFd, files: Vec<(String, String)>) -> io::Result<()> {
+    let mut wanted = BTreeSet::new();
+    for (name, contents) in files {
+        replace(folder, &name, contents.as_bytes())?;
+        wanted.insert(name);
+    }
+    for entry in rustix::fs::Dir::read_from(folder)? {
+        let name = entry?.file_name().to_owned();
+        let is_wanted =
+            matches!(name.to_bytes(), b"." | b"..") || name.to_str().is_ok_and(|name| wanted.contains(name));
+        if !is_wanted {
+            rustix::fs::unlinkat(folder, &name, AtFlags::empty())?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes a file in one step: whoever reads it sees the old bytes or the new ones.
+fn replace(folder: &OwnedFd, name: &str, bytes: &[u8]) -> io::Result<()> {
+    const NEW: &str = ".new";
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = rustix::fs::openat(folder, NEW, flags, Mode::from_raw_mode(0o644))?;
+    rustix::fs::fchmod(&file, Mode::from_raw_mode(0o644))?;
+    io::Write::write_all(&mut std::fs::File::from(file), bytes)?;
+    Ok(rustix::fs::renameat(folder, NEW, folder, name)?)
+}

@@ -1,0 +1,291 @@
+//! What clients get: a library in a sealed memory file or as the file itself (LSV-30), and texts that are too long for a packet, in
+//! sealed memory files too (LSV-34).
+
+use crate::package::{Elf, Fault, File, HEADER_BYTES};
+use rustix::fd::{AsFd, AsRawFd, OwnedFd};
+use rustix::fs::{MemfdFlags, Mode, OFlags, SealFlags};
+use rustix::io::Errno;
+use sha2::{Digest, Sha256};
+use std::io;
+
+/// Bytes that are read at once.
+const PORTION: usize = 1 << 20;
+
+/// What clients may never do to a memory file.
+const SEALS: SealFlags = SealFlags::WRITE
+    .union(SealFlags::GROW)
+    .union(SealFlags::SHRINK)
+    .union(SealFlags::SEAL);
+
+/// How libraries are handed out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HandOut {
+    /// As copies in memory files.
+    #[default]
+    Memory,
+    /// As the files themselves, where only root can change them and programs may be run from there; otherwise as copies.
+    File,
+}
+
+/// A library that can be handed out.
+#[derive(Debug)]
+pub struct Library {
+    file: OwnedFd,
+    /// Bytes.
+    pub size: u64,
+    /// Of its bytes, in hexadecimal digits.
+    pub sha256: String,
+    /// What it is for.
+    pub elf: Elf,
+    /// Whether its bytes are held in memory for as long as this lives.
+    pub is_memory: bool,
+}
+
+impl Library {
+    /// Copies a file into memory, of which `room` bytes may be used.
+    ///
+    /// # Errors
+    /// It is too large, no library, or changed meanwhile; or there is no memory.
+    pub fn copy(file: &File, room: u64) -> Result<Self, Fault> {
+        let size = checked_size(file)?;
+        if size > room {
+            return Err(Fault::NoRoom { size, left: room });
+        }
+        let memory = memory_file(MemfdFlags::EXEC).map_err(|error| Fault::io("a memory file", error))?;
+        let failed = |error| Fault::io("a memory file", error);
+        rustix::fs::ftruncate(&memory, size).map_err(failed)?;
+        let mut at = 0;
+        let (elf, sha256) = read(file, size, &mut |bytes| {
+            write_at(&memory, bytes, at)?;
+            at += bytes.len() as u64;
+            Ok(())
+        })?;
+        seal(&memory, Mode::from_raw_mode(0o555)).map_err(failed)?;
+        Ok(Self {
+            file: memory,
+            size,
+            sha256,
+            elf,
+            is_memory: true,
+        })
+    }
+
+    /// The file itself, which the caller knows to be root's alone.
+    ///
+    /// # Errors
+    /// It is too large, no library, or changed meanwhile.
+    pub fn itself(file: File) -> Result<Self, Fault> {
+        let size = checked_size(&file)?;
+        let (elf, sha256) = read(&file, size, &mut |_| Ok(()))?;
+        Ok(Self {
+            file: file.fd,
+            size,
+            sha256,
+            elf,
+            is_memory: false,
+        })
+    }
+
+    /// A descriptor for a client: read-only, with a position of its own.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn reopened(&self) -> io::Result<OwnedFd> {
+        reopened(&self.file)
+    }
+}
+
+/// A text in a sealed memory file.
+#[derive(Debug)]
+pub struct Text {
+    file: OwnedFd,
+}
+
+impl Text {
+    /// Writes the text.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn new(text: &[u8]) -> io::Result<Self> {
+        let file = memory_file(MemfdFlags::NOEXEC_SEAL)?;
+        write_at(&file, text, 0)?;
+        seal(&file, Mode::from_raw_mode(0o444))?;
+        Ok(Self { file })
+    }
+
+    /// A descriptor for a client: read-only, with a position of its own.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn reopened(&self) -> io::Result<OwnedFd> {
+        reopened(&self.file)
+    }
+}
+
+/// A memory file; the flag is one that older systems do not know.
+fn memory_file(flag: MemfdFlags) -> Result<OwnedFd, Errno> {
+    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+    match rustix::fs::memfd_create("vk-loader-service", flags | flag) {
+        Err(Errno::INVAL) => rustix::fs::memfd_create("vk-loader-service", flags),
+        result => result,
+    }
+}
+
+fn seal(file: &OwnedFd, mode: Mode) -> Result<(), Errno> {
+    rustix::fs::fchmod(file, mode)?;
+    rustix::fs::fcntl_add_seals(file, SEALS)
+}
+
+fn write_at(file: &OwnedFd, mut bytes: &[u8], mut at: u64) -> Result<(), Errno> {
+    while !bytes.is_empty() {
+        let written = rustix::io::retry_on_intr(|| rustix::io::pwrite(file, bytes, at))?;
+        bytes = &bytes[written..];
+        at += written as u64;
+    }
+    Ok(())
+}
+
+/// The same file once more: what is sent to a client shares neither position nor flags with what others got.
+fn reopened(file: &OwnedFd) -> io::Result<OwnedFd> {
+    let path = format!("/proc/self/fd/{}", file.as_fd().as_raw_fd());
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(path, flags, Mode::empty())?)
+}
+
+fn checked_size(file: &File) -> Result<u64, Fault> {
+    let size = file.size();
+    if size > wire::MOST_IN_LIBRARY {
+        return Err(Fault::TooLarge {
+            file: file.shown.clone(),
+            size,
+            most: wire::MOST_IN_LIBRARY,
+        });
+    }
+    Ok(size)
+}
+
+/// Reads a library of so many bytes and gives each portion away: what it is for, and its hash.
+fn read(file: &File, size: u64, portion: &mut dyn FnMut(&[u8]) -> Result<(), Errno>) -> Result<(Elf, String), Fault> {
+    let changed = || Fault::Changed(file.shown.clone());
+    let mut buffer = vec![0; PORTION];
+    let mut elf = None;
+    let mut hash = Sha256::new();
+    let mut at = 0;
+    loop {
+        let count = rustix::io::retry_on_intr(|| rustix::io::pread(&file.fd, buffer.as_mut_slice(), at));
+        let bytes = &buffer[..count.map_err(|error| Fault::io(&*file.shown, error))?];
+        if elf.is_none() {
+            let header = &bytes[..bytes.len().min(HEADER_BYTES)];
+            elf = Some(Elf::read_library(header).map_err(|wrong| Fault::Elf {
+                file: file.shown.clone(),
+                wrong,
+            })?);
+        }
+        if bytes.is_empty() {
+            break;
+        }
+        at += bytes.len() as u64;
+        if at > size {
+            return Err(changed());
+        }
+        hash.update(bytes);
+        portion(bytes).map_err(|error| Fault::io("a memory file", error))?;
+    }
+    let elf = elf.filter(|_| at == size && !file.has_changed()).ok_or_else(changed)?;
+    Ok((elf, hexadecimal(&hash.finalize())))
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    let digit = |value: u8| char::from(b"0123456789abcdef"[usize::from(value)]);
+    bytes
+        .iter()
+        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::package::{Folder, Owner};
+    use std::io::Read;
+    use std::os::unix::fs::PermissionsExt;
+
+    const HEADER: &[u8] = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\x3e\0";
+
+    fn with_file<T>(bytes: &[u8], look: impl FnOnce(File, &std::path::Path) -> T) -> T {
+        let place = tempfile::tempdir().unwrap();
+        std::fs::set_permissions(place.path(), PermissionsExt::from_mode(0o755)).unwrap();
+        std::fs::write(place.path().join("l.so"), bytes).unwrap();
+        let owner = Owner(rustix::process::getuid().as_raw());
+        let folder = Folder::named(place.path(), owner, ".").unwrap();
+        look(folder.file("l.so", &mut |_| {}).unwrap(), &place.path().join("l.so"))
+    }
+
+    fn contents(descriptor: OwnedFd) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        std::fs::File::from(descriptor).read_to_end(&mut bytes).unwrap();
+        bytes
+    }
+
+    #[test]
+    fn lsv_30_a_copy_can_be_read_and_nothing_else() {
+        let bytes = [HEADER, &[7; 3 * PORTION]].concat();
+        let library = with_file(&bytes, |file, _| Library::copy(&file, u64::MAX)).unwrap();
+        let descriptor = library.reopened().unwrap();
+        assert_eq!(rustix::fs::fcntl_get_seals(&descriptor).unwrap() & SEALS, SEALS);
+        assert_eq!(rustix::io::write(&descriptor, b"x"), Err(Errno::BADF));
+        assert!(rustix::fs::fcntl_add_seals(&library.file, SealFlags::FUTURE_WRITE).is_err());
+        assert_eq!(library.size, bytes.len() as u64);
+        assert_eq!(library.sha256, hexadecimal(&Sha256::digest(&bytes)));
+        assert_eq!(contents(descriptor), bytes);
+        // The next client starts at the beginning.
+        assert_eq!(contents(library.reopened().unwrap()), bytes);
+        // Whoever opens it anew gets no further.
+        let path = format!("/proc/self/fd/{}", library.file.as_raw_fd());
+        if let Ok(writable) = rustix::fs::open(path, OFlags::RDWR, Mode::empty()) {
+            assert_eq!(rustix::io::write(&writable, b"x"), Err(Errno::PERM));
+        }
+    }
+
+    #[test]
+    fn lsv_34_a_text_is_sealed_too() {
+        let text = Text::new(b"[]").unwrap();
+        let descriptor = text.reopened().unwrap();
+        assert_eq!(rustix::fs::fcntl_get_seals(&descriptor).unwrap() & SEALS, SEALS);
+        assert_eq!(contents(descriptor), b"[]");
+    }
+
+    #[test]
+    fn lsv_50_memory_has_a_limit() {
+        let fault = with_file(HEADER, |file, _| Library::copy(&file, 19)).unwrap_err();
+        assert_eq!(fault, Fault::NoRoom { size: 20, left: 19 });
+    }
+
+    #[test]
+    fn lsv_b6_what_is_no_library_or_changes_is_refused() {
+        for bytes in [&b""[..], b"#!", b"not a library, but long enough for a header"] {
+            let fault = with_file(bytes, |file, _| Library::copy(&file, u64::MAX)).unwrap_err();
+            assert!(matches!(fault, Fault::Elf { .. }), "{fault}");
+        }
+        for change in [&HEADER[..], &[HEADER, HEADER, HEADER].concat()] {
+            let fault = with_file(&[HEADER, HEADER].concat(), |file, path| {
+                std::fs::write(path, change).unwrap();
+                Library::copy(&file, u64::MAX).unwrap_err()
+            });
+            assert_eq!(fault, Fault::Changed("l.so".into()));
+        }
+        let fault = with_file(HEADER, |file, path| {
+            let file = File {
+                stat: {
+                    let mut stat = file.stat;
+                    stat.st_size = (1 << 30) + 1;
+                    stat
+                },
+                ..file
+            };
+            let _ = path;
+            Library::itself(file).unwrap_err()
+        });
+        assert!(matches!(fault, Fault::TooLarge { .. }), "{fault}");
+    }
+}

@@ -1,0 +1,174 @@
+//! `package LIBRARY MANIFEST OUT`: an installed driver as a package.
+
+use crate::json::Json;
+use crate::package::{Elf, Fault, HEADER_BYTES, Manifest, Metadata};
+use std::fs;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+/// The manifest's name in a package.
+const MANIFEST: &str = "manifest.json";
+
+/// Why there is no package.
+#[derive(Debug)]
+pub enum MakeError {
+    /// Something cannot be read or written.
+    Io(PathBuf, io::Error),
+    /// What is to be packaged is no driver.
+    Fault(Fault),
+    /// No folder has a library of this name.
+    NotFound(String),
+    /// There is something already.
+    Exists(PathBuf),
+}
+
+impl std::fmt::Display for MakeError {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Io(path, error) => write!(formatter, "{}: {error}", path.display()),
+            Self::Fault(fault) => write!(formatter, "{fault}"),
+            Self::NotFound(name) => write!(formatter, "no folder of libraries has {name}; name its path"),
+            Self::Exists(path) => write!(formatter, "{} exists already", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for MakeError {}
+
+impl From<Fault> for MakeError {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+fn at(path: &Path) -> impl FnOnce(io::Error) -> MakeError + '_ {
+    move |error| MakeError::Io(path.to_owned(), error)
+}
+
+/// Makes the folder `out`. It appears when it is whole, so that a service that watches sees no half of it.
+///
+/// # Errors
+/// What is wrong, with the file.
+pub fn make(library: &Path, manifest: &Path, out: &Path) -> Result<(), MakeError> {
+    if fs::symlink_metadata(out).is_ok() {
+        return Err(MakeError::Exists(out.to_owned()));
+    }
+    let text = fs::read(manifest).map_err(at(manifest))?;
+    Manifest::read(&text, &manifest.to_string_lossy())?;
+    let found = find(library)?;
+    check(&found)?;
+    let name = library.file_name().and_then(|name| name.to_str());
+    let name = name.ok_or_else(|| Fault::Key(library.to_string_lossy().into_owned()))?;
+    let made = beside(out);
+    let result = fill(&made, name, &found, &text).and_then(|()| fs::rename(&made, out).map_err(at(out)));
+    if result.is_err() {
+        // What is half is of no use; the first error is the one to tell.
+        let _ = fs::remove_dir_all(&made);
+    }
+    result
+}
+
+/// A name beside a folder that no package has.
+fn beside(out: &Path) -> PathBuf {
+    let mut name = std::ffi::OsString::from(".");
+    name.push(out.file_name().unwrap_or_default());
+    name.push(format!(".{}", std::process::id()));
+    out.with_file_name(name)
+}
+
+fn fill(folder: &Path, name: &str, library: &Path, manifest: &[u8]) -> Result<(), MakeError> {
+    let (contents, metadata) = (folder.join("contents"), folder.join("metadata"));
+    for path in [folder, &contents, &metadata] {
+        fs::DirBuilder::new().mode(0o755).create(path).map_err(at(path))?;
+        // Whatever the mask of this process is.
+        fs::set_permissions(path, PermissionsExt::from_mode(0o755)).map_err(at(path))?;
+    }
+    let copy = contents.join(name);
+    let mut from = fs::File::open(library).map_err(at(library))?;
+    io::copy(&mut from, &mut create(&copy)?).map_err(at(&copy))?;
+    let text = |text: &str| Json::Text(text.to_owned());
+    let members = [
+        ("version", Json::Number(Metadata::VERSION.into())),
+        ("file_path", text(name)),
+        ("manifest_path", text(MANIFEST)),
+    ];
+    let description = Json::Object(members.map(|(key, value)| (key.to_owned(), value)).into());
+    let place = metadata.join("metadata.json");
+    for (path, bytes) in [
+        (contents.join(MANIFEST), manifest),
+        (place, format!("{description}\n").as_bytes()),
+    ] {
+        io::Write::write_all(&mut create(&path)?, bytes).map_err(at(&path))?;
+    }
+    Ok(())
+}
+
+fn create(path: &Path) -> Result<fs::File, MakeError> {
+    let file = fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o644)
+        .open(path)
+        .map_err(at(path))?;
+    file.set_permissions(PermissionsExt::from_mode(0o644))
+        .map_err(at(path))?;
+    Ok(file)
+}
+
+/// Whether a file is a shared library.
+fn check(library: &Path) -> Result<(), MakeError> {
+    let mut header = Vec::new();
+    let file = fs::File::open(library).map_err(at(library))?;
+    io::Read::read_to_end(&mut io::Read::take(file, HEADER_BYTES as u64), &mut header).map_err(at(library))?;
+    Elf::read_library(&header).map_err(|wrong| Fault::Elf {
+        file: library.to_string_lossy().into_owned(),
+        wrong,
+    })?;
+    Ok(())
+}
+
+/// A library by its path, or by its name where the system has libraries.
+fn find(library: &Path) -> Result<PathBuf, MakeError> {
+    if library.components().count() != 1 || library.exists() {
+        return Ok(library.to_owned());
+    }
+    let folders = folders();
+    let found = folders
+        .iter()
+        .map(|folder| folder.join(library))
+        .find(|path| path.is_file());
+    found.ok_or_else(|| MakeError::NotFound(library.to_string_lossy().into_owned()))
+}
+
+/// Where the system has libraries: what the linker's configuration names, and where they are if it names nothing.
+fn folders() -> Vec<PathBuf> {
+    let mut files = vec![PathBuf::from("/etc/ld.so.conf")];
+    if let Ok(more) = fs::read_dir("/etc/ld.so.conf.d") {
+        let mut more: Vec<_> = more.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        more.sort();
+        files.append(&mut more);
+    }
+    let mut folders = Vec::new();
+    for file in files {
+        let text = fs::read_to_string(file).unwrap_or_default();
+        folders.extend(
+            text.lines()
+                .map(str::trim)
+                .filter(|line| line.starts_with('/'))
+                .map(PathBuf::from),
+        );
+    }
+    let own = format!("{}-linux-gnu", std::env::consts::ARCH);
+    for folder in [
+        &format!("/usr/lib/{own}"),
+        "/usr/lib64",
+        "/usr/lib",
+        "/lib64",
+        "/lib",
+        "/usr/local/lib",
+    ] {
+        folders.push(folder.into());
+    }
+    folders
+}

@@ -1,0 +1,167 @@
+//! Why a package is none.
+
+use std::fmt;
+use std::io;
+
+/// What is wrong with a package. The text is for an administrator; it names the file and the rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// Its name cannot be one (LSV-28).
+    Name(String),
+    /// No root has a folder of this name.
+    Absent,
+    /// There are as many packages as there may be (LSV-50).
+    TooMany(usize),
+    /// A file or folder cannot be had.
+    Io {
+        /// Which, relative to the package.
+        file: String,
+        /// What the system says.
+        error: String,
+    },
+    /// A path is not one that a package may have (LSV-49).
+    Path {
+        /// What names it: a key of `metadata.json`.
+        key: &'static str,
+        /// The path.
+        path: String,
+        /// The rule that it breaks.
+        rule: PathRule,
+    },
+    /// A symbolic link lies on the way (LSV-49).
+    Link(String),
+    /// It is not what it should be: a folder, a device or a pipe instead of a file, for example.
+    Kind {
+        /// Which, relative to the package.
+        file: String,
+        /// What it should be.
+        wanted: &'static str,
+    },
+    /// Who else than root may change it (LSV-49).
+    Writable {
+        /// Which, relative to the package; the root itself is `..`.
+        file: String,
+        /// Its owner.
+        owner: u32,
+        /// Its permission bits.
+        mode: u32,
+    },
+    /// It is larger than it may be (LSV-50).
+    TooLarge {
+        /// Which, relative to the package.
+        file: String,
+        /// Its size in bytes.
+        size: u64,
+        /// The limit in bytes.
+        most: u64,
+    },
+    /// All memory files together would be larger than they may be (LSV-50).
+    NoRoom {
+        /// The size in bytes of the library.
+        size: u64,
+        /// What is left of the limit in bytes.
+        left: u64,
+    },
+    /// It changed while it was read, so that nobody knows what was read.
+    Changed(String),
+    /// It is no JSON that the service accepts (LSV-51).
+    Json {
+        /// Which, relative to the package.
+        file: String,
+        /// What is wrong, with the place.
+        error: String,
+    },
+    /// A member is not there or is of the wrong type (LSV-15, LSV-16).
+    Member {
+        /// Which file, relative to the package.
+        file: String,
+        /// The key.
+        key: &'static str,
+        /// What it should be.
+        wanted: &'static str,
+    },
+    /// The manifest is of another API than Vulkan.
+    Variant(String),
+    /// The `library_path` gives no key (section B6 of the reference).
+    Key(String),
+    /// The library is none (LSV-50).
+    Elf {
+        /// Which, relative to the package.
+        file: String,
+        /// What is wrong with its header.
+        wrong: &'static str,
+    },
+}
+
+/// What a path of a package must not be (LSV-49).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PathRule {
+    /// It must not begin with a slash.
+    Absolute,
+    /// It must not lead upwards.
+    Parent,
+    /// No component is empty.
+    Empty,
+    /// No byte is zero.
+    Nul,
+}
+
+impl Fault {
+    /// A file or folder that cannot be had.
+    pub fn io(file: impl Into<String>, error: impl Into<io::Error>) -> Self {
+        Self::Io {
+            file: file.into(),
+            error: error.into().to_string(),
+        }
+    }
+}
+
+impl fmt::Display for PathRule {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Absolute => "it is absolute, and must be relative to contents",
+            Self::Parent => "it leads upwards (..), and must stay below contents",
+            Self::Empty => "it has an empty component",
+            Self::Nul => "it has a zero byte",
+        })
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name(name) => write!(formatter, "{name:?} is no name of a package"),
+            Self::Absent => formatter.write_str("there is no such package"),
+            Self::TooMany(most) => write!(formatter, "there are {most} packages already"),
+            Self::Io { file, error } => write!(formatter, "{file}: {error}"),
+            Self::Path { key, path, rule } => write!(formatter, "{key} {path:?} breaks a rule of paths: {rule}"),
+            Self::Link(file) => write!(
+                formatter,
+                "{file} breaks a rule of paths: it is a symbolic link, and none may be in a package"
+            ),
+            Self::Kind { file, wanted } => {
+                write!(formatter, "{file} breaks a rule of paths: it is no {wanted}")
+            }
+            Self::Writable { file, owner, mode } => write!(
+                formatter,
+                "{file} can be changed by others than root: owner {owner}, mode {mode:04o}"
+            ),
+            Self::TooLarge { file, size, most } => write!(formatter, "{file} has {size} bytes, more than {most}"),
+            Self::NoRoom { size, left } => write!(
+                formatter,
+                "the library has {size} bytes, and {left} are left for memory files"
+            ),
+            Self::Changed(file) => write!(formatter, "{file} changed while it was read"),
+            Self::Json { file, error } => write!(formatter, "{file}: {error}"),
+            Self::Member { file, key, wanted } => write!(formatter, "{file}: {key} must be {wanted}"),
+            Self::Variant(version) => write!(formatter, "the manifest's api_version {version} is not one of Vulkan"),
+            Self::Key(path) => write!(
+                formatter,
+                "the manifest's library_path {path:?} does not end in the name of a file"
+            ),
+            Self::Elf { file, wrong } => write!(formatter, "{file} is no shared library: {wrong}"),
+        }
+    }
+}
+
+impl std::error::Error for Fault {}

@@ -1,0 +1,356 @@
+//! Folders and files of a package, opened one component after the other, so that each is looked at on the descriptor that is used
+//! (LSV-49, LSV-50): no symbolic link, no way up, and nothing that others than root may change.
+
+use super::fault::Fault;
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat, StatVfsMountFlags};
+use rustix::io::Errno;
+use std::path::{Path, PathBuf};
+
+/// Whose files are trusted: root's. Tests that do not run as root have their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Owner(pub u32);
+
+impl Owner {
+    /// The only one that the program knows.
+    pub const ROOT: Self = Self(0);
+
+    /// Whether nobody else may change what has this state.
+    fn holds(self, stat: &Stat) -> bool {
+        // A folder that everybody may write to is no better for its sticky bit.
+        stat.st_uid == self.0 && Mode::from_raw_mode(stat.st_mode) & (Mode::WGRP | Mode::WOTH) == Mode::empty()
+    }
+
+    fn check(self, stat: &Stat, shown: &str) -> Result<(), Fault> {
+        if self.holds(stat) {
+            return Ok(());
+        }
+        Err(Fault::Writable {
+            file: shown.to_owned(),
+            owner: stat.st_uid,
+            mode: Mode::from_raw_mode(stat.st_mode).as_raw_mode(),
+        })
+    }
+}
+
+/// An open folder.
+#[derive(Debug)]
+pub struct Folder {
+    fd: OwnedFd,
+    /// Where it is, for watches; what is opened is opened relative to `fd`.
+    path: PathBuf,
+    /// Its name in messages, relative to the package.
+    shown: String,
+    owner: Owner,
+    stat: Stat,
+}
+
+/// An open regular file.
+#[derive(Debug)]
+pub struct File {
+    /// Open for reading.
+    pub fd: OwnedFd,
+    /// Its state when it was opened.
+    pub stat: Stat,
+    /// Its name in messages, relative to the package.
+    pub shown: String,
+}
+
+/// What tells whether a file is still the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    device: u64,
+    inode: u64,
+    size: i64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl Stamp {
+    /// From the state of a file.
+    // The types of the numbers differ between processors.
+    #[allow(
+        clippy::unnecessary_cast,
+        reason = "the types of the numbers differ between processors"
+    )]
+    pub fn new(stat: &Stat) -> Self {
+        Self {
+            device: stat.st_dev as u64,
+            inode: stat.st_ino as u64,
+            size: stat.st_size as i64,
+            modified: (stat.st_mtime as i64, stat.st_mtime_nsec as i64),
+            changed: (stat.st_ctime as i64, stat.st_ctime_nsec as i64),
+        }
+    }
+}
+
+impl File {
+    /// Its size in bytes when it was opened.
+    pub fn size(&self) -> u64 {
+        u64::try_from(self.stat.st_size).unwrap_or(0)
+    }
+
+    /// What tells whether it is still the same.
+    pub fn stamp(&self) -> Stamp {
+        Stamp::new(&self.stat)
+    }
+
+    /// Whether it changed since it was opened.
+    pub fn has_changed(&self) -> bool {
+        rustix::fs::fstat(&self.fd).map_or(true, |stat| Stamp::new(&stat) != self.stamp())
+    }
+
+    /// Whether programs may be mapped from where it is.
+    pub fn may_be_executed(&self) -> bool {
+        rustix::fs::fstatvfs(&self.fd).is_ok_and(|state| !state.f_flag.contains(StatVfsMountFlags::NOEXEC))
+    }
+}
+
+impl Folder {
+    /// A folder that the administrator named: links on the way to it are the administrator's.
+    ///
+    /// # Errors
+    /// It cannot be opened, or others may change it.
+    pub fn named(path: &Path, owner: Owner, shown: &str) -> Result<Self, Fault> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let fd = rustix::fs::open(path, flags, Mode::empty()).map_err(|error| Fault::io(shown, error))?;
+        Self::checked(fd, path.to_owned(), shown.to_owned(), owner)
+    }
+
+    fn checked(fd: OwnedFd, path: PathBuf, shown: String, owner: Owner) -> Result<Self, Fault> {
+        let stat = rustix::fs::fstat(&fd).map_err(|error| Fault::io(&*shown, error))?;
+        owner.check(&stat, &shown)?;
+        Ok(Self {
+            fd,
+            path,
+            shown,
+            owner,
+            stat,
+        })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Its device and inode.
+    pub fn identity(&self) -> (u64, u64) {
+        let stamp = Stamp::new(&self.stat);
+        (stamp.device, stamp.inode)
+    }
+
+    fn show(&self, name: &str) -> String {
+        match self.shown.as_str() {
+            "." | ".." => name.to_owned(),
+            shown => format!("{shown}/{name}"),
+        }
+    }
+
+    /// A folder right inside it.
+    ///
+    /// # Errors
+    /// There is none, it is a link or no folder, or others may change it.
+    pub fn folder(&self, name: &str) -> Result<Self, Fault> {
+        let shown = self.show(name);
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let fd = open_component(self.fd.as_fd(), name, flags).map_err(|error| self.fault(name, error, "folder"))?;
+        Self::checked(fd, self.path.join(name), shown, self.owner)
+    }
+
+    /// The package itself, as a folder of a root: names in messages begin inside it.
+    ///
+    /// # Errors
+    /// As for [`Folder::folder`]; [`Fault::Absent`] if there is none.
+    pub fn package(&self, name: &str) -> Result<Self, Fault> {
+        let found = self.folder(name);
+        match found {
+            Ok(folder) => Ok(Self {
+                shown: ".".to_owned(),
+                ..folder
+            }),
+            Err(Fault::Io { .. }) if self.is_absent(name) => Err(Fault::Absent),
+            Err(fault) => Err(fault),
+        }
+    }
+
+    /// Whether nothing has this name.
+    pub fn is_absent(&self, name: &str) -> bool {
+        matches!(
+            rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW),
+            Err(Errno::NOENT)
+        )
+    }
+
+    /// A regular file at a path of at least one component below it. Each folder on the way is passed to `visit`.
+    ///
+    /// # Errors
+    /// There is none, a component is a link, it is no regular file, or others may change it.
+    pub fn file(&self, path: &str, visit: &mut dyn FnMut(&Path)) -> Result<File, Fault> {
+        let Some((first, rest)) = path.split_once('/') else {
+            return self.own_file(path);
+        };
+        let inner = self.folder(first)?;
+        visit(inner.path());
+        inner.file(rest, visit)
+    }
+
+    fn own_file(&self, name: &str) -> Result<File, Fault> {
+        let shown = self.show(name);
+        // What is no file might wait for its other end, or become the terminal of this process.
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let fd = open_component(self.fd.as_fd(), name, flags).map_err(|error| self.fault(name, error, "file"))?;
+        let stat = rustix::fs::fstat(&fd).map_err(|error| Fault::io(&*shown, error))?;
+        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+            return Err(Fault::Kind {
+                file: shown,
+                wanted: "regular file",
+            });
+        }
+        self.owner.check(&stat, &shown)?;
+        Ok(File { fd, stat, shown })
+    }
+
+    /// What an error of the system means for a component.
+    fn fault(&self, name: &str, error: Errno, wanted: &'static str) -> Fault {
+        let file = self.show(name);
+        let stat = rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW);
+        let kind = stat.map(|stat| FileType::from_raw_mode(stat.st_mode));
+        match (error, kind) {
+            (_, Ok(FileType::Symlink)) => Fault::Link(file),
+            // A socket, a device without its hardware, or a file where a folder should be.
+            (Errno::NXIO | Errno::NODEV | Errno::NOTDIR, Ok(_)) => Fault::Kind { file, wanted },
+            _ => Fault::io(file, error),
+        }
+    }
+
+    /// Whether this folder and all above it up to the root of the file system are root's alone. Nothing is opened for it.
+    pub fn is_safe_up_to_root(&self) -> bool {
+        let mut path = PathBuf::from(".");
+        let mut last = None;
+        loop {
+            let Ok(stat) = rustix::fs::statat(&self.fd, &path, AtFlags::empty()) else {
+                return false;
+            };
+            if !self.owner.holds(&stat) {
+                return false;
+            }
+            let here = (stat.st_dev, stat.st_ino);
+            if last == Some(here) {
+                return true;
+            }
+            last = Some(here);
+            path.push("..");
+        }
+    }
+}
+
+/// Opens what is right inside a folder. Where the system does not know or allow the call that resolves a path under rules, the older
+/// one does the same for a single component.
+fn open_component(folder: BorrowedFd<'_>, name: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
+    let rules = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    match rustix::fs::openat2(folder, name, flags, Mode::empty(), rules) {
+        Err(Errno::NOSYS | Errno::PERM) => open_without_rules(folder, name, flags),
+        result => result,
+    }
+}
+
+fn open_without_rules(folder: BorrowedFd<'_>, name: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
+    if name.contains('/') || matches!(name, "" | "." | "..") {
+        return Err(Errno::XDEV);
+    }
+    rustix::fs::openat(folder, name, flags | OFlags::NOFOLLOW, Mode::empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    struct Tree {
+        place: tempfile::TempDir,
+    }
+
+    impl Tree {
+        fn new() -> Self {
+            let place = tempfile::tempdir().unwrap();
+            std::fs::set_permissions(place.path(), PermissionsExt::from_mode(0o755)).unwrap();
+            std::fs::create_dir(place.path().join("a")).unwrap();
+            std::fs::write(place.path().join("a/file"), "x").unwrap();
+            symlink("file", place.path().join("a/link")).unwrap();
+            symlink("a", place.path().join("b")).unwrap();
+            Self { place }
+        }
+
+        fn folder(&self) -> Folder {
+            Folder::named(self.place.path(), owner(), ".").unwrap()
+        }
+    }
+
+    fn owner() -> Owner {
+        Owner(rustix::process::getuid().as_raw())
+    }
+
+    fn open(tree: &Tree, path: &str) -> Result<File, Fault> {
+        tree.folder().file(path, &mut |_| {})
+    }
+
+    #[test]
+    fn lsv_49_links_are_refused_wherever_they_are() {
+        let tree = Tree::new();
+        assert_eq!(open(&tree, "a/file").unwrap().shown, "a/file");
+        assert_eq!(open(&tree, "a/link").unwrap_err(), Fault::Link("a/link".into()));
+        assert_eq!(open(&tree, "b/file").unwrap_err(), Fault::Link("b".into()));
+        // The same without the call of newer systems.
+        let folder = tree.folder();
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        let older = |name: &str| open_without_rules(folder.fd.as_fd(), name, flags);
+        assert_eq!(older("b").unwrap_err(), Errno::LOOP);
+        assert!(older("a").is_ok());
+        for name in ["..", ".", "", "a/file", "/"] {
+            assert_eq!(older(name).unwrap_err(), Errno::XDEV, "{name}");
+        }
+        assert!(open_component(folder.fd.as_fd(), "..", flags).is_err());
+    }
+
+    #[test]
+    fn lsv_50_only_regular_files_are_read() {
+        let tree = Tree::new();
+        let fifo = rustix::fs::FileType::Fifo;
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            tree.place.path().join("fifo"),
+            fifo,
+            Mode::from_raw_mode(0o644),
+            0,
+        )
+        .unwrap();
+        for name in ["fifo", "a"] {
+            assert!(matches!(open(&tree, name), Err(Fault::Kind { .. })), "{name}");
+        }
+        assert!(matches!(open(&tree, "a/file/more"), Err(Fault::Kind { .. })));
+        assert!(matches!(open(&tree, "none"), Err(Fault::Io { .. })));
+    }
+
+    #[test]
+    fn lsv_49_what_others_may_change_is_refused() {
+        let tree = Tree::new();
+        for (path, mode) in [("a/file", 0o664), ("a/file", 0o646), ("a", 0o775), ("a", 0o1757)] {
+            let place = tree.place.path().join(path);
+            let before = std::fs::metadata(&place).unwrap().permissions();
+            std::fs::set_permissions(&place, PermissionsExt::from_mode(mode)).unwrap();
+            let fault = open(&tree, "a/file").unwrap_err();
+            assert!(
+                matches!(&fault, Fault::Writable { file, .. } if file == path),
+                "{path} {mode:o}: {fault}"
+            );
+            std::fs::set_permissions(&place, before).unwrap();
+        }
+        assert!(open(&tree, "a/file").is_ok());
+        let other = Owner(owner().0 + 1);
+        assert!(matches!(
+            Folder::named(tree.place.path(), other, "."),
+            Err(Fault::Writable { .. })
+        ));
+    }
+}

@@ -1,0 +1,296 @@
+//! The two texts of a package: `metadata.json` (LSV-15) and the manifest, which is rewritten for those who get it (LSV-16, LSV-17).
+
+use super::fault::{Fault, PathRule};
+use crate::json::Json;
+
+/// Bytes of the longest name of a package.
+const LONGEST_NAME: usize = 64;
+
+/// Whether a folder of this name can be a package (LSV-28).
+pub fn is_name(name: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'+' | b'-');
+    (1..=LONGEST_NAME).contains(&name.len()) && !name.starts_with('.') && name.bytes().all(fits)
+}
+
+/// A path below `contents`: at least one component, none of which is empty or leads anywhere else than down (LSV-49).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InnerPath(String);
+
+impl InnerPath {
+    /// The path in a member of `metadata.json`.
+    ///
+    /// # Errors
+    /// The rule that it breaks.
+    pub fn new(key: &'static str, path: &str) -> Result<Self, Fault> {
+        let broken = if path.contains('\0') {
+            Some(PathRule::Nul)
+        } else if path.starts_with('/') {
+            Some(PathRule::Absolute)
+        } else {
+            path.split('/').find_map(|component| match component {
+                "" | "." => Some(PathRule::Empty),
+                ".." => Some(PathRule::Parent),
+                _ => None,
+            })
+        };
+        match broken {
+            None => Ok(Self(path.to_owned())),
+            Some(rule) => Err(Fault::Path {
+                key,
+                path: path.to_owned(),
+                rule,
+            }),
+        }
+    }
+
+    /// As it was written.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// What `metadata.json` says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Metadata {
+    /// The library.
+    pub library: InnerPath,
+    /// The manifest.
+    pub manifest: InnerPath,
+}
+
+impl Metadata {
+    /// The one version that there is.
+    pub const VERSION: u64 = 1;
+
+    /// What the text says; `file` is its name in messages.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with it.
+    pub fn read(text: &[u8], file: &str) -> Result<Self, Fault> {
+        let json = read(text, file)?;
+        if json.member("version").and_then(Json::natural) != Some(Self::VERSION) {
+            return Err(member(file, "version", "the number 1"));
+        }
+        let path = |key| InnerPath::new(key, required(&json, file, key)?);
+        Ok(Self {
+            library: path("file_path")?,
+            manifest: path("manifest_path")?,
+        })
+    }
+}
+
+/// A driver's manifest, as it is in the package.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Manifest {
+    json: Json,
+    /// The last component of its `library_path`.
+    base: String,
+}
+
+/// A manifest as clients see it (LSV-17).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Published {
+    /// Its `library_path`, by which clients ask for the library.
+    pub key: String,
+    /// Its own name.
+    pub name: String,
+    /// Its text.
+    pub contents: String,
+}
+
+impl Manifest {
+    /// What the text says; `file` is its name in messages.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with it.
+    pub fn read(text: &[u8], file: &str) -> Result<Self, Fault> {
+        let json = read(text, file)?;
+        required(&json, file, "file_format_version")?;
+        let icd = json.member("ICD").filter(|icd| matches!(icd, Json::Object(_)));
+        let icd = icd.ok_or_else(|| member(file, "ICD", "an object"))?;
+        let version = required(icd, file, "api_version")?;
+        if variant(version) != 0 {
+            return Err(Fault::Variant(version.to_owned()));
+        }
+        let path = required(icd, file, "library_path")?;
+        let base = path.rsplit('/').next().unwrap_or_default().to_owned();
+        if base.is_empty() || base.contains('\0') {
+            return Err(Fault::Key(path.to_owned()));
+        }
+        Ok(Self { json, base })
+    }
+
+    /// The manifest of an instance of the package. Keys of different instances differ, however long the name of the library is.
+    pub fn published(&self, instance: u64) -> Published {
+        let key = cut(&format!("{instance}-{}", self.base), wire::LONGEST_KEY).to_owned();
+        let mut json = self.json.clone();
+        if let Some(path) = json.member_mut("ICD").and_then(|icd| icd.member_mut("library_path")) {
+            *path = Json::Text(key.clone());
+        }
+        Published {
+            name: format!("{key}.json"),
+            contents: json.to_string(),
+            key,
+        }
+    }
+}
+
+/// As much of a text as fits so many bytes, in whole characters.
+fn cut(text: &str, most: usize) -> &str {
+    let most = most.min(text.len());
+    let end = (0..=most).rev().find(|at| text.is_char_boundary(*at));
+    &text[..end.unwrap_or(0)]
+}
+
+fn read(text: &[u8], file: &str) -> Result<Json, Fault> {
+    let json = Json::read(text).map_err(|error| Fault::Json {
+        file: file.to_owned(),
+        error: error.to_string(),
+    })?;
+    match json {
+        Json::Object(_) => Ok(json),
+        _ => Err(Fault::Json {
+            file: file.to_owned(),
+            error: "it is no object".to_owned(),
+        }),
+    }
+}
+
+fn member(file: &str, key: &'static str, wanted: &'static str) -> Fault {
+    Fault::Member {
+        file: file.to_owned(),
+        key,
+        wanted,
+    }
+}
+
+/// A string that must be there and not empty.
+fn required<'a>(json: &'a Json, file: &str, key: &'static str) -> Result<&'a str, Fault> {
+    let text = json.member(key).and_then(Json::text).filter(|text| !text.is_empty());
+    text.ok_or_else(|| member(file, key, "a string that is not empty"))
+}
+
+/// The variant in a version: the first of four numbers.
+fn variant(version: &str) -> u64 {
+    let mut parts = version.split('.');
+    let first = parts.next().unwrap_or_default();
+    if parts.count() < 3 {
+        return 0;
+    }
+    first.trim().parse().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = r#"{"file_format_version":"1.0.1","ICD":{"library_path":"lib/libvulkan_x.so","api_version":"1.3.0","x":[1]},"y":2}"#;
+
+    fn manifest(text: &str) -> Result<Manifest, Fault> {
+        Manifest::read(text.as_bytes(), "m.json")
+    }
+
+    #[test]
+    fn lsv_28_names_of_packages() {
+        for name in ["radv", "a", "A.b_c+d-9", &"x".repeat(64)] {
+            assert!(is_name(name), "{name}");
+        }
+        for name in ["", ".radv", "..", "a/b", "a b", "\u{e4}", "a\0", &"x".repeat(65)] {
+            assert!(!is_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn lsv_49_paths_stay_below_contents() {
+        for path in ["a", "lib/a.so", "..a/b..", "a...b"] {
+            assert!(InnerPath::new("file_path", path).is_ok(), "{path}");
+        }
+        for (path, rule) in [
+            ("/lib/a.so", PathRule::Absolute),
+            ("..", PathRule::Parent),
+            ("a/../b", PathRule::Parent),
+            ("a//b", PathRule::Empty),
+            ("a/", PathRule::Empty),
+            ("./a", PathRule::Empty),
+            ("a\0b", PathRule::Nul),
+        ] {
+            let fault = InnerPath::new("file_path", path).unwrap_err();
+            assert!(
+                matches!(&fault, Fault::Path { rule: found, .. } if *found == rule),
+                "{path}"
+            );
+            assert!(fault.to_string().contains("rule of paths"), "{fault}");
+        }
+    }
+
+    #[test]
+    fn lsv_15_metadata_has_three_members() {
+        let read = |text: &str| Metadata::read(text.as_bytes(), "metadata.json");
+        let good = read(r#"{"version":1,"file_path":"lib/a.so","manifest_path":"a.json","more":0}"#).unwrap();
+        assert_eq!((good.library.as_str(), good.manifest.as_str()), ("lib/a.so", "a.json"));
+        for (text, word) in [
+            ("", "EOF"),
+            ("[]", "object"),
+            (r#"{"file_path":"a","manifest_path":"b"}"#, "version"),
+            (r#"{"version":2,"file_path":"a","manifest_path":"b"}"#, "version"),
+            (r#"{"version":"1","file_path":"a","manifest_path":"b"}"#, "version"),
+            (r#"{"version":1,"file_path":"","manifest_path":"b"}"#, "file_path"),
+            (r#"{"version":1,"file_path":3,"manifest_path":"b"}"#, "file_path"),
+            (r#"{"version":1,"file_path":"a"}"#, "manifest_path"),
+            (
+                r#"{"version":1,"file_path":"a","manifest_path":"../b"}"#,
+                "manifest_path",
+            ),
+            (
+                r#"{"version":1,"version":1,"file_path":"a","manifest_path":"b"}"#,
+                "twice",
+            ),
+        ] {
+            let fault = read(text).unwrap_err().to_string();
+            assert!(fault.contains(word), "{text}: {fault}");
+        }
+    }
+
+    #[test]
+    fn lsv_16_a_manifest_has_what_drivers_need() {
+        assert!(manifest(GOOD).is_ok());
+        for (from, to, word) in [
+            (r#""file_format_version":"1.0.1","#, "", "file_format_version"),
+            ("\"1.0.1\"", "1", "file_format_version"),
+            ("\"ICD\"", "\"icd\"", "ICD"),
+            (r#""api_version":"1.3.0""#, r#""api_version":13"#, "api_version"),
+            ("1.3.0", "1.1.3.0", "api_version"),
+            ("lib/libvulkan_x.so", "", "library_path"),
+            ("lib/libvulkan_x.so", "lib/", "library_path"),
+            ("lib/libvulkan_x.so", "a\\u0000b", "library_path"),
+        ] {
+            let fault = manifest(&GOOD.replace(from, to)).unwrap_err().to_string();
+            assert!(fault.contains(word), "{from} -> {to}: {fault}");
+        }
+        assert!(manifest(&GOOD.replace("1.3.0", "0.1.3.0")).is_ok());
+    }
+
+    #[test]
+    fn lsv_17_a_manifest_is_rewritten_for_its_instance() {
+        let published = manifest(GOOD).unwrap().published(7);
+        assert_eq!(published.key, "7-libvulkan_x.so");
+        assert_eq!(published.name, "7-libvulkan_x.so.json");
+        assert_eq!(
+            published.contents,
+            GOOD.replace("lib/libvulkan_x.so", "7-libvulkan_x.so")
+        );
+    }
+
+    #[test]
+    fn lsv_b6_long_keys_are_cut_and_stay_apart() {
+        let long = manifest(&GOOD.replace("libvulkan_x.so", &"\u{e4}".repeat(60))).unwrap();
+        let keys = [9, 10, 1_000_000].map(|number| long.published(number).key);
+        for key in &keys {
+            assert!(
+                wire::is_key(key.as_bytes()) && key.len() > wire::LONGEST_KEY - 2,
+                "{key}"
+            );
+        }
+        assert!(keys[0].starts_with("9-") && keys[1].starts_with("10-"));
+    }
+}

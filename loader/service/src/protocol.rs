@@ -1,0 +1,223 @@
+//! What is in the packets (LSV-34, LSV-35): the payload of a request to what it asks for, and what is answered to the payload of a reply.
+//! The packets themselves are those of `vulkan-loader-wire`.
+
+use crate::json::Json;
+use serde::Serialize;
+use wire::{Header, Operation, Packet, status};
+
+/// What a client asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// What the service can do.
+    Features,
+    /// The library with this key.
+    Get(String),
+    /// The manifests; once nothing is pending, or at once.
+    Manifests {
+        /// Whether to wait until nothing is pending.
+        wait_for_idle: bool,
+    },
+    /// The devices.
+    Devices,
+    /// To be told of changes.
+    Watch,
+    /// The state of the service.
+    Inspect,
+}
+
+impl Request {
+    /// What a packet asks for.
+    ///
+    /// # Errors
+    /// The status that it is answered with.
+    pub fn read(packet: &Packet<'_>) -> Result<Self, &'static str> {
+        let operation = Operation::from_number(packet.header.operation).ok_or(status::UNSUPPORTED)?;
+        let payload = Json::read(packet.payload).map_err(|_| status::BAD_REQUEST)?;
+        if packet.header.is_reply || !matches!(payload, Json::Object(_)) {
+            return Err(status::BAD_REQUEST);
+        }
+        Ok(match operation {
+            Operation::Features => Self::Features,
+            Operation::Get => {
+                let name = payload.member("name").and_then(Json::text);
+                let name = name.filter(|name| wire::is_key(name.as_bytes()));
+                Self::Get(name.ok_or(status::BAD_REQUEST)?.to_owned())
+            }
+            Operation::Manifests => Self::Manifests {
+                wait_for_idle: match payload.member("wait_for_idle") {
+                    None => false,
+                    Some(Json::Bool(wait)) => *wait,
+                    Some(_) => return Err(status::BAD_REQUEST),
+                },
+            },
+            Operation::Devices => Self::Devices,
+            Operation::Watch => Self::Watch,
+            Operation::Inspect => Self::Inspect,
+        })
+    }
+}
+
+/// The payload of a reply.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Reply {
+    /// Only how it ended.
+    Status {
+        /// A word of `wire::status`.
+        status: &'static str,
+    },
+    /// What the service can do.
+    Features {
+        /// `wire::Features`.
+        features: u64,
+    },
+    /// A library, whose descriptor comes with the packet.
+    Library {
+        /// `wire::status::OK`.
+        status: &'static str,
+        /// Bytes.
+        size: u64,
+        /// Hash of the bytes, in hexadecimal digits.
+        sha256: String,
+    },
+    /// Manifests, which are in the memory file that comes with the packet.
+    Manifests {
+        /// How many there are.
+        count: usize,
+    },
+    /// The devices.
+    Devices {
+        /// In the order of their numbers.
+        devices: Vec<Device>,
+    },
+}
+
+/// A device in a reply.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Device {
+    /// Its node's name.
+    pub node: String,
+    /// The kernel's driver.
+    pub driver: String,
+    /// The instance that serves it; none if there is no driver for it.
+    pub active_icd: Option<String>,
+}
+
+/// A manifest in the memory file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ManifestText<'a> {
+    /// The name of its file.
+    pub name: &'a str,
+    /// Its text.
+    pub contents: &'a str,
+}
+
+impl Reply {
+    /// Only how it ended.
+    pub fn status(status: &'static str) -> Self {
+        Self::Status { status }
+    }
+
+    /// The packet that answers the one with this header.
+    pub fn packet(&self, asked: Header) -> Vec<u8> {
+        // There is nothing in a reply that JSON has not; one that is too long for a packet is of use to nobody.
+        let payload = serde_json::to_vec(self)
+            .ok()
+            .filter(|payload| payload.len() <= wire::MOST_IN_REPLY);
+        let payload = payload.unwrap_or_else(|| format!(r#"{{"status":"{}"}}"#, status::BUSY).into_bytes());
+        let length = u32::try_from(payload.len()).unwrap_or(0);
+        [&asked.reply().bytes(length)[..], &payload].concat()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(operation: u16, payload: &[u8]) -> Result<Request, &'static str> {
+        let header = Header {
+            operation,
+            is_reply: false,
+            request: 1,
+        };
+        Request::read(&Packet { header, payload })
+    }
+
+    #[test]
+    fn lsv_34_requests() {
+        assert_eq!(read(1, b"{}"), Ok(Request::Features));
+        assert_eq!(
+            read(2, br#"{"name":"0-a.so","more":1}"#),
+            Ok(Request::Get("0-a.so".into()))
+        );
+        for (payload, wait_for_idle) in [(&b"{}"[..], false), (br#"{"wait_for_idle":true}"#, true)] {
+            assert_eq!(read(3, payload), Ok(Request::Manifests { wait_for_idle }));
+        }
+        assert_eq!(read(4, b"{}"), Ok(Request::Devices));
+        assert_eq!(read(5, b"{}"), Ok(Request::Watch));
+        assert_eq!(read(6, b"{}"), Ok(Request::Inspect));
+    }
+
+    #[test]
+    fn lsv_35_unknown_operations_are_unsupported() {
+        for operation in [0, 7, 0x7fff] {
+            assert_eq!(read(operation, b"{}"), Err(status::UNSUPPORTED));
+        }
+    }
+
+    #[test]
+    fn lsv_b6_bad_requests() {
+        for payload in [
+            &b""[..],
+            b"[]",
+            b"{}",
+            br#"{"name":1}"#,
+            br#"{"name":""}"#,
+            br#"{"name":"a/b"}"#,
+            br#"{"name":"a\u0000"}"#,
+            b"{\"name\":\"\xff\"}",
+            br#"{"name":"a","name":"a"}"#,
+            format!(r#"{{"name":"{}"}}"#, "x".repeat(65)).as_bytes(),
+        ] {
+            assert_eq!(read(2, payload), Err(status::BAD_REQUEST), "{payload:?}");
+        }
+        assert_eq!(read(3, br#"{"wait_for_idle":1}"#), Err(status::BAD_REQUEST));
+        let header = Header::request(Operation::Features, 1).reply();
+        assert_eq!(
+            Request::read(&Packet { header, payload: b"{}" }),
+            Err(status::BAD_REQUEST)
+        );
+    }
+
+    #[test]
+    fn lsv_34_replies() {
+        let asked = Header::request(Operation::Get, 9);
+        let text = |reply: Reply| {
+            let bytes = reply.packet(asked);
+            let packet = Packet::read(&bytes, wire::MOST_IN_REPLY).unwrap();
+            assert_eq!(packet.header, asked.reply());
+            String::from_utf8(packet.payload.to_vec()).unwrap()
+        };
+        assert_eq!(text(Reply::status(status::NOT_FOUND)), r#"{"status":"not_found"}"#);
+        assert_eq!(text(Reply::Features { features: 7 }), r#"{"features":7}"#);
+        assert_eq!(text(Reply::Manifests { count: 2 }), r#"{"count":2}"#);
+        let library = Reply::Library {
+            status: status::OK,
+            size: 3,
+            sha256: "ab".into(),
+        };
+        assert_eq!(text(library), r#"{"status":"ok","size":3,"sha256":"ab"}"#);
+        let device = |driver: String, active: Option<&str>| Device {
+            node: "renderD128".into(),
+            driver,
+            active_icd: active.map(str::to_owned),
+        };
+        let devices = vec![device("amdgpu".into(), Some("0")), device(String::new(), None)];
+        assert_eq!(
+            text(Reply::Devices { devices }),
+            r#"{"devices":[{"node":"renderD128","driver":"amdgpu","active_icd":"0"},{"node":"renderD128","driver":"","active_icd":null}]}"#
+        );
+        let devices = vec![device("x".repeat(wire::MOST_IN_REPLY), None)];
+        assert_eq!(text(Reply::Devices { devices }), r#"{"status":"busy"}"#);
+    }
+}

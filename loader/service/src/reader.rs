@@ -1,0 +1,192 @@
+//! From the name of a package to all that is handed out of it.
+
+use crate::library::{HandOut, Library};
+use crate::package::{Fault, File, Folder, Manifest, Metadata, Owner, Stamp, is_name};
+use std::path::{Path, PathBuf};
+
+/// How far a package has been read (LSV-20).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// `metadata.json` is looked for.
+    Metadata,
+    /// The manifest is.
+    Manifest,
+    /// The library is read.
+    Library,
+}
+
+/// A package that was read.
+#[derive(Debug)]
+pub struct Package {
+    /// Where the library is in it.
+    pub file_path: String,
+    /// The manifest as it is in it.
+    pub manifest: Manifest,
+    /// What clients load.
+    pub library: Library,
+    /// To find out whether it is still the same.
+    pub stamp: Stamps,
+}
+
+/// The state of all files of a package.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stamps {
+    folder: (u64, u64),
+    files: [Stamp; 3],
+}
+
+/// Reads packages.
+#[derive(Clone, Debug)]
+pub struct Reader {
+    /// The folders that packages are in, in the order in which they are searched.
+    pub roots: Vec<PathBuf>,
+    /// Whose packages are trusted.
+    pub owner: Owner,
+    /// How libraries are handed out.
+    pub hand_out: HandOut,
+}
+
+/// The files of a package, open.
+struct Files {
+    metadata: Metadata,
+    manifest: Manifest,
+    library: File,
+    stamp: Stamps,
+    /// Whether nobody but root can put another library there, up to the root of the file system.
+    is_safe: bool,
+}
+
+impl Reader {
+    /// Reads a package for which `room` bytes of memory may be used. `visit` gets each folder in which something may change that
+    /// matters for it, before anything in the folder is opened; `step` is told how far it is.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn read(
+        &self,
+        name: &str,
+        room: u64,
+        visit: &mut dyn FnMut(&Path),
+        step: &mut dyn FnMut(Step),
+    ) -> Result<Package, Fault> {
+        let folder = self.folder(name, visit)?;
+        self.read_folder(&folder, room, visit, step)
+    }
+
+    /// Reads the package in a folder, whatever the name of that.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn read_folder(
+        &self,
+        folder: &Folder,
+        room: u64,
+        visit: &mut dyn FnMut(&Path),
+        step: &mut dyn FnMut(Step),
+    ) -> Result<Package, Fault> {
+        let files = open(folder, visit, step)?;
+        let as_file = self.hand_out == HandOut::File && files.is_safe && files.library.may_be_executed();
+        step(Step::Library);
+        let library = if as_file {
+            Library::itself(files.library)?
+        } else {
+            Library::copy(&files.library, room)?
+        };
+        Ok(Package {
+            file_path: files.metadata.library.as_str().to_owned(),
+            manifest: files.manifest,
+            library,
+            stamp: files.stamp,
+        })
+    }
+
+    /// The state of the files of a package, or nothing if it is none any more.
+    pub fn stamp(&self, name: &str) -> Option<Stamps> {
+        let folder = self.folder(name, &mut |_| {}).ok()?;
+        Some(open(&folder, &mut |_| {}, &mut |_| {}).ok()?.stamp)
+    }
+
+    /// The folder of a package: of the first root that has one. A root that others can change has none.
+    fn folder(&self, name: &str, visit: &mut dyn FnMut(&Path)) -> Result<Folder, Fault> {
+        if !is_name(name) {
+            return Err(Fault::Name(name.to_owned()));
+        }
+        let mut reason = Fault::Absent;
+        for root in &self.roots {
+            let found = Folder::named(root, self.owner, "..").and_then(|root| root.package(name));
+            match found {
+                Ok(folder) => {
+                    visit(folder.path());
+                    return Ok(folder);
+                }
+                Err(Fault::Absent | Fault::Io { .. }) if is_missing(&root.join(name)) => {}
+                Err(fault @ Fault::Writable { .. }) => reason = fault,
+                Err(fault) => return Err(fault),
+            }
+        }
+        Err(reason)
+    }
+}
+
+fn is_missing(path: &Path) -> bool {
+    std::fs::symlink_metadata(path).is_err()
+}
+
+fn open(folder: &Folder, visit: &mut dyn FnMut(&Path), step: &mut dyn FnMut(Step)) -> Result<Files, Fault> {
+    step(Step::Metadata);
+    // The form of one package has no folder for what describes it, and is its contents itself.
+    let is_two_folders = !folder.is_absent("metadata");
+    let path = if is_two_folders {
+        "metadata/metadata.json"
+    } else {
+        "meta/metadata/metadata.json"
+    };
+    let description = folder.file(path, visit)?;
+    let metadata = Metadata::read(&text(&description)?, &description.shown)?;
+    let contents = if is_two_folders {
+        let contents = folder.folder("contents")?;
+        visit(contents.path());
+        Some(contents)
+    } else {
+        None
+    };
+    let contents = contents.as_ref().unwrap_or(folder);
+    step(Step::Manifest);
+    let manifest_file = contents.file(metadata.manifest.as_str(), visit)?;
+    let manifest = Manifest::read(&text(&manifest_file)?, &manifest_file.shown)?;
+    let library = contents.file(metadata.library.as_str(), visit)?;
+    Ok(Files {
+        stamp: Stamps {
+            folder: folder.identity(),
+            files: [description.stamp(), manifest_file.stamp(), library.stamp()],
+        },
+        metadata,
+        manifest,
+        library,
+        is_safe: folder.is_safe_up_to_root(),
+    })
+}
+
+/// All bytes of a short file.
+fn text(file: &File) -> Result<Vec<u8>, Fault> {
+    let most = wire::MOST_IN_MANIFEST;
+    // One byte more than it may have tells what grew from what fits.
+    let mut bytes = vec![0; most + 1];
+    let mut length = 0;
+    while length < bytes.len() {
+        let count = rustix::io::retry_on_intr(|| rustix::io::pread(&file.fd, &mut bytes[length..], length as u64));
+        match count.map_err(|error| Fault::io(&*file.shown, error))? {
+            0 => break,
+            count => length += count,
+        }
+    }
+    if length > most || file.size() > most as u64 {
+        return Err(Fault::TooLarge {
+            file: file.shown.clone(),
+            size: file.size(),
+            most: most as u64,
+        });
+    }
+    bytes.truncate(length);
+    Ok(bytes)
+}

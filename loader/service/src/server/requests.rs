@@ -1,0 +1,191 @@
+//! What the service answers.
+
+use super::{Server, class_key};
+use crate::client::{Attachment, End};
+use crate::held::{Answer, Awaited, Held};
+use crate::library::Text;
+use crate::limits;
+use crate::package::Class;
+use crate::protocol::{Device, ManifestText, Reply, Request};
+use std::io;
+use std::rc::Rc;
+use std::time::Instant;
+use tracing::{debug, warn};
+use wire::{Features, Header, Operation, Packet, status};
+
+impl Server {
+    /// Answers a packet, or holds the answer back.
+    pub(super) fn answer(
+        &mut self,
+        number: u64,
+        packet: &Packet<'_>,
+        with_descriptors: bool,
+        now: Instant,
+    ) -> Result<(), End> {
+        let Some(client) = self.clients.get_mut(&number) else {
+            return Ok(());
+        };
+        let asked = packet.header;
+        let request = if !client.rate.admits(now) {
+            Err(status::BUSY)
+        } else if with_descriptors {
+            Err(status::BAD_REQUEST)
+        } else {
+            Request::read(packet)
+        };
+        debug!("client {number}: {request:?}");
+        let refused = |status| (Reply::status(status), Attachment::None);
+        let (reply, attachment) = match request {
+            Err(status) => refused(status),
+            Ok(Request::Features) => {
+                let features = Features::GET | Features::DEVICES | Features::MANIFESTS;
+                (Reply::Features { features }, Attachment::None)
+            }
+            Ok(Request::Get(key)) => return self.hold(number, asked, Awaited::Library(key), now),
+            Ok(Request::Manifests { wait_for_idle: idle }) => {
+                return self.hold(number, asked, Awaited::Manifests { idle }, now);
+            }
+            Ok(Request::Devices) => (self.device_list(), Attachment::None),
+            Ok(Request::Watch) => {
+                client.watches = true;
+                refused(status::OK)
+            }
+            Ok(Request::Inspect) if client.peer.user == 0 || client.peer.user == self.user => {
+                match Text::new(self.state().to_string().as_bytes()) {
+                    Ok(text) => (Reply::status(status::OK), Attachment::Text(Rc::new(text))),
+                    Err(error) => refused(no_memory(&error)),
+                }
+            }
+            Ok(Request::Inspect) => refused(status::DENIED),
+        };
+        self.send(number, asked, &reply, attachment)
+    }
+
+    fn device_list(&self) -> Reply {
+        let devices = self.catalogue.served().iter().map(|served| Device {
+            node: served.node.clone(),
+            driver: served.identity.driver.clone(),
+            active_icd: served.active.map(|instance| instance.to_string()),
+        });
+        Reply::Devices {
+            devices: devices.collect(),
+        }
+    }
+
+    /// Answers at once if that can be, and later otherwise.
+    fn hold(&mut self, number: u64, asked: Header, awaited: Awaited, now: Instant) -> Result<(), End> {
+        let held = Held {
+            client: number,
+            asked,
+            awaited,
+            until: now + wire::HELD_BACK,
+        };
+        let answer = self.outcome(&held, now);
+        if let Some((reply, attachment)) = answer {
+            return self.send(number, asked, &reply, attachment);
+        }
+        if self.held.iter().filter(|held| held.client == number).count() >= limits::OUTSTANDING {
+            return self.send(number, asked, &Reply::status(status::BUSY), Attachment::None);
+        }
+        self.held.push(held);
+        Ok(())
+    }
+
+    /// The answer to a request that may have to wait.
+    fn outcome(&mut self, held: &Held, now: Instant) -> Option<(Reply, Attachment)> {
+        let client = self.clients.get(&held.client)?;
+        let kind = (client.kind, client.kind_until);
+        let only = |status| Some((Reply::status(status), Attachment::None));
+        match held.awaited.answer(&self.catalogue, now, held.until, kind) {
+            Answer::Wait => None,
+            Answer::NotFound => only(status::NOT_FOUND),
+            Answer::Timeout => only(status::TIMEOUT),
+            Answer::Library(driver) => {
+                let reply = Reply::Library {
+                    status: status::OK,
+                    size: driver.size,
+                    sha256: driver.sha256.clone(),
+                };
+                Some((reply, Attachment::Library(driver)))
+            }
+            Answer::Manifests(class) => match self.manifests(class) {
+                Ok((text, count)) => Some((Reply::Manifests { count }, Attachment::Text(text))),
+                Err(error) => only(no_memory(&error)),
+            },
+        }
+    }
+
+    /// The manifests for a class, which are written once for all who have it.
+    fn manifests(&mut self, class: Option<Class>) -> io::Result<(Rc<Text>, usize)> {
+        let generation = self.catalogue.generation();
+        if let Some((written, text, count)) = self.texts.get(&class_key(class))
+            && *written == generation
+        {
+            return Ok((text.clone(), *count));
+        }
+        let manifests: Vec<_> = self
+            .catalogue
+            .published_for(class)
+            .map(|driver| ManifestText {
+                name: &driver.published.name,
+                contents: &driver.published.contents,
+            })
+            .collect();
+        let bytes = serde_json::to_vec(&manifests).map_err(io::Error::other)?;
+        let (text, count) = (Rc::new(Text::new(&bytes)?), manifests.len());
+        self.texts.insert(class_key(class), (generation, text.clone(), count));
+        Ok((text, count))
+    }
+
+    /// Answers what need not wait any more.
+    pub(super) fn answer_held(&mut self, now: Instant) {
+        let mut ended = Vec::new();
+        for held in std::mem::take(&mut self.held) {
+            match self.outcome(&held, now) {
+                None => self.held.push(held),
+                Some((reply, attachment)) => {
+                    if let Err(end) = self.send(held.client, held.asked, &reply, attachment) {
+                        ended.push((held.client, end));
+                    }
+                }
+            }
+        }
+        for (number, end) in ended {
+            self.close(number, &end, now);
+        }
+    }
+
+    /// Tells who wants to know that what is published changed.
+    pub(super) fn tell_watchers(&mut self, now: Instant) {
+        let generation = self.catalogue.generation();
+        if std::mem::replace(&mut self.told, generation) == generation {
+            return;
+        }
+        let watching = self.clients.iter().filter(|(_, client)| client.watches);
+        let watching: Vec<_> = watching.map(|(number, _)| *number).collect();
+        for number in watching {
+            let changed = Header::request(Operation::Watch, 0);
+            if let Err(end) = self.send(number, changed, &Reply::status(status::OK), Attachment::None) {
+                self.close(number, &end, now);
+            }
+        }
+    }
+
+    fn send(&mut self, number: u64, asked: Header, reply: &Reply, attachment: Attachment) -> Result<(), End> {
+        let Some(client) = self.clients.get_mut(&number) else {
+            return Ok(());
+        };
+        let had_queue = client.has_queue();
+        client.send(reply.packet(asked), attachment)?;
+        if client.has_queue() != had_queue {
+            self.await_room(number);
+        }
+        Ok(())
+    }
+}
+
+/// The status for a memory file that there is no memory for.
+fn no_memory(error: &io::Error) -> &'static str {
+    warn!("a memory file cannot be made: {error}");
+    status::BUSY
+}

@@ -1,0 +1,182 @@
+//! The folder of device nodes, and what the system says about each of them (LSV-25, LSV-26). No node is opened.
+
+use super::folders::for_each;
+use crate::catalogue::{Identity, Seen, is_node};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Watches the folder of nodes, which need not exist.
+#[derive(Debug)]
+pub struct DeviceFolder {
+    inotify: OwnedFd,
+    folder: PathBuf,
+    /// The watch of the folder itself.
+    own: Option<i32>,
+    /// That of the folder that it is in.
+    above: Option<i32>,
+}
+
+impl DeviceFolder {
+    /// Begins to watch.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn new(folder: &Path) -> io::Result<Self> {
+        let inotify = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
+        let mut watch = Self {
+            inotify,
+            folder: folder.to_owned(),
+            own: None,
+            above: None,
+        };
+        watch.renew();
+        Ok(watch)
+    }
+
+    /// Watches what is there now.
+    fn renew(&mut self) {
+        let add = |path: &Path, flags| inotify::add_watch(&self.inotify, path, flags | WatchFlags::ONLYDIR).ok();
+        self.above = self
+            .folder
+            .parent()
+            .and_then(|above| add(above, WatchFlags::CREATE | WatchFlags::MOVED_TO));
+        let flags = WatchFlags::CREATE
+            | WatchFlags::ATTRIB
+            | WatchFlags::DELETE
+            | WatchFlags::MOVE
+            | WatchFlags::DELETE_SELF
+            | WatchFlags::MOVE_SELF;
+        self.own = add(&self.folder, flags);
+    }
+
+    /// Whether there is a reason to look again.
+    pub fn has_changed(&mut self) -> bool {
+        let name = self.folder.file_name().map(|name| name.as_bytes().to_vec());
+        let (own, above) = (self.own, self.above);
+        let mut changed = false;
+        for_each(self.inotify.as_fd(), |watch, what, file| {
+            let is_lost = what.contains(ReadFlags::QUEUE_OVERFLOW);
+            let is_folder = Some(watch) == above && name.as_deref() == Some(file);
+            changed |= is_lost || Some(watch) == own || is_folder;
+        });
+        if changed {
+            self.renew();
+        }
+        changed
+    }
+}
+
+impl AsFd for DeviceFolder {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.inotify.as_fd()
+    }
+}
+
+/// The nodes in a folder, with what `sys` says about each.
+pub fn scan(dri: &Path, sys: &Path) -> Vec<Seen> {
+    let Ok(entries) = std::fs::read_dir(dri) else {
+        return Vec::new();
+    };
+    let seen = |entry: std::fs::DirEntry| {
+        let node = entry.file_name().into_string().ok().filter(|name| is_node(name))?;
+        let state = std::fs::symlink_metadata(entry.path()).ok()?;
+        if state.is_dir() || state.is_symlink() {
+            return None;
+        }
+        Some(Seen {
+            identity: identity(&sys.join("class/drm").join(&node).join("device")),
+            node,
+            age: age(state.ctime(), state.ctime_nsec()),
+        })
+    };
+    entries.filter_map(|entry| seen(entry.ok()?)).collect()
+}
+
+/// For how long a file has been as it is. A clock that was set back makes it new.
+fn age(seconds: i64, nanoseconds: i64) -> Duration {
+    let part = |number: i64| u64::try_from(number).unwrap_or(0);
+    let changed = Duration::from_secs(part(seconds)) + Duration::from_nanos(part(nanoseconds));
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    now.saturating_sub(changed)
+}
+
+fn identity(device: &Path) -> Identity {
+    let driver = std::fs::read_link(device.join("driver")).ok();
+    let driver = driver.and_then(|link| Some(link.file_name()?.to_str()?.to_owned()));
+    Identity {
+        driver: driver.unwrap_or_default(),
+        vendor: number(&device.join("vendor")),
+        device: number(&device.join("device")),
+    }
+}
+
+/// A number as `sys` writes it: `0x1002`.
+fn number(file: &Path) -> Option<u16> {
+    let mut text = String::new();
+    std::fs::File::open(file)
+        .ok()?
+        .take(32)
+        .read_to_string(&mut text)
+        .ok()?;
+    u16::from_str_radix(text.trim().strip_prefix("0x")?, 16).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn lsv_26_a_device_is_what_the_system_says_of_it() {
+        let place = tempfile::tempdir().unwrap();
+        let (dri, sys) = (place.path().join("dri"), place.path().join("sys"));
+        std::fs::create_dir(&dri).unwrap();
+        for node in ["renderD128", "renderD129", "card0", "renderDx"] {
+            std::fs::write(dri.join(node), "").unwrap();
+        }
+        symlink("renderD128", dri.join("renderD130")).unwrap();
+        std::fs::create_dir(dri.join("renderD131")).unwrap();
+        let device = sys.join("class/drm/renderD128/device");
+        std::fs::create_dir_all(&device).unwrap();
+        std::fs::write(device.join("vendor"), "0x1002\n").unwrap();
+        std::fs::write(device.join("device"), "0x73bf\n").unwrap();
+        symlink("../../../bus/pci/drivers/amdgpu", device.join("driver")).unwrap();
+        let mut seen = scan(&dri, &sys);
+        seen.sort_by(|one, other| one.node.cmp(&other.node));
+        let nodes: Vec<_> = seen.iter().map(|seen| seen.node.as_str()).collect();
+        assert_eq!(nodes, ["renderD128", "renderD129"]);
+        let identity = Identity {
+            driver: "amdgpu".into(),
+            vendor: Some(0x1002),
+            device: Some(0x73bf),
+        };
+        assert_eq!(
+            (&seen[0].identity, &seen[1].identity),
+            (&identity, &Identity::default())
+        );
+        assert!(scan(&place.path().join("none"), &sys).is_empty());
+    }
+
+    #[test]
+    fn lsv_25_the_folder_may_appear_later() {
+        let place = tempfile::tempdir().unwrap();
+        let dri = place.path().join("dri");
+        let mut watch = DeviceFolder::new(&dri).unwrap();
+        std::fs::write(place.path().join("other"), "").unwrap();
+        assert!(!watch.has_changed());
+        for _ in 0..2 {
+            std::fs::create_dir(&dri).unwrap();
+            assert!(watch.has_changed());
+            std::fs::write(dri.join("renderD128"), "").unwrap();
+            assert!(watch.has_changed());
+            std::fs::remove_dir_all(&dri).unwrap();
+            assert!(watch.has_changed());
+            assert!(!watch.has_changed());
+        }
+    }
+}

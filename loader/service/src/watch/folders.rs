@@ -1,0 +1,85 @@
+//! Folders whose changes matter, whichever they are: those of packages.
+
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
+use rustix::io::Errno;
+use std::io;
+use std::mem::MaybeUninit;
+use std::path::Path;
+use tracing::warn;
+
+/// Watches folders. Both the loop and who reads packages use it.
+#[derive(Debug)]
+pub struct FolderWatch {
+    inotify: OwnedFd,
+}
+
+impl FolderWatch {
+    /// Without a folder.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn new() -> io::Result<Self> {
+        let inotify = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
+        Ok(Self { inotify })
+    }
+
+    /// Watches a folder too; or, as long as it does not exist, the nearest one above it, for that it appears.
+    pub fn add(&self, folder: &Path) {
+        let contents = WatchFlags::CREATE
+            | WatchFlags::DELETE
+            | WatchFlags::MOVE
+            | WatchFlags::ATTRIB
+            | WatchFlags::CLOSE_WRITE
+            | WatchFlags::DELETE_SELF
+            | WatchFlags::MOVE_SELF;
+        let mut flags = contents | WatchFlags::ONLYDIR;
+        for place in folder.ancestors() {
+            let place = if place.as_os_str().is_empty() {
+                Path::new(".")
+            } else {
+                place
+            };
+            match inotify::add_watch(&self.inotify, place, flags) {
+                Ok(_) => return,
+                Err(Errno::NOENT | Errno::NOTDIR) => {}
+                Err(error) => {
+                    warn!("changes in {} are not noticed: {error}", place.display());
+                    return;
+                }
+            }
+            // What else happens there does not matter.
+            flags = WatchFlags::CREATE | WatchFlags::MOVED_TO | WatchFlags::ONLYDIR | WatchFlags::MASK_ADD;
+        }
+    }
+
+    /// Whether anything changed since the last time. What was lost because it was too much counts as a change.
+    pub fn has_changed(&self) -> bool {
+        let mut changed = false;
+        for_each(self.inotify.as_fd(), |_, _, _| changed = true);
+        changed
+    }
+}
+
+impl AsFd for FolderWatch {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.inotify.as_fd()
+    }
+}
+
+/// Takes all events: the number of the watch, what happened, and to which name.
+pub(super) fn for_each(inotify: BorrowedFd<'_>, mut event: impl FnMut(i32, ReadFlags, &[u8])) {
+    let mut space = [MaybeUninit::uninit(); 4096];
+    let mut reader = inotify::Reader::new(inotify, &mut space);
+    loop {
+        match reader.next() {
+            Ok(read) => event(
+                read.wd(),
+                read.events(),
+                read.file_name().map_or(&[], |name| name.to_bytes()),
+            ),
+            Err(Errno::INTR) => {}
+            Err(_) => return,
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! What udev tells of devices when its rules are done with them: a better moment than when the node appears, where there is udev.
+
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::io::Errno;
+use rustix::net::netlink::{self, SocketAddrNetlink};
+use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType};
+use std::io;
+
+/// The group that udev itself sends to; the kernel has another.
+const FROM_UDEV: u32 = 2;
+/// What its messages begin with.
+const PREFIX: &[u8; 8] = b"libudev\0";
+/// What follows, in network byte order.
+const MAGIC: u32 = 0xfeed_cafe;
+
+/// A socket that hears of devices.
+#[derive(Debug)]
+pub struct Udev {
+    socket: OwnedFd,
+}
+
+impl Udev {
+    /// Begins to listen.
+    ///
+    /// # Errors
+    /// The system has no such sockets, or does not allow them here.
+    pub fn new() -> io::Result<Self> {
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        let protocol = Some(netlink::KOBJECT_UEVENT);
+        let socket = rustix::net::socket_with(AddressFamily::NETLINK, SocketType::RAW, flags, protocol)?;
+        rustix::net::bind(&socket, &SocketAddrNetlink::new(0, FROM_UDEV))?;
+        Ok(Self { socket })
+    }
+
+    /// Whether there is a reason to look at the devices again. Only root can send to such sockets; a lie would cost one look.
+    pub fn has_changed(&self) -> bool {
+        let mut changed = false;
+        let mut bytes = [0; 8192];
+        loop {
+            match rustix::net::recv(&self.socket, bytes.as_mut_slice(), RecvFlags::DONTWAIT) {
+                Ok((count, _)) => changed |= is_about_graphics(&bytes[..count.min(bytes.len())]),
+                Err(Errno::INTR) => {}
+                // What was too much is lost, and may have mattered.
+                Err(Errno::NOBUFS) => changed = true,
+                Err(_) => return changed,
+            }
+        }
+    }
+}
+
+impl AsFd for Udev {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+/// Whether a message is about a device of the subsystem `drm`.
+fn is_about_graphics(message: &[u8]) -> bool {
+    properties(message).is_some_and(|all| all.split(|byte| *byte == 0).any(|one| one == b"SUBSYSTEM=drm"))
+}
+
+/// The properties in a message: behind the prefix and the magic number come the sizes of the header, and where the properties begin
+/// and how long they are.
+fn properties(message: &[u8]) -> Option<&[u8]> {
+    let rest = message.strip_prefix(PREFIX)?;
+    let number = |at: usize| -> Option<[u8; 4]> { rest.get(at..at + 4)?.try_into().ok() };
+    if u32::from_be_bytes(number(0)?) != MAGIC {
+        return None;
+    }
+    let begin = usize::try_from(u32::from_ne_bytes(number(8)?)).ok()?;
+    let length = usize::try_from(u32::from_ne_bytes(number(12)?)).ok()?;
+    message.get(begin..begin.checked_add(length)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(properties: &[u8]) -> Vec<u8> {
+        let length = u32::try_from(properties.len()).unwrap();
+        let mut bytes = PREFIX.to_vec();
+        bytes.extend(MAGIC.to_be_bytes());
+        bytes.extend([40, 40, length].map(u32::to_ne_bytes).concat());
+        bytes.resize(40, 0);
+        bytes.extend(properties);
+        bytes
+    }
+
+    #[test]
+    fn lsv_25_messages_about_graphics_are_told_from_others() {
+        let about = message(b"ACTION=add\0SUBSYSTEM=drm\0DEVNAME=dri/renderD128\0");
+        assert!(is_about_graphics(&about));
+        assert!(!is_about_graphics(&message(b"ACTION=add\0SUBSYSTEM=drm_dp\0")));
+        assert!(!is_about_graphics(b"add@/devices/x\0SUBSYSTEM=drm\0"));
+        for length in 0..about.len() {
+            assert!(!is_about_graphics(&about[..length]), "{length}");
+        }
+        let mut wrong = about.clone();
+        wrong[16..24].fill(0xff);
+        assert!(!is_about_graphics(&wrong));
+        wrong = about;
+        wrong[8] = 0;
+        assert!(!is_about_graphics(&wrong));
+    }
+}
