@@ -122,7 +122,7 @@ const ALLOWED: &[c_long] = &[
 
 /// Those that only this processor has.
 #[cfg(target_arch = "x86_64")]
-const ALLOWED_HERE: &[c_long] = &[libc::SYS_epoll_wait, libc::SYS_readlink];
+const ALLOWED_HERE: &[c_long] = &[libc::SYS_epoll_wait, libc::SYS_open, libc::SYS_readlink];
 #[cfg(not(target_arch = "x86_64"))]
 const ALLOWED_HERE: &[c_long] = &[];
 
