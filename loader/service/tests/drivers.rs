@@ -1,0 +1,540 @@
+//! Devices and packages that come, change and go (LSV-6 to LSV-13, LSV-25 to LSV-31, LSV-49, LSV-50, and the rows of section B6 about
+//! packages and devices).
+
+mod machine;
+
+use machine::{Machine, case, eventually, library, manifest};
+use std::fs;
+use std::os::unix::fs::symlink;
+use vk_loader_service::json::Json;
+use wire::Operation;
+
+/// LSV-6, LSV-12, LSV-25
+#[test]
+fn lsv_25_devices_come_and_go() {
+    case(|mut machine| {
+        machine.config(
+            r#"{"devices":[{"driver":"one","icds":["a"]},{"driver":"two","icds":["b"]}],"allow_fallback":false}"#,
+        );
+        machine.package("a");
+        machine.package("b");
+        machine.start();
+        machine.expect(&[]);
+        machine.device("renderD129", "two");
+        machine.expect(&["0-libb.so.json"]);
+        machine.device("renderD128", "one");
+        machine.device("card0", "one");
+        machine.expect(&["1-liba.so.json", "0-libb.so.json"]);
+        machine.remove_device("renderD129");
+        machine.expect(&["1-liba.so.json"]);
+        fs::remove_dir_all(machine.path("dri")).unwrap();
+        machine.expect(&[]);
+        // The folder may come back, and the instance was kept.
+        machine.device("renderD128", "one");
+        machine.expect(&["1-liba.so.json"]);
+    });
+}
+
+/// LSV-25: a new node is left alone for a moment.
+#[test]
+fn lsv_25_a_new_node_settles() {
+    case(|mut machine| {
+        machine.start();
+        let mut client = machine.client();
+        assert_eq!(client.manifests(true).len(), 0);
+        machine.device("renderD128", "none");
+        let devices = |client: &mut machine::Connection| {
+            let reply = client.ask(Operation::Devices, "{}");
+            reply.payload.to_string().contains("renderD128")
+        };
+        let begin = std::time::Instant::now();
+        assert!(!devices(&mut client));
+        eventually("the device is used", || devices(&mut machine.client()));
+        let taken = begin.elapsed();
+        assert!(taken.as_millis() >= 190 && taken.as_secs() < 3, "{taken:?}");
+    });
+}
+
+/// LSV-11, LSV-13, LSV-27
+#[test]
+fn lsv_11_the_first_package_that_can_serves() {
+    case(|mut machine| {
+        machine.device("renderD128", "one");
+        machine.package("soft");
+        machine.start();
+        machine.expect(&["2-libsoft.so.json"]);
+        // Added later, and preferred to software; then one that is preferred to that.
+        machine.package("b");
+        machine.expect(&["3-libb.so.json"]);
+        machine.package("a");
+        machine.expect(&["4-liba.so.json"]);
+        machine.remove_package("a");
+        machine.expect(&["3-libb.so.json"]);
+        machine.remove_package("b");
+        eventually("software serves", || {
+            machine
+                .manifests()
+                .iter()
+                .any(|name| name.ends_with("-libsoft.so.json"))
+        });
+    });
+}
+
+/// LSV-25, section B6: there is no `/dev/dri`.
+#[test]
+fn lsv_b6_without_a_folder_of_devices() {
+    case(|mut machine| {
+        fs::remove_dir(machine.path("dri")).unwrap();
+        machine.start();
+        machine.expect(&[]);
+        assert_eq!(
+            machine.inspect().member("health").and_then(Json::text),
+            Some("STARTING_UP")
+        );
+        machine.package("soft");
+        machine.expect(&["1-libsoft.so.json"]);
+        assert_eq!(machine.inspect().member("health").and_then(Json::text), Some("OK"));
+        machine.package("a");
+        machine.device("renderD128", "one");
+        machine.expect(&["2-liba.so.json"]);
+    });
+}
+
+/// LSV-31
+#[test]
+fn lsv_31_a_package_that_changes_is_a_new_instance() {
+    case(|mut machine| {
+        machine.device("renderD128", "two");
+        machine.package("b");
+        machine.start();
+        machine.expect(&["0-libb.so.json"]);
+        let mut client = machine.client();
+        let mut old = client.get("0-libb.so");
+        // Written in place, which changes nothing for who has the old library.
+        machine.write("icd/b/contents/lib/driver.so", library(64, 50_000));
+        machine.expect(&["1-libb.so.json"]);
+        assert_eq!(old.attached(), library(64, 100_000));
+        assert_eq!(client.get("0-libb.so").status(), "not_found");
+        assert_eq!(client.get("1-libb.so").attached(), library(64, 50_000));
+        // Another manifest, put in its place as packages are.
+        machine.write("icd/b/contents/new.json", manifest("other.so"));
+        fs::rename(
+            machine.path("icd/b/contents/new.json"),
+            machine.path("icd/b/contents/m.json"),
+        )
+        .unwrap();
+        machine.expect(&["2-other.so.json"]);
+        // A file that is nobody's business changes nothing.
+        machine.write("icd/b/contents/lib/readme", "x");
+        std::thread::sleep(std::time::Duration::from_millis(600));
+        machine.expect(&["2-other.so.json"]);
+    });
+}
+
+/// Section B6: a package is deleted while it is in use.
+#[test]
+fn lsv_b6_a_package_is_deleted() {
+    case(|mut machine| {
+        machine.package("soft");
+        machine.start();
+        machine.expect(&["0-libsoft.so.json"]);
+        let mut reply = machine.client().get("0-libsoft.so");
+        machine.remove_package("soft");
+        machine.expect(&[]);
+        assert_eq!(reply.attached(), library(64, 100_000));
+        assert!(machine.failure("soft").contains("no such package"));
+        machine.package("soft");
+        machine.expect(&["2-libsoft.so.json"]);
+    });
+}
+
+/// LSV-28: the form of one package.
+#[test]
+fn lsv_28_a_package_may_be_its_own_contents() {
+    case(|mut machine| {
+        machine.write(
+            "icd/soft/meta/metadata/metadata.json",
+            r#"{"version":1,"file_path":"lib/l.so","manifest_path":"meta/m.json"}"#,
+        );
+        machine.write("icd/soft/meta/m.json", manifest("l.so"));
+        machine.write("icd/soft/lib/l.so", library(64, 1000));
+        machine.start();
+        machine.expect(&["0-l.so.json"]);
+        let state = machine.inspect();
+        let icd = state.member("icds").and_then(|icds| icds.member("0")).unwrap();
+        assert_eq!(icd.member("file_path").and_then(Json::text), Some("lib/l.so"));
+    });
+}
+
+/// LSV-28: roots are searched in their order.
+#[test]
+fn lsv_28_the_first_root_that_has_a_package_counts() {
+    case(|mut machine| {
+        let second = machine.path("later/icd");
+        machine.options = vec!["--root".into(), second.to_str().unwrap().into()];
+        machine.start();
+        machine.expect(&[]);
+        // A root that appears is found.
+        machine.package_with("x", &manifest("second.so"), &library(64, 100));
+        fs::create_dir_all(&second).unwrap();
+        fs::rename(machine.path("icd/x"), second.join("soft")).unwrap();
+        machine.expect(&["1-second.so.json"]);
+        machine.package_with("soft", &manifest("first.so"), &library(64, 100));
+        machine.expect(&["2-first.so.json"]);
+    });
+}
+
+/// LSV-17, section B6: keys.
+#[test]
+fn lsv_b6_keys_are_short_names() {
+    case(|mut machine| {
+        let long = format!("/some/where/{}.so", "x".repeat(100));
+        machine.package_with("soft", &manifest(&long), &library(64, 100));
+        machine.start();
+        let key = format!("0-{}", "x".repeat(62));
+        machine.expect(&[&format!("{key}.json")]);
+        assert_eq!(machine.client().get(&key).status(), "ok");
+    });
+}
+
+/// LSV-50: what others than the clients of a class can load.
+#[test]
+fn lsv_50_a_client_sees_libraries_of_its_class() {
+    case(|mut machine| {
+        machine.device("renderD128", "one");
+        machine.device("renderD129", "two");
+        machine.package_with("a", &manifest("wide.so"), &library(64, 100));
+        machine.package_with("b", &manifest("narrow.so"), &library(32, 100));
+        machine.start();
+        eventually("both are read", || {
+            machine.inspect().to_string().matches("\"initialized\"").count() == 2
+        });
+        // This program has capabilities that the service has not, so that its own class is unknown to the service, and both are shown.
+        assert_eq!(machine.manifests(), ["0-wide.so.json", "1-narrow.so.json"]);
+        // Without them, the class is known.
+        let socket = machine.socket();
+        let seen = without_capabilities(&socket);
+        match seen {
+            Some(names) => assert_eq!(names, "0-wide.so.json\n"),
+            None => machine::skip("there is no setpriv to start a client without capabilities"),
+        }
+    });
+}
+
+/// Starts this very case's helper below without capabilities.
+fn without_capabilities(socket: &std::path::Path) -> Option<String> {
+    let own = std::env::current_exe().unwrap();
+    let mut command = std::process::Command::new("setpriv");
+    command
+        .args(["--inh-caps=-all", "--bounding-set=-all", "--ambient-caps=-all", "--"])
+        .arg(own);
+    command
+        .args(["--exact", "prints_what_it_sees", "--nocapture"])
+        .env("VKL_SERVICE_SOCKET", socket);
+    let output = command.output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let lines = text.lines().filter_map(|line| line.strip_prefix("sees "));
+    Some(lines.map(|name| format!("{name}\n")).collect())
+}
+
+/// The other side of the case above, which starts this one; alone it does nothing.
+#[test]
+fn prints_what_it_sees() {
+    if let Some(socket) = std::env::var_os("VKL_SERVICE_SOCKET") {
+        let mut client = machine::Connection::try_new(socket.as_ref()).unwrap();
+        for (name, _) in client.manifests(true) {
+            println!("\nsees {name}");
+        }
+    }
+}
+
+/// A way to spoil the package `a`, and a word of the reason.
+type Row = (&'static str, fn(&Machine), &'static str);
+
+/// What may be wrong with a package.
+const ROWS: &[Row] = &[
+    (
+        "no metadata",
+        |m| fs::remove_file(m.path(METADATA)).unwrap(),
+        "metadata.json",
+    ),
+    ("metadata is no JSON", |m| m.write(METADATA, "{"), "metadata.json"),
+    (
+        "metadata has a key twice",
+        |m| m.write(METADATA, r#"{"version":1,"version":1}"#),
+        "twice",
+    ),
+    (
+        "metadata of version 2",
+        |m| metadata(m, "2", "lib/driver.so", "m.json"),
+        "version",
+    ),
+    (
+        "version is a string",
+        |m| metadata(m, "\"1\"", "lib/driver.so", "m.json"),
+        "version",
+    ),
+    ("empty path", |m| metadata(m, "1", "", "m.json"), "file_path"),
+    (
+        "metadata is too large",
+        |m| m.write(METADATA, " ".repeat(70_000)),
+        "70000 bytes",
+    ),
+    (
+        "metadata of invalid UTF-8",
+        |m| m.write(METADATA, b"{\"a\":\"\xff\"}"),
+        "metadata.json",
+    ),
+    (
+        "metadata is too deep",
+        |m| m.write(METADATA, format!("{{\"a\":{}1{}}}", "[".repeat(40), "]".repeat(40))),
+        "32",
+    ),
+    ("no manifest", |m| fs::remove_file(m.path(MANIFEST)).unwrap(), "m.json"),
+    ("manifest is no JSON", |m| m.write(MANIFEST, "[]"), "m.json"),
+    (
+        "manifest without ICD",
+        |m| m.write(MANIFEST, r#"{"file_format_version":"1"}"#),
+        "ICD",
+    ),
+    (
+        "another API",
+        |m| m.write(MANIFEST, manifest("x.so").replace("1.3.0", "1.1.3.0")),
+        "api_version",
+    ),
+    (
+        "manifest is too large",
+        |m| m.write(MANIFEST, " ".repeat(70_000)),
+        "70000 bytes",
+    ),
+    ("empty name", |m| m.write(MANIFEST, manifest("lib/")), "library_path"),
+    (
+        "path is absolute",
+        |m| metadata(m, "1", "/lib/driver.so", "m.json"),
+        "rule of paths",
+    ),
+    (
+        "path leads up",
+        |m| metadata(m, "1", "lib/../../x", "m.json"),
+        "rule of paths",
+    ),
+    (
+        "path with an empty part",
+        |m| metadata(m, "1", "lib//driver.so", "m.json"),
+        "rule of paths",
+    ),
+    (
+        "path with a zero byte",
+        |m| metadata(m, "1", "lib\\u0000", "m.json"),
+        "rule of paths",
+    ),
+    (
+        "manifest's path leads up",
+        |m| metadata(m, "1", "lib/driver.so", "../m.json"),
+        "manifest_path",
+    ),
+    (
+        "library is a link",
+        |m| {
+            fs::rename(m.path(LIBRARY), m.path("icd/a/contents/real.so")).unwrap();
+            symlink("../real.so", m.path(LIBRARY)).unwrap();
+        },
+        "symbolic link",
+    ),
+    (
+        "folder is a link",
+        |m| {
+            fs::rename(m.path("icd/a/contents/lib"), m.path("icd/a/contents/l")).unwrap();
+            symlink("l", m.path("icd/a/contents/lib")).unwrap();
+        },
+        "symbolic link",
+    ),
+    (
+        "package is a link",
+        |m| {
+            fs::rename(m.path("icd/a"), m.path("icd/elsewhere")).unwrap();
+            symlink("elsewhere", m.path("icd/a")).unwrap();
+        },
+        "symbolic link",
+    ),
+    (
+        "library is a folder",
+        |m| metadata(m, "1", "lib", "m.json"),
+        "rule of paths",
+    ),
+    (
+        "library is a pipe",
+        |m| special(m, rustix::fs::FileType::Fifo, 0),
+        "rule of paths",
+    ),
+    (
+        "library is a device",
+        |m| special(m, rustix::fs::FileType::CharacterDevice, 0x103),
+        "rule of paths",
+    ),
+    (
+        "library is no ELF file",
+        |m| m.write(LIBRARY, "#!/bin/sh\n# long enough for a header"),
+        "ELF",
+    ),
+    (
+        "library is a program",
+        |m| {
+            let mut bytes = library(64, 100);
+            bytes[16] = 2;
+            m.write(LIBRARY, bytes);
+        },
+        "ELF",
+    ),
+    (
+        "library is too large",
+        |m| {
+            fs::File::options()
+                .write(true)
+                .open(m.path(LIBRARY))
+                .unwrap()
+                .set_len((1 << 30) + 1)
+                .unwrap();
+        },
+        "1073741824",
+    ),
+    (
+        "others may write the library",
+        |m| m.set_mode(LIBRARY, 0o666),
+        "others than root",
+    ),
+    (
+        "others may write a folder",
+        |m| m.set_mode("icd/a/contents/lib", 0o775),
+        "others than root",
+    ),
+    (
+        "others may write the package",
+        |m| m.set_mode("icd/a", 0o777),
+        "others than root",
+    ),
+    (
+        "another's package",
+        |m| std::os::unix::fs::chown(m.path("icd/a"), Some(54321), None).unwrap(),
+        "owner 54321",
+    ),
+];
+
+const METADATA: &str = "icd/a/metadata/metadata.json";
+const MANIFEST: &str = "icd/a/contents/m.json";
+const LIBRARY: &str = "icd/a/contents/lib/driver.so";
+
+fn metadata(machine: &Machine, version: &str, library: &str, manifest: &str) {
+    let text = format!(r#"{{"version":{version},"file_path":"{library}","manifest_path":"{manifest}"}}"#);
+    machine.write(METADATA, text);
+}
+
+fn special(machine: &Machine, kind: rustix::fs::FileType, device: u64) {
+    fs::remove_file(machine.path(LIBRARY)).unwrap();
+    let mode = rustix::fs::Mode::from_raw_mode(0o644);
+    rustix::fs::mknodat(rustix::fs::CWD, machine.path(LIBRARY), kind, mode, device).unwrap();
+}
+
+/// Section B6: packages that are none. The next package of the device serves, and the reason is in the state.
+#[test]
+fn lsv_b6_a_spoilt_package_is_passed_over() {
+    case(|mut machine| {
+        machine.device("renderD128", "one");
+        machine.package("a");
+        machine.package("b");
+        machine.start();
+        for (what, spoil, word) in ROWS {
+            eventually(&format!("a serves, before: {what}"), || {
+                machine.manifests().iter().any(|name| name.ends_with("-liba.so.json"))
+            });
+            spoil(&machine);
+            eventually(&format!("b serves, though: {what}"), || {
+                machine.manifests().iter().any(|name| name.ends_with("-libb.so.json"))
+            });
+            let reason = machine.failure("a");
+            assert!(reason.contains(word), "{what}: {reason}");
+            let _ = fs::remove_file(machine.path("icd/a"));
+            if machine.path("icd/elsewhere").exists() {
+                fs::remove_dir_all(machine.path("icd/elsewhere")).unwrap();
+            } else {
+                machine.remove_package("a");
+            }
+            machine.package("a");
+        }
+    });
+}
+
+/// LSV-49: the root itself.
+#[test]
+fn lsv_49_a_root_that_others_may_change_has_no_packages() {
+    case(|mut machine| {
+        machine.package("soft");
+        machine.set_mode("icd", 0o777);
+        machine.start();
+        machine.expect(&[]);
+        assert!(machine.failure("soft").contains("others than root"));
+    });
+}
+
+/// Section B6: a device flaps.
+#[test]
+fn lsv_b6_a_device_that_flaps_keeps_its_instance() {
+    case(|mut machine| {
+        machine.package("a");
+        machine.start();
+        machine.expect(&[]);
+        for _ in 0..50 {
+            machine.device("renderD128", "one");
+            machine.remove_device("renderD128");
+        }
+        machine.device("renderD128", "one");
+        eventually("it serves", || machine.manifests().len() == 1);
+        let name = machine.manifests();
+        for _ in 0..3 {
+            machine.remove_device("renderD128");
+            machine.expect(&[]);
+            machine.device("renderD128", "one");
+            machine.expect(&[&name[0]]);
+        }
+    });
+}
+
+/// LSV-30: the opened file itself.
+#[test]
+fn lsv_30_the_file_itself_may_be_handed_out() {
+    if !rustix::process::geteuid().is_root() {
+        machine::skip("packages must be root's, and the cases do not run as root");
+        return;
+    }
+    let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let mut machine = Machine::new(place);
+    machine.config(r#"{"fallback":"soft","libraries":"file"}"#);
+    machine.package("soft");
+    machine.start();
+    machine.expect(&["0-libsoft.so.json"]);
+    let reply = machine.client().get("0-libsoft.so");
+    let given = rustix::fs::fstat(&reply.descriptors[0]).unwrap();
+    let file = fs::metadata(machine.path("icd/soft/contents/lib/driver.so")).unwrap();
+    use std::os::unix::fs::MetadataExt;
+    let is_safe = machine
+        .path("icd")
+        .ancestors()
+        .all(|folder| fs::metadata(folder).is_ok_and(|state| state.uid() == 0 && state.mode() & 0o022 == 0));
+    if is_safe {
+        assert_eq!((given.st_ino, given.st_dev), (file.ino(), file.dev()));
+        assert_eq!(
+            rustix::io::write(&reply.descriptors[0], b"x"),
+            Err(rustix::io::Errno::BADF)
+        );
+    } else {
+        machine::skip("the folder of build outputs can be changed by others than root");
+    }
+    // Below a folder that all may write to there is a copy.
+    let mut machine = Machine::new(tempfile::tempdir_in("/tmp").unwrap());
+    machine.config(r#"{"fallback":"soft","libraries":"file"}"#);
+    machine.package("soft");
+    machine.start();
+    machine.expect(&["0-libsoft.so.json"]);
+    let reply = machine.client().get("0-libsoft.so");
+    assert!(rustix::fs::fcntl_get_seals(&reply.descriptors[0]).is_ok());
+}

@@ -1,0 +1,187 @@
+//! Clients that want more than their share (LSV-46): the others notice nothing, and the service stays small.
+
+mod machine;
+
+use machine::{Connection, Machine, case};
+use rustix::net::SendFlags;
+use std::path::Path;
+use std::time::{Duration, Instant};
+use vk_loader_service::json::Json;
+use vk_loader_service::limits::{CLIENTS, CLIENTS_OF_USER};
+use wire::Operation;
+
+/// Kilobytes that the service may have had in memory at most, beside libraries: measured, with room for other machines.
+const MOST_MEMORY: u64 = 32 << 10;
+
+/// So many connections of a user, none of which is checked to be open.
+fn connections(socket: &Path, user: u32, count: usize) -> Vec<Connection> {
+    let socket = socket.to_owned();
+    let thread = std::thread::spawn(move || {
+        let user = rustix::fs::Uid::from_raw(user);
+        // Of this thread alone: it is what the system vouches for.
+        rustix::thread::set_thread_res_uid(user, user, user).expect("root may be anybody");
+        (0..count)
+            .map(|_| Connection::try_new(&socket).expect("the service listens"))
+            .collect()
+    });
+    thread.join().expect("the thread does not fail")
+}
+
+fn memory(machine: &Machine) -> u64 {
+    let row = machine.status(machine.process(), "VmHWM");
+    row.trim_end_matches("kB").trim().parse().expect("it is a number")
+}
+
+/// LSV-46: the 33rd client of a user, and the 257th of all.
+#[test]
+fn lsv_46_clients_are_counted() {
+    case(|mut machine| {
+        machine.start();
+        let socket = machine.socket();
+        let mut clients = connections(&socket, 20_000, CLIENTS_OF_USER);
+        assert!(clients.iter_mut().all(Connection::is_alive));
+        let mut one_more = connections(&socket, 20_000, 1);
+        assert!(!one_more[0].is_alive());
+        for user in 20_001..20_008 {
+            clients.extend(connections(&socket, user, CLIENTS_OF_USER));
+        }
+        assert_eq!(clients.len(), CLIENTS);
+        assert!(clients.iter_mut().all(Connection::is_alive));
+        assert!(!connections(&socket, 30_000, 1)[0].is_alive());
+        // Who leaves makes room.
+        clients.truncate(CLIENTS - 1);
+        machine::eventually("there is room again", || connections(&socket, 30_000, 1)[0].is_alive());
+    });
+}
+
+/// All clients that there may be ask at once.
+#[test]
+fn lsv_46_ten_thousand_requests_at_once() {
+    const REQUESTS: usize = 10_000;
+    case(|mut machine| {
+        machine.device("renderD128", "one");
+        machine.package("a");
+        machine.start();
+        machine.expect(&["0-liba.so.json"]);
+        let socket = machine.socket();
+        let mut clients: Vec<_> = (0..8)
+            .flat_map(|user| connections(&socket, 20_000 + user, CLIENTS_OF_USER))
+            .collect();
+        let begin = Instant::now();
+        let each = REQUESTS.div_ceil(clients.len());
+        let mut asked = 0;
+        for turn in 0..each {
+            for client in clients.iter_mut().take(REQUESTS - asked) {
+                match turn % 4 {
+                    0 => client.send(Operation::Features, "{}"),
+                    1 => client.send(Operation::Manifests, "{}"),
+                    2 => client.send(Operation::Get, r#"{"name":"0-liba.so"}"#),
+                    _ => client.send(Operation::Devices, "{}"),
+                }
+                asked += 1;
+            }
+        }
+        let mut answered = 0;
+        for turn in 0..each {
+            for client in clients.iter().take(REQUESTS - answered) {
+                let reply = client.receive().expect("the connection stays");
+                assert_ne!(reply.status(), "busy");
+                assert_eq!(
+                    reply.descriptors.len(),
+                    usize::from(matches!(reply.header.operation, 2 | 3)),
+                    "{turn}"
+                );
+                answered += 1;
+            }
+        }
+        let (taken, memory) = (begin.elapsed(), memory(&machine));
+        assert_eq!((asked, answered), (REQUESTS, REQUESTS));
+        println!(
+            "figure {REQUESTS} requests of {} clients: {} ms, at most {memory} kB",
+            clients.len(),
+            taken.as_millis()
+        );
+        assert!(memory < MOST_MEMORY, "{memory} kB");
+    });
+}
+
+/// Section B6 and LSV-46: a flood by who never reads.
+#[test]
+fn lsv_46_a_slow_reader_is_closed_and_others_are_served() {
+    case(|mut machine| {
+        machine.package("soft");
+        machine.start();
+        machine.expect(&["0-libsoft.so.json"]);
+        let mut hostile: Vec<_> = (0..20).map(|_| machine.client()).collect();
+        let packets: Vec<_> = hostile
+            .iter_mut()
+            .map(|client| client.packet(Operation::Get, r#"{"name":"0-libsoft.so"}"#))
+            .collect();
+        let mut other = machine.client();
+        let begin = Instant::now();
+        let mut slowest = Duration::ZERO;
+        let mut closed = vec![false; hostile.len()];
+        while closed.contains(&false) {
+            assert!(begin.elapsed() < machine::PATIENCE, "some are not closed: {closed:?}");
+            for ((client, packet), closed) in hostile.iter().zip(&packets).zip(&mut closed) {
+                let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+                match rustix::net::send(&client.socket, packet, flags) {
+                    Ok(_) | Err(rustix::io::Errno::AGAIN) => {}
+                    Err(_) => *closed = true,
+                }
+            }
+            let asked = Instant::now();
+            // Not more often than a client may.
+            if asked.duration_since(begin).as_millis() % 5 == 0 {
+                assert!(other.is_alive());
+                slowest = slowest.max(asked.elapsed());
+            }
+        }
+        println!(
+            "figure flood of {} clients: slowest answer for another {} us, at most {} kB",
+            hostile.len(),
+            slowest.as_micros(),
+            memory(&machine)
+        );
+        assert!(
+            machine.log().contains("does not read what it is sent"),
+            "{}",
+            machine.log()
+        );
+        assert!(slowest < Duration::from_secs(1), "{slowest:?}");
+        assert!(memory(&machine) < MOST_MEMORY);
+        assert_eq!(machine.client().get("0-libsoft.so").status(), "ok");
+    });
+}
+
+/// Who watches and does not read is closed too, and so is nobody else.
+#[test]
+fn lsv_46_clients_that_come_and_go_leave_nothing() {
+    case(|mut machine| {
+        machine.package("soft");
+        machine.start();
+        machine.expect(&["0-libsoft.so.json"]);
+        let open = || {
+            std::fs::read_dir(format!("/proc/{}/fd", machine.process()))
+                .unwrap()
+                .count()
+        };
+        let before = open();
+        for round in 0..500 {
+            let mut client = machine.client();
+            client.send(Operation::Get, r#"{"name":"0-libsoft.so"}"#);
+            client.send(Operation::Manifests, r#"{"wait_for_idle":true}"#);
+            if round % 2 == 0 {
+                // Leaves without the answers.
+                continue;
+            }
+            assert!(client.receive().is_some());
+        }
+        machine::eventually("all is closed", || open() <= before);
+        let state = machine.inspect();
+        machine::eventually("nobody is left", || {
+            machine.inspect().member("clients").and_then(Json::natural) == Some(1)
+        });
+        assert!(state.member("clients").is_some());
+    });
+}

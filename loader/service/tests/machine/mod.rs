@@ -1,0 +1,427 @@
+//! A machine for one case: folders for devices, packages and the socket, a service that runs on them as its own process, and clients
+//! that say exactly what the case wants.
+//!
+//! Packages must be root's, so the cases run as root. Where they do not, each says so and passes.
+#![allow(dead_code, reason = "each file of cases uses a part of it")]
+
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::net::sockopt::{self, Timeout};
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags, SocketAddrUnix, SocketFlags, SocketType,
+};
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{self, IoSlice, IoSliceMut, Read, Write};
+use std::mem::MaybeUninit;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+use vk_loader_service::json::Json;
+use wire::{Header, Operation, Packet};
+
+/// The program.
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_vk-loader-service");
+/// No answer takes longer than this, and no state is waited for longer.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(8);
+
+/// Runs a case as root, and says that it does not run otherwise.
+pub(crate) fn case(run: impl FnOnce(Machine)) {
+    if rustix::process::geteuid().is_root() {
+        run(Machine::new(tempfile::tempdir().expect("there is room for a folder")));
+    } else {
+        skip("packages must be root's, and the cases do not run as root");
+    }
+}
+
+/// Says why a case does not run, where it is counted.
+pub(crate) fn skip(reason: &str) {
+    // Not `eprintln`, which the test program keeps to itself.
+    let _ = writeln!(io::stderr(), "SKIPPED: {reason}");
+}
+
+/// A library of so many bytes, as far as its header tells.
+pub(crate) fn library(bits: u32, size: usize) -> Vec<u8> {
+    let class = if bits == 64 { 2 } else { 1 };
+    let mut bytes = vec![
+        0x7f, b'E', b'L', b'F', class, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 62, 0,
+    ];
+    bytes.extend((bytes.len()..size).map(|at| (at % 251) as u8));
+    bytes
+}
+
+/// A manifest for a library.
+pub(crate) fn manifest(library: &str) -> String {
+    format!(r#"{{"file_format_version":"1.0.1","ICD":{{"library_path":"{library}","api_version":"1.3.0"}}}}"#)
+}
+
+/// Waits until something holds.
+pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let end = Instant::now() + PATIENCE;
+    while !holds() {
+        assert!(Instant::now() < end, "not in time: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// The machine.
+pub(crate) struct Machine {
+    place: tempfile::TempDir,
+    daemon: Option<Child>,
+    /// Words in front of the program.
+    pub(crate) wrap: Vec<String>,
+    /// More options of the program.
+    pub(crate) options: Vec<String>,
+    /// The packages of each kernel driver, and the software driver.
+    config: String,
+}
+
+/// The rules of most cases: the driver `one` has the packages a and b, `two` has b.
+const CONFIG: &str =
+    r#"{"devices":[{"driver":"one","icds":["a","b"]},{"driver":"two","icds":["b"]}],"fallback":"soft"}"#;
+
+impl Machine {
+    /// Without devices or packages.
+    pub(crate) fn new(place: tempfile::TempDir) -> Self {
+        let machine = Self {
+            place,
+            daemon: None,
+            wrap: Vec::new(),
+            options: Vec::new(),
+            config: CONFIG.to_owned(),
+        };
+        for folder in ["dri", "sys/class/drm", "icd", "run"] {
+            fs::create_dir_all(machine.path(folder)).unwrap();
+        }
+        for folder in ["", "dri", "icd", "run"] {
+            machine.set_mode(folder, 0o755);
+        }
+        machine
+    }
+
+    /// A path on it.
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
+        self.place.path().join(path)
+    }
+
+    /// Where the service listens.
+    pub(crate) fn socket(&self) -> PathBuf {
+        self.path("run/service.sock")
+    }
+
+    /// Replaces the configuration.
+    pub(crate) fn config(&mut self, text: &str) {
+        text.clone_into(&mut self.config);
+    }
+
+    /// Changes the permissions of a file or folder.
+    pub(crate) fn set_mode(&self, path: &str, mode: u32) {
+        fs::set_permissions(self.path(path), PermissionsExt::from_mode(mode)).unwrap();
+    }
+
+    /// Writes a file that only root can change, with its folders.
+    pub(crate) fn write(&self, path: &str, bytes: impl AsRef<[u8]>) {
+        let place = self.path(path);
+        fs::create_dir_all(place.parent().unwrap()).unwrap();
+        fs::write(place, bytes).unwrap();
+    }
+
+    /// Adds a device.
+    pub(crate) fn device(&self, node: &str, driver: &str) {
+        let device = format!("sys/class/drm/{node}/device");
+        fs::create_dir_all(self.path(&device)).unwrap();
+        let _ = symlink(format!("../../bus/drivers/{driver}"), self.path(&device).join("driver"));
+        self.write(&format!("{device}/vendor"), "0x1002\n");
+        self.write(&format!("dri/{node}"), "");
+    }
+
+    /// Takes a device away.
+    pub(crate) fn remove_device(&self, node: &str) {
+        fs::remove_file(self.path("dri").join(node)).unwrap();
+    }
+
+    /// Adds a package with a library of 64 bits.
+    pub(crate) fn package(&self, name: &str) {
+        self.package_with(name, &manifest(&format!("lib{name}.so")), &library(64, 100_000));
+    }
+
+    /// Adds a package. It appears when it is whole.
+    pub(crate) fn package_with(&self, name: &str, manifest: &str, library: &[u8]) {
+        let new = format!("new-{name}");
+        self.write(
+            &format!("{new}/metadata/metadata.json"),
+            r#"{"version":1,"file_path":"lib/driver.so","manifest_path":"m.json"}"#,
+        );
+        self.write(&format!("{new}/contents/m.json"), manifest);
+        self.write(&format!("{new}/contents/lib/driver.so"), library);
+        fs::rename(self.path(&new), self.path("icd").join(name)).unwrap();
+    }
+
+    /// Takes a package away.
+    pub(crate) fn remove_package(&self, name: &str) {
+        let away = self.path(&format!("away-{name}"));
+        fs::rename(self.path("icd").join(name), &away).unwrap();
+        fs::remove_dir_all(away).unwrap();
+    }
+
+    /// The command that runs the service on this machine.
+    pub(crate) fn command(&self) -> Command {
+        self.write("service.json", &self.config);
+        let words = self.wrap.iter().map(String::as_str).chain([PROGRAM]);
+        let words: Vec<_> = words.collect();
+        let mut command = Command::new(words[0]);
+        command.args(&words[1..]).arg("--config").arg(self.path("service.json"));
+        for (option, path) in [
+            ("socket", "run/service.sock"),
+            ("root", "icd"),
+            ("dri", "dri"),
+            ("sys", "sys"),
+            ("run", "run"),
+        ] {
+            command.arg(format!("--{option}")).arg(self.path(path));
+        }
+        command.arg("--no-udev").args(&self.options);
+        command.stdin(Stdio::null()).stdout(Stdio::null());
+        command.stderr(fs::File::create(self.path("log")).unwrap());
+        command
+    }
+
+    /// Starts the service and waits until it listens.
+    pub(crate) fn start(&mut self) {
+        let child = self.command().spawn().expect("the program is there");
+        self.daemon = Some(child);
+        eventually("the service listens", || Connection::try_new(&self.socket()).is_ok());
+    }
+
+    /// Ends the service as a crash would.
+    pub(crate) fn kill(&mut self) {
+        if let Some(mut daemon) = self.daemon.take() {
+            let _ = daemon.kill();
+            let _ = daemon.wait();
+        }
+    }
+
+    /// The number of its process.
+    pub(crate) fn process(&self) -> u32 {
+        self.daemon.as_ref().expect("it was started").id()
+    }
+
+    /// A row of what the system says about the process.
+    pub(crate) fn status(&self, process: u32, row: &str) -> String {
+        let text = fs::read_to_string(format!("/proc/{process}/status")).expect("it runs");
+        let found = text.lines().find_map(|line| line.strip_prefix(row)?.strip_prefix(':'));
+        found.expect("there is such a row").trim().to_owned()
+    }
+
+    /// What the service logged.
+    pub(crate) fn log(&self) -> String {
+        fs::read_to_string(self.path("log")).unwrap_or_default()
+    }
+
+    /// A new client.
+    pub(crate) fn client(&self) -> Connection {
+        Connection::try_new(&self.socket()).expect("the service listens")
+    }
+
+    /// The names of the manifests that a new client sees once nothing is pending.
+    pub(crate) fn manifests(&self) -> Vec<String> {
+        self.client()
+            .manifests(true)
+            .into_iter()
+            .map(|(name, _)| name)
+            .collect()
+    }
+
+    /// Waits until these manifests are published.
+    pub(crate) fn expect(&self, names: &[&str]) {
+        let mut last = Vec::new();
+        let end = Instant::now() + PATIENCE;
+        while Instant::now() < end {
+            last = self.manifests();
+            if last == names {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        panic!("published are {last:?} and not {names:?}\n{}", self.log());
+    }
+
+    /// The state as a client of root sees it: what is below `core/vulkan_loader`.
+    pub(crate) fn inspect(&self) -> Json {
+        let mut reply = self.client().ask(Operation::Inspect, "{}");
+        assert_eq!(reply.status(), "ok");
+        let state = Json::read(&reply.attached()).unwrap();
+        state.member("core/vulkan_loader").unwrap().clone()
+    }
+
+    /// Why the instance of a package failed.
+    pub(crate) fn failure(&self, package: &str) -> String {
+        let state = self.inspect();
+        let Some(Json::Object(icds)) = state.member("icds") else {
+            panic!("{state}");
+        };
+        let found = icds.iter().map(|(_, icd)| icd);
+        let found = found.filter(|icd| icd.member("package").and_then(Json::text) == Some(package));
+        let icd = found.last().unwrap_or_else(|| panic!("{package} is not in {state}"));
+        assert_eq!(icd.member("status").and_then(Json::text), Some("failed"), "{icd}");
+        icd.member("error").and_then(Json::text).unwrap().to_owned()
+    }
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        self.kill();
+        if std::thread::panicking() {
+            eprintln!("the service said:\n{}", self.log());
+        }
+    }
+}
+
+/// Runs a command of the program.
+pub(crate) fn program<S: AsRef<std::ffi::OsStr>>(words: impl IntoIterator<Item = S>) -> Output {
+    let output = Command::new(PROGRAM).args(words).stdin(Stdio::null()).output();
+    output.expect("the program is there")
+}
+
+/// What a command printed.
+pub(crate) fn printed(output: &Output) -> String {
+    let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let _ = write!(text, "{}", String::from_utf8_lossy(&output.stderr));
+    text
+}
+
+/// A client's connection.
+pub(crate) struct Connection {
+    /// The socket.
+    pub(crate) socket: OwnedFd,
+    next: u32,
+}
+
+/// A packet of the service.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    /// Its header.
+    pub(crate) header: Header,
+    /// Its payload.
+    pub(crate) payload: Json,
+    /// The descriptors that came with it.
+    pub(crate) descriptors: Vec<OwnedFd>,
+}
+
+impl Reply {
+    /// The word after `status`.
+    pub(crate) fn status(&self) -> &str {
+        self.payload.member("status").and_then(Json::text).unwrap_or_default()
+    }
+
+    /// The bytes of the one file that came with it.
+    pub(crate) fn attached(&mut self) -> Vec<u8> {
+        assert_eq!(self.descriptors.len(), 1, "{self:?}");
+        let mut bytes = Vec::new();
+        fs::File::from(self.descriptors.remove(0))
+            .read_to_end(&mut bytes)
+            .unwrap();
+        bytes
+    }
+}
+
+impl Connection {
+    /// Connects.
+    pub(crate) fn try_new(path: &Path) -> io::Result<Self> {
+        let socket = rustix::net::socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
+        rustix::net::connect(&socket, &SocketAddrUnix::new(path)?)?;
+        for timeout in [Timeout::Recv, Timeout::Send] {
+            sockopt::set_socket_timeout(&socket, timeout, Some(PATIENCE))?;
+        }
+        Ok(Self { socket, next: 1 })
+    }
+
+    /// Sends bytes, with copies of a descriptor.
+    pub(crate) fn send_raw(&self, bytes: &[u8], descriptors: &[OwnedFd]) -> io::Result<()> {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(8))];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        let descriptors: Vec<_> = descriptors.iter().map(AsFd::as_fd).collect();
+        if !descriptors.is_empty() {
+            assert!(control.push(SendAncillaryMessage::ScmRights(&descriptors)));
+        }
+        rustix::net::sendmsg(&self.socket, &[IoSlice::new(bytes)], &mut control, SendFlags::NOSIGNAL)?;
+        Ok(())
+    }
+
+    /// The packet of a request, with the next number.
+    pub(crate) fn packet(&mut self, operation: Operation, payload: &str) -> Vec<u8> {
+        let header = Header::request(operation, self.next);
+        self.next += 1;
+        [&header.bytes(payload.len() as u32)[..], payload.as_bytes()].concat()
+    }
+
+    /// Sends a request.
+    pub(crate) fn send(&mut self, operation: Operation, payload: &str) {
+        let bytes = self.packet(operation, payload);
+        self.send_raw(&bytes, &[]).expect("the service takes it");
+    }
+
+    /// The next packet; none if the service closed the connection.
+    pub(crate) fn receive(&self) -> Option<Reply> {
+        let mut bytes = vec![0; wire::HEADER_BYTES + wire::MOST_IN_REPLY + 1];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(8))];
+        let mut control = RecvAncillaryBuffer::new(&mut space);
+        let mut parts = [IoSliceMut::new(&mut bytes)];
+        let received = rustix::net::recvmsg(&self.socket, &mut parts, &mut control, RecvFlags::CMSG_CLOEXEC);
+        let received = match received {
+            Ok(received) if received.bytes > 0 => received,
+            Ok(_) | Err(rustix::io::Errno::CONNRESET) => return None,
+            Err(error) => panic!("no answer: {error}"),
+        };
+        let mut descriptors = Vec::new();
+        for message in control.drain() {
+            if let RecvAncillaryMessage::ScmRights(rights) = message {
+                descriptors.extend(rights);
+            }
+        }
+        let packet = Packet::read(&bytes[..received.bytes], wire::MOST_IN_REPLY).expect("it is a packet");
+        assert!(packet.header.is_reply);
+        Some(Reply {
+            header: packet.header,
+            payload: Json::read(packet.payload).expect("it is JSON"),
+            descriptors,
+        })
+    }
+
+    /// The answer to a request.
+    pub(crate) fn ask(&mut self, operation: Operation, payload: &str) -> Reply {
+        self.send(operation, payload);
+        let reply = self.receive().expect("the connection stays");
+        assert_eq!(reply.header.operation, operation as u16);
+        assert_eq!(reply.header.request, self.next - 1);
+        reply
+    }
+
+    /// The answer for a key.
+    pub(crate) fn get(&mut self, key: &str) -> Reply {
+        self.ask(Operation::Get, &format!(r#"{{"name":"{key}"}}"#))
+    }
+
+    /// Names and texts of the manifests.
+    pub(crate) fn manifests(&mut self, wait_for_idle: bool) -> Vec<(String, String)> {
+        let mut reply = self.ask(Operation::Manifests, &format!(r#"{{"wait_for_idle":{wait_for_idle}}}"#));
+        let Json::List(list) = Json::read(&reply.attached()).unwrap() else {
+            panic!("no list: {reply:?}");
+        };
+        assert_eq!(
+            reply.payload.member("count").and_then(Json::natural),
+            Some(list.len() as u64)
+        );
+        let text = |one: &Json, key| one.member(key).and_then(Json::text).unwrap().to_owned();
+        list.iter()
+            .map(|one| (text(one, "name"), text(one, "contents")))
+            .collect()
+    }
+
+    /// Whether the service answers on it.
+    pub(crate) fn is_alive(&mut self) -> bool {
+        let bytes = self.packet(Operation::Features, "{}");
+        self.send_raw(&bytes, &[]).is_ok() && self.receive().is_some()
+    }
+}

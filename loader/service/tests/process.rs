@@ -1,0 +1,355 @@
+//! The program as a process: what it gives up (LSV-24, LSV-51), what it opens, the socket that it takes or inherits (LSV-33), what it
+//! writes for people (LSV-43 to LSV-45), and its commands (LSV-32).
+
+mod machine;
+
+use machine::{PROGRAM, case, eventually, library, manifest, printed, program, skip};
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Stdio};
+use vk_loader_service::json::Json;
+
+/// LSV-24, LSV-51
+#[test]
+fn lsv_51_the_process_gives_up_what_it_does_not_need() {
+    case(|mut machine| {
+        machine.package("soft");
+        machine.start();
+        machine.expect(&["0-libsoft.so.json"]);
+        let process = machine.process();
+        for thread in fs::read_dir(format!("/proc/{process}/task")).unwrap() {
+            let thread = thread.unwrap().file_name().to_str().unwrap().parse().unwrap();
+            let row = |row| machine.status(thread, row);
+            assert_eq!((row("NoNewPrivs"), row("Seccomp")), ("1".into(), "2".into()));
+            for set in ["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"] {
+                assert_eq!(row(set), "0000000000000000", "{set}");
+            }
+        }
+        let limits = fs::read_to_string(format!("/proc/{process}/limits")).unwrap();
+        let core = limits
+            .lines()
+            .find(|line| line.starts_with("Max core file size"))
+            .unwrap();
+        assert_eq!(core.split_whitespace().skip(4).take(2).collect::<Vec<_>>(), ["0", "0"]);
+        // Drivers are neither run nor mapped.
+        let maps = fs::read_to_string(format!("/proc/{process}/maps")).unwrap();
+        assert!(!maps.contains("driver.so") && !maps.contains("memfd:"), "{maps}");
+    });
+}
+
+/// LSV-24: after its start the service opens nothing outside of its folders.
+#[test]
+fn lsv_24_the_service_stays_in_its_folders() {
+    case(|mut machine| {
+        if Command::new("strace").arg("-V").stdout(Stdio::null()).status().is_err() {
+            return skip("there is no strace to see what the service opens");
+        }
+        let trace = machine.path("trace");
+        machine.wrap = ["strace", "-f", "-qq", "-s", "4096", "-o", trace.to_str().unwrap()]
+            .map(str::to_owned)
+            .to_vec();
+        machine
+            .wrap
+            .push("--trace=open,openat,openat2,execve,socket,connect,mmap,mprotect".to_owned());
+        machine.wrap.push("--kill-on-exit".to_owned());
+        machine.device("renderD128", "one");
+        machine.package("b");
+        machine.start();
+        machine.expect(&["1-libb.so.json"]);
+        machine.package("a");
+        machine.expect(&["2-liba.so.json"]);
+        machine.remove_device("renderD128");
+        machine.expect(&[]);
+        let mut client = machine.client();
+        assert_eq!(client.get("2-liba.so").status(), "ok");
+        machine.inspect();
+        machine.kill();
+        let text = fs::read_to_string(trace).unwrap();
+        let own = machine.path("");
+        let (_, after) = text.split_once(".lock\"").expect("it locks its socket");
+        let mut opened = 0;
+        for line in after.lines().skip(1) {
+            let path = line.split('"').nth(1);
+            let call = line.split_whitespace().nth(1).unwrap_or_default();
+            if call.starts_with("open") {
+                let path = path.unwrap_or_else(|| panic!("{line}"));
+                let is_relative = !path.starts_with('/');
+                let is_process =
+                    path.starts_with("/proc/self/fd/") || (path.starts_with("/proc/") && path.ends_with("/exe"));
+                // Threads that start ask for the number of processors.
+                let is_system = path.starts_with("/sys/fs/cgroup") || path == "/proc/self/cgroup";
+                assert!(
+                    is_relative || is_process || is_system || path.starts_with(own.to_str().unwrap()),
+                    "{line}"
+                );
+                opened += 1;
+            }
+            assert!(!call.starts_with("execve"), "{line}");
+            assert!(!(call.starts_with("mmap") && line.contains("PROT_EXEC")), "{line}");
+        }
+        assert!(opened > 20, "only {opened} files were opened:\n{after}");
+    });
+}
+
+/// Section B6: two services on one socket.
+#[test]
+fn lsv_b6_a_second_service_ends_with_an_error() {
+    case(|mut machine| {
+        machine.start();
+        let mut command = machine.command();
+        let output = command.stderr(Stdio::piped()).output().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        assert!(
+            printed(&output).contains("another service listens there"),
+            "{}",
+            printed(&output)
+        );
+        assert!(machine.client().is_alive());
+        // Even one that does not know the lock of the first is not replaced.
+        fs::remove_file(machine.path("run/service.sock.lock")).unwrap();
+        let output = machine.command().stderr(Stdio::piped()).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{}", printed(&output));
+        assert!(machine.client().is_alive());
+        // What one left that is gone is.
+        machine.kill();
+        assert!(machine.socket().exists());
+        machine.start();
+        assert!(machine.client().is_alive());
+    });
+}
+
+/// Section B6: what is no socket stays.
+#[test]
+fn lsv_b6_a_file_in_the_place_of_the_socket_stays() {
+    case(|machine| {
+        machine.write("run/service.sock", "mine");
+        let output = machine.command().stderr(Stdio::piped()).output().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        assert!(printed(&output).contains("no socket"), "{}", printed(&output));
+        assert_eq!(fs::read_to_string(machine.socket()).unwrap(), "mine");
+    });
+}
+
+/// LSV-33: a socket that somebody else made.
+#[test]
+fn lsv_33_the_socket_may_be_inherited() {
+    case(|mut machine| {
+        let flags = SocketFlags::empty();
+        let make = |kind| rustix::net::socket_with(AddressFamily::UNIX, kind, flags, None).unwrap();
+        let socket = make(SocketType::SEQPACKET);
+        rustix::net::bind(&socket, &SocketAddrUnix::new(machine.socket()).unwrap()).unwrap();
+        rustix::net::listen(&socket, 8).unwrap();
+        // The shell puts it where it belongs, and says whose it is.
+        let script = r#"exec 3<&0 </dev/null; LISTEN_FDS=1 LISTEN_PID=$$ exec "$0" "$@""#;
+        machine.wrap = ["sh", "-c", script].map(str::to_owned).to_vec();
+        let mut child = machine.command().stdin(socket).spawn().unwrap();
+        eventually("it serves", || machine.client().is_alive());
+        assert!(machine.log().contains("inherited"), "{}", machine.log());
+        assert!(!machine.path("run/service.sock.lock").exists());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        // One that is of another kind is no use.
+        let output = machine
+            .command()
+            .stdin(make(SocketType::STREAM))
+            .stderr(Stdio::piped())
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        assert!(printed(&output).contains("LISTEN_FDS"), "{}", printed(&output));
+    });
+}
+
+/// LSV-43, LSV-44
+#[test]
+fn lsv_43_the_state_is_written_for_people() {
+    case(|mut machine| {
+        machine.device("renderD128", "one");
+        machine.package("b");
+        machine.start();
+        machine.expect(&["1-libb.so.json"]);
+        let read = |path: &str| fs::read_to_string(machine.path("run/debug").join(path)).unwrap_or_default();
+        eventually("it is written", || read("inspect.json").contains("\"initialized\""));
+        let state = Json::read(read("inspect.json").as_bytes()).unwrap();
+        let state = state.member("core/vulkan_loader").unwrap();
+        let at = |path: &[&str]| {
+            let found = path.iter().try_fold(state, |state, key| state.member(key));
+            found
+                .unwrap_or_else(|| panic!("{path:?} is not in {state}"))
+                .to_string()
+        };
+        assert_eq!(at(&["health"]), "\"OK\"");
+        assert_eq!(at(&["config", "fallback"]), "\"soft\"");
+        assert_eq!(
+            at(&["devices", "drm-renderD128"]),
+            r#"{"driver":"one","active_icd":"1","icds":[{"package":"a","flags":1},{"package":"b","flags":1}]}"#
+        );
+        assert_eq!(at(&["icds", "0", "status"]), "\"failed\"");
+        assert_eq!(at(&["icds", "1", "library_path"]), "\"1-libb.so\"");
+        assert_eq!(at(&["icds", "1", "file_path"]), "\"lib/driver.so\"");
+        assert_eq!(at(&["icds", "1", "version"]), "1");
+        assert_eq!(at(&["icds", "1", "size"]), "100000");
+        assert_eq!(at(&["icds", "1", "error"]), "\"\"");
+        assert_eq!(at(&["icds", "1", "sha256"]).len(), 66);
+        assert!(at(&["icds", "1", "manifest_contents"]).contains("1-libb.so"));
+        assert!(at(&["clients"]).parse::<u32>().is_ok());
+        assert_eq!(read("manifest-fs/1-libb.so.json"), manifest("1-libb.so"));
+        assert_eq!(read("device-fs/class/gpu/renderD128"), "driver=one\nvendor=0x1002\n");
+        for folder in ["", "manifest-fs", "device-fs/class/gpu"] {
+            let mode = fs::metadata(machine.path("run/debug").join(folder))
+                .unwrap()
+                .permissions()
+                .mode();
+            assert_eq!(mode & 0o7777, 0o755, "{folder}");
+        }
+        machine.remove_device("renderD128");
+        eventually("it is gone", || {
+            !machine.path("run/debug/device-fs/class/gpu/renderD128").exists()
+        });
+        eventually("its manifest too", || {
+            !machine.path("run/debug/manifest-fs/1-libb.so.json").exists()
+        });
+        let left: Vec<_> = fs::read_dir(machine.path("run/debug/manifest-fs")).unwrap().collect();
+        assert!(left.is_empty(), "{left:?}");
+    });
+}
+
+/// LSV-32
+#[test]
+fn lsv_32_a_package_can_be_checked() {
+    case(|machine| {
+        machine.package("soft");
+        let check = || program(["--check".as_ref(), machine.path("icd/soft").as_os_str()]);
+        let output = check();
+        assert!(output.status.success(), "{}", printed(&output));
+        let text = printed(&output);
+        for word in [
+            "100000",
+            "64 bits",
+            "0-libsoft.so",
+            "0-libsoft.so.json",
+            &manifest("0-libsoft.so"),
+        ] {
+            assert!(text.contains(word), "{word} is not in\n{text}");
+        }
+        machine.write("icd/soft/contents/lib/driver.so", "no library at all, but long enough");
+        let output = check();
+        assert_eq!(output.status.code(), Some(1));
+        assert!(printed(&output).contains("lib/driver.so"), "{}", printed(&output));
+        assert!(output.stdout.is_empty());
+    });
+}
+
+/// LSV-26
+#[test]
+fn lsv_26_the_settings_can_be_printed() {
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("c.json");
+    fs::write(&file, r#"{"devices":[{"driver":"x","icds":["y"]}],"dri":"/file"}"#).unwrap();
+    let words = [
+        "--config",
+        file.to_str().unwrap(),
+        "--print-config",
+        "--dri",
+        "/line",
+        "--no-udev",
+    ];
+    let output = program(words);
+    assert!(output.status.success(), "{}", printed(&output));
+    let config = Json::read(&output.stdout).unwrap();
+    let text = |key| config.member(key).unwrap().to_string();
+    assert_eq!((text("dri"), text("no-udev")), ("\"/line\"".into(), "true".into()));
+    assert_eq!(text("devices"), r#"[{"driver":"x","icds":["y"]}]"#);
+    assert_eq!(text("socket"), format!("{:?}", wire::SOCKET));
+    fs::write(&file, "{").unwrap();
+    let output = program(words);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(printed(&output).contains("c.json"), "{}", printed(&output));
+}
+
+/// A driver that is installed becomes a package, which serves.
+#[test]
+fn a_driver_becomes_a_package() {
+    case(|mut machine| {
+        machine.write("drivers/libx.so.1.2", library(64, 5000));
+        std::os::unix::fs::symlink("libx.so.1.2", machine.path("drivers/libx.so")).unwrap();
+        machine.write("drivers/x.json", manifest("/usr/lib/libx.so"));
+        let package = |library: &str, out: &str| {
+            let [library, manifest, out] = [library, "drivers/x.json", out].map(|path| machine.path(path));
+            program([
+                "package".as_ref(),
+                library.as_os_str(),
+                manifest.as_os_str(),
+                out.as_os_str(),
+            ])
+        };
+        let output = package("drivers/libx.so", "icd/soft");
+        assert!(output.status.success(), "{}", printed(&output));
+        let contents = fs::read(machine.path("icd/soft/contents/libx.so")).unwrap();
+        assert_eq!(contents, library(64, 5000));
+        assert!(printed(&package("drivers/libx.so", "icd/soft")).contains("exists already"));
+        assert!(printed(&package("drivers/none.so", "icd/b")).contains("none.so"));
+        assert!(printed(&package("drivers/x.json", "icd/b")).contains("ELF"));
+        assert_eq!(fs::read_dir(machine.path("icd")).unwrap().count(), 1);
+        machine.start();
+        machine.expect(&["0-libx.so.json"]);
+    });
+}
+
+/// The same with the software driver of the system, by its name.
+#[test]
+fn an_installed_driver_becomes_a_package() {
+    case(|mut machine| {
+        let folder = "/usr/share/vulkan/icd.d";
+        let manifests = fs::read_dir(folder).into_iter().flatten();
+        let found = manifests.filter_map(|entry| Some(entry.ok()?.path())).find(|path| {
+            path.file_name()
+                .is_some_and(|name| name.to_string_lossy().starts_with("lvp_icd"))
+        });
+        let Some(found) = found else {
+            return skip("there is no lavapipe to make a package of");
+        };
+        let out = machine.path("icd/soft");
+        let output = program([
+            "package".as_ref(),
+            "libvulkan_lvp.so".as_ref(),
+            found.as_os_str(),
+            out.as_os_str(),
+        ]);
+        assert!(output.status.success(), "{}", printed(&output));
+        machine.start();
+        machine.expect(&["0-libvulkan_lvp.so.json"]);
+    });
+}
+
+/// The client and the service may end at any time.
+#[test]
+fn lsv_b6_a_service_that_is_started_anew_serves() {
+    case(|mut machine| {
+        machine.package("soft");
+        machine.start();
+        machine.expect(&["0-libsoft.so.json"]);
+        let mut client = machine.client();
+        let mut library = client.get("0-libsoft.so");
+        machine.kill();
+        assert!(!client.is_alive());
+        assert_eq!(library.attached().len(), 100_000);
+        machine.start();
+        machine.expect(&["0-libsoft.so.json"]);
+    });
+}
+
+/// The program says what it is for.
+#[test]
+fn wrong_words_end_with_an_error() {
+    for words in [
+        &["--nothing"][..],
+        &["package", "a"],
+        &["--check"],
+        &["--check", "/nowhere/x"],
+    ] {
+        let output = Command::new(PROGRAM).args(words).stdin(Stdio::null()).output().unwrap();
+        assert!(!output.status.success() && !output.stderr.is_empty(), "{words:?}");
+    }
+}

@@ -1,0 +1,272 @@
+//! What the service answers to whom (LSV-33 to LSV-36, LSV-46, and the rows of section B6 about packets).
+
+mod machine;
+
+use machine::{case, eventually, library};
+use rustix::fd::OwnedFd;
+use rustix::fs::SealFlags;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::time::{Duration, Instant};
+use vk_loader_service::json::Json;
+use wire::{Header, Operation};
+
+/// LSV-33
+#[test]
+fn lsv_33_the_socket_is_for_all() {
+    case(|mut machine| {
+        fs::remove_dir(machine.path("run")).unwrap();
+        machine.start();
+        let mode = |path| fs::metadata(path).unwrap().permissions().mode() & 0o7777;
+        assert_eq!((mode(machine.socket()), mode(machine.path("run"))), (0o666, 0o755));
+    });
+}
+
+/// LSV-34
+#[test]
+fn lsv_34_each_operation_has_its_answer() {
+    case(|mut machine| {
+        machine.device("renderD128", "one");
+        machine.device("renderD129", "none");
+        machine.package("a");
+        machine.start();
+        machine.expect(&["0-liba.so.json"]);
+        let mut client = machine.client();
+        let text = |reply: &machine::Reply| reply.payload.to_string();
+        assert_eq!(text(&client.ask(Operation::Features, "{}")), r#"{"features":7}"#);
+        let devices = client.ask(Operation::Devices, "{}");
+        assert_eq!(
+            text(&devices),
+            r#"{"devices":[{"node":"renderD128","driver":"one","active_icd":"0"},{"node":"renderD129","driver":"none","active_icd":null}]}"#
+        );
+        let manifests = client.manifests(false);
+        let expected = machine::manifest("0-liba.so");
+        assert_eq!(manifests, [("0-liba.so.json".to_owned(), expected)]);
+        let mut reply = client.get("0-liba.so");
+        assert_eq!(reply.status(), "ok");
+        assert_eq!(reply.payload.member("size").and_then(Json::natural), Some(100_000));
+        let seals = rustix::fs::fcntl_get_seals(&reply.descriptors[0]).unwrap();
+        assert!(seals.contains(SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL));
+        assert_eq!(reply.attached(), library(64, 100_000));
+        assert_eq!(text(&client.get("1-liba.so")), r#"{"status":"not_found"}"#);
+        assert_eq!(text(&client.ask(Operation::Watch, "{}")), r#"{"status":"ok"}"#);
+        assert_eq!(client.ask(Operation::Inspect, "{}").status(), "ok");
+    });
+}
+
+/// LSV-34
+#[test]
+fn lsv_34_who_watches_hears_of_each_change() {
+    case(|mut machine| {
+        machine.package("b");
+        machine.start();
+        let mut client = machine.client();
+        client.manifests(true);
+        assert_eq!(client.ask(Operation::Watch, "{}").status(), "ok");
+        machine.device("renderD128", "two");
+        let told = client.receive().expect("the connection stays");
+        let expected = Header::request(Operation::Watch, 0).reply();
+        assert_eq!((told.header, told.descriptors.len()), (expected, 0));
+        machine.remove_device("renderD128");
+        assert_eq!(client.receive().expect("the connection stays").header, expected);
+    });
+}
+
+/// LSV-35
+#[test]
+fn lsv_35_unknown_operations_leave_the_connection() {
+    case(|mut machine| {
+        machine.start();
+        let mut client = machine.client();
+        for operation in [0, 7, 99] {
+            let header = Header {
+                operation,
+                is_reply: false,
+                request: 5,
+            };
+            client.send_raw(&[&header.bytes(2)[..], b"{}"].concat(), &[]).unwrap();
+            let reply = client.receive().unwrap();
+            assert_eq!((reply.status(), reply.header), ("unsupported", header.reply()));
+        }
+        assert!(client.is_alive());
+    });
+}
+
+/// Section B6: a partial, oversized or garbage packet.
+#[test]
+fn lsv_b6_what_is_no_packet_closes_the_connection() {
+    case(|mut machine| {
+        machine.start();
+        let good = machine.client().packet(Operation::Features, "{}");
+        let changed = |change: &dyn Fn(&mut Vec<u8>)| {
+            let mut bytes = good.clone();
+            change(&mut bytes);
+            bytes
+        };
+        let long = machine
+            .client()
+            .packet(Operation::Features, &format!("{{}}{}", " ".repeat(4095)));
+        let packets = [
+            changed(&|bytes| bytes.truncate(1)),
+            changed(&|bytes| bytes.truncate(15)),
+            changed(&|bytes| bytes.truncate(17)),
+            changed(&|bytes| bytes.push(0)),
+            changed(&|bytes| bytes[0] = b'X'),
+            changed(&|bytes| bytes[4] = 2),
+            changed(&|bytes| bytes[12] = 3),
+            vec![0xff; 5000],
+            vec![b'x'; 100_000],
+            long,
+        ];
+        for bytes in packets {
+            let client = machine.client();
+            client.send_raw(&bytes, &[]).unwrap();
+            assert!(client.receive().is_none(), "{:?}", &bytes[..bytes.len().min(20)]);
+        }
+        // Two halves are not one packet.
+        let client = machine.client();
+        client.send_raw(&good[..8], &[]).unwrap();
+        let _ = client.send_raw(&good[8..], &[]);
+        assert!(client.receive().is_none());
+        // The longest payload that may be is taken.
+        let mut client = machine.client();
+        let longest = client.packet(Operation::Features, &format!("{{}}{}", " ".repeat(4094)));
+        client.send_raw(&longest, &[]).unwrap();
+        assert!(client.receive().is_some());
+    });
+}
+
+/// Section B6: names that are none.
+#[test]
+fn lsv_b6_bad_names_are_bad_requests() {
+    case(|mut machine| {
+        machine.start();
+        let mut client = machine.client();
+        let long = format!(r#"{{"name":"{}"}}"#, "x".repeat(65));
+        let nested = format!(r#"{{"name":"x","a":{}1{}}}"#, "[".repeat(40), "]".repeat(40));
+        for payload in [
+            r#"{"name":"a/b"}"#,
+            r#"{"name":"a\u0000"}"#,
+            r#"{"name":""}"#,
+            &long,
+            &nested,
+            "{}",
+            "x",
+            "",
+        ] {
+            assert_eq!(client.ask(Operation::Get, payload).status(), "bad_request", "{payload}");
+        }
+        let packet = [
+            &Header::request(Operation::Get, 3).bytes(12)[..],
+            b"{\"name\":\"\xff\"}",
+        ]
+        .concat();
+        client.send_raw(&packet, &[]).unwrap();
+        assert_eq!(client.receive().unwrap().status(), "bad_request");
+        assert!(client.is_alive());
+    });
+}
+
+/// Section B6: a client sends descriptors.
+#[test]
+fn lsv_b6_descriptors_of_clients_are_closed() {
+    case(|mut machine| {
+        machine.start();
+        let mut client = machine.client();
+        assert!(client.is_alive());
+        let open = || fs::read_dir(format!("/proc/{}/fd", machine.process())).unwrap().count();
+        let before = open();
+        let (ours, theirs) = rustix::pipe::pipe().unwrap();
+        let theirs: Vec<OwnedFd> = (0..4)
+            .map(|_| theirs.try_clone().unwrap())
+            .chain([theirs.try_clone().unwrap()])
+            .collect();
+        for _ in 0..20 {
+            let packet = client.packet(Operation::Features, "{}");
+            client.send_raw(&packet, &theirs).unwrap();
+            assert_eq!(client.receive().unwrap().status(), "bad_request");
+        }
+        assert_eq!(open(), before);
+        drop(theirs);
+        drop(ours);
+        assert!(client.is_alive());
+    });
+}
+
+/// LSV-3, LSV-35
+#[test]
+fn lsv_35_an_answer_is_held_back_until_all_is_read() {
+    case(|mut machine| {
+        machine.device("renderD128", "one");
+        machine.package_with("a", &machine::manifest("liba.so"), &library(64, 200 << 20));
+        machine.start();
+        let mut client = machine.client();
+        client.send(Operation::Get, r#"{"name":"0-liba.so"}"#);
+        client.send(Operation::Get, r#"{"name":"7-liba.so"}"#);
+        // Others are served meanwhile, at once.
+        let begin = Instant::now();
+        let mut other = machine.client();
+        assert!(other.is_alive() && begin.elapsed() < Duration::from_secs(1));
+        assert!(other.manifests(false).is_empty());
+        let mut statuses: Vec<_> = (0..2).map(|_| client.receive().unwrap()).collect();
+        statuses.sort_by_key(|reply| reply.header.request);
+        let known = statuses.iter().map(machine::Reply::status).collect::<Vec<_>>();
+        // On a busy machine the time may be up before the library is read.
+        assert!(
+            known == ["ok", "not_found"] || known == ["timeout", "timeout"],
+            "{known:?}"
+        );
+        eventually("it is read", || machine.client().get("0-liba.so").status() == "ok");
+    });
+}
+
+/// LSV-46
+#[test]
+fn lsv_46_too_many_requests_are_refused() {
+    case(|mut machine| {
+        machine.start();
+        let mut client = machine.client();
+        let replies: Vec<_> = (0..150).map(|_| client.ask(Operation::Features, "{}")).collect();
+        let busy = replies.iter().filter(|reply| reply.status() == "busy").count();
+        assert!((1..=50).contains(&busy), "{busy} of 150 were refused");
+        std::thread::sleep(Duration::from_millis(300));
+        assert_ne!(client.ask(Operation::Features, "{}").status(), "busy");
+    });
+}
+
+/// LSV-46: requests whose answers are held back.
+#[test]
+fn lsv_46_too_many_outstanding_requests_are_refused() {
+    case(|mut machine| {
+        machine.device("renderD128", "one");
+        machine.package_with("a", &machine::manifest("liba.so"), &library(64, 200 << 20));
+        machine.start();
+        let mut client = machine.client();
+        for _ in 0..70 {
+            client.send(Operation::Get, r#"{"name":"9-x"}"#);
+        }
+        let statuses: Vec<_> = (0..70).map(|_| client.receive().unwrap().status().to_owned()).collect();
+        assert_eq!(
+            statuses.iter().filter(|status| *status == "busy").count(),
+            6,
+            "{statuses:?}"
+        );
+    });
+}
+
+/// LSV-45
+#[test]
+fn lsv_45_the_state_is_for_root() {
+    case(|mut machine| {
+        machine.start();
+        let socket = machine.socket();
+        let status = std::thread::spawn(move || {
+            let user = rustix::fs::Uid::from_raw(54321);
+            rustix::thread::set_thread_res_uid(user, user, user).unwrap();
+            let mut client = machine::Connection::try_new(&socket).unwrap();
+            client.ask(Operation::Inspect, "{}").status().to_owned()
+        });
+        assert_eq!(status.join().unwrap(), "denied");
+        assert_eq!(machine.client().ask(Operation::Inspect, "{}").status(), "ok");
+    });
+}
