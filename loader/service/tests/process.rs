@@ -46,13 +46,12 @@ fn lsv_24_the_service_stays_in_its_folders() {
             return skip("there is no strace to see what the service opens");
         }
         let trace = machine.path("trace");
-        machine.wrap = ["strace", "-f", "-qq", "-s", "4096", "-o", trace.to_str().unwrap()]
+        machine.wrap = ["strace", "-D", "-f", "-q", "-s", "4096", "-o", trace.to_str().unwrap()]
             .map(str::to_owned)
             .to_vec();
         machine
             .wrap
             .push("--trace=open,openat,openat2,execve,socket,connect,mmap,mprotect".to_owned());
-        machine.wrap.push("--kill-on-exit".to_owned());
         machine.device("renderD128", "one");
         machine.package("b");
         machine.start();
@@ -65,7 +64,9 @@ fn lsv_24_the_service_stays_in_its_folders() {
         assert_eq!(client.get("2-liba.so").status(), "ok");
         machine.inspect();
         machine.kill();
-        let text = fs::read_to_string(trace).unwrap();
+        let read = || fs::read_to_string(&trace).unwrap();
+        eventually("all is written down", || read().contains("+++ killed by SIGKILL"));
+        let text = read();
         let own = machine.path("");
         let (_, after) = text.split_once(".lock\"").expect("it locks its socket");
         let mut opened = 0;
