@@ -1,0 +1,106 @@
+//! What a client sends to the driver service: it is a request, is refused, or ends the connection, and whatever is answered is a packet.
+#![no_main]
+
+use std::sync::LazyLock;
+use std::time::Instant;
+
+use libfuzzer_sys::fuzz_target;
+use loader_fuzz::twice;
+use service::catalogue::{Catalogue, Lookup, Rules};
+use service::client::Kind;
+use service::held::{Answer, Awaited};
+use service::json::{DEPTH, Json};
+use service::protocol::{Reply, Request};
+use wire::{Header, MOST_IN_REPLY, MOST_IN_REQUEST, Packet};
+
+static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+
+/// How many values are inside each other.
+fn depth(json: &Json) -> usize {
+    let inner = match json {
+        Json::List(values) => values.iter().map(depth).max(),
+        Json::Object(members) => members.iter().map(|(_, value)| depth(value)).max(),
+        _ => return 0,
+    };
+    1 + inner.unwrap_or(0)
+}
+
+/// A text is read to the same value once more when it was written, and keeps the limits.
+fn check_json(text: &[u8]) {
+    let Ok(json) = Json::read(text) else { return };
+    assert!(depth(&json) <= DEPTH);
+    if let Json::Object(members) = &json {
+        let mut keys: Vec<_> = members.iter().map(|(key, _)| key).collect();
+        keys.sort();
+        assert!(keys.windows(2).all(|pair| pair[0] != pair[1]), "a key is there twice");
+    }
+    let written = json.to_string();
+    let again = Json::read(written.as_bytes()).expect("what was written is JSON");
+    assert_eq!(again.to_string(), written);
+}
+
+/// What becomes of a request before anything was seen, and after a look that found nothing.
+fn check_answer(request: &Request) {
+    let awaited = match request {
+        Request::Get(key) => {
+            assert!(wire::is_key(key.as_bytes()));
+            Awaited::Library(key.clone())
+        }
+        Request::Manifests { wait_for_idle } => Awaited::Manifests { idle: *wait_for_idle },
+        _ => return,
+    };
+    let now = *START;
+    let rules = Rules {
+        allow_fallback: false,
+        ..Rules::default()
+    };
+    let mut catalogue = Catalogue::<()>::new(rules);
+    let until = now + wire::HELD_BACK;
+    let kind = (Kind::Known(None), now);
+    let waits = !matches!(awaited, Awaited::Manifests { idle: false });
+    assert_eq!(
+        matches!(awaited.answer(&catalogue, now, until, kind), Answer::Wait),
+        waits
+    );
+    assert_eq!(
+        matches!(awaited.answer(&catalogue, until, until, kind), Answer::Timeout),
+        waits
+    );
+    catalogue.devices_seen(now, Vec::new());
+    if let Awaited::Library(key) = &awaited {
+        assert!(matches!(catalogue.look_up(now, key), Lookup::Absent));
+    }
+    assert!(!matches!(
+        awaited.answer(&catalogue, now, until, kind),
+        Answer::Wait | Answer::Timeout
+    ));
+}
+
+fn check_packet(packet: &Packet<'_>) {
+    let request = twice(|| Request::read(packet));
+    if let Ok(request) = &request {
+        check_answer(request);
+    }
+    let status = request.err().unwrap_or(wire::status::OK);
+    let bytes = Reply::status(status).packet(packet.header);
+    let reply = Packet::read(&bytes, MOST_IN_REPLY).expect("an answer is a packet");
+    assert_eq!(reply.header, packet.header.reply());
+    Json::read(reply.payload).expect("an answer is JSON");
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    if let Ok(packet) = twice(|| Packet::read(bytes, MOST_IN_REQUEST)) {
+        check_packet(&packet);
+    }
+    // The same with a header that is one, so that what is behind it is reached.
+    let Some((operation, payload)) = bytes.split_first() else {
+        return;
+    };
+    check_json(payload);
+    let header = Header {
+        operation: u16::from(operation % 8),
+        is_reply: false,
+        request: 1,
+    };
+    check_packet(&Packet { header, payload });
+});
