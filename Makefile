@@ -32,9 +32,10 @@ check-generated:  ## fail if generated/ or the snapshot is not what the inputs g
 bump:             ## move to another header: make bump VERSION=1.4.N
 	@make/bump.sh $(VERSION)
 
-build:            ## the release library, and the program vkloader; needs cargo and a linker only
+build:            ## the release library, the program vkloader and the driver service; needs cargo and a linker only
 	@$(CARGO) build --locked --release -p vulkan-loader
 	@$(CARGO) build --locked --release -p vkloader
+	@$(CARGO) build --locked --release -p vk-loader-service
 
 install:          ## copy the library and its package files to DESTDIR/PREFIX/LIBDIR
 	@make/install.sh install

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# install | uninstall: the library, its links, its package files and the program vkloader below DESTDIR (APP-1, APP-7, APP-8).
+# install | uninstall: the library, its links, its package files, the program vkloader and the driver service below DESTDIR (APP-1, APP-7, APP-8).
 # framework | ios-framework: the library as vulkan.framework there, as macOS or iOS wants it.
 . "$(dirname "$0")/common.sh"
 
@@ -31,6 +31,7 @@ done
 
 to=${DESTDIR:-}$libdir
 programs=${DESTDIR:-}$PREFIX/bin
+units=${DESTDIR:-}$PREFIX/lib/systemd/system
 package=$to/cmake/VulkanLoader
 
 # The byte at offset 4 of an ELF file is 1 for 32 bits and 2 for 64; object files of Apple's systems begin with a number of their own,
@@ -53,6 +54,8 @@ fill() {
     text=${text//@SONAME@/"$SONAME"}
     text=${text//@POINTER_SIZE@/"$pointer_size"}
     text=${text//@LIBDIR_FROM_EXEC_PREFIX@/"$in_pc"}
+    # To systemd a percent sign begins a name of its own.
+    text=${text//@UNIT_PREFIX@/"${PREFIX//%/%%}"}
     text=${text//@PREFIX@/"$PREFIX"}
     printf '%s\n' "$text" >"$2"
     chmod 644 "$2"
@@ -63,11 +66,17 @@ install_all() {
     local pointer_size
     pointer_size=$(pointer_size "$LIBRARY")
     install -d "$to/pkgconfig" "$package"
-    # The program reads what Linux tells of processes and devices.
+    # The programs read what Linux tells of processes and devices.
     if [ "$PLAIN" = libvulkan.so ]; then
-        [ -f "$TARGET/release/vkloader" ] || die 2 "$TARGET/release/vkloader is not built: make build"
-        install -d "$programs"
-        install -m 755 "$TARGET/release/vkloader" "$programs/vkloader"
+        install -d "$programs" "$units"
+        local name
+        for name in vkloader vk-loader-service; do
+            [ -f "$TARGET/release/$name" ] || die 2 "$TARGET/release/$name is not built: make build"
+            install -m 755 "$TARGET/release/$name" "$programs/$name"
+        done
+        for name in vk-loader-service.{service,socket}; do
+            fill "systemd/$name" "$units/$name"
+        done
     fi
     install -m 644 "$LIBRARY" "$to/$FILE"
     ln -sfn "$FILE" "$to/$LINK"
@@ -83,9 +92,10 @@ uninstall_all() {
     # Links go only if they are ours: another loader may have taken the name since.
     [ "$(readlink "$to/$LINK")" != "$FILE" ] || rm -f "$to/$LINK"
     [ -e "$to/$LINK" ] || [ "$(readlink "$to/$PLAIN")" != "$LINK" ] || rm -f "$to/$PLAIN"
-    rm -f "$programs/vkloader" "$to/$FILE" "$to/pkgconfig/vulkan.pc" "$package"/VulkanLoaderConfig{,Version}.cmake
+    rm -f "$programs"/{vkloader,vk-loader-service} "$units"/vk-loader-service.{service,socket}
+    rm -f "$to/$FILE" "$to/pkgconfig/vulkan.pc" "$package"/VulkanLoaderConfig{,Version}.cmake
     local folder
-    for folder in "$package" "$to/cmake" "$to/pkgconfig"; do
+    for folder in "$package" "$to/cmake" "$to/pkgconfig" "$units" "${units%/*}"; do
         rmdir "$folder" 2>/dev/null || true
     done
     say "Removed $to/$FILE"

@@ -102,7 +102,8 @@ documentation() {
     RUSTDOCFLAGS="-D warnings -A rustdoc::private-intra-doc-links" $CARGO doc --locked --workspace --no-deps --document-private-items
 }
 units() {
-    $CARGO test --locked -p vk-registry -p vkgen -p round-trip -p vulkan-loader-os -p vulkan-loader-reasons -p vulkan-loader-wire -p vulkan-loader
+    $CARGO test --locked -p vk-registry -p vkgen -p round-trip -p vulkan-loader-os -p vulkan-loader-reasons -p vulkan-loader-wire -p vulkan-loader \
+        -p vk-loader-service
 }
 quick_units() {
     $CARGO test --locked -p vulkan-loader-os -p vulkan-loader
@@ -112,6 +113,7 @@ libraries() {
         $CARGO build --locked --release -p vulkan-loader
     fi
     $CARGO build --locked --release -p vkloader
+    $CARGO build --locked --release -p vk-loader-service
     make/programs.sh
 }
 behaviour() {

@@ -51,7 +51,10 @@ def files():
     folder = "opt/vulkan/lib/multi-arch"
     file = f"libvulkan.so.{version()}"
     expected = {
+        "opt/vulkan/bin/vk-loader-service": None,
         "opt/vulkan/bin/vkloader": None,
+        "opt/vulkan/lib/systemd/system/vk-loader-service.service": None,
+        "opt/vulkan/lib/systemd/system/vk-loader-service.socket": None,
         f"{folder}/{file}": None,
         f"{folder}/libvulkan.so.1": file,
         f"{folder}/libvulkan.so": "libvulkan.so.1",
@@ -61,7 +64,7 @@ def files():
     }
     expect(tree(destination) == expected, f"installed: {tree(destination)}")
     for path, target in expected.items():
-        text = "" if target or path.endswith((file, "vkloader")) else (destination / path).read_text()
+        text = "" if target or path.endswith((file, "vkloader", "bin/vk-loader-service")) else (destination / path).read_text()
         expect("@" not in text, f"{path} has a placeholder left:\n{text}")
         expect(str(destination) not in text, f"{path} names DESTDIR:\n{text}")
     make("uninstall", **where)
