@@ -14,6 +14,7 @@ use std::collections::VecDeque;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Instant;
 use wire::{HEADER_BYTES, MOST_IN_REQUEST, Packet, PacketError};
 
@@ -65,8 +66,10 @@ impl Attachment {
 /// Why a connection ended.
 #[derive(Debug)]
 pub enum End {
-    /// The client closed it.
+    /// The client closed it, and everything that it sent was read.
     Closed,
+    /// The client closed it and left something unread.
+    Reset,
     /// It sent what is no packet (LSV-35).
     Garbage(PacketError),
     /// It reads too slowly.
@@ -82,7 +85,7 @@ pub enum Incoming<'a> {
     Nothing,
     /// A packet.
     Packet(Packet<'a>),
-    /// A packet that carried descriptors, which the system has closed already.
+    /// A packet that carries descriptors. It is still there: see [`discard()`].
     WithDescriptors(Packet<'a>),
 }
 
@@ -98,7 +101,7 @@ impl Default for Buffer {
 /// A client.
 #[derive(Debug)]
 pub struct Client {
-    socket: OwnedFd,
+    socket: Arc<OwnedFd>,
     /// Who it is.
     pub peer: Peer,
     /// What it can load.
@@ -109,6 +112,8 @@ pub struct Client {
     pub rate: Rate,
     /// Whether it wants to know of changes.
     pub watches: bool,
+    /// Whether another thread takes a packet with descriptors away.
+    pub is_discarding: bool,
     queue: VecDeque<(Vec<u8>, Attachment)>,
 }
 
@@ -121,12 +126,13 @@ impl Client {
         let peer = peer(&socket)?;
         sockopt::set_socket_send_buffer_size(&socket, SEND_BUFFER)?;
         Ok(Self {
-            socket,
+            socket: Arc::new(socket),
             peer,
             kind: Kind::Asked,
             kind_until,
             rate: Rate::new(now),
             watches: false,
+            is_discarding: false,
             queue: VecDeque::new(),
         })
     }
@@ -136,20 +142,20 @@ impl Client {
         !self.queue.is_empty()
     }
 
-    /// What came in.
+    /// What came in. A packet with descriptors is looked at and left where it is: the last one to close a file may have to wait for
+    /// it, a socket that lingers for example, and that must not be this thread.
     ///
     /// # Errors
     /// The connection is over.
     pub fn receive<'a>(&self, buffer: &'a mut Buffer) -> Result<Incoming<'a>, End> {
-        // Without space for control data the system closes descriptors itself, and says that there were some.
+        // Without space for control data the system hands out no descriptor, and says that there were some.
         let mut control = RecvAncillaryBuffer::default();
         let mut parts = [IoSliceMut::new(&mut buffer.0)];
-        let flags = RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC;
-        let received = rustix::net::recvmsg(&self.socket, &mut parts, &mut control, flags);
-        let received = match received {
+        let flags = RecvFlags::DONTWAIT | RecvFlags::PEEK;
+        let received = match rustix::net::recvmsg(&self.socket, &mut parts, &mut control, flags) {
             Ok(received) => received,
             Err(Errno::AGAIN | Errno::INTR) => return Ok(Incoming::Nothing),
-            Err(Errno::CONNRESET | Errno::PIPE) => return Err(End::Closed),
+            Err(Errno::CONNRESET | Errno::PIPE) => return Err(End::Reset),
             Err(error) => return Err(End::Failed(error.into())),
         };
         if received.bytes == 0 {
@@ -157,10 +163,20 @@ impl Client {
         }
         let packet = Packet::read(&buffer.0[..received.bytes], MOST_IN_REQUEST).map_err(End::Garbage)?;
         if received.flags.contains(ReturnFlags::CTRUNC) {
-            Ok(Incoming::WithDescriptors(packet))
-        } else {
-            Ok(Incoming::Packet(packet))
+            return Ok(Incoming::WithDescriptors(packet));
         }
+        discard(&self.socket);
+        Ok(Incoming::Packet(packet))
+    }
+
+    /// The socket, for a thread that may wait to [`discard()`] what carries descriptors, or to close it.
+    pub fn socket(&self) -> Arc<OwnedFd> {
+        self.socket.clone()
+    }
+
+    /// The socket alone, to be closed elsewhere.
+    pub fn into_socket(self) -> Arc<OwnedFd> {
+        self.socket
     }
 
     /// Sends a packet, now or when the client has read others.
@@ -187,7 +203,7 @@ impl Client {
                 Ok(()) => drop(self.queue.pop_front()),
                 Err(error) => match Errno::from_io_error(&error) {
                     Some(Errno::AGAIN) => return Ok(()),
-                    Some(Errno::PIPE | Errno::CONNRESET) => return Err(End::Closed),
+                    Some(Errno::PIPE | Errno::CONNRESET) => return Err(End::Reset),
                     // Too many descriptors are on their way to this user's clients.
                     Some(Errno::TOOMANYREFS) => return Err(End::Slow),
                     _ => return Err(End::Failed(error)),
@@ -202,6 +218,12 @@ impl AsFd for Client {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
+}
+
+/// Takes the next packet away, and closes the descriptors in it.
+pub fn discard(socket: &OwnedFd) {
+    // There is one, or the connection is over, which the next look tells.
+    let _ = rustix::io::retry_on_intr(|| rustix::net::recv(socket, &mut [0; 1], RecvFlags::DONTWAIT));
 }
 
 fn send(socket: BorrowedFd<'_>, bytes: &[u8], attachment: &Attachment) -> io::Result<()> {

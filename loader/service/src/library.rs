@@ -267,23 +267,15 @@ mod tests {
             let fault = with_file(bytes, |file, _| Library::copy(&file, u64::MAX)).unwrap_err();
             assert!(matches!(fault, Fault::Elf { .. }), "{fault}");
         }
-        for change in [&HEADER[..], &[HEADER, HEADER, HEADER].concat()] {
+        for change in [HEADER, &[HEADER, HEADER, HEADER].concat()] {
             let fault = with_file(&[HEADER, HEADER].concat(), |file, path| {
                 std::fs::write(path, change).unwrap();
                 Library::copy(&file, u64::MAX).unwrap_err()
             });
             assert_eq!(fault, Fault::Changed("l.so".into()));
         }
-        let fault = with_file(HEADER, |file, path| {
-            let file = File {
-                stat: {
-                    let mut stat = file.stat;
-                    stat.st_size = (1 << 30) + 1;
-                    stat
-                },
-                ..file
-            };
-            let _ = path;
+        let fault = with_file(HEADER, |mut file, _| {
+            file.stat.st_size = (1 << 30) + 1;
             Library::itself(file).unwrap_err()
         });
         assert!(matches!(fault, Fault::TooLarge { .. }), "{fault}");

@@ -276,6 +276,7 @@ impl Server {
                         client.kind = Kind::Known(class);
                     }
                 }
+                Report::Discarded { client: number } => self.resume(number, now),
             }
         }
         self.write_soon(now);
@@ -304,10 +305,9 @@ impl Server {
         let mut client = Client::new(socket, now, now + KIND)?;
         let users = self.clients.values().map(|client| client.peer.user);
         if !limits::admits(users, client.peer.user) {
-            return Err(io::Error::other(format!(
-                "user {} or all have enough",
-                client.peer.user
-            )));
+            let user = client.peer.user;
+            self.workers.close(client.into_socket());
+            return Err(io::Error::other(format!("user {user} or all have enough")));
         }
         let number = self.next_client;
         let is_asked = client
@@ -344,24 +344,58 @@ impl Server {
     fn receive(&mut self, number: u64, now: Instant) -> Result<(), End> {
         let mut buffer = Buffer::default();
         for _ in 0..TURN {
-            let Some(client) = self.clients.get(&number) else {
-                return Ok(());
-            };
-            let (packet, with_descriptors) = match client.receive(&mut buffer)? {
-                Incoming::Packet(packet) => (packet, false),
-                Incoming::WithDescriptors(packet) => (packet, true),
+            let client = self.clients.get(&number).filter(|client| !client.is_discarding);
+            let Some(client) = client else { return Ok(()) };
+            match client.receive(&mut buffer)? {
+                Incoming::Packet(packet) => self.answer(number, &packet, false, now)?,
+                Incoming::WithDescriptors(packet) => {
+                    self.answer(number, &packet, true, now)?;
+                    self.pause(number);
+                }
                 Incoming::Nothing => return Ok(()),
-            };
-            self.answer(number, &packet, with_descriptors, now)?;
+            }
         }
         Ok(())
     }
 
-    /// Asks to be told when a client takes packets again, or no longer.
-    fn await_room(&self, number: u64) {
-        let Some(client) = self.clients.get(&number) else {
+    /// Leaves a client alone until its packet with descriptors is gone.
+    fn pause(&mut self, number: u64) {
+        let Some(client) = self.clients.get_mut(&number) else {
             return;
         };
+        client.is_discarding = true;
+        // Also of its end nothing is to be heard meanwhile.
+        if let Err(error) = epoll::delete(&self.epoll, &*client) {
+            warn!("client {number}: {error}");
+        }
+        self.workers.discard(number, client.socket());
+    }
+
+    /// Listens to a client again.
+    fn resume(&mut self, number: u64, now: Instant) {
+        let Some(client) = self.clients.get_mut(&number) else {
+            return;
+        };
+        client.is_discarding = false;
+        let added = epoll::add(
+            &self.epoll,
+            &*client,
+            Source::Client(number).data(),
+            epoll::EventFlags::IN,
+        );
+        let result = added
+            .map_err(|error| End::Failed(error.into()))
+            .and_then(|()| client.flush());
+        match result {
+            Ok(()) => self.await_room(number),
+            Err(end) => self.close(number, &end, now),
+        }
+    }
+
+    /// Asks to be told when a client takes packets again, or no longer.
+    fn await_room(&self, number: u64) {
+        let client = self.clients.get(&number).filter(|client| !client.is_discarding);
+        let Some(client) = client else { return };
         let mut flags = epoll::EventFlags::IN;
         if client.has_queue() {
             flags |= epoll::EventFlags::OUT;
@@ -373,12 +407,15 @@ impl Server {
 
     fn close(&mut self, number: u64, end: &End, now: Instant) {
         match end {
-            End::Closed => debug!("client {number} is gone"),
+            End::Closed | End::Reset => debug!("client {number} is gone"),
             End::Garbage(error) => info!("client {number} is closed: it sent {error}"),
             End::Slow => info!("client {number} is closed: it does not read what it is sent"),
             End::Failed(error) => info!("client {number} is closed: {error}"),
         }
-        self.clients.remove(&number);
+        let client = self.clients.remove(&number);
+        if let Some(client) = client.filter(|_| !matches!(end, End::Closed)) {
+            self.workers.close(client.into_socket());
+        }
         self.held.retain(|held| held.client != number);
         self.write_soon(now);
     }

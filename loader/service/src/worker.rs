@@ -1,7 +1,9 @@
 //! The threads that may have to wait: one reads packages, so that a library of a gigabyte holds up no reply; one looks at the
-//! programs of clients, which may lie on a file system that never answers. Both report through a channel, and wake the loop.
+//! programs of clients, which may lie on a file system that never answers; one closes what clients sent, which may be sockets that
+//! linger. They report through a channel, and wake the loop.
 
 use crate::catalogue::{Job, Loaded, Outcome};
+use crate::client::discard;
 use crate::library::Library;
 use crate::package::{Class, Elf, Fault, HEADER_BYTES};
 use crate::reader::{Package, Reader, Stamps, Step};
@@ -41,6 +43,11 @@ pub enum Report {
         /// Nothing if it is unknown.
         class: Option<Class>,
     },
+    /// The packet with descriptors of a client is gone.
+    Discarded {
+        /// The number of the client.
+        client: u64,
+    },
 }
 
 /// Where reports go.
@@ -60,8 +67,17 @@ impl Reports {
     }
 }
 
-/// Both threads, as the loop sees them.
+/// What is closed where waiting does not matter.
+enum Unwanted {
+    /// The next packet of a client.
+    Packet(u64, Arc<OwnedFd>),
+    /// A connection, with whatever is unread in it. It is enough to have it.
+    Connection(#[allow(dead_code, reason = "it is there to be dropped")] Arc<OwnedFd>),
+}
+
+/// The threads, as the loop sees them.
 pub struct Workers {
+    unwanted: Sender<Unwanted>,
     jobs: Sender<Job>,
     probes: SyncSender<(u64, i32)>,
     reports: Receiver<Report>,
@@ -69,7 +85,7 @@ pub struct Workers {
 }
 
 impl Workers {
-    /// Starts both. Folders of packages are watched before anything in them is read.
+    /// Starts them. Folders of packages are watched before anything in them is read.
     ///
     /// # Errors
     /// What the system says.
@@ -91,13 +107,24 @@ impl Workers {
         };
         let named = |name: &str| std::thread::Builder::new().name(name.to_owned());
         named("packages").spawn(move || job.into_iter().for_each(|job| packages.work(job)))?;
-        named("clients").spawn(move || {
+        let classes = to_loop.clone();
+        named("programs").spawn(move || {
             for (client, process) in probe {
                 let class = class_of(process);
-                to_loop.send(Report::Class { client, class });
+                classes.send(Report::Class { client, class });
+            }
+        })?;
+        let (unwanted, closed) = channel();
+        named("unwanted").spawn(move || {
+            for one in closed {
+                if let Unwanted::Packet(client, socket) = one {
+                    discard(&socket);
+                    to_loop.send(Report::Discarded { client });
+                }
             }
         })?;
         Ok(Self {
+            unwanted,
             jobs,
             probes,
             reports,
@@ -114,6 +141,17 @@ impl Workers {
     /// Asks what the program of a client is; false if that cannot be asked now.
     pub fn ask_class(&self, client: u64, process: i32) -> bool {
         self.probes.try_send((client, process)).is_ok()
+    }
+
+    /// Takes the next packet of a client away.
+    pub fn discard(&self, client: u64, socket: Arc<OwnedFd>) {
+        // That thread ends only with the process.
+        let _ = self.unwanted.send(Unwanted::Packet(client, socket));
+    }
+
+    /// Closes a connection in which something may be unread, once nobody else has it.
+    pub fn close(&self, socket: Arc<OwnedFd>) {
+        let _ = self.unwanted.send(Unwanted::Connection(socket));
     }
 
     /// The reports since the last time.

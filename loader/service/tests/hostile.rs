@@ -132,7 +132,7 @@ fn lsv_46_a_slow_reader_is_closed_and_others_are_served() {
             }
             let asked = Instant::now();
             // Not more often than a client may.
-            if asked.duration_since(begin).as_millis() % 5 == 0 {
+            if asked.duration_since(begin).as_millis().is_multiple_of(5) {
                 assert!(other.is_alive());
                 slowest = slowest.max(asked.elapsed());
             }

@@ -354,3 +354,79 @@ fn wrong_words_end_with_an_error() {
         assert!(!output.status.success() && !output.stderr.is_empty(), "{words:?}");
     }
 }
+
+/// LSV-25: what udev tells is heard, where inotify has nothing to say.
+#[test]
+fn lsv_25_udev_is_listened_to() {
+    case(|mut machine| {
+        machine.udev = true;
+        machine.device("renderD128", "old");
+        machine.start();
+        let devices =
+            |machine: &machine::Machine| machine.client().ask(wire::Operation::Devices, "{}").payload.to_string();
+        eventually("the device is used", || devices(&machine).contains("\"old\""));
+        // The device gets another driver, which changes nothing in the folder of nodes.
+        let link = machine.path("sys/class/drm/renderD128/device/driver");
+        fs::remove_file(&link).unwrap();
+        std::os::unix::fs::symlink("new", &link).unwrap();
+        if let Err(error) = tell_as_udev(b"ACTION=change\0SUBSYSTEM=drm\0DEVNAME=dri/renderD128\0") {
+            return skip(&format!("a message of udev cannot be sent here: {error}"));
+        }
+        eventually("the driver is known", || devices(&machine).contains("\"new\""));
+    });
+}
+
+/// Sends what udev would, to all who listen to it.
+fn tell_as_udev(properties: &[u8]) -> std::io::Result<()> {
+    use rustix::net::netlink::{KOBJECT_UEVENT, SocketAddrNetlink};
+    let socket = rustix::net::socket_with(
+        AddressFamily::NETLINK,
+        SocketType::RAW,
+        SocketFlags::CLOEXEC,
+        Some(KOBJECT_UEVENT),
+    )?;
+    let mut message = b"libudev\0".to_vec();
+    message.extend(0xfeed_cafe_u32.to_be_bytes());
+    let numbers = [40, 40, properties.len() as u32, 0, 0, 0, 0];
+    message.extend(numbers.map(u32::to_ne_bytes).concat());
+    message.extend(properties);
+    let address = SocketAddrNetlink::new(0, 2);
+    rustix::net::sendto(&socket, &message, rustix::net::SendFlags::empty(), &address)?;
+    Ok(())
+}
+
+/// The units that are installed are units, and leave the service little.
+#[test]
+fn units_are_valid() {
+    let analyze = |words: &[&str]| {
+        Command::new("systemd-analyze")
+            .args(words)
+            .stdin(Stdio::null())
+            .output()
+    };
+    if analyze(&["--version"]).is_err() {
+        return skip("there is no systemd-analyze to look at the units");
+    }
+    let place = tempfile::tempdir().unwrap();
+    let prefix = place.path().to_str().unwrap();
+    fs::create_dir(place.path().join("bin")).unwrap();
+    fs::copy(PROGRAM, place.path().join("bin/vk-loader-service")).unwrap();
+    let units = ["service", "socket"].map(|kind| {
+        let name = format!("vk-loader-service.{kind}");
+        let template = format!("{}/../../packaging/systemd/{name}.in", env!("CARGO_MANIFEST_DIR"));
+        let text = fs::read_to_string(template).unwrap().replace("@UNIT_PREFIX@", prefix);
+        assert!(!text.contains("@UNIT"), "{text}");
+        let unit = place.path().join(name);
+        fs::write(&unit, text).unwrap();
+        unit.to_str().unwrap().to_owned()
+    });
+    let output = analyze(&["verify", &units[0], &units[1]]).unwrap();
+    assert!(
+        output.status.success() && !printed(&output).contains("vk-loader-service"),
+        "{}",
+        printed(&output)
+    );
+    // In tenths: below 2 is what systemd itself calls fine.
+    let output = analyze(&["security", "--offline=true", "--threshold=20", &units[0]]).unwrap();
+    assert!(output.status.success(), "{}", printed(&output));
+}

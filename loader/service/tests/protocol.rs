@@ -270,3 +270,42 @@ fn lsv_45_the_state_is_for_root() {
         assert_eq!(machine.client().ask(Operation::Inspect, "{}").status(), "ok");
     });
 }
+
+/// LSV-46: the last one to close a socket that lingers waits, and that must not be who serves the others.
+#[test]
+fn lsv_46_a_socket_that_lingers_holds_up_nobody() {
+    case(|mut machine| {
+        machine.start();
+        let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let mut hostile = machine.client();
+        assert!(hostile.is_alive());
+        let mut ways: [fn(&mut machine::Connection, OwnedFd); 3] = [
+            // As part of a request.
+            |client, socket| {
+                let packet = client.packet(Operation::Features, "{}");
+                client.send_raw(&packet, &[socket]).unwrap();
+            },
+            // With what ends the connection.
+            |client, socket| client.send_raw(b"garbage", &[socket]).unwrap(),
+            // Before the connection ends.
+            |client, socket| {
+                let packet = client.packet(Operation::Features, "{}");
+                client.send_raw(&packet, &[socket]).unwrap();
+                rustix::net::shutdown(&client.socket, rustix::net::Shutdown::Both).unwrap();
+            },
+        ];
+        for way in &mut ways {
+            let mut hostile = machine.client();
+            let socket = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+            rustix::net::sockopt::set_socket_linger(&socket, Some(Duration::from_secs(20))).unwrap();
+            socket.set_nonblocking(true).unwrap();
+            while std::io::Write::write(&mut &socket, &[0; 65536]).is_ok() {}
+            socket.set_nonblocking(false).unwrap();
+            way(&mut hostile, socket.into());
+            drop(hostile);
+            let begin = Instant::now();
+            assert!(machine.client().is_alive() && machine.client().is_alive());
+            assert!(begin.elapsed() < Duration::from_secs(2), "{:?}", begin.elapsed());
+        }
+    });
+}

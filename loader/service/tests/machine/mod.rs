@@ -71,6 +71,8 @@ pub(crate) struct Machine {
     daemon: Option<Child>,
     /// Words in front of the program.
     pub(crate) wrap: Vec<String>,
+    /// Whether the service listens to udev.
+    pub(crate) udev: bool,
     /// More options of the program.
     pub(crate) options: Vec<String>,
     /// The packages of each kernel driver, and the software driver.
@@ -88,6 +90,7 @@ impl Machine {
             place,
             daemon: None,
             wrap: Vec::new(),
+            udev: false,
             options: Vec::new(),
             config: CONFIG.to_owned(),
         };
@@ -181,7 +184,10 @@ impl Machine {
         ] {
             command.arg(format!("--{option}")).arg(self.path(path));
         }
-        command.arg("--no-udev").args(&self.options);
+        if !self.udev {
+            command.arg("--no-udev");
+        }
+        command.args(&self.options);
         command.stdin(Stdio::null()).stdout(Stdio::null());
         command.stderr(fs::File::create(self.path("log")).unwrap());
         command
@@ -261,9 +267,9 @@ impl Machine {
         let Some(Json::Object(icds)) = state.member("icds") else {
             panic!("{state}");
         };
-        let found = icds.iter().map(|(_, icd)| icd);
-        let found = found.filter(|icd| icd.member("package").and_then(Json::text) == Some(package));
-        let icd = found.last().unwrap_or_else(|| panic!("{package} is not in {state}"));
+        let is_it = |icd: &&Json| icd.member("package").and_then(Json::text) == Some(package);
+        let found = icds.iter().map(|(_, icd)| icd).rfind(is_it);
+        let icd = found.unwrap_or_else(|| panic!("{package} is not in {state}"));
         assert_eq!(icd.member("status").and_then(Json::text), Some("failed"), "{icd}");
         icd.member("error").and_then(Json::text).unwrap().to_owned()
     }
