@@ -74,7 +74,7 @@ install_all() {
             [ -f "$TARGET/release/$name" ] || die 2 "$TARGET/release/$name is not built: make build"
             install -m 755 "$TARGET/release/$name" "$programs/$name"
         done
-        for name in vk-loader-service.{service,socket}; do
+        for name in vulkan-loader-service.{service,socket}; do
             fill "systemd/$name" "$units/$name"
         done
     fi
@@ -92,7 +92,7 @@ uninstall_all() {
     # Links go only if they are ours: another loader may have taken the name since.
     [ "$(readlink "$to/$LINK")" != "$FILE" ] || rm -f "$to/$LINK"
     [ -e "$to/$LINK" ] || [ "$(readlink "$to/$PLAIN")" != "$LINK" ] || rm -f "$to/$PLAIN"
-    rm -f "$programs"/{vkloader,vk-loader-service} "$units"/vk-loader-service.{service,socket}
+    rm -f "$programs"/{vkloader,vk-loader-service} "$units"/vulkan-loader-service.{service,socket}
     rm -f "$to/$FILE" "$to/pkgconfig/vulkan.pc" "$package"/VulkanLoaderConfig{,Version}.cmake
     local folder
     for folder in "$package" "$to/cmake" "$to/pkgconfig" "$units" "${units%/*}"; do

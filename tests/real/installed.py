@@ -53,8 +53,8 @@ def files():
     expected = {
         "opt/vulkan/bin/vk-loader-service": None,
         "opt/vulkan/bin/vkloader": None,
-        "opt/vulkan/lib/systemd/system/vk-loader-service.service": None,
-        "opt/vulkan/lib/systemd/system/vk-loader-service.socket": None,
+        "opt/vulkan/lib/systemd/system/vulkan-loader-service.service": None,
+        "opt/vulkan/lib/systemd/system/vulkan-loader-service.socket": None,
         f"{folder}/{file}": None,
         f"{folder}/libvulkan.so.1": file,
         f"{folder}/libvulkan.so": "libvulkan.so.1",

@@ -412,7 +412,7 @@ fn units_are_valid() {
     fs::create_dir(place.path().join("bin")).unwrap();
     fs::copy(PROGRAM, place.path().join("bin/vk-loader-service")).unwrap();
     let units = ["service", "socket"].map(|kind| {
-        let name = format!("vk-loader-service.{kind}");
+        let name = format!("vulkan-loader-service.{kind}");
         let template = format!("{}/../../packaging/systemd/{name}.in", env!("CARGO_MANIFEST_DIR"));
         let text = fs::read_to_string(template).unwrap().replace("@UNIT_PREFIX@", prefix);
         assert!(!text.contains("@UNIT"), "{text}");
@@ -422,7 +422,7 @@ fn units_are_valid() {
     });
     let output = analyze(&["verify", &units[0], &units[1]]).unwrap();
     assert!(
-        output.status.success() && !printed(&output).contains("vk-loader-service"),
+        output.status.success() && !printed(&output).contains("loader-service"),
         "{}",
         printed(&output)
     );

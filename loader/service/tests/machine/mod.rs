@@ -213,6 +213,12 @@ impl Machine {
         self.daemon.as_ref().expect("it was started").id()
     }
 
+    /// Sends a signal to it.
+    pub(crate) fn signal(&self, signal: rustix::process::Signal) {
+        let process = rustix::process::Pid::from_raw(self.process() as i32).expect("it is no 0");
+        rustix::process::kill_process(process, signal).expect("it runs");
+    }
+
     /// A row of what the system says about the process.
     pub(crate) fn status(&self, process: u32, row: &str) -> String {
         let text = fs::read_to_string(format!("/proc/{process}/status")).expect("it runs");
