@@ -1,0 +1,132 @@
+//! The filter of system calls, for the processors that it can be made for.
+
+use libc::c_long;
+use seccompiler::{
+    BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule, TargetArch,
+};
+use std::collections::BTreeMap;
+
+/// Calls that are allowed with any arguments. No program is started, no socket made, nothing is signalled.
+const ALLOWED: &[c_long] = &[
+    // The loop and its clients.
+    libc::SYS_accept4,
+    libc::SYS_epoll_ctl,
+    libc::SYS_epoll_pwait,
+    libc::SYS_epoll_pwait2,
+    libc::SYS_getsockopt,
+    libc::SYS_recvfrom,
+    libc::SYS_recvmsg,
+    libc::SYS_sendmsg,
+    libc::SYS_setsockopt,
+    // Files, packages and memory files.
+    libc::SYS_close,
+    libc::SYS_fchmod,
+    libc::SYS_fcntl,
+    libc::SYS_fstat,
+    libc::SYS_fstatfs,
+    libc::SYS_ftruncate,
+    libc::SYS_getdents64,
+    libc::SYS_inotify_add_watch,
+    libc::SYS_inotify_rm_watch,
+    libc::SYS_lseek,
+    libc::SYS_memfd_create,
+    libc::SYS_newfstatat,
+    libc::SYS_openat,
+    libc::SYS_openat2,
+    libc::SYS_pread64,
+    libc::SYS_pwrite64,
+    libc::SYS_read,
+    libc::SYS_readlinkat,
+    libc::SYS_renameat2,
+    libc::SYS_statx,
+    libc::SYS_unlinkat,
+    libc::SYS_write,
+    libc::SYS_writev,
+    // What the standard library and the C library need for memory, threads and time.
+    libc::SYS_brk,
+    libc::SYS_clock_gettime,
+    libc::SYS_clock_nanosleep,
+    libc::SYS_exit,
+    libc::SYS_exit_group,
+    libc::SYS_futex,
+    libc::SYS_getpid,
+    libc::SYS_getrandom,
+    libc::SYS_gettid,
+    libc::SYS_madvise,
+    libc::SYS_mremap,
+    libc::SYS_munmap,
+    libc::SYS_restart_syscall,
+    libc::SYS_rseq,
+    libc::SYS_rt_sigaction,
+    libc::SYS_rt_sigprocmask,
+    libc::SYS_rt_sigreturn,
+    libc::SYS_sched_yield,
+    libc::SYS_sigaltstack,
+    // A panic ends in this.
+    libc::SYS_tgkill,
+];
+
+/// Those that not all processors have.
+#[cfg(target_arch = "x86_64")]
+const ALLOWED_HERE: &[c_long] = &[
+    libc::SYS_epoll_wait,
+    libc::SYS_open,
+    libc::SYS_readlink,
+    libc::SYS_renameat,
+];
+#[cfg(target_arch = "aarch64")]
+const ALLOWED_HERE: &[c_long] = &[libc::SYS_renameat];
+#[cfg(target_arch = "riscv64")]
+const ALLOWED_HERE: &[c_long] = &[];
+
+/// The filter.
+///
+/// # Errors
+/// The table is none for this processor.
+pub(super) fn program() -> Result<BpfProgram, BackendError> {
+    let processor = TargetArch::try_from(std::env::consts::ARCH)?;
+    let mut rules: BTreeMap<_, _> = ALLOWED
+        .iter()
+        .chain(ALLOWED_HERE)
+        .map(|call| (*call, Vec::new()))
+        .collect();
+    // Memory that is no file and no program: drivers are never mapped (LSV-24).
+    let is_no_program = || masked(2, libc::PROT_EXEC, 0);
+    let is_no_file = masked(3, libc::MAP_ANONYMOUS, libc::MAP_ANONYMOUS)?;
+    rules.insert(
+        libc::SYS_mmap,
+        vec![SeccompRule::new(vec![is_no_program()?, is_no_file])?],
+    );
+    rules.insert(libc::SYS_mprotect, vec![SeccompRule::new(vec![is_no_program()?])?]);
+    let refused = SeccompAction::Errno(libc::EPERM.cast_unsigned());
+    let filter = SeccompFilter::new(rules, refused, SeccompAction::Allow, processor)?;
+    BpfProgram::try_from(filter)
+}
+
+/// An argument whose bits under a mask have a value.
+fn masked(argument: u8, mask: i32, value: i32) -> Result<SeccompCondition, BackendError> {
+    let bits = |number: i32| u64::from(number.cast_unsigned());
+    let operator = SeccompCmpOp::MaskedEq(bits(mask));
+    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, bits(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lsv_51_the_filter_is_one() {
+        assert!(program().unwrap().len() > ALLOWED.len());
+        for call in [
+            libc::SYS_execve,
+            libc::SYS_execveat,
+            libc::SYS_socket,
+            libc::SYS_connect,
+            libc::SYS_ptrace,
+            libc::SYS_kill,
+        ] {
+            assert!(!ALLOWED.contains(&call), "{call}");
+        }
+    }
+}
