@@ -1,7 +1,6 @@
 //! `--check FOLDER`: what would become of a package, without a service (LSV-32).
 
-use crate::catalogue::MOST_MEMORY;
-use crate::library::HandOut;
+use crate::library::{HandOut, Memory};
 use crate::package::{Class, Fault, Folder, Owner};
 use crate::reader::Reader;
 use std::path::Path;
@@ -15,6 +14,7 @@ pub fn check(folder: &Path, owner: Owner, hand_out: HandOut) -> Result<String, F
         roots: Vec::new(),
         owner,
         hand_out,
+        memory: Memory::default(),
     };
     let name = folder.canonicalize().map_err(|error| Fault::io(".", error))?;
     let name = name
@@ -28,14 +28,14 @@ pub fn check(folder: &Path, owner: Owner, hand_out: HandOut) -> Result<String, F
         Folder::named(root, owner, "..")?;
     }
     let folder = Folder::named(folder, owner, ".")?;
-    let package = reader.read_folder(&folder, MOST_MEMORY, &mut |_| {}, &mut |_| {})?;
+    let package = reader.read_folder(&folder, &mut |_| {}, &mut |_| {})?;
     let published = package.manifest.published(0);
     let library = &package.library;
     let bits = match library.elf.class {
         Class::Bits32 => 32,
         Class::Bits64 => 64,
     };
-    let handed_out = if library.is_memory {
+    let handed_out = if library.is_copy() {
         "copy in memory"
     } else {
         "file itself"

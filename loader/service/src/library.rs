@@ -7,6 +7,8 @@ use rustix::fs::{MemfdFlags, Mode, OFlags, SealFlags};
 use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Bytes that are read at once.
 const PORTION: usize = 1 << 20;
@@ -27,6 +29,39 @@ pub enum HandOut {
     File,
 }
 
+/// Bytes that all memory files together may have (LSV-50).
+pub const MOST_MEMORY: u64 = 4 << 30;
+
+/// How much memory all libraries have, for as long as they are there.
+#[derive(Clone, Debug, Default)]
+pub struct Memory(Arc<AtomicU64>);
+
+/// A part of it, given back when it is dropped.
+#[derive(Debug)]
+struct Share {
+    of: Memory,
+    size: u64,
+}
+
+impl Memory {
+    fn take(&self, size: u64) -> Result<Share, Fault> {
+        let add = |used: u64| used.checked_add(size).filter(|used| *used <= MOST_MEMORY);
+        match self.0.fetch_update(Relaxed, Relaxed, add) {
+            Ok(_) => Ok(Share { of: self.clone(), size }),
+            Err(used) => Err(Fault::NoRoom {
+                size,
+                left: MOST_MEMORY.saturating_sub(used),
+            }),
+        }
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        self.of.0.fetch_sub(self.size, Relaxed);
+    }
+}
+
 /// A library that can be handed out.
 #[derive(Debug)]
 pub struct Library {
@@ -37,20 +72,18 @@ pub struct Library {
     pub sha256: String,
     /// What it is for.
     pub elf: Elf,
-    /// Whether its bytes are held in memory for as long as this lives.
-    pub is_memory: bool,
+    /// The memory that it has, if it is a copy.
+    share: Option<Share>,
 }
 
 impl Library {
-    /// Copies a file into memory, of which `room` bytes may be used.
+    /// Copies a file into memory.
     ///
     /// # Errors
     /// It is too large, no library, or changed meanwhile; or there is no memory.
-    pub fn copy(file: &File, room: u64) -> Result<Self, Fault> {
+    pub fn copy(file: &File, memory: &Memory) -> Result<Self, Fault> {
         let size = checked_size(file)?;
-        if size > room {
-            return Err(Fault::NoRoom { size, left: room });
-        }
+        let share = memory.take(size)?;
         let memory = memory_file(MemfdFlags::EXEC).map_err(|error| Fault::io("a memory file", error))?;
         let failed = |error| Fault::io("a memory file", error);
         rustix::fs::ftruncate(&memory, size).map_err(failed)?;
@@ -66,7 +99,7 @@ impl Library {
             size,
             sha256,
             elf,
-            is_memory: true,
+            share: Some(share),
         })
     }
 
@@ -82,8 +115,13 @@ impl Library {
             size,
             sha256,
             elf,
-            is_memory: false,
+            share: None,
         })
+    }
+
+    /// Whether it is a copy.
+    pub fn is_copy(&self) -> bool {
+        self.share.is_some()
     }
 
     /// A descriptor for a client: read-only, with a position of its own.
@@ -230,7 +268,7 @@ mod tests {
     #[test]
     fn lsv_30_a_copy_can_be_read_and_nothing_else() {
         let bytes = [HEADER, &[7; 3 * PORTION]].concat();
-        let library = with_file(&bytes, |file, _| Library::copy(&file, u64::MAX)).unwrap();
+        let library = with_file(&bytes, |file, _| Library::copy(&file, &Memory::default())).unwrap();
         let descriptor = library.reopened().unwrap();
         assert_eq!(rustix::fs::fcntl_get_seals(&descriptor).unwrap() & SEALS, SEALS);
         assert_eq!(rustix::io::write(&descriptor, b"x"), Err(Errno::BADF));
@@ -257,20 +295,27 @@ mod tests {
 
     #[test]
     fn lsv_50_memory_has_a_limit() {
-        let fault = with_file(HEADER, |file, _| Library::copy(&file, 19)).unwrap_err();
-        assert_eq!(fault, Fault::NoRoom { size: 20, left: 19 });
+        let memory = Memory::default();
+        let left = memory.take(MOST_MEMORY - 39).unwrap();
+        let copy = || with_file(HEADER, |file, _| Library::copy(&file, &memory));
+        let first = copy().unwrap();
+        assert_eq!(copy().unwrap_err(), Fault::NoRoom { size: 20, left: 19 });
+        drop(first);
+        assert!(copy().is_ok());
+        drop(left);
+        assert_eq!(memory.0.load(Relaxed), 0);
     }
 
     #[test]
     fn lsv_b6_what_is_no_library_or_changes_is_refused() {
         for bytes in [&b""[..], b"#!", b"not a library, but long enough for a header"] {
-            let fault = with_file(bytes, |file, _| Library::copy(&file, u64::MAX)).unwrap_err();
+            let fault = with_file(bytes, |file, _| Library::copy(&file, &Memory::default())).unwrap_err();
             assert!(matches!(fault, Fault::Elf { .. }), "{fault}");
         }
         for change in [HEADER, &[HEADER, HEADER, HEADER].concat()] {
             let fault = with_file(&[HEADER, HEADER].concat(), |file, path| {
                 std::fs::write(path, change).unwrap();
-                Library::copy(&file, u64::MAX).unwrap_err()
+                Library::copy(&file, &Memory::default()).unwrap_err()
             });
             assert_eq!(fault, Fault::Changed("l.so".into()));
         }

@@ -1,6 +1,6 @@
 //! From the name of a package to all that is handed out of it.
 
-use crate::library::{HandOut, Library};
+use crate::library::{HandOut, Library, Memory};
 use crate::package::{Fault, File, Folder, Manifest, Metadata, Owner, Stamp, is_name};
 use std::path::{Path, PathBuf};
 
@@ -44,6 +44,8 @@ pub struct Reader {
     pub owner: Owner,
     /// How libraries are handed out.
     pub hand_out: HandOut,
+    /// Where copies go.
+    pub memory: Memory,
 }
 
 /// The files of a package, open.
@@ -57,20 +59,14 @@ struct Files {
 }
 
 impl Reader {
-    /// Reads a package for which `room` bytes of memory may be used. `visit` gets each folder in which something may change that
+    /// Reads a package. `visit` gets each folder in which something may change that
     /// matters for it, before anything in the folder is opened; `step` is told how far it is.
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn read(
-        &self,
-        name: &str,
-        room: u64,
-        visit: &mut dyn FnMut(&Path),
-        step: &mut dyn FnMut(Step),
-    ) -> Result<Package, Fault> {
+    pub fn read(&self, name: &str, visit: &mut dyn FnMut(&Path), step: &mut dyn FnMut(Step)) -> Result<Package, Fault> {
         let folder = self.folder(name, visit)?;
-        self.read_folder(&folder, room, visit, step)
+        self.read_folder(&folder, visit, step)
     }
 
     /// Reads the package in a folder, whatever the name of that.
@@ -80,7 +76,6 @@ impl Reader {
     pub fn read_folder(
         &self,
         folder: &Folder,
-        room: u64,
         visit: &mut dyn FnMut(&Path),
         step: &mut dyn FnMut(Step),
     ) -> Result<Package, Fault> {
@@ -90,7 +85,7 @@ impl Reader {
         let library = if as_file {
             Library::itself(files.library)?
         } else {
-            Library::copy(&files.library, room)?
+            Library::copy(&files.library, &self.memory)?
         };
         Ok(Package {
             file_path: files.metadata.library.as_str().to_owned(),

@@ -8,7 +8,7 @@ use crate::config::Config;
 use crate::held::{Held, KIND};
 use crate::inspect::{self, Debug};
 use crate::json::Json;
-use crate::library::{Library, Text};
+use crate::library::{Library, Memory, Text};
 use crate::limits;
 use crate::package::Class;
 use crate::reader::Step;
@@ -92,6 +92,8 @@ pub struct Server {
     /// What watching clients know.
     told: u64,
     scan_at: Option<Instant>,
+    /// When connections are accepted again after there was no descriptor left.
+    accept_at: Option<Instant>,
     write_at: Option<Instant>,
     debug: Option<Debug>,
     /// This process's user.
@@ -116,6 +118,7 @@ impl Server {
             roots: config.roots.clone(),
             owner: crate::package::Owner::ROOT,
             hand_out: config.libraries,
+            memory: Memory::default(),
         };
         for root in &config.roots {
             packages.add(root);
@@ -137,6 +140,7 @@ impl Server {
             texts: BTreeMap::new(),
             told: 0,
             scan_at: Some(now),
+            accept_at: None,
             write_at: Some(now),
             debug: open_debug(&config),
             user: rustix::process::geteuid().as_raw(),
@@ -224,6 +228,9 @@ impl Server {
             self.catalogue.devices_seen(now, seen);
             self.write_soon(now);
         }
+        if self.accept_at.is_some_and(|at| at <= now) && self.add(&self.listener.socket, Source::Listener).is_ok() {
+            self.accept_at = None;
+        }
         let before = self.catalogue.generation();
         self.catalogue.advance(now);
         for job in self.catalogue.take_jobs() {
@@ -248,7 +255,7 @@ impl Server {
             let kind = self.clients.get(&held.client).map(|client| client.kind_until);
             [Some(held.until), kind.filter(|at| *at > now)]
         });
-        let own = [self.catalogue.next(now), self.scan_at, self.write_at];
+        let own = [self.catalogue.next(now), self.scan_at, self.write_at, self.accept_at];
         own.into_iter().chain(held).flatten().min()
     }
 
@@ -291,12 +298,19 @@ impl Server {
                 Err(Errno::AGAIN) => return,
                 Err(error) => {
                     warn!("a connection cannot be accepted: {error}");
-                    return;
+                    return self.accept_later(now);
                 }
             };
             if let Err(error) = self.admit(socket, now) {
                 debug!("a client is refused: {error}");
             }
+        }
+    }
+
+    /// Leaves the listening socket alone for a moment: it would be ready for as long as nothing changes.
+    fn accept_later(&mut self, now: Instant) {
+        if epoll::delete(&self.epoll, &self.listener.socket).is_ok() {
+            self.accept_at = Some(now + BETWEEN_WRITES);
         }
     }
 

@@ -185,19 +185,19 @@ struct Packages {
 impl Packages {
     fn work(&mut self, job: Job) {
         let (package, outcome) = match job {
-            Job::Load { package, room } => {
-                let outcome = self.load(&package, room, true);
+            Job::Load { package } => {
+                let outcome = self.load(&package, true);
                 (package, outcome)
             }
-            Job::Recheck { package, room } => {
-                let outcome = self.recheck(&package, room);
+            Job::Recheck { package } => {
+                let outcome = self.recheck(&package);
                 (package, outcome)
             }
         };
         self.reports.send(Report::Finished { package, outcome });
     }
 
-    fn load(&mut self, package: &str, room: u64, is_first: bool) -> Outcome<Library> {
+    fn load(&mut self, package: &str, is_first: bool) -> Outcome<Library> {
         let mut step = |step| {
             if is_first {
                 self.reports.send(Report::Step {
@@ -207,9 +207,7 @@ impl Packages {
             }
         };
         let watch = &self.watch;
-        let read = self
-            .reader
-            .read(package, room, &mut |folder| watch.add(folder), &mut step);
+        let read = self.reader.read(package, &mut |folder| watch.add(folder), &mut step);
         match read {
             Ok(read) => {
                 self.known.insert(package.to_owned(), Known::Loaded(read.stamp.clone()));
@@ -222,17 +220,17 @@ impl Packages {
         }
     }
 
-    fn recheck(&mut self, package: &str, room: u64) -> Outcome<Library> {
+    fn recheck(&mut self, package: &str) -> Outcome<Library> {
         match self.known.get(package) {
             Some(Known::Loaded(stamp)) if self.reader.stamp(package).as_ref() == Some(stamp) => Outcome::Unchanged,
             Some(Known::Failed(before)) => {
                 let before = before.clone();
-                match self.load(package, room, false) {
+                match self.load(package, false) {
                     Outcome::Failed(fault) if fault == before => Outcome::Unchanged,
                     outcome => outcome,
                 }
             }
-            _ => self.load(package, room, false),
+            _ => self.load(package, false),
         }
     }
 }
@@ -246,7 +244,6 @@ fn loaded(package: Package) -> Loaded<Library> {
         file_path: package.file_path,
         size: library.size,
         sha256: library.sha256.clone(),
-        memory: if library.is_memory { library.size } else { 0 },
         library,
     }
 }

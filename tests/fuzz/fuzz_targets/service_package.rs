@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use libfuzzer_sys::fuzz_target;
 use loader_fuzz::{Files, twice};
 use service::json::Json;
-use service::library::HandOut;
+use service::library::{HandOut, Memory};
 use service::package::{Fault, Manifest, Metadata, Owner};
 use service::reader::Reader;
 
@@ -35,6 +35,7 @@ static FILES: LazyLock<(Files, Reader)> = LazyLock::new(|| {
         roots: vec![root],
         owner: Owner(owner),
         hand_out: HandOut::Memory,
+        memory: Memory::default(),
     };
     (files, reader)
 });
@@ -70,7 +71,7 @@ fuzz_target!(|bytes: &[u8]| {
     let (files, reader) = &*FILES;
     files.write("icd/p/metadata/metadata.json", metadata);
     files.write("icd/p/contents/m.json", manifest);
-    match reader.read("p", 1 << 20, &mut |_| {}, &mut |_| {}) {
+    match reader.read("p", &mut |_| {}, &mut |_| {}) {
         Ok(package) => {
             assert_eq!(
                 package.library.size,

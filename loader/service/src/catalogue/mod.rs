@@ -9,7 +9,7 @@ mod rules;
 mod tests;
 
 pub use devices::{Device, SETTLE, Seen, is_node};
-pub use packages::{COLLECT, Driver, Instance, Job, KEPT, Loaded, MOST_MEMORY, Outcome, State};
+pub use packages::{COLLECT, Driver, Instance, Job, KEPT, Loaded, Outcome, State};
 pub use rules::{Identity, Rule, Rules};
 
 use crate::package::Class;

@@ -9,8 +9,6 @@ use std::time::{Duration, Instant};
 pub const KEPT: Duration = Duration::from_secs(10);
 /// How long changes on disk are collected before packages are looked at again.
 pub const COLLECT: Duration = Duration::from_millis(200);
-/// Bytes that all memory files together may have (LSV-50).
-pub const MOST_MEMORY: u64 = 4 << 30;
 
 /// A driver that can be handed out. `L` is its library.
 #[derive(Debug)]
@@ -27,8 +25,6 @@ pub struct Driver<L> {
     pub size: u64,
     /// Hash of the library, in hexadecimal digits.
     pub sha256: String,
-    /// Bytes of memory that it holds.
-    pub memory: u64,
     /// What clients load.
     pub library: L,
 }
@@ -95,15 +91,11 @@ pub enum Job {
     Load {
         /// Its name.
         package: String,
-        /// Bytes of memory that it may take.
-        room: u64,
     },
     /// Read it again if it changed since.
     Recheck {
         /// Its name.
         package: String,
-        /// Bytes of memory that it may take.
-        room: u64,
     },
 }
 
@@ -133,8 +125,6 @@ pub struct Loaded<L> {
     pub size: u64,
     /// Hash of the library.
     pub sha256: String,
-    /// Bytes of memory that it holds.
-    pub memory: u64,
     /// What clients load.
     pub library: L,
 }
@@ -148,7 +138,6 @@ impl<L> Loaded<L> {
             file_path: self.file_path,
             size: self.size,
             sha256: self.sha256,
-            memory: self.memory,
             library: self.library,
         }
     }
@@ -205,7 +194,6 @@ impl<L> Packages<L> {
         } else {
             self.jobs.push(Job::Load {
                 package: package.to_owned(),
-                room: self.room(),
             });
             State::Uninitialized
         };
@@ -224,12 +212,6 @@ impl<L> Packages<L> {
     fn number(&mut self) -> u64 {
         self.next_number += 1;
         self.next_number - 1
-    }
-
-    /// Bytes of memory that are left.
-    fn room(&self) -> u64 {
-        let used: u64 = self.drivers().map(|driver| driver.memory).sum();
-        MOST_MEMORY.saturating_sub(used)
     }
 
     fn drivers(&self) -> impl Iterator<Item = &Rc<Driver<L>>> {
@@ -274,13 +256,11 @@ impl<L> Packages<L> {
             return;
         }
         self.recheck_at = None;
-        let room = self.room();
         for (package, entry) in &mut self.entries {
             if !entry.is_busy {
                 entry.is_busy = true;
                 self.jobs.push(Job::Recheck {
                     package: package.clone(),
-                    room,
                 });
             }
         }

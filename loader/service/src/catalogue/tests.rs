@@ -42,7 +42,6 @@ fn loaded(library: &'static str) -> Outcome<&'static str> {
         file_path: format!("lib{library}.so"),
         size: 1,
         sha256: String::new(),
-        memory: 1 << 30,
         library,
     }))
 }
@@ -82,8 +81,8 @@ impl Scene {
     fn jobs(&mut self) -> Vec<String> {
         let jobs = self.catalogue.take_jobs().into_iter();
         jobs.map(|job| match job {
-            Job::Load { package, .. } => format!("load {package}"),
-            Job::Recheck { package, .. } => format!("recheck {package}"),
+            Job::Load { package } => format!("load {package}"),
+            Job::Recheck { package } => format!("recheck {package}"),
         })
         .collect()
     }
@@ -307,7 +306,7 @@ fn lsv_31_a_change_while_a_package_is_read_is_not_lost() {
 }
 
 #[test]
-fn lsv_50_packages_and_memory_have_limits() {
+fn lsv_50_packages_have_a_limit() {
     let names: Vec<_> = (0..=wire::MOST_PACKAGES).map(|number| format!("p{number}")).collect();
     let mut scene = Scene::with(Rules {
         devices: vec![Rule {
@@ -331,16 +330,6 @@ fn lsv_50_packages_and_memory_have_limits() {
         "{last:?}"
     );
     assert!(!scene.is_pending());
-
-    let mut scene = Scene::new();
-    scene.devices(&[("renderD128", "one")]);
-    scene.load("a");
-    scene.devices(&[("renderD128", "one"), ("renderD129", "three")]);
-    let room = scene.catalogue.take_jobs().into_iter().find_map(|job| match job {
-        Job::Load { package, room } if package == "c" => Some(room),
-        _ => None,
-    });
-    assert_eq!(room, Some(MOST_MEMORY - (1 << 30)));
 }
 
 #[test]

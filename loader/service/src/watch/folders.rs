@@ -41,6 +41,8 @@ impl FolderWatch {
                 place
             };
             match inotify::add_watch(&self.inotify, place, flags) {
+                // What appeared in between would not be noticed.
+                Ok(_) if place != folder && folder.is_dir() => return self.add(folder),
                 Ok(_) => return,
                 Err(Errno::NOENT | Errno::NOTDIR) => {}
                 Err(error) => {

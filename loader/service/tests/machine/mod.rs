@@ -47,7 +47,7 @@ pub(crate) fn library(bits: u32, size: usize) -> Vec<u8> {
     let mut bytes = vec![
         0x7f, b'E', b'L', b'F', class, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 62, 0,
     ];
-    bytes.extend((bytes.len()..size).map(|at| (at % 251) as u8));
+    bytes.resize(size.max(bytes.len()), 7);
     bytes
 }
 

@@ -1,0 +1,236 @@
+//! Packages that are none (LSV-49 to LSV-51, and the rows of section B6 about packages): the reason is in the state, and the next
+//! package serves.
+
+mod machine;
+
+use machine::{Machine, case, eventually, library, manifest};
+use std::fs;
+use std::os::unix::fs::symlink;
+
+/// A way to spoil the package `a`, and a word of the reason.
+type Row = (&'static str, fn(&Machine), &'static str);
+
+/// What may be wrong with a package.
+const ROWS: &[Row] = &[
+    (
+        "no metadata",
+        |m| fs::remove_file(m.path(METADATA)).unwrap(),
+        "metadata.json",
+    ),
+    ("metadata is no JSON", |m| m.write(METADATA, "{"), "metadata.json"),
+    (
+        "metadata has a key twice",
+        |m| m.write(METADATA, r#"{"version":1,"version":1}"#),
+        "twice",
+    ),
+    (
+        "metadata of version 2",
+        |m| metadata(m, "2", "lib/driver.so", "m.json"),
+        "version",
+    ),
+    (
+        "version is a string",
+        |m| metadata(m, "\"1\"", "lib/driver.so", "m.json"),
+        "version",
+    ),
+    ("empty path", |m| metadata(m, "1", "", "m.json"), "file_path"),
+    (
+        "metadata is too large",
+        |m| m.write(METADATA, " ".repeat(70_000)),
+        "70000 bytes",
+    ),
+    (
+        "metadata of invalid UTF-8",
+        |m| m.write(METADATA, b"{\"a\":\"\xff\"}"),
+        "metadata.json",
+    ),
+    (
+        "metadata is too deep",
+        |m| m.write(METADATA, format!("{{\"a\":{}1{}}}", "[".repeat(40), "]".repeat(40))),
+        "32",
+    ),
+    ("no manifest", |m| fs::remove_file(m.path(MANIFEST)).unwrap(), "m.json"),
+    ("manifest is no JSON", |m| m.write(MANIFEST, "[]"), "m.json"),
+    (
+        "manifest without ICD",
+        |m| m.write(MANIFEST, r#"{"file_format_version":"1"}"#),
+        "ICD",
+    ),
+    (
+        "another API",
+        |m| m.write(MANIFEST, manifest("x.so").replace("1.3.0", "1.1.3.0")),
+        "api_version",
+    ),
+    (
+        "manifest is too large",
+        |m| m.write(MANIFEST, " ".repeat(70_000)),
+        "70000 bytes",
+    ),
+    ("empty name", |m| m.write(MANIFEST, manifest("lib/")), "library_path"),
+    (
+        "path is absolute",
+        |m| metadata(m, "1", "/lib/driver.so", "m.json"),
+        "rule of paths",
+    ),
+    (
+        "path leads up",
+        |m| metadata(m, "1", "lib/../../x", "m.json"),
+        "rule of paths",
+    ),
+    (
+        "path with an empty part",
+        |m| metadata(m, "1", "lib//driver.so", "m.json"),
+        "rule of paths",
+    ),
+    (
+        "path with a zero byte",
+        |m| metadata(m, "1", "lib\\u0000", "m.json"),
+        "rule of paths",
+    ),
+    (
+        "manifest's path leads up",
+        |m| metadata(m, "1", "lib/driver.so", "../m.json"),
+        "manifest_path",
+    ),
+    (
+        "library is a link",
+        |m| {
+            fs::rename(m.path(LIBRARY), m.path("icd/a/contents/real.so")).unwrap();
+            symlink("../real.so", m.path(LIBRARY)).unwrap();
+        },
+        "symbolic link",
+    ),
+    (
+        "folder is a link",
+        |m| {
+            fs::rename(m.path("icd/a/contents/lib"), m.path("icd/a/contents/l")).unwrap();
+            symlink("l", m.path("icd/a/contents/lib")).unwrap();
+        },
+        "symbolic link",
+    ),
+    (
+        "package is a link",
+        |m| {
+            fs::rename(m.path("icd/a"), m.path("icd/elsewhere")).unwrap();
+            symlink("elsewhere", m.path("icd/a")).unwrap();
+        },
+        "symbolic link",
+    ),
+    (
+        "library is a folder",
+        |m| metadata(m, "1", "lib", "m.json"),
+        "rule of paths",
+    ),
+    (
+        "library is a pipe",
+        |m| special(m, rustix::fs::FileType::Fifo, 0),
+        "rule of paths",
+    ),
+    (
+        "library is a device",
+        |m| special(m, rustix::fs::FileType::CharacterDevice, 0x103),
+        "rule of paths",
+    ),
+    (
+        "library is no ELF file",
+        |m| m.write(LIBRARY, "#!/bin/sh\n# long enough for a header"),
+        "ELF",
+    ),
+    (
+        "library is a program",
+        |m| {
+            let mut bytes = library(64, 100);
+            bytes[16] = 2;
+            m.write(LIBRARY, bytes);
+        },
+        "ELF",
+    ),
+    (
+        "library is too large",
+        |m| {
+            fs::File::options()
+                .write(true)
+                .open(m.path(LIBRARY))
+                .unwrap()
+                .set_len((1 << 30) + 1)
+                .unwrap();
+        },
+        "1073741824",
+    ),
+    (
+        "others may write the library",
+        |m| m.set_mode(LIBRARY, 0o666),
+        "others than root",
+    ),
+    (
+        "others may write a folder",
+        |m| m.set_mode("icd/a/contents/lib", 0o775),
+        "others than root",
+    ),
+    (
+        "others may write the package",
+        |m| m.set_mode("icd/a", 0o777),
+        "others than root",
+    ),
+    (
+        "another's package",
+        |m| std::os::unix::fs::chown(m.path("icd/a"), Some(54321), None).unwrap(),
+        "owner 54321",
+    ),
+];
+
+const METADATA: &str = "icd/a/metadata/metadata.json";
+const MANIFEST: &str = "icd/a/contents/m.json";
+const LIBRARY: &str = "icd/a/contents/lib/driver.so";
+
+fn metadata(machine: &Machine, version: &str, library: &str, manifest: &str) {
+    let text = format!(r#"{{"version":{version},"file_path":"{library}","manifest_path":"{manifest}"}}"#);
+    machine.write(METADATA, text);
+}
+
+fn special(machine: &Machine, kind: rustix::fs::FileType, device: u64) {
+    fs::remove_file(machine.path(LIBRARY)).unwrap();
+    let mode = rustix::fs::Mode::from_raw_mode(0o644);
+    rustix::fs::mknodat(rustix::fs::CWD, machine.path(LIBRARY), kind, mode, device).unwrap();
+}
+
+/// Section B6: packages that are none. The next package of the device serves, and the reason is in the state.
+#[test]
+fn lsv_b6_a_spoilt_package_is_passed_over() {
+    case(|mut machine| {
+        machine.device("renderD128", "one");
+        machine.package("a");
+        machine.package("b");
+        machine.start();
+        for (what, spoil, word) in ROWS {
+            eventually(&format!("a serves, before: {what}"), || {
+                machine.manifests().iter().any(|name| name.ends_with("-liba.so.json"))
+            });
+            spoil(&machine);
+            eventually(&format!("b serves, though: {what}"), || {
+                machine.manifests().iter().any(|name| name.ends_with("-libb.so.json"))
+            });
+            let reason = machine.failure("a");
+            assert!(reason.contains(word), "{what}: {reason}");
+            let _ = fs::remove_file(machine.path("icd/a"));
+            if machine.path("icd/elsewhere").exists() {
+                fs::remove_dir_all(machine.path("icd/elsewhere")).unwrap();
+            } else {
+                machine.remove_package("a");
+            }
+            machine.package("a");
+        }
+    });
+}
+
+/// LSV-49: the root itself.
+#[test]
+fn lsv_49_a_root_that_others_may_change_has_no_packages() {
+    case(|mut machine| {
+        machine.package("soft");
+        machine.set_mode("icd", 0o777);
+        machine.start();
+        machine.expect(&[]);
+        assert!(machine.failure("soft").contains("others than root"));
+    });
+}
