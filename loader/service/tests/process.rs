@@ -38,6 +38,26 @@ fn lsv_51_the_process_gives_up_what_it_does_not_need() {
     });
 }
 
+/// LSV-24: the service needs no privilege for anything.
+#[test]
+fn lsv_24_the_service_needs_no_privileges() {
+    case(|mut machine| {
+        machine.user = Some(54321);
+        machine.device("renderD128", "one");
+        machine.package("b");
+        machine.start();
+        machine.expect(&["1-libb.so.json"]);
+        assert!(machine.status(machine.process(), "Uid").starts_with("54321\t54321\t"));
+        let mut client = machine.client();
+        assert_eq!(client.get("1-libb.so").attached(), library(64, 100_000));
+        machine.package("a");
+        machine.expect(&["2-liba.so.json"]);
+        eventually("the state is written", || {
+            machine.path("run/debug/manifest-fs/2-liba.so.json").exists()
+        });
+    });
+}
+
 /// LSV-24: after its start the service opens nothing outside of its folders.
 #[test]
 fn lsv_24_the_service_stays_in_its_folders() {

@@ -71,6 +71,8 @@ pub(crate) struct Machine {
     daemon: Option<Child>,
     /// Words in front of the program.
     pub(crate) wrap: Vec<String>,
+    /// Whose process the service is, if not root's.
+    pub(crate) user: Option<u32>,
     /// Whether the service listens to udev.
     pub(crate) udev: bool,
     /// More options of the program.
@@ -90,6 +92,7 @@ impl Machine {
             place,
             daemon: None,
             wrap: Vec::new(),
+            user: None,
             udev: false,
             options: Vec::new(),
             config: CONFIG.to_owned(),
@@ -173,7 +176,7 @@ impl Machine {
         self.write("service.json", &self.config);
         let words = self.wrap.iter().map(String::as_str).chain([PROGRAM]);
         let words: Vec<_> = words.collect();
-        let mut command = Command::new(words[0]);
+        let mut command = self.first_word(words[0]);
         command.args(&words[1..]).arg("--config").arg(self.path("service.json"));
         for (option, path) in [
             ("socket", "run/service.sock"),
@@ -190,6 +193,22 @@ impl Machine {
         command.args(&self.options);
         command.stdin(Stdio::null()).stdout(Stdio::null());
         command.stderr(fs::File::create(self.path("log")).unwrap());
+        command
+    }
+
+    /// The program, as the user's if it is not to be root's.
+    fn first_word(&self, word: &str) -> Command {
+        let Some(user) = self.user else {
+            return Command::new(word);
+        };
+        // A user need not be able to get where the program was built.
+        let copy = self.path("program");
+        fs::copy(word, &copy).unwrap();
+        self.set_mode("program", 0o755);
+        self.set_mode("service.json", 0o644);
+        std::os::unix::fs::chown(self.path("run"), Some(user), None).unwrap();
+        let mut command = Command::new(copy);
+        std::os::unix::process::CommandExt::uid(&mut command, user);
         command
     }
 
