@@ -253,7 +253,7 @@ impl At {
         Ok(rule)
     }
 
-    /// A package on the list of a device. One that is none is passed over, with a word about it (LSV-9).
+    /// A package on the list of a device. One that is none is passed over, with a word about it (LSV-26).
     fn package(&self, value: &Json) -> Option<String> {
         let name = value.text().filter(|name| is_name(name));
         if name.is_none() {

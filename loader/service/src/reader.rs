@@ -4,7 +4,7 @@ use crate::library::{HandOut, Library, Memory};
 use crate::package::{Fault, File, Folder, Manifest, Metadata, Owner, Stamp, is_name};
 use std::path::{Path, PathBuf};
 
-/// How far a package has been read (LSV-20).
+/// How far a package has been read (LSV-44).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// `metadata.json` is looked for.

@@ -193,7 +193,7 @@ fn lsv_b6_descriptors_of_clients_are_closed() {
     });
 }
 
-/// LSV-3, LSV-35
+/// LSV-3, LSV-4, LSV-35
 #[test]
 fn lsv_35_an_answer_is_held_back_until_all_is_read() {
     case(|mut machine| {
@@ -307,6 +307,48 @@ fn lsv_46_a_socket_that_lingers_holds_up_nobody() {
             assert!(machine.client().is_alive() && machine.client().is_alive());
             assert!(begin.elapsed() < Duration::from_secs(2), "{:?}", begin.elapsed());
             drop(hostile);
+        }
+    });
+}
+
+/// LSV-18
+#[test]
+fn lsv_18_no_client_changes_what_another_runs() {
+    case(|mut machine| {
+        machine.package("soft");
+        machine.start();
+        machine.expect(&["0-libsoft.so.json"]);
+        let hostile = machine.client().get("0-libsoft.so").descriptors.remove(0);
+        assert!(rustix::io::pwrite(&hostile, b"x", 0).is_err());
+        assert!(rustix::fs::ftruncate(&hostile, 0).is_err());
+        // Even root, who may open it anew for writing, gets no further.
+        let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&hostile));
+        if let Ok(writable) = fs::File::options().write(true).open(path) {
+            assert!(rustix::io::pwrite(&writable, b"x", 0).is_err() && writable.set_len(0).is_err());
+        }
+        assert_eq!(machine.client().get("0-libsoft.so").attached(), library(64, 100_000));
+    });
+}
+
+/// LSV-36
+#[test]
+fn lsv_36_no_folder_or_device_is_sent() {
+    case(|mut machine| {
+        machine.device("renderD128", "one");
+        machine.package("a");
+        machine.start();
+        machine.expect(&["0-liba.so.json"]);
+        let mut client = machine.client();
+        for operation in Operation::ALL {
+            let reply = client.ask(operation, r#"{"name":"0-liba.so"}"#);
+            let expected = matches!(operation, Operation::Get | Operation::Manifests | Operation::Inspect);
+            assert_eq!(reply.descriptors.len(), usize::from(expected), "{operation:?}");
+            for descriptor in reply.descriptors {
+                assert!(
+                    fs::File::from(descriptor).metadata().unwrap().is_file(),
+                    "{operation:?}"
+                );
+            }
         }
     });
 }

@@ -205,7 +205,7 @@ impl<L> Catalogue<L> {
         self.packages.instances()
     }
 
-    /// Whether a driver was ever ready (LSV-20).
+    /// Whether a driver was ever ready (LSV-44).
     pub fn was_ready(&self) -> bool {
         self.was_ready
     }

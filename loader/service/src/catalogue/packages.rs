@@ -29,7 +29,7 @@ pub struct Driver<L> {
     pub library: L,
 }
 
-/// How far an instance is (LSV-20, LSV-44).
+/// How far an instance is (LSV-44).
 #[derive(Debug)]
 pub enum State<L> {
     /// Nothing was done yet.
