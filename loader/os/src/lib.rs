@@ -49,6 +49,8 @@ mod path;
 mod path_state;
 mod raw;
 pub mod registry;
+#[cfg_attr(not(all(target_os = "linux", feature = "service")), path = "no_service.rs")]
+pub mod service;
 mod sync;
 #[cfg(test)]
 mod testing;

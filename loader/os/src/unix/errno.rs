@@ -60,7 +60,7 @@ impl Errno {
 
 /// Makes a call again for as long as signals interrupt it. Negative answers are failures.
 #[inline]
-pub(super) fn retried(mut call: impl FnMut() -> c_int) -> Result<c_int, Errno> {
+pub(crate) fn retried(mut call: impl FnMut() -> c_int) -> Result<c_int, Errno> {
     loop {
         let answer = call();
         if answer >= 0 {

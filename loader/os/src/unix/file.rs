@@ -11,7 +11,7 @@ use libc::open64;
 
 /// An open file or folder; closed when dropped.
 #[derive(Debug)]
-pub struct File(c_int);
+pub struct File(pub(crate) c_int);
 
 impl File {
     /// Opens what is at `path` for reading, without ever waiting for a writer. A terminal does not become that of the process.

@@ -7,7 +7,7 @@ mod bytes;
 mod cancel;
 mod entry;
 pub mod environment;
-mod errno;
+pub(crate) mod errno;
 mod executable;
 mod file;
 mod folder;

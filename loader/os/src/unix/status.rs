@@ -70,7 +70,7 @@ impl Status {
 
     /// The whole structure.
     #[cfg(target_os = "linux")]
-    pub(super) fn raw(&self) -> &stat64 {
+    pub(crate) fn raw(&self) -> &stat64 {
         &self.0
     }
 }

@@ -1,0 +1,137 @@
+//! What a file that a server sent can be trusted with (LSV-47).
+
+use crate::system::Status;
+use crate::system::errno::retried;
+use crate::{Errno, File, with_terminated};
+use core::ffi::c_int;
+
+/// All that seals of a memory file can keep from happening.
+const ALL_SEALS: c_int = libc::F_SEAL_SEAL | libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_WRITE;
+/// Permission to write, for others than the owner.
+const WRITABLE: libc::mode_t = libc::S_IWGRP | libc::S_IWOTH;
+
+/// What kind of file it is, as far as its content can change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// A memory file that nobody can change any more.
+    Sealed,
+    /// A regular file that only the superuser can change.
+    OfSuperuser,
+    /// Anything else.
+    Untrusted,
+}
+
+impl File {
+    /// What kind of file it is.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn kind(&self) -> Result<FileKind, Errno> {
+        let status = self.status()?;
+        if !status.is_file() {
+            return Ok(FileKind::Untrusted);
+        }
+        // SAFETY: reads the seals of whatever is open there; what cannot have any gives an error.
+        let seals = retried(|| unsafe { libc::fcntl(self.0, libc::F_GET_SEALS) });
+        let status = status.raw();
+        // A memory file has no name anywhere. Without seals it is none of the superuser's files, whoever made it.
+        let in_memory = seals.is_ok() && status.st_nlink == 0;
+        Ok(match seals {
+            Ok(seals) if seals & ALL_SEALS == ALL_SEALS => FileKind::Sealed,
+            _ if in_memory || status.st_uid != 0 || status.st_mode & WRITABLE != 0 => FileKind::Untrusted,
+            _ => FileKind::OfSuperuser,
+        })
+    }
+
+    /// Reads bytes from a place of the file on into `room`, and returns how many; none at the end. Where others read next stays as it
+    /// is.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn read_at(&self, room: &mut [u8], place: u64) -> Result<usize, Errno> {
+        let place = libc::off64_t::try_from(place).map_err(|_| Errno(libc::EINVAL))?;
+        loop {
+            // SAFETY: writable memory of this length, which no slice lets exceed what the call takes.
+            let length = unsafe { libc::pread64(self.0, room.as_mut_ptr().cast(), room.len(), place) };
+            match usize::try_from(length) {
+                Ok(length) => return Ok(length),
+                Err(_) if Errno::last().is_interruption() => {}
+                Err(_) => return Err(Errno::last()),
+            }
+        }
+    }
+}
+
+/// Who owns the folder at a path, if it is one in which only the owner can change anything.
+pub fn owner_of_folder(path: &[u8]) -> Option<u32> {
+    let status = with_terminated(path, Status::at).ok()?;
+    let status = status.raw();
+    let is_folder = status.st_mode & libc::S_IFMT == libc::S_IFDIR;
+    (is_folder && status.st_mode & WRITABLE == 0).then_some(status.st_uid)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Scratch;
+    use std::os::unix::fs::PermissionsExt;
+
+    fn memory(seals: c_int) -> File {
+        // SAFETY: a terminated name; makes a descriptor that is this function's alone.
+        let made = unsafe { libc::memfd_create(c"test".as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING) };
+        let file = File(made);
+        // SAFETY: its own descriptor.
+        unsafe { libc::ftruncate(made, 3) };
+        // SAFETY: as above.
+        assert_eq!(unsafe { libc::fcntl(made, libc::F_ADD_SEALS, seals) }, 0);
+        file
+    }
+
+    #[test]
+    fn lsv_47_a_memory_file_needs_all_four_seals() {
+        assert_eq!(memory(ALL_SEALS).kind(), Ok(FileKind::Sealed));
+        for missing in [
+            libc::F_SEAL_SEAL,
+            libc::F_SEAL_SHRINK,
+            libc::F_SEAL_GROW,
+            libc::F_SEAL_WRITE,
+        ] {
+            let file = memory(ALL_SEALS & !missing);
+            // SAFETY: its own descriptor.
+            unsafe { libc::fchmod(file.0, 0o500) };
+            assert_eq!(file.kind(), Ok(FileKind::Untrusted), "{missing}");
+        }
+    }
+
+    #[test]
+    fn lsv_47_a_file_is_trusted_where_only_the_superuser_writes() {
+        let scratch = Scratch::create();
+        let path = scratch.file("x", b"abc");
+        let file = with_terminated(&path, File::open).unwrap();
+        let text: &std::ffi::OsStr = std::os::unix::ffi::OsStrExt::from_bytes(&path[..]);
+        // SAFETY: asks for a number.
+        let by_superuser = unsafe { libc::geteuid() } == 0;
+        for (mode, trusted) in [(0o644, true), (0o600, true), (0o664, false), (0o646, false)] {
+            std::fs::set_permissions(text, std::fs::Permissions::from_mode(mode)).unwrap();
+            let expected = match trusted && by_superuser {
+                true => FileKind::OfSuperuser,
+                false => FileKind::Untrusted,
+            };
+            assert_eq!(file.kind(), Ok(expected), "{mode:o}");
+        }
+        let mut room = [0; 2];
+        assert_eq!((file.read_at(&mut room, 1), room), (Ok(2), *b"bc"));
+        assert_eq!(file.read_at(&mut room, 3), Ok(0));
+        assert!(file.read_at(&mut room, u64::MAX).is_err());
+        let folder = with_terminated(&scratch.folder("folder"), File::open).unwrap();
+        assert_eq!(folder.kind(), Ok(FileKind::Untrusted));
+    }
+
+    #[test]
+    fn lsv_48_a_folder_that_others_write_to_has_no_owner_that_counts() {
+        assert_eq!(owner_of_folder(b"/usr"), Some(0));
+        assert_eq!(owner_of_folder(b"/tmp"), None);
+        assert_eq!(owner_of_folder(b"/nowhere"), None);
+        assert_eq!(owner_of_folder(b"/etc/passwd"), None);
+    }
+}

@@ -1,0 +1,106 @@
+//! What a client of a driver service asks of Linux (LSV-39 to LSV-42, LSV-47): a connection that no call waits for longer than it is
+//! told to, files that come with a packet, what kind of file one is, and libraries that are opened from files without a path.
+
+mod connection;
+mod file;
+mod library;
+
+pub use connection::{Connection, Deadline, ReceiveError, Received};
+pub use file::{FileKind, owner_of_folder};
+pub use library::LibraryFile;
+
+use crate::Errno;
+use crate::system::Status;
+use crate::with_terminated;
+use alloc::vec::Vec;
+use core::ffi::CStr;
+
+/// The number that stands for users of whom a user namespace knows nothing, unless the machine was told another one.
+const NOBODY: u32 = 65534;
+
+/// Whether something is at a path, and a socket. One system call.
+pub fn is_socket(path: &[u8]) -> bool {
+    let status = with_terminated(path, Status::at);
+    status.is_ok_and(|status| status.raw().st_mode & libc::S_IFMT == libc::S_IFSOCK)
+}
+
+/// Whether this process was started with more rights than its user has: the rule of [`secure_value`](crate::environment::secure_value).
+pub fn is_elevated() -> bool {
+    // SAFETY: takes a number, and reads what the kernel wrote before the process began.
+    unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
+}
+
+/// Whether a user's number says only that this process cannot know the user: it is in a user namespace that lacks that one, as the
+/// superuser's in most sandboxes.
+pub fn is_unknown_user(user: u32) -> bool {
+    const MAP: &CStr = c"/proc/self/uid_map";
+    if user != NOBODY {
+        return false;
+    }
+    let mut room = [0; 4096];
+    let Ok(length) = crate::File::open(MAP).and_then(|map| map.read(&mut room)) else {
+        return false;
+    };
+    !has_user(&room[..length.min(room.len())], user)
+}
+
+/// Whether a map of users has this one: lines of the first number inside, the first one outside, and how many there are.
+fn has_user(map: &[u8], user: u32) -> bool {
+    // A map that is cut off, or none, says nothing.
+    map.last() != Some(&b'\n')
+        || map.split(|&byte| byte == b'\n').any(|line| {
+            let numbers: [u32; 3] = numbers_in(line);
+            user.checked_sub(numbers[0]).is_some_and(|above| above < numbers[2])
+        })
+}
+
+/// The first numbers of a line; zero where there is none.
+fn numbers_in<const N: usize>(line: &[u8]) -> [u32; N] {
+    let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    core::array::from_fn(|_| {
+        let word = words.next().and_then(|word| core::str::from_utf8(word).ok());
+        word.and_then(|word| word.parse().ok()).unwrap_or_default()
+    })
+}
+
+/// A path with its terminator, where it can be one.
+///
+/// # Errors
+/// That the name is none, or that memory ran out.
+fn terminated(path: &[u8]) -> Result<Vec<u8>, Errno> {
+    with_terminated(path, |path| {
+        crate::memory::copy(path.to_bytes_with_nul()).map_err(|_| Errno(libc::ENOMEM))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lsv_47_a_user_that_the_namespace_has_is_known() {
+        let whole = b"         0          0 4294967295\n";
+        let own = b"      1000       1000          1\n";
+        let two = b"0 1000 1\n1 100000 65536\n";
+        assert!(has_user(whole, NOBODY));
+        assert!(!has_user(own, NOBODY));
+        assert!(has_user(own, 1000));
+        assert!(has_user(two, NOBODY));
+        for odd in [&b""[..], b"1000 1000 1", b"x\n\n"] {
+            assert_eq!(
+                has_user(odd, NOBODY),
+                odd.last() != Some(&b'\n'),
+                "{}",
+                odd.escape_ascii()
+            );
+        }
+        // The process of a test has all users.
+        assert!(!is_unknown_user(0) && !is_unknown_user(1000));
+    }
+
+    #[test]
+    fn lsv_48_a_process_of_a_test_is_not_elevated() {
+        assert!(!is_elevated());
+        assert!(!is_socket(b"/") && !is_socket(b"/nowhere") && !is_socket(b"\0"));
+    }
+}
