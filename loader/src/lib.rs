@@ -65,6 +65,8 @@ pub mod proc_addr;
 mod process;
 pub mod scan_cache;
 pub mod search;
+#[path = "no_service.rs"]
+pub mod service;
 pub mod settings;
 pub mod slots;
 pub mod stubs;

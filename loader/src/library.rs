@@ -7,6 +7,7 @@ use crate::text::Text;
 use crate::trace::Step;
 use os::Raw;
 use os::memory::copy_or_note;
+use os::service::LibraryFile;
 use os::{file_of, is_separator, with_terminated};
 
 pub use os::OpenError;
@@ -16,6 +17,7 @@ use core::ffi::CStr;
 use core::fmt;
 use core::mem::ManuallyDrop;
 use core::sync::atomic::{AtomicBool, Ordering};
+use rust_alloc::sync::Arc;
 use rust_alloc::vec::Vec;
 
 /// `VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING` was exactly `1` at load (DRV-236).
@@ -27,7 +29,11 @@ pub fn keep_all() {
 }
 
 /// An open library; closed when dropped, unless `VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING` asks otherwise (DRV-236).
-pub struct Library(ManuallyDrop<os::Library>);
+pub struct Library {
+    opened: ManuallyDrop<os::Library>,
+    /// What it was opened from, if that is no path.
+    file: Option<Arc<LibraryFile>>,
+}
 
 impl Library {
     /// Opens the library of a driver; see [`os::Library::open_driver`].
@@ -46,7 +52,28 @@ impl Library {
         Self::open_with(path, os::Library::open_layer)
     }
 
-    fn open_with(path: &[u8], open: fn(&[u8]) -> Result<os::Library, OpenError>) -> Result<Self, OpenError> {
+    /// Opens the library in a file that has no path (LSV-39). Messages call it by `name`.
+    ///
+    /// # Errors
+    /// The system's, in its words.
+    pub fn open_file(name: &[u8], file: Arc<LibraryFile>) -> Result<Self, OpenError> {
+        let mut opened = Self::open_with(name, |_| file.open())?;
+        opened.file = Some(file);
+        Ok(opened)
+    }
+
+    /// Opens the library of a driver once more, which messages and, where it has a path, the system know by `name`.
+    ///
+    /// # Errors
+    /// The system's, in its words.
+    pub fn open_again(&self, name: &[u8]) -> Result<Self, OpenError> {
+        match &self.file {
+            Some(file) => Self::open_file(name, file.clone()),
+            None => Self::open_driver(name),
+        }
+    }
+
+    fn open_with(path: &[u8], open: impl FnOnce(&[u8]) -> Result<os::Library, OpenError>) -> Result<Self, OpenError> {
         let step = Step::Open.begin(path);
         let opened = open(path);
         step.end_with(|record| {
@@ -55,13 +82,16 @@ impl Library {
                 record.shown("system", format_args!("{}", error.text()));
             }
         });
-        opened.map(ManuallyDrop::new).map(Self)
+        opened.map(|opened| Self {
+            opened: ManuallyDrop::new(opened),
+            file: None,
+        })
     }
 
     /// The address of an exported function, or null. A symbol that turns out to be the loader's own counts as absent,
     /// because calling it would never come back (LAY-215).
     pub fn function(&self, name: &CStr) -> PFN_vkVoidFunction {
-        let address = self.0.symbol(name);
+        let address = self.opened.symbol(name);
         let known = lookup::find(name.to_bytes());
         if known.is_some_and(|row| is_own_entry_point(row, address)) {
             return None;
@@ -80,8 +110,9 @@ impl Drop for Library {
     fn drop(&mut self) {
         if !KEEP_LIBRARIES.load(Ordering::Relaxed) {
             // SAFETY: dropped once, here.
-            unsafe { ManuallyDrop::drop(&mut self.0) };
+            unsafe { ManuallyDrop::drop(&mut self.opened) };
         }
+        // Whatever it was opened from finds out by itself whether it may be closed (LSV-40).
     }
 }
 

@@ -32,23 +32,23 @@ pub struct LeftOut {
 }
 
 impl DriverScan<'_> {
-    /// Looks for drivers afresh. Each one whose library is to be opened goes to `open` before the next manifest is read
+    /// Reads the manifests of a list. Each one whose library is to be opened goes to `open` before the next manifest is read
     /// (DRV-8), in scan order. What is dropped, and why, is in the journal.
     ///
     /// # Errors
     /// Only when memory runs out, here or in `open`.
     pub fn run(
         &self,
+        listing: &Listing,
         journal: &mut Journal<'_>,
         mut open: impl FnMut(DriverManifest, &mut Journal<'_>) -> Result<(), OutOfMemory>,
     ) -> Result<LeftOut, OutOfMemory> {
-        let listing = self.list(journal)?;
         let mut left_out = LeftOut::default();
         for file in &listing.files {
             shortage::check()?;
             match self.read(file, journal)? {
                 DriverOutcome::Driver(driver) => {
-                    if listing.keeps(file, journal) {
+                    if listing.keeps(file_name(&file.path), (&file.path, file.source), journal) {
                         open(driver, journal)?;
                     }
                 }
@@ -74,7 +74,15 @@ impl DriverScan<'_> {
         };
         let places = self.search.places(ManifestKind::Driver, with_variables, journal)?;
         let files = self.with_settings(search::find(ManifestKind::Driver, &places, journal)?, journal)?;
-        Ok(Listing { files, filters })
+        let is_replaced = places.replace
+            || self
+                .settings
+                .is_some_and(|settings| settings.additional_drivers_exclusive);
+        Ok(Listing {
+            files,
+            with_service: !is_replaced,
+            filters,
+        })
     }
 
     /// Reads one of the manifests.
@@ -125,15 +133,17 @@ fn decision(path: &Text, source: Source, verdict: Verdict) -> Decision {
 pub struct Listing {
     /// The manifests.
     pub files: Vec<Found>,
+    /// Whether those of a service follow (LSV-38): nothing was put in place of the usual ones.
+    pub with_service: bool,
     filters: DriverFilters,
 }
 
 impl Listing {
-    /// Whether the filters keep a manifest that describes a driver, which is told in the journal.
-    pub fn keeps(&self, file: &Found, journal: &mut Journal<'_>) -> bool {
-        let verdict = self.filters.verdict(&file.path);
+    /// Whether the filters keep a manifest of this file name that describes a driver, which is told in the journal under its path.
+    pub fn keeps(&self, name: &[u8], (path, source): (&Text, Source), journal: &mut Journal<'_>) -> bool {
+        let verdict = self.filters.verdict(name);
         let kept = verdict == Verdict::Kept;
-        let decision = || decision(&file.path, file.source, verdict);
+        let decision = || decision(path, source, verdict);
         match kept {
             true => journal.keep(decision),
             false => journal.decide(decision()),
@@ -165,11 +175,10 @@ impl DriverFilters {
     }
 
     /// What becomes of a manifest, by its file name (DRV-26).
-    fn verdict(&self, path: &Text) -> Verdict {
+    fn verdict(&self, name: &[u8]) -> Verdict {
         if self.select.is_empty() && self.disable.is_empty() {
             return Verdict::Kept;
         }
-        let name = file_name(path);
         let dropped = |reason| Verdict::Dropped(Reason::DriverManifest(reason));
         if self.select.matches(name) {
             return Verdict::Kept;

@@ -36,7 +36,7 @@ fn scan(variables: &[(&str, String)], settings: Option<&Settings>) -> Scan {
     };
     let mut drivers = Vec::new();
     let left_out = scan
-        .run(&mut journal, |driver, _| {
+        .run(&scan.list(&mut journal).unwrap(), &mut journal, |driver, _| {
             drivers.push(driver);
             Ok(())
         })

@@ -72,7 +72,8 @@ impl World {
             good |= driver.path.ends_with(b"z.json");
             Ok(())
         };
-        drivers.run(&mut journal, open).unwrap();
+        let listing = drivers.list(&mut journal).unwrap();
+        drivers.run(&listing, &mut journal, open).unwrap();
         assert!(good);
         for settings in [None, settings.as_ref()] {
             let scan = LayerScan {

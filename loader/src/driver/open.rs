@@ -5,6 +5,7 @@ use crate::journal::reason::DriverLibraryReason;
 use crate::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
 use crate::library::{Library, OpenError, RealPath, loaded_path, log_open_error};
 use crate::manifest::DriverManifest;
+use crate::service::Publication;
 use crate::text::Text;
 use crate::trace::Step;
 use crate::version::ApiVersion;
@@ -26,28 +27,65 @@ pub struct OpenDriver {
     pub source: Source,
 }
 
+/// How what a manifest calls its library leads to one.
+#[derive(Clone, Copy)]
+pub enum LibraryPlace<'a> {
+    /// It is a path, or a name for the system's own search.
+    Path,
+    /// It is a key of the service that published the manifest (LSV-39).
+    Service(&'a Publication),
+}
+
+impl LibraryPlace<'_> {
+    /// Opens the library, which messages call by `name`.
+    fn open(self, name: &Text, library_path: &Text, journal: &Journal<'_>) -> Result<Library, Reason> {
+        let opened = match self {
+            Self::Path => Library::open_driver(library_path),
+            Self::Service(publication) => Library::open_file(name, publication.library(library_path)?),
+        };
+        opened.map_err(|error| {
+            log_open_error(&error, journal);
+            Reason::from(match error {
+                OpenError::WrongClass(words) => DriverLibraryReason::WrongArchitecture(words.into()),
+                OpenError::Failed(words) => DriverLibraryReason::NotOpened(words.into()),
+                OpenError::NotAPath => DriverLibraryReason::NotOpened(Text::default()),
+            })
+        })
+    }
+
+    /// What the library turned out to be called, by one of its functions.
+    fn real_name(self, name: &Text, function: *const (), journal: &Journal<'_>) -> Text {
+        match self {
+            Self::Path => loaded_path(name, function, journal),
+            Self::Service(_) => name.clone(),
+        }
+    }
+}
+
 impl OpenDriver {
     /// Opens the library a manifest names and negotiates with it. A failure is recorded and gives `None`.
-    pub fn open(manifest: &DriverManifest, source: Source, journal: &mut Journal<'_>) -> Option<Self> {
-        let path = &manifest.library_path;
-        let give_up = |reason: DriverLibraryReason, name: &Text, journal: &mut Journal<'_>| {
+    pub fn open(manifest: &DriverManifest, place: LibraryPlace<'_>, journal: &mut Journal<'_>) -> Option<Self> {
+        let source = manifest.source;
+        let of_service;
+        let path = match place {
+            LibraryPlace::Path => &manifest.library_path,
+            LibraryPlace::Service(publication) => {
+                of_service = publication.library_name(&manifest.library_path);
+                &of_service
+            }
+        };
+        let give_up = |reason: Reason, name: &Text, journal: &mut Journal<'_>| {
             journal.decide(Decision {
                 subject: Subject::DriverLibrary,
                 name: name.clone(),
                 path: manifest.path.clone(),
-                verdict: Verdict::Dropped(Reason::from(reason)),
+                verdict: Verdict::Dropped(reason),
                 source,
             });
         };
-        let library = match Library::open_driver(path) {
+        let library = match place.open(path, &manifest.library_path, journal) {
             Ok(library) => library,
-            Err(error) => {
-                log_open_error(&error, journal);
-                let reason = match error {
-                    OpenError::WrongClass(words) => DriverLibraryReason::WrongArchitecture(words.into()),
-                    OpenError::Failed(words) => DriverLibraryReason::NotOpened(words.into()),
-                    OpenError::NotAPath => DriverLibraryReason::NotOpened(Text::default()),
-                };
+            Err(reason) => {
                 give_up(reason, path, journal);
                 return None;
             }
@@ -59,7 +97,7 @@ impl OpenDriver {
         let interface = match negotiated {
             Ok(interface) => interface,
             Err(error) => {
-                give_up(refusal(error, &library), path, journal);
+                give_up(refusal(error, &library).into(), path, journal);
                 // Tools know the refusal by this second line.
                 journal.note(
                     LogBits::WARN | LogBits::DRIVER,
@@ -72,7 +110,7 @@ impl OpenDriver {
             }
         };
         let function = interface.get_instance_proc_addr as *const ();
-        let path = loaded_path(path, function, journal);
+        let path = place.real_name(path, function, journal);
         warn_about_interface(&path, manifest, &interface, journal);
         journal.keep(|| Decision {
             subject: Subject::DriverLibrary,

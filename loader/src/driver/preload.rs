@@ -3,6 +3,7 @@
 //! Programs ask for extensions, often twice, and then create an instance. Without this each step would load and unload
 //! every driver. Only the system's reference count is held: the scan itself is repeated each time.
 
+use super::open::OpenDriver;
 use crate::library::Library;
 use crate::text::Text;
 use os::Mutex;
@@ -23,11 +24,12 @@ impl PreloadedDrivers {
 
     /// Opens the libraries of drivers, named by their real paths, once more. What does not open is left out without a
     /// message: the scan reports it.
-    pub fn fill(names: impl Iterator<Item = Text>) {
+    pub fn fill(drivers: &[OpenDriver]) {
         let mut opened = Vec::new();
-        for name in names {
-            if let Ok(library) = Library::open_driver(&name) {
-                opened.push_or_note((name, library));
+        for driver in drivers {
+            let name = &driver.path;
+            if let Some(Ok(again)) = driver.library.as_ref().map(|library| library.open_again(name)) {
+                opened.push_or_note((name.clone(), again));
             }
         }
         if shortage::check().is_err() {

@@ -1,14 +1,15 @@
 //! Finding and opening all drivers (DRV-7, DRV-8).
 
 use super::direct::DirectDrivers;
-use super::open::OpenDriver;
+use super::open::{LibraryPlace, OpenDriver};
 use crate::discovery::drivers::{DriverScan, Listing};
-use crate::journal::Journal;
+use crate::journal::{Journal, Source};
 use crate::manifest::DriverManifest;
 use crate::manifest::driver::DriverOutcome;
 use crate::scan_cache::{Cached, MOST_BYTES, ScanCache};
 use crate::search::{Found, Search};
 use crate::settings::Settings;
+use crate::text::{Text, file_name};
 use os::memory::{Grow, OutOfMemory, shortage};
 use rust_alloc::sync::Arc;
 use rust_alloc::vec::Vec;
@@ -52,9 +53,36 @@ pub struct Scan {
 }
 
 impl Scan {
-    fn open(&mut self, manifest: &DriverManifest, journal: &mut Journal<'_>) -> Result<(), OutOfMemory> {
-        if let Some(driver) = OpenDriver::open(manifest, manifest.source, journal) {
+    fn open(
+        &mut self,
+        manifest: &DriverManifest,
+        place: LibraryPlace<'_>,
+        journal: &mut Journal<'_>,
+    ) -> Result<(), OutOfMemory> {
+        if let Some(driver) = OpenDriver::open(manifest, place, journal) {
             self.drivers.try_push(driver)?;
+        }
+        Ok(())
+    }
+
+    /// Opens the driver that a manifest turned out to describe, if it is wanted. The manifest is told by its file name and its path.
+    fn follow(
+        &mut self,
+        (name, path): (&[u8], (&Text, Source)),
+        outcome: (&DriverOutcome, LibraryPlace<'_>),
+        listing: &Listing,
+        options: &ScanOptions<'_>,
+        journal: &mut Journal<'_>,
+    ) -> Result<(), OutOfMemory> {
+        match outcome {
+            (DriverOutcome::Driver(manifest), _) if manifest.is_portability_driver && !options.portability => {
+                self.skipped_portability = true;
+            }
+            (DriverOutcome::Driver(manifest), place) if listing.keeps(name, path, journal) => {
+                self.open(manifest, place, journal)?
+            }
+            (DriverOutcome::Driver(_) | DriverOutcome::Unusable, _) => {}
+            (DriverOutcome::Portability, _) => self.skipped_portability = true,
         }
         Ok(())
     }
@@ -92,9 +120,11 @@ pub fn scan(
     } else if options.remember && options.portability {
         remember(options, &mut found, journal)?;
     } else {
-        let left_out = options
-            .scan(search)
-            .run(journal, |manifest, journal| found.open(&manifest, journal))?;
+        let scan = options.scan(search);
+        let listing = scan.list(journal)?;
+        let left_out = scan.run(&listing, journal, |manifest, journal| {
+            found.open(&manifest, LibraryPlace::Path, journal)
+        })?;
         found.skipped_portability = left_out.portability;
     }
     Ok(found)
@@ -162,14 +192,7 @@ impl DriverList {
         found: &mut Scan,
         journal: &mut Journal<'_>,
     ) -> Result<(), OutOfMemory> {
-        match outcome {
-            DriverOutcome::Driver(manifest) if manifest.is_portability_driver && !options.portability => {
-                found.skipped_portability = true;
-            }
-            DriverOutcome::Driver(manifest) if self.listing.keeps(file, journal) => found.open(manifest, journal)?,
-            DriverOutcome::Driver(_) | DriverOutcome::Unusable => {}
-            DriverOutcome::Portability => found.skipped_portability = true,
-        }
-        Ok(())
+        let manifest = (file_name(&file.path), (&file.path, file.source));
+        found.follow(manifest, (outcome, LibraryPlace::Path), &self.listing, options, journal)
     }
 }

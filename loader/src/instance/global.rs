@@ -300,12 +300,7 @@ fn all_extensions(found: &Configuration, journal: &mut Journal<'_>) -> Result<Ve
     };
     let scan = driver::scan(&options, &Search::new(&environment), DirectDrivers::default(), journal)?;
     if !PreloadedDrivers::is_filled() {
-        PreloadedDrivers::fill(
-            scan.drivers
-                .iter()
-                .filter(|d| d.library.is_some())
-                .map(|driver| driver.path.clone()),
-        );
+        PreloadedDrivers::fill(&scan.drivers);
     }
     let mut list = ExtensionList {
         items: Vec::new(),

@@ -1,8 +1,8 @@
 //! Driver manifests (DRV-46 to DRV-55).
 
 use super::FormatVersion;
-use super::file::{FileError, read_json};
-use super::json::{Object, Value};
+use super::file::{FileError, parse_json, read_json};
+use super::json::{Document, Object, Value};
 use super::library::{Architecture, resolve};
 use super::version::driver_version;
 use crate::journal::reason::{DriverManifestReason, FileReason};
@@ -11,6 +11,7 @@ use crate::text::Text;
 use crate::version::ApiVersion;
 use os::Raw;
 use os::memory::OutOfMemory;
+use rust_alloc::vec::Vec;
 
 /// The newest `file_format_version` this loader knows.
 const NEWEST_FORMAT: FormatVersion = FormatVersion::new(1, 0, 1);
@@ -24,7 +25,8 @@ pub struct DriverManifest {
     pub path: Text,
     /// Where the loader learned of it.
     pub source: Source,
-    /// What to open; a name without a separator is for the system's library search (DRV-52).
+    /// What to open; a name without a separator is for the system's library search (DRV-52). In a manifest that a service published, the
+    /// key by which the service knows it, which is no path (LSV-39).
     pub library_path: Text,
     /// The highest API version the driver claims. Its variant is 0.
     pub api_version: ApiVersion,
@@ -69,9 +71,50 @@ pub fn read_driver_manifest(
     with_portability: bool,
     journal: &mut Journal<'_>,
 ) -> Result<DriverOutcome, OutOfMemory> {
-    let reason = match read_json(path, journal.paths()) {
+    let names = match os::kinds::DRIVERS_HAVE_KEYS {
+        true => LibraryNames::Keys,
+        false => LibraryNames::Paths,
+    };
+    let read = read_json(path, journal.paths());
+    understand(read, (path, source, names), with_portability, journal)
+}
+
+/// The same for a manifest that a service published under `name`, with a key for its library (LSV-39).
+///
+/// # Errors
+/// Only when memory runs out.
+pub fn read_published_manifest(
+    name: &Text,
+    content: Vec<u8>,
+    with_portability: bool,
+    journal: &mut Journal<'_>,
+) -> Result<DriverOutcome, OutOfMemory> {
+    let origin = (name, Source::Service, LibraryNames::Keys);
+    understand(parse_json(content), origin, with_portability, journal)
+}
+
+/// What manifests call libraries by.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LibraryNames {
+    /// Paths, or names for the system's search.
+    Paths,
+    /// Keys of a service.
+    Keys,
+}
+
+/// A manifest, who named it, and what it calls its library by.
+type Origin<'a> = (&'a Text, Source, LibraryNames);
+
+fn understand(
+    read: Result<Document, FileError>,
+    origin: Origin<'_>,
+    with_portability: bool,
+    journal: &mut Journal<'_>,
+) -> Result<DriverOutcome, OutOfMemory> {
+    let (path, source, _) = origin;
+    let reason = match read {
         Ok(document) => match document.root().as_object() {
-            Some(root) => match parse(root, path, source, with_portability, journal) {
+            Some(root) => match parse(root, origin, with_portability, journal) {
                 Ok(driver) => return Ok(DriverOutcome::Driver(driver)),
                 Err(Skip::Because(reason)) => Reason::from(reason),
                 Err(Skip::OutOfMemory) => return Err(OutOfMemory),
@@ -98,8 +141,7 @@ pub fn read_driver_manifest(
 /// The members of a manifest, checked in the order of the table of DRV-51.
 fn parse(
     root: Object<'_>,
-    path: &Text,
-    source: Source,
+    (path, source, names): Origin<'_>,
     with_portability: bool,
     journal: &Journal<'_>,
 ) -> Result<DriverManifest, Skip> {
@@ -111,7 +153,7 @@ fn parse(
         None if root.get("layer").is_some() || root.get("layers").is_some() => DriverManifestReason::LayerManifest,
         _ => DriverManifestReason::NoIcd,
     })?;
-    let library_path = library_path(icd, path, journal)?;
+    let library_path = library_path(icd, path, names, journal)?;
     let api_version = icd.text("api_version").ok_or(DriverManifestReason::NoApiVersion)?;
     let api_version = driver_version(api_version);
     if api_version.variant() != 0 {
@@ -149,7 +191,7 @@ fn note_format(version: &[u8], path: &Text, journal: &Journal<'_>) {
     }
 }
 
-fn library_path(icd: Object<'_>, manifest: &Text, journal: &Journal<'_>) -> Result<Text, Skip> {
+fn library_path(icd: Object<'_>, manifest: &Text, names: LibraryNames, journal: &Journal<'_>) -> Result<Text, Skip> {
     let value = icd.get("library_path").and_then(Value::as_raw_text);
     let value = value.ok_or(DriverManifestReason::NoLibraryPath)?;
     if value.is_empty() {
@@ -159,9 +201,9 @@ fn library_path(icd: Object<'_>, manifest: &Text, journal: &Journal<'_>) -> Resu
         LogBits::DEBUG | LogBits::DRIVER,
         format_args!("Searching for ICD drivers named {}", Raw(value)),
     );
-    let resolved = match os::kinds::DRIVERS_HAVE_KEYS {
-        true => Text::try_new(value)?,
-        false => resolve(manifest, value)?,
+    let resolved = match names {
+        LibraryNames::Keys => Text::try_new(value)?,
+        LibraryNames::Paths => resolve(manifest, value)?,
     };
     // A cut or unprintable path could name another file than the manifest means.
     let usable = !value.contains(&0) && core::str::from_utf8(value).is_ok() && resolved.len() <= MAX_LIBRARY_PATH;

@@ -29,7 +29,15 @@ impl From<OutOfMemory> for FileError {
 
 /// The JSON value in a file. What was seen of the file is noted.
 pub fn read_json(path: &Text, paths: Option<&PathRecorder>) -> Result<Document, FileError> {
-    Document::parse(read(path, paths)?).map_err(|error| match error {
+    parse_json(read(path, paths)?)
+}
+
+/// The JSON value in bytes that were read already.
+///
+/// # Errors
+/// Those of a file with this content.
+pub fn parse_json(content: Vec<u8>) -> Result<Document, FileError> {
+    Document::parse(content).map_err(|error| match error {
         JsonError::Invalid => FileError::Unusable(FileReason::InvalidJson),
         JsonError::OutOfMemory => FileError::OutOfMemory,
     })

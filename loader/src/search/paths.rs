@@ -27,6 +27,8 @@ impl Place<'_> {
 pub struct Paths {
     text: Vec<u8>,
     items: Vec<Item>,
+    /// Whether a variable put these in place of all others.
+    pub replace: bool,
 }
 
 /// Where a path begins and ends in the text, and who named it.
@@ -47,6 +49,7 @@ impl Paths {
         let mut paths = Self {
             text: Vec::new(),
             items: Vec::new(),
+            replace: false,
         };
         let room = paths.text.try_exact_room(USUAL_BYTES);
         if room.and_then(|()| paths.items.try_exact_room(USUAL_PATHS)).is_err() {
@@ -103,7 +106,7 @@ impl Paths {
     /// # Errors
     /// When memory runs out.
     pub fn drop_repeats(&mut self) -> Result<(), OutOfMemory> {
-        let Self { text, items } = self;
+        let Self { text, items, .. } = self;
         if items.len() <= USUAL_PATHS {
             let mut index = 1;
             while index < items.len() {

@@ -60,10 +60,10 @@ impl<'a, S: System> Search<'a, S> {
         journal: &Journal<'_>,
     ) -> Result<Paths, OutOfMemory> {
         let mut found = Paths::with_usual_room();
-        let is_replaced = with_variables && self.add_named(kind, &mut found);
-        if registry::EXISTS && !is_replaced {
+        found.replace = with_variables && self.add_named(kind, &mut found);
+        if registry::EXISTS && !found.replace {
             registered::add(kind, &mut found, journal);
-        } else if !is_replaced && !self.add_bundle(kind, &mut found) {
+        } else if !found.replace && !self.add_bundle(kind, &mut found) {
             for base in self.bases().for_manifests() {
                 match has_json_name(base.path) {
                     true => found.push(base.path, base.source),

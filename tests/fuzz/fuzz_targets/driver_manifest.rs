@@ -39,7 +39,8 @@ fn scan(with_portability: bool) -> Scan {
         with_portability,
     };
     let mut found = Vec::new();
-    let left_out = drivers.run(&mut journal, |driver, _| {
+    let listing = drivers.list(&mut journal).expect("memory suffices");
+    let left_out = drivers.run(&listing, &mut journal, |driver, _| {
         found.push(driver);
         Ok(())
     });

@@ -96,7 +96,9 @@ fn check_drivers(environment: &Environment<'_>, settings: Option<&Settings>) {
         with_portability: true,
     };
     let mut good = false;
-    let result = scan.run(&mut Journal::new(&lines), |driver, _| {
+    let mut journal = Journal::new(&lines);
+    let listing = scan.list(&mut journal).expect("memory suffices");
+    let result = scan.run(&listing, &mut journal, |driver, _| {
         good |= driver.path.ends_with(b"/drivers/z.json");
         Ok(())
     });
