@@ -65,7 +65,7 @@ pub mod proc_addr;
 mod process;
 pub mod scan_cache;
 pub mod search;
-#[path = "no_service.rs"]
+#[cfg_attr(not(all(feature = "service", target_os = "linux")), path = "no_service.rs")]
 pub mod service;
 pub mod settings;
 pub mod slots;

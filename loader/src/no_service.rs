@@ -1,25 +1,63 @@
 //! What stands in for the client of a driver service where there is none.
 
-use crate::journal::Reason;
+use crate::env::Environment;
+use crate::journal::Journal;
+use crate::journal::reason::ServiceReason;
+use crate::library::{Library, OpenError};
 use crate::text::Text;
-use os::service::LibraryFile;
-use rust_alloc::sync::Arc;
+use os::memory::OutOfMemory;
+use rust_alloc::vec::Vec;
 
 /// A driver manifest that a service published: there is none.
 #[derive(Debug)]
-pub enum Publication {}
+pub struct Publication {
+    /// The name under which it was published.
+    pub name: Text,
+    /// What messages call it.
+    pub path: Text,
+    /// Its text.
+    pub content: Vec<u8>,
+    /// Of which there is none.
+    pub service: Never,
+}
+
+/// What there is none of.
+#[derive(Clone, Copy, Debug)]
+pub enum Never {}
+
+/// Why the library of a driver did not open.
+#[derive(Debug)]
+pub enum Unopened {
+    /// It did not come.
+    NotSent(ServiceReason),
+    /// The system does not take it.
+    Refused(OpenError),
+}
+
+/// No manifests.
+///
+/// # Errors
+/// Never.
+#[inline(always)]
+pub fn published(_: &Environment<'_>, _: &mut Journal<'_>) -> Result<Vec<Publication>, OutOfMemory> {
+    Ok(Vec::new())
+}
+
+/// Nothing is kept.
+#[inline(always)]
+pub fn forget() {}
 
 impl Publication {
-    /// What messages call the library.
+    /// What messages call the library of this key.
     pub fn library_name(&self, _: &Text) -> Text {
-        match *self {}
+        match self.service {}
     }
 
-    /// The file with the library.
+    /// Opens the library of this key, which messages call by `name`.
     ///
     /// # Errors
     /// Why there is none.
-    pub fn library(&self, _: &Text) -> Result<Arc<LibraryFile>, Reason> {
-        match *self {}
+    pub fn open_library(&self, _: &Text, _: &Text) -> Result<Library, Unopened> {
+        match self.service {}
     }
 }

@@ -3,25 +3,25 @@
 use super::Row;
 
 macro_rules! codes {
-    ($($variant:ident = $name:literal, $meaning:literal, $remedy:literal;)+) => {
+    ($($(#[$when:meta])? $variant:ident = $name:literal, $meaning:literal, $remedy:literal;)+) => {
         /// Why something was left out.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Code {
-            $(#[doc = concat!("`", $name, "`. ", $meaning)] $variant,)+
+            $($(#[$when])? #[doc = concat!("`", $name, "`. ", $meaning)] $variant,)+
         }
 
         impl Code {
             /// How the code is written. Whoever needs no more than that does not carry the sentences.
             pub const fn name(self) -> &'static str {
                 match self {
-                    $(Self::$variant => $name,)+
+                    $($(#[$when])? Self::$variant => $name,)+
                 }
             }
         }
 
         /// All codes, in the order in which the documentation lists them and in which [`Code`] declares them.
         pub const TABLE: &[Row] = &[
-            $(Row {
+            $($(#[$when])? Row {
                 code: Code::$variant,
                 name: $name,
                 meaning: $meaning,
@@ -109,6 +109,51 @@ codes! {
     DriverManifestNotSelected = "driver-manifest.not-selected",
         "VK_LOADER_DRIVERS_SELECT is set and does not match this driver.",
         "Unset VK_LOADER_DRIVERS_SELECT, or change its patterns: they are matched with the manifest's file name.";
+
+    #[cfg(feature = "service")]
+    ServiceNotReached = "service.not-reached",
+        "The driver service is switched on, but its socket cannot be connected to.",
+        "Start the service, or let the sandbox see its socket; an empty VK_LOADER_SERVICE_SOCKET switches it off.";
+    #[cfg(feature = "service")]
+    ServiceNotTrusted = "service.not-trusted",
+        "The driver service is run by a user who is not trusted with the code of drivers.",
+        "Run the service from its own unit, so that the superuser opens its socket.";
+    #[cfg(feature = "service")]
+    ServiceFolder = "service.folder",
+        "The socket of the driver service lies in a folder that others than the superuser can change, and the program is elevated.",
+        "Give the folder to the superuser, and the permission to write in it to nobody else.";
+    #[cfg(feature = "service")]
+    ServiceTimeout = "service.timeout",
+        "The driver service gave no answer in time.",
+        "Look at the state of the service: it may wait for a driver that never comes.";
+    #[cfg(feature = "service")]
+    ServiceLost = "service.lost",
+        "The connection to the driver service ended while something was asked for.",
+        "Look whether the service was restarted; the next scan connects anew.";
+    #[cfg(feature = "service")]
+    ServiceRefused = "service.refused",
+        "The driver service refused the request.",
+        "Look at the word that it answered with: busy means that too much was asked for at once.";
+    #[cfg(feature = "service")]
+    ServiceBadReply = "service.bad-reply",
+        "The driver service gave an answer that is none.",
+        "Install a service and a loader of the same version.";
+    #[cfg(feature = "service")]
+    ServiceNoLibrary = "service.no-library",
+        "The driver service has no library of that key any more.",
+        "Start the program again: the driver was changed or removed meanwhile.";
+    #[cfg(feature = "service")]
+    ServiceDescriptors = "service.descriptors",
+        "An answer of the driver service did not bring exactly one file.",
+        "Install a service and a loader of the same version.";
+    #[cfg(feature = "service")]
+    ServiceFileNotTrusted = "service.file-not-trusted",
+        "The driver service sent a file that others than the superuser can change.",
+        "Give the driver's library to the superuser, or let the service seal a copy of it.";
+    #[cfg(feature = "service")]
+    ServiceOtherBytes = "service.other-bytes",
+        "The driver service sent a file that is not what it promised, by size or checksum.",
+        "Restart the service; it noticed no change of the driver's package.";
 
     DriverNotOpened = "driver.not-opened",
         "The system could not open the driver's library.",

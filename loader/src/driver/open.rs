@@ -5,7 +5,7 @@ use crate::journal::reason::DriverLibraryReason;
 use crate::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
 use crate::library::{Library, OpenError, RealPath, loaded_path, log_open_error};
 use crate::manifest::DriverManifest;
-use crate::service::Publication;
+use crate::service::{Publication, Unopened};
 use crate::text::Text;
 use crate::trace::Step;
 use crate::version::ApiVersion;
@@ -41,7 +41,11 @@ impl LibraryPlace<'_> {
     fn open(self, name: &Text, library_path: &Text, journal: &Journal<'_>) -> Result<Library, Reason> {
         let opened = match self {
             Self::Path => Library::open_driver(library_path),
-            Self::Service(publication) => Library::open_file(name, publication.library(library_path)?),
+            Self::Service(publication) => match publication.open_library(library_path, name) {
+                Ok(library) => Ok(library),
+                Err(Unopened::Refused(error)) => Err(error),
+                Err(Unopened::NotSent(reason)) => return Err(reason.into()),
+            },
         };
         opened.map_err(|error| {
             log_open_error(&error, journal);

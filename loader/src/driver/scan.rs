@@ -5,11 +5,13 @@ use super::open::{LibraryPlace, OpenDriver};
 use crate::discovery::drivers::{DriverScan, Listing};
 use crate::journal::{Journal, Source};
 use crate::manifest::DriverManifest;
-use crate::manifest::driver::DriverOutcome;
+use crate::manifest::driver::{DriverOutcome, read_published_manifest};
 use crate::scan_cache::{Cached, MOST_BYTES, ScanCache};
 use crate::search::{Found, Search};
+use crate::service;
 use crate::settings::Settings;
 use crate::text::{Text, file_name};
+use core::mem::take;
 use os::memory::{Grow, OutOfMemory, shortage};
 use rust_alloc::sync::Arc;
 use rust_alloc::vec::Vec;
@@ -61,6 +63,28 @@ impl Scan {
     ) -> Result<(), OutOfMemory> {
         if let Some(driver) = OpenDriver::open(manifest, place, journal) {
             self.drivers.try_push(driver)?;
+        }
+        Ok(())
+    }
+
+    /// Opens the drivers that a service has now (LSV-38). They come last, and are never remembered: a list is as old as its scan.
+    fn ask_service(
+        &mut self,
+        listing: &Listing,
+        options: &ScanOptions<'_>,
+        search: &Search<'_>,
+        journal: &mut Journal<'_>,
+    ) -> Result<(), OutOfMemory> {
+        if !listing.with_service {
+            return Ok(());
+        }
+        for mut published in service::published(search.environment(), journal)? {
+            shortage::check()?;
+            let content = take(&mut published.content);
+            let outcome = read_published_manifest(&published.path, content, options.portability, journal)?;
+            let manifest = (&published.name[..], (&published.path, Source::Service));
+            let outcome = (&outcome, LibraryPlace::Service(&published));
+            self.follow(manifest, outcome, listing, options, journal)?;
         }
         Ok(())
     }
@@ -117,8 +141,10 @@ pub fn scan(
     let cached = DRIVER_LIST.current(journal.is_heard(), |list| list.is_current(options));
     if let Some(list) = cached {
         list.open(options, search, &mut found, journal)?;
+        found.ask_service(&list.listing, options, search, journal)?;
     } else if options.remember && options.portability {
-        remember(options, &mut found, journal)?;
+        let list = remember(options, &mut found, journal)?;
+        found.ask_service(&list.listing, options, search, journal)?;
     } else {
         let scan = options.scan(search);
         let listing = scan.list(journal)?;
@@ -126,12 +152,17 @@ pub fn scan(
             found.open(&manifest, LibraryPlace::Path, journal)
         })?;
         found.skipped_portability = left_out.portability;
+        found.ask_service(&listing, options, search, journal)?;
     }
     Ok(found)
 }
 
 /// Looks for drivers afresh, and keeps what their manifests say.
-fn remember(options: &ScanOptions<'_>, found: &mut Scan, journal: &mut Journal<'_>) -> Result<(), OutOfMemory> {
+fn remember(
+    options: &ScanOptions<'_>,
+    found: &mut Scan,
+    journal: &mut Journal<'_>,
+) -> Result<Arc<DriverList>, OutOfMemory> {
     let listing = journal.record(|environment, journal| options.scan(&Search::new(environment)).list(journal))?;
     let mut list = DriverList {
         settings: options.settings.cloned(),
@@ -147,10 +178,11 @@ fn remember(options: &ScanOptions<'_>, found: &mut Scan, journal: &mut Journal<'
         list.outcomes.push(outcome);
     }
     let bytes = list.outcomes.iter().map(Cached::bytes).fold(0, u64::saturating_add);
+    let list = Arc::new(list);
     if list.listing.is_cacheable() && bytes <= MOST_BYTES {
-        DRIVER_LIST.keep(&Arc::new(list), journal.is_heard());
+        DRIVER_LIST.keep(&list, journal.is_heard());
     }
-    Ok(())
+    Ok(list)
 }
 
 impl DriverList {

@@ -29,6 +29,8 @@ pub enum ReadAt {
     EachUse,
     /// Once, while the library is loaded into the process.
     Load,
+    /// Once, at the first scan for drivers.
+    FirstScan,
 }
 
 /// One line of [`TABLE`].
@@ -59,16 +61,16 @@ const fn terminated(text: &'static str) -> &'static CStr {
 }
 
 macro_rules! variables {
-    ($($variant:ident = $name:literal, $trust:ident, $separator:ident, $read_at:ident, $meaning:literal;)+) => {
+    ($($(#[$when:meta])? $variant:ident = $name:literal, $trust:ident, $separator:ident, $read_at:ident, $meaning:literal;)+) => {
         /// A variable of the process environment that the project reads.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Variable {
-            $(#[doc = concat!("`", $name, "`. ", $meaning)] $variant,)+
+            $($(#[$when])? #[doc = concat!("`", $name, "`. ", $meaning)] $variant,)+
         }
 
         /// All variables, in the order in which the documentation lists them and in which [`Variable`] declares them.
         pub const TABLE: &[Row] = &[
-            $(Row {
+            $($(#[$when])? Row {
                 variable: Variable::$variant,
                 name: $name,
                 c_name: terminated(concat!($name, "\0")),
@@ -88,6 +90,9 @@ variables! {
         "The older name of VK_DRIVER_FILES; used only when that one is not set.";
     AddDriverFiles = "VK_ADD_DRIVER_FILES", Secure, Path, EachUse,
         "Driver manifests, or folders of them, searched before all others; ignored when a replacing variable is set.";
+    #[cfg(all(feature = "service", target_os = "linux"))]
+    ServiceSocket = "VK_LOADER_SERVICE_SOCKET", Secure, Whole, FirstScan,
+        "The socket of a driver service, or fd: and the number of a connection to one; empty for none at all.";
     LayerPath = "VK_LAYER_PATH", Secure, Path, EachUse,
         "Layer manifests, or folders of them, that replace the places where explicit layers are searched.";
     AddLayerPath = "VK_ADD_LAYER_PATH", Secure, Path, EachUse,

@@ -26,6 +26,8 @@ pub enum Subject {
     PhysicalDevice,
     /// The loader settings file; named by its path.
     SettingsFile,
+    /// A service that hands out drivers; named by its socket.
+    Service,
 }
 
 /// Where the loader learned of something.

@@ -21,6 +21,7 @@ impl Subject {
             Self::LayerLibrary => "layer-library",
             Self::PhysicalDevice => "device",
             Self::SettingsFile => "settings",
+            Self::Service => "service",
         }
     }
 }
@@ -100,6 +101,7 @@ impl Reason {
             }
             Self::Layer(LayerReason::NoField(field)) => record.word("field", field),
             Self::DriverLibrary(reason) => reason.describe(record),
+            Self::Service(reason) => reason.describe(record),
             Self::LayerLibrary(reason) => reason.problem.describe(record),
             Self::DiscoveredLayers(reason) => reason.describe(record),
             Self::Device(DeviceReason::IdFilter(variable)) => record.word("variable", variable.name()),

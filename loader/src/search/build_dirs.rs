@@ -21,6 +21,16 @@ const _: () = if let Some(folder) = EXTRASYSCONFDIR {
     assert!(is_absolute(folder), "VKL_EXTRASYSCONFDIR must be an absolute path");
 };
 
+/// Where a driver service listens (LSV-33; `VKL_SERVICE_SOCKET`).
+pub const SERVICE_SOCKET: Option<&str> = option_env!("VKL_SERVICE_SOCKET");
+
+/// The number of the user who runs the driver service, who is trusted beside the superuser (LSV-47; `VKL_SERVICE_USER`).
+pub const SERVICE_USER: Option<&str> = option_env!("VKL_SERVICE_USER");
+
+const _: () = if let Some(socket) = SERVICE_SOCKET {
+    assert!(is_absolute(socket), "VKL_SERVICE_SOCKET must be an absolute path");
+};
+
 const fn is_absolute(folder: &str) -> bool {
     matches!(folder.as_bytes(), [b'/', ..])
 }
@@ -49,7 +59,7 @@ mod tests {
 
     #[test]
     fn drv_21_folders_that_are_not_absolute_fail_the_build() {
-        for variable in ["VKL_SYSCONFDIR", "VKL_EXTRASYSCONFDIR"] {
+        for variable in ["VKL_SYSCONFDIR", "VKL_EXTRASYSCONFDIR", "VKL_SERVICE_SOCKET"] {
             assert_eq!(built(variable, "/etc"), (true, String::new()), "{variable}");
             for folder in ["etc", "", "./etc"] {
                 let (success, words) = built(variable, folder);

@@ -57,6 +57,13 @@ pub enum ReceiveError {
     Failed(Errno),
 }
 
+impl Errno {
+    /// Whether there was not enough time for a connection.
+    pub fn is_lack_of_time(self) -> bool {
+        matches!(self.0, libc::EAGAIN | libc::EINTR)
+    }
+}
+
 impl Connection {
     /// Connects to the server whose socket lies at a path, and waits no longer than `limit` for it.
     ///

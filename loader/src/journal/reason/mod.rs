@@ -10,6 +10,8 @@ mod file;
 mod layer_library;
 mod layer_list;
 mod layer_manifest;
+#[cfg_attr(not(all(feature = "service", target_os = "linux")), path = "no_service.rs")]
+mod service;
 mod settings;
 
 pub use device::DeviceReason;
@@ -19,6 +21,7 @@ pub use file::{FileKind, FileReason};
 pub use layer_library::{LayerLibraryProblem, LayerLibraryReason};
 pub use layer_list::LayerListReason;
 pub use layer_manifest::{LayerManifestReason, LayerReason};
+pub use service::ServiceReason;
 pub use settings::SettingsReason;
 
 use core::fmt;
@@ -81,6 +84,8 @@ reasons! {
     DriverManifest(DriverManifestReason);
     /// The library of a driver, or the driver in it.
     DriverLibrary(DriverLibraryReason);
+    /// A service that hands out drivers, or what it sent.
+    Service(ServiceReason);
     /// A layer manifest as a whole.
     LayerManifest(LayerManifestReason);
     /// One layer of a manifest.

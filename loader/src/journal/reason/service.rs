@@ -1,0 +1,95 @@
+//! Driver services that are not used, and drivers of them (LSV-37 to LSV-48).
+
+use super::{DRIVER_ERROR, DRIVER_WARN, LogBits};
+use crate::text::Text;
+use crate::trace::Record;
+use core::fmt;
+use reasons::Code;
+
+/// Why a driver service, or a driver that it published, is not used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ServiceReason {
+    /// There is no connection, for this reason of the system's.
+    NotReached(Text),
+    /// This user runs it, who is neither the superuser nor the one of the build.
+    NotTrusted(u32),
+    /// The process is elevated, and the folder of the socket can be changed by others than the superuser.
+    Folder,
+    /// No answer came in time.
+    TimedOut,
+    /// The connection ended, or another one took its place.
+    Lost,
+    /// It answered with this word.
+    Refused(Text),
+    /// It did not answer as services do: this is wrong.
+    BadReply(&'static str),
+    /// It does not have the library.
+    NoLibrary,
+    /// It sent no file, or more than one.
+    Descriptors(&'static str),
+    /// It sent a file that others can change.
+    FileNotTrusted,
+    /// The file is not what was promised: this differs.
+    OtherBytes(&'static str),
+}
+
+impl ServiceReason {
+    pub(super) fn code(&self) -> Code {
+        match self {
+            Self::NotReached(_) => Code::ServiceNotReached,
+            Self::NotTrusted(_) => Code::ServiceNotTrusted,
+            Self::Folder => Code::ServiceFolder,
+            Self::TimedOut => Code::ServiceTimeout,
+            Self::Lost => Code::ServiceLost,
+            Self::Refused(_) => Code::ServiceRefused,
+            Self::BadReply(_) => Code::ServiceBadReply,
+            Self::NoLibrary => Code::ServiceNoLibrary,
+            Self::Descriptors(_) => Code::ServiceDescriptors,
+            Self::FileNotTrusted => Code::ServiceFileNotTrusted,
+            Self::OtherBytes(_) => Code::ServiceOtherBytes,
+        }
+    }
+
+    pub(super) fn bits(&self) -> Option<LogBits> {
+        Some(match self {
+            Self::NotReached(_) | Self::TimedOut | Self::Lost | Self::Refused(_) | Self::NoLibrary => DRIVER_WARN,
+            Self::NotTrusted(_)
+            | Self::Folder
+            | Self::BadReply(_)
+            | Self::Descriptors(_)
+            | Self::FileNotTrusted
+            | Self::OtherBytes(_) => DRIVER_ERROR,
+        })
+    }
+
+    pub(super) fn write(&self, out: &mut fmt::Formatter<'_>, name: &Text, _path: &Text) -> fmt::Result {
+        out.write_str("The driver service ")?;
+        match self {
+            Self::NotReached(words) => write!(out, "cannot be reached: {words}"),
+            Self::NotTrusted(user) => write!(out, "is run by user {user}, who is not trusted"),
+            Self::Folder => out.write_str("has its socket in a folder that is not the superuser's alone"),
+            Self::TimedOut => out.write_str("gave no answer in time"),
+            Self::Lost => out.write_str("ended the connection"),
+            Self::Refused(word) => write!(out, "answered \"{word}\""),
+            Self::BadReply(problem) => write!(out, "gave a wrong answer ({problem})"),
+            Self::NoLibrary => out.write_str("does not have the library"),
+            Self::Descriptors(problem) => write!(out, "sent {problem}"),
+            Self::FileNotTrusted => out.write_str("sent a file that others can change"),
+            Self::OtherBytes(part) => write!(out, "sent a file of another {part} than it promised"),
+        }?;
+        write!(out, ". Going on without {name}")
+    }
+
+    /// Writes what is known beside the code.
+    pub fn describe(&self, record: &mut Record) {
+        match self {
+            Self::NotReached(words) => record.text("system", words),
+            Self::NotTrusted(user) => record.number("user", (*user).into()),
+            Self::Refused(word) => record.text("status", word),
+            Self::BadReply(problem) | Self::Descriptors(problem) | Self::OtherBytes(problem) => {
+                record.word("problem", problem);
+            }
+            Self::Folder | Self::TimedOut | Self::Lost | Self::NoLibrary | Self::FileNotTrusted => {}
+        }
+    }
+}
