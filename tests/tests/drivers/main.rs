@@ -30,6 +30,12 @@ mod opening;
 mod portability;
 mod preloaded;
 mod real;
+#[cfg(target_os = "linux")]
+mod service;
+#[cfg(target_os = "linux")]
+mod service_hostile;
+#[cfg(target_os = "linux")]
+mod service_server;
 mod shared_swapchains;
 mod short_memory;
 mod sorting;

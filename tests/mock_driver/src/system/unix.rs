@@ -37,7 +37,23 @@ pub(crate) fn library_path() -> PathBuf {
     }
     // SAFETY: dladdr succeeded, so the name is a terminated string that lives as long as this library is loaded.
     let name = unsafe { CStr::from_ptr(info.dli_fname) };
-    OsStr::from_bytes(name.to_bytes()).into()
+    let path = Path::new(OsStr::from_bytes(name.to_bytes()));
+    if path.starts_with("/proc/self/fd") {
+        behind(path)
+    } else {
+        path.into()
+    }
+}
+
+/// The file that a descriptor leads to. Copies in memory are named by the file that was copied.
+fn behind(descriptor: &Path) -> PathBuf {
+    let Ok(link) = std::fs::read_link(descriptor) else {
+        return PathBuf::new();
+    };
+    let name = link
+        .to_str()
+        .and_then(|link| link.strip_prefix("/memfd:")?.strip_suffix(" (deleted)"));
+    name.map(PathBuf::from).unwrap_or(link)
 }
 
 /// The number of this thread. The standard library's own would leave something in the thread that ends with this library.

@@ -1,0 +1,421 @@
+//! Drivers of a service (LSV-37 to LSV-48), which runs in the process of the program.
+
+use std::fs;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
+
+use loader_tests::vk::isolated;
+use loader_tests::{Outcome, Scene, Vk, case};
+use serde_json::{Value, json};
+use wire::Operation;
+
+use crate::service_server::{Package, Server, Then, pair};
+
+/// A driver in a standard folder, and others that only the service knows.
+pub(crate) fn scene_with(scene: &mut Scene, drivers: &[&str]) {
+    scene.driver("here").device("here").folder("xdg/data-home/vulkan/icd.d");
+    for driver in drivers {
+        scene.driver(driver).device(driver).unlisted();
+    }
+    let socket = scene.path("s");
+    scene.unset("VK_DRIVER_FILES").env("VK_LOADER_SERVICE_SOCKET", socket);
+    // Nothing is sorted: the order is that of the scan.
+    scene.env("VK_LOADER_DISABLE_SELECT", "1");
+}
+
+pub(crate) fn socket(vk: &Vk) -> PathBuf {
+    vk.path("s")
+}
+
+pub(crate) fn package(vk: &Vk, instance: usize, driver: &str) -> Package {
+    Package::new(instance, vk.path(&format!("libraries/libmock_{driver}.so")))
+}
+
+pub(crate) fn names(vk: &Vk) -> Vec<String> {
+    let mut names = vk.instance().device_names();
+    // Those of the last driver come first.
+    names.reverse();
+    names
+}
+
+fn loads(outcome: &Outcome, driver: &str) -> usize {
+    outcome.calls(driver, "load").len()
+}
+
+/// LSV-37: with neither socket nor variable nothing is asked; an empty variable switches a service off.
+#[test]
+fn lsv_37_without_a_service_nothing_changes() {
+    case(|scene| {
+        scene_with(scene, &["a"]);
+        for value in [None, Some("")] {
+            match value {
+                None => scene.unset("VK_LOADER_SERVICE_SOCKET"),
+                Some(value) => scene.env("VK_LOADER_SERVICE_SOCKET", value),
+            };
+            let outcome = scene.run(|vk| {
+                let server = Server::honest(&socket(vk), &[package(vk, 0, "a")]);
+                assert_eq!(names(vk), ["here"]);
+                assert_eq!(server.connections(), 0);
+            });
+            outcome.ok().not_logged("driver service");
+        }
+    });
+}
+
+/// LSV-38, LSV-39, LSV-40: drivers of the service come after those of the folders, from sealed memory files, and are called by their keys.
+#[test]
+fn lsv_38_drivers_of_the_service_follow_those_of_folders() {
+    case(|scene| {
+        scene_with(scene, &["a", "b"]);
+        let outcome = scene.run(|vk| {
+            let packages = [package(vk, 0, "a"), package(vk, 1, "b")];
+            let server = Server::honest(&socket(vk), &packages);
+            vk.extensions().expect("the query succeeds");
+            for _ in 0..3 {
+                assert_eq!(names(vk), ["here", "a", "b"]);
+            }
+            let instance = vk.instance();
+            drop(instance.device(instance.named("b"), &[]));
+            // One connection, six scans, and each library was asked for once.
+            assert_eq!((server.connections(), server.requests()), (1, 6 + 2));
+        });
+        outcome.ok();
+        outcome.logged(
+            "DRIVER",
+            "Found ICD manifest file service:0-libmock_a.so.json, version 1.0.1",
+        );
+        outcome.not_logged("/proc/self/fd");
+        outcome.not_logged("differ from OS loaded path");
+        assert_eq!((loads(&outcome, "a"), loads(&outcome, "b")), (1, 1));
+        assert!(outcome.log("ERROR").is_empty() && outcome.log("WARNING | DRIVER").is_empty());
+    });
+}
+
+/// LSV-38: filters go by the published name, and the rules for portability and architecture hold.
+#[test]
+fn lsv_38_filters_see_the_published_name() {
+    case(|scene| {
+        scene_with(scene, &["a", "b", "c", "d"]);
+        scene.env("VK_LOADER_DRIVERS_DISABLE", "1-libmock_*");
+        let outcome = scene.run(|vk| {
+            let packages = [
+                package(vk, 0, "a"),
+                package(vk, 1, "b"),
+                package(vk, 2, "c").with("library_arch", json!(if usize::BITS == 64 { "32" } else { "64" })),
+                package(vk, 3, "d").with("is_portability_driver", json!(true)),
+            ];
+            let server = Server::honest(&socket(vk), &packages);
+            assert_eq!(names(vk), ["here", "a"]);
+            assert_eq!(server.requests(), 2);
+            vk.set_env("VK_LOADER_DRIVERS_SELECT", Some("1-libmock_b.so.json"));
+            assert_eq!(names(vk), ["b"]);
+        });
+        outcome.ok().logged_with("WARNING | DRIVER", "1-libmock_b.so.json");
+        assert_eq!((loads(&outcome, "c"), loads(&outcome, "d")), (0, 0));
+    });
+}
+
+/// LSV-38: what is put in place of the folders is put in place of the service too.
+#[test]
+fn lsv_38_replaced_searches_ask_no_service() {
+    case(|scene| {
+        scene_with(scene, &["a"]);
+        for variable in ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"] {
+            let outcome = scene.run(|vk| {
+                let server = Server::honest(&socket(vk), &[package(vk, 0, "a")]);
+                let manifest = vk.path("xdg/data-home/vulkan/icd.d/here.json");
+                vk.set_env(variable, manifest.to_str());
+                assert_eq!(names(vk), ["here"]);
+                assert_eq!(server.connections(), 0);
+                vk.set_env(variable, None);
+                assert_eq!(names(vk), ["here", "a"]);
+            });
+            outcome.ok();
+        }
+    });
+}
+
+/// LSV-38: nor does a program that wants its own drivers alone.
+#[test]
+fn lsv_38_exclusive_drivers_ask_no_service() {
+    use loader_tests::ash::vk as api;
+    case(|scene| {
+        scene_with(scene, &["a", "own"]);
+        let outcome = scene.run(|vk| {
+            let server = Server::honest(&socket(vk), &[package(vk, 0, "a")]);
+            let infos = [api::DirectDriverLoadingInfoLUNARG {
+                pfn_get_instance_proc_addr: vk.direct_driver("own"),
+                ..Default::default()
+            }];
+            let list = api::DirectDriverLoadingListLUNARG::default()
+                .mode(api::DirectDriverLoadingModeLUNARG::EXCLUSIVE)
+                .drivers(&infos);
+            let spec = vk.spec().extensions(&["VK_LUNARG_direct_driver_loading"]).next(&list);
+            assert_eq!(spec.create().expect("vkCreateInstance").device_names(), ["own"]);
+            assert_eq!(server.connections(), 0);
+        });
+        outcome.ok();
+    });
+}
+
+/// LSV-38: the trace names the service as where a driver comes from.
+#[test]
+fn lsv_38_the_trace_tells_the_origin() {
+    case(|scene| {
+        scene_with(scene, &["a"]);
+        let trace = scene.path("trace");
+        scene.env("VK_LOADER_TRACE", &trace);
+        let outcome = scene.run(|vk| {
+            let gone = Package {
+                library: vk.path("libraries/libmock_here.so"),
+                ..package(vk, 1, "a")
+            };
+            let broken = gone.key.clone();
+            let change = move |request: &crate::service_server::Request, reply: &mut crate::service_server::Reply| {
+                if request.payload["name"] == json!(broken) {
+                    reply.set("size", json!(1));
+                }
+                Then::Send
+            };
+            let _server = Server::changed(&socket(vk), &[package(vk, 0, "a"), gone], change);
+            assert_eq!(names(vk), ["here", "a"]);
+        });
+        outcome.ok();
+        let text = fs::read_to_string(&trace).unwrap_or_default();
+        let records: Vec<Value> = text
+            .lines()
+            .filter_map(|line| serde_json::from_str(line).ok())
+            .collect();
+        let of_service: Vec<&Value> = records
+            .iter()
+            .filter(|record| record["source"]["kind"] == "service")
+            .collect();
+        let has = |event: &str, key: &str, value: &str| {
+            of_service
+                .iter()
+                .any(|record| record["event"] == event && record[key] == value)
+        };
+        if !scene.is_child() {
+            let socket = scene.text_path("s");
+            assert!(has("searched", "folder", &socket), "{text}");
+            assert!(has("decision", "name", "service:0-libmock_a.so.json"), "{text}");
+            assert!(has("decision", "name", "service:0-libmock_a.so"), "{text}");
+            assert!(has("decision", "path", "service:0-libmock_a.so.json"), "{text}");
+            assert!(has("decision", "code", "service.other-bytes"), "{text}");
+            assert!(!text.contains("/proc/self/fd"), "{text}");
+        }
+    });
+}
+
+/// LSV-42, LSV-39: a driver that the service gets while the program runs is there at the next scan, though the lists of folders are remembered.
+#[test]
+fn lsv_42_a_driver_that_is_added_is_seen_at_the_next_scan() {
+    case(|scene| {
+        scene_with(scene, &["a", "b"]);
+        // Nothing listens, so that scans are remembered.
+        scene.unset("VK_LOADER_DEBUG");
+        let outcome = scene.run(|vk| {
+            thread::sleep(Duration::from_millis(2100));
+            let server = Server::honest(&socket(vk), &[]);
+            vk.extensions().expect("the query succeeds");
+            assert_eq!(names(vk), ["here"]);
+            server.publish(&[package(vk, 0, "a")]);
+            assert_eq!(names(vk), ["here", "a"]);
+            server.publish(&[package(vk, 0, "a"), package(vk, 1, "b")]);
+            vk.extensions().expect("the query succeeds");
+            assert_eq!(names(vk), ["here", "a", "b"]);
+            server.publish(&[package(vk, 1, "b")]);
+            assert_eq!(names(vk), ["here", "b"]);
+            assert_eq!(server.connections(), 1);
+        });
+        outcome.ok();
+    });
+}
+
+/// LSV-42, LSV-40: a service that was restarted is connected to anew; its old keys mean nothing, and what is loaded stays.
+#[test]
+fn lsv_42_a_service_that_is_restarted_is_connected_to_anew() {
+    case(|scene| {
+        scene_with(scene, &["a", "b"]);
+        let outcome = scene.run(|vk| {
+            let server = Server::honest(&socket(vk), &[package(vk, 0, "a")]);
+            let instance = vk.instance();
+            assert_eq!(instance.device_names(), ["a", "here"]);
+            drop(server);
+            vk.mark("dead");
+            assert_eq!(names(vk), ["here"]);
+            // Another driver under the same key.
+            let other = Package {
+                library: vk.path("libraries/libmock_b.so"),
+                ..package(vk, 0, "a")
+            };
+            let server = Server::honest(&socket(vk), &[other]);
+            assert_eq!(names(vk), ["here", "b"]);
+            assert_eq!(names(vk), ["here", "b"]);
+            assert_eq!((server.connections(), server.requests()), (1, 3));
+            drop(instance.device(instance.named("a"), &[]));
+        });
+        outcome.ok();
+        outcome.logged_with("WARNING | DRIVER", "The driver service cannot be reached: No such file");
+        assert_eq!((loads(&outcome, "a"), loads(&outcome, "b")), (1, 1));
+    });
+}
+
+/// LSV-40: what no instance uses any more goes with the connection that it came through, and its descriptor too.
+#[test]
+fn lsv_40_libraries_of_a_lost_connection_are_closed_when_nothing_uses_them() {
+    let descriptors = || fs::read_dir("/proc/self/fd").expect("it is there").count();
+    case(|scene| {
+        scene_with(scene, &["a"]);
+        let outcome = scene.run(|vk| {
+            let before = descriptors();
+            for round in 0..5 {
+                let server = Server::honest(&socket(vk), &[package(vk, 0, "a")]);
+                assert_eq!(names(vk), ["here", "a"]);
+                drop(server);
+                assert_eq!(names(vk), ["here"], "round {round}");
+            }
+            let server = Server::honest(&socket(vk), &[]);
+            assert_eq!(names(vk), ["here"]);
+            drop(server);
+            assert_eq!(names(vk), ["here"]);
+            // The service has threads that end when they find their clients gone.
+            let gone = (0..500).any(|_| {
+                thread::sleep(Duration::from_millis(10));
+                descriptors() == before
+            });
+            assert!(gone, "{} descriptors instead of {before}", descriptors());
+        });
+        outcome.ok();
+        assert_eq!((loads(&outcome, "a"), outcome.calls("a", "unload").len()), (5, 5));
+    });
+}
+
+/// LSV-42: a copy of the process makes a connection of its own, and that of the first one goes on.
+#[test]
+fn lsv_42_a_copy_of_the_process_connects_itself() {
+    case(|scene| {
+        scene_with(scene, &["a"]);
+        let outcome = scene.run(|vk| {
+            let server = Server::honest(&socket(vk), &[package(vk, 0, "a")]);
+            assert_eq!(names(vk), ["here", "a"]);
+            for copies in 1..3 {
+                let ending = isolated(|| assert_eq!(names(vk), ["here", "a"]));
+                assert_eq!(ending.signal, 0, "{}", ending.stderr);
+                assert!(!ending.stderr.contains("panicked"), "{}", ending.stderr);
+                assert_eq!(server.connections(), 1 + copies);
+                assert_eq!(names(vk), ["here", "a"]);
+            }
+            assert_eq!(server.connections(), 3);
+        });
+        outcome.ran();
+    });
+}
+
+/// LSV-37, LSV-47: a connection that the program was started with is used, whoever is at its other end; it is not the program's alone, so a
+/// copy does without.
+#[test]
+fn lsv_37_a_connection_that_was_inherited() {
+    case(|scene| {
+        scene_with(scene, &["a"]);
+        let outcome = scene.run(|vk| {
+            let own = pair(&[package(vk, 0, "a")]);
+            let number = format!("fd:{}", own.as_raw_fd());
+            vk.set_env("VK_LOADER_SERVICE_SOCKET", Some(&number));
+            assert_eq!(names(vk), ["here", "a"]);
+            let ending = isolated(|| assert_eq!(names(vk), ["here"]));
+            assert!(!ending.stderr.contains("panicked"), "{}", ending.stderr);
+            assert!(
+                ending
+                    .stderr
+                    .contains("belongs to the process that this one is a copy of")
+            );
+            assert_eq!(names(vk), ["here", "a"]);
+            vk.say("number", number);
+        });
+        outcome.ran();
+        for (value, words) in [
+            ("fd:999", "Bad file descriptor"),
+            ("fd:x", "Bad file descriptor"),
+            ("fd:1", "Socket operation on non-socket"),
+        ] {
+            scene.env("VK_LOADER_SERVICE_SOCKET", value);
+            let outcome = scene.run(|vk| assert_eq!(names(vk), ["here"]));
+            outcome.ok().logged_with("WARNING | DRIVER", words);
+        }
+    });
+}
+
+/// LSV-39, DRV-58: a library that the system does not take is one driver less, in the system's words.
+#[test]
+fn lsv_41_what_the_system_does_not_take_costs_one_driver() {
+    case(|scene| {
+        scene_with(scene, &["a"]);
+        let text = scene.file("libraries/libtext.so", "no library at all");
+        scene.on_disk(|| fs::set_permissions(&text, fs::Permissions::from_mode(0o644)).expect("the owner may"));
+        let outcome = scene.run(|vk| {
+            let broken = Package::new(0, vk.path("libraries/libtext.so"));
+            let _server = Server::honest(&socket(vk), &[broken, package(vk, 1, "a")]);
+            assert_eq!(names(vk), ["here", "a"]);
+        });
+        outcome.ok().logged_with("ERROR", "file too short");
+        outcome.logged(
+            "ERROR | DRIVER",
+            "loader_icd_scan: Failed loading library associated with ICD JSON service:0-libtext.so. Ignoring this JSON",
+        );
+    });
+}
+
+/// LSV-46: keys may have any characters but two.
+#[test]
+fn lsv_34_odd_keys_are_asked_for_as_they_are() {
+    case(|scene| {
+        scene_with(scene, &["a"]);
+        let outcome = scene.run(|vk| {
+            let mut odd = package(vk, 0, "a").with("library_path", json!("0-\"\\\u{1}\u{e4}"));
+            odd.key = "0-\"\\\u{1}\u{e4}".into();
+            let change = |request: &crate::service_server::Request, reply: &mut crate::service_server::Reply| {
+                if request.is(Operation::Manifests) {
+                    let text = json!([{"name": "odd.json", "contents": odd_manifest()}]).to_string();
+                    reply.files = vec![crate::service_server::memory(
+                        "list",
+                        text.as_bytes(),
+                        crate::service_server::SEALS,
+                    )];
+                }
+                Then::Send
+            };
+            let _server = Server::changed(&socket(vk), &[odd], change);
+            assert_eq!(names(vk), ["here", "a"]);
+        });
+        outcome.ok();
+    });
+}
+
+fn odd_manifest() -> String {
+    let manifest = json!({
+        "file_format_version": "1.0.1",
+        "ICD": { "library_path": "0-\"\\\u{1}\u{e4}", "api_version": "1.3.280" },
+    });
+    manifest.to_string()
+}
+
+/// LSV-39: what is no key is given to nobody, least of all to the file system.
+#[test]
+fn lsv_39_a_path_in_a_published_manifest_is_never_opened() {
+    case(|scene| {
+        scene_with(scene, &["a"]);
+        let outcome = scene.run(|vk| {
+            let library = vk.path("libraries/libmock_a.so");
+            let path = package(vk, 0, "a").with("library_path", json!(library.to_str()));
+            let server = Server::honest(&socket(vk), &[path]);
+            assert_eq!(names(vk), ["here"]);
+            assert_eq!(server.requests(), 1);
+        });
+        outcome.ok().logged_with("ERROR | DRIVER", "a key that is none");
+        assert_eq!(loads(&outcome, "a"), 0);
+    });
+}

@@ -1,0 +1,403 @@
+//! A driver service for cases, in the process of the program: honest, unless a case changes what it answers.
+
+use std::fs::{self, File};
+use std::io;
+use std::mem::zeroed;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use wire::{Header, MOST_IN_REQUEST, Operation, Packet};
+
+/// All four seals of a memory file.
+pub(crate) const SEALS: i32 = libc::F_SEAL_SEAL | libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_WRITE;
+
+/// A driver of the service.
+#[derive(Clone)]
+pub(crate) struct Package {
+    /// The key of its library.
+    pub(crate) key: String,
+    /// The text of its manifest.
+    pub(crate) manifest: String,
+    /// Where the bytes of the library are.
+    pub(crate) library: PathBuf,
+}
+
+impl Package {
+    /// A driver as the service would publish it.
+    pub(crate) fn new(instance: usize, library: PathBuf) -> Self {
+        let name = library.file_name().expect("a library has a name").to_string_lossy();
+        let key = format!("{instance}-{name}");
+        let manifest = json!({
+            "file_format_version": "1.0.1",
+            "ICD": { "library_path": key, "api_version": "1.3.280" },
+        });
+        Self {
+            manifest: manifest.to_string(),
+            key,
+            library,
+        }
+    }
+
+    /// The same with another member beside the key.
+    pub(crate) fn with(mut self, member: &str, value: Value) -> Self {
+        let mut manifest: Value = serde_json::from_str(&self.manifest).expect("written above");
+        manifest["ICD"][member] = value;
+        self.manifest = manifest.to_string();
+        self
+    }
+
+    /// The name of its manifest.
+    pub(crate) fn name(&self) -> String {
+        format!("{}.json", self.key)
+    }
+}
+
+/// What a client asked for.
+pub(crate) struct Request {
+    pub(crate) header: Header,
+    pub(crate) payload: Value,
+}
+
+impl Request {
+    pub(crate) fn is(&self, operation: Operation) -> bool {
+        self.header.operation == operation as u16
+    }
+}
+
+/// What it is answered.
+pub(crate) struct Reply {
+    pub(crate) header: Header,
+    pub(crate) payload: Vec<u8>,
+    pub(crate) files: Vec<OwnedFd>,
+    /// Changes the whole packet.
+    pub(crate) last: fn(&mut Vec<u8>),
+}
+
+impl Reply {
+    fn new(request: &Request, payload: &Value, files: Vec<OwnedFd>) -> Self {
+        Self {
+            header: request.header.reply(),
+            payload: payload.to_string().into(),
+            files,
+            last: |_| {},
+        }
+    }
+
+    /// Changes a member of the answer.
+    pub(crate) fn set(&mut self, member: &str, value: Value) {
+        let mut payload: Value = serde_json::from_slice(&self.payload).expect("an honest answer");
+        payload[member] = value;
+        self.payload = payload.to_string().into();
+    }
+}
+
+/// What becomes of an answer.
+#[derive(PartialEq, Eq)]
+pub(crate) enum Then {
+    Send,
+    /// The client waits in vain.
+    Keep,
+    /// The connection ends.
+    Close,
+}
+
+type Change = dyn Fn(&Request, &mut Reply) -> Then + Send + Sync;
+
+struct Shared {
+    packages: Mutex<Vec<Package>>,
+    change: Box<Change>,
+    connections: AtomicUsize,
+    requests: AtomicUsize,
+    /// Descriptors of the live connections.
+    live: Mutex<Vec<Arc<OwnedFd>>>,
+}
+
+/// A service that listens; it dies when dropped.
+pub(crate) struct Server {
+    path: PathBuf,
+    shared: Arc<Shared>,
+    listener: Arc<OwnedFd>,
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+impl Server {
+    /// An honest one.
+    pub(crate) fn honest(path: &Path, packages: &[Package]) -> Self {
+        Self::start(path, packages, None, |_, _| Then::Send)
+    }
+
+    /// One that changes its answers.
+    pub(crate) fn changed(
+        path: &Path,
+        packages: &[Package],
+        change: impl Fn(&Request, &mut Reply) -> Then + Send + Sync + 'static,
+    ) -> Self {
+        Self::start(path, packages, None, change)
+    }
+
+    /// One that another user runs.
+    pub(crate) fn of_user(path: &Path, packages: &[Package], user: u32) -> Self {
+        Self::start(path, packages, Some(user), |_, _| Then::Send)
+    }
+
+    fn start(
+        path: &Path,
+        packages: &[Package],
+        user: Option<u32>,
+        change: impl Fn(&Request, &mut Reply) -> Then + Send + Sync + 'static,
+    ) -> Self {
+        let shared = Arc::new(Shared::new(packages, change));
+        let listener = Arc::new(bound(path));
+        let (of_thread, served) = (listener.clone(), shared.clone());
+        let (ready, is_ready) = std::sync::mpsc::channel();
+        let thread = thread::spawn(move || {
+            if let Some(user) = user {
+                // Of this thread only, other than the function of the C library. SAFETY: takes numbers.
+                let changed = unsafe { libc::syscall(libc::SYS_setresuid, user, user, user) };
+                assert_eq!(changed, 0, "the superuser can become another one");
+            }
+            // SAFETY: a bound socket.
+            assert_eq!(unsafe { libc::listen(of_thread.as_raw_fd(), 16) }, 0);
+            ready.send(()).expect("the other thread waits");
+            // SAFETY: a listening socket; no address is asked for.
+            while let Some(client) =
+                made(unsafe { libc::accept4(of_thread.as_raw_fd(), null_mut(), null_mut(), libc::SOCK_CLOEXEC) })
+            {
+                served.connections.fetch_add(1, Ordering::SeqCst);
+                served.take_up(client);
+            }
+        });
+        is_ready.recv().expect("the thread listens");
+        Self {
+            path: path.into(),
+            shared,
+            listener,
+            thread: Some(thread),
+        }
+    }
+
+    /// How many connections there were.
+    pub(crate) fn connections(&self) -> usize {
+        self.shared.connections.load(Ordering::SeqCst)
+    }
+
+    /// How many requests there were.
+    pub(crate) fn requests(&self) -> usize {
+        self.shared.requests.load(Ordering::SeqCst)
+    }
+
+    /// From now on it has these.
+    pub(crate) fn publish(&self, packages: &[Package]) {
+        *self.shared.packages.lock().expect("no panic") = packages.to_vec();
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // SAFETY: a socket that is open.
+        unsafe { libc::shutdown(self.listener.as_raw_fd(), libc::SHUT_RDWR) };
+        if let Some(thread) = self.thread.take() {
+            thread.join().expect("the service does not panic");
+        }
+        self.shared.end();
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Two connected ends; an honest service has one of them.
+pub(crate) fn pair(packages: &[Package]) -> OwnedFd {
+    let mut ends = [0; 2];
+    let kind = libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC;
+    // SAFETY: room for two descriptors.
+    assert_eq!(
+        unsafe { libc::socketpair(libc::AF_UNIX, kind, 0, ends.as_mut_ptr()) },
+        0
+    );
+    // SAFETY: just made, and nobody else's.
+    let [ours, theirs] = ends.map(|end| unsafe { OwnedFd::from_raw_fd(end) });
+    Arc::new(Shared::new(packages, |_, _| Then::Send)).take_up(theirs);
+    ours
+}
+
+impl Shared {
+    fn new(packages: &[Package], change: impl Fn(&Request, &mut Reply) -> Then + Send + Sync + 'static) -> Self {
+        Self {
+            packages: Mutex::new(packages.to_vec()),
+            change: Box::new(change),
+            connections: AtomicUsize::new(0),
+            requests: AtomicUsize::new(0),
+            live: Mutex::default(),
+        }
+    }
+
+    /// Serves a client on a thread of its own.
+    fn take_up(self: &Arc<Self>, client: OwnedFd) {
+        let (shared, client) = (self.clone(), Arc::new(client));
+        shared.live.lock().expect("no panic").push(client.clone());
+        thread::spawn(move || {
+            shared.serve(&client);
+            // SAFETY: a socket that is open.
+            unsafe { libc::shutdown(client.as_raw_fd(), libc::SHUT_RDWR) };
+            shared
+                .live
+                .lock()
+                .expect("no panic")
+                .retain(|other| !Arc::ptr_eq(other, &client));
+        });
+    }
+
+    fn serve(&self, client: &OwnedFd) {
+        let mut room = [0; 16 + MOST_IN_REQUEST];
+        loop {
+            // SAFETY: writable memory of this length.
+            let length = unsafe { libc::recv(client.as_raw_fd(), room.as_mut_ptr().cast(), room.len(), 0) };
+            let Ok(length @ 1..) = usize::try_from(length) else {
+                return;
+            };
+            self.requests.fetch_add(1, Ordering::SeqCst);
+            let packet = Packet::read(&room[..length], MOST_IN_REQUEST).expect("the loader writes packets");
+            let request = Request {
+                header: packet.header,
+                payload: serde_json::from_slice(packet.payload).expect("the loader writes JSON"),
+            };
+            let mut reply = self.answer(&request);
+            match (self.change)(&request, &mut reply) {
+                Then::Send => send(client.as_raw_fd(), reply),
+                Then::Keep => {}
+                Then::Close => return,
+            }
+        }
+    }
+
+    fn answer(&self, request: &Request) -> Reply {
+        let packages = self.packages.lock().expect("no panic").clone();
+        match Operation::from_number(request.header.operation) {
+            Some(Operation::Manifests) => {
+                assert_eq!(request.payload, json!({"wait_for_idle": true}));
+                let entry = |package: &Package| json!({"name": package.name(), "contents": package.manifest});
+                let list: Vec<Value> = packages.iter().map(entry).collect();
+                let file = memory("manifests", Value::from(list).to_string().as_bytes(), SEALS);
+                Reply::new(request, &json!({"count": packages.len()}), vec![file])
+            }
+            Some(Operation::Get) => {
+                match packages
+                    .iter()
+                    .find(|package| request.payload == json!({"name": package.key}))
+                {
+                    Some(package) => {
+                        let bytes = fs::read(&package.library).expect("the library is there");
+                        let described = json!({"status": "ok", "size": bytes.len(), "sha256": sum(&bytes)});
+                        Reply::new(request, &described, vec![sealed(&package.library)])
+                    }
+                    None => Reply::new(request, &json!({"status": "not_found"}), Vec::new()),
+                }
+            }
+            _ => Reply::new(request, &json!({"status": "unsupported"}), Vec::new()),
+        }
+    }
+
+    /// Ends all connections.
+    fn end(&self) {
+        for client in self.live.lock().expect("no panic").iter() {
+            // SAFETY: a socket that is open.
+            unsafe { libc::shutdown(client.as_raw_fd(), libc::SHUT_RDWR) };
+        }
+    }
+}
+
+/// The checksum of bytes as an answer has it.
+pub(crate) fn sum(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A sealed copy of a library, by whose name the mock driver finds its configuration.
+pub(crate) fn sealed(library: &Path) -> OwnedFd {
+    copy_with(library, SEALS)
+}
+
+/// The same with these seals.
+pub(crate) fn copy_with(library: &Path, seals: i32) -> OwnedFd {
+    let bytes = fs::read(library).expect("the library is there");
+    let file = memory(&library.display().to_string(), &bytes, seals);
+    // As the service does: a client cannot even try to write.
+    File::open(format!("/proc/self/fd/{}", file.as_raw_fd()))
+        .expect("an open file opens again")
+        .into()
+}
+
+/// A memory file.
+pub(crate) fn memory(name: &str, bytes: &[u8], seals: i32) -> OwnedFd {
+    let name = std::ffi::CString::new(name).expect("no name has a NUL");
+    // SAFETY: a terminated name.
+    let file = made(unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING) });
+    let file = file.expect("memory files can be made");
+    let mut writer = File::from(file.try_clone().expect("a descriptor can be copied"));
+    io::Write::write_all(&mut writer, bytes).expect("memory suffices");
+    // SAFETY: an open file.
+    assert_eq!(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals) }, 0);
+    file
+}
+
+fn made(descriptor: RawFd) -> Option<OwnedFd> {
+    // SAFETY: one that the system just gave, and nobody else's.
+    (descriptor >= 0).then(|| unsafe { OwnedFd::from_raw_fd(descriptor) })
+}
+
+/// A socket at a path, which does not listen yet.
+pub(crate) fn bound(path: &Path) -> OwnedFd {
+    // SAFETY: takes numbers.
+    let socket = made(unsafe { libc::socket(libc::AF_UNIX, libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC, 0) });
+    let socket = socket.expect("sockets can be made");
+    // SAFETY: a structure of numbers.
+    let mut address: libc::sockaddr_un = unsafe { zeroed() };
+    address.sun_family = libc::AF_UNIX as libc::sa_family_t;
+    let bytes = path.as_os_str().as_bytes();
+    assert!(bytes.len() < address.sun_path.len(), "{} is too long", path.display());
+    for (place, &byte) in address.sun_path.iter_mut().zip(bytes) {
+        *place = byte as std::ffi::c_char;
+    }
+    let length = size_of_val(&address) as libc::socklen_t;
+    // SAFETY: an address of this length.
+    let result = unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length) };
+    assert_eq!(result, 0, "{}: {}", path.display(), io::Error::last_os_error());
+    socket
+}
+
+fn send(client: RawFd, reply: Reply) {
+    let mut packet = [&reply.header.bytes(reply.payload.len() as u32)[..], &reply.payload[..]].concat();
+    (reply.last)(&mut packet);
+    let mut part = libc::iovec {
+        iov_base: packet.as_mut_ptr().cast(),
+        iov_len: packet.len(),
+    };
+    let files: Vec<RawFd> = reply.files.iter().map(AsRawFd::as_raw_fd).collect();
+    let bytes = size_of_val(&files[..]) as u32;
+    let mut control = [0_u64; 32];
+    // SAFETY: a structure of numbers and pointers that may be null.
+    let mut message: libc::msghdr = unsafe { zeroed() };
+    message.msg_iov = &mut part;
+    message.msg_iovlen = 1;
+    if !files.is_empty() {
+        message.msg_control = control.as_mut_ptr().cast();
+        // SAFETY: the room is larger than what a few descriptors take.
+        unsafe {
+            message.msg_controllen = libc::CMSG_SPACE(bytes) as _;
+            let header = &mut *libc::CMSG_FIRSTHDR(&message);
+            header.cmsg_level = libc::SOL_SOCKET;
+            header.cmsg_type = libc::SCM_RIGHTS;
+            header.cmsg_len = libc::CMSG_LEN(bytes) as _;
+            libc::CMSG_DATA(header)
+                .cast::<RawFd>()
+                .copy_from_nonoverlapping(files.as_ptr(), files.len());
+        }
+    }
+    // A client that is gone needs no answer. SAFETY: a message whose parts are all valid.
+    unsafe { libc::sendmsg(client, &message, libc::MSG_NOSIGNAL) };
+}
