@@ -24,11 +24,15 @@ enum Trace {
 
 use Trace::{Devices, Extension, Log, Nothing, Value};
 
+/// A driver service is asked on Linux only.
+const SERVICE: Trace = if cfg!(target_os = "linux") { Value } else { Nothing };
+
 /// Each variable with a value, where `@` stands for the scratch folder.
-const VALUES: [(&str, &str, Trace); 28] = [
+const VALUES: [(&str, &str, Trace); 29] = [
     ("VK_DRIVER_FILES", "@/marked_d.json", Value),
     ("VK_ICD_FILENAMES", "@/marked_i.json", Value),
     ("VK_ADD_DRIVER_FILES", "@/marked_a.json", Value),
+    ("VK_LOADER_SERVICE_SOCKET", "@/marked_socket", SERVICE),
     ("VK_LAYER_PATH", "@/marked_layers", Value),
     ("VK_ADD_LAYER_PATH", "@/marked_more", Value),
     ("VK_IMPLICIT_LAYER_PATH", "@/marked_implicit", Value),

@@ -117,9 +117,11 @@ fn lsv_47_other_bytes_than_promised_are_refused() {
     case(|scene| {
         scene_with(scene, &["bad", "good"]);
         let both = ["here", "good"];
-        let other = scene.library("good");
+        let library = scene.library("bad");
         let change = with_bad(move |reply| {
-            reply.files = vec![sealed(&other)];
+            let mut bytes = fs::read(&library).expect("it is there");
+            *bytes.last_mut().expect("it is not empty") ^= 1;
+            reply.files = vec![memory("other", &bytes, SEALS)];
             Then::Send
         });
         changed(scene, change, &both).logged(
@@ -481,18 +483,19 @@ fn lsv_48_an_elevated_program_asks_only_at_the_usual_place() {
         scene_with(scene, &["a"]);
         scene.elevated();
         let named = |vk: &Vk| {
-            let instance = vk.spec().create();
-            instance.map(|instance| instance.device_names()).unwrap_or_default()
+            // Drivers of this machine are found too.
+            let names = vk.spec().create().map(|instance| instance.device_names());
+            names.is_ok_and(|names| names.contains(&"a".into()))
         };
         let outcome = scene.run(|vk| {
             let server = Server::honest(&vk.path("s"), &[package(vk, 0, "a")]);
-            assert_eq!(named(vk), [""; 0]);
+            assert!(!named(vk));
             assert_eq!(server.connections(), 0);
         });
         outcome.ok().not_logged("driver service");
         let outcome = scene.run(|vk| {
             let _server = at_the_usual_place(vk);
-            assert_eq!(named(vk), ["a"]);
+            assert!(named(vk));
         });
         outcome.ok();
         for (owner, mode) in [(0, 0o775), (0, 0o757), (1000, 0o755)] {
@@ -500,7 +503,7 @@ fn lsv_48_an_elevated_program_asks_only_at_the_usual_place() {
                 let server = at_the_usual_place(vk);
                 fs::set_permissions("/run/vulkan-loader", fs::Permissions::from_mode(mode)).expect("the superuser may");
                 chown("/run/vulkan-loader", Some(owner), None).expect("the superuser may");
-                assert_eq!(named(vk), [""; 0]);
+                assert!(!named(vk));
                 assert_eq!(server.connections(), 0);
             });
             outcome
