@@ -64,6 +64,30 @@ fn exact_messages() {
     }
 }
 
+#[cfg(all(feature = "service", target_os = "linux"))]
+#[test]
+fn exact_messages_about_a_service() {
+    use crate::journal::reason::ServiceReason::*;
+    let (error, warn, driver) = (LogBits::ERROR, LogBits::WARN, LogBits::DRIVER);
+    #[rustfmt::skip]
+    let cases: Vec<(&str, Reason, LogBits, &str)> = vec![
+        ("LSV-42", NotReached("No such file".into()).into(), warn | driver, "The driver service cannot be reached: No such file. Going on without NAME"),
+        ("LSV-47", NotTrusted(7).into(), error | driver, "The driver service is run by user 7, who is not trusted. Going on without NAME"),
+        ("LSV-48", Folder.into(), error | driver, "The driver service has its socket in a folder that is not the superuser's alone. Going on without NAME"),
+        ("LSV-42", TimedOut.into(), warn | driver, "The driver service gave no answer in time. Going on without NAME"),
+        ("LSV-42", Lost.into(), warn | driver, "The driver service ended the connection. Going on without NAME"),
+        ("LSV-46", Refused("busy".into()).into(), warn | driver, "The driver service answered \"busy\". Going on without NAME"),
+        ("LSV-34", BadReply("no JSON").into(), error | driver, "The driver service gave a wrong answer (no JSON). Going on without NAME"),
+        ("LSV-3", NoLibrary.into(), warn | driver, "The driver service does not have the library. Going on without NAME"),
+        ("LSV-47", Descriptors("no file").into(), error | driver, "The driver service sent no file. Going on without NAME"),
+        ("LSV-47", FileNotTrusted.into(), error | driver, "The driver service sent a file that others can change. Going on without NAME"),
+        ("LSV-47", OtherBytes("size").into(), error | driver, "The driver service sent a file of another size than it promised. Going on without NAME"),
+    ];
+    for (number, reason, bits, text) in cases {
+        assert_eq!(decision(reason).message(), Some((bits, text.into())), "{number}");
+    }
+}
+
 #[test]
 fn silent_reasons() {
     let silent: [Reason; 5] = [
