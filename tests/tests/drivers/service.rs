@@ -369,7 +369,7 @@ fn lsv_41_what_the_system_does_not_take_costs_one_driver() {
     });
 }
 
-/// LSV-46: keys may have any characters but two.
+/// LSV-34: keys may have any characters but two.
 #[test]
 fn lsv_34_odd_keys_are_asked_for_as_they_are() {
     case(|scene| {
