@@ -32,7 +32,7 @@ pub fn keep_all() {
 pub struct Library {
     opened: ManuallyDrop<os::Library>,
     /// What it was opened from, if that is no path.
-    file: Option<Arc<LibraryFile>>,
+    file: ManuallyDrop<Option<Arc<LibraryFile>>>,
 }
 
 impl Library {
@@ -58,7 +58,7 @@ impl Library {
     /// The system's, in its words.
     pub fn open_file(name: &[u8], file: Arc<LibraryFile>) -> Result<Self, OpenError> {
         let mut opened = Self::open_with(name, |_| file.open())?;
-        opened.file = Some(file);
+        opened.file = ManuallyDrop::new(Some(file));
         Ok(opened)
     }
 
@@ -67,7 +67,7 @@ impl Library {
     /// # Errors
     /// The system's, in its words.
     pub fn open_again(&self, name: &[u8]) -> Result<Self, OpenError> {
-        match &self.file {
+        match &*self.file {
             Some(file) => Self::open_file(name, file.clone()),
             None => Self::open_driver(name),
         }
@@ -84,8 +84,14 @@ impl Library {
         });
         opened.map(|opened| Self {
             opened: ManuallyDrop::new(opened),
-            file: None,
+            file: ManuallyDrop::new(None),
         })
+    }
+
+    /// Lets go of what it was opened from, which finds out by itself whether it may be closed (LSV-40).
+    #[cold]
+    fn let_go_of_file(&mut self) {
+        drop(self.file.take());
     }
 
     /// The address of an exported function, or null. A symbol that turns out to be the loader's own counts as absent,
@@ -112,7 +118,9 @@ impl Drop for Library {
             // SAFETY: dropped once, here.
             unsafe { ManuallyDrop::drop(&mut self.opened) };
         }
-        // Whatever it was opened from finds out by itself whether it may be closed (LSV-40).
+        if self.file.is_some() {
+            self.let_go_of_file();
+        }
     }
 }
 

@@ -34,6 +34,12 @@ pub enum Unopened {
     Refused(OpenError),
 }
 
+/// There is no service.
+#[inline(always)]
+pub fn is_off() -> bool {
+    true
+}
+
 /// No manifests.
 ///
 /// # Errors

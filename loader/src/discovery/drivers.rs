@@ -48,7 +48,7 @@ impl DriverScan<'_> {
             shortage::check()?;
             match self.read(file, journal)? {
                 DriverOutcome::Driver(driver) => {
-                    if listing.keeps(file_name(&file.path), (&file.path, file.source), journal) {
+                    if listing.keeps((&file.path, file.source), None, journal) {
                         open(driver, journal)?;
                     }
                 }
@@ -139,9 +139,10 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// Whether the filters keep a manifest of this file name that describes a driver, which is told in the journal under its path.
-    pub fn keeps(&self, name: &[u8], (path, source): (&Text, Source), journal: &mut Journal<'_>) -> bool {
-        let verdict = self.filters.verdict(name);
+    /// Whether the filters keep a manifest that describes a driver, which is told in the journal. One that was published has a name
+    /// in place of a path.
+    pub fn keeps(&self, (path, source): (&Text, Source), published: Option<&Text>, journal: &mut Journal<'_>) -> bool {
+        let verdict = self.filters.verdict(path, published);
         let kept = verdict == Verdict::Kept;
         let decision = || decision(path, source, verdict);
         match kept {
@@ -174,11 +175,12 @@ impl DriverFilters {
         }
     }
 
-    /// What becomes of a manifest, by its file name (DRV-26).
-    fn verdict(&self, name: &[u8]) -> Verdict {
+    /// What becomes of a manifest, by its file name (DRV-26) or the name that it was published under (LSV-38).
+    fn verdict(&self, path: &Text, published: Option<&Text>) -> Verdict {
         if self.select.is_empty() && self.disable.is_empty() {
             return Verdict::Kept;
         }
+        let name = published.map_or_else(|| file_name(path), |name| name);
         let dropped = |reason| Verdict::Dropped(Reason::DriverManifest(reason));
         if self.select.matches(name) {
             return Verdict::Kept;

@@ -67,17 +67,15 @@ impl LibraryPlace<'_> {
 }
 
 impl OpenDriver {
-    /// Opens the library a manifest names and negotiates with it. A failure is recorded and gives `None`.
-    pub fn open(manifest: &DriverManifest, place: LibraryPlace<'_>, journal: &mut Journal<'_>) -> Option<Self> {
+    /// Opens the library a manifest names, which messages call by `path`, and negotiates with it. A failure is recorded and gives
+    /// `None`.
+    pub fn open(
+        manifest: &DriverManifest,
+        path: &Text,
+        place: LibraryPlace<'_>,
+        journal: &mut Journal<'_>,
+    ) -> Option<Self> {
         let source = manifest.source;
-        let of_service;
-        let path = match place {
-            LibraryPlace::Path => &manifest.library_path,
-            LibraryPlace::Service(publication) => {
-                of_service = publication.library_name(&manifest.library_path);
-                &of_service
-            }
-        };
         let give_up = |reason: Reason, name: &Text, journal: &mut Journal<'_>| {
             journal.decide(Decision {
                 subject: Subject::DriverLibrary,

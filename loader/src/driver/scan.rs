@@ -10,7 +10,7 @@ use crate::scan_cache::{Cached, MOST_BYTES, ScanCache};
 use crate::search::{Found, Search};
 use crate::service;
 use crate::settings::Settings;
-use crate::text::{Text, file_name};
+use crate::text::Text;
 use core::mem::take;
 use os::memory::{Grow, OutOfMemory, shortage};
 use rust_alloc::sync::Arc;
@@ -58,16 +58,34 @@ impl Scan {
     fn open(
         &mut self,
         manifest: &DriverManifest,
+        library: &Text,
         place: LibraryPlace<'_>,
         journal: &mut Journal<'_>,
     ) -> Result<(), OutOfMemory> {
-        if let Some(driver) = OpenDriver::open(manifest, place, journal) {
+        if let Some(driver) = OpenDriver::open(manifest, library, place, journal) {
             self.drivers.try_push(driver)?;
         }
         Ok(())
     }
 
-    /// Opens the drivers that a service has now (LSV-38). They come last, and are never remembered: a list is as old as its scan.
+    /// Opens the drivers that a service has now, unless it is known that there is none (LSV-38). They come last, and are never remembered: a
+    /// list is as old as its scan.
+    #[inline]
+    fn with_service(
+        &mut self,
+        listing: &Listing,
+        options: &ScanOptions<'_>,
+        search: &Search<'_>,
+        journal: &mut Journal<'_>,
+    ) -> Result<(), OutOfMemory> {
+        match listing.with_service && !service::is_off() {
+            true => self.ask_service(listing, options, search, journal),
+            false => Ok(()),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
     fn ask_service(
         &mut self,
         listing: &Listing,
@@ -75,38 +93,20 @@ impl Scan {
         search: &Search<'_>,
         journal: &mut Journal<'_>,
     ) -> Result<(), OutOfMemory> {
-        if !listing.with_service {
-            return Ok(());
-        }
         for mut published in service::published(search.environment(), journal)? {
             shortage::check()?;
             let content = take(&mut published.content);
-            let outcome = read_published_manifest(&published.path, content, options.portability, journal)?;
-            let manifest = (&published.name[..], (&published.path, Source::Service));
-            let outcome = (&outcome, LibraryPlace::Service(&published));
-            self.follow(manifest, outcome, listing, options, journal)?;
-        }
-        Ok(())
-    }
-
-    /// Opens the driver that a manifest turned out to describe, if it is wanted. The manifest is told by its file name and its path.
-    fn follow(
-        &mut self,
-        (name, path): (&[u8], (&Text, Source)),
-        outcome: (&DriverOutcome, LibraryPlace<'_>),
-        listing: &Listing,
-        options: &ScanOptions<'_>,
-        journal: &mut Journal<'_>,
-    ) -> Result<(), OutOfMemory> {
-        match outcome {
-            (DriverOutcome::Driver(manifest), _) if manifest.is_portability_driver && !options.portability => {
-                self.skipped_portability = true;
+            let path = (&published.path, Source::Service);
+            match read_published_manifest(path.0, content, options.portability, journal)? {
+                DriverOutcome::Driver(manifest) => {
+                    if listing.keeps(path, Some(&published.name), journal) {
+                        let library = published.library_name(&manifest.library_path);
+                        self.open(&manifest, &library, LibraryPlace::Service(&published), journal)?;
+                    }
+                }
+                DriverOutcome::Portability => self.skipped_portability = true,
+                DriverOutcome::Unusable => {}
             }
-            (DriverOutcome::Driver(manifest), place) if listing.keeps(name, path, journal) => {
-                self.open(manifest, place, journal)?
-            }
-            (DriverOutcome::Driver(_) | DriverOutcome::Unusable, _) => {}
-            (DriverOutcome::Portability, _) => self.skipped_portability = true,
         }
         Ok(())
     }
@@ -141,18 +141,18 @@ pub fn scan(
     let cached = DRIVER_LIST.current(journal.is_heard(), |list| list.is_current(options));
     if let Some(list) = cached {
         list.open(options, search, &mut found, journal)?;
-        found.ask_service(&list.listing, options, search, journal)?;
+        found.with_service(&list.listing, options, search, journal)?;
     } else if options.remember && options.portability {
         let list = remember(options, &mut found, journal)?;
-        found.ask_service(&list.listing, options, search, journal)?;
+        found.with_service(&list.listing, options, search, journal)?;
     } else {
         let scan = options.scan(search);
         let listing = scan.list(journal)?;
         let left_out = scan.run(&listing, journal, |manifest, journal| {
-            found.open(&manifest, LibraryPlace::Path, journal)
+            found.open(&manifest, &manifest.library_path, LibraryPlace::Path, journal)
         })?;
         found.skipped_portability = left_out.portability;
-        found.ask_service(&listing, options, search, journal)?;
+        found.with_service(&listing, options, search, journal)?;
     }
     Ok(found)
 }
@@ -224,7 +224,16 @@ impl DriverList {
         found: &mut Scan,
         journal: &mut Journal<'_>,
     ) -> Result<(), OutOfMemory> {
-        let manifest = (file_name(&file.path), (&file.path, file.source));
-        found.follow(manifest, (outcome, LibraryPlace::Path), &self.listing, options, journal)
+        match outcome {
+            DriverOutcome::Driver(manifest) if manifest.is_portability_driver && !options.portability => {
+                found.skipped_portability = true;
+            }
+            DriverOutcome::Driver(manifest) if self.listing.keeps((&file.path, file.source), None, journal) => {
+                found.open(manifest, &manifest.library_path, LibraryPlace::Path, journal)?
+            }
+            DriverOutcome::Driver(_) | DriverOutcome::Unusable => {}
+            DriverOutcome::Portability => found.skipped_portability = true,
+        }
+        Ok(())
     }
 }

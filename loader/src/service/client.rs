@@ -89,7 +89,7 @@ impl Client {
 
 /// Whether this process was found to ask no service.
 #[inline]
-pub(super) fn is_off() -> bool {
+pub fn is_off() -> bool {
     IS_OFF.load(Ordering::Relaxed)
 }
 

@@ -16,7 +16,7 @@ mod exchange;
 mod library;
 mod reply;
 
-pub use client::forget;
+pub use client::{forget, is_off};
 pub use reply::{Described, Manifest, described_library, listed_manifests, packet_for, read_reply};
 
 use crate::env::Environment;
@@ -81,9 +81,6 @@ impl From<OutOfMemory> for Failure {
 /// # Errors
 /// Only when memory runs out.
 pub fn published(environment: &Environment<'_>, journal: &mut Journal<'_>) -> Result<Vec<Publication>, OutOfMemory> {
-    if client::is_off() {
-        return Ok(Vec::new());
-    }
     let Some((socket, listed)) = client::list(environment) else {
         return Ok(Vec::new());
     };
