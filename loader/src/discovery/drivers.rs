@@ -141,7 +141,7 @@ pub struct Listing {
 impl Listing {
     /// Whether the filters keep a manifest that describes a driver, which is told in the journal. One that was published has a name
     /// in place of a path.
-    pub fn keeps(&self, (path, source): (&Text, Source), published: Option<&Text>, journal: &mut Journal<'_>) -> bool {
+    pub fn keeps(&self, (path, source): (&Text, Source), published: Option<&[u8]>, journal: &mut Journal<'_>) -> bool {
         let verdict = self.filters.verdict(path, published);
         let kept = verdict == Verdict::Kept;
         let decision = || decision(path, source, verdict);
@@ -176,11 +176,11 @@ impl DriverFilters {
     }
 
     /// What becomes of a manifest, by its file name (DRV-26) or the name that it was published under (LSV-38).
-    fn verdict(&self, path: &Text, published: Option<&Text>) -> Verdict {
+    fn verdict(&self, path: &Text, published: Option<&[u8]>) -> Verdict {
         if self.select.is_empty() && self.disable.is_empty() {
             return Verdict::Kept;
         }
-        let name = published.map_or_else(|| file_name(path), |name| name);
+        let name = published.unwrap_or_else(|| file_name(path));
         let dropped = |reason| Verdict::Dropped(Reason::DriverManifest(reason));
         if self.select.matches(name) {
             return Verdict::Kept;

@@ -5,7 +5,9 @@
 
 use super::address::Address;
 use super::exchange::Live;
-use super::{Failure, Publication, library::check};
+use super::failure::Failure;
+use super::library::check;
+use super::reply::{Described, Manifest};
 use crate::env::Environment;
 use crate::journal::reason::ServiceReason;
 use crate::library::{Library, OpenError};
@@ -108,8 +110,11 @@ pub fn forget() {
     drop(forgotten);
 }
 
-/// The manifests that the service has now, and what messages call it. `None` where there is no service.
-pub(super) fn list(environment: &Environment<'_>) -> Option<(Text, Result<Vec<Publication>, Failure>)> {
+/// The manifests that the service has now, and the number of the connection that they came through.
+type Listed = Result<(Vec<Manifest>, u32), Failure>;
+
+/// What the service has now, and what messages call it. `None` where there is no service.
+pub(super) fn list(environment: &Environment<'_>) -> Option<(Text, Listed)> {
     let address = address(environment)?;
     let began = since_start();
     let mut turn = Turn::begin();
@@ -210,7 +215,7 @@ impl Turn {
     }
 
     /// Asks for all manifests. A connection that is found to be lost is made anew, once.
-    fn list(&mut self, address: &Address, began: u64) -> Result<Vec<Publication>, Failure> {
+    fn list(&mut self, address: &Address, began: u64) -> Listed {
         if let Some(reason) = failed_since(began) {
             return Err(reason.into());
         }
@@ -223,15 +228,11 @@ impl Turn {
             Self::client().failed = Some((since_start(), reason.clone()));
         }
         let number = self.connection.as_ref().map_or(0, |connection| connection.number);
-        let mut published = Vec::new();
-        for manifest in listed? {
-            published.try_push(Publication::new(manifest, number))?;
-        }
-        Ok(published)
+        Ok((listed?, number))
     }
 
     /// Asks for a library. Its key is worth nothing to another connection than the one of this number.
-    fn get(&mut self, key: &Text, number: u32) -> Result<(super::Described, os::File), Failure> {
+    fn get(&mut self, key: &Text, number: u32) -> Result<(Described, os::File), Failure> {
         match &mut self.connection {
             Some(connection) if connection.number == number => {
                 let got = connection.get(key);

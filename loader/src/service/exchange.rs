@@ -1,7 +1,7 @@
 //! One request and its answer (LSV-34, LSV-35, LSV-42).
 
-use super::Failure;
-use super::reply::{Described, described_library, listed_manifests, packet_for, read_reply};
+use super::failure::Failure;
+use super::reply::{Described, Manifest, described_library, listed_manifests, packet_for, read_reply};
 use crate::journal::reason::ServiceReason;
 use crate::manifest::file::MAX_FILE_BYTES;
 use crate::manifest::json::Document;
@@ -10,8 +10,6 @@ use os::memory::{Grow, OutOfMemory};
 use os::service::{Connection, Deadline, FileKind, ReceiveError};
 use rust_alloc::vec::Vec;
 use wire::{HEADER_BYTES, Header, MOST_IN_REPLY, MOST_IN_REQUEST, Operation, REPLY_LIMIT};
-
-pub(super) use super::reply::Manifest;
 
 /// A connection that requests go through, one after the other.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! Whether a file is the library that was promised (LSV-47).
 
-use super::Failure;
+use super::failure::Failure;
 use super::reply::Described;
 use crate::journal::reason::ServiceReason;
 use os::File;

@@ -1,6 +1,6 @@
 //! What a service sent, read without belief in it (LSV-34, LSV-35).
 
-use super::Failure;
+use super::failure::Failure;
 use crate::journal::reason::ServiceReason;
 use crate::manifest::file::{FileError, parse_json};
 use crate::manifest::json::{Document, Value};
