@@ -94,6 +94,13 @@ lint() {
     # Which modules import each other.
     $CARGO test --locked -p structure
 }
+# Without the client of a driver service nothing of it is in the library, neither words nor functions.
+features() {
+    $CARGO build --locked --release -p vulkan-loader --no-default-features --target-dir "$TARGET/without"
+    local library=$TARGET/without/release/libvulkan.so
+    [ -f "$library" ] || die 1 "no $library"
+    ! grep --text --only-matching -E 'VKLS|service\.[a-z-]+|SERVICE_SOCKET|service:|wait_for_idle|proc/self/fd|[0-9]service[0-9]|sha256' "$library"
+}
 quick_lint() {
     $CARGO clippy --locked -p vulkan-loader-os -p vulkan-loader --all-targets -- -D warnings
 }
@@ -168,6 +175,7 @@ stage unit 700 "${self[@]}" "${quick}units"
 stage inputs 120 "${self[@]}" scripted inputs
 stage bump 600 make/bump-test.sh
 stage build 400 "${self[@]}" libraries
+stage features 200 "${self[@]}" features
 stage fuzz 400 make/fuzz.sh 20
 stage behaviour 900 "${self[@]}" "${quick}behaviour"
 stage windows 600 make/windows-cases.sh quick
