@@ -196,7 +196,8 @@ fn lsv_34_answers_that_are_none() {
                 Then::Send
             }
         };
-        let rows: [(fn(&mut Reply), &str); 14] = [
+        type Change = fn(&mut Reply);
+        let rows: [(Change, &str); 14] = [
             (|reply| reply.header.request += 1, "the answer to another request"),
             (|reply| reply.header.request = 0, "the answer to another request"),
             (|reply| reply.header.is_reply = false, "the answer to another request"),
@@ -318,11 +319,10 @@ fn lsv_42_a_silent_service_has_a_limit() {
             .logged_with("WARNING | DRIVER", "The driver service gave no answer in time");
         let outcome = scene.run(|vk| {
             let listener = bound(&socket(vk));
+            let descriptor = std::os::fd::AsRawFd::as_raw_fd(&listener);
             // SAFETY: a bound socket.
-            assert_eq!(
-                unsafe { libc::listen(std::os::fd::AsRawFd::as_raw_fd(&listener), 0) },
-                0
-            );
+            let listens = unsafe { libc::listen(descriptor, 0) };
+            assert_eq!(listens, 0);
             // As many as it lets wait, and one that waits to wait.
             let filler = |_| {
                 let path = socket(vk);

@@ -166,10 +166,11 @@ impl Server {
             // SAFETY: a bound socket.
             assert_eq!(unsafe { libc::listen(of_thread.as_raw_fd(), 16) }, 0);
             ready.send(()).expect("the other thread waits");
-            // SAFETY: a listening socket; no address is asked for.
-            while let Some(client) =
+            let accept = || {
+                // SAFETY: a listening socket; no address is asked for.
                 made(unsafe { libc::accept4(of_thread.as_raw_fd(), null_mut(), null_mut(), libc::SOCK_CLOEXEC) })
-            {
+            };
+            while let Some(client) = accept() {
                 served.connections.fetch_add(1, Ordering::SeqCst);
                 served.take_up(client);
             }
@@ -216,10 +217,8 @@ pub(crate) fn pair(packages: &[Package]) -> OwnedFd {
     let mut ends = [0; 2];
     let kind = libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC;
     // SAFETY: room for two descriptors.
-    assert_eq!(
-        unsafe { libc::socketpair(libc::AF_UNIX, kind, 0, ends.as_mut_ptr()) },
-        0
-    );
+    let result = unsafe { libc::socketpair(libc::AF_UNIX, kind, 0, ends.as_mut_ptr()) };
+    assert_eq!(result, 0);
     // SAFETY: just made, and nobody else's.
     let [ours, theirs] = ends.map(|end| unsafe { OwnedFd::from_raw_fd(end) });
     Arc::new(Shared::new(packages, |_, _| Then::Send)).take_up(theirs);
