@@ -81,6 +81,12 @@ impl Client {
         }
     }
 
+    /// Why the service failed, if it did after a moment.
+    fn failed_since(&self, moment: u64) -> Option<&ServiceReason> {
+        let failed = self.failed.as_ref();
+        failed.filter(|(when, _)| *when >= moment).map(|(_, reason)| reason)
+    }
+
     /// The file of a library that came through a connection.
     fn known(&self, key: &Text, connection: u32) -> Option<Arc<LibraryFile>> {
         let known = self.libraries.iter();
@@ -117,11 +123,16 @@ type Listed = Result<(Vec<Manifest>, u32), Failure>;
 pub(super) fn list(environment: &Environment<'_>) -> Option<(Text, Listed)> {
     let address = address(environment)?;
     let began = since_start();
-    let mut turn = Turn::begin();
-    let listed = turn.list(&address, began);
-    let forgotten = turn.end();
-    // Closing a library runs its code.
-    drop(forgotten);
+    let listed = match Turn::begin(began) {
+        Ok(mut turn) => {
+            let listed = turn.list(&address);
+            let forgotten = turn.end();
+            // Closing a library runs its code.
+            drop(forgotten);
+            listed
+        }
+        Err(reason) => Err(reason.into()),
+    };
     Some((address.name(), listed))
 }
 
@@ -149,7 +160,7 @@ pub(super) fn library(key: &Text, connection: u32, name: &Text) -> Result<Librar
     if let Some(file) = known {
         return Library::open_file(name, file).map_err(Unopened::Refused);
     }
-    let mut turn = Turn::begin();
+    let mut turn = Turn::begin(since_start()).map_err(Failure::Because)?;
     let got = turn.get(key, connection);
     drop(turn.end());
     let (described, file) = got?;
@@ -188,21 +199,27 @@ struct Turn {
 }
 
 impl Turn {
-    /// Waits until no other thread of this process has the connection, and takes it.
-    fn begin() -> Self {
+    /// Waits until no other thread of this process has the connection, and takes it. Where the service failed meanwhile, that is the
+    /// answer: this thread need not find out again.
+    fn begin(began: u64) -> Result<Self, ServiceReason> {
         let uncancelled = CancellationOff::begin();
         let process = current_process();
-        let mut client = RETURNED.wait_while(CLIENT.lock(), |client| client.user == process);
+        let mut client = RETURNED.wait_while(CLIENT.lock(), |client| {
+            client.user == process && client.failed_since(began).is_none()
+        });
+        if let Some(reason) = client.failed_since(began) {
+            return Err(reason.clone());
+        }
         client.user = process;
         let connection = client.connection.take();
         drop(client);
-        Self {
+        Ok(Self {
             // A copy of the process closes the descriptor, which ends nothing for the process that made the connection.
             connection: connection.filter(|connection| connection.process == process),
             process,
             forgotten: Vec::new(),
             _uncancelled: uncancelled,
-        }
+        })
     }
 
     /// Puts the connection back, and gives what is to be closed.
@@ -215,10 +232,7 @@ impl Turn {
     }
 
     /// Asks for all manifests. A connection that is found to be lost is made anew, once.
-    fn list(&mut self, address: &Address, began: u64) -> Listed {
-        if let Some(reason) = failed_since(began) {
-            return Err(reason.into());
-        }
+    fn list(&mut self, address: &Address) -> Listed {
         let is_old = self.connection.is_some();
         let mut listed = self.ask(address, Live::list);
         if is_old && listed == Err(ServiceReason::Lost.into()) {
@@ -271,14 +285,6 @@ impl Drop for Turn {
         client.connection = self.connection.take();
         drop(client);
         RETURNED.notify_all();
-    }
-}
-
-/// Why the service failed, if it did while this thread waited for its turn: then it need not find out again.
-fn failed_since(began: u64) -> Option<ServiceReason> {
-    match &CLIENT.lock().failed {
-        Some((when, reason)) if *when >= began => Some(reason.clone()),
-        _ => None,
     }
 }
 

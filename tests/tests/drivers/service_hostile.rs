@@ -420,7 +420,12 @@ fn lsv_42_threads_while_the_service_dies() {
                 }
                 for _ in 0..20 {
                     let server = Server::honest(&socket(vk), &packages);
-                    thread::sleep(Duration::from_millis(40));
+                    // It dies soon after some thread was served.
+                    let before = made.load(Ordering::SeqCst);
+                    let began = Instant::now();
+                    while made.load(Ordering::SeqCst) == before && began.elapsed() < Duration::from_secs(1) {
+                        thread::sleep(Duration::from_millis(20));
+                    }
                     drop(server);
                     thread::sleep(Duration::from_millis(5));
                 }
