@@ -138,7 +138,8 @@ quick_behaviour() {
 }
 scripted() {
     VKL_LIBRARY=$LIBRARY VKL_PEER_LIBRARY=$(peer_library) VKL_PROGRAMS=$PROGRAMS \
-        VKL_PICTURES=$TARGET/pictures VKL_VKLOADER=$TARGET/release/vkloader python3 "tests/$1"
+        VKL_PICTURES=$TARGET/pictures VKL_VKLOADER=$TARGET/release/vkloader VKL_SERVICE=$TARGET/release/vk-loader-service \
+        python3 "tests/$1"
 }
 gate() {
     if [ -n "${VKL_LIBRARY:-}" ]; then
@@ -182,6 +183,6 @@ stage windows 600 make/windows-cases.sh quick
 stage gate 90 "${self[@]}" gate
 stage abi 120 "${self[@]}" scripted abi
 stage real 500 "${self[@]}" scripted real
-stage sandbox 60 "${self[@]}" scripted sandbox
+stage sandbox 120 "${self[@]}" scripted sandbox
 
 finish

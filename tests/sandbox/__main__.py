@@ -6,6 +6,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import cases  # noqa: E402 -- found through the line above
-import files  # noqa: E402
+import files  # noqa: E402 -- found through the line above
+import service  # noqa: E402 -- as above
 
-cases.main([files])
+cases.main([files, service])

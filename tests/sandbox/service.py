@@ -1,0 +1,287 @@
+"""Programs in sandboxes without a driver of their own get those of the driver service, and go on when it comes, goes or dies."""
+
+import difflib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+from bubble import ALONE, LIBRARIES, LIMIT, PROGRAM, bubblewrap, flat, grouped, inside, sandboxed
+from cases import ROOT, Failure, Skip, end, expect, run, scratch, setting, start, tool
+from files import DRIVERS, WORKS, listed, of_lavapipe
+
+# Where programs in a sandbox look for the service.
+SOCKET = "/run/vulkan-loader/service.sock"
+# Where the libraries of a program of this machine lie in a sandbox.
+NEEDED = "/opt/needed"
+# What one driver calls its device, and the other.
+FIRST, SECOND = "llvmpipe", "for any target"
+# Lines of vulkaninfo that are not the same outside: what differs is what lies in the folders of layers, and where drivers lie.
+DIFFERS = re.compile(r"^VK_LAYER_|^Instance Layers: count = |^'DISPLAY'|^-+$|^$")
+# How long a look may take that finds the service not answering, in seconds.
+UNANSWERED = 9
+
+
+def closure(program):
+    """The libraries that a program of this machine needs, in a folder of their own, as options that bring them."""
+    found = dict(re.findall(r"^\s*(\S+) => (/\S+) \(0x", run(["ldd", program], LIMIT), re.M))
+    options = [word for name, path in found.items() if "libvulkan" not in name for word in ("--ro-bind", os.path.realpath(path), f"{NEEDED}/{name}")]
+    return [*options, "--setenv", "LD_LIBRARY_PATH", f"{LIBRARIES}:{NEEDED}"]
+
+
+def beneath():
+    """The options that bring what lavapipe depends on, and neither the driver nor its manifest."""
+    own = [file["path"] for file in listed() if file["kind"] == "manifest" or "libvulkan_lvp" in file["path"]]
+    expect(len(own) == 2, f"a manifest and a library, and not {own}")
+    return flat(option for option in grouped(of_lavapipe("bwrap")) if option[-1] not in own)
+
+
+class Service:
+    """A service in folders of its own, with these packages: each is the only one of a device, or the one without a device."""
+
+    def __init__(self, *packages, fallback=None):
+        if os.geteuid() != 0:
+            raise Skip("packages must be root's")
+        self.program = setting("VKL_SERVICE")
+        self.folder = scratch("service")
+        self.socket = self.folder / "run/service.sock"
+        for name in ("dri", "sys/class/drm", "run", "packages"):
+            (self.folder / name).mkdir(parents=True)
+        self.process = None
+        rules = [f'{{"driver": "{name}", "icds": ["{name}"]}}' for name in ("first", "second")]
+        allowed = "true" if fallback else "false"
+        (self.folder / "service.json").write_text(
+            f'{{"devices": [{", ".join(rules)}], "fallback": "{fallback or "none"}", "allow_fallback": {allowed}}}'
+        )
+        for name in packages:
+            self.add(name)
+        if fallback:
+            self.package(fallback)
+
+    def package(self, name):
+        """Packages a driver: lavapipe as installed, or the small one in C."""
+        library, manifest = lavapipe() if name != "second" else small()
+        run([self.program, "package", library, manifest, self.folder / "packages" / name], LIMIT)
+
+    def add(self, name):
+        """A driver, and then the device that wants it."""
+        self.package(name)
+        node = f"renderD{128 + len(list((self.folder / 'dri').iterdir()))}"
+        device = self.folder / f"sys/class/drm/{node}/device"
+        device.mkdir(parents=True)
+        (device / "driver").symlink_to(f"../../bus/drivers/{name}")
+        (device / "vendor").write_text("0x1002\n")
+        (self.folder / "dri" / node).write_text("")
+
+    def __enter__(self):
+        self.begin()
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def begin(self):
+        """Starts it, and waits until it is ready."""
+        places = [word for name in ("sys", "dri", "run") for word in (f"--{name}", self.folder / name)]
+        options = ["--config", self.folder / "service.json", "--socket", self.socket, "--root", self.folder / "packages", "--no-udev"]
+        self.log = (self.folder / "log").open("ab")
+        self.process = start([self.program, *options, *places], stderr=self.log, stdout=self.log)
+        until = time.monotonic() + LIMIT
+        while not self.socket.exists():
+            expect(time.monotonic() < until and self.process.poll() is None, (self.folder / "log").read_text())
+            time.sleep(0.02)
+        self.is_hardened()
+
+    def is_hardened(self):
+        """What the unit file asks for is in force without it, too."""
+        deadline = time.monotonic() + 5
+        while True:
+            status = Path(f"/proc/{self.process.pid}/status").read_text()
+            if re.search(r"^Seccomp:\s+2$", status, re.M) and re.search(r"^NoNewPrivs:\s+1$", status, re.M):
+                return
+            expect(time.monotonic() < deadline, status)
+            time.sleep(0.02)
+
+    def stop(self):
+        """Ends it."""
+        end(self.process)
+        self.log.close()
+
+    def brought(self):
+        """The options that bring the socket, at its usual place."""
+        return ["--ro-bind", self.socket, SOCKET]
+
+
+def lavapipe():
+    """The library and the manifest of lavapipe."""
+    manifest = next(DRIVERS.glob("lvp_icd*.json"), None)
+    if manifest is None:
+        raise Skip("lavapipe is not installed (make setup)")
+    return "libvulkan_lvp.so", manifest
+
+
+def small():
+    """A driver in C with one device, which needs nothing beside it."""
+    folder = scratch("small")
+    run([tool("cc"), "-O1", "-fPIC", "-shared", ROOT / "tests/targets/driver.c", "-o", folder / "libsmall.so"], LIMIT)
+    manifest = '{"file_format_version": "1.0.0", "ICD": {"library_path": "libsmall.so", "api_version": "1.0.0"}}'
+    (folder / "small.json").write_text(manifest)
+    return folder / "libsmall.so", folder / "small.json"
+
+
+class Looking:
+    """The program that looks for devices as often as it is told to, in a sandbox with what lavapipe depends on."""
+
+    def __init__(self, service):
+        command = [bubblewrap(), *ALONE, *beneath(), *inside("again"), *service.brought(), "--", PROGRAM]
+        self.process = start(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        end(self.process)
+
+    def look(self, limit=LIMIT):
+        """The names of the devices that it finds now."""
+        self.ask()
+        return self.answer(limit)
+
+    def ask(self):
+        """Tells it to look."""
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+
+    def answer(self, limit=LIMIT):
+        """What it finds; it has to within `limit` seconds."""
+        timer = threading.Timer(limit, self.process.kill)
+        timer.start()
+        try:
+            words = self.process.stdout.readline().split()
+            if not words:
+                raise Failure(f"it ended, or did not answer in {limit} s")
+            count = int(words[1]) if words[0] == "devices" else 0
+            return [self.process.stdout.readline().strip() for _ in range(count)]
+        finally:
+            timer.cancel()
+
+    def until(self, wanted):
+        """Looks until these devices are there: a device counts once it has settled."""
+        deadline = time.monotonic() + LIMIT
+        while not same(found := self.look(), wanted):
+            expect(time.monotonic() < deadline, f"{found} instead of {wanted}")
+            time.sleep(0.1)
+
+
+def same(found, wanted):
+    """Whether there is a name for each word, which begins so; devices of one kind come before those of another."""
+    return len(found) == len(wanted) and all(any(name.startswith(word) for name in found) for word in wanted)
+
+
+def computes():
+    """LSV-37 LSV-39: the compute program works, without a driver or manifest in the sandbox."""
+    with Service(fallback="lavapipe") as service:
+        output = sandboxed([*beneath(), *inside("gpu"), *service.brought()], [PROGRAM])
+        expect(FIRST in output and WORKS in output, output)
+        output = sandboxed([*beneath(), *inside("gpu")], [PROGRAM], status=None)
+        expect(WORKS not in output, f"without the socket it works too:\n{output}")
+
+
+def the_same_information():
+    """vulkaninfo prints what it prints outside, but for what the folders of layers hold."""
+    program = tool("vulkaninfo")
+    folder = scratch("outside")
+    for name in ("libvulkan.so", "libvulkan.so.1"):
+        (folder / name).symlink_to(setting("VKL_LIBRARY").resolve())
+    manifest = lavapipe()[1]
+    environment = {"LD_LIBRARY_PATH": str(folder), "VK_DRIVER_FILES": str(manifest), "HOME": str(folder), "PATH": os.environ["PATH"]}
+    outside = run([program], LIMIT, env=environment | {"VK_LOADER_LAYERS_DISABLE": "~all~", "XDG_DATA_DIRS": str(folder)})
+    with Service(fallback="lavapipe") as service:
+        options = [*beneath(), *inside("gpu"), *closure(program), "--ro-bind", program, "/vulkaninfo", *service.brought()]
+        within = sandboxed(options, ["/vulkaninfo"])
+    kept = [[line for line in text.splitlines() if not DIFFERS.match(line)] for text in (outside, within)]
+    lines = [line for line in difflib.unified_diff(*kept, "outside", "within", lineterm="", n=0)]
+    expect(len(kept[1]) > 300 and any(FIRST in line for line in kept[1]), within[-2000:])
+    expect(not lines, "\n".join(lines[:40]))
+    print(f"        {len(kept[1])} lines are the same", flush=True)
+
+
+def two_drivers():
+    """LSV-11: each device has its driver, and both come."""
+    with Service("first", "second") as service, Looking(service) as looking:
+        looking.until([FIRST, SECOND])
+
+
+def a_driver_comes():
+    """LSV-31 LSV-38: a driver that comes while a program runs is found by its next look, and one that goes is not."""
+    with Service("first") as service, Looking(service) as looking:
+        looking.until([FIRST])
+        service.add("second")
+        looking.until([FIRST, SECOND])
+        shutil.rmtree(service.folder / "packages/second")
+        looking.until([FIRST])
+
+
+def restarted():
+    """LSV-42: a service that ends and comes back is asked again by the next look; in between there is no driver, and no harm. The sandbox
+    sees the folder of the socket, in which a new one appears."""
+    service = Service("first")
+    service.brought = lambda: ["--ro-bind", service.socket.parent, str(Path(SOCKET).parent)]
+    with service, Looking(service) as looking:
+        looking.until([FIRST])
+        service.stop()
+        expect(looking.look() == [], "the service is gone, and its driver is found")
+        service.begin()
+        looking.until([FIRST])
+
+
+def killed_in_a_request():
+    """LSV-42: a service that dies, or stops, in the middle of a request costs its drivers, and not the program."""
+    with Service("first") as service, Looking(service) as looking:
+        looking.until([FIRST])
+        os.kill(service.process.pid, signal.SIGSTOP)
+        looking.ask()
+        time.sleep(0.5)
+        os.kill(service.process.pid, signal.SIGKILL)
+        expect(looking.answer() == [], "a driver is found")
+    with Service("first") as service, Looking(service) as looking:
+        looking.until([FIRST])
+        os.kill(service.process.pid, signal.SIGSTOP)
+        begin = time.monotonic()
+        expect(looking.look(LIMIT) == [], "a driver is found")
+        took = time.monotonic() - begin
+        expect(took < UNANSWERED, f"{took:.1f} s")
+        os.kill(service.process.pid, signal.SIGCONT)
+
+
+def explained():
+    """`vkloader explain` says that a driver came from the service, and `vkloader service` shows its state."""
+    with Service("first", "second") as service:
+        program = setting("VKL_VKLOADER")
+        environment = {"VK_LOADER_SERVICE_SOCKET": str(service.socket), "XDG_DATA_DIRS": "/nowhere", "PATH": os.environ["PATH"]}
+        deadline = time.monotonic() + LIMIT
+        while True:
+            output = run([program, "explain", "--library", setting("VKL_LIBRARY")], LIMIT, status=None, env=environment)
+            if FIRST in output and SECOND in output:
+                break
+            expect(time.monotonic() < deadline, output)
+            time.sleep(0.2)
+        expect("service:" in output, output)
+        output = run([program, "service", "--socket", service.socket], LIMIT)
+        for word in ("renderD128", "renderD129", "first", "second", "libvulkan_lvp.so"):
+            expect(word in output, f"{word} is not in\n{output}")
+
+
+CASES = [
+    ("the compute program without a driver of its own", computes),
+    ("vulkaninfo prints what it prints outside", the_same_information),
+    ("two drivers", two_drivers),
+    ("a driver comes and goes", a_driver_comes),
+    ("the service ends and comes back", restarted),
+    ("the service dies in a request", killed_in_a_request),
+    ("the tools show it", explained),
+]
