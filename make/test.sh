@@ -168,14 +168,14 @@ stage setup 600 make/setup.sh test
 stage registry 320 make/registry.sh
 stage fixtures 320 registry/fetch.sh --fixtures
 stage format 180 "${self[@]}" formatted
-stage lint 400 "${self[@]}" "${quick}lint"
+stage lint 600 "${self[@]}" "${quick}lint"
 stage doc 300 "${self[@]}" documentation
 stage generated 200 make/check-generated.sh
 stage documents 30 python3 make/documents.py --check
 stage unit 700 "${self[@]}" "${quick}units"
 stage inputs 120 "${self[@]}" scripted inputs
 stage bump 600 make/bump-test.sh
-stage build 400 "${self[@]}" libraries
+stage build 500 "${self[@]}" libraries
 stage features 200 "${self[@]}" features
 stage fuzz 400 make/fuzz.sh 20
 stage behaviour 900 "${self[@]}" "${quick}behaviour"
