@@ -14,6 +14,8 @@ MANIFESTS = Path("/usr/share/vulkan")
 QUIET = {"NODEVICE_SELECT": "1"}
 # A part of vkcube's window where vkcube itself draws nothing: left, top, right, bottom.
 CORNER = (vkcube.EDGE, vkcube.EDGE, vkcube.EDGE + 200, vkcube.EDGE + 40)
+# As many colours as nothing drawn there has, at most, and how many more runs may show more.
+FEW, TRIES = 10, 3
 # Handles and addresses, which differ from run to run.
 ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
 
@@ -86,10 +88,21 @@ def colours(run):
     return max(len(picture.colours(*CORNER)) for picture in run.pictures)
 
 
+def most_colours(run, library, variables):
+    """The same, of a run and, where those are few, of more runs: on a busy machine pictures are taken before a layer has drawn."""
+    count = colours(run)
+    for _ in range(TRIES):
+        if count > FEW:
+            break
+        count = colours(vkcube.Run(library, **variables))
+    return count
+
+
 def on_vkcube(layers):
     """vkcube with these layers: they are loaded and at work, and it prints what it prints under the other loader."""
     variables = variables_of(layers)
-    ours, theirs = (vkcube.Run(library, **variables) for library in (loader.ours(), loader.peer()))
+    libraries = (loader.ours(), loader.peer())
+    ours, theirs = (vkcube.Run(library, **variables) for library in libraries)
     for layer in layers:
         loader.check_mapped(ours.mapped, loader.ours(), layer.library)
     # Nothing but these: a layer that sneaked in would make the comparison say little.
@@ -99,8 +112,8 @@ def on_vkcube(layers):
     texts = [ADDRESS.sub("0x*", run.output) for run in (ours, theirs)]
     expect(texts[0] == texts[1], f"vkcube printed\n{texts[0]}\nand under the other loader\n{texts[1]}")
     if any(layer.draws for layer in layers):
-        counts = [colours(run) for run in (ours, theirs)]
-        expect(min(counts) > 10, f"{counts} colours where the layers draw")
+        counts = [most_colours(run, library, variables) for run, library in zip((ours, theirs), libraries)]
+        expect(min(counts) > FEW, f"{counts} colours where the layers draw")
     else:
         vkcube.check_cube(ours, "vkcube-" + "-".join(layer.name for layer in layers))
 
