@@ -36,7 +36,7 @@ RUN = [
     ("cargo run -q -p vkgen -- explain NAME", "generator/tests/explain.rs", '.args(["explain", name])'),
     ("make bump VERSION=1.4.N", "make/bump-test.sh", '"$clone/make/bump.sh" "$@"'),
     ("make bench", SHOWN, '"make/bench.sh", "profile"'),
-    ("make fuzz", "make/test.sh", "make/fuzz.sh 20"),
+    ("make fuzz", "make/test.sh", "make/fuzz.sh 12"),
     ("python3 tests/real vkcube", "make/test.sh", 'scripted real'),
     ("mkdir -p /tmp/vulkan", SHOWN, '"mkdir -p /tmp/vulkan"'),
     ('ln -sf "$PWD/target/release/libvulkan.so" /tmp/vulkan/libvulkan.so.1', SHOWN, '"$PWD/target/release/libvulkan.so"'),

@@ -177,7 +177,7 @@ stage inputs 120 "${self[@]}" scripted inputs
 stage bump 600 make/bump-test.sh
 stage build 500 "${self[@]}" libraries
 stage features 200 "${self[@]}" features
-stage fuzz 400 make/fuzz.sh 20
+stage fuzz 500 make/fuzz.sh 12
 stage behaviour 900 "${self[@]}" "${quick}behaviour"
 stage windows 600 make/windows-cases.sh quick
 stage gate 90 "${self[@]}" gate
