@@ -6,6 +6,7 @@ import re
 import shutil
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -22,6 +23,8 @@ NEEDED = "/opt/needed"
 FIRST, SECOND = "llvmpipe", "for any target"
 # Lines of vulkaninfo that are not the same outside: what differs is what lies in the folders of layers, and where drivers lie.
 DIFFERS = re.compile(r"^VK_LAYER_|^Instance Layers: count = |^'DISPLAY'|^-+$|^$")
+# A user without privileges.
+USER = 1000
 # How long a look may take that finds the service not answering, in seconds.
 UNANSWERED = 9
 
@@ -191,6 +194,29 @@ def computes():
         expect(WORKS not in output, f"without the socket it works too:\n{output}")
 
 
+def for_a_user():
+    """LSV-47: a user without privileges makes the sandbox, which knows no root. The socket alone is brought, or the folder that it is in."""
+    user = [tool("setpriv"), "--reuid", str(USER), "--regid", str(USER), "--clear-groups", "--"]
+    begin = [*user, bubblewrap(), *ALONE]
+    tried = subprocess.run([*begin, "--ro-bind", "/", "/", "true"], capture_output=True, text=True, timeout=LIMIT, check=False)
+    if tried.returncode:
+        raise Skip(f"no user namespaces for a user without privileges: {tried.stderr.strip()}")
+    service = Service(fallback="lavapipe")
+    with tempfile.TemporaryDirectory(prefix="service-") as name:
+        # Where that user sees it.
+        place = Path(name)
+        place.chmod(0o755)
+        service.socket = place / "run/service.sock"
+        shutil.copy(setting("VKL_PROGRAMS") / "gpu", place / "gpu")
+        shutil.copy(setting("VKL_LIBRARY"), place / "lib")
+        own = ["--ro-bind", place / "gpu", PROGRAM, "--ro-bind", place / "lib", f"{LIBRARIES}/libvulkan.so.1", "--setenv", "LD_LIBRARY_PATH", LIBRARIES]
+        with service:
+            folder = ["--ro-bind", service.socket.parent, str(Path(SOCKET).parent)]
+            for brought in (service.brought(), folder):
+                output = run([*begin, *beneath(), *own, *brought, "--", PROGRAM], LIMIT)
+                expect(FIRST in output and WORKS in output, output)
+
+
 def the_same_information():
     """vulkaninfo prints what it prints outside, but for what the folders of layers hold."""
     program = tool("vulkaninfo")
@@ -278,6 +304,7 @@ def explained():
 
 CASES = [
     ("the compute program without a driver of its own", computes),
+    ("the same for a user without privileges", for_a_user),
     ("vulkaninfo prints what it prints outside", the_same_information),
     ("two drivers", two_drivers),
     ("a driver comes and goes", a_driver_comes),

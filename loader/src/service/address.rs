@@ -4,7 +4,7 @@ use crate::env::{Environment, Variable};
 use crate::journal::reason::ServiceReason;
 use crate::search::build_dirs::{SERVICE_SOCKET, SERVICE_USER};
 use crate::text::{Text, folder_of};
-use os::service::{Connection, is_elevated, is_socket, is_unknown_user, owner_of_folder};
+use os::service::{Connection, is_elevated, is_socket, is_unknown_user, own_user, owner_of_folder};
 use os::{Errno, render};
 
 /// Where the service listens if nothing says otherwise.
@@ -82,8 +82,9 @@ impl Address {
         let user = connection.peer().map_err(not_reached)?;
         let is_trusted = user == 0
             || TRUSTED == Some(user)
-            // Most sandboxes do not know the superuser's number. Who made one chose what lies in folders that nobody there can change.
-            || !is_elevated() && is_unknown_user(user) && owner == Some(user);
+            // Most sandboxes do not know the superuser's number. Who made one chose what lies in folders that nobody there can change, or
+            // nobody but the user of this process: a sandbox to which the socket alone was brought has made its folder.
+            || !is_elevated() && is_unknown_user(user) && [Some(user), Some(own_user())].contains(&owner);
         match is_trusted {
             true => Ok(connection),
             false => Err(ServiceReason::NotTrusted(user)),

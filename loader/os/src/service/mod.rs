@@ -30,6 +30,12 @@ pub fn is_elevated() -> bool {
     unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
 }
 
+/// The user whose rights this process has.
+pub fn own_user() -> u32 {
+    // SAFETY: asks for a number.
+    unsafe { libc::geteuid() }
+}
+
 /// Whether a user's number says only that this process cannot know the user: it is in a user namespace that lacks that one, as the
 /// superuser's in most sandboxes.
 pub fn is_unknown_user(user: u32) -> bool {
