@@ -14,6 +14,7 @@ use crate::library::{Library, OpenError};
 use crate::text::Text;
 use core::mem::take;
 use core::sync::atomic::{AtomicBool, Ordering};
+use core::time::Duration;
 use os::memory::Grow;
 use os::service::LibraryFile;
 use os::{CancellationOff, Condvar, Guard, Mutex, current_process, since_start};
@@ -29,6 +30,9 @@ static CLIENT: Mutex<Client> = Mutex::new(Client::new());
 /// Where threads wait for the connection.
 static RETURNED: Condvar = Condvar::new();
 
+/// How long a service that kept a thread waiting in vain is passed over: a program makes a handful of scans when it starts (LSV-42).
+const REST: Duration = Duration::from_secs(30);
+
 /// What a process has of the service.
 struct Client {
     /// Where it is, once that was looked for.
@@ -43,6 +47,8 @@ struct Client {
     number: u32,
     /// When the service failed last, and why.
     failed: Option<(u64, ServiceReason)>,
+    /// When a thread waited in vain last.
+    silent: Option<u64>,
     libraries: Vec<Known>,
 }
 
@@ -77,6 +83,7 @@ impl Client {
             user: 0,
             number: 0,
             failed: None,
+            silent: None,
             libraries: Vec::new(),
         }
     }
@@ -85,6 +92,12 @@ impl Client {
     fn failed_since(&self, moment: u64) -> Option<&ServiceReason> {
         let failed = self.failed.as_ref();
         failed.filter(|(when, _)| *when >= moment).map(|(_, reason)| reason)
+    }
+
+    /// Whether the service is passed over at a moment.
+    fn rests(&self, now: u64) -> bool {
+        let silent = self.silent.map(|since| Duration::from_nanos(now.saturating_sub(since)));
+        silent.is_some_and(|silent| silent < REST)
     }
 
     /// The file of a library that came through a connection.
@@ -210,6 +223,9 @@ impl Turn {
         if let Some(reason) = client.failed_since(began) {
             return Err(reason.clone());
         }
+        if client.rests(since_start()) {
+            return Err(ServiceReason::TimedOut);
+        }
         client.user = process;
         let connection = client.connection.take();
         drop(client);
@@ -250,7 +266,7 @@ impl Turn {
         match &mut self.connection {
             Some(connection) if connection.number == number => {
                 let got = connection.get(key);
-                self.let_go_if_broken();
+                self.let_go_if_broken(&got);
                 got
             }
             _ => Err(ServiceReason::Lost.into()),
@@ -263,18 +279,23 @@ impl Turn {
         address: &Address,
         question: impl FnOnce(&mut Live) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let connection = match &mut self.connection {
-            Some(connection) => connection,
-            none => none.insert(connect(address, self.process, &mut self.forgotten)?),
+        let answered = match &mut self.connection {
+            Some(connection) => question(connection),
+            none => connect(address, self.process, &mut self.forgotten)
+                .map_err(Failure::Because)
+                .and_then(|connection| question(none.insert(connection))),
         };
-        let answered = question(connection);
-        self.let_go_if_broken();
+        self.let_go_if_broken(&answered);
         answered
     }
 
-    /// Closes a connection on which nobody knows what comes next.
-    fn let_go_if_broken(&mut self) {
+    /// Closes a connection on which nobody knows what comes next, and notes when nothing came. A service that says itself that it needs
+    /// more time is not silent.
+    fn let_go_if_broken<T>(&mut self, answered: &Result<T, Failure>) {
         self.connection.take_if(|connection| connection.is_broken);
+        if self.connection.is_none() && matches!(answered, Err(Failure::Because(ServiceReason::TimedOut))) {
+            Self::client().silent = Some(since_start());
+        }
     }
 }
 
@@ -300,4 +321,19 @@ fn connect(address: &Address, process: u32, forgotten: &mut Vec<Known>) -> Resul
     *forgotten = take(&mut client.libraries);
     client.number = client.number.wrapping_add(1).max(1);
     Ok(Live::new(connection, process, client.number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lsv_42_a_silent_service_is_passed_over_for_a_while() {
+        let second = 1_000_000_000;
+        let mut client = Client::new();
+        assert!(!client.rests(0));
+        client.silent = Some(5 * second);
+        assert!(client.rests(5 * second) && client.rests(34 * second));
+        assert!(!client.rests(35 * second));
+    }
 }

@@ -5,11 +5,16 @@ use super::reply::{Described, Manifest, described_library, listed_manifests, pac
 use crate::journal::reason::ServiceReason;
 use crate::manifest::file::MAX_FILE_BYTES;
 use crate::manifest::json::Document;
-use os::File;
+use core::time::Duration;
 use os::memory::{Grow, OutOfMemory};
 use os::service::{Connection, Deadline, FileKind, ReceiveError};
+use os::{File, since_start};
 use rust_alloc::vec::Vec;
 use wire::{HEADER_BYTES, Header, MOST_IN_REPLY, MOST_IN_REQUEST, Operation, REPLY_LIMIT};
+
+/// How long all answers to one scan may take together: a service that is just quick enough each time must not hold a program up for
+/// minutes.
+const PATIENCE: Duration = REPLY_LIMIT.saturating_mul(2);
 
 /// A connection that requests go through, one after the other.
 #[derive(Debug)]
@@ -21,6 +26,8 @@ pub(super) struct Live {
     pub(super) number: u32,
     /// The number of the last request.
     request: u32,
+    /// How long answers may still take until the manifests are asked for again.
+    patience: Duration,
     /// Whether nobody knows any more what comes next.
     pub(super) is_broken: bool,
 }
@@ -39,12 +46,14 @@ impl Live {
             process,
             number,
             request: 0,
+            patience: Duration::ZERO,
             is_broken: false,
         }
     }
 
     /// The manifests that the service has, once it knows all its drivers.
     pub(super) fn list(&mut self) -> Result<Vec<Manifest>, Failure> {
+        self.patience = PATIENCE;
         let reply = self.ask(Operation::Manifests, br#"{"wait_for_idle":true}"#)?;
         let count = reply.document.root().as_object().and_then(|reply| reply.get("count"));
         let file = reply.file.ok_or(ServiceReason::Descriptors("no file"))?;
@@ -75,7 +84,11 @@ impl Live {
         let mut room = Vec::new();
         room.try_exact_room(HEADER_BYTES + MOST_IN_REPLY)?;
         room.resize(HEADER_BYTES + MOST_IN_REPLY, 0);
-        let received = self.connection.receive(&mut room, Deadline::after(REPLY_LIMIT));
+        let asked_at = since_start();
+        let limit = REPLY_LIMIT.min(self.patience);
+        let received = self.connection.receive(&mut room, Deadline::after(limit));
+        let took = Duration::from_nanos(since_start().saturating_sub(asked_at));
+        self.patience = self.patience.saturating_sub(took);
         let received = received.map_err(|error| match error {
             ReceiveError::TimedOut => ServiceReason::TimedOut,
             ReceiveError::Closed | ReceiveError::Failed(_) => ServiceReason::Lost,
