@@ -291,6 +291,10 @@ impl Server {
 
     fn accept(&mut self, now: Instant) {
         for _ in 0..EVENTS {
+            if self.workers.is_crowded() {
+                info!("no connection is accepted: descriptors that clients sent cannot be closed");
+                return self.accept_later(now);
+            }
             let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
             let socket = match rustix::net::accept_with(&self.listener.socket, flags) {
                 Ok(socket) => socket,
@@ -331,7 +335,10 @@ impl Server {
         if !is_asked {
             client.kind = Kind::Known(None);
         }
-        self.add(&client, Source::Client(number))?;
+        if let Err(error) = self.add(&client, Source::Client(number)) {
+            self.workers.close(client.into_socket());
+            return Err(error);
+        }
         debug!("client {number}: {:?}", client.peer);
         self.next_client += 1;
         self.clients.insert(number, client);
@@ -426,8 +433,7 @@ impl Server {
             End::Slow => info!("client {number} is closed: it does not read what it is sent"),
             End::Failed(error) => info!("client {number} is closed: {error}"),
         }
-        let client = self.clients.remove(&number);
-        if let Some(client) = client.filter(|_| !matches!(end, End::Closed)) {
+        if let Some(client) = self.clients.remove(&number) {
             self.workers.close(client.into_socket());
         }
         self.held.retain(|held| held.client != number);

@@ -3,7 +3,7 @@
 //! linger. They report through a channel, and wake the loop.
 
 use crate::catalogue::{Job, Loaded, Outcome};
-use crate::client::discard;
+use crate::client::{discard, is_harmless};
 use crate::library::Library;
 use crate::package::{Class, Elf, Fault, HEADER_BYTES};
 use crate::reader::{Package, Reader, Stamps, Step};
@@ -14,10 +14,14 @@ use rustix::fs::{FileType, Mode, OFlags};
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 
 /// Clients whose programs wait to be looked at. There are no more clients than that.
 const PROBES: usize = crate::limits::CLIENTS;
+
+/// The most that waits to be closed while connections are accepted.
+const UNWANTED: usize = 1024;
 
 /// What a thread has to say.
 #[derive(Debug)]
@@ -71,13 +75,15 @@ impl Reports {
 enum Unwanted {
     /// The next packet of a client.
     Packet(u64, Arc<OwnedFd>),
-    /// A connection, with whatever is unread in it. It is enough to have it.
-    Connection(#[allow(dead_code, reason = "it is there to be dropped")] Arc<OwnedFd>),
+    /// A connection, with whatever is unread in it.
+    Connection(Arc<OwnedFd>),
 }
 
 /// The threads, as the loop sees them.
 pub struct Workers {
     unwanted: Sender<Unwanted>,
+    /// How many of those are not closed yet.
+    piled: Arc<AtomicUsize>,
     jobs: Sender<Job>,
     probes: SyncSender<(u64, i32)>,
     reports: Receiver<Report>,
@@ -115,16 +121,23 @@ impl Workers {
             }
         })?;
         let (unwanted, closed) = channel();
+        let piled = Arc::new(AtomicUsize::new(0));
+        let pile = piled.clone();
         named("unwanted").spawn(move || {
             for one in closed {
-                if let Unwanted::Packet(client, socket) = one {
-                    discard(&socket);
-                    to_loop.send(Report::Discarded { client });
+                match one {
+                    Unwanted::Packet(client, socket) => {
+                        discard(&socket);
+                        to_loop.send(Report::Discarded { client });
+                    }
+                    Unwanted::Connection(socket) => drop(socket),
                 }
+                pile.fetch_sub(1, Relaxed);
             }
         })?;
         Ok(Self {
             unwanted,
+            piled,
             jobs,
             probes,
             reports,
@@ -145,13 +158,25 @@ impl Workers {
 
     /// Takes the next packet of a client away.
     pub fn discard(&self, client: u64, socket: Arc<OwnedFd>) {
-        // That thread ends only with the process.
-        let _ = self.unwanted.send(Unwanted::Packet(client, socket));
+        self.pile_up(Unwanted::Packet(client, socket));
     }
 
-    /// Closes a connection in which something may be unread, once nobody else has it.
+    /// Closes a connection, once nobody else has it: at once if that takes no time, as else those of all wait for who makes one wait.
     pub fn close(&self, socket: Arc<OwnedFd>) {
-        let _ = self.unwanted.send(Unwanted::Connection(socket));
+        if !is_harmless(&socket) {
+            self.pile_up(Unwanted::Connection(socket));
+        }
+    }
+
+    fn pile_up(&self, one: Unwanted) {
+        self.piled.fetch_add(1, Relaxed);
+        // That thread ends only with the process.
+        let _ = self.unwanted.send(one);
+    }
+
+    /// Whether so much waits to be closed that no more connections should be accepted: they would take the last descriptors.
+    pub fn is_crowded(&self) -> bool {
+        self.piled.load(Relaxed) >= UNWANTED
     }
 
     /// The reports since the last time.

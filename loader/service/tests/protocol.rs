@@ -277,7 +277,7 @@ fn lsv_46_a_socket_that_lingers_holds_up_nobody() {
     case(|mut machine| {
         machine.start();
         let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
-        let mut ways: [fn(&mut machine::Connection, OwnedFd); 3] = [
+        let mut ways: [fn(&mut machine::Connection, OwnedFd); 5] = [
             // As part of a request.
             |client, socket| {
                 let packet = client.packet(Operation::Features, "{}");
@@ -290,6 +290,12 @@ fn lsv_46_a_socket_that_lingers_holds_up_nobody() {
                 let packet = client.packet(Operation::Features, "{}");
                 client.send_raw(&packet, &[socket]).unwrap();
                 rustix::net::shutdown(&client.socket, rustix::net::Shutdown::Both).unwrap();
+            },
+            // With a packet that looks like the end, and behind one.
+            |client, socket| client.send_raw(b"", &[socket]).unwrap(),
+            |client, socket| {
+                client.send_raw(b"", &[]).unwrap();
+                client.send_raw(b"garbage", &[socket]).unwrap();
             },
         ];
         for way in &mut ways {
@@ -308,6 +314,19 @@ fn lsv_46_a_socket_that_lingers_holds_up_nobody() {
             assert!(begin.elapsed() < Duration::from_secs(2), "{:?}", begin.elapsed());
             drop(hostile);
         }
+        // Nor do the connections of others wait to be closed until that one is.
+        let open = || {
+            let folder = format!("/proc/{}/fd", machine.process());
+            std::fs::read_dir(folder).unwrap().count()
+        };
+        let before = open();
+        for _ in 0..200 {
+            let mut client = machine.client();
+            let packet = client.packet(Operation::Features, "{}");
+            // One too many is gone already.
+            let _ = client.send_raw(&packet, &[]).and_then(|()| client.send_raw(b"", &[]));
+        }
+        machine::eventually("all is closed", || open() <= before);
     });
 }
 

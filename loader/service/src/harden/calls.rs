@@ -19,6 +19,7 @@ const ALLOWED: &[c_long] = &[
     libc::SYS_recvmsg,
     libc::SYS_sendmsg,
     libc::SYS_setsockopt,
+    libc::SYS_shutdown,
     // Files, packages and memory files.
     libc::SYS_close,
     libc::SYS_fchmod,
