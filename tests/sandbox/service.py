@@ -209,7 +209,11 @@ def for_a_user():
         service.socket = place / "run/service.sock"
         shutil.copy(setting("VKL_PROGRAMS") / "gpu", place / "gpu")
         shutil.copy(setting("VKL_LIBRARY"), place / "lib")
-        own = ["--ro-bind", place / "gpu", PROGRAM, "--ro-bind", place / "lib", f"{LIBRARIES}/libvulkan.so.1", "--setenv", "LD_LIBRARY_PATH", LIBRARIES]
+        own = [
+            "--ro-bind", place / "gpu", PROGRAM,
+            "--ro-bind", place / "lib", f"{LIBRARIES}/libvulkan.so.1",
+            "--setenv", "LD_LIBRARY_PATH", LIBRARIES,
+        ]  # fmt: skip
         with service:
             folder = ["--ro-bind", service.socket.parent, str(Path(SOCKET).parent)]
             for brought in (service.brought(), folder):
