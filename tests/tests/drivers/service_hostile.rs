@@ -269,6 +269,30 @@ fn lsv_34_answers_that_are_none() {
     });
 }
 
+/// LSV-50: a library of another word size, which a service offers that does not see what the program is, is not read to its end.
+#[test]
+fn lsv_50_a_library_of_another_class_costs_nothing() {
+    case(|scene| {
+        scene_with(scene, &["a", "good"]);
+        let outcome = scene.run(|vk| {
+            let mut other = package(vk, 0, "a");
+            let mut bytes = fs::read(&other.library).expect("the case has it");
+            bytes[4] ^= 3;
+            other.library = vk.path("other.so");
+            fs::write(&other.library, bytes).expect("the folder is the case's");
+            let wrong_sum = |request: &Request, reply: &mut Reply| {
+                if request.is(Operation::Get) && request.payload["name"] == json!("0-libmock_a.so") {
+                    reply.set("sha256", json!("0".repeat(64)));
+                }
+                Then::Send
+            };
+            let _server = Server::changed(&socket(vk), &[other, package(vk, 1, "good")], wrong_sum);
+            assert_eq!(names(vk), ["here", "good"]);
+        });
+        outcome.ok().not_logged("checksum");
+    });
+}
+
 /// LSV-47: whoever is neither the superuser nor the user of the build is not believed.
 #[test]
 fn lsv_47_a_service_of_another_user_is_not_trusted() {
