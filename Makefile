@@ -50,6 +50,10 @@ ios-framework:
 uninstall:        ## remove what install copied
 	@make/install.sh uninstall
 
+.PHONY: dist deb rpm reproducible test-system
+dist:             ## the source archive: it builds without a network, and the same commit gives the same bytes
+	@make/dist.sh
+
 run:              ## fetch, generate, build, and run a Vulkan program on the library
 	@make/run.sh
 

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# The source archive: what is committed, the crates of Cargo.lock beside it so that it builds without a network, and the list of
+# what is inside. The same commit gives the same bytes, wherever and whenever it is packed.
+. "$(dirname "$0")/common.sh"
+
+NAME=vulkan-loader-rs-$VERSION
+OUT=$TARGET/dist
+[ -d .git ] || [ -f .git ] || die 2 "this is no git repository: the archive is made from a commit"
+git diff --quiet HEAD || say "What is not committed will not be in the archive" >&2
+export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
+
+mkdir -p "$OUT"
+scratch=$(mktemp -d "$OUT/scratch.XXXXXX")
+trap 'rm -rf "$scratch"' EXIT
+git archive --prefix="$NAME/" HEAD | tar -x -C "$scratch"
+tree=$scratch/$NAME
+
+# Everything in the lock file, as cargo takes no archive that lacks one of them, even one for another system.
+mkdir -p "$tree/.cargo"
+(cd "$tree" && $CARGO vendor --quiet --locked --versioned-dirs vendor >.cargo/vendored.toml)
+{
+    say "# The crates are in vendor/: nothing is fetched."
+    cat "$tree/.cargo/vendored.toml"
+} >"$tree/.cargo/config.toml"
+rm "$tree/.cargo/vendored.toml"
+compiled=$(find "$tree" -name '*.a' -o -name '*.so' -o -name '*.dll' -o -name '*.lib' -o -name '*.o' -o -name '*.exe')
+[ -z "$compiled" ] || die 1 "something in the archive would be there compiled already: $compiled"
+(cd "$tree" && python3 make/contents.py "$SOURCE_DATE_EPOCH" >contents.spdx.json)
+
+archive=$OUT/$NAME.tar.xz
+# With more threads than one xz writes the same bytes for any number of them, but other ones than with one.
+LC_ALL=C tar --create --directory "$scratch" --sort=name --format=gnu --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 \
+    --numeric-owner --mode=u+rw,go-w,a+rX "$NAME" | xz -6 --threads=2 >"$archive.new"
+mv "$archive.new" "$archive"
+cp "$tree/contents.spdx.json" "$OUT/$NAME.spdx.json"
+say "$archive"
