@@ -2,7 +2,7 @@
 
 use crate::child::{self, Finished, Watched};
 use crate::probe::{self, Seen, USUAL_LIBRARY};
-use crate::{causes, report, show};
+use crate::{causes, pages, report, show};
 #[cfg(target_os = "linux")]
 use crate::{files, service};
 use clap::{Args, Subcommand};
@@ -55,6 +55,12 @@ pub(crate) enum Command {
     Use {
         /// The library to open.
         library: OsString,
+    },
+    /// Writes manual pages and completions; for packages.
+    #[command(hide = true)]
+    Pages {
+        /// The folder to write below.
+        folder: PathBuf,
     },
 }
 
@@ -138,6 +144,10 @@ impl Command {
             Self::Probe { library } => {
                 let seen = probe::run(&library);
                 heard(print(json(&seen)?))?;
+                Ok(ExitCode::SUCCESS)
+            }
+            Self::Pages { folder } => {
+                pages::write(&folder)?;
                 Ok(ExitCode::SUCCESS)
             }
         }

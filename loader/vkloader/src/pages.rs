@@ -1,0 +1,25 @@
+//! Manual pages and shell completions, from the definition of the command line itself: what packages install beside the program.
+
+use crate::Arguments;
+use clap::CommandFactory;
+use clap_complete::{Shell, generate_to};
+use std::io;
+use std::path::Path;
+
+/// The shells whose completions are written; each has a folder of its own in packages.
+const SHELLS: [(Shell, &str); 3] = [(Shell::Bash, "bash"), (Shell::Fish, "fish"), (Shell::Zsh, "zsh")];
+
+/// Writes `man/vkloader.1`, a page for each command, and the completions in `bash`, `fish` and `zsh`, below a folder. The same program
+/// writes the same bytes.
+pub(crate) fn write(folder: &Path) -> io::Result<()> {
+    let mut command = Arguments::command();
+    let name = command.get_name().to_owned();
+    for (shell, place) in SHELLS {
+        let place = folder.join(place);
+        std::fs::create_dir_all(&place)?;
+        generate_to(shell, &mut command, &name, place)?;
+    }
+    let pages = folder.join("man");
+    std::fs::create_dir_all(&pages)?;
+    clap_mangen::generate_to(command, pages)
+}
