@@ -32,10 +32,7 @@ check-generated:  ## fail if generated/ or the snapshot is not what the inputs g
 bump:             ## move to another header: make bump VERSION=1.4.N
 	@make/bump.sh $(VERSION)
 
-build:            ## the release library, the program vkloader and the driver service; needs cargo and a linker only
-	@$(CARGO) build --locked --release -p vulkan-loader
-	@$(CARGO) build --locked --release -p vkloader
-	@$(CARGO) build --locked --release -p vk-loader-service
+	@make/build.sh
 
 install:          ## copy the library and its package files to DESTDIR/PREFIX/LIBDIR
 	@make/install.sh install
@@ -53,6 +50,18 @@ uninstall:        ## remove what install copied
 .PHONY: dist deb rpm reproducible test-system
 dist:             ## the source archive: it builds without a network, and the same commit gives the same bytes
 	@make/dist.sh
+
+deb:              ## packages for Debian from that archive, built without a network: REVISION=2, VKL_PROVIDES="1.3.239.0-1"
+	@make/deb.sh
+
+rpm:              ## the same for Fedora
+	@make/rpm.sh
+
+reproducible:     ## build and pack twice, in other folders, times and languages: are they the same bytes?
+	@make/reproducible.sh
+
+test-system:      ## the packages in a whole Debian 12, installed in place of its loader, and that again in place of them
+	@make/system.sh
 
 run:              ## fetch, generate, build, and run a Vulkan program on the library
 	@make/run.sh

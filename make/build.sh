@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# The release library and the programs beside it. With MAPPED=1 no path of this machine is in them: the same sources give the same
+# bytes in any folder (make/reproducible.sh shows it), as packages want it. That takes other flags, which cargo builds anew for.
+. "$(dirname "$0")/common.sh"
+
+if [ -n "${MAPPED:-}" ]; then
+    # Crates are in vendor/ below the project, or where cargo unpacks them.
+    sources=${CARGO_HOME:-$HOME/.cargo}/registry/src
+    RUSTFLAGS="${RUSTFLAGS:-} --remap-path-prefix=$sources=/usr/src/crates --remap-path-prefix=$ROOT=/usr/src/vulkan-loader-rs-$VERSION"
+    export RUSTFLAGS
+fi
+$CARGO build --locked --release -p vulkan-loader
+$CARGO build --locked --release -p vkloader
+# The service is a program of Linux.
+if [ -f loader/service/Cargo.toml ] && [ "$(uname -s)" = Linux ]; then
+    $CARGO build --locked --release -p vk-loader-service
+fi
