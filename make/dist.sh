@@ -10,19 +10,28 @@ git diff --quiet HEAD || say "What is not committed will not be in the archive" 
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 
 mkdir -p "$OUT"
+archive=$OUT/$NAME.tar.xz
+# Packing takes a minute, which what is there for this commit saves.
+made="$(git rev-parse HEAD) $SOURCE_DATE_EPOCH"
+if [ "$(cat "$OUT/made" 2>/dev/null)" = "$made" ] && [ -f "$archive" ]; then
+    say "$archive"
+    exit
+fi
 scratch=$(mktemp -d "$OUT/scratch.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
 git archive --prefix="$NAME/" HEAD | tar -x -C "$scratch"
 tree=$scratch/$NAME
 
 # Everything in the lock file, as cargo takes no archive that lacks one of them, even one for another system.
-mkdir -p "$tree/.cargo"
-(cd "$tree" && $CARGO vendor --quiet --locked --versioned-dirs vendor >.cargo/vendored.toml)
-{
-    say "# The crates are in vendor/: nothing is fetched."
-    cat "$tree/.cargo/vendored.toml"
-} >"$tree/.cargo/config.toml"
-rm "$tree/.cargo/vendored.toml"
+(cd "$tree" && $CARGO vendor --quiet --locked --versioned-dirs vendor)
+mkdir "$tree/.cargo"
+cat >"$tree/.cargo/config.toml" <<'END'
+# The crates are in vendor/: nothing is fetched.
+[source.crates-io]
+replace-with = "vendored"
+[source.vendored]
+directory = "vendor"
+END
 # An archive of sources holds sources: what some crates carry compiled, for other systems and for tests of their own, goes.
 (cd "$tree/vendor" && python3 - <<'PYTHON'
 import json, pathlib
@@ -39,10 +48,10 @@ PYTHON
 )
 (cd "$tree" && python3 make/contents.py "$SOURCE_DATE_EPOCH" >contents.spdx.json)
 
-archive=$OUT/$NAME.tar.xz
 # With more threads than one xz writes the same bytes for any number of them, but other ones than with one.
 LC_ALL=C tar --create --directory "$scratch" --sort=name --format=gnu --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 \
     --numeric-owner --mode=u+rw,go-w,a+rX "$NAME" | xz -6 --threads=2 >"$archive.new"
 mv "$archive.new" "$archive"
 cp "$tree/contents.spdx.json" "$OUT/$NAME.spdx.json"
+say "$made" >"$OUT/made"
 say "$archive"

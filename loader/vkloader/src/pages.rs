@@ -12,7 +12,8 @@ const SHELLS: [(Shell, &str); 3] = [(Shell::Bash, "bash"), (Shell::Fish, "fish")
 /// Writes `man/vkloader.1`, a page for each command, and the completions in `bash`, `fish` and `zsh`, below a folder. The same program
 /// writes the same bytes.
 pub(crate) fn write(folder: &Path) -> io::Result<()> {
-    let mut command = Arguments::command();
+    // The pages have what it would print.
+    let mut command = Arguments::command().disable_help_subcommand(true);
     let name = command.get_name().to_owned();
     for (shell, place) in SHELLS {
         let place = folder.join(place);

@@ -1,0 +1,52 @@
+#!/bin/sh
+# Inside the root: runs each program on the loader that is installed, and keeps what it said. Argument: the folder for that, a file a
+# program; its last line is how the program ended.
+out=$1
+mkdir -p "$out"
+cd "$(mktemp -d)" || exit 2
+Xvfb :7 -screen 0 640x480x24 -nolisten tcp >/dev/null 2>&1 &
+server=$!
+export DISPLAY=:7
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+    [ ! -e /tmp/.X11-unix/X7 ] || break
+    sleep 0.5
+done
+
+# program NAME COMMAND...
+program() {
+    name=$1
+    shift
+    timeout 120 "$@" >"$out/$name" 2>&1 </dev/null
+    echo "ended with $?" >>"$out/$name"
+}
+zink() {
+    name=$1
+    shift
+    program "$name" env LIBGL_ALWAYS_SOFTWARE=1 GALLIUM_DRIVER=zink "$@"
+}
+source="-f lavfi -i testsrc=size=160x120:rate=5 -t 1"
+ff="ffmpeg -v error -init_hw_device vulkan=v:0 -filter_hw_device v $source"
+play="mpv --no-config --quiet --no-audio --frames=5 --gpu-api=vulkan"
+device="--vulkan-device=$(vulkaninfo --summary 2>/dev/null | sed -n 's/^[[:space:]]*deviceName *= //p' | head -n 1)"
+
+program vulkaninfo vulkaninfo
+program vulkaninfo-validation env VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation vulkaninfo
+program vkcube vkcube --c 20
+program vkcube-validation env VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation vkcube --c 5 --validate
+# shellcheck disable=SC2086 -- lists of words
+{
+    program ffmpeg-blur $ff -vf format=rgba,hwupload,avgblur_vulkan,hwdownload,format=rgba -f framemd5 -
+    program ffmpeg-scale $ff -vf format=rgba,hwupload,scale_vulkan=80:60,hwdownload,format=rgba -f framemd5 -
+    program ffmpeg-libplacebo $ff -vf format=yuv420p,hwupload,libplacebo=w=80:h=60,hwdownload,format=yuv420p -f framemd5 -
+    ffmpeg -v error $source -c:v mpeg4 clip.mkv
+    program mpv-gpu $play --vo=gpu --gpu-context=x11vk "$device" clip.mkv
+    program mpv-gpu-next $play --vo=gpu-next "$device" clip.mkv
+}
+program gstreamer-inspect gst-inspect-1.0 vulkan
+program gstreamer-filter gst-launch-1.0 -q videotestsrc num-buffers=3 ! video/x-raw,format=BGRA,width=160,height=120 ! vulkanupload ! \
+    vulkancolorconvert ! 'video/x-raw(memory:VulkanImage),format=RGBA' ! vulkandownload ! checksumsink
+program gstreamer-sink gst-launch-1.0 -q videotestsrc num-buffers=5 ! vulkanupload ! vulkansink
+zink zink-glxinfo glxinfo
+zink zink-eglinfo eglinfo
+zink zink-glmark2 glmark2 --validate -b build -b texture -b shading
+kill $server
