@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Packages for Fedora and its relatives, from the source archive and without a network. REVISION is the number behind the header's.
+. "$(dirname "$0")/common.sh"
+
+NAME=vulkan-loader-rs
+OUT=$TARGET/rpm
+need rpmbuild rpm
+[ -z "$lacking" ] || die 2 "missing:$lacking"
+[ ! -x /usr/bin/cargo ] || PATH=/usr/bin:$PATH
+export PATH
+
+make/dist.sh >/dev/null
+epoch=$(git log -1 --format=%ct)
+export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$epoch}
+rm -rf "$OUT"
+mkdir -p "$OUT"/{SOURCES,SPECS}
+cp "$TARGET/dist/$NAME-$VERSION.tar.xz" "$OUT/SOURCES/"
+# What is there, as conditions of the spec.
+service=0 catalogue=0
+[ ! -f loader/service/Cargo.toml ] || service=1
+! grep -q Catalogue loader/vkloader/src/commands.rs || catalogue=1
+spec=$(<packaging/rpm/$NAME.spec.in)
+spec=${spec//@VERSION@/"$VERSION"}
+spec=${spec//@REVISION@/"${REVISION:-1}"}
+spec=${spec//@SERVICE@/"$service"}
+spec=${spec//@CATALOGUE@/"$catalogue"}
+spec=${spec//@DATE@/"$(LC_ALL=C date --utc --date="@$SOURCE_DATE_EPOCH" '+%a %b %d %Y')"}
+printf '%s\n' "$spec" >"$OUT/SPECS/$NAME.spec"
+
+alone=()
+! unshare --net true 2>/dev/null || alone=(unshare --net)
+env -u CARGO_TARGET_DIR -u DESTDIR -u PREFIX -u LIBDIR -u MAKEFLAGS -u MAKELEVEL "${alone[@]}" rpmbuild -ba \
+    --define "_topdir $OUT" --define "_buildhost reproducible" --define "use_source_date_epoch_as_buildtime 1" \
+    --define "clamp_mtime_to_source_date_epoch 1" "$OUT/SPECS/$NAME.spec"
+rm -rf "$OUT/BUILD" "$OUT/BUILDROOT"
+find "$OUT" -name '*.rpm'
