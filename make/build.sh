@@ -6,8 +6,13 @@
 if [ -n "${MAPPED:-}" ]; then
     # Crates are in vendor/ below the project, or where cargo unpacks them.
     sources=${CARGO_HOME:-$HOME/.cargo}/registry/src
-    RUSTFLAGS="${RUSTFLAGS:-} --remap-path-prefix=$sources=/usr/src/crates --remap-path-prefix=$ROOT=/usr/src/vulkan-loader-rs-$VERSION"
-    export RUSTFLAGS
+    flags=(--remap-path-prefix="$sources=/usr/src/crates" --remap-path-prefix="$ROOT=/usr/src/vulkan-loader-rs-$VERSION")
+    for flag in ${RUSTFLAGS:-}; do
+        flags+=("$flag")
+    done
+    # In this form a folder may have a blank in its name.
+    CARGO_ENCODED_RUSTFLAGS=$(IFS=$'\x1f' && printf '%s' "${flags[*]}")
+    export CARGO_ENCODED_RUSTFLAGS
 fi
 $CARGO build --locked --release -p vulkan-loader
 $CARGO build --locked --release -p vkloader

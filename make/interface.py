@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 # The oldest glibc that has all that is needed. By another compiler or linker it can be a lower one, and never a higher one.
-GLIBC = (2, 28)
+GLIBC = (2, 34)
 
 
 def symbols(library):

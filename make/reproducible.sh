@@ -26,14 +26,14 @@ build() {
 }
 mask=022 build "$HERE/one" LC_ALL=C.UTF-8 TZ=UTC
 mkdir "$HERE/home"
-mask=027 build "$HERE/another folder" LC_ALL="${language:-C.UTF-8}" TZ=Pacific/Kiritimati CARGO_BUILD_JOBS=1 \
+mask=027 build "$HERE/another-folder" LC_ALL="${language:-C.UTF-8}" TZ=Pacific/Kiritimati CARGO_BUILD_JOBS=1 \
     CARGO_HOME="$HERE/home" "${later[@]}"
 
 # same FILE: in both folders.
 same() {
     sha256sum <"$HERE/one/$1"
-    cmp "$HERE/one/$1" "$HERE/another folder/$1" ||
-        { command -v diffoscope >/dev/null && diffoscope --max-report-size 20000 "$HERE/one/$1" "$HERE/another folder/$1"; }
+    cmp "$HERE/one/$1" "$HERE/another-folder/$1" ||
+        { command -v diffoscope >/dev/null && diffoscope --max-report-size 20000 "$HERE/one/$1" "$HERE/another-folder/$1"; }
 }
 # No path of the machine stands in what is installed.
 pathless() {

@@ -21,9 +21,14 @@ driver_installed() {
     return 1
 }
 
+# Where it may be installed, a driver that needs no hardware shows more than a mock.
+driver_installed || make/setup.sh driver 2>/dev/null || true
 arguments=()
 if ! driver_installed; then
-    say "No driver is installed: using the mock driver"
+    say
+    say "No Vulkan driver is installed. A mock stands in: what you see below is the loader at work, with devices that execute nothing."
+    say "A real driver comes with mesa-vulkan-drivers (Debian, Ubuntu, Fedora), vulkan-swrast (Arch), or the vendor of your device;"
+    say "Mesa's lavapipe, which is among them, runs on any processor."
     export VK_DRIVER_FILES=$PROGRAMS/mock/mock_driver.json
     arguments=(mock)
 fi

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what is missing for `make run`, `make bench` or `make test` (argument: run, bench or test), or for a root of Debian
-# sid (sid). Without apt it names it.
+# Installs what is missing for `make run`, `make bench` or `make test` (argument: run, bench or test), for a root of Debian sid
+# (sid), or a driver that needs no hardware (driver). Without apt it names it.
 . "$(dirname "$0")/common.sh"
 
 # What is looked for (a program, or a file if it has a slash), the Debian package that has it, what needs it.
@@ -44,6 +44,10 @@ wine                            wine                     running programs for Wi
 /usr/bin/cargo                  cargo-web                the cargo that belongs to it
 /usr/lib/rustlib/src/rust/library/std  rust-web-src      the standard library for Windows
 '
+# For `make run` where no other driver is.
+FOR_DRIVER='
+icd.d/lvp_icd                   mesa-vulkan-drivers      lavapipe, a real driver for any processor
+'
 FOR_SID='
 mmdebstrap                      mmdebstrap               making a root of Debian sid
 /usr/share/keyrings/debian-archive-keyring.gpg  debian-archive-keyring  checking its packages
@@ -72,13 +76,14 @@ run) table=$FOR_RUN ;;
 bench) table=$FOR_RUN$FOR_BENCH ;;
 test) table=$FOR_RUN$FOR_BENCH$FOR_TEST ;;
 sid) table=$FOR_SID ;;
-*) die 3 "which set: run, bench, test or sid?" ;;
+driver) table=$FOR_DRIVER ;;
+*) die 3 "which set: run, bench, test, driver or sid?" ;;
 esac
 
 optional=
 [ "$1" != test ] || optional=$FOR_WINDOWS
 
-[ "$1" = sid ] || command -v "$CARGO" >/dev/null || command -v cargo >/dev/null ||
+[[ $1 = sid || $1 = driver ]] || command -v "$CARGO" >/dev/null || command -v cargo >/dev/null ||
     die 1 "cargo is missing: install Rust $(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml) or newer"
 if [ "$1" = test ]; then
     for tool in cargo-fmt cargo-clippy; do

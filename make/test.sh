@@ -91,6 +91,13 @@ lint() {
     # What ships has no standard library, not even that of the crates beside it.
     $CARGO clippy --locked --release --workspace -- -D warnings
     make/fuzz.sh lint
+    # What crates may be: licences, origins, bans.
+    if $CARGO deny --version >/dev/null 2>&1; then
+        $CARGO deny --locked check bans licenses sources
+    else
+        say "cargo-deny is not installed: contents.py reads the same lists; a workflow of its own runs it"
+    fi
+    python3 make/contents.py --check
     # Which modules import each other.
     $CARGO test --locked -p structure
 }
@@ -141,6 +148,13 @@ scripted() {
         VKL_PICTURES=$TARGET/pictures VKL_VKLOADER=$TARGET/release/vkloader VKL_SERVICE=$TARGET/release/vk-loader-service \
         python3 "tests/$1"
 }
+interface() {
+    if [ -n "${VKL_LIBRARY:-}" ]; then
+        say "SKIPPED: what is promised of names and libc is promised of the library built here, and VKL_LIBRARY names another"
+        return
+    fi
+    python3 make/interface.py "$LIBRARY"
+}
 gate() {
     if [ -n "${VKL_LIBRARY:-}" ]; then
         say "SKIPPED: the limits are those of the library built here, and VKL_LIBRARY names another"
@@ -181,6 +195,7 @@ stage fuzz 500 make/fuzz.sh 12
 stage behaviour 900 "${self[@]}" "${quick}behaviour"
 stage windows 600 make/windows-cases.sh quick
 stage gate 90 "${self[@]}" gate
+stage interface 20 "${self[@]}" interface
 stage abi 120 "${self[@]}" scripted abi
 stage real 500 "${self[@]}" scripted real
 stage sandbox 120 "${self[@]}" scripted sandbox
