@@ -102,8 +102,11 @@ replaced() {
     [ "${gone%%:*}" = libvulkan1 ] && [ "$(wc -w <<<"$gone")" = 1 ]
 }
 consistent() {
+    local wrong
     inside apt-get check
-    inside dpkg --audit | tee /dev/stderr | { ! grep -q .; }
+    wrong=$(inside dpkg --audit)
+    say "$wrong"
+    [ -z "$wrong" ]
 }
 shows() {
     local file
@@ -126,7 +129,7 @@ upgraded() {
     inside sh -c 'dpkg -i /root/next/*.deb'
     shows "libvulkan.so.$NEXT"
     # Nothing of the earlier one is left.
-    ! compgen -G "$COPY/usr/lib/*/libvulkan.so.$VERSION"
+    [ -z "$(compgen -G "$COPY/usr/lib/*/libvulkan.so.$VERSION")" ]
     inside vulkaninfo --summary
 }
 # libvulkan-dev asks for the loader of its own version: it is refused, and nothing breaks; a package that was told to provide that
@@ -134,7 +137,9 @@ upgraded() {
 headers() {
     local wanted
     wanted=$(dpkg-deb -f "$(compgen -G "$COPY/root/debian/libvulkan1_*.deb")" Version)
-    ! inside sh -c 'dpkg -i /root/debian/libvulkan-dev_*.deb'
+    if inside sh -c 'dpkg -i /root/debian/libvulkan-dev_*.deb'; then
+        return 1
+    fi
     inside dpkg --purge --force-depends libvulkan-dev
     consistent
     say "figure without VKL_PROVIDES libvulkan-dev is refused"
@@ -145,9 +150,9 @@ headers() {
 }
 back() {
     # As `apt-get install libvulkan1` where there is a network.
-    inside sh -c 'apt-get -y --no-download install /root/debian/libvulkan1_*.deb'
+    inside sh -c 'apt-get -y install /root/debian/libvulkan1_*.deb'
     inside dpkg --purge libvulkan1-rs
-    ! compgen -G "$COPY/usr/lib/*/libvulkan.so.1.4.*"
+    [ -z "$(compgen -G "$COPY/usr/lib/*/libvulkan.so.1.4.*")" ]
     [ -d "$COPY/etc/vulkan/icd.d" ]
     inside sh -c 'dpkg --purge $(dpkg-query -W -f "\${Package} " "vkloader" "vk-loader-service" 2>/dev/null)'
     installed | diff "$HERE/before.list" -

@@ -4,11 +4,12 @@
 out=$1
 mkdir -p "$out"
 cd "$(mktemp -d)" || exit 2
-Xvfb :7 -screen 0 640x480x24 -nolisten tcp >/dev/null 2>&1 &
+# It writes there once it takes connections, and stays as it is when the last one ends.
+Xvfb :7 -noreset -screen 0 640x480x24 -nolisten tcp -displayfd 3 3>display >/dev/null 2>&1 &
 server=$!
 export DISPLAY=:7
-for _ in 1 2 3 4 5 6 7 8 9 10; do
-    [ ! -e /tmp/.X11-unix/X7 ] || break
+for _ in $(seq 60); do
+    [ ! -s display ] || break
     sleep 0.5
 done
 
