@@ -23,7 +23,6 @@ cp "$archive" "$OUT/${NAME}_$VERSION.orig.tar.xz"
 tar -xJf "$archive" -C "$OUT"
 tree=$OUT/$NAME-$VERSION
 cp -r packaging/debian "$tree/debian"
-[ ! -d packaging/systemd ] || cp packaging/systemd/* "$tree/debian/"
 
 date=$(LC_ALL=C date --utc --date="@$SOURCE_DATE_EPOCH" --rfc-email)
 for file in control changelog.in; do
