@@ -11,7 +11,8 @@
 . "$(dirname "$0")/common.sh"
 
 # What a bump writes in the repository, and nothing else.
-OUTPUTS=(registry/pin.toml registry/snapshot generated Cargo.toml Cargo.lock tests/fuzz/Cargo.lock README.md MATRIX.md docs/*.md)
+OUTPUTS=(registry/pin.toml registry/snapshot generated Cargo.toml Cargo.lock tests/fuzz/Cargo.lock README.md MATRIX.md docs/*.md
+    packaging/debian/libvulkan1-rs.symbols)
 # And beside it, where git does not look.
 BESIDE=(registry/input/vk.xml registry/input/video.xml registry-diff.md registry-diff.html)
 WORK=$ROOT/target/bump
@@ -154,6 +155,7 @@ copy_tree
     found=$(sed -n 's/^header //p' registry/snapshot/header.txt)
     [ "$found" = "$NEW" ] || die 2 "the XML says that it is header $found, not $NEW"
     vkgen emit
+    python3 make/interface.py --symbols
     python3 make/documents.py
     say "Testing the copy"
     # Its own target folder: what is built from the copy must not be taken for what is built from the tree.
