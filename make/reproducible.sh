@@ -13,13 +13,15 @@ wanted=(dist deb)
 # A wrong date shows what a few minutes would not.
 later=()
 ! command -v faketime >/dev/null || later=(faketime -f "+400d")
+commit=$(git rev-parse HEAD)
 language=$(locale -a | grep -v -E '^(C|POSIX|en_)' | head -n 1) || true
 
 # build FOLDER COMMAND...: what is packed from a clone of the commit there, by make under the command.
 build() {
     local folder=$1
     shift
-    git clone --quiet --shared "$ROOT" "$folder"
+    git clone --quiet --shared --no-checkout "$ROOT" "$folder"
+    git -C "$folder" checkout --quiet --detach "$commit"
     say "Packing in $folder"
     (cd "$folder" && umask "$mask" && env -u CARGO_TARGET_DIR -u SOURCE_DATE_EPOCH "$@" make "${wanted[@]}") >"$folder.log" 2>&1 ||
         die 1 "$(tail -n 5 "$folder.log") (see $folder.log)"
