@@ -25,12 +25,14 @@ tree=$OUT/$NAME-$VERSION
 cp -r packaging/debian "$tree/debian"
 
 date=$(LC_ALL=C date --utc --date="@$SOURCE_DATE_EPOCH" --rfc-email)
-for file in control changelog.in; do
+crates=$(cd "$tree" && python3 make/copyright.py)
+for file in control copyright changelog.in; do
     text=$(<"$tree/debian/$file")
     text=${text//@VERSION@/"$VERSION"}
     text=${text//@REVISION@/"${REVISION:-1}"}
     text=${text//@MAINTAINER@/"$MAINTAINER"}
     text=${text//@DATE@/"$date"}
+    text=${text//@CRATES@/"$crates"}
     rm "$tree/debian/$file"
     printf '%s\n' "$text" >"$tree/debian/${file%.in}"
 done
