@@ -32,6 +32,7 @@ check-generated:  ## fail if generated/ or the snapshot is not what the inputs g
 bump:             ## move to another header: make bump VERSION=1.4.N
 	@make/bump.sh $(VERSION)
 
+build:            ## the release library, the program vkloader and the driver service; needs cargo and a linker only
 	@make/build.sh
 
 install:          ## copy the library and its package files to DESTDIR/PREFIX/LIBDIR

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The release library and the programs beside it. With MAPPED=1 no path of this machine is in them: the same sources give the same
 # bytes in any folder (make/reproducible.sh shows it), as packages want it. That takes other flags, which cargo builds anew for.
+# PAGES names a folder for manual pages and completions.
 # SYSROOT names a folder with an older C library to link with, as make/sysroot.sh makes it.
 . "$(dirname "$0")/common.sh"
 
@@ -31,6 +32,10 @@ fi
 $CARGO build --locked --release -p vulkan-loader
 $CARGO build --locked --release -p vkloader
 # The service is a program of Linux.
-if [ -f loader/service/Cargo.toml ] && [ "$(uname -s)" = Linux ]; then
+if [ "$(uname -s)" = Linux ]; then
     $CARGO build --locked --release -p vk-loader-service
+fi
+if [ -n "${PAGES:-}" ]; then
+    "$TARGET/release/vkloader" pages "$PAGES"
+    $CARGO run --locked --release -p vulkan-loader-pages --example service -- "$PAGES"
 fi

@@ -16,13 +16,11 @@ rm -rf "$OUT"
 mkdir -p "$OUT"/{SOURCES,SPECS}
 cp "$TARGET/dist/$NAME-$VERSION.tar.xz" "$OUT/SOURCES/"
 # What is there, as conditions of the spec.
-service=0 catalogue=0
-[ ! -f loader/service/Cargo.toml ] || service=1
+catalogue=0
 ! grep -q Catalogue loader/vkloader/src/commands.rs || catalogue=1
 spec=$(<packaging/rpm/$NAME.spec.in)
 spec=${spec//@VERSION@/"$VERSION"}
 spec=${spec//@REVISION@/"${REVISION:-1}"}
-spec=${spec//@SERVICE@/"$service"}
 spec=${spec//@CATALOGUE@/"$catalogue"}
 spec=${spec//@DATE@/"$(LC_ALL=C date --utc --date="@$SOURCE_DATE_EPOCH" '+%a %b %d %Y')"}
 printf '%s\n' "$spec" >"$OUT/SPECS/$NAME.spec"

@@ -2,10 +2,10 @@
 
 use crate::child::{self, Finished, Watched};
 use crate::probe::{self, Seen, USUAL_LIBRARY};
-use crate::{causes, pages, report, show};
+use crate::{Arguments, causes, report, show};
 #[cfg(target_os = "linux")]
 use crate::{files, service};
-use clap::{Args, Subcommand};
+use clap::{Args, CommandFactory, Subcommand};
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -147,7 +147,7 @@ impl Command {
                 Ok(ExitCode::SUCCESS)
             }
             Self::Pages { folder } => {
-                pages::write(&folder)?;
+                pages::write(Arguments::command(), &folder)?;
                 Ok(ExitCode::SUCCESS)
             }
         }

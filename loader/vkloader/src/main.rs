@@ -10,7 +10,6 @@ mod events;
 #[cfg(target_os = "linux")]
 mod files;
 mod installed;
-mod pages;
 mod probe;
 mod report;
 #[cfg(target_os = "linux")]

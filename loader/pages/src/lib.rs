@@ -1,7 +1,7 @@
-//! Manual pages and shell completions, from the definition of the command line itself: what packages install beside the program.
+//! Manual pages and shell completions, from the definition of a command line itself: what packages install beside the programs.
+#![forbid(unsafe_code)]
 
-use crate::Arguments;
-use clap::CommandFactory;
+use clap::Command;
 use clap_complete::{Shell, generate_to};
 use std::io;
 use std::path::Path;
@@ -9,11 +9,15 @@ use std::path::Path;
 /// The shells whose completions are written; each has a folder of its own in packages.
 const SHELLS: [(Shell, &str); 3] = [(Shell::Bash, "bash"), (Shell::Fish, "fish"), (Shell::Zsh, "zsh")];
 
-/// Writes `man/vkloader.1`, a page for each command, and the completions in `bash`, `fish` and `zsh`, below a folder. The same program
-/// writes the same bytes.
-pub(crate) fn write(folder: &Path) -> io::Result<()> {
+/// Writes `man/NAME.1`, a page for each command that is not hidden, and the completions in `bash`, `fish` and `zsh`, below a folder, which
+/// is made. The same definition gives the same bytes.
+///
+/// # Errors
+///
+/// What the system said of a folder or file that could not be written.
+pub fn write(command: Command, folder: &Path) -> io::Result<()> {
     // The pages have what it would print.
-    let mut command = Arguments::command().disable_help_subcommand(true);
+    let mut command = command.disable_help_subcommand(true);
     let name = command.get_name().to_owned();
     for (shell, place) in SHELLS {
         let place = folder.join(place);
