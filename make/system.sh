@@ -123,7 +123,23 @@ explains() {
     inside vkloader --version
     # There is lavapipe.
     inside vkloader explain >/dev/null
-    inside test -s /usr/share/man/man1/vkloader.1.gz -a -s /usr/share/bash-completion/completions/vkloader
+    inside vk-loader-service --version
+    local name
+    for name in vkloader vk-loader-service; do
+        inside test -s /usr/share/man/man1/$name.1.gz -a -s /usr/share/bash-completion/completions/$name
+    done
+    # It runs for whoever asks for it, and was not asked.
+    inside test -s /lib/systemd/system/vulkan-loader-service.socket -a ! -e /etc/systemd/system/sockets.target.wants/vulkan-loader-service.socket
+}
+# A driver's package that comes or goes renews the catalogue; one that says nothing of drivers leaves it.
+catalogue() {
+    local file
+    file=$(inside sh -c 'ls /var/cache/vulkan-loader/catalogue-*.json')
+    inside rm "$file"
+    inside sh -c 'dpkg-trigger --by-package=mesa-vulkan-drivers --no-await /usr/share/vulkan/icd.d && dpkg --triggers-only --pending'
+    inside test -s "$file"
+    inside vkloader catalogue show
+    say "figure $file"
 }
 upgraded() {
     inside sh -c 'dpkg -i /root/next/*.deb'
@@ -176,6 +192,9 @@ check "packages fit" consistent
 check "programs find ours" shows "libvulkan.so.$VERSION"
 check "programs do the same on ours" same after
 check "vkloader explains the system" explains
+if inside vkloader catalogue update --help >/dev/null 2>&1; then
+    check "packages of drivers renew the catalogue" catalogue
+fi
 check "a next version of ours" upgraded
 check "packages fit after it" consistent
 check "libvulkan-dev" headers
