@@ -18,6 +18,8 @@ make/dist.sh >/dev/null
 epoch=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$epoch}
 rm -rf "$OUT"
+# Modes of files are part of what is packed.
+umask 022
 mkdir -p "$OUT"
 cp "$archive" "$OUT/${NAME}_$VERSION.orig.tar.xz"
 tar -xJf "$archive" -C "$OUT"

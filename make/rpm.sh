@@ -13,6 +13,8 @@ make/dist.sh >/dev/null
 epoch=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$epoch}
 rm -rf "$OUT"
+# Modes of files are part of what is packed.
+umask 022
 mkdir -p "$OUT"/{SOURCES,SPECS}
 cp "$TARGET/dist/$NAME-$VERSION.tar.xz" "$OUT/SOURCES/"
 # What is there, as conditions of the spec.
