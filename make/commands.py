@@ -15,7 +15,7 @@ COMMAND = re.compile(rf"(?:[A-Z_]+=\S+ +)*(?:{PROGRAMS})(?: |$)")
 # Names of programs and files that prose speaks of.
 NAMES = {
     "vkgen", "vulkaninfo", "vkcube", "make/documents.py", "make/test.sh", "make/programs.sh", "make/targets.sh",
-    "make/check-generated.sh", "make/bump-test.sh",
+    "make/check-generated.sh", "make/bump-test.sh", "make/install.sh",
 }
 
 SHOWN = "tests/real/shown.py"
@@ -49,6 +49,9 @@ RUN = [
     ("vkloader devices", "loader/vkloader/tests/output.rs", '"devices", "--library"'),
     ("vkloader files --driver lvp", "tests/sandbox/files.py", '"--driver", "lvp"'),
     ("vkloader files --format cdi >/etc/cdi/vkloader-vulkan.json", "loader/vkloader/tests/files.rs", '"--format", "cdi"'),
+    ("vkloader pages FOLDER", "loader/vkloader/tests/pages.rs", 'run(&["pages"'),
+    ("python3 make/interface.py LIBRARY", "make/test.sh", 'python3 make/interface.py "$LIBRARY"'),
+    ("python3 make/interface.py", "make/test.sh", 'python3 make/interface.py "$LIBRARY"'),
     ("vkloader service", "loader/vkloader/tests/service.rs", '"service", "--socket"'),
     ("VK_LOADER_TRACE=/tmp/trace PROGRAM", "tests/tests/app/trace.rs", 'scene.env("VK_LOADER_TRACE", &trace)'),
     ("VK_LOADER_TRACE=fd:5 PROGRAM 5>trace", "tests/tests/app/trace.rs", 'format!("fd:{number}")'),
@@ -74,6 +77,20 @@ NOT_RUN = [
     ("make clients", "it fetches programs from many registries"),
     ("make bench PEER=sid", "it measures, and needs a quiet machine"),
     ("make figures", "it measures, and needs a quiet machine"),
+    ("make dist", "it packs what is committed, for minutes; a workflow of its own runs it"),
+    ("make dist deb rpm", "a workflow of its own runs it"),
+    ("make deb", "it builds all anew, and is run by make test-system"),
+    ("make rpm", "it builds all anew, and a workflow of its own runs it"),
+    ('make deb VKL_PROVIDES="$(dpkg-query -W -f \'${Version}\' libvulkan1)"', "make test-system tries what it makes, with a version of its own"),
+    ("make build MAPPED=1", "it builds all anew; make reproducible shows what it is for"),
+    ("make build PAGES=folder", "the packages do; tests/pages.rs of vkloader reads what it writes"),
+    ('make build SYSROOT="$(make/sysroot.sh bullseye)"', "it fetches the C library of another system; the release's workflow runs it"),
+    ("make test-system", "it needs a root of a whole system; a workflow of its own runs it"),
+    ("make reproducible", "it builds all twice; a workflow of its own runs it"),
+    ("cargo build --target ...", "what stands there is any target; make/targets.sh has some"),
+    ("apt-get install libvulkan1", "it changes the system; make test-system runs it in a root"),
+    ("vkloader catalogue", "it is spoken of for the version that has it"),
+    ("vkloader catalogue update", "it is spoken of for the version that has it"),
     ("ldconfig", "it changes the system"),
     ("ldconfig -p | grep libvulkan", "it shows what a system has"),
     ("ldd LIBRARY", "LIBRARY stands for any"),
