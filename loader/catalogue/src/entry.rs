@@ -1,0 +1,270 @@
+//! Reading a catalogue: a view of its JSON that believes nothing before it was looked at.
+
+use crate::{
+    Json, LONGEST_NAME, MOST_CARDS, MOST_DEVICES, MOST_ENTRIES, MOST_EXTENSIONS, MOST_VARIABLES, SCHEMA, hardware,
+    variables,
+};
+use core::marker::PhantomData;
+
+/// Who reads.
+#[derive(Clone, Copy, Debug)]
+pub struct Reader<'r> {
+    /// The version of the loader; another one may treat drivers otherwise.
+    pub loader: &'r str,
+    /// What it was compiled for.
+    pub architecture: &'r str,
+}
+
+/// Why a whole catalogue does not count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Problem {
+    /// It is no object with the members that a catalogue has, or there is more in it than may be.
+    NotACatalogue,
+    /// Its `schema` is another number.
+    OtherSchema,
+    /// Its `loader` is another version.
+    OtherLoader,
+    /// Its `architecture` is another one.
+    OtherArchitecture,
+}
+
+/// A catalogue whose outermost members are as they must be.
+#[derive(Clone, Copy, Debug)]
+pub struct Catalogue<'a, J> {
+    root: J,
+    machine: J,
+    _text: PhantomData<&'a [u8]>,
+}
+
+impl<'a, J: Json<'a>> Catalogue<'a, J> {
+    /// Looks at the outermost members. Entries are looked at one by one.
+    ///
+    /// # Errors
+    /// Why the catalogue as a whole does not count.
+    pub fn read(root: J, reader: Reader<'_>) -> Result<Self, Problem> {
+        let schema = root.member_count("schema").ok_or(Problem::NotACatalogue)?;
+        if schema != SCHEMA {
+            return Err(Problem::OtherSchema);
+        }
+        let is = |name, value: &str| match root.member_text(name) {
+            Some(text) => Ok(text == value.as_bytes()),
+            None => Err(Problem::NotACatalogue),
+        };
+        if !is("loader", reader.loader)? {
+            return Err(Problem::OtherLoader);
+        }
+        if !is("architecture", reader.architecture)? {
+            return Err(Problem::OtherArchitecture);
+        }
+        let machine = root.member("machine").ok_or(Problem::NotACatalogue)?;
+        let bounded = root.few("drivers", MOST_ENTRIES).is_some()
+            && root.few("variables", MOST_VARIABLES).is_some()
+            && machine.few("cards", MOST_CARDS).is_some();
+        match bounded {
+            true => Ok(Self {
+                root,
+                machine,
+                _text: PhantomData,
+            }),
+            false => Err(Problem::NotACatalogue),
+        }
+    }
+
+    /// When it was written, in seconds since 1970.
+    pub fn made(self) -> u64 {
+        self.root.member_count("made").unwrap_or_default()
+    }
+
+    /// The entries, in the order in which the drivers were found.
+    pub fn entries(self) -> impl Iterator<Item = Entry<'a, J>> {
+        self.root
+            .few("drivers", MOST_ENTRIES)
+            .into_iter()
+            .flatten()
+            .filter_map(Entry::read)
+    }
+
+    /// The variables of [`variables`] that were set when the drivers were asked, with their values.
+    pub fn variables(self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
+        let all = self.root.few("variables", MOST_VARIABLES).into_iter().flatten();
+        all.filter_map(|one| Some((one.member_text("name")?, one.member_text("value")?)))
+    }
+
+    /// Whether a variable of the process has the value that it had when the drivers were asked, or does not matter.
+    pub fn allows(self, name: &[u8], value: &[u8]) -> bool {
+        !variables::matters(name) || self.variables().any(|known| known == (name, value))
+    }
+
+    /// The written form of the [`Fingerprint`](crate::Fingerprint) of the machine.
+    pub fn fingerprint(self) -> &'a [u8] {
+        self.machine.member_text("fingerprint").unwrap_or_default()
+    }
+
+    /// Places of the graphics cards on the PCI bus.
+    pub fn cards(self) -> impl Iterator<Item = &'a [u8]> {
+        let all = self.machine.few("cards", MOST_CARDS).into_iter().flatten();
+        all.filter_map(|card| card.member_text("address"))
+    }
+
+    /// The written form of the identity of the dynamic linker's cache; empty where there was none.
+    pub fn linker_cache(self) -> &'a [u8] {
+        self.root.member_text("linker-cache").unwrap_or_default()
+    }
+}
+
+/// How it ended when a driver was asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It made an instance, or was not asked to.
+    Answered,
+    /// It refused, with this code of Vulkan, or did not open (0).
+    Failed(i32),
+    /// The process ended by this signal.
+    Crashed(u32),
+    /// The process did not end within this many seconds.
+    Hung(u32),
+}
+
+/// What the kernel's lists say of a driver's hardware.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hardware {
+    /// Nothing: the driver is not in the [table](hardware::TABLE).
+    Unknown,
+    /// It needs none.
+    Software,
+    /// It is there.
+    Present,
+    /// It is not there.
+    Absent,
+    /// It is there, and the driver may have to bring it up, so that devices may come without any sign.
+    Pending,
+}
+
+impl Hardware {
+    /// All of them, as they are written.
+    pub const ALL: [(Self, &'static str); 5] = [
+        (Self::Unknown, "unknown"),
+        (Self::Software, "software"),
+        (Self::Present, "present"),
+        (Self::Absent, "absent"),
+        (Self::Pending, "pending"),
+    ];
+
+    /// How it is written.
+    pub fn name(self) -> &'static str {
+        Self::ALL
+            .iter()
+            .find(|(known, _)| *known == self)
+            .map_or("unknown", |(_, name)| name)
+    }
+
+    /// That of a driver, of which `serves` says for each kernel driver whether something on the machine is bound to it, `node` whether
+    /// a node exists, and `idle_card` whether a card of a vendor waits for a kernel driver or has one of these.
+    pub fn of(
+        library: &[u8],
+        serves: impl Fn(&str) -> bool,
+        node: impl Fn(&str) -> bool,
+        idle_card: impl Fn(u16, &[&str]) -> bool,
+    ) -> Self {
+        let Some(row) = hardware::of(library) else {
+            return Self::Unknown;
+        };
+        let is_there =
+            row.kernel_drivers.iter().any(|driver| serves(driver)) || row.nodes.iter().any(|path| node(path));
+        match () {
+            () if row.is_software => Self::Software,
+            () if row.on_demand_vendor != 0 && (is_there || idle_card(row.on_demand_vendor, row.kernel_drivers)) => {
+                Self::Pending
+            }
+            () if is_there => Self::Present,
+            () => Self::Absent,
+        }
+    }
+}
+
+/// An instance extension of a driver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extension<'a> {
+    /// Its name, which fits the structure of Vulkan.
+    pub name: &'a [u8],
+    /// Its revision.
+    pub version: u32,
+}
+
+/// What is known of one driver.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry<'a, J> {
+    json: J,
+    /// The path of its manifest.
+    pub manifest: &'a [u8],
+    /// Its library as the manifest names it, made absolute where that is a path.
+    pub named: &'a [u8],
+    /// The file that was opened.
+    pub path: &'a [u8],
+    /// The written form of the identity of that file.
+    pub identity: &'a [u8],
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+impl<'a, J: Json<'a>> Entry<'a, J> {
+    fn read(json: J) -> Option<Self> {
+        let library = json.member("library")?;
+        Some(Self {
+            json,
+            manifest: json.member("manifest")?.member_text("path")?,
+            named: library.member_text("named")?,
+            path: library.member_text("path")?,
+            identity: library.member_text("identity")?,
+            outcome: outcome(json)?,
+        })
+    }
+
+    /// When the driver was asked, in seconds since 1970.
+    pub fn asked(self) -> u64 {
+        self.json.member_count("asked").unwrap_or_default()
+    }
+
+    /// What the kernel's lists said then.
+    pub fn hardware(self) -> Hardware {
+        let written = self.json.member_text("hardware").unwrap_or_default();
+        Hardware::ALL
+            .iter()
+            .find(|(_, name)| name.as_bytes() == written)
+            .map_or(Hardware::Unknown, |(hardware, _)| *hardware)
+    }
+
+    /// Its instance extensions in its own order; `None` where it was not asked, or where they are none that a driver could have.
+    pub fn extensions(self) -> Option<impl Iterator<Item = Extension<'a>> + Clone> {
+        let all = self.json.few("extensions", MOST_EXTENSIONS)?.map(extension::<J>);
+        // Each is looked at before the first is given out.
+        all.clone().all(|one| one.is_some()).then(|| all.flatten())
+    }
+
+    /// How many devices it has; `None` where it was not asked.
+    pub fn devices(self) -> Option<usize> {
+        self.json.few("devices", MOST_DEVICES).map(Iterator::count)
+    }
+}
+
+fn extension<'a, J: Json<'a>>(json: J) -> Option<Extension<'a>> {
+    let name = json.member_text("name")?;
+    let version = u32::try_from(json.member_count("version")?).ok()?;
+    let fits = (1..=LONGEST_NAME).contains(&name.len()) && !name.contains(&0);
+    fits.then_some(Extension { name, version })
+}
+
+fn outcome<'a, J: Json<'a>>(json: J) -> Option<Outcome> {
+    let number = |name| u32::try_from(json.member_count(name)?).ok();
+    match json.member_text("outcome")? {
+        b"answered" => Some(Outcome::Answered),
+        b"failed" => {
+            let code = json.member("code")?.number()?;
+            let range = f64::from(i32::MIN)..=f64::from(i32::MAX);
+            range.contains(&code).then_some(Outcome::Failed(code as i32))
+        }
+        b"crashed" => Some(Outcome::Crashed(number("signal")?)),
+        b"hung" => Some(Outcome::Hung(number("seconds")?)),
+        _ => None,
+    }
+}

@@ -1,0 +1,56 @@
+//! The driver catalogue: what installed drivers answered when they were asked once, so that programs need not open them all to learn
+//! names that never change.
+//!
+//! **Design.** `vkloader catalogue update` opens each installed driver in a process of its own, by the library's own negotiation and
+//! without layers, and writes what it said, or how it ended, to one JSON file: the system's in [`SYSTEM_FOLDER`], or the user's in the
+//! folder for caches. Only that program writes, and it replaces the file whole; the library only reads, once in a process, and only a
+//! regular file that belongs to root, or to the user, that nobody else may write, and that keeps the limits below. The data comes from
+//! drivers and from the kernel's lists of devices; a table here ([`hardware`]) says for which drivers an absent device can be told from
+//! these lists, and another ([`variables`]) which variables make drivers answer otherwise. The room is bounded: [`MOST_BYTES`] of text,
+//! [`MOST_ENTRIES`] drivers, [`MOST_EXTENSIONS`] and [`MOST_DEVICES`] of each. An entry counts while the library file is the very one
+//! that was asked ([`Identity`]), the loader is of the same version, and no variable of that table has another value; that a driver has
+//! no device counts only on the same devices under the same kernel as well ([`Fingerprint`]). In all other cases the driver is opened
+//! as if there were no catalogue, and what an opened driver says wins.
+//!
+//! Nothing here asks the system for anything or takes memory: who reads a catalogue brings the JSON ([`Json`]) and the view of the
+//! machine ([`Look`]), so the library and the program share these decisions, and no input makes them panic.
+#![cfg_attr(not(test), no_std)]
+#![forbid(unsafe_code)]
+
+mod decide;
+mod entry;
+pub mod hardware;
+mod identity;
+mod json;
+mod machine;
+pub mod variables;
+
+pub use decide::{Decision, Doubt, Question};
+pub use entry::{Catalogue, Entry, Extension, Hardware, Outcome, Problem, Reader};
+pub use identity::Identity;
+pub use json::Json;
+pub use machine::{Fingerprint, Look};
+
+#[cfg(test)]
+mod tests;
+
+/// The number of the form that this crate reads and `vkloader` writes. It grows when a reader of the older one would misunderstand it.
+pub const SCHEMA: u64 = 1;
+/// Where the catalogue of the system lies.
+pub const SYSTEM_FOLDER: &str = "/var/cache/vulkan-loader";
+/// The same below the user's folder for caches.
+pub const USER_FOLDER: &str = "vulkan-loader";
+/// Bytes of the largest catalogue that is read.
+pub const MOST_BYTES: u64 = 1 << 20;
+/// The most drivers in one.
+pub const MOST_ENTRIES: usize = 256;
+/// The most instance extensions of one driver.
+pub const MOST_EXTENSIONS: usize = 1024;
+/// The most devices of one driver.
+pub const MOST_DEVICES: usize = 256;
+/// The most variables that were set when a catalogue was made.
+pub const MOST_VARIABLES: usize = 256;
+/// The most graphics cards whose state is compared.
+pub const MOST_CARDS: usize = 64;
+/// Bytes of the longest name of an extension, as `VK_MAX_EXTENSION_NAME_SIZE` leaves them.
+pub const LONGEST_NAME: usize = 255;

@@ -1,0 +1,254 @@
+//! What the kernel tells of devices, as one number.
+
+use core::fmt;
+
+/// How who reads a catalogue looks at the machine. Paths are absolute; what is not there gives nothing.
+pub trait Look {
+    /// Shows the names in a folder, in any order.
+    fn names(&self, folder: &[u8], take: &mut dyn FnMut(&[u8]));
+    /// Shows where a link leads, as it is written.
+    fn link(&self, path: &[u8], take: &mut dyn FnMut(&[u8]));
+    /// Shows the beginning of a short file.
+    fn text(&self, path: &[u8], take: &mut dyn FnMut(&[u8]));
+    /// Whether something is there.
+    fn exists(&self, path: &[u8]) -> bool;
+}
+
+/// Nodes outside of `/dev/dri` by which drivers reach devices.
+const NODES: [&str; 7] = [
+    "/dev/nvidiactl",
+    "/dev/nvidia0",
+    "/dev/nvidia1",
+    "/dev/dxg",
+    "/dev/kgsl-3d0",
+    "/dev/mali0",
+    "/dev/pvr_sync",
+];
+/// The folder of DRM nodes.
+const DRI: &[u8] = b"/dev/dri";
+/// The places of the PCI bus that have a device.
+const PCI: &[u8] = b"/sys/bus/pci/devices";
+
+/// The devices of a machine, and its kernel: one number that is another where they differ. The order in which they are listed does not
+/// count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fingerprint(u64);
+
+impl Fingerprint {
+    /// Looks: at the kernel's version, which nodes there are and which kernel drivers and chips are behind them, which places of the
+    /// PCI bus are taken, and what is bound to the graphics cards at `cards` among these. Nothing is opened that could wake a device.
+    pub fn of<'c>(look: &impl Look, cards: impl Iterator<Item = &'c [u8]>) -> Self {
+        let mut found = Self(0);
+        look.text(b"/proc/sys/kernel/osrelease", &mut |text| found.add(b"kernel", text));
+        look.names(DRI, &mut |name| found.node(look, name));
+        for node in NODES {
+            if look.exists(node.as_bytes()) {
+                found.add(b"node", node.as_bytes());
+            }
+        }
+        look.names(PCI, &mut |name| found.add(b"pci", name));
+        for card in cards {
+            found.add(b"card", card);
+            found.device(look, PCI, card, b"");
+        }
+        found
+    }
+
+    fn node(&mut self, look: &impl Look, name: &[u8]) {
+        if name.starts_with(b"card") || name.starts_with(b"renderD") {
+            self.add(b"node", name);
+            self.device(look, b"/sys/class/drm", name, b"/device");
+        }
+    }
+
+    /// The kernel driver and the chip of a device.
+    fn device(&mut self, look: &impl Look, folder: &[u8], name: &[u8], within: &[u8]) {
+        let path = |file| Path::of(&[folder, b"/", name, within, file]);
+        let mut add = |found: &[u8]| {
+            let last = found.rsplit(|&byte| byte == b'/').next().unwrap_or(found);
+            self.add(name, last);
+        };
+        if let Some(path) = path(b"/driver") {
+            look.link(path.bytes(), &mut add);
+        }
+        for file in [&b"/vendor"[..], b"/device"] {
+            if let Some(path) = path(file) {
+                look.text(path.bytes(), &mut add);
+            }
+        }
+    }
+
+    /// One fact more. Facts are summed up, so that their order does not matter.
+    fn add(&mut self, about: &[u8], fact: &[u8]) {
+        let mut hash = Hash(0xCBF2_9CE4_8422_2325);
+        hash.take(about);
+        hash.take(&[0]);
+        hash.take(fact.trim_ascii());
+        self.0 = self.0.wrapping_add(hash.mixed());
+    }
+
+    /// Whether a catalogue has this fingerprint under its written form.
+    pub fn is_written(self, text: &[u8]) -> bool {
+        core::str::from_utf8(text).is_ok_and(|text| text.len() == 16 && u64::from_str_radix(text, 16) == Ok(self.0))
+    }
+}
+
+/// Sixteen hexadecimal digits.
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+/// FNV-1a of 64 bits, and a step that spreads every bit, since results are summed.
+struct Hash(u64);
+
+impl Hash {
+    fn take(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3);
+        }
+    }
+
+    fn mixed(self) -> u64 {
+        let spread = (self.0 ^ (self.0 >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
+        spread ^ (spread >> 32)
+    }
+}
+
+/// A short path, put together without asking for memory.
+struct Path {
+    room: [u8; 160],
+    length: usize,
+}
+
+impl Path {
+    /// The parts, one behind the other; `None` where they are too long for a path of `/sys`.
+    fn of(parts: &[&[u8]]) -> Option<Self> {
+        let mut path = Self {
+            room: [0; 160],
+            length: 0,
+        };
+        for part in parts {
+            let end = path.length.checked_add(part.len())?;
+            path.room.get_mut(path.length..end)?.copy_from_slice(part);
+            path.length = end;
+        }
+        Some(path)
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.room[..self.length]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    /// A machine of texts: a folder is what other paths lie in.
+    #[derive(Clone, Default)]
+    struct Machine(BTreeMap<String, String>);
+
+    impl Machine {
+        fn with(&self, path: &str, content: &str) -> Self {
+            let mut more = self.clone();
+            more.0.insert(path.into(), content.into());
+            more
+        }
+
+        fn fingerprint(&self) -> Fingerprint {
+            Fingerprint::of(self, [&b"0000:01:00.0"[..]].into_iter())
+        }
+    }
+
+    impl Look for Machine {
+        fn names(&self, folder: &[u8], take: &mut dyn FnMut(&[u8])) {
+            let folder = format!("{}/", str::from_utf8(folder).unwrap());
+            let mut seen = Vec::new();
+            for path in self.0.keys().rev() {
+                let name = path.strip_prefix(&folder).and_then(|rest| rest.split('/').next());
+                if let Some(name) = name.filter(|name| !seen.contains(name)) {
+                    seen.push(name);
+                    take(name.as_bytes());
+                }
+            }
+        }
+
+        fn link(&self, path: &[u8], take: &mut dyn FnMut(&[u8])) {
+            self.text(path, take);
+        }
+
+        fn text(&self, path: &[u8], take: &mut dyn FnMut(&[u8])) {
+            if let Some(text) = self.0.get(str::from_utf8(path).unwrap()) {
+                take(text.as_bytes());
+            }
+        }
+
+        fn exists(&self, path: &[u8]) -> bool {
+            self.0.contains_key(str::from_utf8(path).unwrap())
+        }
+    }
+
+    #[test]
+    fn every_change_of_devices_shows() {
+        let machine = Machine::default()
+            .with("/proc/sys/kernel/osrelease", "6.1.0\n")
+            .with("/dev/dri/renderD128", "")
+            .with("/dev/dri/card0", "")
+            .with("/dev/dri/by-path", "")
+            .with(
+                "/sys/class/drm/renderD128/device/driver",
+                "../../bus/pci/drivers/amdgpu",
+            )
+            .with("/sys/class/drm/renderD128/device/vendor", "0x1002\n")
+            .with("/sys/bus/pci/devices/0000:01:00.0/driver", "../drivers/nouveau")
+            .with("/sys/bus/pci/devices/0000:01:00.0/vendor", "0x10de\n");
+        let before = machine.fingerprint();
+        assert_eq!(before, machine.clone().fingerprint());
+        assert!(before.is_written(format!("{before}").as_bytes()));
+        let changes = [
+            ("/proc/sys/kernel/osrelease", "6.2.0\n"),
+            ("/dev/dri/renderD129", ""),
+            ("/dev/nvidiactl", ""),
+            ("/dev/dxg", ""),
+            (
+                "/sys/class/drm/renderD128/device/driver",
+                "../../bus/pci/drivers/radeon",
+            ),
+            ("/sys/class/drm/renderD128/device/device", "0x7480"),
+            ("/sys/class/drm/card0/device/driver", "../../bus/pci/drivers/amdgpu"),
+            ("/sys/bus/pci/devices/0000:01:00.0/driver", "../drivers/nvidia"),
+            ("/sys/bus/pci/devices/0000:01:00.0/device", "0x2684"),
+            ("/sys/bus/pci/devices/0000:02:00.0/vendor", "0x1af4"),
+        ];
+        for (path, content) in changes {
+            assert_ne!(machine.with(path, content).fingerprint(), before, "{path}");
+        }
+        for (path, content) in [
+            ("/dev/dri/by-id", ""),
+            ("/dev/sda", ""),
+            ("/sys/class/drm/version", "1"),
+        ] {
+            assert_eq!(machine.with(path, content).fingerprint(), before, "{path}");
+        }
+        let mut less = machine.clone();
+        less.0.remove("/dev/dri/renderD128");
+        assert_ne!(less.fingerprint(), before);
+    }
+
+    #[test]
+    fn other_texts_are_no_fingerprint() {
+        let before = Machine::default().fingerprint();
+        for text in [&b""[..], b"0", b"+000000000000000", b"\xff", b"zzzzzzzzzzzzzzzz"] {
+            assert!(!before.is_written(text));
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_too_long_is_no_path() {
+        assert!(Path::of(&[&[b'x'; 160]]).is_some());
+        assert!(Path::of(&[&[b'x'; 100], &[b'x'; 61]]).is_none());
+    }
+}

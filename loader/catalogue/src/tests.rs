@@ -1,0 +1,294 @@
+//! A catalogue is read, and its entries are judged.
+
+use super::*;
+use serde_json::{Value, json};
+
+impl<'a> Json<'a> for &'a Value {
+    fn member(self, name: &str) -> Option<Self> {
+        self.get(name)
+    }
+
+    fn text(self) -> Option<&'a [u8]> {
+        self.as_str().map(str::as_bytes)
+    }
+
+    fn number(self) -> Option<f64> {
+        self.as_f64()
+    }
+
+    fn elements(self) -> Option<(usize, impl Iterator<Item = Self> + Clone)> {
+        self.as_array().map(|array| (array.len(), array.iter()))
+    }
+}
+
+const READER: Reader<'static> = Reader {
+    loader: "1.4.366",
+    architecture: "x86_64",
+};
+
+const LIBRARY: Identity = Identity {
+    device: 1,
+    inode: 2,
+    size: 3,
+    modified: (1000, 0),
+    changed: (1000, 0),
+};
+
+fn document() -> Value {
+    json!({
+        "schema": 1, "loader": "1.4.366", "architecture": "x86_64", "made": 1_764_000_000_u64,
+        "linker-cache": "", "variables": [{"name": "RADV_DEBUG", "value": "info"}],
+        "machine": {"fingerprint": "0123456789abcdef", "cards": [{"address": "0000:01:00.0"}]},
+        "drivers": [entry()]
+    })
+}
+
+fn entry() -> Value {
+    json!({
+        "manifest": {"path": "/icd.d/radeon.json"},
+        "library": {"named": "/lib/libvulkan_radeon.so", "path": "/lib/libvulkan_radeon.so", "identity": LIBRARY.to_string()},
+        "asked": 5, "outcome": "answered", "hardware": "absent", "devices": [],
+        "extensions": [{"name": "VK_KHR_surface", "version": 25}]
+    })
+}
+
+fn read(document: &Value) -> Result<Catalogue<'_, &Value>, Problem> {
+    Catalogue::read(document, READER)
+}
+
+/// A document with one member set, by its path.
+fn with(pointer: &str, value: Value) -> Value {
+    let mut document = document();
+    let (parent, name) = pointer.rsplit_once('/').unwrap();
+    document.pointer_mut(parent).unwrap()[name] = value;
+    document
+}
+
+/// What happens to the driver of an entry of which one member is set.
+fn decision(name: &str, value: Value) -> Decision {
+    let document = with(&format!("/drivers/0/{name}"), value);
+    let entry = read(&document).unwrap().entries().next().unwrap();
+    entry.at_creation(|| true)
+}
+
+#[test]
+fn members_are_found() {
+    let document = document();
+    let catalogue = read(&document).unwrap();
+    assert_eq!(catalogue.made(), 1_764_000_000);
+    assert_eq!(catalogue.fingerprint(), b"0123456789abcdef");
+    assert!(catalogue.cards().eq([&b"0000:01:00.0"[..]]));
+    let entry = catalogue.entries().next().unwrap();
+    assert_eq!(
+        (entry.manifest, entry.named),
+        (&b"/icd.d/radeon.json"[..], &b"/lib/libvulkan_radeon.so"[..])
+    );
+    assert_eq!(
+        (entry.asked(), entry.devices(), entry.hardware()),
+        (5, Some(0), Hardware::Absent)
+    );
+    let surface = Extension {
+        name: b"VK_KHR_surface",
+        version: 25,
+    };
+    assert!(entry.extensions().unwrap().eq([surface]));
+}
+
+#[test]
+fn other_catalogues_do_not_count() {
+    for (pointer, value, problem) in [
+        ("/schema", json!(2), Problem::OtherSchema),
+        ("/schema", json!("1"), Problem::NotACatalogue),
+        ("/loader", json!("1.4.367"), Problem::OtherLoader),
+        ("/loader", json!(null), Problem::NotACatalogue),
+        ("/architecture", json!("x86"), Problem::OtherArchitecture),
+        ("/machine", json!([]), Problem::NotACatalogue),
+        ("/machine/cards", json!(vec![0; MOST_CARDS + 1]), Problem::NotACatalogue),
+        ("/variables", json!({}), Problem::NotACatalogue),
+        (
+            "/drivers",
+            json!(vec![entry(); MOST_ENTRIES + 1]),
+            Problem::NotACatalogue,
+        ),
+    ] {
+        assert_eq!(read(&with(pointer, value)).err(), Some(problem), "{pointer}");
+    }
+    for document in [json!(null), json!([]), json!({})] {
+        assert_eq!(read(&document).err(), Some(Problem::NotACatalogue));
+    }
+    assert!(read(&with("/drivers", json!(vec![entry(); MOST_ENTRIES]))).is_ok());
+}
+
+#[test]
+fn odd_entries_are_passed_over() {
+    for (pointer, value) in [
+        ("/drivers", json!([7])),
+        ("/drivers/0/manifest", json!("/icd.d/radeon.json")),
+        ("/drivers/0/library/identity", json!(1)),
+        ("/drivers/0/outcome", json!("slept")),
+        ("/drivers/0/outcome", json!("crashed")),
+    ] {
+        assert_eq!(read(&with(pointer, value)).unwrap().entries().count(), 0, "{pointer}");
+    }
+}
+
+#[test]
+fn odd_lists_of_extensions_are_none() {
+    let name = |length| "x".repeat(length);
+    let one = |name: String, version: Value| json!([{"name": name, "version": version}]);
+    let lists = [
+        (one(name(LONGEST_NAME), json!(u32::MAX)), true),
+        (json!([]), true),
+        (one(name(LONGEST_NAME + 1), json!(1)), false),
+        (one(String::new(), json!(1)), false),
+        (one("a\0b".into(), json!(1)), false),
+        (one(name(1), json!(-1)), false),
+        (one(name(1), json!(0.5)), false),
+        (one(name(1), json!(1_u64 << 32)), false),
+        (json!({}), false),
+        (
+            json!(vec![json!({"name": "x", "version": 1}); MOST_EXTENSIONS + 1]),
+            false,
+        ),
+    ];
+    for (list, counts) in lists {
+        let document = with("/drivers/0/extensions", list);
+        let entry = read(&document).unwrap().entries().next().unwrap();
+        assert_eq!(entry.extensions().is_some(), counts);
+    }
+}
+
+#[test]
+fn only_the_values_of_then_are_allowed() {
+    let document = document();
+    let catalogue = read(&document).unwrap();
+    assert!(catalogue.allows(b"RADV_DEBUG", b"info"));
+    assert!(catalogue.allows(b"HOME", b"/root"));
+    assert!(!catalogue.allows(b"RADV_DEBUG", b""));
+    assert!(!catalogue.allows(b"DRI_PRIME", b"1"));
+}
+
+#[test]
+fn an_entry_counts_for_the_same_file_only() {
+    let document = document();
+    let entry = read(&document).unwrap().entries().next().unwrap();
+    let check = |library| {
+        entry.check(
+            &Question {
+                library,
+                linker_cache: None,
+            },
+            b"",
+        )
+    };
+    assert_eq!(check(Some(LIBRARY)), Ok(()));
+    assert_eq!(check(None), Err(Doubt::Library));
+    assert_eq!(check(Some(Identity { inode: 9, ..LIBRARY })), Err(Doubt::Library));
+    let image = Identity {
+        changed: (1, 0),
+        ..LIBRARY
+    };
+    let document = with("/drivers/0/library/identity", json!(image.to_string()));
+    let entry = read(&document).unwrap().entries().next().unwrap();
+    let question = Question {
+        library: Some(image),
+        linker_cache: None,
+    };
+    assert_eq!(entry.check(&question, b""), Err(Doubt::Times));
+}
+
+#[test]
+fn a_bare_name_needs_the_same_linker_cache() {
+    let document = with("/drivers/0/library/named", json!("libvulkan_radeon.so"));
+    let entry = read(&document).unwrap().entries().next().unwrap();
+    let cache = Identity { inode: 77, ..LIBRARY };
+    let check = |linker_cache, written: &str| {
+        let question = Question {
+            library: Some(LIBRARY),
+            linker_cache,
+        };
+        entry.check(&question, written.as_bytes())
+    };
+    assert_eq!(check(Some(cache), &cache.to_string()), Ok(()));
+    assert_eq!(check(Some(LIBRARY), &cache.to_string()), Err(Doubt::LinkerCache));
+    assert_eq!(check(None, &cache.to_string()), Err(Doubt::LinkerCache));
+    assert_eq!(check(None, ""), Err(Doubt::LinkerCache));
+}
+
+#[test]
+fn only_drivers_known_to_have_no_device_are_left_out() {
+    assert_eq!(decision("devices", json!([])), Decision::NoDevice);
+    assert_eq!(decision("hardware", json!("present")), Decision::NoDevice);
+    for hardware in ["unknown", "software", "pending", "", "gone"] {
+        assert_eq!(decision("hardware", json!(hardware)), Decision::Open, "{hardware}");
+    }
+    for devices in [json!(null), json!([{}]), json!(0), json!(vec![0; MOST_DEVICES + 1])] {
+        assert_eq!(decision("devices", devices), Decision::Open);
+    }
+    let mut failed = document();
+    failed["drivers"][0]["outcome"] = json!("failed");
+    failed["drivers"][0]["devices"] = json!(null);
+    for (code, expected) in [(-9, Decision::NoDevice), (-3, Decision::Open), (0, Decision::Open)] {
+        failed["drivers"][0]["code"] = json!(code);
+        let entry = read(&failed).unwrap().entries().next().unwrap();
+        assert_eq!(entry.at_creation(|| true), expected, "{code}");
+    }
+}
+
+#[test]
+fn what_is_not_opened_is_so_on_the_same_machine_only() {
+    let mut document = document();
+    let entry = read(&document).unwrap().entries().next().unwrap();
+    assert_eq!(entry.at_creation(|| false), Decision::Open);
+    document["drivers"][0]["outcome"] = json!("crashed");
+    document["drivers"][0]["signal"] = json!(11);
+    document["drivers"][0]["hardware"] = json!("unknown");
+    let entry = read(&document).unwrap().entries().next().unwrap();
+    assert_eq!(entry.outcome, Outcome::Crashed(11));
+    assert_eq!(entry.at_creation(|| true), Decision::Broken);
+    assert_eq!(entry.at_creation(|| false), Decision::Open);
+}
+
+#[test]
+fn hardware_shows_by_kernel_driver_node_or_waiting_card() {
+    let hardware = |library: &str, drivers: &[&str], nodes: &[&str], card: Option<u16>| {
+        Hardware::of(
+            library.as_bytes(),
+            |driver| drivers.contains(&driver),
+            |node| nodes.contains(&node),
+            |vendor, _| card == Some(vendor),
+        )
+    };
+    assert_eq!(
+        hardware("/x/libvulkan_radeon.so", &["amdgpu"], &[], None),
+        Hardware::Present
+    );
+    assert_eq!(
+        hardware("/x/libvulkan_radeon.so", &["radeon"], &[], None),
+        Hardware::Absent
+    );
+    assert_eq!(
+        hardware("libvulkan_dzn.so", &[], &["/dev/dxg"], None),
+        Hardware::Present
+    );
+    assert_eq!(hardware("libvulkan_lvp.so", &[], &[], None), Hardware::Software);
+    assert_eq!(
+        hardware("libvulkan_gfxstream.so", &["virtio_gpu"], &[], None),
+        Hardware::Unknown
+    );
+    assert_eq!(hardware("libGLX_nvidia.so.0", &[], &[], None), Hardware::Absent);
+    assert_eq!(
+        hardware("libGLX_nvidia.so.0", &[], &[], Some(0x10DE)),
+        Hardware::Pending
+    );
+    assert_eq!(
+        hardware("libGLX_nvidia.so.0", &["nvidia"], &[], None),
+        Hardware::Pending
+    );
+}
+
+#[test]
+fn kinds_of_hardware_have_names() {
+    let names: Vec<&str> = Hardware::ALL.iter().map(|(hardware, _)| hardware.name()).collect();
+    assert_eq!(names, ["unknown", "software", "present", "absent", "pending"]);
+}
