@@ -16,6 +16,15 @@
 //! machine ([`Look`]), so the library and the program share these decisions, and no input makes them panic.
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
+#![cfg_attr(
+    test,
+    allow(
+        clippy::disallowed_macros,
+        clippy::disallowed_methods,
+        clippy::disallowed_types,
+        reason = "a test may end for want of memory"
+    )
+)]
 
 mod decide;
 mod entry;
@@ -54,3 +63,17 @@ pub const MOST_VARIABLES: usize = 256;
 pub const MOST_CARDS: usize = 64;
 /// Bytes of the longest name of an extension, as `VK_MAX_EXTENSION_NAME_SIZE` leaves them.
 pub const LONGEST_NAME: usize = 255;
+
+/// What this was compiled for: drivers of another architecture are other files.
+pub const ARCHITECTURE: &str = match () {
+    () if cfg!(all(target_arch = "x86_64", target_pointer_width = "32")) => "x32",
+    () if cfg!(target_arch = "x86_64") => "x86_64",
+    () if cfg!(target_arch = "x86") => "x86",
+    () if cfg!(target_arch = "aarch64") => "aarch64",
+    () if cfg!(target_arch = "arm") => "arm",
+    () if cfg!(target_arch = "riscv64") => "riscv64",
+    () if cfg!(target_arch = "loongarch64") => "loongarch64",
+    () if cfg!(all(target_arch = "powerpc64", target_endian = "little")) => "powerpc64le",
+    () if cfg!(target_arch = "s390x") => "s390x",
+    () => "other",
+};

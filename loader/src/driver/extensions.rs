@@ -6,6 +6,7 @@ use crate::ffi::{self, TwoCalls};
 use crate::generated::dispatch::DriverTable;
 use crate::generated::types::{VkExtensionProperties, VkResult};
 use crate::handle::{Driver, PhysicalDeviceHandle};
+use crate::trace;
 
 /// Most extensions accepted from one list. Real drivers list a few hundred; a driver that claims more is not believed.
 const MOST_EXTENSIONS: u32 = 65_536;
@@ -26,7 +27,16 @@ pub fn instance_extensions(
 ) -> Result<HostVec<VkExtensionProperties>, VkResult> {
     let enumerate = driver.interface.enumerate_instance_extensions;
     // SAFETY: the driver's function, with no layer name, a writable number and room for as many elements as it says.
-    unsafe { all_extensions(allocator, |count, array| enumerate(core::ptr::null(), count, array)) }
+    let listed = unsafe { all_extensions(allocator, |count, array| enumerate(core::ptr::null(), count, array)) }?;
+    trace::write("offers", |record| {
+        record.text("library", &driver.path);
+        record.number("interface-version", driver.interface.version.into());
+        record.objects("extensions", listed.iter(), |record, extension| {
+            record.text("name", ffi::fixed_text(&extension.extensionName));
+            record.number("version", extension.specVersion.into());
+        });
+    });
+    Ok(listed)
 }
 
 /// The device extensions of a physical device, as its driver lists them.

@@ -1,7 +1,7 @@
 //! The commands, and what they end with.
 
 use crate::child::{self, Finished, Watched};
-use crate::probe::{self, Seen, USUAL_LIBRARY};
+use crate::probe::{self, Extent, Seen, USUAL_LIBRARY};
 use crate::{Arguments, causes, report, show};
 #[cfg(target_os = "linux")]
 use crate::{files, service};
@@ -43,9 +43,19 @@ pub(crate) enum Command {
     /// hand out, with 1 when there is none, with 2 when no service answers.
     #[cfg(target_os = "linux")]
     Service(Service),
+    /// What is known of drivers, so that programs need not open them all.
+    #[cfg(target_os = "linux")]
+    #[command(subcommand)]
+    Catalogue(crate::catalogue::Command),
     /// Stands for a program; for the other commands.
     #[command(hide = true)]
     Probe {
+        /// Asks for one driver, whatever it is, and no layers.
+        #[arg(long)]
+        driver: bool,
+        /// Makes no instance.
+        #[arg(long)]
+        extensions_only: bool,
         /// The library to open.
         library: OsString,
     },
@@ -141,8 +151,19 @@ impl Command {
                 heard(files::work(&library))?;
                 Ok(ExitCode::SUCCESS)
             }
-            Self::Probe { library } => {
-                let seen = probe::run(&library);
+            #[cfg(target_os = "linux")]
+            Self::Catalogue(command) => command.run(),
+            Self::Probe {
+                driver,
+                extensions_only,
+                library,
+            } => {
+                let extent = match driver {
+                    _ if extensions_only => Extent::Extensions,
+                    true => Extent::Driver,
+                    false => Extent::Program,
+                };
+                let seen = probe::run(&library, extent);
                 heard(print(json(&seen)?))?;
                 Ok(ExitCode::SUCCESS)
             }
@@ -155,7 +176,7 @@ impl Command {
 }
 
 /// A reader that has seen enough and is gone, as in a pipe, is no failure.
-fn heard(printed: io::Result<()>) -> io::Result<()> {
+pub(crate) fn heard(printed: io::Result<()>) -> io::Result<()> {
     match printed {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         printed => printed,
@@ -163,7 +184,7 @@ fn heard(printed: io::Result<()>) -> io::Result<()> {
 }
 
 /// Writes a text and the end of its line.
-fn print(text: impl AsRef<[u8]>) -> io::Result<()> {
+pub(crate) fn print(text: impl AsRef<[u8]>) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_ref())?;
     out.write_all(b"\n")?;
@@ -171,7 +192,7 @@ fn print(text: impl AsRef<[u8]>) -> io::Result<()> {
 }
 
 /// As text in JSON.
-fn json(value: &impl serde::Serialize) -> io::Result<String> {
+pub(crate) fn json(value: &impl serde::Serialize) -> io::Result<String> {
     serde_json::to_string_pretty(value).map_err(io::Error::other)
 }
 

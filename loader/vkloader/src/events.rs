@@ -33,6 +33,8 @@ pub(crate) enum Event {
     Layer(InactiveLayer),
     /// The layers of an instance or device.
     Chain(Chain),
+    /// A driver listed its instance extensions.
+    Offers(Offers),
     /// A driver made an instance, or failed to.
     Driver(Driver),
     /// A physical device has its place.
@@ -167,6 +169,22 @@ pub(crate) struct ChainLayer {
     pub(crate) enabled_by: String,
     pub(crate) manifest: String,
     pub(crate) library: String,
+}
+
+/// What a driver offers.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Offers {
+    pub(crate) library: String,
+    #[serde(rename = "interface-version")]
+    pub(crate) interface_version: u32,
+    pub(crate) extensions: Vec<Extension>,
+}
+
+/// One of its instance extensions.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Extension {
+    pub(crate) name: String,
+    pub(crate) version: u32,
 }
 
 /// What a driver answered.

@@ -3,6 +3,8 @@
 //! The library tells what it does in a trace (docs/trace.md). This program lets a child process write one, reads it, and looks for
 //! causes that no loader can know: libraries that a driver needs, device nodes, kernel drivers.
 
+#[cfg(target_os = "linux")]
+mod catalogue;
 mod causes;
 mod child;
 mod commands;

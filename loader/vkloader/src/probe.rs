@@ -35,12 +35,25 @@ pub(crate) struct Device {
     pub(crate) uuid: Option<String>,
     /// Domain, bus, device and function.
     pub(crate) pci: Option<String>,
+    /// `VkDriverId`.
+    pub(crate) driver_id: Option<i32>,
+}
+
+/// What is asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// What every program asks for first.
+    Program,
+    /// One driver, whatever it is.
+    Driver,
+    /// The instance extensions of one driver, and no instance.
+    Extensions,
 }
 
 /// Does it, and tells what it saw.
-pub(crate) fn run(library: &OsString) -> Seen {
+pub(crate) fn run(library: &OsString, extent: Extent) -> Seen {
     match open(library) {
-        Ok(entry) => ask(&entry),
+        Ok(entry) => ask(&entry, extent),
         Err(words) => Seen {
             library: mapped(),
             not_opened: Some(words),
@@ -78,12 +91,17 @@ fn words(error: &dyn std::error::Error) -> String {
 }
 
 /// What every program does first, in the order in which most do it.
-fn ask(entry: &ash::Entry) -> Seen {
+fn ask(entry: &ash::Entry, extent: Extent) -> Seen {
     let mut seen = Seen {
         library: mapped(),
         ..Seen::default()
     };
-    match instance(entry) {
+    if extent == Extent::Extensions {
+        // SAFETY: no parameters that could be wrong; the trace has what the driver lists.
+        let _ = unsafe { entry.enumerate_instance_extension_properties(None) };
+        return seen;
+    }
+    match instance(entry, extent) {
         Err(error) => seen.instance = Some(error.as_raw()),
         Ok(instance) => {
             seen.instance = Some(0);
@@ -101,16 +119,25 @@ fn ask(entry: &ash::Entry) -> Seen {
 ///
 /// # Errors
 /// What `vkCreateInstance` gave.
-pub(crate) fn instance(entry: &ash::Entry) -> Result<ash::Instance, vk::Result> {
+pub(crate) fn instance(entry: &ash::Entry, extent: Extent) -> Result<ash::Instance, vk::Result> {
     // SAFETY: no parameters that could be wrong; what fails is seen by what follows.
     let version = unsafe { entry.try_enumerate_instance_version() };
     // SAFETY: as above.
     let _ = unsafe { entry.enumerate_instance_extension_properties(None) };
-    // SAFETY: as above.
-    let _ = unsafe { entry.enumerate_instance_layer_properties() };
+    if extent == Extent::Program {
+        // SAFETY: as above.
+        let _ = unsafe { entry.enumerate_instance_layer_properties() };
+    }
     let version = version.ok().flatten().unwrap_or(vk::API_VERSION_1_0);
     let application = vk::ApplicationInfo::default().api_version(version);
-    let info = vk::InstanceCreateInfo::default().application_info(&application);
+    let mut info = vk::InstanceCreateInfo::default().application_info(&application);
+    // A driver that does not keep all rules is one too; the loader offers this extension itself.
+    let portability = [ash::khr::portability_enumeration::NAME.as_ptr()];
+    if extent == Extent::Driver {
+        info = info
+            .flags(vk::InstanceCreateFlags::ENUMERATE_PORTABILITY_KHR)
+            .enabled_extension_names(&portability);
+    }
     // SAFETY: a valid create info.
     unsafe { entry.create_instance(&info, None) }
 }
@@ -137,13 +164,19 @@ fn describe(instance: &ash::Instance, device: vk::PhysicalDevice) -> Device {
     };
     let mut identity = vk::PhysicalDeviceIDProperties::default();
     let mut pci = vk::PhysicalDevicePCIBusInfoPropertiesEXT::default();
+    let mut of_driver = vk::PhysicalDeviceDriverProperties::default();
     let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut identity);
+    let has_driver = vk::api_version_minor(properties.api_version) >= 2 || has(ash::khr::driver_properties::NAME);
+    if has_driver {
+        all = all.push_next(&mut of_driver);
+    }
     let has_pci = has(ash::ext::pci_bus_info::NAME);
     if has_pci {
         all = all.push_next(&mut pci);
     }
     // SAFETY: a device of version 1.1 or newer, and structures that it knows.
     unsafe { instance.get_physical_device_properties2(device, &mut all) };
+    described.driver_id = has_driver.then(|| of_driver.driver_id.as_raw());
     described.uuid = Some(identity.device_uuid.iter().map(|byte| format!("{byte:02x}")).collect());
     described.pci = has_pci.then(|| {
         let [domain, bus, device, function] = [pci.pci_domain, pci.pci_bus, pci.pci_device, pci.pci_function];

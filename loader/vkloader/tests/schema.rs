@@ -47,7 +47,7 @@ fn every_kind_of_record_is_as_the_schema_says() {
     machine.layer("off");
     machine.variable("OFF_off", "1");
     let all = [
-        "begin", "chain", "decision", "device", "driver", "end", "layer", "loaded", "message", "searched",
+        "begin", "chain", "decision", "device", "driver", "end", "layer", "loaded", "message", "offers", "searched",
     ];
     assert_eq!(events(&mut machine), all);
 }

@@ -61,7 +61,7 @@ pub(crate) fn run(library: &OsString) -> io::Result<()> {
             words: error.to_string(),
         })?;
     }
-    let made = probe::instance(&entry);
+    let made = probe::instance(&entry, probe::Extent::Program);
     say(&Said::Holds { files: holds() })?;
     let Ok(instance) = made else { return Ok(()) };
     // SAFETY: a live instance.

@@ -1,0 +1,264 @@
+//! A process that asks one driver.
+
+use super::file::{Device, Extension, Outcome};
+use super::{Asking, Place};
+use crate::child::{self, Ending, Finished, Watched};
+use crate::events::{Event, Record};
+use crate::probe::{self, Seen, USUAL_LIBRARY};
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// The signals by which a process ends that did something wrong. Others come from outside, and say nothing of a driver.
+const CRASHES: [i32; 7] = [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS];
+const SIGILL: i32 = 4;
+const SIGTRAP: i32 = 5;
+const SIGABRT: i32 = 6;
+const SIGBUS: i32 = 7;
+const SIGFPE: i32 = 8;
+const SIGSEGV: i32 = 11;
+const SIGSYS: i32 = 31;
+
+/// How often a driver is asked before it counts as one that crashes or hangs: a busy machine can make anything slow.
+const ATTEMPTS: usize = 2;
+
+/// How far a driver is asked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Depth {
+    /// For its instance extensions, for which no driver touches a device.
+    Extensions,
+    /// For its devices too.
+    Devices,
+}
+
+/// What asking it gave.
+pub(super) struct Answer {
+    pub(super) outcome: Outcome,
+    pub(super) took: Duration,
+    /// The library as the manifest names it.
+    pub(super) named: String,
+    /// The file that opened.
+    pub(super) path: Option<String>,
+    pub(super) interface: Option<u32>,
+    pub(super) api_version: Option<String>,
+    pub(super) extensions: Option<Vec<Extension>>,
+    pub(super) devices: Option<Vec<Device>>,
+}
+
+/// Starts processes that ask.
+pub(super) struct Asker<'a> {
+    asking: &'a Asking,
+    user: bool,
+    /// What is home to processes that belong to no user.
+    home: tempfile::TempDir,
+}
+
+impl<'a> Asker<'a> {
+    pub(super) fn new(place: &Place, asking: &'a Asking) -> io::Result<Self> {
+        Ok(Self {
+            asking,
+            user: place.user,
+            home: tempfile::tempdir()?,
+        })
+    }
+
+    /// The version of the library, and the paths of the manifests that it would use, without opening a driver.
+    pub(super) fn manifests(&self) -> io::Result<(String, Vec<String>)> {
+        let finished = self.run(Depth::Extensions, "VK_LOADER_DRIVERS_DISABLE", "*".into())?;
+        let loaded = finished.records.iter().find_map(|record| match &record.event {
+            Event::Loaded(loaded) => Some(loaded.version.clone()),
+            _ => None,
+        });
+        let Some(version) = loaded else {
+            let seen: Option<Seen> = serde_json::from_slice(&finished.output).ok();
+            let words = seen.and_then(|seen| seen.not_opened);
+            return Err(io::Error::other(match words {
+                Some(words) => format!("no Vulkan loader could be opened: {words}"),
+                None => "programs on this machine get another Vulkan loader, or an older one; --library names the one to ask".into(),
+            }));
+        };
+        let mut found = Vec::new();
+        for decision in decisions(&finished.records) {
+            let usable = decision.is_kept() || decision.code.as_deref() == Some("driver-manifest.disabled");
+            if decision.subject == "driver-manifest" && usable && !found.contains(&decision.name) {
+                found.push(decision.name.clone());
+            }
+        }
+        Ok((version, found))
+    }
+
+    /// Asks the driver of a manifest.
+    ///
+    /// # Errors
+    /// Why nothing can be said of it.
+    pub(super) fn ask(&self, manifest: &str, depth: Depth) -> io::Result<Answer> {
+        if manifest.contains(':') {
+            return Err(io::Error::other("a path with a colon cannot be asked for alone"));
+        }
+        let mut left = ATTEMPTS;
+        loop {
+            left -= 1;
+            let since = Instant::now();
+            let finished = self.run(depth, "VK_DRIVER_FILES", manifest.into())?;
+            let answer = answer(&finished, since.elapsed(), depth)?;
+            if left == 0 || !matches!(answer.outcome, Outcome::Crashed { .. } | Outcome::Hung { .. }) {
+                return Ok(answer);
+            }
+        }
+    }
+
+    fn run(&self, depth: Depth, variable: &str, value: OsString) -> io::Result<Finished> {
+        let library = self.asking.library.as_deref().unwrap_or(Path::new(USUAL_LIBRARY));
+        let mut command = Command::new(std::env::current_exe()?);
+        command.arg(probe::ARGUMENT).arg("--driver");
+        if depth == Depth::Extensions {
+            command.arg("--extensions-only");
+        }
+        command.arg("--").arg(library);
+        match self.user {
+            true => {
+                let own = std::env::vars_os().map(|(name, _)| name);
+                own.filter(|name| name.as_encoded_bytes().starts_with(b"VK_"))
+                    .for_each(|name| {
+                        command.env_remove(name);
+                    });
+            }
+            // What the administrator's shell happens to have set is nobody else's.
+            false => {
+                command.env_clear().env("HOME", self.home.path());
+                if let Some(path) = std::env::var_os("PATH") {
+                    command.env("PATH", path);
+                }
+            }
+        }
+        command
+            .env("VK_LOADER_LAYERS_DISABLE", "~all~")
+            .env("VK_LOADER_CATALOGUE", "off")
+            .env(variable, value)
+            .stdin(std::process::Stdio::null());
+        let watched = Watched {
+            keeps_output: true,
+            ..Watched::default()
+        };
+        child::run(command, Duration::from_secs(self.asking.timeout.into()), watched)
+    }
+}
+
+fn decisions(records: &[Record]) -> impl Iterator<Item = &crate::events::Decision> {
+    records.iter().filter_map(|record| match &record.event {
+        Event::Decision(decision) => Some(decision),
+        _ => None,
+    })
+}
+
+/// Where a process was when it ended: the last step that has no end.
+fn unfinished(records: &[Record]) -> Option<String> {
+    let mut open: Vec<&str> = Vec::new();
+    for record in records {
+        match &record.event {
+            Event::Begin(step) => open.push(&step.name),
+            Event::End(step) => {
+                if let Some(at) = open.iter().rposition(|name| *name == step.name) {
+                    open.remove(at);
+                }
+            }
+            _ => {}
+        }
+    }
+    open.last().map(|&name| name.to_owned())
+}
+
+fn answer(finished: &Finished, took: Duration, depth: Depth) -> io::Result<Answer> {
+    let events = || finished.records.iter().map(|record| &record.event);
+    let mut named: Vec<&str> = events()
+        .filter_map(|event| match event {
+            Event::Begin(step) if step.step == "open" => Some(step.name.as_str()),
+            _ => None,
+        })
+        .collect();
+    // It is opened by the query and again for the instance; what keeps it open in between goes by the path of the file.
+    let offers = events().rev().find_map(|event| match event {
+        Event::Offers(offers) => Some(offers),
+        _ => None,
+    });
+    let driver = events().rev().find_map(|event| match event {
+        Event::Driver(driver) => Some(driver),
+        _ => None,
+    });
+    named.dedup();
+    let first = *named
+        .first()
+        .ok_or_else(|| io::Error::other("the loader did not open its library"))?;
+    let path = offers.map(|offers| offers.library.clone());
+    let is_of_it = |name: &&str| *name == first || path.as_deref() == Some(name);
+    if !named.iter().all(is_of_it) {
+        return Err(io::Error::other(
+            "the settings file adds drivers, so that none can be asked alone",
+        ));
+    }
+    let seen: Option<Seen> = serde_json::from_slice(&finished.output).ok();
+    let dropped =
+        decisions(&finished.records).find(|decision| decision.subject == "driver-library" && !decision.is_kept());
+    let within = || unfinished(&finished.records);
+    let outcome = match finished.ending {
+        Ending::TooLong(limit) => Outcome::Hung {
+            seconds: limit.as_secs(),
+            within: within(),
+        },
+        Ending::Signal(signal) if CRASHES.contains(&signal) => Outcome::Crashed {
+            signal,
+            within: within(),
+        },
+        Ending::Signal(signal) => return Err(io::Error::other(format!("its process was ended by signal {signal}"))),
+        Ending::Status(_) => match (driver, dropped, offers) {
+            (Some(driver), _, _) if driver.result != 0 => Outcome::Failed {
+                code: driver.result,
+                reason: "vkCreateInstance".into(),
+            },
+            (_, Some(dropped), _) => Outcome::Failed {
+                code: 0,
+                reason: dropped.code.clone().unwrap_or_default(),
+            },
+            (Some(_), None, Some(_)) if seen.is_some() => Outcome::Answered,
+            (None, None, Some(_)) if depth == Depth::Extensions => Outcome::Answered,
+            _ => Outcome::Failed {
+                code: 0,
+                reason: "it ended the process".into(),
+            },
+        },
+    };
+    let has_devices = depth == Depth::Devices && outcome == Outcome::Answered;
+    Ok(Answer {
+        named: first.into(),
+        path,
+        interface: offers.map(|offers| offers.interface_version),
+        api_version: driver.map(|driver| driver.api_version.clone()),
+        extensions: offers.map(|offers| offers.extensions.iter().map(extension).collect()),
+        devices: seen
+            .filter(|_| has_devices)
+            .map(|seen| seen.devices.iter().map(device).collect()),
+        outcome,
+        took,
+    })
+}
+
+fn extension(offered: &crate::events::Extension) -> Extension {
+    Extension {
+        name: offered.name.clone(),
+        version: offered.version,
+    }
+}
+
+fn device(seen: &probe::Device) -> Device {
+    Device {
+        name: seen.name.clone(),
+        kind: seen.kind.clone(),
+        vendor: seen.vendor,
+        device: seen.device,
+        driver_id: seen.driver_id,
+        pci: seen.pci.clone(),
+        uuid: seen.uuid.clone(),
+    }
+}

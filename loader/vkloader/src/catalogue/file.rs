@@ -1,0 +1,205 @@
+//! The file: its form, reading it, and replacing it.
+
+use super::identify;
+use crate::child::naming;
+use catalogue::{MOST_BYTES, SCHEMA};
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File, Permissions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+/// A catalogue. What each member means to the library is said in `loader/catalogue`.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) struct Catalogue {
+    pub(super) schema: u64,
+    /// The version of the library that asked.
+    pub(super) loader: String,
+    pub(super) architecture: String,
+    /// Seconds since 1970.
+    pub(super) made: u64,
+    /// The identity of the dynamic linker's cache; empty where there was none.
+    pub(super) linker_cache: String,
+    /// Variables that make drivers answer otherwise, and were set.
+    pub(super) variables: Vec<Variable>,
+    pub(super) machine: Machine,
+    pub(super) drivers: Vec<Driver>,
+}
+
+/// A variable and its value.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
+pub(super) struct Variable {
+    pub(super) name: String,
+    pub(super) value: String,
+}
+
+/// The devices that the kernel told of.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
+pub(super) struct Machine {
+    /// All that the library compares, as one number.
+    pub(super) fingerprint: String,
+    pub(super) kernel: String,
+    pub(super) nodes: Vec<Node>,
+    pub(super) cards: Vec<Card>,
+}
+
+/// A device node.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
+pub(super) struct Node {
+    pub(super) path: String,
+    /// Its kernel driver, where the kernel says so.
+    pub(super) driver: Option<String>,
+}
+
+/// A graphics card on the PCI bus.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
+pub(super) struct Card {
+    /// Domain, bus, device and function.
+    pub(super) address: String,
+    pub(super) vendor: u16,
+    pub(super) device: u16,
+    pub(super) driver: Option<String>,
+    /// It was suspended by the kernel.
+    pub(super) sleeps: bool,
+}
+
+/// What is known of one driver.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) struct Driver {
+    pub(super) manifest: Manifest,
+    pub(super) library: Library,
+    /// Seconds since 1970.
+    pub(super) asked: u64,
+    #[serde(flatten)]
+    pub(super) outcome: Outcome,
+    pub(super) milliseconds: u64,
+    pub(super) interface: Option<u32>,
+    pub(super) api_version: Option<String>,
+    /// `None` where it could not say.
+    pub(super) extensions: Option<Vec<Extension>>,
+    pub(super) hardware: String,
+    /// `None` where it was not asked.
+    pub(super) devices: Option<Vec<Device>>,
+}
+
+/// A manifest.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
+pub(super) struct Manifest {
+    pub(super) path: String,
+    pub(super) identity: String,
+}
+
+/// A library.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) struct Library {
+    /// As the manifest names it.
+    pub(super) named: String,
+    /// The file that opened.
+    pub(super) path: String,
+    pub(super) identity: String,
+    /// What its linker wrote into it.
+    pub(super) build_id: Option<String>,
+}
+
+/// How it ended.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[serde(tag = "outcome", rename_all = "kebab-case")]
+pub(super) enum Outcome {
+    /// It made an instance, or listed its extensions where no more was asked.
+    Answered,
+    /// It did not.
+    Failed {
+        /// What Vulkan says, or 0 where it did not come so far.
+        code: i32,
+        /// For people.
+        reason: String,
+    },
+    /// The process ended by this signal.
+    Crashed { signal: i32, within: Option<String> },
+    /// The process did not end within this time.
+    Hung { seconds: u64, within: Option<String> },
+}
+
+/// An instance extension.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
+pub(super) struct Extension {
+    pub(super) name: String,
+    pub(super) version: u32,
+}
+
+/// A device.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) struct Device {
+    pub(super) name: String,
+    #[serde(rename = "type")]
+    pub(super) kind: String,
+    pub(super) vendor: u32,
+    pub(super) device: u32,
+    pub(super) driver_id: Option<i32>,
+    pub(super) pci: Option<String>,
+    pub(super) uuid: Option<String>,
+}
+
+/// Reads a catalogue, whatever its age.
+///
+/// # Errors
+/// The system's, or that it is none.
+pub(super) fn read(path: &Path) -> io::Result<Catalogue> {
+    let name = |error| naming(path, error);
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(name)?;
+    if !file.metadata().map_err(name)?.is_file() {
+        return Err(name(io::Error::other("it is no file")));
+    }
+    file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(name)?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(name(io::Error::other("it is too large for a catalogue")));
+    }
+    let known: Catalogue = serde_json::from_slice(&bytes).map_err(|error| name(io::Error::other(error)))?;
+    match known.schema {
+        SCHEMA => Ok(known),
+        other => Err(name(io::Error::other(format!(
+            "it has the form {other}, and this program reads {SCHEMA}"
+        )))),
+    }
+}
+
+/// Puts a catalogue in the place of the one before. Who reads meanwhile sees the one or the other, whole.
+///
+/// # Errors
+/// The system's; the one before stays then.
+pub(super) fn write(path: &Path, made: &Catalogue) -> io::Result<()> {
+    let text = serde_json::to_string_pretty(made).map_err(io::Error::other)? + "\n";
+    if text.len() as u64 > MOST_BYTES {
+        return Err(io::Error::other(
+            "the drivers have more to say than a catalogue may hold",
+        ));
+    }
+    let folder = path
+        .parent()
+        .ok_or_else(|| io::Error::other("a catalogue lies in a folder"))?;
+    fs::create_dir_all(folder).map_err(|error| naming(folder, error))?;
+    let replace = || {
+        let mut file = tempfile::Builder::new()
+            .prefix(".catalogue-")
+            .permissions(Permissions::from_mode(0o600))
+            .tempfile_in(folder)?;
+        file.write_all(text.as_bytes())?;
+        // The umask has no say in who may read it.
+        file.as_file().set_permissions(Permissions::from_mode(0o644))?;
+        // A machine that loses power keeps the old one or has the whole new one.
+        file.as_file().sync_all()?;
+        file.persist(path).map_err(|error| error.error)?;
+        File::open(folder)?.sync_all()
+    };
+    replace().map_err(|error| naming(path, error))
+}
+
+/// The identity of what the dynamic linker looks bare names up in.
+pub(super) fn linker_cache() -> String {
+    identify::identity(Path::new("/etc/ld.so.cache")).unwrap_or_default()
+}

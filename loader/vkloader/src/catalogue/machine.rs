@@ -1,0 +1,164 @@
+//! What the kernel tells of graphics devices. Nothing here opens a node: that could wake a device.
+
+use super::file::{self, Card, Node};
+use catalogue::{Fingerprint, Hardware, Look};
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// The class of displays on the PCI bus, as the kernel writes it.
+const DISPLAY: &str = "0x03";
+
+/// Nodes outside of `/dev/dri` that are listed.
+const NODES: [&str; 9] = [
+    "dev/nvidiactl",
+    "dev/nvidia-modeset",
+    "dev/nvidia0",
+    "dev/nvidia1",
+    "dev/dxg",
+    "dev/kgsl-3d0",
+    "dev/mali0",
+    "dev/pvr_sync",
+    "dev/kfd",
+];
+
+/// The devices of a machine.
+pub(super) struct Machine {
+    root: PathBuf,
+    /// What a catalogue says of them.
+    pub(super) record: file::Machine,
+}
+
+impl Machine {
+    /// Looks below a folder that stands for the root.
+    pub(super) fn observe(root: &Path) -> Self {
+        let cards = cards(root);
+        let addresses = cards.iter().map(|card| card.address.as_bytes());
+        let fingerprint = Fingerprint::of(&Root(root), addresses).to_string();
+        let record = file::Machine {
+            fingerprint,
+            kernel: text(&root.join("proc/sys/kernel/osrelease")),
+            nodes: nodes(root),
+            cards,
+        };
+        Self {
+            root: root.into(),
+            record,
+        }
+    }
+
+    /// Whether a card is suspended.
+    pub(super) fn sleeps(&self) -> bool {
+        self.record.cards.iter().any(|card| card.sleeps)
+    }
+
+    /// What there is for the driver whose library this is.
+    pub(super) fn hardware(&self, library: &str) -> Hardware {
+        let drivers = || {
+            let of_nodes = self.record.nodes.iter().filter_map(|node| node.driver.as_deref());
+            of_nodes.chain(self.record.cards.iter().filter_map(|card| card.driver.as_deref()))
+        };
+        Hardware::of(
+            library.as_bytes(),
+            |wanted| drivers().any(|driver| driver == wanted),
+            |node| Root(&self.root).exists(node.as_bytes()),
+            |vendor, known| {
+                let waits = |card: &Card| card.driver.as_deref().is_none_or(|driver| known.contains(&driver));
+                self.record
+                    .cards
+                    .iter()
+                    .any(|card| card.vendor == vendor && waits(card))
+            },
+        )
+    }
+}
+
+/// The first line of a file, without blanks; empty where it cannot be read.
+fn text(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_default().trim().to_owned()
+}
+
+/// The names in a folder, sorted.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
+    names.sort();
+    names
+}
+
+/// The kernel driver of a device.
+fn driver(device: &Path) -> Option<String> {
+    let link = fs::read_link(device.join("driver")).ok()?;
+    link.file_name()?.to_str().map(String::from)
+}
+
+fn nodes(root: &Path) -> Vec<Node> {
+    let is_node = |name: &String| name.starts_with("card") || name.starts_with("renderD");
+    let dri = names(&root.join("dev/dri"))
+        .into_iter()
+        .filter(is_node)
+        .map(|name| Node {
+            driver: driver(&root.join("sys/class/drm").join(&name).join("device")),
+            path: format!("/dev/dri/{name}"),
+        });
+    let others = NODES.iter().filter(|node| root.join(node).exists()).map(|node| Node {
+        path: format!("/{node}"),
+        driver: None,
+    });
+    dri.chain(others).collect()
+}
+
+fn cards(root: &Path) -> Vec<Card> {
+    let bus = root.join("sys/bus/pci/devices");
+    let number = |path: PathBuf| u16::from_str_radix(text(&path).trim_start_matches("0x"), 16).unwrap_or_default();
+    let card = |address: String| {
+        let device = bus.join(&address);
+        text(&device.join("class")).starts_with(DISPLAY).then(|| Card {
+            address,
+            vendor: number(device.join("vendor")),
+            device: number(device.join("device")),
+            driver: driver(&device),
+            sleeps: text(&device.join("power/runtime_status")) == "suspended",
+        })
+    };
+    let all = names(&bus).into_iter().filter_map(card);
+    all.take(catalogue::MOST_CARDS).collect()
+}
+
+/// A folder that stands for the root.
+struct Root<'a>(&'a Path);
+
+impl Root<'_> {
+    fn path(&self, absolute: &[u8]) -> PathBuf {
+        self.0.join(OsStr::from_bytes(
+            absolute.trim_ascii_start().strip_prefix(b"/").unwrap_or(absolute),
+        ))
+    }
+}
+
+impl Look for Root<'_> {
+    fn names(&self, folder: &[u8], take: &mut dyn FnMut(&[u8])) {
+        for entry in fs::read_dir(self.path(folder)).into_iter().flatten().flatten() {
+            take(entry.file_name().as_bytes());
+        }
+    }
+
+    fn link(&self, path: &[u8], take: &mut dyn FnMut(&[u8])) {
+        if let Ok(target) = fs::read_link(self.path(path)) {
+            take(target.as_os_str().as_bytes());
+        }
+    }
+
+    fn text(&self, path: &[u8], take: &mut dyn FnMut(&[u8])) {
+        if let Ok(text) = fs::read(self.path(path)) {
+            take(&text);
+        }
+    }
+
+    fn exists(&self, path: &[u8]) -> bool {
+        self.path(path).exists()
+    }
+}

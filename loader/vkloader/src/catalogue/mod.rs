@@ -1,0 +1,164 @@
+//! `vkloader catalogue`: asks the installed drivers once, for programs to read (docs/catalogue.md).
+
+mod ask;
+mod file;
+mod identify;
+mod machine;
+mod show;
+mod update;
+
+use crate::child::naming;
+use clap::{Args, Subcommand};
+use file::Catalogue;
+use machine::Machine;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// All is as it should be.
+const GOOD: u8 = 0;
+/// There is no catalogue, or it says something else than the drivers do.
+const NOT_GOOD: u8 = 1;
+
+/// What to do with the driver catalogue.
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Asks every installed driver, each in a process of its own, and writes what they said.
+    ///
+    /// A driver that has not changed since it was asked on this machine is not opened again. While a graphics card sleeps, no driver is
+    /// asked in a way that wakes it.
+    Update {
+        #[command(flatten)]
+        place: Place,
+        #[command(flatten)]
+        asking: Asking,
+        /// Asks those again that have not changed.
+        #[arg(long)]
+        all: bool,
+        /// Asks for devices although a graphics card sleeps, which wakes it.
+        #[arg(long)]
+        wake: bool,
+    },
+    /// Shows what is known, and which of it does not count now.
+    Show {
+        #[command(flatten)]
+        place: Place,
+        /// Prints the file itself.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Asks every driver again and tells what differs. Ends with 1 when something does.
+    Verify {
+        #[command(flatten)]
+        place: Place,
+        #[command(flatten)]
+        asking: Asking,
+    },
+    /// Removes the catalogue, so that every driver is opened again.
+    Clear {
+        #[command(flatten)]
+        place: Place,
+    },
+}
+
+/// Which catalogue.
+#[derive(Args)]
+pub(crate) struct Place {
+    /// The user's own, in the folder for caches. Programs read it with VK_LOADER_CATALOGUE=on.
+    #[arg(long)]
+    user: bool,
+    /// The folder that stands for the root of the machine's files.
+    #[arg(long, value_name = "FOLDER", default_value = "/", hide = true)]
+    root: PathBuf,
+}
+
+/// How drivers are asked.
+#[derive(Args)]
+pub(crate) struct Asking {
+    /// The library to ask with, instead of the one that programs on this machine get.
+    #[arg(long, value_name = "PATH")]
+    library: Option<PathBuf>,
+    /// How long a driver may take, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=3600))]
+    timeout: u32,
+}
+
+impl Place {
+    /// The file.
+    fn path(&self) -> io::Result<PathBuf> {
+        let folder = match self.user {
+            true => user_caches()?.join(catalogue::USER_FOLDER),
+            false => self.root.join(catalogue::SYSTEM_FOLDER.trim_start_matches('/')),
+        };
+        Ok(folder.join(format!("catalogue-{}.json", catalogue::ARCHITECTURE)))
+    }
+}
+
+/// The user's folder for caches.
+fn user_caches() -> io::Result<PathBuf> {
+    let set = |name| {
+        std::env::var_os(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
+    set("XDG_CACHE_HOME")
+        .or_else(|| set("HOME").map(|home| home.join(".cache")))
+        .ok_or_else(|| io::Error::other("neither XDG_CACHE_HOME nor HOME says where the user's caches are"))
+}
+
+impl Command {
+    /// Does it.
+    pub(crate) fn run(self) -> io::Result<ExitCode> {
+        let code = match self {
+            Self::Update {
+                place,
+                asking,
+                all,
+                wake,
+            } => {
+                let path = place.path()?;
+                let before = if all { None } else { file::read(&path).ok() };
+                let made = update::make(&place, &asking, update::Extent { before, wake })?;
+                file::write(&path, &made)?;
+                show::summary(&path, &made)?;
+                GOOD
+            }
+            Self::Show { place, json } => show(&place.path()?, &place, json)?,
+            Self::Verify { place, asking } => {
+                let path = place.path()?;
+                let known = file::read(&path)?;
+                let everything = update::Extent {
+                    before: None,
+                    wake: true,
+                };
+                let found = update::make(&place, &asking, everything)?;
+                let differences = show::differences(&known, &found);
+                show::verified(&path, &differences)?;
+                if differences.is_empty() { GOOD } else { NOT_GOOD }
+            }
+            Self::Clear { place } => {
+                let path = place.path()?;
+                match std::fs::remove_file(&path) {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(naming(&path, error)),
+                    _ => GOOD,
+                }
+            }
+        };
+        Ok(ExitCode::from(code))
+    }
+}
+
+fn show(path: &Path, place: &Place, json: bool) -> io::Result<u8> {
+    let known: Catalogue = match file::read(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            show::none(path)?;
+            return Ok(NOT_GOOD);
+        }
+        known => known?,
+    };
+    match json {
+        true => show::json(&known)?,
+        false => show::all(path, &known, &Machine::observe(&place.root))?,
+    }
+    Ok(GOOD)
+}

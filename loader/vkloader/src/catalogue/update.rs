@@ -1,0 +1,156 @@
+//! Making a catalogue.
+
+use super::ask::{Answer, Asker, Depth};
+use super::file::{self, Catalogue, Driver, Library, Manifest, Outcome, Variable};
+use super::identify::{build_id, identity};
+use super::machine::Machine;
+use super::{Asking, Place};
+use catalogue::Hardware;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// What is asked.
+pub(super) struct Extent {
+    /// What is known and need not be asked again.
+    pub(super) before: Option<Catalogue>,
+    /// Cards that sleep may be woken.
+    pub(super) wake: bool,
+}
+
+/// Asks the drivers.
+///
+/// # Errors
+/// When there is no library to ask with. A driver of which nothing can be said is told of, and left out.
+pub(super) fn make(place: &Place, asking: &Asking, extent: Extent) -> io::Result<Catalogue> {
+    let machine = Machine::observe(&place.root);
+    let asker = Asker::new(place, asking)?;
+    let (loader, manifests) = asker.manifests()?;
+    let variables = if place.user { variables() } else { Vec::new() };
+    let before = extent.before.filter(|before| {
+        before.loader == loader
+            && before.variables == variables
+            && before.machine.fingerprint == machine.record.fingerprint
+    });
+    let wakes = extent.wake || !machine.sleeps();
+    let mut drivers = Vec::new();
+    for manifest in manifests.into_iter().take(catalogue::MOST_ENTRIES) {
+        let known = before.as_ref().and_then(|before| still_known(before, &manifest, wakes));
+        match known.map_or_else(|| ask(&asker, &machine, &manifest, wakes), Ok) {
+            Ok(driver) => drivers.push(driver),
+            Err(error) => anstream::eprintln!("vkloader: {manifest}: nothing is known of this driver: {error}"),
+        }
+    }
+    Ok(Catalogue {
+        schema: catalogue::SCHEMA,
+        loader,
+        architecture: catalogue::ARCHITECTURE.into(),
+        made: now(),
+        linker_cache: file::linker_cache(),
+        variables,
+        machine: machine.record,
+        drivers,
+    })
+}
+
+/// Seconds since 1970.
+fn now() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
+}
+
+/// The variables that make drivers answer otherwise.
+fn variables() -> Vec<Variable> {
+    let mut set: Vec<Variable> = std::env::vars_os()
+        .filter(|(name, _)| catalogue::variables::matters(name.as_bytes()))
+        .filter_map(|(name, value)| {
+            Some(Variable {
+                name: name.into_string().ok()?,
+                value: value.into_string().ok()?,
+            })
+        })
+        .collect();
+    set.sort_by(|one, other| one.name.cmp(&other.name));
+    set
+}
+
+/// What is known of a driver and still holds. One that failed, crashed or hung is asked again, which is how to try again; so is one
+/// whose devices were not asked for, where that can be made up for.
+fn still_known(before: &Catalogue, manifest: &str, wakes: bool) -> Option<Driver> {
+    let driver = before.drivers.iter().find(|driver| driver.manifest.path == manifest)?;
+    let complete = driver.devices.is_some() || !wakes;
+    let same_search = driver.library.named.contains('/') || before.linker_cache == file::linker_cache();
+    let same = |path: &str, known: &str| identity(Path::new(path)).as_deref() == Some(known);
+    let holds = driver.outcome == Outcome::Answered
+        && complete
+        && same_search
+        && same(manifest, &driver.manifest.identity)
+        && same(
+            library_file(&driver.library.named, &driver.library.path),
+            &driver.library.identity,
+        );
+    holds.then(|| driver.clone())
+}
+
+/// The path whose file says whether a library is the same.
+pub(super) fn library_file<'a>(named: &'a str, opened: &'a str) -> &'a str {
+    if named.contains('/') { named } else { opened }
+}
+
+/// Asks a driver, as far as no card that sleeps is woken.
+fn ask(asker: &Asker<'_>, machine: &Machine, manifest: &str, wakes: bool) -> io::Result<Driver> {
+    let first = match wakes {
+        true => asker.ask(manifest, Depth::Devices)?,
+        false => asker.ask(manifest, Depth::Extensions)?,
+    };
+    let hardware = machine.hardware(first.path.as_deref().unwrap_or(&first.named));
+    // What needs no hardware wakes none.
+    let mut answer = match !wakes && hardware == Hardware::Software {
+        true => asker.ask(manifest, Depth::Devices)?,
+        false => first,
+    };
+    // To learn that from the driver would let it look at the nodes of others.
+    if !wakes && hardware == Hardware::Absent && answer.outcome == Outcome::Answered {
+        answer.devices = Some(Vec::new());
+    }
+    entry(manifest, answer, hardware)
+}
+
+fn entry(manifest: &str, answer: Answer, hardware: Hardware) -> io::Result<Driver> {
+    let Answer {
+        outcome,
+        took,
+        named,
+        path,
+        interface,
+        api_version,
+        extensions,
+        devices,
+    } = answer;
+    // Where it crashed while it was opened, nothing but the manifest says where it lies.
+    let path = path.unwrap_or_else(|| named.clone());
+    let file = Path::new(library_file(&named, &path));
+    let unknown = |what: &str| io::Error::other(format!("{what} is no file"));
+    Ok(Driver {
+        manifest: Manifest {
+            identity: identity(Path::new(manifest)).ok_or_else(|| unknown(manifest))?,
+            path: manifest.into(),
+        },
+        library: Library {
+            identity: identity(file).ok_or_else(|| unknown(&file.display().to_string()))?,
+            build_id: build_id(file),
+            named,
+            path,
+        },
+        asked: now(),
+        outcome,
+        milliseconds: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        interface,
+        api_version,
+        extensions,
+        hardware: hardware.name().into(),
+        devices,
+    })
+}

@@ -1,0 +1,381 @@
+//! `vkloader catalogue`: what it writes, when it asks again, and what it leaves alone.
+
+mod machine;
+
+use catalogue::{Catalogue, Decision, Json, Outcome, Reader};
+use machine::{Machine, built, library};
+use serde_json::Value;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+/// A machine whose user has a folder for caches.
+fn machine() -> Machine {
+    let mut machine = Machine::new();
+    fs::create_dir_all(machine.path("root")).expect("a folder");
+    let caches = machine.path("cache").display().to_string();
+    machine.variable("XDG_CACHE_HOME", caches);
+    machine
+}
+
+fn file(machine: &Machine) -> PathBuf {
+    let name = format!("catalogue-{}.json", catalogue::ARCHITECTURE);
+    machine.path("cache/vulkan-loader").join(name)
+}
+
+fn command(machine: &Machine, words: &[&str]) -> Command {
+    let mut command = machine.command(&["catalogue"]);
+    command
+        .args(words)
+        .arg("--user")
+        .arg("--root")
+        .arg(machine.path("root"));
+    if ["update", "verify"].contains(&words[0]) {
+        command.arg("--library").arg(library());
+    }
+    command
+}
+
+fn run(machine: &Machine, words: &[&str]) -> Output {
+    command(machine, words).output().expect("it can be started")
+}
+
+/// Runs a command that must end well, and returns what it printed.
+fn good(machine: &Machine, words: &[&str]) -> String {
+    let output = run(machine, words);
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(
+        output.status.success(),
+        "{words:?}: {}{}",
+        text(&output.stdout),
+        text(&output.stderr)
+    );
+    text(&output.stdout)
+}
+
+fn written(machine: &Machine) -> Value {
+    serde_json::from_slice(&fs::read(file(machine)).expect("it was written")).expect("it is JSON")
+}
+
+/// What is known of a driver.
+fn driver<'a>(known: &'a Value, name: &str) -> &'a Value {
+    let is = |driver: &&Value| {
+        let manifest = driver["manifest"]["path"].as_str();
+        manifest.is_some_and(|path| path.ends_with(&format!("/{name}.json")))
+    };
+    let all = known["drivers"].as_array().expect("a list");
+    all.iter()
+        .find(is)
+        .unwrap_or_else(|| panic!("{name} is not in {known:#}"))
+}
+
+/// A driver whose library is called as one of Mesa's.
+fn radeon(machine: &Machine, lines: &str) -> PathBuf {
+    let library = machine.path("libraries/libvulkan_radeon.so");
+    fs::copy(built("libmock_driver.so"), &library).expect("cargo built the mock driver");
+    let journal = machine.path("journal");
+    let text = format!("ordinal 0\njournal {}\n{lines}\n", journal.display());
+    machine.file("libraries/libvulkan_radeon.conf", text);
+    machine.manifest("radeon", &library, "");
+    library
+}
+
+/// How often drivers were asked for an instance.
+fn instances(machine: &Machine) -> usize {
+    let journal = fs::read_to_string(machine.path("journal")).unwrap_or_default();
+    journal.matches("vkCreateInstance").count()
+}
+
+/// JSON of this crate, as the library's side of the form sees it.
+#[derive(Clone, Copy)]
+struct Seen<'a>(&'a Value);
+
+impl<'a> Json<'a> for Seen<'a> {
+    fn member(self, name: &str) -> Option<Self> {
+        self.0.get(name).map(Seen)
+    }
+
+    fn text(self) -> Option<&'a [u8]> {
+        self.0.as_str().map(str::as_bytes)
+    }
+
+    fn number(self) -> Option<f64> {
+        self.0.as_f64()
+    }
+
+    fn elements(self) -> Option<(usize, impl Iterator<Item = Self> + Clone)> {
+        self.0.as_array().map(|array| (array.len(), array.iter().map(Seen)))
+    }
+}
+
+#[test]
+fn what_drivers_say_is_written_as_the_library_reads_it() {
+    let machine = machine();
+    machine.driver(
+        "a",
+        "instance_extension VK_KHR_surface 25\ninstance_extension VK_MOCK_own 7\ndevice one\ndevice.vendor 4098\ndevice two",
+    );
+    radeon(&machine, "instance_extension VK_KHR_surface 25");
+    good(&machine, &["update"]);
+    let known = written(&machine);
+    let a = driver(&known, "a");
+    assert_eq!(a["interface"], 7);
+    assert!(a["library"]["build-id"].is_string(), "{a:#}");
+    assert_eq!(a["hardware"], "unknown");
+    let names: Vec<&str> = (0..2)
+        .filter_map(|place| a["devices"][place]["name"].as_str())
+        .collect();
+    assert_eq!(names, ["one", "two"]);
+    let reader = Reader {
+        loader: known["loader"].as_str().expect("a version"),
+        architecture: catalogue::ARCHITECTURE,
+    };
+    let read = Catalogue::read(Seen(&known), reader).expect("it counts");
+    let entries: Vec<_> = read.entries().collect();
+    assert_eq!(entries.len(), 2);
+    let of = |part: &str| {
+        let has = |path: &[u8]| String::from_utf8_lossy(path).contains(part);
+        *entries.iter().find(|entry| has(entry.manifest)).expect("an entry")
+    };
+    let offered: Vec<_> = of("/a.json")
+        .extensions()
+        .expect("it said")
+        .map(|one| (one.name, one.version))
+        .collect();
+    // The list is the driver's own: whatever the loader adds or leaves out comes later.
+    assert_eq!(offered, [(&b"VK_KHR_surface"[..], 25), (b"VK_MOCK_own", 7)]);
+    assert_eq!(of("/a.json").at_creation(|| true), Decision::Open);
+    assert_eq!(
+        (of("radeon").devices(), of("radeon").outcome),
+        (Some(0), Outcome::Answered)
+    );
+    assert_eq!(of("radeon").at_creation(|| true), Decision::NoDevice);
+    assert_eq!(
+        fs::metadata(file(&machine)).expect("a file").permissions().mode() & 0o777,
+        0o644
+    );
+}
+
+#[test]
+fn one_bad_driver_takes_no_other_down() {
+    let machine = machine();
+    machine.driver("good", "device one");
+    machine.driver("crashing", "crash vkCreateInstance\ndevice two");
+    machine.driver("hanging", "hang vkEnumerateInstanceExtensionProperties");
+    machine.driver("refusing", "fail vkCreateInstance -9 1 9");
+    machine.manifest("gone", "/nowhere/libgone.so".as_ref(), "");
+    let text = good(&machine, &["update", "--timeout", "1"]);
+    let known = written(&machine);
+    assert_eq!(driver(&known, "good")["outcome"], "answered");
+    let crashing = driver(&known, "crashing");
+    assert_eq!(
+        (&crashing["outcome"], &crashing["signal"]),
+        (&"crashed".into(), &6.into())
+    );
+    assert_eq!(crashing["within"], "vkCreateInstance");
+    let hanging = driver(&known, "hanging");
+    assert_eq!((&hanging["outcome"], &hanging["seconds"]), (&"hung".into(), &1.into()));
+    let refusing = driver(&known, "refusing");
+    assert_eq!(
+        (&refusing["outcome"], &refusing["code"]),
+        (&"failed".into(), &(-9).into())
+    );
+    assert_eq!(
+        known["drivers"].as_array().map(Vec::len),
+        Some(4),
+        "no file, no entry: {text}"
+    );
+    assert!(text.contains("CRASHED with signal 6 in vkCreateInstance"), "{text}");
+    assert!(text.contains("HUNG for 1 s"), "{text}");
+    // It is given another try, and the next time too.
+    machine.driver("crashing", "device two");
+    good(&machine, &["update", "--timeout", "1"]);
+    assert_eq!(driver(&written(&machine), "crashing")["outcome"], "answered");
+}
+
+#[test]
+fn only_what_changed_is_asked_again() {
+    let machine = machine();
+    machine.driver("a", "device one");
+    let radeon = radeon(&machine, "");
+    good(&machine, &["update"]);
+    let first = instances(&machine);
+    assert!(first > 0);
+    let asked = |words: &[&str]| {
+        let before = instances(&machine);
+        good(&machine, words);
+        instances(&machine) > before
+    };
+    assert!(!asked(&["update"]), "nothing has changed");
+    assert!(asked(&["update", "--all"]));
+    // Replaced by another file of the same content.
+    let copy = machine.path("libraries/copy");
+    fs::copy(&radeon, &copy).expect("a copy");
+    fs::rename(&copy, &radeon).expect("a rename");
+    assert!(asked(&["update"]));
+    assert!(!asked(&["update"]));
+    // Touched.
+    let touched = fs::File::options().write(true).open(&radeon).expect("a file");
+    touched
+        .set_modified(std::time::SystemTime::UNIX_EPOCH)
+        .expect("the owner may");
+    assert!(asked(&["update"]));
+    // The manifest was written again.
+    machine.manifest("radeon", &radeon, "");
+    assert!(asked(&["update"]));
+    // A device came.
+    fs::create_dir_all(machine.path("root/dev/dri/renderD128")).expect("a node");
+    assert!(asked(&["update"]));
+    assert!(!asked(&["update"]));
+}
+
+#[test]
+fn show_verify_and_clear() {
+    let machine = machine();
+    let code = |words: &[&str]| run(&machine, words).status.code();
+    assert_eq!(code(&["show"]), Some(1));
+    assert_eq!(code(&["verify"]), Some(2));
+    machine.driver("a", "device one");
+    good(&machine, &["update"]);
+    assert!(good(&machine, &["show"]).contains("one"));
+    let shown: Value = serde_json::from_str(&good(&machine, &["show", "--json"])).expect("JSON");
+    assert_eq!(shown["schema"], 1);
+    assert_eq!(code(&["verify"]), Some(0));
+    machine.driver("a", "device one\ndevice two");
+    machine.driver("b", "");
+    assert!(good(&machine, &["show"]).contains("has changed"));
+    let output = run(&machine, &["verify"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        text.contains("a.json: devices") && text.contains("b.json: not in the catalogue"),
+        "{text}"
+    );
+    good(&machine, &["clear"]);
+    good(&machine, &["clear"]);
+    assert!(!file(&machine).exists());
+    for (content, words) in [("{", "EOF"), (r#"{"schema": 99}"#, "missing field")] {
+        fs::write(file(&machine), content).expect("a file");
+        let output = run(&machine, &["show"]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(String::from_utf8_lossy(&output.stderr).contains(words), "{words}");
+    }
+    // What is no catalogue is replaced.
+    good(&machine, &["update"]);
+    assert_eq!(written(&machine)["schema"], 1);
+}
+
+#[test]
+fn variables_of_the_users_own_catalogue_are_noted() {
+    let mut machine = machine();
+    machine.driver("a", "device one");
+    machine
+        .variable("RADV_DEBUG", "info")
+        .variable("VK_ICD_FILENAMES", "/nowhere");
+    machine.variable("VK_LOADER_DRIVERS_DISABLE", "*");
+    good(&machine, &["update"]);
+    let known = written(&machine);
+    let expected = serde_json::json!([{"name": "RADV_DEBUG", "value": "info"}]);
+    assert_eq!(known["variables"], expected);
+    assert_eq!(driver(&known, "a")["outcome"], "answered");
+}
+
+/// A graphics card with its node, which may sleep.
+fn card(machine: &Machine, driver: &str, sleeps: bool) {
+    let device = machine.path("root/sys/bus/pci/devices/0000:01:00.0");
+    fs::create_dir_all(device.join("power")).expect("folders");
+    let status = if sleeps { "suspended" } else { "active" };
+    for (name, text) in [
+        ("class", "0x030000"),
+        ("vendor", "0x1002"),
+        ("device", "0x7480"),
+        ("power/runtime_status", status),
+    ] {
+        fs::write(device.join(name), format!("{text}\n")).expect("files");
+    }
+    let _ = fs::remove_file(device.join("driver"));
+    symlink(format!("../drivers/{driver}"), device.join("driver")).expect("a link");
+}
+
+#[test]
+fn no_card_is_woken() {
+    let machine = machine();
+    radeon(&machine, "instance_extension VK_KHR_surface 25\ndevice one");
+    card(&machine, "amdgpu", true);
+    let text = good(&machine, &["update"]);
+    assert!(text.contains("sleeps"), "{text}");
+    assert_eq!(instances(&machine), 0, "an instance may wake it");
+    let known = written(&machine);
+    let entry = driver(&known, "radeon");
+    assert_eq!(
+        (&entry["hardware"], &entry["devices"]),
+        (&"present".into(), &Value::Null)
+    );
+    assert_eq!(entry["extensions"][0]["name"], "VK_KHR_surface");
+    assert_eq!(known["machine"]["cards"][0]["sleeps"], true);
+    assert_eq!(known["machine"]["cards"][0]["vendor"], 0x1002);
+    // Of a driver that has no hardware here nothing needs to be asked.
+    card(&machine, "nouveau", true);
+    good(&machine, &["update"]);
+    assert_eq!(instances(&machine), 0);
+    assert_eq!(driver(&written(&machine), "radeon")["devices"], serde_json::json!([]));
+    card(&machine, "amdgpu", true);
+    good(&machine, &["update", "--wake"]);
+    assert_eq!(driver(&written(&machine), "radeon")["devices"][0]["name"], "one");
+    // Awake, it is asked without further words.
+    good(&machine, &["clear"]);
+    card(&machine, "amdgpu", false);
+    good(&machine, &["update"]);
+    assert_eq!(driver(&written(&machine), "radeon")["devices"][0]["name"], "one");
+}
+
+#[test]
+fn who_reads_during_an_update_sees_the_old_or_the_new() {
+    let machine = machine();
+    machine.driver("a", "device one");
+    good(&machine, &["update"]);
+    let mut updates: Vec<_> = (0..10)
+        .map(|_| {
+            command(&machine, &["update", "--all"])
+                .stdout(std::process::Stdio::null())
+                .spawn()
+                .expect("it starts")
+        })
+        .collect();
+    let mut reads = 0;
+    while !updates.is_empty() {
+        updates.retain_mut(|update| match update.try_wait().expect("a child") {
+            Some(status) => {
+                assert!(status.success());
+                false
+            }
+            None => true,
+        });
+        assert_eq!(driver(&written(&machine), "a")["devices"][0]["name"], "one");
+        reads += 1;
+    }
+    assert!(reads > 10);
+    let rest: Vec<_> = fs::read_dir(file(&machine).parent().expect("a folder"))
+        .expect("a folder")
+        .collect();
+    assert_eq!(rest.len(), 1, "nothing is left beside it");
+}
+
+#[test]
+fn the_catalogue_of_the_system_knows_no_variables_of_a_shell() {
+    let mut machine = machine();
+    machine.variable("RADV_DEBUG", "info");
+    let mut command = machine.command(&["catalogue", "update", "--library"]);
+    let root = machine.path("root");
+    let output = command
+        .arg(library())
+        .arg("--root")
+        .arg(&root)
+        .output()
+        .expect("it starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let name = format!("var/cache/vulkan-loader/catalogue-{}.json", catalogue::ARCHITECTURE);
+    let known: Value = serde_json::from_slice(&fs::read(root.join(name)).expect("a file")).expect("JSON");
+    assert_eq!(known["variables"], serde_json::json!([]));
+}
