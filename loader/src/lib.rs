@@ -37,6 +37,8 @@ extern crate std;
 os::panics_end_the_process!();
 
 pub mod alloc;
+#[cfg_attr(not(all(feature = "catalogue", target_os = "linux")), path = "no_catalogue.rs")]
+pub mod catalogue;
 pub mod debug;
 pub mod device;
 pub mod discovery;

@@ -6,7 +6,7 @@ use crate::env::{Environment, Variable, split};
 use crate::generated::types::VK_HEADER_VERSION_COMPLETE;
 use crate::journal::LogBits;
 use crate::version::ApiVersion;
-use crate::{driver, instance, library, log, service, trace};
+use crate::{catalogue, driver, instance, library, log, service, trace};
 
 /// Keywords of `VK_LOADER_DEBUG` in the order in which prefixes are tried (APP-230).
 const KEYWORDS: [(&str, LogBits); 10] = [
@@ -85,6 +85,7 @@ extern "C" fn on_unload() {
     PreloadedDrivers::release();
     instance::forget();
     driver::forget();
+    catalogue::forget();
     service::forget();
     trace::end();
 }

@@ -84,3 +84,5 @@ pub use system::{
     Appended, CancellationOff, Errno, File, Folder, Library, Stamp, Status, abort, canonical, current_process,
     current_thread, file_of, find_byte, now, running_executable, since_start, with_terminated, write_to_standard_error,
 };
+#[cfg(target_os = "linux")]
+pub use system::{each_variable, exists, link_target};

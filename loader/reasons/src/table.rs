@@ -110,6 +110,30 @@ codes! {
         "VK_LOADER_DRIVERS_SELECT is set and does not match this driver.",
         "Unset VK_LOADER_DRIVERS_SELECT, or change its patterns: they are matched with the manifest's file name.";
 
+    CatalogueNotKept = "catalogue.not-kept",
+        "The driver catalogue belongs to another user, or others may write to it, so it does not count.",
+        "Let vkloader catalogue update write it again, as the superuser or with --user.";
+    CatalogueInvalid = "catalogue.invalid",
+        "The file is no driver catalogue of this architecture, or holds more than one may.",
+        "Let vkloader catalogue update write it again.";
+    CatalogueOtherSchema = "catalogue.other-schema",
+        "The driver catalogue was written by a program of another version, in another form.",
+        "Let the vkloader that belongs to this loader write it again.";
+    CatalogueOtherLoader = "catalogue.other-loader",
+        "The driver catalogue was made with another version of the loader, so every driver is opened.",
+        "Run vkloader catalogue update.";
+    CatalogueVariable = "catalogue.variable",
+        "A variable that drivers read has another value than when the driver catalogue was made, so every driver is opened.",
+        "";
+    CatalogueNoDevice = "catalogue.no-device",
+        "The driver catalogue knows that the driver has no device on this machine, so it was not opened.",
+        "Run vkloader catalogue update if that is not so any more; VK_LOADER_CATALOGUE=off opens every driver.";
+    CatalogueCrashed = "catalogue.crashed",
+        "The driver crashed when the driver catalogue was made, so it was not opened.",
+        "Update or remove the driver, then run vkloader catalogue update; VK_LOADER_CATALOGUE=off opens it all the same.";
+    CatalogueHung = "catalogue.hung",
+        "The driver did not answer when the driver catalogue was made, so it was not opened.",
+        "Update or remove the driver, then run vkloader catalogue update; VK_LOADER_CATALOGUE=off opens it all the same.";
     #[cfg(feature = "service")]
     ServiceNotReached = "service.not-reached",
         "The driver service is switched on, but its socket cannot be connected to.",

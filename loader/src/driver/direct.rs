@@ -120,6 +120,7 @@ fn open(index: u32, entry: &VkDirectDriverLoadingInfoLUNARG<Driver>, journal: &m
             claimed_version,
             interface,
             source: Source::Application,
+            known: None,
         }),
         Err(reason) => {
             journal.decide(Decision {

@@ -1,6 +1,7 @@
 //! Opening one driver (DRV-56 to DRV-73).
 
 use super::interface::{GET_INSTANCE_PROC_ADDR, Interface, NegotiationError};
+use crate::catalogue::Known;
 use crate::journal::reason::DriverLibraryReason;
 use crate::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
 use crate::library::{Library, OpenError, RealPath, loaded_path, log_open_error};
@@ -25,6 +26,8 @@ pub struct OpenDriver {
     pub interface: Interface,
     /// Where the loader learned of it.
     pub source: Source,
+    /// What the driver catalogue says of it.
+    pub known: Option<Known>,
 }
 
 /// How what a manifest calls its library leads to one.
@@ -127,6 +130,7 @@ impl OpenDriver {
             claimed_version: manifest.api_version,
             interface,
             source,
+            known: None,
         })
     }
 

@@ -2,6 +2,7 @@
 
 use super::direct::DirectDrivers;
 use super::open::{LibraryPlace, OpenDriver};
+use crate::catalogue::{Advice, Known, KnownDrivers};
 use crate::discovery::drivers::{DriverScan, Listing};
 use crate::journal::{Journal, Source};
 use crate::manifest::DriverManifest;
@@ -34,6 +35,8 @@ pub struct ScanOptions<'a> {
     /// Whether later scans may use what this one read. Only global queries ask for it: they come in pairs, while most
     /// processes make one instance.
     pub remember: bool,
+    /// What need not be asked of drivers.
+    pub known: &'a KnownDrivers,
 }
 
 impl ScanOptions<'_> {
@@ -52,6 +55,10 @@ pub struct Scan {
     pub drivers: Vec<OpenDriver>,
     /// A manifest was passed over because portability drivers were not asked for (DRV-99).
     pub skipped_portability: bool,
+    /// Drivers that are not open since their extensions are known, each with the number of open drivers before it.
+    pub answered: Vec<(usize, Known)>,
+    /// Drivers that are not open since they have no device.
+    pub without_device: Vec<(DriverManifest, Known)>,
 }
 
 impl Scan {
@@ -64,6 +71,50 @@ impl Scan {
     ) -> Result<(), OutOfMemory> {
         if let Some(driver) = OpenDriver::open(manifest, library, place, journal) {
             self.drivers.try_push(driver)?;
+        }
+        Ok(())
+    }
+
+    /// Opens the driver of a manifest, unless what it would say is known.
+    fn consider(
+        &mut self,
+        manifest: &DriverManifest,
+        known: &KnownDrivers,
+        journal: &mut Journal<'_>,
+    ) -> Result<(), OutOfMemory> {
+        match known.advice(manifest, journal) {
+            Advice::Open(known) => self.open_known(manifest, known, journal),
+            Advice::Answered(known) => self.answered.try_push((self.drivers.len(), known)),
+            Advice::NoDevice(known) => self.without_device.try_push((manifest.try_copy()?, known)),
+            Advice::Broken => Ok(()),
+        }
+    }
+
+    /// Opens a driver, which is held against what is known of it.
+    fn open_known(
+        &mut self,
+        manifest: &DriverManifest,
+        known: Option<Known>,
+        journal: &mut Journal<'_>,
+    ) -> Result<(), OutOfMemory> {
+        let before = self.drivers.len();
+        self.open(manifest, &manifest.library_path, LibraryPlace::Path, journal)?;
+        if let Some(driver) = self.drivers.get_mut(before) {
+            driver.known = known;
+        }
+        Ok(())
+    }
+
+    /// Opens drivers without a device after all, where there are no others: an instance that lists no device is not the same as none.
+    #[cold]
+    #[inline(never)]
+    fn open_last(&mut self, journal: &mut Journal<'_>) -> Result<(), OutOfMemory> {
+        if !self.drivers.is_empty() {
+            return Ok(());
+        }
+        for (manifest, known) in take(&mut self.without_device) {
+            shortage::check()?;
+            self.open_known(&manifest, Some(known), journal)?;
         }
         Ok(())
     }
@@ -134,6 +185,8 @@ pub fn scan(
     let mut found = Scan {
         drivers: direct.drivers,
         skipped_portability: false,
+        answered: Vec::new(),
+        without_device: Vec::new(),
     };
     if direct.exclusive {
         return Ok(found);
@@ -149,10 +202,13 @@ pub fn scan(
         let scan = options.scan(search);
         let listing = scan.list(journal)?;
         let left_out = scan.run(&listing, journal, |manifest, journal| {
-            found.open(&manifest, &manifest.library_path, LibraryPlace::Path, journal)
+            found.consider(&manifest, options.known, journal)
         })?;
         found.skipped_portability = left_out.portability;
         found.with_service(&listing, options, search, journal)?;
+    }
+    if !found.without_device.is_empty() {
+        found.open_last(journal)?;
     }
     Ok(found)
 }
@@ -229,7 +285,7 @@ impl DriverList {
                 found.skipped_portability = true;
             }
             DriverOutcome::Driver(manifest) if self.listing.keeps((&file.path, file.source), None, journal) => {
-                found.open(manifest, &manifest.library_path, LibraryPlace::Path, journal)?
+                found.consider(manifest, options.known, journal)?
             }
             DriverOutcome::Driver(_) | DriverOutcome::Unusable => {}
             DriverOutcome::Portability => found.skipped_portability = true,

@@ -121,6 +121,8 @@ variables! {
         "The physical device to list first: hexadecimal vendor:device, pci:0000:65:00.0, uuid:DIGITS, type:discrete|integrated|virtual|cpu, driver:NAME (a part of its file name), name:PATTERN; of several, the first that a device has.";
     DisableSelect = "VK_LOADER_DISABLE_SELECT", Plain, Whole, EachUse,
         "A number other than 0 switches off all sorting of physical devices.";
+    Catalogue = "VK_LOADER_CATALOGUE", Plain, Whole, EachUse,
+        "off opens every driver; on looks for the user's own driver catalogue before the system's; verify opens every driver and reports where the catalogue says otherwise.";
     DisableInstExtFilter = "VK_LOADER_DISABLE_INST_EXT_FILTER", Plain, Whole, EachUse,
         "A number other than 0 lets instance extensions pass that the loader does not know.";
     DisableLibraryUnloading = "VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING", Plain, Whole, Load,
@@ -135,6 +137,8 @@ variables! {
         "Set to anything on macOS or iOS, restricts the search to the application's bundle.";
     XdgConfigHome = "XDG_CONFIG_HOME", Secure, Path, EachUse,
         "The user's configuration folder, $HOME/.config when unset or empty.";
+    XdgCacheHome = "XDG_CACHE_HOME", Secure, Whole, EachUse,
+        "The user's folder for caches, $HOME/.cache when unset or empty: where the user's own driver catalogue is.";
     XdgConfigDirs = "XDG_CONFIG_DIRS", Secure, Path, EachUse,
         "The system's configuration folders, a build-time list when unset or empty.";
     XdgDataHome = "XDG_DATA_HOME", Secure, Path, EachUse,
@@ -142,7 +146,7 @@ variables! {
     XdgDataDirs = "XDG_DATA_DIRS", Secure, Path, EachUse,
         "The system's data folders, a build-time list when unset or empty.";
     Home = "HOME", Secure, Whole, EachUse,
-        "The user's home folder, for the two XDG variables that name a home.";
+        "The user's home folder, for the XDG variables that name a home.";
 }
 
 impl Variable {

@@ -6,9 +6,10 @@ use super::extensions::Offer;
 use super::requests::Requests;
 use super::{Instance, chain};
 use crate::alloc::{HostAllocator, HostText, HostVec};
+use crate::catalogue::{KnownDrivers, Purpose};
 use crate::discovery::activation;
 use crate::discovery::layers::discover;
-use crate::driver::{self, OpenDriver, ScanOptions};
+use crate::driver::{self, OpenDriver, Scan, ScanOptions};
 use crate::env::Environment;
 use crate::gate::GATE;
 use crate::generated::extensions::InstanceExtension;
@@ -19,7 +20,7 @@ use crate::journal::{Journal, LogBits};
 use crate::layer;
 use crate::log::{self, LogSink};
 use crate::search::Search;
-use crate::settings::{self, Settings};
+use crate::settings;
 use core::ptr::NonNull;
 use os::memory::{Grow, OutOfMemory, shortage};
 use rust_alloc::sync::Arc;
@@ -152,12 +153,24 @@ unsafe fn prepare(
         environment: &environment,
         application: &requested,
     };
+    let known = KnownDrivers::of_call(Purpose::Creation, &environment, &mut journal);
+    let options = ScanOptions {
+        settings,
+        portability: requests.portability(),
+        remember: false,
+        known: &known,
+    };
     // SAFETY: a valid create info.
-    let drivers = unsafe { find_drivers(create_info, requests, &search, settings, &mut journal) }?;
+    let Scan {
+        drivers,
+        without_device,
+        ..
+    } = unsafe { find_drivers(create_info, requests, &search, &options, &mut journal) }?;
     shortage::check()?;
     let chosen = activation::activate(&request, &journal)?;
     let offer = Offer {
         drivers: &drivers,
+        known: (&known, &without_device),
         discovered,
         activation: &chosen,
         environment: &environment,
@@ -190,21 +203,16 @@ unsafe fn find_drivers(
     create_info: &VkInstanceCreateInfo,
     requests: &Requests<'_>,
     search: &Search<'_>,
-    settings: Option<&Arc<Settings>>,
+    options: &ScanOptions<'_>,
     journal: &mut Journal<'_>,
-) -> Result<Vec<OpenDriver>, VkResult> {
+) -> Result<Scan, VkResult> {
     let known = requests.known_extensions();
     let given = known.contains(InstanceExtension::VK_LUNARG_direct_driver_loading);
     // SAFETY: passed on.
     let direct = unsafe { driver::direct_drivers(create_info, given, journal) };
-    let options = ScanOptions {
-        settings,
-        portability: requests.portability(),
-        remember: false,
-    };
-    let found = driver::scan(&options, search, direct, journal)?;
+    let found = driver::scan(options, search, direct, journal)?;
     if !found.drivers.is_empty() {
-        return Ok(found.drivers);
+        return Ok(found);
     }
     // A driver that was lost for want of memory is no driver that is missing (APP-179a).
     shortage::check()?;

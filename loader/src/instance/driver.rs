@@ -2,6 +2,7 @@
 
 use super::Instance;
 use crate::alloc::{HostAllocator, HostText};
+use crate::catalogue::Known;
 use crate::dispatch_table::UNKNOWN_SLOTS;
 use crate::driver::{EnumerateAdapterPhysicalDevices, GetProcAddr, OpenDriver};
 use crate::ffi::Uncounted;
@@ -56,6 +57,8 @@ pub struct InstanceDriver {
     pub messengers: Mutex<HandleTable>,
     /// The driver's report callbacks by slot.
     pub report_callbacks: Mutex<HandleTable>,
+    /// What the driver catalogue says of it.
+    pub known: Option<Known>,
 }
 
 // SAFETY: the raw pointer is the owning instance, which outlives the driver; everything mutable is atomic or locked.
@@ -91,6 +94,7 @@ impl InstanceDriver {
             library: Mutex::new(None),
             handle,
             enabled,
+            known: driver.known,
             devices: ReportedDevices::new(allocator),
             uses: UseCount::default(),
             surfaces: Mutex::new(HandleTable::new(allocator)),

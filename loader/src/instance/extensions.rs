@@ -4,6 +4,7 @@ use super::Instance;
 use super::global::{LOADER_EXTENSIONS, lets_through, unfiltered};
 use super::requests::Requests;
 use crate::alloc::HostVec;
+use crate::catalogue::{Known, KnownDrivers};
 use crate::discovery::activation::Activation;
 use crate::discovery::layers::DiscoveredLayers;
 use crate::driver::{self, OpenDriver};
@@ -13,6 +14,7 @@ use crate::generated::extensions::{InstanceExtension, InstanceExtensionSet};
 use crate::generated::types::{VkExtensionProperties, VkResult, VkSystemAllocationScope};
 use crate::journal::LogBits;
 use crate::log;
+use crate::manifest::DriverManifest;
 use core::sync::atomic::{AtomicU32, Ordering};
 use os::Raw;
 use os::SetOnce;
@@ -70,6 +72,8 @@ pub(super) fn known<'a>(names: impl Iterator<Item = &'a [u8]>) -> InstanceExtens
 pub(super) struct Offer<'a> {
     /// The drivers.
     pub drivers: &'a [OpenDriver],
+    /// Those that are not open since they have no device.
+    pub known: (&'a KnownDrivers, &'a [(DriverManifest, Known)]),
     /// All layers there are.
     pub discovered: &'a DiscoveredLayers,
     /// Those that are active.
@@ -151,6 +155,10 @@ impl Offer<'_> {
                 Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY) => return Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY),
                 Err(_) => {}
             }
+        }
+        let (known, without_device) = self.known;
+        for (_, one) in without_device {
+            known.extensions(*one, |extension| all.try_push(*extension))?;
         }
         Ok(all)
     }

@@ -3,6 +3,7 @@
 use super::preinstance::{Interceptors, Query};
 use super::{Configuration, settings_in_force};
 use crate::alloc::{HostAllocator, Index, Key};
+use crate::catalogue::{self, KnownDrivers, Purpose};
 use crate::discovery::activation::implicit_with_components;
 use crate::discovery::layers::{DiscoveredLayers, Extent, discover};
 use crate::driver::{self, DirectDrivers, PreloadedDrivers, ScanOptions};
@@ -293,10 +294,12 @@ unsafe fn extensions_of_layer(
 /// Drivers in discovery order, then the loader, then enabled implicit layers; the first of equal names counts (APP-64).
 fn all_extensions(found: &Configuration, journal: &mut Journal<'_>) -> Result<Vec<VkExtensionProperties>, VkResult> {
     let environment = Environment::process();
+    let known = KnownDrivers::of_call(Purpose::Query, &environment, journal);
     let options = ScanOptions {
         settings: found.settings.as_ref(),
         portability: true,
         remember: true,
+        known: &known,
     };
     let scan = driver::scan(&options, &Search::new(&environment), DirectDrivers::default(), journal)?;
     if !PreloadedDrivers::is_filled() {
@@ -309,11 +312,21 @@ fn all_extensions(found: &Configuration, journal: &mut Journal<'_>) -> Result<Ve
         unfiltered: unfiltered(&environment),
     };
     list.items.try_exact_room(USUAL_EXTENSIONS)?;
-    for driver in &scan.drivers {
+    let mut answered = scan.answered.iter().peekable();
+    for place in 0..=scan.drivers.len() {
+        while let Some((_, one)) = answered.next_if(|(before, _)| *before <= place) {
+            known.extensions(*one, |extension| list.add(extension, Origin::Driver))?;
+        }
+        let Some(driver) = scan.drivers.get(place) else {
+            break;
+        };
         match driver::instance_extensions(driver, HostAllocator::system()) {
-            Ok(offered) => offered
-                .iter()
-                .try_for_each(|extension| list.add(extension, Origin::Driver))?,
+            Ok(offered) => {
+                catalogue::compare(driver.known, &driver.path, &offered, journal);
+                offered
+                    .iter()
+                    .try_for_each(|extension| list.add(extension, Origin::Driver))?;
+            }
             Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY) => return Err(OUT_OF_MEMORY),
             Err(error) => journal.decide(Decision {
                 subject: Subject::DriverLibrary,

@@ -3,6 +3,7 @@
 use super::destroy::release_drivers;
 use super::{Instance, InstanceDriver};
 use crate::alloc::{HostBox, HostText, HostVec, Room};
+use crate::catalogue;
 use crate::driver::{self, OpenDriver};
 use crate::ffi;
 use crate::generated::dispatch::DriverTable;
@@ -179,6 +180,7 @@ impl Creation<'_> {
                 ));
             }
         };
+        catalogue::compare(driver.known, &driver.path, &offered, journal);
         let driver_version = driver.api_version(journal);
         let (names, forced) = self.extensions_for(&offered, driver_version, scratch)?;
         let application = self.application_info(driver_version, journal);

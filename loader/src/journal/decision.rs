@@ -28,6 +28,8 @@ pub enum Subject {
     SettingsFile,
     /// A service that hands out drivers; named by its socket.
     Service,
+    /// A driver catalogue; named by its path.
+    Catalogue,
 }
 
 /// Where the loader learned of something.

@@ -22,6 +22,7 @@ impl Subject {
             Self::PhysicalDevice => "device",
             Self::SettingsFile => "settings",
             Self::Service => "service",
+            Self::Catalogue => "catalogue",
         }
     }
 }
@@ -101,6 +102,7 @@ impl Reason {
             }
             Self::Layer(LayerReason::NoField(field)) => record.word("field", field),
             Self::DriverLibrary(reason) => reason.describe(record),
+            Self::Catalogue(reason) => reason.describe(record),
             Self::Service(reason) => reason.describe(record),
             Self::LayerLibrary(reason) => reason.problem.describe(record),
             Self::DiscoveredLayers(reason) => reason.describe(record),

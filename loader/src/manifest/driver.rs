@@ -34,6 +34,22 @@ pub struct DriverManifest {
     pub is_portability_driver: bool,
 }
 
+impl DriverManifest {
+    /// The same once more.
+    ///
+    /// # Errors
+    /// When memory runs out.
+    pub fn try_copy(&self) -> Result<Self, OutOfMemory> {
+        Ok(Self {
+            path: Text::try_new(&self.path)?,
+            source: self.source,
+            library_path: Text::try_new(&self.library_path)?,
+            api_version: self.api_version,
+            is_portability_driver: self.is_portability_driver,
+        })
+    }
+}
+
 /// What a manifest turned out to be.
 #[derive(Debug, PartialEq, Eq)]
 pub enum DriverOutcome {

@@ -85,7 +85,11 @@ fn not_opened(path: &Text, error: Errno) -> FileError {
     }
 }
 
-fn contents(file: File, found: &Status) -> Result<Vec<u8>, FileError> {
+/// The bytes of an open file that had this state.
+///
+/// # Errors
+/// Where it cannot be read, or is another one by now.
+pub fn contents(file: File, found: &Status) -> Result<Vec<u8>, FileError> {
     let expected = match usize::try_from(found.len()) {
         Ok(length) if found.len() <= MAX_FILE_BYTES => length,
         _ => return Err(FileError::Unusable(FileReason::TooLarge(MAX_FILE_BYTES))),

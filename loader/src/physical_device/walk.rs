@@ -2,6 +2,7 @@
 
 use super::objects;
 use crate::alloc::{HostAllocator, HostVec};
+use crate::catalogue;
 use crate::ffi::{self, TwoCalls};
 use crate::generated::types::{VkResult, VkSystemAllocationScope};
 use crate::handle::{Chain, Driver, PhysicalDeviceHandle};
@@ -109,6 +110,7 @@ fn reported(
         Ok(mut handles) => {
             keep_first_of_handles(&mut handles)?;
             driver.devices.remember(&handles, instance.allocator)?;
+            catalogue::compare_devices(driver.known, driver.path(), handles.len(), journal);
             Ok(handles)
         }
         Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY) => Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY),

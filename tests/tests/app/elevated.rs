@@ -28,7 +28,7 @@ use Trace::{Devices, Extension, Log, Nothing, Value};
 const SERVICE: Trace = if cfg!(target_os = "linux") { Value } else { Nothing };
 
 /// Each variable with a value, where `@` stands for the scratch folder.
-const VALUES: [(&str, &str, Trace); 29] = [
+const VALUES: [(&str, &str, Trace); 31] = [
     ("VK_DRIVER_FILES", "@/marked_d.json", Value),
     ("VK_ICD_FILENAMES", "@/marked_i.json", Value),
     ("VK_ADD_DRIVER_FILES", "@/marked_a.json", Value),
@@ -47,6 +47,11 @@ const VALUES: [(&str, &str, Trace); 29] = [
     ("VK_LOADER_TRACE", "@/marked_folder/trace", Value),
     ("VK_LOADER_DEVICE_SELECT", "1:2", Devices("slow,fast")),
     ("VK_LOADER_DISABLE_SELECT", "1", Devices("slow,fast")),
+    (
+        "VK_LOADER_CATALOGUE",
+        "off",
+        Log("The driver catalogue is switched off"),
+    ),
     ("VK_LOADER_DISABLE_INST_EXT_FILTER", "1", Extension),
     (
         "VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING",
@@ -58,6 +63,7 @@ const VALUES: [(&str, &str, Trace); 29] = [
     ("VK_LOADER_DRIVER_ID_FILTER", "77", Devices("")),
     ("VK_LOADER_SEARCH_ONLY_IN_BUNDLE", "marked", Nothing),
     ("XDG_CONFIG_HOME", "@/marked_config_home", Value),
+    ("XDG_CACHE_HOME", "@/marked_cache_home", Nothing),
     ("XDG_CONFIG_DIRS", "@/marked_config_dirs", Value),
     ("XDG_DATA_HOME", "@/marked_data_home", Value),
     ("XDG_DATA_DIRS", "@/marked_data_dirs", Value),

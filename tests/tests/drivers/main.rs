@@ -1,5 +1,9 @@
 //! The driver side: discovery, manifests, negotiation, instances, physical devices, surfaces, unknown functions.
 
+#[cfg(target_os = "linux")]
+mod catalogue;
+#[cfg(target_os = "linux")]
+mod catalogue_file;
 mod create_device;
 mod create_instance;
 mod device_functions;

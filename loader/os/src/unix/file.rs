@@ -23,6 +23,14 @@ impl File {
         Self::open_with(path, libc::O_NOCTTY)
     }
 
+    /// Opens what is at `path` itself for reading: a link at its end is refused.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn open_itself(path: &CStr) -> Result<Self, Errno> {
+        Self::open_with(path, libc::O_NOCTTY | libc::O_NOFOLLOW)
+    }
+
     /// Opens a folder for its state, by the very call that `opendir` makes.
     ///
     /// # Errors

@@ -21,6 +21,8 @@ mod output;
 mod panic;
 mod path;
 #[cfg(target_os = "linux")]
+mod sights;
+#[cfg(target_os = "linux")]
 mod stamp;
 mod status;
 mod thread;
@@ -48,6 +50,8 @@ use no_local::is_local;
 pub use output::write_to_standard_error;
 pub use panic::report_panic;
 pub use path::{canonical, with_terminated};
+#[cfg(target_os = "linux")]
+pub use sights::{each_variable, exists, link_target};
 #[cfg(target_os = "linux")]
 pub use stamp::Stamp;
 #[cfg(target_os = "linux")]

@@ -73,6 +73,12 @@ impl Stamp {
         (last.0.saturating_add(SETTLED_SECONDS), last.1) < now
     }
 
+    /// Device and inode, size in bytes, and when its content and its attributes changed last, in seconds and nanoseconds since 1970.
+    #[allow(clippy::type_complexity, reason = "two numbers, a number, two times")]
+    pub fn parts(&self) -> ((u64, u64), u64, [(i64, i64); 2]) {
+        ((self.device, self.inode), self.size, [self.modified, self.changed])
+    }
+
     /// Its size in bytes.
     pub fn bytes(&self) -> u64 {
         self.size

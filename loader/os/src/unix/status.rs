@@ -52,6 +52,15 @@ impl Status {
         self.0.st_mode as u32 & libc::S_IFMT as u32 == libc::S_IFREG as u32
     }
 
+    /// Whether it belongs to the superuser, or to the user of this process where `or_own` says that this is enough, and nobody else may
+    /// write to it.
+    #[cfg(target_os = "linux")]
+    pub fn is_kept(&self, or_own: bool) -> bool {
+        // SAFETY: takes nothing and cannot fail.
+        let is_owner = self.0.st_uid == 0 || or_own && self.0.st_uid == unsafe { libc::geteuid() };
+        is_owner && self.0.st_mode & (libc::S_IWGRP | libc::S_IWOTH) == 0
+    }
+
     /// Its size in bytes.
     pub fn len(&self) -> u64 {
         u64::try_from(self.0.st_size).unwrap_or_default()

@@ -3,6 +3,7 @@
 //! Every enum has the same two functions. `bits` says how loud the message is, `None` for silence; `write` is its text.
 //! The texts are those users and tools already search for.
 
+mod catalogue;
 mod device;
 mod driver_library;
 mod driver_manifest;
@@ -14,6 +15,7 @@ mod layer_manifest;
 mod service;
 mod settings;
 
+pub use catalogue::{Asked, CatalogueReason};
 pub use device::DeviceReason;
 pub use driver_library::DriverLibraryReason;
 pub use driver_manifest::DriverManifestReason;
@@ -84,6 +86,8 @@ reasons! {
     DriverManifest(DriverManifestReason);
     /// The library of a driver, or the driver in it.
     DriverLibrary(DriverLibraryReason);
+    /// A driver catalogue, or what it says of a driver.
+    Catalogue(CatalogueReason);
     /// A service that hands out drivers, or what it sent.
     Service(ServiceReason);
     /// A layer manifest as a whole.

@@ -199,8 +199,7 @@ fn answer(finished: &Finished, took: Duration, depth: Depth) -> io::Result<Answe
         ));
     }
     let seen: Option<Seen> = serde_json::from_slice(&finished.output).ok();
-    let dropped =
-        decisions(&finished.records).find(|decision| decision.subject == "driver-library" && !decision.is_kept());
+    let dropped = decisions(&finished.records).find(|decision| decision.subject == "driver" && !decision.is_kept());
     let within = || unfinished(&finished.records);
     let outcome = match finished.ending {
         Ending::TooLong(limit) => Outcome::Hung {

@@ -1,0 +1,104 @@
+//! What is looked at without being opened: links, whether something is there, and which variables are set.
+
+use super::{Errno, with_terminated};
+use core::ffi::{CStr, c_char};
+
+/// Bytes of the longest target of a link that is shown.
+const LONGEST_TARGET: usize = 256;
+
+unsafe extern "C" {
+    /// The variables of the process, each as its name, an equals sign and its value, and NULL behind the last.
+    static environ: *const *const c_char;
+}
+
+/// Shows where the link at `path` leads, as it is written; nothing where there is no link, or where that is very long.
+pub fn link_target(path: &[u8], take: impl FnOnce(&[u8])) {
+    let mut room = [0_u8; LONGEST_TARGET];
+    let read = with_terminated(path, |path| {
+        // SAFETY: a terminated path, and writable room of this length.
+        let length = unsafe { libc::readlink(path.as_ptr(), room.as_mut_ptr().cast(), room.len()) };
+        usize::try_from(length).map_err(|_| Errno::last())
+    });
+    if let Ok(target) = read
+        && target < room.len()
+    {
+        take(&room[..target]);
+    }
+}
+
+/// Whether something is at `path`, whoever may open it.
+pub fn exists(path: &[u8]) -> bool {
+    let found = with_terminated(path, |path| {
+        // SAFETY: a terminated path.
+        match unsafe { libc::access(path.as_ptr(), libc::F_OK) } {
+            0 => Ok(()),
+            _ => Err(Errno::last()),
+        }
+    });
+    found.is_ok()
+}
+
+/// Shows the name and the value of each variable until `take` wants no more.
+pub fn each_variable(mut take: impl FnMut(&[u8], &[u8]) -> bool) {
+    // SAFETY: a word that the C library keeps. A program that changes its environment while another thread reads it is at fault before
+    // every function of the C library.
+    let mut next = unsafe { environ };
+    while !next.is_null() {
+        // SAFETY: not behind the NULL that ends the list.
+        let variable = unsafe { *next };
+        if variable.is_null() {
+            return;
+        }
+        // SAFETY: the list has terminated texts.
+        let text = unsafe { CStr::from_ptr(variable) }.to_bytes();
+        let (name, value) = match super::find_byte(text, b'=') {
+            Some(end) => (&text[..end], &text[end + 1..]),
+            None => (text, &[][..]),
+        };
+        if !take(name, value) {
+            return;
+        }
+        // SAFETY: the list goes on up to its NULL.
+        next = unsafe { next.add(1) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Scratch;
+
+    #[test]
+    fn links_and_files_are_seen() {
+        let scratch = Scratch::create();
+        let link = scratch.link("link", "nowhere/at/all");
+        let mut seen = std::vec::Vec::new();
+        link_target(&link, |target| seen.extend_from_slice(target));
+        assert_eq!(seen, b"nowhere/at/all");
+        link_target(&scratch.file("file", b""), |_| panic!("no link"));
+        let long = scratch.link("long", &"x".repeat(LONGEST_TARGET));
+        link_target(&long, |_| panic!("too long"));
+        assert!(exists(&scratch.path("file")) && !exists(&scratch.path("none")) && !exists(&link));
+    }
+
+    #[test]
+    fn every_variable_is_shown_until_that_is_enough() {
+        let mut shown = 0;
+        let mut path = None;
+        each_variable(|name, value| {
+            shown += 1;
+            if name == b"PATH" {
+                path = Some(value.len());
+            }
+            true
+        });
+        assert_eq!(shown, std::env::vars_os().count());
+        assert_eq!(path, std::env::var_os("PATH").map(|value| value.len()));
+        let mut once = 0;
+        each_variable(|_, _| {
+            once += 1;
+            false
+        });
+        assert_eq!(once, shown.min(1));
+    }
+}

@@ -1,0 +1,245 @@
+//! The file of a catalogue: finding it, whether it may be believed, and keeping it.
+
+use super::ignore;
+use crate::env::{Environment, Variable};
+use crate::journal::reason::{CatalogueReason, FileReason};
+use crate::journal::{Journal, Reason};
+use crate::manifest::file::contents;
+use crate::manifest::json::{Document, Elements, Value};
+use crate::text::Text;
+use ::catalogue::{
+    ARCHITECTURE, Catalogue, Entry, Json, MOST_BYTES, MOST_ENTRIES, Problem, Reader, SYSTEM_FOLDER, USER_FOLDER,
+};
+use core::sync::atomic::{AtomicU32, Ordering};
+use os::memory::shortage;
+use os::{File, Mutex, render, with_terminated};
+use rust_alloc::sync::Arc;
+use rust_alloc::vec::Vec;
+
+/// The catalogue of the system, once it was looked for.
+static OF_SYSTEM: Mutex<Slot> = Mutex::new(Slot::Unread);
+/// The user's own, once it was looked for.
+static OF_USER: Mutex<Slot> = Mutex::new(Slot::Unread);
+
+/// Words of 32 bits that have a bit for each entry.
+const WORDS: usize = MOST_ENTRIES.div_ceil(32);
+
+/// Who reads.
+const READER: Reader<'static> = Reader {
+    loader: env!("CARGO_PKG_VERSION"),
+    architecture: ARCHITECTURE,
+};
+
+/// What is known of one of the two.
+enum Slot {
+    Unread,
+    Absent,
+    Here(Arc<Loaded>),
+}
+
+/// A catalogue that counts as a whole.
+pub(super) struct Loaded {
+    /// Where it lies.
+    pub(super) path: Text,
+    pub(super) of_user: bool,
+    document: Document,
+    /// A bit for each entry that turned out to be wrong.
+    doubts: [AtomicU32; WORDS],
+}
+
+/// A value of the loader's own JSON.
+#[derive(Clone, Copy)]
+pub(super) struct Seen<'a>(Value<'a>);
+
+impl<'a> Json<'a> for Seen<'a> {
+    fn member(self, name: &str) -> Option<Self> {
+        self.0.as_object()?.get(name).map(Seen)
+    }
+
+    fn text(self) -> Option<&'a [u8]> {
+        self.0.as_raw_text()
+    }
+
+    fn number(self) -> Option<f64> {
+        self.0.as_number()
+    }
+
+    fn elements(self) -> Option<(usize, impl Iterator<Item = Self> + Clone)> {
+        let elements: Elements<'a> = self.0.as_array()?;
+        Some((elements.len(), elements.iter().map(Seen)))
+    }
+}
+
+impl Loaded {
+    /// The catalogue.
+    pub(super) fn catalogue(&self) -> Option<Catalogue<'_, Seen<'_>>> {
+        Catalogue::read(Seen(self.document.root()), READER).ok()
+    }
+
+    /// Its entries.
+    pub(super) fn entries(&self) -> impl Iterator<Item = Entry<'_, Seen<'_>>> {
+        self.catalogue().into_iter().flat_map(Catalogue::entries)
+    }
+
+    fn bit(&self, number: u16) -> Option<(&AtomicU32, u32)> {
+        Some((self.doubts.get(usize::from(number / 32))?, 1 << (number % 32)))
+    }
+
+    /// Whether an entry was found to be wrong.
+    pub(super) fn is_doubted(&self, number: u16) -> bool {
+        self.bit(number)
+            .is_none_or(|(word, bit)| word.load(Ordering::Relaxed) & bit != 0)
+    }
+
+    /// Lets an entry count no longer.
+    pub(super) fn doubt(&self, number: u16) {
+        if let Some((word, bit)) = self.bit(number) {
+            word.fetch_or(bit, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Reads a text as a catalogue, and each entry in it. Returns how many there are; for tests of what may be in a file.
+pub fn parse(text: Vec<u8>) -> Option<usize> {
+    let document = Document::parse(text).ok()?;
+    let catalogue = Catalogue::read(Seen(document.root()), READER).ok()?;
+    let look = |entry: Entry<'_, Seen<'_>>| {
+        let listed = entry.extensions().map_or(0, Iterator::count);
+        listed
+            + entry.devices().unwrap_or_default()
+            + usize::from(entry.at_creation(|| true) == ::catalogue::Decision::Open)
+    };
+    let seen = catalogue.entries().map(look).fold(0, usize::saturating_add);
+    Some(seen + catalogue.cards().count() + catalogue.variables().count())
+}
+
+/// The catalogue of the system.
+pub(super) fn of_system(journal: &mut Journal<'_>) -> Option<Arc<Loaded>> {
+    once(&OF_SYSTEM, || {
+        load(named(SYSTEM_FOLDER.as_bytes(), b""), false, journal)
+    })
+}
+
+/// The user's own. An elevated process does not know where that would be.
+pub(super) fn of_user(environment: &Environment<'_>, journal: &mut Journal<'_>) -> Option<Arc<Loaded>> {
+    once(&OF_USER, || {
+        let home = |variable| environment.get_non_empty(variable).filter(|path| os::is_absolute(path));
+        let path = match home(Variable::XdgCacheHome) {
+            Some(caches) => named(&caches, USER_FOLDER.as_bytes()),
+            None => named(
+                &home(Variable::Home)?,
+                render(format_args!(".cache/{USER_FOLDER}")).as_slice(),
+            ),
+        };
+        load(path, true, journal)
+    })
+}
+
+/// What one of them is now, without looking for it.
+pub(super) fn loaded(of_user: bool) -> Option<Arc<Loaded>> {
+    let slot = if of_user { &OF_USER } else { &OF_SYSTEM };
+    match &*slot.lock() {
+        Slot::Here(loaded) => Some(loaded.clone()),
+        Slot::Unread | Slot::Absent => None,
+    }
+}
+
+/// Frees what the process keeps of catalogues.
+pub fn forget() {
+    for slot in [&OF_SYSTEM, &OF_USER] {
+        let kept = core::mem::replace(&mut *slot.lock(), Slot::Unread);
+        drop(kept);
+    }
+}
+
+fn once(slot: &Mutex<Slot>, load: impl FnOnce() -> Option<Arc<Loaded>>) -> Option<Arc<Loaded>> {
+    match &*slot.lock() {
+        Slot::Unread => {}
+        Slot::Absent => return None,
+        Slot::Here(loaded) => return Some(loaded.clone()),
+    }
+    // Lines are logged meanwhile, so the lock is not held. Another thread may look at the same time, and the first one counts: numbers of
+    // entries must go on meaning the same.
+    let found = load();
+    if shortage::check().is_err() {
+        return None;
+    }
+    let mut slot = slot.lock();
+    if let Slot::Here(first) = &*slot {
+        let first = first.clone();
+        drop(slot);
+        return Some(first);
+    }
+    *slot = found.clone().map_or(Slot::Absent, Slot::Here);
+    found
+}
+
+fn named(folder: &[u8], below: &[u8]) -> Text {
+    let separator = if below.is_empty() { "" } else { "/" };
+    let path = format_args!(
+        "{}{separator}{}/catalogue-{ARCHITECTURE}.json",
+        os::Raw(folder),
+        os::Raw(below)
+    );
+    render(path).into()
+}
+
+fn load(path: Text, of_user: bool, journal: &mut Journal<'_>) -> Option<Arc<Loaded>> {
+    match read(&path, of_user) {
+        Ok(document) => Some(Arc::new(Loaded {
+            path,
+            of_user,
+            document,
+            doubts: [const { AtomicU32::new(0) }; WORDS],
+        })),
+        Err(Some(reason)) => {
+            ignore(&path, reason, journal);
+            None
+        }
+        // There is none, or no memory, which ends the call.
+        Err(None) => None,
+    }
+}
+
+/// The file, if it counts as a whole.
+///
+/// # Errors
+/// Why not, unless there is none.
+fn read(path: &Text, of_user: bool) -> Result<Document, Option<Reason>> {
+    let unusable = |reason: FileReason| Some(Reason::from(reason));
+    let file =
+        with_terminated(path, File::open_itself).map_err(|error| match error.is_absence() || error.is_shortage() {
+            true => None,
+            false => unusable(FileReason::NotOpened),
+        })?;
+    let found = file.status().map_err(|_| unusable(FileReason::NotRead))?;
+    if !found.is_file() {
+        return Err(unusable(FileReason::NotRegular));
+    }
+    if !found.is_kept(of_user) {
+        return Err(Some(CatalogueReason::NotKept.into()));
+    }
+    if found.len() > MOST_BYTES {
+        return Err(unusable(FileReason::TooLarge(MOST_BYTES)));
+    }
+    let bytes = contents(file, &found).map_err(file_problem)?;
+    let document = crate::manifest::file::parse_json(bytes).map_err(file_problem)?;
+    match Catalogue::read(Seen(document.root()), READER) {
+        Ok(_) => Ok(document),
+        Err(problem) => Err(Some(
+            match problem {
+                Problem::NotACatalogue | Problem::OtherArchitecture => CatalogueReason::Invalid,
+                Problem::OtherSchema => CatalogueReason::OtherSchema,
+                Problem::OtherLoader => CatalogueReason::OtherLoader,
+            }
+            .into(),
+        )),
+    }
+}
+
+fn file_problem(error: crate::manifest::file::FileError) -> Option<Reason> {
+    match error {
+        crate::manifest::file::FileError::Unusable(reason) => Some(reason.into()),
+        crate::manifest::file::FileError::OutOfMemory => None,
+    }
+}

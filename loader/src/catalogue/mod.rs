@@ -1,0 +1,333 @@
+//! What is known of drivers without opening them (docs/catalogue.md): the reader of what `vkloader catalogue update` wrote.
+//!
+//! The crate `catalogue` has the form of the file and the decisions. Here is what they need of this process: [`mod@file`] reads the file,
+//! once in a process; [`mod@sight`] looks at libraries and devices. A file is looked for when the first scan for drivers wants it, by one
+//! call of the system, and what was found then stays, since every entry is held against the library that it is about each time that it is
+//! used. Whatever is not as it was then lets the driver be opened as if there were no catalogue.
+
+#![forbid(unsafe_code)]
+
+mod file;
+mod sight;
+
+pub use file::{forget, parse};
+
+use crate::env::{Environment, Variable};
+use crate::ffi::{self, set_fixed_text};
+use crate::generated::types::VkExtensionProperties;
+use crate::journal::reason::{Asked, CatalogueReason};
+use crate::journal::{Decision, Journal, LogBits, Source, Subject, Verdict};
+use crate::manifest::DriverManifest;
+use crate::text::Text;
+use crate::trace;
+use ::catalogue::{Decision as Judgement, Doubt, Entry, Extension, Fingerprint, Identity, Outcome, Question};
+use core::cell::Cell;
+use file::{Loaded, Seen};
+use os::memory::OutOfMemory;
+use rust_alloc::sync::Arc;
+
+const INFO: LogBits = LogBits::INFO.with(LogBits::DRIVER);
+const WARN: LogBits = LogBits::WARN.with(LogBits::DRIVER);
+
+/// What `VK_LOADER_CATALOGUE` asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Off,
+    /// The system's catalogue, as without a word.
+    Usual,
+    /// The user's own, or else the system's.
+    On,
+    /// As that, but every driver is opened and held against it.
+    Verify,
+}
+
+impl Mode {
+    fn read(environment: &Environment<'_>) -> Self {
+        match environment.get(Variable::Catalogue).as_deref() {
+            Some(b"off") => Self::Off,
+            Some(b"on") => Self::On,
+            Some(b"verify") => Self::Verify,
+            _ => Self::Usual,
+        }
+    }
+}
+
+/// What drivers are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Their instance extensions.
+    Query,
+    /// An instance.
+    Creation,
+}
+
+/// An entry of the catalogue of this process, by its number. It means the same as long as the library stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Known {
+    of_user: bool,
+    number: u16,
+}
+
+/// What to do with a driver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Advice {
+    /// To open it. An entry that counts is held against what it says.
+    Open(Option<Known>),
+    /// Its extensions are known.
+    Answered(Known),
+    /// It has no device here, and is not needed while others are opened.
+    NoDevice(Known),
+    /// It is left out.
+    Broken,
+}
+
+/// What is known of drivers in one call.
+pub struct KnownDrivers {
+    loaded: Option<Arc<Loaded>>,
+    verifies: bool,
+    purpose: Purpose,
+    same_machine: Cell<Option<bool>>,
+}
+
+impl KnownDrivers {
+    /// Looks what there is to know. A catalogue is ignored while variables of drivers are not as they were when it was made.
+    pub fn of_call(purpose: Purpose, environment: &Environment<'_>, journal: &mut Journal<'_>) -> Self {
+        let mode = Mode::read(environment);
+        if mode == Mode::Off {
+            journal.note(INFO, format_args!("The driver catalogue is switched off"));
+        }
+        let loaded = match mode {
+            Mode::Off => None,
+            Mode::Usual => file::of_system(journal),
+            Mode::On | Mode::Verify => file::of_user(environment, journal).or_else(|| file::of_system(journal)),
+        };
+        Self {
+            loaded: loaded.filter(|loaded| sight::variables_are_allowed(loaded, journal)),
+            verifies: mode == Mode::Verify,
+            purpose,
+            same_machine: Cell::new(None),
+        }
+    }
+
+    /// What to do with the driver of a manifest.
+    pub fn advice(&self, manifest: &DriverManifest, journal: &mut Journal<'_>) -> Advice {
+        let Some((loaded, number, entry)) = self.find(manifest) else {
+            return Advice::Open(None);
+        };
+        let known = Known {
+            of_user: loaded.of_user,
+            number,
+        };
+        if loaded.is_doubted(number) {
+            return Advice::Open(None);
+        }
+        if let Err(doubt) = self.check(entry, loaded) {
+            tell_doubt(manifest, doubt, journal);
+            return Advice::Open(None);
+        }
+        if self.verifies {
+            return Advice::Open(Some(known));
+        }
+        let advice = match self.judge(entry) {
+            Judgement::Broken => Advice::Broken,
+            Judgement::NoDevice if self.purpose == Purpose::Creation => Advice::NoDevice(known),
+            _ if self.purpose == Purpose::Query && entry.extensions().is_some() => Advice::Answered(known),
+            _ => Advice::Open(Some(known)),
+        };
+        tell(manifest, entry, advice, journal);
+        advice
+    }
+
+    fn find(&self, manifest: &DriverManifest) -> Option<(&Loaded, u16, Entry<'_, Seen<'_>>)> {
+        let loaded = self.loaded.as_deref()?;
+        let is =
+            |entry: &Entry<'_, Seen<'_>>| *entry.manifest == *manifest.path && *entry.named == *manifest.library_path;
+        let (number, entry) = (0..).zip(loaded.entries()).find(|(_, entry)| is(entry))?;
+        Some((loaded, number, entry))
+    }
+
+    /// Of a driver that crashed or hung a query wants to know too; whether it has devices matters to a creation only.
+    fn judge(&self, entry: Entry<'_, Seen<'_>>) -> Judgement {
+        let broken = matches!(entry.outcome, Outcome::Crashed(_) | Outcome::Hung(_));
+        match broken || self.purpose == Purpose::Creation {
+            true => entry.at_creation(|| self.is_same_machine()),
+            false => Judgement::Open,
+        }
+    }
+
+    fn check(&self, entry: Entry<'_, Seen<'_>>, loaded: &Loaded) -> Result<(), Doubt> {
+        let searched = entry.is_searched();
+        let question = Question {
+            library: sight::identity(if searched { entry.path } else { entry.named }),
+            linker_cache: if searched { sight::linker_cache() } else { None },
+        };
+        let written = loaded.catalogue().map_or(&[][..], |catalogue| catalogue.linker_cache());
+        entry.check(&question, written)
+    }
+
+    fn is_same_machine(&self) -> bool {
+        if let Some(known) = self.same_machine.get() {
+            return known;
+        }
+        let same = self
+            .loaded
+            .as_ref()
+            .and_then(|loaded| loaded.catalogue())
+            .is_some_and(|catalogue| {
+                Fingerprint::of(&sight::Kernel, catalogue.cards()).is_written(catalogue.fingerprint())
+            });
+        self.same_machine.set(Some(same));
+        same
+    }
+
+    /// Shows the instance extensions of an entry, in the driver's order.
+    ///
+    /// # Errors
+    /// Those of `take`.
+    pub fn extensions(
+        &self,
+        known: Known,
+        mut take: impl FnMut(&VkExtensionProperties) -> Result<(), OutOfMemory>,
+    ) -> Result<(), OutOfMemory> {
+        let entry = self
+            .loaded
+            .as_ref()
+            .and_then(|loaded| loaded.entries().nth(known.number.into()));
+        let listed = entry.and_then(Entry::extensions).into_iter().flatten();
+        listed.map(|one| properties(&one)).try_for_each(|one| take(&one))
+    }
+}
+
+fn properties(extension: &Extension<'_>) -> VkExtensionProperties {
+    let mut properties = VkExtensionProperties {
+        extensionName: [0; 256],
+        specVersion: extension.version,
+    };
+    set_fixed_text(&mut properties.extensionName, extension.name);
+    properties
+}
+
+/// Holds what an opened driver offers against its entry. Where they differ the driver is right, and the entry counts no longer in this
+/// process.
+pub fn compare(known: Option<Known>, driver: &[u8], offered: &[VkExtensionProperties], journal: &Journal<'_>) {
+    let differs = |entry: Entry<'_, Seen<'_>>| {
+        let mut offered = offered.iter();
+        let mut same = |one: Extension<'_>| {
+            let next = offered.next();
+            next.is_some_and(|next| next.specVersion == one.version && ffi::fixed_text(&next.extensionName) == one.name)
+        };
+        let listed = entry.extensions();
+        let repeated = listed.is_some_and(|mut listed| listed.all(&mut same));
+        !repeated || offered.next().is_some()
+    };
+    contradict(known, driver, "other instance extensions", differs, journal);
+}
+
+/// Holds it against the entry that an opened driver reported devices, or none.
+pub fn compare_devices(known: Option<Known>, driver: &[u8], reported: usize, journal: &Journal<'_>) {
+    let differs = |entry: Entry<'_, Seen<'_>>| entry.devices().is_some_and(|devices| devices == 0 && reported > 0);
+    contradict(known, driver, "devices where it had none", differs, journal);
+}
+
+fn contradict(
+    known: Option<Known>,
+    driver: &[u8],
+    what: &str,
+    differs: impl FnOnce(Entry<'_, Seen<'_>>) -> bool,
+    journal: &Journal<'_>,
+) {
+    let Some((known, loaded)) = known.and_then(|known| Some((known, file::loaded(known.of_user)?))) else {
+        return;
+    };
+    let entry = loaded.entries().nth(known.number.into());
+    if loaded.is_doubted(known.number) || !entry.is_some_and(differs) {
+        return;
+    }
+    loaded.doubt(known.number);
+    trace::write("catalogue", |record| {
+        record.text("library", driver);
+        record.word("use", "none");
+        record.word("doubt", "differs");
+    });
+    journal.note(
+        WARN,
+        format_args!(
+            "The driver {} has {what} than the driver catalogue says, which does not count for it any longer: run \
+             vkloader catalogue update",
+            os::Raw(driver)
+        ),
+    );
+}
+
+fn tell_doubt(manifest: &DriverManifest, doubt: Doubt, journal: &Journal<'_>) {
+    let (word, why) = match doubt {
+        Doubt::Library => ("library", "its library has changed"),
+        Doubt::Times => ("times", "the times of its library prove nothing"),
+        Doubt::LinkerCache => ("linker-cache", "the dynamic linker's cache has changed"),
+    };
+    trace::write("catalogue", |record| {
+        record.text("library", &manifest.library_path);
+        record.text("manifest", &manifest.path);
+        record.word("use", "none");
+        record.word("doubt", word);
+    });
+    let library = &manifest.library_path;
+    journal.note(
+        INFO,
+        format_args!("The driver catalogue does not count for {library}: {why}"),
+    );
+}
+
+fn tell(manifest: &DriverManifest, entry: Entry<'_, Seen<'_>>, advice: Advice, journal: &mut Journal<'_>) {
+    let asked = Asked(entry.asked());
+    let reason = match (advice, entry.outcome) {
+        (Advice::Open(_), _) => return,
+        (Advice::Answered(_), _) => {
+            trace::write("catalogue", |record| {
+                record.text("library", &manifest.library_path);
+                record.text("manifest", &manifest.path);
+                record.word("use", "extensions");
+                record.number("asked", asked.0);
+            });
+            let library = &manifest.library_path;
+            return journal.note(
+                INFO,
+                format_args!("Not opening driver {library}: its extensions are in the driver catalogue, of {asked}"),
+            );
+        }
+        (Advice::NoDevice(_), _) => CatalogueReason::NoDevice(asked),
+        (Advice::Broken, Outcome::Hung(seconds)) => CatalogueReason::Hung(seconds, asked),
+        (Advice::Broken, Outcome::Crashed(signal)) => CatalogueReason::Crashed(signal, asked),
+        (Advice::Broken, _) => return,
+    };
+    journal.decide(Decision {
+        subject: Subject::DriverLibrary,
+        name: manifest.library_path.clone(),
+        path: manifest.path.clone(),
+        verdict: Verdict::Dropped(reason.into()),
+        source: manifest.source,
+    });
+}
+
+/// A decision about a catalogue as a whole.
+fn ignore(path: &Text, reason: crate::journal::Reason, journal: &mut Journal<'_>) {
+    journal.decide(Decision {
+        subject: Subject::Catalogue,
+        name: path.clone(),
+        path: Text::default(),
+        verdict: Verdict::Dropped(reason),
+        source: Source::BuildTime,
+    });
+}
+
+/// The written identity of a file in parts.
+fn identity_of(stamp: &os::Stamp) -> Identity {
+    let ((device, inode), size, [modified, changed]) = stamp.parts();
+    Identity {
+        device,
+        inode,
+        size,
+        modified,
+        changed,
+    }
+}

@@ -1,0 +1,155 @@
+//! Driver catalogues that do not count, and drivers that are not opened because of one.
+
+use super::{DRIVER_ERROR, DRIVER_INFO, DRIVER_WARN, LogBits};
+use crate::text::Text;
+use crate::trace::Record;
+use core::fmt;
+use reasons::Code;
+
+/// Why a driver catalogue does not count, or why a driver is left out that is in one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CatalogueReason {
+    /// It belongs to another user, or others may write to it.
+    NotKept,
+    /// It is none.
+    Invalid,
+    /// It has another form.
+    OtherSchema,
+    /// It was made with another loader.
+    OtherLoader,
+    /// This variable has another value than then.
+    Variable(Text),
+    /// The driver has no device here.
+    NoDevice(Asked),
+    /// It ended its process by this signal.
+    Crashed(u32, Asked),
+    /// It did not answer within this many seconds.
+    Hung(u32, Asked),
+}
+
+/// When a driver was asked, in seconds since 1970.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked(pub u64);
+
+impl CatalogueReason {
+    pub(super) fn code(&self) -> Code {
+        match self {
+            Self::NotKept => Code::CatalogueNotKept,
+            Self::Invalid => Code::CatalogueInvalid,
+            Self::OtherSchema => Code::CatalogueOtherSchema,
+            Self::OtherLoader => Code::CatalogueOtherLoader,
+            Self::Variable(_) => Code::CatalogueVariable,
+            Self::NoDevice(_) => Code::CatalogueNoDevice,
+            Self::Crashed(..) => Code::CatalogueCrashed,
+            Self::Hung(..) => Code::CatalogueHung,
+        }
+    }
+
+    pub(super) fn bits(&self) -> Option<LogBits> {
+        Some(match self {
+            Self::NotKept | Self::Invalid | Self::OtherSchema => DRIVER_WARN,
+            Self::OtherLoader | Self::Variable(_) | Self::NoDevice(_) => DRIVER_INFO,
+            Self::Crashed(..) | Self::Hung(..) => DRIVER_ERROR,
+        })
+    }
+
+    pub(super) fn write(&self, out: &mut fmt::Formatter<'_>, name: &Text, path: &Text) -> fmt::Result {
+        let try_again = "To try again: vkloader catalogue update, or VK_LOADER_CATALOGUE=off";
+        match self {
+            Self::NotKept => write!(
+                out,
+                "The driver catalogue {name} is ignored: others than its user may write to it"
+            ),
+            Self::Invalid => write!(
+                out,
+                "The driver catalogue {name} is ignored: it is none of this architecture"
+            ),
+            Self::OtherSchema => write!(out, "The driver catalogue {name} is ignored: its schema is another one"),
+            Self::OtherLoader => write!(out, "The driver catalogue {name} is ignored: it is of another loader"),
+            Self::Variable(variable) => {
+                write!(
+                    out,
+                    "The driver catalogue {name} is ignored: {variable} is not as it was when it was made"
+                )
+            }
+            Self::NoDevice(asked) => {
+                write!(
+                    out,
+                    "Not opening driver {name} of {path}: by the driver catalogue of {asked} it has no device here"
+                )
+            }
+            Self::Crashed(signal, asked) => {
+                write!(
+                    out,
+                    "Not opening driver {name} of {path}: it crashed with signal {signal} on {asked}. {try_again}"
+                )
+            }
+            Self::Hung(seconds, asked) => {
+                write!(
+                    out,
+                    "Not opening driver {name} of {path}: it hung for {seconds} seconds on {asked}. {try_again}"
+                )
+            }
+        }
+    }
+
+    /// Writes what is known beside the code.
+    pub fn describe(&self, record: &mut Record) {
+        match self {
+            Self::Variable(variable) => record.text("variable", variable),
+            Self::Crashed(signal, asked) => {
+                record.number("signal", (*signal).into());
+                record.number("asked", asked.0);
+            }
+            Self::Hung(seconds, asked) => {
+                record.number("seconds", (*seconds).into());
+                record.number("asked", asked.0);
+            }
+            Self::NoDevice(asked) => record.number("asked", asked.0),
+            Self::NotKept | Self::Invalid | Self::OtherSchema | Self::OtherLoader => {}
+        }
+    }
+}
+
+/// The day and the minute, of the time zone of Greenwich.
+impl fmt::Display for Asked {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (days, rest) = (self.0 / 86_400, self.0 % 86_400);
+        // Counted from the first of March of the year 0, so that a leap day ends a year, in periods of 400 years.
+        let days = days.saturating_add(719_468);
+        let (period, day) = (days / 146_097, days % 146_097);
+        let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+        let day = day - (365 * year + year / 4 - year / 100);
+        let month = (5 * day + 2) / 153;
+        let day = day - (153 * month + 2) / 5 + 1;
+        let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+        let year = year + period * 400 + next;
+        write!(
+            out,
+            "{year}-{month:02}-{day:02} {:02}:{:02} UTC",
+            rest / 3600,
+            rest / 60 % 60
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_dates() {
+        for (seconds, expected) in [
+            (0, "1970-01-01 00:00 UTC"),
+            (951_782_399, "2000-02-28 23:59 UTC"),
+            (951_868_799, "2000-02-29 23:59 UTC"),
+            (1_795_370_700, "2026-11-22 18:05 UTC"),
+            (4_107_542_399, "2100-02-28 23:59 UTC"),
+            (4_107_542_400, "2100-03-01 00:00 UTC"),
+        ] {
+            assert_eq!(std::format!("{}", Asked(seconds)), expected);
+        }
+        // What a file may claim is no reason to fail.
+        let _ = std::format!("{}", Asked(u64::MAX));
+    }
+}

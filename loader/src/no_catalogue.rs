@@ -1,0 +1,79 @@
+//! What stands in for the reader of a driver catalogue where there is none.
+
+use crate::env::{Environment, Variable};
+use crate::generated::types::VkExtensionProperties;
+use crate::journal::{Journal, LogBits};
+use crate::manifest::DriverManifest;
+use os::memory::OutOfMemory;
+
+/// What drivers are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Their instance extensions.
+    Query,
+    /// An instance.
+    Creation,
+}
+
+/// An entry, of which there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Known {}
+
+/// What to do with a driver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Advice {
+    /// To open it.
+    Open(Option<Known>),
+    /// Its extensions are known: never.
+    Answered(Known),
+    /// It has no device here: never.
+    NoDevice(Known),
+    /// It is left out: never.
+    Broken,
+}
+
+/// What is known of drivers in one call: nothing.
+pub struct KnownDrivers;
+
+impl KnownDrivers {
+    /// Nothing, also where the variable asks for something.
+    pub fn of_call(_: Purpose, environment: &Environment<'_>, journal: &mut Journal<'_>) -> Self {
+        if environment.get(Variable::Catalogue).as_deref() == Some(b"off") {
+            journal.note(
+                LogBits::INFO | LogBits::DRIVER,
+                format_args!("The driver catalogue is switched off"),
+            );
+        }
+        Self
+    }
+
+    /// To open it.
+    #[inline(always)]
+    pub fn advice(&self, _: &DriverManifest, _: &mut Journal<'_>) -> Advice {
+        Advice::Open(None)
+    }
+
+    /// Nothing.
+    ///
+    /// # Errors
+    /// None.
+    pub fn extensions(
+        &self,
+        known: Known,
+        _: impl FnMut(&VkExtensionProperties) -> Result<(), OutOfMemory>,
+    ) -> Result<(), OutOfMemory> {
+        match known {}
+    }
+}
+
+/// There is nothing to compare with.
+#[inline(always)]
+pub fn compare(_: Option<Known>, _: &[u8], _: &[VkExtensionProperties], _: &Journal<'_>) {}
+
+/// There is nothing to compare with.
+#[inline(always)]
+pub fn compare_devices(_: Option<Known>, _: &[u8], _: usize, _: &Journal<'_>) {}
+
+/// Nothing is kept.
+#[inline(always)]
+pub fn forget() {}

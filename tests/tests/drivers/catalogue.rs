@@ -1,0 +1,371 @@
+//! A driver catalogue in place (docs/catalogue.md): what is not opened, and what lets everything be opened again.
+
+use super::catalogue_file::{self as file, Entry};
+use loader_tests::{Outcome, Scene, Vk, case};
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::time::SystemTime;
+
+/// Drivers whose libraries were opened, in their order.
+fn opened(outcome: &Outcome) -> Vec<&str> {
+    let mut all: Vec<&str> = outcome
+        .journal()
+        .into_iter()
+        .filter_map(|line| line.strip_suffix(" load"))
+        .collect();
+    all.dedup();
+    all
+}
+
+/// Two drivers, the first without a device.
+fn scene_of_two(scene: &mut Scene) {
+    scene
+        .driver("none")
+        .extension("VK_KHR_display")
+        .extension("VK_KHR_surface");
+    scene.driver("one").extension("VK_KHR_surface").device("gpu");
+    file::prepare(scene);
+}
+
+fn both() -> [Entry; 2] {
+    [
+        Entry::new("none")
+            .offers(&["VK_KHR_display", "VK_KHR_surface"])
+            .hardware("absent"),
+        Entry::new("one").offers(&["VK_KHR_surface"]).devices(1),
+    ]
+}
+
+/// What the first call of most programs is, and the second.
+fn query(vk: &Vk) {
+    vk.say(
+        "extensions",
+        vk.extensions().expect("the query succeeds")[..2].join(","),
+    );
+}
+
+const LISTED: &str = "VK_KHR_display,VK_KHR_surface";
+
+/// A query is answered without a driver, and in the order in which drivers would give it.
+#[test]
+fn extensions_of_known_drivers_are_listed_without_them() {
+    case(|scene| {
+        scene_of_two(scene);
+        file::write(scene, &both());
+        let outcome = scene.run(query);
+        assert_eq!(outcome.ok().said("extensions"), [LISTED]);
+        assert_eq!(opened(&outcome), [""; 0]);
+        outcome.logged_with(
+            "INFO | DRIVER",
+            "libmock_one.so: its extensions are in the driver catalogue, of 2026-11-22",
+        );
+        // One that is not in it is opened, and keeps its place.
+        file::write(scene, &both()[1..]);
+        let outcome = scene.run(query);
+        assert_eq!(outcome.ok().said("extensions"), [LISTED]);
+        assert_eq!(opened(&outcome), ["none"]);
+    });
+}
+
+/// An instance is made without a driver that has no device here.
+#[test]
+fn drivers_without_a_device_are_left_out_of_an_instance() {
+    case(|scene| {
+        scene_of_two(scene);
+        file::write(scene, &both());
+        let outcome = scene.run(|vk| {
+            // What only the left-out driver offers can be enabled as before.
+            let spec = vk.spec().api("1.1").extensions(&["VK_KHR_display"]);
+            let instance = spec.create().expect("vkCreateInstance");
+            assert_eq!(instance.device_names(), ["gpu"]);
+        });
+        assert_eq!(opened(outcome.ok()), ["one"]);
+        outcome.logged_with(
+            "INFO | DRIVER",
+            "by the driver catalogue of 2026-11-22 18:05 UTC it has no device here",
+        );
+    });
+}
+
+/// Where no other driver is left they are opened, since an instance without devices is not the same as none.
+#[test]
+fn the_last_drivers_are_opened_without_devices_too() {
+    case(|scene| {
+        scene.driver("none");
+        scene.driver("nothing");
+        file::prepare(scene);
+        let entries = ["none", "nothing"].map(|name| Entry::new(name).hardware("absent"));
+        file::write(scene, &entries);
+        let outcome = scene.run(|vk| drop(vk.instance()));
+        assert_eq!(opened(outcome.ok()), ["none", "nothing"]);
+    });
+}
+
+/// Only of a driver whose hardware is known, and on the machine of then, it is believed that there is no device.
+#[test]
+fn other_drivers_and_other_machines_are_not_believed_to_have_no_device() {
+    case(|scene| {
+        scene_of_two(scene);
+        let opens = |scene: &mut Scene, first: Entry| {
+            file::write(
+                scene,
+                &[first, Entry::new("one").offers(&["VK_KHR_surface"]).devices(1)],
+            );
+            let outcome = scene.run(|vk| drop(vk.instance()));
+            opened(outcome.ok()).contains(&"none")
+        };
+        let entry = || Entry::new("none").offers(&["VK_KHR_display", "VK_KHR_surface"]);
+        for (hardware, is_opened) in [
+            ("absent", false),
+            ("present", false),
+            ("unknown", true),
+            ("software", true),
+            ("pending", true),
+        ] {
+            assert_eq!(opens(scene, entry().hardware(hardware)), is_opened, "{hardware}");
+        }
+        assert!(opens(scene, entry().hardware("absent").without_devices()));
+        assert!(!opens(scene, entry().hardware("absent").without_devices().failed(-9)));
+        assert!(opens(scene, entry().hardware("absent").without_devices().failed(-3)));
+        // A device node came or went, a card has another kernel driver, or the kernel is another one.
+        let entries = [entry().hardware("absent"), Entry::new("one").devices(1)];
+        file::write_with(scene, &entries, |known| {
+            known["machine"]["fingerprint"] = "0123456789abcdef".into()
+        });
+        let outcome = scene.run(|vk| {
+            query(vk);
+            vk.mark("queried");
+            drop(vk.instance());
+            vk.mark("created");
+        });
+        assert!(outcome.ok().between("queried", "created").contains(&"none load"));
+    });
+}
+
+/// A driver that crashed or hung is in nobody's way, and the line says what to do.
+#[test]
+fn drivers_that_crashed_or_hung_are_left_out() {
+    case(|scene| {
+        scene
+            .driver("bad")
+            .line("crash", "vkEnumerateInstanceExtensionProperties");
+        scene.driver("slow").line("hang", "vkCreateInstance");
+        scene
+            .driver("one")
+            .extension("VK_KHR_display")
+            .extension("VK_KHR_surface")
+            .device("gpu");
+        // Opening them is what must not happen.
+        scene.env("VK_LOADER_DRIVERS_SELECT", "one.json");
+        file::prepare(scene);
+        scene.unset("VK_LOADER_DRIVERS_SELECT");
+        let entries = [Entry::new("bad").crashed(6), Entry::new("slow").hung(10)];
+        file::write(scene, &entries);
+        let outcome = scene.run(|vk| {
+            query(vk);
+            assert_eq!(vk.instance().device_names(), ["gpu"]);
+        });
+        assert_eq!(outcome.ok().said("extensions"), [LISTED]);
+        assert!(!opened(&outcome).iter().any(|name| ["bad", "slow"].contains(name)));
+        for part in [
+            "libmock_bad.so",
+            "it crashed with signal 6 on 2026-11-22 18:05 UTC",
+            "it hung for 10 seconds on 2026-11-22 18:05 UTC",
+            "vkloader catalogue update",
+            "VK_LOADER_CATALOGUE=off",
+        ] {
+            outcome.logged_with("ERROR | DRIVER", part);
+        }
+        // It crashed here, and may do well elsewhere.
+        file::write_with(scene, &entries, |known| {
+            known["machine"]["fingerprint"] = "0123456789abcdef".into()
+        });
+        scene.run(query).crashed();
+        file::write(scene, &entries);
+        scene.env("VK_LOADER_CATALOGUE", "off");
+        scene.run(query).crashed();
+    });
+}
+
+/// Whatever is done to a library lets it be opened again.
+#[test]
+fn a_library_that_changed_is_opened() {
+    case(|scene| {
+        scene_of_two(scene);
+        let library = scene.library("one");
+        let other = scene.path("libraries/other.so");
+        let replace = |how: usize| match how {
+            // In place.
+            0 => drop(fs::write(&library, fs::read(&library).expect("a file")).expect("a file")),
+            // By rename.
+            1 => {
+                fs::copy(&library, &other).expect("a copy");
+                fs::rename(&other, &library).expect("a rename");
+            }
+            // Touched.
+            2 => {
+                let file = fs::File::options().write(true).open(&library).expect("a file");
+                file.set_modified(SystemTime::UNIX_EPOCH).expect("the owner may");
+            }
+            // Through a link that leads elsewhere.
+            _ => {
+                fs::copy(&library, &other).expect("a copy");
+                fs::remove_file(&library).expect("a file");
+                symlink(&other, &library).expect("a link");
+            }
+        };
+        for how in 0..4 {
+            file::write(scene, &both());
+            scene.on_disk(|| replace(how));
+            let outcome = scene.run(query);
+            assert_eq!(outcome.ok().said("extensions"), [LISTED], "{how}");
+            assert_eq!(opened(&outcome), ["one"], "{how}");
+            outcome.logged_with("INFO | DRIVER", "its library has changed");
+        }
+        // What the link leads to is the library.
+        file::write(scene, &both());
+        assert_eq!(opened(scene.run(query).ok()), [""; 0]);
+    });
+}
+
+/// A manifest is read at each call, so one that names another library is no longer the one that is known.
+#[test]
+fn a_manifest_that_changed_is_followed() {
+    case(|scene| {
+        scene_of_two(scene);
+        file::write(scene, &both());
+        let (manifest, library) = (scene.manifest("one"), scene.library("none"));
+        let text = format!(
+            r#"{{"file_format_version": "1.0.1", "ICD": {{"library_path": "{}", "api_version": "1.3.0"}}}}"#,
+            library.display()
+        );
+        scene.on_disk(|| fs::write(&manifest, text).expect("a file"));
+        assert_eq!(opened(scene.run(query).ok()), ["none"]);
+    });
+}
+
+/// A variable that drivers read switches the catalogue off for the process, unless it had that value then.
+#[test]
+fn variables_of_drivers_switch_it_off() {
+    case(|scene| {
+        scene_of_two(scene);
+        file::write(scene, &both());
+        for (name, value, counts) in [
+            ("MESA_VK_VERSION_OVERRIDE", "1.1", false),
+            ("radv_gfx12_hiz_wa", "", false),
+            ("LD_PRELOAD", "/nowhere/shim.so", false),
+            ("DISPLAY", ":0", true),
+        ] {
+            scene.env(name, value);
+            let outcome = scene.run(query);
+            assert_eq!(opened(outcome.ran()).is_empty(), counts, "{name}");
+            if !counts {
+                outcome.logged_with("INFO | DRIVER", &format!("{name} is not as it was"));
+            }
+            scene.unset(name);
+        }
+        let with = |value: &'static str| {
+            move |known: &mut serde_json::Value| {
+                known["variables"] = serde_json::json!([{"name": "RADV_DEBUG", "value": value}]);
+            }
+        };
+        scene.env("RADV_DEBUG", "info");
+        file::write_with(scene, &both(), with("info"));
+        assert_eq!(opened(scene.run(query).ok()), [""; 0]);
+        file::write_with(scene, &both(), with("other"));
+        assert_eq!(opened(scene.run(query).ok()), ["none", "one"]);
+        scene.unset("RADV_DEBUG");
+        assert_eq!(opened(scene.run(query).ok()), ["none", "one"], "it was set then");
+    });
+}
+
+/// `VK_LOADER_CATALOGUE`: without it the user's own is not looked for.
+#[test]
+fn the_variable_says_how_it_is_used() {
+    case(|scene| {
+        scene_of_two(scene);
+        file::write(scene, &both());
+        for (value, known) in [
+            (Some("on"), true),
+            (Some("off"), false),
+            (Some("verify"), false),
+            (None, false),
+        ] {
+            match value {
+                Some(value) => scene.env("VK_LOADER_CATALOGUE", value),
+                None => scene.unset("VK_LOADER_CATALOGUE"),
+            };
+            let outcome = scene.run(query);
+            assert_eq!(outcome.ok().said("extensions"), [LISTED]);
+            assert_eq!(opened(&outcome).is_empty(), known, "{value:?}");
+            outcome.not_logged("WARNING");
+        }
+    });
+}
+
+/// A catalogue that lies costs one start: what a driver then says wins, and the entry counts no longer.
+#[test]
+fn a_lie_is_believed_until_the_driver_speaks() {
+    case(|scene| {
+        scene_of_two(scene);
+        let lies = [
+            Entry::new("none").offers(&["VK_KHR_lie"]).devices(2),
+            Entry::new("one")
+                .offers(&["VK_KHR_display", "VK_KHR_surface"])
+                .hardware("unknown"),
+        ];
+        file::write(scene, &lies);
+        scene.env("VK_LOADER_DISABLE_INST_EXT_FILTER", "1");
+        let body = |vk: &Vk| {
+            let list = || vk.extensions().expect("the query succeeds");
+            vk.say("lie", list().contains(&"VK_KHR_lie".into()));
+            assert_eq!(vk.instance().device_names(), ["gpu"]);
+            vk.say("lie", list().contains(&"VK_KHR_lie".into()));
+            assert_eq!(list()[..2].join(","), LISTED);
+        };
+        let outcome = scene.run(body);
+        assert_eq!(outcome.ok().said("lie"), ["true", "false"]);
+        for driver in ["none", "one"] {
+            let text = format!("libmock_{driver}.so has other instance extensions than the driver catalogue says");
+            outcome.logged_with("WARNING | DRIVER", &text);
+        }
+        scene.env("VK_LOADER_CATALOGUE", "verify");
+        let outcome = scene.run(body);
+        assert_eq!(outcome.ok().said("lie"), ["false", "false"]);
+        outcome.logged_with("WARNING | DRIVER", "has other instance extensions");
+        // Devices where there were none.
+        file::write(
+            scene,
+            &[Entry::new("one").offers(&["VK_KHR_surface"]).hardware("unknown")],
+        );
+        scene.env("VK_LOADER_CATALOGUE", "on");
+        let outcome = scene.run(|vk| {
+            vk.extensions().expect("the query succeeds");
+            assert_eq!(vk.instance().device_names(), ["gpu"]);
+        });
+        outcome
+            .ok()
+            .logged_with("WARNING | DRIVER", "has devices where it had none");
+    });
+}
+
+/// Filters, other places and portability drivers are decided as without it.
+#[test]
+fn what_is_found_is_found_as_before() {
+    case(|scene| {
+        scene_of_two(scene);
+        file::write(scene, &both());
+        scene.env("VK_LOADER_DRIVERS_DISABLE", "none.json");
+        let outcome = scene.run(|vk| {
+            let list = vk.extensions().expect("the query succeeds");
+            assert!(!list.contains(&"VK_KHR_display".into()));
+            assert!(vk.spec().extensions(&["VK_KHR_display"]).create().is_err());
+        });
+        assert_eq!(opened(outcome.ok()), ["one"]);
+        scene.env("VK_LOADER_DRIVERS_DISABLE", "*");
+        let outcome = scene.run(|vk| {
+            assert!(vk.spec().create().is_err());
+        });
+        assert_eq!(opened(outcome.ok()), [""; 0]);
+    });
+}

@@ -1,0 +1,260 @@
+//! Writing a driver catalogue for a scene, and what is wrong with files that are none.
+
+use ::catalogue::{ARCHITECTURE, Fingerprint, Identity, Look, MOST_BYTES};
+use loader_tests::{Scene, case};
+use serde_json::{Value, json};
+use std::ffi::OsStr;
+use std::fs::{self, Permissions};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
+use std::path::{Path, PathBuf};
+
+/// When all drivers were asked: 2026-11-22 18:05 UTC.
+const ASKED: u64 = 1_795_370_700;
+
+/// What a catalogue says of one driver.
+pub(crate) struct Entry {
+    driver: &'static str,
+    members: Value,
+}
+
+impl Entry {
+    /// It answered, has no extensions and no devices, and nothing is known of its hardware.
+    pub(crate) fn new(driver: &'static str) -> Self {
+        let members =
+            json!({"asked": ASKED, "outcome": "answered", "hardware": "unknown", "extensions": [], "devices": []});
+        Self { driver, members }
+    }
+
+    fn with(mut self, name: &str, value: Value) -> Self {
+        self.members[name] = value;
+        self
+    }
+
+    pub(crate) fn offers(self, names: &[&str]) -> Self {
+        let listed = names.iter().map(|name| json!({"name": name, "version": 1})).collect();
+        self.with("extensions", listed)
+    }
+
+    pub(crate) fn devices(self, count: usize) -> Self {
+        self.with("devices", vec![json!({}); count].into())
+    }
+
+    pub(crate) fn without_devices(self) -> Self {
+        self.with("devices", Value::Null)
+    }
+
+    pub(crate) fn hardware(self, word: &str) -> Self {
+        self.with("hardware", word.into())
+    }
+
+    pub(crate) fn failed(self, code: i32) -> Self {
+        self.with("outcome", "failed".into()).with("code", code.into())
+    }
+
+    pub(crate) fn crashed(self, signal: u32) -> Self {
+        self.with("outcome", "crashed".into())
+            .with("signal", signal.into())
+            .with("extensions", Value::Null)
+    }
+
+    pub(crate) fn hung(self, seconds: u32) -> Self {
+        self.with("outcome", "hung".into())
+            .with("seconds", seconds.into())
+            .with("extensions", Value::Null)
+    }
+
+    fn json(&self, scene: &Scene) -> Value {
+        let library = scene.library(self.driver).display().to_string();
+        let found = fs::metadata(&library).expect("prepared");
+        let identity = Identity {
+            device: found.dev(),
+            inode: found.ino(),
+            size: found.size(),
+            modified: (found.mtime(), found.mtime_nsec()),
+            changed: (found.ctime(), found.ctime_nsec()),
+        };
+        let mut all = self.members.clone();
+        all["manifest"] = json!({"path": scene.manifest(self.driver).display().to_string()});
+        all["library"] = json!({"named": library, "path": library, "identity": identity.to_string()});
+        all
+    }
+}
+
+/// This machine, as the kernel tells of it.
+struct Here;
+
+impl Look for Here {
+    fn names(&self, folder: &[u8], take: &mut dyn FnMut(&[u8])) {
+        let entries = fs::read_dir(OsStr::from_bytes(folder)).into_iter().flatten().flatten();
+        entries.for_each(|entry| take(entry.file_name().as_bytes()));
+    }
+
+    fn link(&self, path: &[u8], take: &mut dyn FnMut(&[u8])) {
+        if let Ok(target) = fs::read_link(OsStr::from_bytes(path)) {
+            take(target.as_os_str().as_bytes());
+        }
+    }
+
+    fn text(&self, path: &[u8], take: &mut dyn FnMut(&[u8])) {
+        if let Ok(text) = fs::read(OsStr::from_bytes(path)) {
+            take(&text);
+        }
+    }
+
+    fn exists(&self, path: &[u8]) -> bool {
+        Path::new(OsStr::from_bytes(path)).exists()
+    }
+}
+
+/// Lets the drivers of a scene be written, whose libraries have no state before, and the user's own catalogue be looked for.
+pub(crate) fn prepare(scene: &mut Scene) {
+    let caches = scene.path("cache");
+    scene
+        .env("XDG_CACHE_HOME", caches)
+        .env("VK_LOADER_CATALOGUE", "on")
+        .env("VK_LOADER_DEBUG", "all");
+    scene.run(|_| ()).ok();
+}
+
+fn path(scene: &Scene) -> PathBuf {
+    scene.path(&format!("cache/vulkan-loader/catalogue-{ARCHITECTURE}.json"))
+}
+
+/// Writes what is known of drivers of a scene.
+pub(crate) fn write(scene: &Scene, entries: &[Entry]) {
+    write_with(scene, entries, |_| ());
+}
+
+/// The same after a change.
+pub(crate) fn write_with(scene: &Scene, entries: &[Entry], change: impl FnOnce(&mut Value)) {
+    scene.on_disk(|| {
+        let mut known = json!({
+            "schema": 1, "loader": env!("CARGO_PKG_VERSION"), "architecture": ARCHITECTURE, "made": ASKED,
+            "linker-cache": "", "variables": [],
+            "machine": {"fingerprint": Fingerprint::of(&Here, std::iter::empty()).to_string(), "cards": []},
+            "drivers": entries.iter().map(|entry| entry.json(scene)).collect::<Vec<_>>()
+        });
+        change(&mut known);
+        put(scene, known.to_string());
+    });
+}
+
+/// Writes a file in its place, whatever is there.
+fn put(scene: &Scene, text: impl AsRef<[u8]>) {
+    let path = path(scene);
+    fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
+    let _ = fs::remove_file(&path);
+    fs::write(&path, text).expect("a file");
+    fs::set_permissions(&path, Permissions::from_mode(0o644)).expect("the owner may");
+}
+
+fn scene_of_one(scene: &mut Scene) {
+    scene.driver("one").extension("VK_KHR_surface").device("gpu");
+    prepare(scene);
+}
+
+fn entries() -> [Entry; 1] {
+    [Entry::new("one").offers(&["VK_KHR_display"]).devices(1)]
+}
+
+/// Whether a query is answered from the catalogue, and what a line of the log says of it.
+fn believes(scene: &mut Scene, words: &str) -> bool {
+    let outcome = scene.run(|vk| {
+        vk.say("first", &vk.extensions().expect("the query succeeds")[0]);
+    });
+    let outcome = outcome.ok();
+    assert!(outcome.stderr.contains(words), "no `{words}`\n{}", outcome.all());
+    outcome.said("first") == ["VK_KHR_display"]
+}
+
+/// A catalogue of another form, loader or architecture does not count, nor does what is none.
+#[test]
+fn other_files_are_ignored_with_a_reason() {
+    case(|scene| {
+        scene_of_one(scene);
+        write(scene, &entries());
+        assert!(believes(scene, ""));
+        for (member, value, words) in [
+            ("schema", json!(2), "its schema is another one"),
+            ("loader", json!("1.0.0"), "it is of another loader"),
+            ("architecture", json!("vax"), "it is none of this architecture"),
+            ("drivers", json!({}), "it is none of this architecture"),
+            ("drivers", json!(vec![0; 100_000]), "it is none of this architecture"),
+        ] {
+            write_with(scene, &entries(), |known| known[member] = value);
+            assert!(!believes(scene, words), "{member}");
+        }
+        for (text, words) in [
+            ("", "catalogue"),
+            ("{", "catalogue"),
+            (r#"{"schema": 1"#, "catalogue"),
+            ("[]", "it is none of this architecture"),
+        ] {
+            scene.on_disk(|| put(scene, text));
+            assert!(!believes(scene, words), "{text}");
+        }
+        let deep = "[".repeat(200_000);
+        scene.on_disk(|| put(scene, &deep));
+        assert!(!believes(scene, "catalogue"));
+        let mut large = vec![b' '; usize::try_from(MOST_BYTES).expect("small")];
+        large.extend_from_slice(b"{}");
+        scene.on_disk(|| put(scene, &large));
+        assert!(!believes(scene, "catalogue"));
+    });
+}
+
+/// What others may write, or own, is not believed; neither is a link nor anything else that is no file.
+#[test]
+fn files_of_others_are_ignored_with_a_reason() {
+    case(|scene| {
+        scene_of_one(scene);
+        for mode in [0o664, 0o646] {
+            write(scene, &entries());
+            scene.on_disk(|| fs::set_permissions(path(scene), Permissions::from_mode(mode)).expect("the owner may"));
+            assert!(!believes(scene, "others than its user may write to it"), "{mode:o}");
+        }
+        write(scene, &entries());
+        // Only the superuser can give a file away.
+        scene.on_disk(|| {
+            if chown(path(scene), Some(65534), None).is_err() {
+                fs::set_permissions(path(scene), Permissions::from_mode(0o666)).expect("the owner may");
+            }
+        });
+        assert!(!believes(scene, "others than its user may write to it"));
+        write(scene, &entries());
+        scene.on_disk(|| {
+            let moved = scene.path("cache/moved.json");
+            fs::rename(path(scene), &moved).expect("a rename");
+            symlink(&moved, path(scene)).expect("a link");
+        });
+        assert!(!believes(scene, "catalogue"));
+        scene.on_disk(|| {
+            fs::remove_file(path(scene)).expect("a link");
+            fs::create_dir(path(scene)).expect("a folder");
+        });
+        assert!(!believes(scene, "catalogue"));
+    });
+}
+
+/// What is in an entry is looked at before it counts.
+#[test]
+fn odd_entries_do_not_count() {
+    case(|scene| {
+        scene_of_one(scene);
+        for (member, value) in [
+            ("extensions", json!(null)),
+            ("extensions", json!([{"name": "VK_KHR_display"}])),
+            ("extensions", json!([{"name": "x".repeat(300), "version": 1}])),
+            (
+                "extensions",
+                json!(vec![json!({"name": "VK_KHR_display", "version": 1}); 2000]),
+            ),
+            ("outcome", json!("maybe")),
+            ("library", json!("/x")),
+        ] {
+            write_with(scene, &entries(), |known| known["drivers"][0][member] = value.clone());
+            assert!(!believes(scene, ""), "{member} {value:.60}");
+        }
+    });
+}
