@@ -90,7 +90,14 @@ impl<'a, J: Json<'a>> Catalogue<'a, J> {
         all.filter_map(|one| Some((one.member_text("name")?, one.member_text("value")?)))
     }
 
+    /// The first entry that `is` wanted, of which it is told the number too.
+    #[inline(never)]
+    pub fn first(self, is: &mut dyn FnMut(u16, &Entry<'a, J>) -> bool) -> Option<(u16, Entry<'a, J>)> {
+        (0..).zip(self.entries()).find(|(number, entry)| is(*number, entry))
+    }
+
     /// Whether a variable of the process has the value that it had when the drivers were asked, or does not matter.
+    #[inline(never)]
     pub fn allows(self, name: &[u8], value: &[u8]) -> bool {
         !variables::matters(name) || self.variables().any(|known| known == (name, value))
     }
@@ -207,7 +214,9 @@ pub struct Entry<'a, J> {
     pub outcome: Outcome,
 }
 
+// What is not inlined here is called in many places, and at most a few times for each driver.
 impl<'a, J: Json<'a>> Entry<'a, J> {
+    #[inline(never)]
     fn read(json: J) -> Option<Self> {
         let library = json.member("library")?;
         Some(Self {
@@ -235,6 +244,7 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
     }
 
     /// Its instance extensions in its own order; `None` where it was not asked, or where they are none that a driver could have.
+    #[inline(never)]
     pub fn extensions(self) -> Option<impl Iterator<Item = Extension<'a>> + Clone> {
         let all = self.json.few("extensions", MOST_EXTENSIONS)?.map(extension::<J>);
         // Each is looked at before the first is given out.

@@ -1,5 +1,6 @@
 //! Which file it is.
 
+use crate::written::is_written;
 use core::fmt;
 
 /// Seconds since 1970 up to which the time of a change says nothing: images made reproducibly have all times at 0 or 1.
@@ -30,9 +31,7 @@ impl Identity {
 
     /// Whether a catalogue has this identity under its written form.
     pub fn is_written(&self, text: &[u8]) -> bool {
-        use fmt::Write;
-        let mut rest = Rest(text);
-        write!(rest, "{self}").is_ok() && rest.0.is_empty()
+        is_written(text, format_args!("{self}"))
     }
 }
 
@@ -51,16 +50,6 @@ impl fmt::Display for Identity {
             "{device:x}:{inode}:{size}:{}.{:09}:{}.{:09}",
             modified.0, modified.1, changed.0, changed.1
         )
-    }
-}
-
-/// What is left of a text that what is written to it must repeat.
-struct Rest<'a>(&'a [u8]);
-
-impl fmt::Write for Rest<'_> {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.0 = self.0.strip_prefix(text.as_bytes()).ok_or(fmt::Error)?;
-        Ok(())
     }
 }
 

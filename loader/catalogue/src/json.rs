@@ -20,7 +20,8 @@ pub trait Json<'a>: Copy {
     fn member_count(self, name: &str) -> Option<u64> {
         const MOST: f64 = (1_u64 << 53) as f64;
         let number = self.member(name)?.number()?;
-        ((0.0..=MOST).contains(&number) && number % 1.0 == 0.0).then_some(number as u64)
+        let whole = number as u64;
+        ((0.0..=MOST).contains(&number) && whole as f64 == number).then_some(whole)
     }
 
     /// The elements of an array member with at most `most` of them.

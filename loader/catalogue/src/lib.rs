@@ -33,6 +33,7 @@ mod identity;
 mod json;
 mod machine;
 pub mod variables;
+mod written;
 
 pub use decide::{Decision, Doubt, Question};
 pub use entry::{Catalogue, Entry, Extension, Hardware, Outcome, Problem, Reader};

@@ -1,5 +1,6 @@
 //! What the kernel tells of devices, as one number.
 
+use crate::written::is_written;
 use core::fmt;
 
 /// How who reads a catalogue looks at the machine. Paths are absolute; what is not there gives nothing.
@@ -89,7 +90,7 @@ impl Fingerprint {
 
     /// Whether a catalogue has this fingerprint under its written form.
     pub fn is_written(self, text: &[u8]) -> bool {
-        core::str::from_utf8(text).is_ok_and(|text| text.len() == 16 && u64::from_str_radix(text, 16) == Ok(self.0))
+        is_written(text, format_args!("{self}"))
     }
 }
 

@@ -72,13 +72,21 @@ impl<'a> Json<'a> for Seen<'a> {
 
 impl Loaded {
     /// The catalogue.
+    #[inline(never)]
     pub(super) fn catalogue(&self) -> Option<Catalogue<'_, Seen<'_>>> {
         Catalogue::read(Seen(self.document.root()), READER).ok()
     }
 
-    /// Its entries.
-    pub(super) fn entries(&self) -> impl Iterator<Item = Entry<'_, Seen<'_>>> {
-        self.catalogue().into_iter().flat_map(Catalogue::entries)
+    /// The entry of this number.
+    pub(super) fn entry(&self, number: u16) -> Option<Entry<'_, Seen<'_>>> {
+        let (_, entry) = self.catalogue()?.first(&mut |one, _| one == number)?;
+        Some(entry)
+    }
+
+    /// The entry about the library of a manifest, and its number.
+    pub(super) fn find(&self, manifest: &[u8], library: &[u8]) -> Option<(u16, Entry<'_, Seen<'_>>)> {
+        let is = &mut |_, entry: &Entry<'_, Seen<'_>>| *entry.manifest == *manifest && *entry.named == *library;
+        self.catalogue()?.first(is)
     }
 
     fn bit(&self, number: u16) -> Option<(&AtomicU32, u32)> {

@@ -110,6 +110,7 @@ impl KnownDrivers {
     }
 
     /// What to do with the driver of a manifest.
+    #[inline(never)]
     pub fn advice(&self, manifest: &DriverManifest, journal: &mut Journal<'_>) -> Advice {
         let Some((loaded, number, entry)) = self.find(manifest) else {
             return Advice::Open(None);
@@ -140,9 +141,7 @@ impl KnownDrivers {
 
     fn find(&self, manifest: &DriverManifest) -> Option<(&Loaded, u16, Entry<'_, Seen<'_>>)> {
         let loaded = self.loaded.as_deref()?;
-        let is =
-            |entry: &Entry<'_, Seen<'_>>| *entry.manifest == *manifest.path && *entry.named == *manifest.library_path;
-        let (number, entry) = (0..).zip(loaded.entries()).find(|(_, entry)| is(entry))?;
+        let (number, entry) = loaded.find(&manifest.path, &manifest.library_path)?;
         Some((loaded, number, entry))
     }
 
@@ -189,12 +188,22 @@ impl KnownDrivers {
         known: Known,
         mut take: impl FnMut(&VkExtensionProperties) -> Result<(), OutOfMemory>,
     ) -> Result<(), OutOfMemory> {
-        let entry = self
-            .loaded
-            .as_ref()
-            .and_then(|loaded| loaded.entries().nth(known.number.into()));
-        let listed = entry.and_then(Entry::extensions).into_iter().flatten();
-        listed.map(|one| properties(&one)).try_for_each(|one| take(&one))
+        let entry = self.loaded.as_ref().and_then(|loaded| loaded.entry(known.number));
+        let mut taken = Ok(());
+        each_extension(entry, &mut |one| {
+            taken = take(&properties(&one));
+            taken.is_ok()
+        });
+        taken
+    }
+}
+
+/// Shows the extensions of an entry as long as `take` wants more. Whether there is a list, and all of it was shown.
+#[inline(never)]
+fn each_extension(entry: Option<Entry<'_, Seen<'_>>>, take: &mut dyn FnMut(Extension<'_>) -> bool) -> bool {
+    match entry.and_then(Entry::extensions) {
+        Some(mut listed) => listed.all(take),
+        None => false,
     }
 }
 
@@ -212,12 +221,10 @@ fn properties(extension: &Extension<'_>) -> VkExtensionProperties {
 pub fn compare(known: Option<Known>, driver: &[u8], offered: &[VkExtensionProperties], journal: &Journal<'_>) {
     let differs = |entry: Entry<'_, Seen<'_>>| {
         let mut offered = offered.iter();
-        let mut same = |one: Extension<'_>| {
+        let repeated = each_extension(Some(entry), &mut |one| {
             let next = offered.next();
             next.is_some_and(|next| next.specVersion == one.version && ffi::fixed_text(&next.extensionName) == one.name)
-        };
-        let listed = entry.extensions();
-        let repeated = listed.is_some_and(|mut listed| listed.all(&mut same));
+        });
         !repeated || offered.next().is_some()
     };
     contradict(known, driver, "other instance extensions", differs, journal);
@@ -239,7 +246,7 @@ fn contradict(
     let Some((known, loaded)) = known.and_then(|known| Some((known, file::loaded(known.of_user)?))) else {
         return;
     };
-    let entry = loaded.entries().nth(known.number.into());
+    let entry = loaded.entry(known.number);
     if loaded.is_doubted(known.number) || !entry.is_some_and(differs) {
         return;
     }

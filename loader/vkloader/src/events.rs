@@ -33,6 +33,8 @@ pub(crate) enum Event {
     Layer(InactiveLayer),
     /// The layers of an instance or device.
     Chain(Chain),
+    /// The driver catalogue answered for a driver, or does not count for it.
+    Catalogue(Catalogued),
     /// A driver listed its instance extensions.
     Offers(Offers),
     /// A driver made an instance, or failed to.
@@ -169,6 +171,17 @@ pub(crate) struct ChainLayer {
     pub(crate) enabled_by: String,
     pub(crate) manifest: String,
     pub(crate) library: String,
+}
+
+/// What the driver catalogue had to do with a driver.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Catalogued {
+    pub(crate) library: String,
+    /// What it answered, or `none`.
+    #[serde(rename = "use")]
+    pub(crate) used: String,
+    /// Why it does not count.
+    pub(crate) doubt: Option<String>,
 }
 
 /// What a driver offers.

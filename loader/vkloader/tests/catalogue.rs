@@ -379,3 +379,44 @@ fn the_catalogue_of_the_system_knows_no_variables_of_a_shell() {
     let known: Value = serde_json::from_slice(&fs::read(root.join(name)).expect("a file")).expect("JSON");
     assert_eq!(known["variables"], serde_json::json!([]));
 }
+
+#[test]
+fn explain_says_what_the_catalogue_answered() {
+    let mut machine = machine();
+    machine.driver("a", "instance_extension VK_KHR_surface 25\ndevice one");
+    machine.driver("bad", "crash vkCreateInstance");
+    good(&machine, &["update"]);
+    machine.variable("VK_LOADER_CATALOGUE", "on");
+    let explained = machine.explain();
+    assert_eq!((explained.code, explained.devices()), (0, vec!["one"]));
+    assert_eq!(explained.first(), "catalogue.crashed");
+    assert!(explained.advice().contains("vkloader catalogue update"));
+    let one = &explained.report["catalogue"][0];
+    assert!(
+        one["library"]
+            .as_str()
+            .is_some_and(|path| path.ends_with("libmock_a.so"))
+    );
+    assert!(
+        one["what"]
+            .as_str()
+            .is_some_and(|what| what.contains("It was not opened for its extensions"))
+    );
+    let output = machine.run(&["explain", "--library", library().to_str().expect("plain")]);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("The driver catalogue"));
+}
+
+#[test]
+fn a_library_that_does_not_open_has_failed() {
+    let machine = machine();
+    let library = machine.file("libraries/libtext.so", "no library");
+    machine.manifest("text", &library, "");
+    good(&machine, &["update"]);
+    let known = written(&machine);
+    let text = driver(&known, "text");
+    assert_eq!(
+        (&text["outcome"], &text["reason"]),
+        (&"failed".into(), &"driver.not-opened".into())
+    );
+    assert_eq!(text["extensions"], Value::Null);
+}

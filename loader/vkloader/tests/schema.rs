@@ -46,8 +46,30 @@ fn every_kind_of_record_is_as_the_schema_says() {
     machine.layer("gone");
     machine.layer("off");
     machine.variable("OFF_off", "1");
+    let caches = machine.path("cache").display().to_string();
+    machine.variable("XDG_CACHE_HOME", caches);
+    machine.variable("VK_LOADER_CATALOGUE", "on");
+    let library = library();
+    let library = library.to_str().expect("plain");
+    assert!(
+        machine
+            .run(&["catalogue", "update", "--user", "--library", library])
+            .status
+            .success()
+    );
     let all = [
-        "begin", "chain", "decision", "device", "driver", "end", "layer", "loaded", "message", "offers", "searched",
+        "begin",
+        "catalogue",
+        "chain",
+        "decision",
+        "device",
+        "driver",
+        "end",
+        "layer",
+        "loaded",
+        "message",
+        "offers",
+        "searched",
     ];
     assert_eq!(events(&mut machine), all);
 }

@@ -1,6 +1,6 @@
 //! A report from the records of a trace.
 
-use super::{ActiveLayer, Device, Driver, Dropped, InactiveLayer, Loader, Report, Slow, rank};
+use super::{ActiveLayer, Catalogued, Device, Driver, Dropped, InactiveLayer, Loader, Report, Slow, rank};
 use crate::child::{Ending, Finished};
 use crate::events::{Decision, Event, Record, Step};
 use crate::installed;
@@ -20,6 +20,7 @@ pub(crate) fn build(finished: &Finished) -> Report {
         drivers: drivers(&records),
         layers: layers(&records),
         slow: slow(&records),
+        catalogue: catalogue(&records),
         ..Report::default()
     };
     report.inactive = inactive(&records, &report.layers);
@@ -113,6 +114,35 @@ fn drivers(records: &[&Record]) -> Vec<Driver> {
                 interface_version: Some(driver.interface_version),
                 extensions: Some(driver.extensions),
             });
+        }
+    }
+    found
+}
+
+fn catalogue(records: &[&Record]) -> Vec<Catalogued> {
+    let mut found = Vec::new();
+    for record in records {
+        let Event::Catalogue(one) = &record.event else { continue };
+        let what = match (one.used.as_str(), one.doubt.as_deref()) {
+            ("extensions", _) => "It was not opened for its extensions: they are in the driver catalogue.",
+            (_, Some("library")) => {
+                "Its entry does not count, since its library has changed: run vkloader catalogue update."
+            }
+            (_, Some("times")) => {
+                "Its entry does not count, since its library lies in an image whose times prove nothing."
+            }
+            (_, Some("linker-cache")) => {
+                "Its entry does not count, since the dynamic linker's cache has changed: run vkloader catalogue update."
+            }
+            (_, Some("differs")) => "It says something else than its entry: run vkloader catalogue update.",
+            _ => continue,
+        };
+        let one = Catalogued {
+            library: one.library.clone(),
+            what: what.into(),
+        };
+        if !found.contains(&one) {
+            found.push(one);
         }
     }
     found
@@ -244,6 +274,7 @@ fn subject(word: &str) -> &str {
         "layer-manifest" => "layer manifest",
         "layer-library" => "layer",
         "settings" => "settings file",
+        "catalogue" => "driver catalogue",
         other => other,
     }
 }

@@ -19,6 +19,15 @@ pub(crate) struct Report {
     pub(crate) inactive: Vec<InactiveLayer>,
     pub(crate) slow: Vec<Slow>,
     pub(crate) drivers: Vec<Driver>,
+    pub(crate) catalogue: Vec<Catalogued>,
+}
+
+/// A driver of the driver catalogue.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Catalogued {
+    pub(crate) library: String,
+    /// What became of its entry, as one sentence.
+    pub(crate) what: String,
 }
 
 /// The library that the program got.

@@ -39,7 +39,9 @@ pub(crate) fn of(code: Option<Code>) -> u8 {
             | Code::DriverCreationFailed
             | Code::DriverNullInstance
             | Code::DriverNoRequiredCommand
-            | Code::DeviceEnumerationFailed,
+            | Code::DeviceEnumerationFailed
+            | Code::CatalogueCrashed
+            | Code::CatalogueHung,
         ) => 25,
         Some(
             Code::DriverManifestDisabled
@@ -52,7 +54,8 @@ pub(crate) fn of(code: Option<Code>) -> u8 {
         Some(
             Code::DriverWrongArchitecture | Code::DriverManifestArchitecture | Code::LayerLibraryWrongArchitecture,
         ) => 55,
-        Some(Code::DriverNoDevices) => 65,
+        Some(Code::DriverNoDevices | Code::CatalogueNoDevice) => 65,
+        Some(Code::CatalogueOtherLoader | Code::CatalogueVariable) => ASIDE,
         Some(_) => 50,
     }
 }

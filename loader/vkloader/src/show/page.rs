@@ -65,6 +65,13 @@ fn write_page(page: &mut String, report: &Report) -> std::fmt::Result {
     write_devices(page, report)?;
     write_dropped(page, report)?;
     write_layers(page, report)?;
+    if !report.catalogue.is_empty() {
+        writeln!(page, "<h2>The driver catalogue</h2><dl>")?;
+        for one in &report.catalogue {
+            writeln!(page, "<dt>{}</dt><dd>{}</dd>", escaped(&one.library), one.what)?;
+        }
+        writeln!(page, "</dl>")?;
+    }
     if !report.slow.is_empty() {
         writeln!(page, "<h2>Slow</h2><dl>")?;
         for slow in &report.slow {

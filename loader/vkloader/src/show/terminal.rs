@@ -91,6 +91,7 @@ pub(crate) fn text(report: &Report) -> io::Result<()> {
     got(report, &mut lines)?;
     left_out(report, &mut lines)?;
     layers(report, &mut lines)?;
+    catalogue(report, &mut lines)?;
     slow(report, &mut lines)?;
     lines.out.flush()
 }
@@ -177,6 +178,16 @@ fn layers(report: &Report, lines: &mut Lines) -> io::Result<()> {
                 lines.wrapped(("    -> ", "       "), ADVICE, &layer.advice)?;
             }
         }
+    }
+    Ok(())
+}
+
+fn catalogue(report: &Report, lines: &mut Lines) -> io::Result<()> {
+    if !report.catalogue.is_empty() {
+        lines.title("The driver catalogue")?;
+    }
+    for one in &report.catalogue {
+        lines.wrapped(("  ", "    "), Style::new(), &format!("{}: {}", one.library, one.what))?;
     }
     Ok(())
 }
