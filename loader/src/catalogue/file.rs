@@ -107,18 +107,38 @@ impl Loaded {
     }
 }
 
-/// Reads a text as a catalogue, and each entry in it. Returns how many there are; for tests of what may be in a file.
-pub fn parse(text: Vec<u8>) -> Option<usize> {
+/// What is in a text that is a catalogue; for tests of what may be in a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Content {
+    /// Drivers.
+    pub entries: usize,
+    /// Bytes of the longest name of an extension.
+    pub longest_name: usize,
+    /// Extensions of the driver that has most.
+    pub most_extensions: usize,
+    /// Devices of the driver that has most.
+    pub most_devices: usize,
+    /// Drivers that an instance would be made without.
+    pub left_out: usize,
+}
+
+/// Looks at all of a text, if it counts as a catalogue.
+pub fn parse(text: Vec<u8>) -> Option<Content> {
     let document = Document::parse(text).ok()?;
     let catalogue = Catalogue::read(Seen(document.root()), READER).ok()?;
-    let look = |entry: Entry<'_, Seen<'_>>| {
-        let listed = entry.extensions().map_or(0, Iterator::count);
-        listed
-            + entry.devices().unwrap_or_default()
-            + usize::from(entry.at_creation(|| true) == ::catalogue::Decision::Open)
-    };
-    let seen = catalogue.entries().map(look).fold(0, usize::saturating_add);
-    Some(seen + catalogue.cards().count() + catalogue.variables().count())
+    let mut content = Content::default();
+    for entry in catalogue.entries() {
+        content.entries += 1;
+        let mut extensions = 0;
+        for extension in entry.extensions().into_iter().flatten() {
+            extensions += 1;
+            content.longest_name = content.longest_name.max(extension.name.len());
+        }
+        content.most_extensions = content.most_extensions.max(extensions);
+        content.most_devices = content.most_devices.max(entry.devices().unwrap_or_default());
+        content.left_out += usize::from(entry.at_creation(|| true) != ::catalogue::Decision::Open);
+    }
+    Some(content)
 }
 
 /// The catalogue of the system.

@@ -10,7 +10,7 @@
 mod file;
 mod sight;
 
-pub use file::{forget, parse};
+pub use file::{Content, forget, parse};
 
 use crate::env::{Environment, Variable};
 use crate::ffi::{self, set_fixed_text};
