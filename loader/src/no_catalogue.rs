@@ -4,6 +4,7 @@ use crate::env::{Environment, Variable};
 use crate::generated::types::VkExtensionProperties;
 use crate::journal::{Journal, LogBits};
 use crate::manifest::DriverManifest;
+use crate::settings::DriverPolicies;
 use os::memory::OutOfMemory;
 
 /// What drivers are looked for.
@@ -26,10 +27,19 @@ pub enum Advice {
     Open(Option<Known>),
     /// Its extensions are known: never.
     Answered(Known),
-    /// It has no device here: never.
-    NoDevice(Known),
+    /// It is not needed while others are opened: never.
+    Aside(Known, Reserve),
     /// It is left out: never.
     Broken,
+}
+
+/// When a driver is opened after all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reserve {
+    /// Where no other driver is open.
+    WithoutOthers,
+    /// Where no other driver is known to have a device.
+    WithoutDevices,
 }
 
 /// What is known of drivers in one call: nothing.
@@ -37,7 +47,7 @@ pub struct KnownDrivers;
 
 impl KnownDrivers {
     /// Nothing, also where the variable asks for something.
-    pub fn of_call(_: Purpose, environment: &Environment<'_>, journal: &mut Journal<'_>) -> Self {
+    pub fn of_call(_: Purpose, _: DriverPolicies, environment: &Environment<'_>, journal: &mut Journal<'_>) -> Self {
         if environment.get(Variable::Catalogue).as_deref() == Some(b"off") {
             journal.note(
                 LogBits::INFO | LogBits::DRIVER,
@@ -51,6 +61,12 @@ impl KnownDrivers {
     #[inline(always)]
     pub fn advice(&self, _: &DriverManifest, _: &mut Journal<'_>) -> Advice {
         Advice::Open(None)
+    }
+
+    /// Nothing is known.
+    #[inline(always)]
+    pub fn has_devices(&self, _: Option<Known>) -> bool {
+        false
     }
 
     /// Nothing.

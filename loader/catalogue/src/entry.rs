@@ -1,8 +1,8 @@
 //! Reading a catalogue: a view of its JSON that believes nothing before it was looked at.
 
 use crate::{
-    Json, LONGEST_NAME, MOST_CARDS, MOST_DEVICES, MOST_ENTRIES, MOST_EXTENSIONS, MOST_VARIABLES, SCHEMA, hardware,
-    variables,
+    Json, LONGEST_NAME, Look, MOST_CARDS, MOST_DEVICES, MOST_ENTRIES, MOST_EXTENSIONS, MOST_VARIABLES, SCHEMA,
+    hardware, machine, variables,
 };
 use core::marker::PhantomData;
 
@@ -249,6 +249,24 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
         let all = self.json.few("extensions", MOST_EXTENSIONS)?.map(extension::<J>);
         // Each is looked at before the first is given out.
         all.clone().all(|one| one.is_some()).then(|| all.flatten())
+    }
+
+    /// Whether it computes on the processor, as far as is known.
+    pub fn is_software(self) -> bool {
+        let mut devices = self.json.few("devices", MOST_DEVICES).into_iter().flatten().peekable();
+        let is_processor = |device: J| device.member_text("type") == Some(b"cpu");
+        self.hardware() == Hardware::Software || devices.peek().is_some() && devices.all(is_processor)
+    }
+
+    /// Whether it has devices, and all are on the PCI bus and suspended by the kernel now.
+    pub fn sleeps(self, look: &impl Look) -> bool {
+        let mut devices = self.json.few("devices", MOST_DEVICES).into_iter().flatten().peekable();
+        let sleeps = |device: J| {
+            device
+                .member_text("pci")
+                .is_some_and(|place| machine::sleeps(look, place))
+        };
+        devices.peek().is_some() && devices.all(sleeps)
     }
 
     /// How many devices it has; `None` where it was not asked.

@@ -30,6 +30,18 @@ const DRI: &[u8] = b"/dev/dri";
 /// The places of the PCI bus that have a device.
 const PCI: &[u8] = b"/sys/bus/pci/devices";
 
+/// Whether the device at this place of the PCI bus is suspended. Reading that wakes none.
+pub(crate) fn sleeps(look: &impl Look, place: &[u8]) -> bool {
+    let is_place = place
+        .iter()
+        .all(|byte| byte.is_ascii_hexdigit() || matches!(byte, b':' | b'.'));
+    let mut sleeps = false;
+    if let Some(path) = Path::of(&[PCI, b"/", place, b"/power/runtime_status"]).filter(|_| is_place) {
+        look.text(path.bytes(), &mut |state| sleeps = state.trim_ascii() == b"suspended");
+    }
+    sleeps
+}
+
 /// The devices of a machine, and its kernel: one number that is another where they differ. The order in which they are listed does not
 /// count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

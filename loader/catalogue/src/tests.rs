@@ -287,6 +287,60 @@ fn hardware_shows_by_kernel_driver_node_or_waiting_card() {
     );
 }
 
+/// A machine with one device on the PCI bus, in this state of power.
+struct One(&'static str);
+
+impl Look for One {
+    fn names(&self, _: &[u8], _: &mut dyn FnMut(&[u8])) {}
+
+    fn link(&self, _: &[u8], _: &mut dyn FnMut(&[u8])) {}
+
+    fn text(&self, path: &[u8], take: &mut dyn FnMut(&[u8])) {
+        if path == b"/sys/bus/pci/devices/0000:01:00.0/power/runtime_status" {
+            take(self.0.as_bytes());
+        }
+    }
+
+    fn exists(&self, _: &[u8]) -> bool {
+        false
+    }
+}
+
+#[test]
+fn a_driver_sleeps_when_all_its_devices_do() {
+    let sleeps = |devices: Value, state| {
+        let document = with("/drivers/0/devices", devices);
+        let entry = read(&document).unwrap().entries().next().unwrap();
+        entry.sleeps(&One(state))
+    };
+    let place = |place: &str| json!({"pci": place});
+    assert!(sleeps(json!([place("0000:01:00.0")]), "suspended\n"));
+    assert!(!sleeps(json!([place("0000:01:00.0")]), "active\n"));
+    assert!(!sleeps(
+        json!([place("0000:01:00.0"), place("0000:02:00.0")]),
+        "suspended\n"
+    ));
+    assert!(!sleeps(json!([place("0000:01:00.0"), {}]), "suspended\n"));
+    assert!(!sleeps(json!([place("../devices/0000:01:00.0")]), "suspended\n"));
+    assert!(!sleeps(json!([]), "suspended\n"));
+    assert!(!sleeps(json!(null), "suspended\n"));
+}
+
+#[test]
+fn software_is_what_needs_no_hardware() {
+    let is_software = |hardware: &str, devices: Value| {
+        let mut document = with("/drivers/0/hardware", json!(hardware));
+        document["drivers"][0]["devices"] = devices;
+        let entry = read(&document).unwrap().entries().next().unwrap();
+        entry.is_software()
+    };
+    assert!(is_software("software", json!(null)));
+    assert!(is_software("unknown", json!([{"type": "cpu"}])));
+    assert!(!is_software("unknown", json!([{"type": "cpu"}, {"type": "discrete"}])));
+    assert!(!is_software("unknown", json!([])));
+    assert!(!is_software("absent", json!(null)));
+}
+
 #[test]
 fn kinds_of_hardware_have_names() {
     let names: Vec<&str> = Hardware::ALL.iter().map(|(hardware, _)| hardware.name()).collect();

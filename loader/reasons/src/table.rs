@@ -128,6 +128,12 @@ codes! {
     CatalogueNoDevice = "catalogue.no-device",
         "The driver catalogue knows that the driver has no device on this machine, so it was not opened.",
         "Run vkloader catalogue update if that is not so any more; VK_LOADER_CATALOGUE=off opens every driver.";
+    CatalogueSoftware = "catalogue.software",
+        "The driver computes on the processor, and a policy wants such drivers only where no other has a device.",
+        "Take software-last out of VK_LOADER_DRIVER_POLICY, or of driver_policy in the settings file.";
+    CatalogueAsleep = "catalogue.asleep",
+        "All devices of the driver are suspended, and a policy does not want them to be woken.",
+        "Take no-wake out of VK_LOADER_DRIVER_POLICY, or of driver_policy in the settings file.";
     CatalogueCrashed = "catalogue.crashed",
         "The driver crashed when the driver catalogue was made, so it was not opened.",
         "Update or remove the driver, then run vkloader catalogue update; VK_LOADER_CATALOGUE=off opens it all the same.";

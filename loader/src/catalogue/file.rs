@@ -4,7 +4,7 @@ use super::ignore;
 use crate::env::{Environment, Variable};
 use crate::journal::reason::{CatalogueReason, FileReason};
 use crate::journal::{Journal, Reason};
-use crate::manifest::file::contents;
+use crate::manifest::file::{FileError, contents, parse_json};
 use crate::manifest::json::{Document, Elements, Value};
 use crate::text::Text;
 use ::catalogue::{
@@ -235,11 +235,11 @@ fn load(path: Text, of_user: bool, journal: &mut Journal<'_>) -> Option<Arc<Load
 /// Why not, unless there is none.
 fn read(path: &Text, of_user: bool) -> Result<Document, Option<Reason>> {
     let unusable = |reason: FileReason| Some(Reason::from(reason));
-    let file =
-        with_terminated(path, File::open_itself).map_err(|error| match error.is_absence() || error.is_shortage() {
-            true => None,
-            false => unusable(FileReason::NotOpened),
-        })?;
+    let file = with_terminated(path, File::open_itself).map_err(|error| match error {
+        _ if error.is_absence() => None,
+        _ if error.is_shortage() => out_of_memory(),
+        _ => unusable(FileReason::NotOpened),
+    })?;
     let found = file.status().map_err(|_| unusable(FileReason::NotRead))?;
     if !found.is_file() {
         return Err(unusable(FileReason::NotRegular));
@@ -251,7 +251,7 @@ fn read(path: &Text, of_user: bool) -> Result<Document, Option<Reason>> {
         return Err(unusable(FileReason::TooLarge(MOST_BYTES)));
     }
     let bytes = contents(file, &found).map_err(file_problem)?;
-    let document = crate::manifest::file::parse_json(bytes).map_err(file_problem)?;
+    let document = parse_json(bytes).map_err(file_problem)?;
     match Catalogue::read(Seen(document.root()), READER) {
         Ok(_) => Ok(document),
         Err(problem) => Err(Some(
@@ -265,9 +265,15 @@ fn read(path: &Text, of_user: bool) -> Result<Document, Option<Reason>> {
     }
 }
 
-fn file_problem(error: crate::manifest::file::FileError) -> Option<Reason> {
+fn file_problem(error: FileError) -> Option<Reason> {
     match error {
-        crate::manifest::file::FileError::Unusable(reason) => Some(reason.into()),
-        crate::manifest::file::FileError::OutOfMemory => None,
+        FileError::Unusable(reason) => Some(reason.into()),
+        FileError::OutOfMemory => out_of_memory(),
     }
+}
+
+/// The whole call ends for want of memory; the file is not what is wrong.
+fn out_of_memory() -> Option<Reason> {
+    shortage::note();
+    None
 }

@@ -18,6 +18,7 @@ use crate::generated::types::VkExtensionProperties;
 use crate::journal::reason::{Asked, CatalogueReason};
 use crate::journal::{Decision, Journal, LogBits, Source, Subject, Verdict};
 use crate::manifest::DriverManifest;
+use crate::settings::DriverPolicies;
 use crate::text::Text;
 use crate::trace;
 use ::catalogue::{Decision as Judgement, Doubt, Entry, Extension, Fingerprint, Identity, Outcome, Question};
@@ -75,10 +76,19 @@ pub enum Advice {
     Open(Option<Known>),
     /// Its extensions are known.
     Answered(Known),
-    /// It has no device here, and is not needed while others are opened.
-    NoDevice(Known),
+    /// It is not needed while others are opened: it has no device here, or what a policy does not want.
+    Aside(Known, Reserve),
     /// It is left out.
     Broken,
+}
+
+/// When a driver is opened after all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reserve {
+    /// Where no other driver is open.
+    WithoutOthers,
+    /// Where no other driver is known to have a device.
+    WithoutDevices,
 }
 
 /// What is known of drivers in one call.
@@ -86,12 +96,18 @@ pub struct KnownDrivers {
     loaded: Option<Arc<Loaded>>,
     verifies: bool,
     purpose: Purpose,
+    policies: DriverPolicies,
     same_machine: Cell<Option<bool>>,
 }
 
 impl KnownDrivers {
     /// Looks what there is to know. A catalogue is ignored while variables of drivers are not as they were when it was made.
-    pub fn of_call(purpose: Purpose, environment: &Environment<'_>, journal: &mut Journal<'_>) -> Self {
+    pub fn of_call(
+        purpose: Purpose,
+        policies: DriverPolicies,
+        environment: &Environment<'_>,
+        journal: &mut Journal<'_>,
+    ) -> Self {
         let mode = Mode::read(environment);
         if mode == Mode::Off {
             journal.note(INFO, format_args!("The driver catalogue is switched off"));
@@ -105,6 +121,7 @@ impl KnownDrivers {
             loaded: loaded.filter(|loaded| sight::variables_are_allowed(loaded, journal)),
             verifies: mode == Mode::Verify,
             purpose,
+            policies,
             same_machine: Cell::new(None),
         }
     }
@@ -129,13 +146,8 @@ impl KnownDrivers {
         if self.verifies {
             return Advice::Open(Some(known));
         }
-        let advice = match self.judge(entry) {
-            Judgement::Broken => Advice::Broken,
-            Judgement::NoDevice if self.purpose == Purpose::Creation => Advice::NoDevice(known),
-            _ if self.purpose == Purpose::Query && entry.extensions().is_some() => Advice::Answered(known),
-            _ => Advice::Open(Some(known)),
-        };
-        tell(manifest, entry, advice, journal);
+        let (advice, reason) = self.judge(entry, known);
+        tell(manifest, entry, advice, reason, journal);
         advice
     }
 
@@ -145,13 +157,39 @@ impl KnownDrivers {
         Some((loaded, number, entry))
     }
 
-    /// Of a driver that crashed or hung a query wants to know too; whether it has devices matters to a creation only.
-    fn judge(&self, entry: Entry<'_, Seen<'_>>) -> Judgement {
-        let broken = matches!(entry.outcome, Outcome::Crashed(_) | Outcome::Hung(_));
-        match broken || self.purpose == Purpose::Creation {
+    /// What to do with the driver of an entry that counts, and why it is left out.
+    fn judge(&self, entry: Entry<'_, Seen<'_>>, known: Known) -> (Advice, Option<CatalogueReason>) {
+        let asked = Asked(entry.asked());
+        let broken = match entry.outcome {
+            Outcome::Crashed(signal) => Some(CatalogueReason::Crashed(signal, asked)),
+            Outcome::Hung(seconds) => Some(CatalogueReason::Hung(seconds, asked)),
+            Outcome::Answered | Outcome::Failed(_) => None,
+        };
+        // Whether there are devices matters to a creation only.
+        let judged = match broken.is_some() || self.purpose == Purpose::Creation {
             true => entry.at_creation(|| self.is_same_machine()),
             false => Judgement::Open,
+        };
+        let aside = |reserve, reason| (Advice::Aside(known, reserve), Some(reason));
+        match (judged, self.purpose) {
+            (Judgement::Broken, _) => (Advice::Broken, broken),
+            (_, Purpose::Query) if entry.extensions().is_some() => (Advice::Answered(known), None),
+            (_, Purpose::Query) => (Advice::Open(Some(known)), None),
+            (Judgement::NoDevice, _) => aside(Reserve::WithoutOthers, CatalogueReason::NoDevice(asked)),
+            _ if self.policies.has(DriverPolicies::SOFTWARE_LAST) && entry.is_software() => {
+                aside(Reserve::WithoutDevices, CatalogueReason::Software)
+            }
+            _ if self.policies.has(DriverPolicies::NO_WAKE) && entry.sleeps(&sight::Kernel) => {
+                aside(Reserve::WithoutOthers, CatalogueReason::Asleep)
+            }
+            _ => (Advice::Open(Some(known)), None),
         }
+    }
+
+    /// Whether a driver is known to have devices, on the machine as it is.
+    pub fn has_devices(&self, known: Option<Known>) -> bool {
+        let entry = known.and_then(|known| self.loaded.as_ref()?.entry(known.number));
+        entry.and_then(Entry::devices).is_some_and(|devices| devices > 0) && self.is_same_machine()
     }
 
     fn check(&self, entry: Entry<'_, Seen<'_>>, loaded: &Loaded) -> Result<(), Doubt> {
@@ -285,28 +323,28 @@ fn tell_doubt(manifest: &DriverManifest, doubt: Doubt, journal: &Journal<'_>) {
     );
 }
 
-fn tell(manifest: &DriverManifest, entry: Entry<'_, Seen<'_>>, advice: Advice, journal: &mut Journal<'_>) {
+fn tell(
+    manifest: &DriverManifest,
+    entry: Entry<'_, Seen<'_>>,
+    advice: Advice,
+    reason: Option<CatalogueReason>,
+    journal: &mut Journal<'_>,
+) {
     let asked = Asked(entry.asked());
-    let reason = match (advice, entry.outcome) {
-        (Advice::Open(_), _) => return,
-        (Advice::Answered(_), _) => {
-            trace::write("catalogue", |record| {
-                record.text("library", &manifest.library_path);
-                record.text("manifest", &manifest.path);
-                record.word("use", "extensions");
-                record.number("asked", asked.0);
-            });
-            let library = &manifest.library_path;
-            return journal.note(
-                INFO,
-                format_args!("Not opening driver {library}: its extensions are in the driver catalogue, of {asked}"),
-            );
-        }
-        (Advice::NoDevice(_), _) => CatalogueReason::NoDevice(asked),
-        (Advice::Broken, Outcome::Hung(seconds)) => CatalogueReason::Hung(seconds, asked),
-        (Advice::Broken, Outcome::Crashed(signal)) => CatalogueReason::Crashed(signal, asked),
-        (Advice::Broken, _) => return,
-    };
+    if let Advice::Answered(_) = advice {
+        trace::write("catalogue", |record| {
+            record.text("library", &manifest.library_path);
+            record.text("manifest", &manifest.path);
+            record.word("use", "extensions");
+            record.number("asked", asked.0);
+        });
+        let library = &manifest.library_path;
+        journal.note(
+            INFO,
+            format_args!("Not opening driver {library}: its extensions are in the driver catalogue, of {asked}"),
+        );
+    }
+    let Some(reason) = reason else { return };
     journal.decide(Decision {
         subject: Subject::DriverLibrary,
         name: manifest.library_path.clone(),

@@ -6,12 +6,16 @@
 use super::open::OpenDriver;
 use crate::library::Library;
 use crate::text::Text;
+use core::sync::atomic::{AtomicBool, Ordering};
 use os::Mutex;
 use os::memory::{Grow, shortage};
 use rust_alloc::vec::Vec;
 
 /// Driver libraries kept open between a global query and the next `vkDestroyInstance` (DRV-233).
 static PRELOADED: Mutex<Option<PreloadedDrivers>> = Mutex::new(None);
+
+/// An instance was made that keeps them open for good.
+static KEPT: AtomicBool = AtomicBool::new(false);
 
 /// Libraries that are kept open, with the names of their drivers. They close in the order in which they were opened.
 pub struct PreloadedDrivers(Vec<(Text, Library)>);
@@ -38,6 +42,32 @@ impl PreloadedDrivers {
         let replaced = PRELOADED.lock().replace(Self(opened));
         // Closing a library runs its code, so it happens after the lock is released.
         drop(replaced);
+    }
+
+    /// Keeps the libraries of drivers open from here on, also after the last instance. What is open already is not opened again.
+    pub fn keep(drivers: &[OpenDriver]) {
+        KEPT.store(true, Ordering::Relaxed);
+        for driver in drivers {
+            let name = &driver.path;
+            let is_kept = |Self(list): &Self| list.iter().any(|(known, _)| known == name);
+            if PRELOADED.lock().as_ref().is_some_and(is_kept) {
+                continue;
+            }
+            if let Some(Ok(again)) = driver.library.as_ref().map(|library| library.open_again(name)) {
+                // Another thread may have kept it meanwhile: it is then closed as often as it was opened.
+                let kept = &mut *PRELOADED.lock();
+                kept.get_or_insert_with(|| Self(Vec::new()))
+                    .0
+                    .push_or_note((name.clone(), again));
+            }
+        }
+    }
+
+    /// Closes everything, unless it is kept.
+    pub fn release_unless_kept() {
+        if !KEPT.load(Ordering::Relaxed) {
+            Self::release();
+        }
     }
 
     /// Closes everything.

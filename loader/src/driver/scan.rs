@@ -2,7 +2,7 @@
 
 use super::direct::DirectDrivers;
 use super::open::{LibraryPlace, OpenDriver};
-use crate::catalogue::{Advice, Known, KnownDrivers};
+use crate::catalogue::{Advice, Known, KnownDrivers, Reserve};
 use crate::discovery::drivers::{DriverScan, Listing};
 use crate::journal::{Journal, Source};
 use crate::manifest::DriverManifest;
@@ -57,8 +57,8 @@ pub struct Scan {
     pub skipped_portability: bool,
     /// Drivers that are not open since their extensions are known, each with the number of open drivers before it.
     pub answered: Vec<(usize, Known)>,
-    /// Drivers that are not open since they have no device.
-    pub without_device: Vec<(DriverManifest, Known)>,
+    /// Drivers that are not open since they are not needed while others are.
+    pub aside: Vec<(DriverManifest, Known, Reserve)>,
 }
 
 impl Scan {
@@ -85,7 +85,7 @@ impl Scan {
         match known.advice(manifest, journal) {
             Advice::Open(known) => self.open_known(manifest, known, journal),
             Advice::Answered(known) => self.answered.try_push((self.drivers.len(), known)),
-            Advice::NoDevice(known) => self.without_device.try_push((manifest.try_copy()?, known)),
+            Advice::Aside(known, reserve) => self.aside.try_push((manifest.try_copy()?, known, reserve)),
             Advice::Broken => Ok(()),
         }
     }
@@ -105,16 +105,25 @@ impl Scan {
         Ok(())
     }
 
-    /// Opens drivers without a device after all, where there are no others: an instance that lists no device is not the same as none.
+    /// Opens drivers after all that are needed: an instance that lists no device is not the same as none. Those that have no device come
+    /// after those that have.
     #[cold]
     #[inline(never)]
-    fn open_last(&mut self, journal: &mut Journal<'_>) -> Result<(), OutOfMemory> {
-        if !self.drivers.is_empty() {
-            return Ok(());
-        }
-        for (manifest, known) in take(&mut self.without_device) {
-            shortage::check()?;
-            self.open_known(&manifest, Some(known), journal)?;
+    fn open_last(&mut self, known: &KnownDrivers, journal: &mut Journal<'_>) -> Result<(), OutOfMemory> {
+        for reserve in [Reserve::WithoutDevices, Reserve::WithoutOthers] {
+            let needed = match reserve {
+                Reserve::WithoutDevices => !self.drivers.iter().any(|driver| known.has_devices(driver.known)),
+                Reserve::WithoutOthers => self.drivers.is_empty(),
+            };
+            let mut rest = Vec::new();
+            for one in take(&mut self.aside) {
+                shortage::check()?;
+                match needed && one.2 == reserve {
+                    true => self.open_known(&one.0, Some(one.1), journal)?,
+                    false => rest.try_push(one)?,
+                }
+            }
+            self.aside = rest;
         }
         Ok(())
     }
@@ -186,7 +195,7 @@ pub fn scan(
         drivers: direct.drivers,
         skipped_portability: false,
         answered: Vec::new(),
-        without_device: Vec::new(),
+        aside: Vec::new(),
     };
     if direct.exclusive {
         return Ok(found);
@@ -207,8 +216,8 @@ pub fn scan(
         found.skipped_portability = left_out.portability;
         found.with_service(&listing, options, search, journal)?;
     }
-    if !found.without_device.is_empty() {
-        found.open_last(journal)?;
+    if !found.aside.is_empty() {
+        found.open_last(options.known, journal)?;
     }
     Ok(found)
 }

@@ -9,7 +9,7 @@ use crate::alloc::{HostAllocator, HostText, HostVec};
 use crate::catalogue::{KnownDrivers, Purpose};
 use crate::discovery::activation;
 use crate::discovery::layers::discover;
-use crate::driver::{self, OpenDriver, Scan, ScanOptions};
+use crate::driver::{self, OpenDriver, PreloadedDrivers, Scan, ScanOptions};
 use crate::env::Environment;
 use crate::gate::GATE;
 use crate::generated::extensions::InstanceExtension;
@@ -20,7 +20,7 @@ use crate::journal::{Journal, LogBits};
 use crate::layer;
 use crate::log::{self, LogSink};
 use crate::search::Search;
-use crate::settings;
+use crate::settings::{self, DriverPolicies};
 use core::ptr::NonNull;
 use os::memory::{Grow, OutOfMemory, shortage};
 use rust_alloc::sync::Arc;
@@ -153,7 +153,14 @@ unsafe fn prepare(
         environment: &environment,
         application: &requested,
     };
-    let known = KnownDrivers::of_call(Purpose::Creation, &environment, &mut journal);
+    let policies = DriverPolicies::in_force(&environment, settings.map(Arc::as_ref));
+    for policy in policies.names() {
+        journal.note(
+            LogBits::INFO | LogBits::DRIVER,
+            format_args!("Driver policy {policy} is on"),
+        );
+    }
+    let known = KnownDrivers::of_call(Purpose::Creation, policies, &environment, &mut journal);
     let options = ScanOptions {
         settings,
         portability: requests.portability(),
@@ -161,16 +168,15 @@ unsafe fn prepare(
         known: &known,
     };
     // SAFETY: a valid create info.
-    let Scan {
-        drivers,
-        without_device,
-        ..
-    } = unsafe { find_drivers(create_info, requests, &search, &options, &mut journal) }?;
+    let Scan { drivers, aside, .. } = unsafe { find_drivers(create_info, requests, &search, &options, &mut journal) }?;
+    if policies.has(DriverPolicies::KEEP_OPEN) {
+        PreloadedDrivers::keep(&drivers);
+    }
     shortage::check()?;
     let chosen = activation::activate(&request, &journal)?;
     let offer = Offer {
         drivers: &drivers,
-        known: (&known, &without_device),
+        known: (&known, &aside),
         discovered,
         activation: &chosen,
         environment: &environment,

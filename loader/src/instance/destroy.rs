@@ -32,7 +32,7 @@ pub unsafe fn destroy_instance(handle: InstanceHandle<App>, callbacks: *const Vk
     let allocator = instance.allocator;
     // SAFETY: the chain is gone and the application may no longer use the handle.
     unsafe { free(core::ptr::from_ref(instance).cast_mut(), allocator) };
-    PreloadedDrivers::release();
+    PreloadedDrivers::release_unless_kept();
 }
 
 /// The end of the chain: destroys the instance of every driver.

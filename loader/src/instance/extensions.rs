@@ -4,7 +4,7 @@ use super::Instance;
 use super::global::{LOADER_EXTENSIONS, lets_through, unfiltered};
 use super::requests::Requests;
 use crate::alloc::HostVec;
-use crate::catalogue::{Known, KnownDrivers};
+use crate::catalogue::{Known, KnownDrivers, Reserve};
 use crate::discovery::activation::Activation;
 use crate::discovery::layers::DiscoveredLayers;
 use crate::driver::{self, OpenDriver};
@@ -72,8 +72,8 @@ pub(super) fn known<'a>(names: impl Iterator<Item = &'a [u8]>) -> InstanceExtens
 pub(super) struct Offer<'a> {
     /// The drivers.
     pub drivers: &'a [OpenDriver],
-    /// Those that are not open since they have no device.
-    pub known: (&'a KnownDrivers, &'a [(DriverManifest, Known)]),
+    /// Those that are not open since they are not needed.
+    pub known: (&'a KnownDrivers, &'a [(DriverManifest, Known, Reserve)]),
     /// All layers there are.
     pub discovered: &'a DiscoveredLayers,
     /// Those that are active.
@@ -156,8 +156,8 @@ impl Offer<'_> {
                 Err(_) => {}
             }
         }
-        let (known, without_device) = self.known;
-        for (_, one) in without_device {
+        let (known, aside) = self.known;
+        for (_, one, _) in aside {
             known.extensions(*one, |extension| all.try_push(*extension))?;
         }
         Ok(all)

@@ -21,6 +21,7 @@ use crate::log::{self, LogSink};
 use crate::manifest::PreInstanceFunction;
 use crate::scan_cache::Cached;
 use crate::search::Search;
+use crate::settings::DriverPolicies;
 use crate::text::Text;
 use crate::window_system;
 use core::ffi::c_char;
@@ -294,7 +295,7 @@ unsafe fn extensions_of_layer(
 /// Drivers in discovery order, then the loader, then enabled implicit layers; the first of equal names counts (APP-64).
 fn all_extensions(found: &Configuration, journal: &mut Journal<'_>) -> Result<Vec<VkExtensionProperties>, VkResult> {
     let environment = Environment::process();
-    let known = KnownDrivers::of_call(Purpose::Query, &environment, journal);
+    let known = KnownDrivers::of_call(Purpose::Query, DriverPolicies::default(), &environment, journal);
     let options = ScanOptions {
         settings: found.settings.as_ref(),
         portability: true,

@@ -53,6 +53,9 @@ impl Lines<'_> {
         if !settings.additional_drivers.is_empty() {
             self.add_drivers(settings);
         }
+        for policy in settings.driver_policies.names() {
+            self.add(format_args!("Driver Policy: {policy}"));
+        }
         if let Some(devices) = &settings.device_configurations {
             self.add(format_args!("----"));
             self.add(format_args!("Device Configurations count = {}", devices.len()));

@@ -9,10 +9,12 @@ mod describe;
 mod devices;
 mod find;
 mod parse;
+mod policies;
 mod types;
 
 pub use describe::uuid_text;
 pub use find::{load, load_for};
+pub use policies::DriverPolicies;
 pub use types::{Control, DeviceConfiguration, LayerEntry, Settings, ShortName};
 
 #[cfg(all(test, unix))]

@@ -1,6 +1,6 @@
 //! From the JSON of a settings file to settings (APP-245 to APP-248, APP-250, APP-261).
 
-use super::{Control, LayerEntry, Settings, devices};
+use super::{Control, DriverPolicies, LayerEntry, Settings, devices};
 use crate::journal::reason::{FileReason, SettingsReason};
 use crate::journal::{LogBits, Reason};
 use crate::manifest::json::{Object, Value};
@@ -49,11 +49,13 @@ pub(super) fn settings(
             .get("additional_drivers_use_exclusively")
             .is_some_and(Value::is_true),
         device_configurations: devices::configurations(object)?,
+        driver_policies: driver_policies(object),
     };
     let active = !settings.log_mask.is_empty()
         || settings.layers.is_some()
         || !settings.additional_drivers.is_empty()
-        || settings.device_configurations.is_some();
+        || settings.device_configurations.is_some()
+        || !settings.driver_policies.is_empty();
     Ok(active.then_some(settings).ok_or(SettingsReason::Nothing.into()))
 }
 
@@ -93,6 +95,12 @@ fn log_mask(object: Object<'_>) -> LogBits {
         .filter_map(Value::as_text);
     let bits = words.filter_map(|word| LOG_WORDS.iter().find(|(known, _)| *known == word));
     bits.fold(LogBits::NONE, |mask, (_, bits)| mask | *bits)
+}
+
+fn driver_policies(object: Object<'_>) -> DriverPolicies {
+    let words = object.array("driver_policy").unwrap_or_default();
+    let words = words.iter().filter_map(Value::as_text);
+    words.fold(DriverPolicies::default(), DriverPolicies::with)
 }
 
 /// The layers, unless one entry voids them all (LAY-151).

@@ -1,5 +1,6 @@
 //! What a settings file says, after the object for this executable was chosen.
 
+use super::DriverPolicies;
 use crate::journal::LogBits;
 use crate::text::Text;
 use core::fmt;
@@ -23,6 +24,8 @@ pub struct Settings {
     /// The physical devices to show, in order. `None` shows all; an empty list selects none, and still switches off
     /// the variables for drivers (APP-215).
     pub device_configurations: Option<Vec<DeviceConfiguration>>,
+    /// What else decides which drivers are opened.
+    pub driver_policies: DriverPolicies,
 }
 
 /// What the file wants of one layer (APP-252).

@@ -28,7 +28,7 @@ use Trace::{Devices, Extension, Log, Nothing, Value};
 const SERVICE: Trace = if cfg!(target_os = "linux") { Value } else { Nothing };
 
 /// Each variable with a value, where `@` stands for the scratch folder.
-const VALUES: [(&str, &str, Trace); 31] = [
+const VALUES: [(&str, &str, Trace); 32] = [
     ("VK_DRIVER_FILES", "@/marked_d.json", Value),
     ("VK_ICD_FILENAMES", "@/marked_i.json", Value),
     ("VK_ADD_DRIVER_FILES", "@/marked_a.json", Value),
@@ -51,6 +51,11 @@ const VALUES: [(&str, &str, Trace); 31] = [
         "VK_LOADER_CATALOGUE",
         "off",
         Log("The driver catalogue is switched off"),
+    ),
+    (
+        "VK_LOADER_DRIVER_POLICY",
+        "keep-open",
+        Log("Driver policy keep-open is on"),
     ),
     ("VK_LOADER_DISABLE_INST_EXT_FILTER", "1", Extension),
     (

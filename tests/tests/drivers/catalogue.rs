@@ -369,3 +369,65 @@ fn what_is_found_is_found_as_before() {
         assert_eq!(opened(outcome.ok()), [""; 0]);
     });
 }
+
+/// Policies: software comes last, what sleeps is let sleep, and libraries stay open.
+#[test]
+fn software_drivers_come_last_where_a_policy_wants_that() {
+    case(|scene| {
+        scene.driver("software").device_with("cpu", |device| device.kind(4));
+        scene.driver("one").device("gpu");
+        file::prepare(scene);
+        let entries = |devices| {
+            let software = Entry::new("software").hardware("software").devices(1);
+            [software, Entry::new("one").devices(devices)]
+        };
+        let devices = |scene: &mut Scene| {
+            let outcome = scene.run(|vk| {
+                let mut names = vk.instance().device_names();
+                names.sort_unstable();
+                vk.say("devices", names.join(","));
+            });
+            outcome.ok().said("devices").join(";")
+        };
+        file::write(scene, &entries(1));
+        assert_eq!(devices(scene), "cpu,gpu", "a policy has to be asked for");
+        scene.env("VK_LOADER_DRIVER_POLICY", "software-last");
+        assert_eq!(devices(scene), "gpu");
+        // Of no other driver it is known that it has a device.
+        file::write(scene, &entries(0));
+        assert_eq!(devices(scene), "cpu,gpu");
+        file::write(scene, &entries(1));
+        scene.env("VK_LOADER_DRIVERS_DISABLE", "one.json");
+        assert_eq!(devices(scene), "cpu");
+        scene
+            .unset("VK_LOADER_DRIVERS_DISABLE")
+            .unset("VK_LOADER_DRIVER_POLICY");
+        scene.file(
+            "xdg/data-home/vulkan/loader_settings.d/vk_loader_settings.json",
+            r#"{"file_format_version": "1.0.0", "settings": {"driver_policy": ["software-last", "unknown", 7]}}"#,
+        );
+        assert_eq!(devices(scene), "gpu");
+        // The variable has the say alone.
+        scene.env("VK_LOADER_DRIVER_POLICY", "");
+        assert_eq!(devices(scene), "cpu,gpu");
+    });
+}
+
+/// A library that is kept open is not loaded again for the next instance.
+#[test]
+fn libraries_stay_open_where_a_policy_wants_that() {
+    case(|scene| {
+        scene.driver("one").device("gpu");
+        for (policy, loads) in [("", 2), ("keep-open", 1)] {
+            scene.env("VK_LOADER_DRIVER_POLICY", policy);
+            let outcome = scene.run(|vk| {
+                drop(vk.instance());
+                drop(vk.instance());
+            });
+            let journal = outcome.ok().journal();
+            let count = |end: &str| journal.iter().filter(|line| line.contains(end)).count();
+            assert_eq!(count("one load"), loads, "{policy}");
+            assert_eq!(count("one unload"), loads, "all is closed with the library: {policy}");
+        }
+    });
+}

@@ -21,6 +21,10 @@ pub enum CatalogueReason {
     Variable(Text),
     /// The driver has no device here.
     NoDevice(Asked),
+    /// The driver computes on the processor, and another one has a device.
+    Software,
+    /// All its devices are suspended.
+    Asleep,
     /// It ended its process by this signal.
     Crashed(u32, Asked),
     /// It did not answer within this many seconds.
@@ -40,6 +44,8 @@ impl CatalogueReason {
             Self::OtherLoader => Code::CatalogueOtherLoader,
             Self::Variable(_) => Code::CatalogueVariable,
             Self::NoDevice(_) => Code::CatalogueNoDevice,
+            Self::Software => Code::CatalogueSoftware,
+            Self::Asleep => Code::CatalogueAsleep,
             Self::Crashed(..) => Code::CatalogueCrashed,
             Self::Hung(..) => Code::CatalogueHung,
         }
@@ -48,7 +54,7 @@ impl CatalogueReason {
     pub(super) fn bits(&self) -> Option<LogBits> {
         Some(match self {
             Self::NotKept | Self::Invalid | Self::OtherSchema => DRIVER_WARN,
-            Self::OtherLoader | Self::Variable(_) | Self::NoDevice(_) => DRIVER_INFO,
+            Self::OtherLoader | Self::Variable(_) | Self::NoDevice(_) | Self::Software | Self::Asleep => DRIVER_INFO,
             Self::Crashed(..) | Self::Hung(..) => DRIVER_ERROR,
         })
     }
@@ -78,6 +84,14 @@ impl CatalogueReason {
                     "Not opening driver {name} of {path}: by the driver catalogue of {asked} it has no device here"
                 )
             }
+            Self::Software => write!(
+                out,
+                "Not opening driver {name} of {path}: it is software, which comes last"
+            ),
+            Self::Asleep => write!(
+                out,
+                "Not opening driver {name} of {path}: all its devices are suspended"
+            ),
             Self::Crashed(signal, asked) => {
                 write!(
                     out,
@@ -106,7 +120,7 @@ impl CatalogueReason {
                 record.number("asked", asked.0);
             }
             Self::NoDevice(asked) => record.number("asked", asked.0),
-            Self::NotKept | Self::Invalid | Self::OtherSchema | Self::OtherLoader => {}
+            Self::NotKept | Self::Invalid | Self::OtherSchema | Self::OtherLoader | Self::Software | Self::Asleep => {}
         }
     }
 }

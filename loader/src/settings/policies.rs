@@ -1,0 +1,56 @@
+//! What else decides which drivers are opened, and for how long: off as long as neither a variable nor the settings file asks.
+
+use super::Settings;
+use crate::env::{Environment, Variable};
+
+/// Policies, each of which may be on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DriverPolicies(u8);
+
+impl DriverPolicies {
+    /// Software drivers are opened only where no other driver is known to have a device.
+    pub const SOFTWARE_LAST: Self = Self(1);
+    /// Drivers are not opened while the kernel has suspended all devices that they are known to have, and there are others.
+    pub const NO_WAKE: Self = Self(2);
+    /// Libraries of drivers stay open after the last instance.
+    pub const KEEP_OPEN: Self = Self(4);
+
+    /// All of them, as they are written.
+    pub const NAMES: [(Self, &str); 3] = [
+        (Self::SOFTWARE_LAST, "software-last"),
+        (Self::NO_WAKE, "no-wake"),
+        (Self::KEEP_OPEN, "keep-open"),
+    ];
+
+    /// Those that are asked for. The variable, where it is set, has the say alone.
+    pub fn in_force(environment: &Environment<'_>, settings: Option<&Settings>) -> Self {
+        let mut all = Self::default();
+        match environment.each_item(Variable::DriverPolicy, |word| all = all.with(word)) {
+            Some(_) => all,
+            None => settings.map_or(all, |settings| settings.driver_policies),
+        }
+    }
+
+    /// With the one of this name; other words mean nothing.
+    pub fn with(self, word: &[u8]) -> Self {
+        let known = Self::NAMES.iter().find(|(_, name)| name.as_bytes() == word);
+        Self(self.0 | known.map_or(0, |(policy, _)| policy.0))
+    }
+
+    /// Whether all of these are on.
+    pub fn has(self, policy: Self) -> bool {
+        self.0 & policy.0 == policy.0
+    }
+
+    /// Whether none is on.
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The names of those that are on.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        Self::NAMES
+            .into_iter()
+            .filter_map(move |(policy, name)| self.has(policy).then_some(name))
+    }
+}
