@@ -196,7 +196,7 @@ def settings_members():
     names = members(["loader/src/settings/parse.rs", "loader/src/settings/devices.rs"])
     # Accepted and ignored: the loader never asks for it (APP-245).
     names.append("log_locations")
-    return [member(name, "app::settings", "layers::settings") for name in names]
+    return [member(name, "app::settings", "layers::settings", "drivers::catalogue") for name in names]
 
 
 def driver_interfaces():
