@@ -52,6 +52,8 @@ RUN = [
     ("vkloader pages FOLDER", "loader/vkloader/tests/pages.rs", 'run(&["pages"'),
     ("python3 make/interface.py LIBRARY", "make/test.sh", 'python3 make/interface.py "$LIBRARY"'),
     ("python3 make/interface.py", "make/test.sh", 'python3 make/interface.py "$LIBRARY"'),
+    ("vkloader catalogue", "loader/vkloader/tests/catalogue.rs", '&["catalogue"]'),
+    *((f"vkloader catalogue {verb}", "loader/vkloader/tests/catalogue.rs", f'&["{verb}"]') for verb in ("update", "show", "verify", "clear")),
     ("vkloader service", "loader/vkloader/tests/service.rs", '"service", "--socket"'),
     ("VK_LOADER_TRACE=/tmp/trace PROGRAM", "tests/tests/app/trace.rs", 'scene.env("VK_LOADER_TRACE", &trace)'),
     ("VK_LOADER_TRACE=fd:5 PROGRAM 5>trace", "tests/tests/app/trace.rs", 'format!("fd:{number}")'),
