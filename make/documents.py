@@ -351,6 +351,9 @@ TRUST = {"Secure": "ignored", "Plain": "counts"}
 # What is limited, the file and the constant that say how, the unit, and what becomes of more.
 LIMITS = [
     ("a manifest or settings file", "manifest/file.rs", "MAX_FILE_BYTES", "bytes", "refused, without reading it"),
+    ("a driver catalogue", "../catalogue/src/lib.rs", "MOST_BYTES", "bytes", "ignored, without reading it"),
+    ("drivers in a driver catalogue", "../catalogue/src/lib.rs", "MOST_ENTRIES", "drivers", "it is ignored"),
+    ("extensions of one of them", "../catalogue/src/lib.rs", "MOST_EXTENSIONS", "extensions", "the driver is opened"),
     (
         "arrays and objects inside each other in JSON",
         "manifest/json/normalize.rs", "MAX_DEPTH",

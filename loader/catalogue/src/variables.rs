@@ -1,7 +1,7 @@
 //! Variables that make drivers answer otherwise than when they were asked.
 
 /// How the names of variables begin that drivers read, in capitals. Options of driconf are variables too, in small letters.
-pub static PREFIXES: [&str; 32] = [
+pub const PREFIXES: &[&str] = &[
     "MESA_",
     "RADV_",
     "ACO_",
@@ -37,7 +37,7 @@ pub static PREFIXES: [&str; 32] = [
 ];
 
 /// Variables that change which files a driver consists of, or put others between it and the kernel.
-pub static NAMES: [&str; 4] = ["LD_LIBRARY_PATH", "LD_PRELOAD", "LD_AUDIT", "GLIBC_TUNABLES"];
+pub const NAMES: &[&str] = &["LD_LIBRARY_PATH", "LD_PRELOAD", "LD_AUDIT", "GLIBC_TUNABLES"];
 
 /// Whether what a driver answered without this variable says nothing of what it answers with it.
 pub fn matters(name: &[u8]) -> bool {
