@@ -27,6 +27,7 @@ impl File {
     ///
     /// # Errors
     /// The system's.
+    #[cfg(target_os = "linux")]
     pub fn open_itself(path: &CStr) -> Result<Self, Errno> {
         Self::open_with(path, libc::O_NOCTTY | libc::O_NOFOLLOW)
     }
