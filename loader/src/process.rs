@@ -5,6 +5,7 @@ use crate::env::variable::{Separator, TABLE, Trust};
 use crate::env::{Environment, Variable, split};
 use crate::generated::types::VK_HEADER_VERSION_COMPLETE;
 use crate::journal::LogBits;
+use crate::settings::DriverPolicies;
 use crate::version::ApiVersion;
 use crate::{catalogue, driver, instance, library, log, service, trace};
 
@@ -45,6 +46,8 @@ extern "C" fn on_load() {
     if let Some(value) = environment.get(Variable::Debug) {
         log::select(log_mask(&value));
     }
+    catalogue::read_mode(&environment);
+    DriverPolicies::read(&environment);
     let version = ApiVersion(VK_HEADER_VERSION_COMPLETE);
     log::message(
         LogBits::INFO,

@@ -41,6 +41,8 @@ pub use identity::Identity;
 pub use json::Json;
 pub use machine::{Fingerprint, Look};
 
+use core::ffi::CStr;
+
 #[cfg(test)]
 mod tests;
 
@@ -65,16 +67,37 @@ pub const MOST_CARDS: usize = 64;
 /// Bytes of the longest name of an extension, as `VK_MAX_EXTENSION_NAME_SIZE` leaves them.
 pub const LONGEST_NAME: usize = 255;
 
-/// What this was compiled for: drivers of another architecture are other files.
-pub const ARCHITECTURE: &str = match () {
-    () if cfg!(all(target_arch = "x86_64", target_pointer_width = "32")) => "x32",
-    () if cfg!(target_arch = "x86_64") => "x86_64",
-    () if cfg!(target_arch = "x86") => "x86",
-    () if cfg!(target_arch = "aarch64") => "aarch64",
-    () if cfg!(target_arch = "arm") => "arm",
-    () if cfg!(target_arch = "riscv64") => "riscv64",
-    () if cfg!(target_arch = "loongarch64") => "loongarch64",
-    () if cfg!(all(target_arch = "powerpc64", target_endian = "little")) => "powerpc64le",
-    () if cfg!(target_arch = "s390x") => "s390x",
-    () => "other",
-};
+macro_rules! architectures {
+    ($($condition:meta => $name:literal;)+) => {
+        /// What this was compiled for: drivers of another architecture are other files.
+        pub const ARCHITECTURE: &str = match () {
+            $(() if cfg!($condition) => $name,)+
+            () => "other",
+        };
+
+        /// The catalogue of the system.
+        pub const SYSTEM_FILE: &CStr = match () {
+            $(() if cfg!($condition) => terminated(concat!("/var/cache/vulkan-loader/catalogue-", $name, ".json\0")),)+
+            () => c"/var/cache/vulkan-loader/catalogue-other.json",
+        };
+    };
+}
+
+const fn terminated(text: &'static str) -> &'static CStr {
+    match CStr::from_bytes_with_nul(text.as_bytes()) {
+        Ok(text) => text,
+        Err(_) => panic!("a path with a NUL in it"),
+    }
+}
+
+architectures! {
+    all(target_arch = "x86_64", target_pointer_width = "32") => "x32";
+    target_arch = "x86_64" => "x86_64";
+    target_arch = "x86" => "x86";
+    target_arch = "aarch64" => "aarch64";
+    target_arch = "arm" => "arm";
+    target_arch = "riscv64" => "riscv64";
+    target_arch = "loongarch64" => "loongarch64";
+    all(target_arch = "powerpc64", target_endian = "little") => "powerpc64le";
+    target_arch = "s390x" => "s390x";
+}

@@ -342,6 +342,12 @@ fn software_is_what_needs_no_hardware() {
 }
 
 #[test]
+fn the_catalogue_of_the_system_lies_in_its_folder() {
+    let path = format!("{SYSTEM_FOLDER}/catalogue-{ARCHITECTURE}.json");
+    assert_eq!(SYSTEM_FILE.to_bytes(), path.as_bytes());
+}
+
+#[test]
 fn kinds_of_hardware_have_names() {
     let names: Vec<&str> = Hardware::ALL.iter().map(|(hardware, _)| hardware.name()).collect();
     assert_eq!(names, ["unknown", "software", "present", "absent", "pending"]);

@@ -1,6 +1,6 @@
 //! The file of a catalogue: finding it, whether it may be believed, and keeping it.
 
-use super::ignore;
+use super::{INFO, ignore};
 use crate::env::{Environment, Variable};
 use crate::journal::reason::{CatalogueReason, FileReason};
 use crate::journal::{Journal, Reason};
@@ -8,18 +8,39 @@ use crate::manifest::file::{FileError, contents, parse_json};
 use crate::manifest::json::{Document, Elements, Value};
 use crate::text::Text;
 use ::catalogue::{
-    ARCHITECTURE, Catalogue, Entry, Json, MOST_BYTES, MOST_ENTRIES, Problem, Reader, SYSTEM_FOLDER, USER_FOLDER,
+    ARCHITECTURE, Catalogue, Entry, Json, MOST_BYTES, MOST_ENTRIES, Problem, Reader, SYSTEM_FILE, USER_FOLDER,
 };
+use core::ffi::CStr;
 use core::sync::atomic::{AtomicU32, Ordering};
 use os::memory::shortage;
 use os::{File, Mutex, render, with_terminated};
 use rust_alloc::sync::Arc;
 use rust_alloc::vec::Vec;
 
-/// The catalogue of the system, once it was looked for.
-static OF_SYSTEM: Mutex<Slot> = Mutex::new(Slot::Unread);
-/// The user's own, once it was looked for.
-static OF_USER: Mutex<Slot> = Mutex::new(Slot::Unread);
+/// The driver catalogue of this process, once a scan for drivers wanted it.
+static CATALOGUE: Mutex<Slot> = Mutex::new(Slot::Unread);
+
+/// What the variable asked for when the library was loaded.
+static MODE: AtomicU32 = AtomicU32::new(USUAL);
+/// The system's catalogue.
+const USUAL: u32 = 0;
+/// None.
+const OFF: u32 = 1;
+/// The user's own, or else the system's.
+const ON: u32 = 2;
+/// The same, but every driver is opened and held against it.
+const VERIFY: u32 = 3;
+
+/// Notes what the variable asks for.
+pub fn read_mode(environment: &Environment<'_>) {
+    let mode = match environment.get(Variable::Catalogue).as_deref() {
+        Some(b"off") => OFF,
+        Some(b"on") => ON,
+        Some(b"verify") => VERIFY,
+        _ => return,
+    };
+    MODE.store(mode, Ordering::Relaxed);
+}
 
 /// Words of 32 bits that have a bit for each entry.
 const WORDS: usize = MOST_ENTRIES.div_ceil(32);
@@ -30,9 +51,10 @@ const READER: Reader<'static> = Reader {
     architecture: ARCHITECTURE,
 };
 
-/// What is known of one of the two.
+/// What is known of it.
 enum Slot {
     Unread,
+    /// There is none, or none that counts, or it is switched off.
     Absent,
     Here(Arc<Loaded>),
 }
@@ -41,7 +63,8 @@ enum Slot {
 pub(super) struct Loaded {
     /// Where it lies.
     pub(super) path: Text,
-    pub(super) of_user: bool,
+    /// Every driver is opened, and held against it.
+    pub(super) verifies: bool,
     document: Document,
     /// A bit for each entry that turned out to be wrong.
     doubts: [AtomicU32; WORDS],
@@ -141,58 +164,37 @@ pub fn parse(text: Vec<u8>) -> Option<Content> {
     Some(content)
 }
 
-/// The catalogue of the system.
-pub(super) fn of_system(journal: &mut Journal<'_>) -> Option<Arc<Loaded>> {
-    once(&OF_SYSTEM, || {
-        load(named(SYSTEM_FOLDER.as_bytes(), b""), false, journal)
-    })
-}
-
-/// The user's own. An elevated process does not know where that would be.
-pub(super) fn of_user(environment: &Environment<'_>, journal: &mut Journal<'_>) -> Option<Arc<Loaded>> {
-    once(&OF_USER, || {
-        let home = |variable| environment.get_non_empty(variable).filter(|path| os::is_absolute(path));
-        let path = match home(Variable::XdgCacheHome) {
-            Some(caches) => named(&caches, USER_FOLDER.as_bytes()),
-            None => named(
-                &home(Variable::Home)?,
-                render(format_args!(".cache/{USER_FOLDER}")).as_slice(),
-            ),
-        };
-        load(path, true, journal)
-    })
-}
-
-/// What one of them is now, without looking for it.
-pub(super) fn loaded(of_user: bool) -> Option<Arc<Loaded>> {
-    let slot = if of_user { &OF_USER } else { &OF_SYSTEM };
-    match &*slot.lock() {
-        Slot::Here(loaded) => Some(loaded.clone()),
-        Slot::Unread | Slot::Absent => None,
-    }
-}
-
-/// Frees what the process keeps of catalogues.
-pub fn forget() {
-    for slot in [&OF_SYSTEM, &OF_USER] {
-        let kept = core::mem::replace(&mut *slot.lock(), Slot::Unread);
-        drop(kept);
-    }
-}
-
-fn once(slot: &Mutex<Slot>, load: impl FnOnce() -> Option<Arc<Loaded>>) -> Option<Arc<Loaded>> {
-    match &*slot.lock() {
-        Slot::Unread => {}
+/// The catalogue of this process. The file is looked for by the first scan.
+#[inline]
+pub(super) fn of_process(environment: &Environment<'_>, journal: &mut Journal<'_>) -> Option<Arc<Loaded>> {
+    match &*CATALOGUE.lock() {
         Slot::Absent => return None,
         Slot::Here(loaded) => return Some(loaded.clone()),
+        Slot::Unread => {}
     }
+    look(environment, journal)
+}
+
+#[cold]
+#[inline(never)]
+fn look(environment: &Environment<'_>, journal: &mut Journal<'_>) -> Option<Arc<Loaded>> {
     // Lines are logged meanwhile, so the lock is not held. Another thread may look at the same time, and the first one counts: numbers of
     // entries must go on meaning the same.
-    let found = load();
+    let found = match MODE.load(Ordering::Relaxed) {
+        OFF => {
+            journal.note(INFO, format_args!("The driver catalogue is switched off"));
+            None
+        }
+        USUAL => load(SYSTEM_FILE, false, false, journal),
+        mode => {
+            let verifies = mode == VERIFY;
+            of_user(environment, verifies, journal).or_else(|| load(SYSTEM_FILE, false, verifies, journal))
+        }
+    };
     if shortage::check().is_err() {
         return None;
     }
-    let mut slot = slot.lock();
+    let mut slot = CATALOGUE.lock();
     if let Slot::Here(first) = &*slot {
         let first = first.clone();
         drop(slot);
@@ -202,26 +204,45 @@ fn once(slot: &Mutex<Slot>, load: impl FnOnce() -> Option<Arc<Loaded>>) -> Optio
     found
 }
 
-fn named(folder: &[u8], below: &[u8]) -> Text {
-    let separator = if below.is_empty() { "" } else { "/" };
-    let path = format_args!(
-        "{}{separator}{}/catalogue-{ARCHITECTURE}.json",
-        os::Raw(folder),
-        os::Raw(below)
-    );
-    render(path).into()
+/// The user's own. An elevated process does not know where that would be.
+fn of_user(environment: &Environment<'_>, verifies: bool, journal: &mut Journal<'_>) -> Option<Arc<Loaded>> {
+    let home = |variable| environment.get_non_empty(variable).filter(|path| os::is_absolute(path));
+    let (folder, below) = match home(Variable::XdgCacheHome) {
+        Some(caches) => (caches, ""),
+        None => (home(Variable::Home)?, "/.cache"),
+    };
+    let path = render(format_args!(
+        "{}{below}/{USER_FOLDER}/catalogue-{ARCHITECTURE}.json",
+        os::Raw(&folder)
+    ));
+    let loaded = with_terminated(&path, |path| Ok(load(path, true, verifies, journal)));
+    loaded.ok().flatten()
 }
 
-fn load(path: Text, of_user: bool, journal: &mut Journal<'_>) -> Option<Arc<Loaded>> {
-    match read(&path, of_user) {
+/// What it is now, without looking for it.
+pub(super) fn loaded() -> Option<Arc<Loaded>> {
+    match &*CATALOGUE.lock() {
+        Slot::Here(loaded) => Some(loaded.clone()),
+        Slot::Unread | Slot::Absent => None,
+    }
+}
+
+/// Frees what the process keeps of it.
+pub fn forget() {
+    let kept = core::mem::replace(&mut *CATALOGUE.lock(), Slot::Unread);
+    drop(kept);
+}
+
+fn load(path: &CStr, of_user: bool, verifies: bool, journal: &mut Journal<'_>) -> Option<Arc<Loaded>> {
+    match read(path, of_user) {
         Ok(document) => Some(Arc::new(Loaded {
-            path,
-            of_user,
+            path: path.to_bytes().into(),
+            verifies,
             document,
             doubts: [const { AtomicU32::new(0) }; WORDS],
         })),
         Err(Some(reason)) => {
-            ignore(&path, reason, journal);
+            ignore(&path.to_bytes().into(), reason, journal);
             None
         }
         // There is none, or no memory, which ends the call.
@@ -233,9 +254,9 @@ fn load(path: Text, of_user: bool, journal: &mut Journal<'_>) -> Option<Arc<Load
 ///
 /// # Errors
 /// Why not, unless there is none.
-fn read(path: &Text, of_user: bool) -> Result<Document, Option<Reason>> {
+fn read(path: &CStr, of_user: bool) -> Result<Document, Option<Reason>> {
     let unusable = |reason: FileReason| Some(Reason::from(reason));
-    let file = with_terminated(path, File::open_itself).map_err(|error| match error {
+    let file = File::open_itself(path).map_err(|error| match error {
         _ if error.is_absence() => None,
         _ if error.is_shortage() => out_of_memory(),
         _ => unusable(FileReason::NotOpened),

@@ -10,9 +10,9 @@
 mod file;
 mod sight;
 
-pub use file::{Content, forget, parse};
+pub use file::{Content, forget, parse, read_mode};
 
-use crate::env::{Environment, Variable};
+use crate::env::Environment;
 use crate::ffi::{self, set_fixed_text};
 use crate::generated::types::VkExtensionProperties;
 use crate::journal::reason::{Asked, CatalogueReason};
@@ -27,31 +27,9 @@ use file::{Loaded, Seen};
 use os::memory::OutOfMemory;
 use rust_alloc::sync::Arc;
 
+/// Of lines that say where an answer came from.
 const INFO: LogBits = LogBits::INFO.with(LogBits::DRIVER);
 const WARN: LogBits = LogBits::WARN.with(LogBits::DRIVER);
-
-/// What `VK_LOADER_CATALOGUE` asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mode {
-    Off,
-    /// The system's catalogue, as without a word.
-    Usual,
-    /// The user's own, or else the system's.
-    On,
-    /// As that, but every driver is opened and held against it.
-    Verify,
-}
-
-impl Mode {
-    fn read(environment: &Environment<'_>) -> Self {
-        match environment.get(Variable::Catalogue).as_deref() {
-            Some(b"off") => Self::Off,
-            Some(b"on") => Self::On,
-            Some(b"verify") => Self::Verify,
-            _ => Self::Usual,
-        }
-    }
-}
 
 /// What drivers are looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +43,6 @@ pub enum Purpose {
 /// An entry of the catalogue of this process, by its number. It means the same as long as the library stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Known {
-    of_user: bool,
     number: u16,
 }
 
@@ -94,7 +71,6 @@ pub enum Reserve {
 /// What is known of drivers in one call.
 pub struct KnownDrivers {
     loaded: Option<Arc<Loaded>>,
-    verifies: bool,
     purpose: Purpose,
     policies: DriverPolicies,
     same_machine: Cell<Option<bool>>,
@@ -108,34 +84,29 @@ impl KnownDrivers {
         environment: &Environment<'_>,
         journal: &mut Journal<'_>,
     ) -> Self {
-        let mode = Mode::read(environment);
-        if mode == Mode::Off {
-            journal.note(INFO, format_args!("The driver catalogue is switched off"));
-        }
-        let loaded = match mode {
-            Mode::Off => None,
-            Mode::Usual => file::of_system(journal),
-            Mode::On | Mode::Verify => file::of_user(environment, journal).or_else(|| file::of_system(journal)),
-        };
+        let loaded = file::of_process(environment, journal);
         Self {
             loaded: loaded.filter(|loaded| sight::variables_are_allowed(loaded, journal)),
-            verifies: mode == Mode::Verify,
             purpose,
             policies,
             same_machine: Cell::new(None),
         }
     }
 
+    /// Whether nothing is known.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.loaded.is_none()
+    }
+
     /// What to do with the driver of a manifest.
+    #[cold]
     #[inline(never)]
     pub fn advice(&self, manifest: &DriverManifest, journal: &mut Journal<'_>) -> Advice {
         let Some((loaded, number, entry)) = self.find(manifest) else {
             return Advice::Open(None);
         };
-        let known = Known {
-            of_user: loaded.of_user,
-            number,
-        };
+        let known = Known { number };
         if loaded.is_doubted(number) {
             return Advice::Open(None);
         }
@@ -143,7 +114,7 @@ impl KnownDrivers {
             tell_doubt(manifest, doubt, journal);
             return Advice::Open(None);
         }
-        if self.verifies {
+        if loaded.verifies {
             return Advice::Open(Some(known));
         }
         let (advice, reason) = self.judge(entry, known);
@@ -245,6 +216,7 @@ fn each_extension(entry: Option<Entry<'_, Seen<'_>>>, take: &mut dyn FnMut(Exten
     }
 }
 
+#[inline(never)]
 fn properties(extension: &Extension<'_>) -> VkExtensionProperties {
     let mut properties = VkExtensionProperties {
         extensionName: [0; 256],
@@ -256,7 +228,16 @@ fn properties(extension: &Extension<'_>) -> VkExtensionProperties {
 
 /// Holds what an opened driver offers against its entry. Where they differ the driver is right, and the entry counts no longer in this
 /// process.
+#[inline]
 pub fn compare(known: Option<Known>, driver: &[u8], offered: &[VkExtensionProperties], journal: &Journal<'_>) {
+    if let Some(known) = known {
+        compare_known(known, driver, offered, journal);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn compare_known(known: Known, driver: &[u8], offered: &[VkExtensionProperties], journal: &Journal<'_>) {
     let differs = |entry: Entry<'_, Seen<'_>>| {
         let mut offered = offered.iter();
         let repeated = each_extension(Some(entry), &mut |one| {
@@ -269,21 +250,28 @@ pub fn compare(known: Option<Known>, driver: &[u8], offered: &[VkExtensionProper
 }
 
 /// Holds it against the entry that an opened driver reported devices, or none.
+#[inline]
 pub fn compare_devices(known: Option<Known>, driver: &[u8], reported: usize, journal: &Journal<'_>) {
+    if let Some(known) = known {
+        compare_known_devices(known, driver, reported, journal);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn compare_known_devices(known: Known, driver: &[u8], reported: usize, journal: &Journal<'_>) {
     let differs = |entry: Entry<'_, Seen<'_>>| entry.devices().is_some_and(|devices| devices == 0 && reported > 0);
     contradict(known, driver, "devices where it had none", differs, journal);
 }
 
 fn contradict(
-    known: Option<Known>,
+    known: Known,
     driver: &[u8],
     what: &str,
     differs: impl FnOnce(Entry<'_, Seen<'_>>) -> bool,
     journal: &Journal<'_>,
 ) {
-    let Some((known, loaded)) = known.and_then(|known| Some((known, file::loaded(known.of_user)?))) else {
-        return;
-    };
+    let Some(loaded) = file::loaded() else { return };
     let entry = loaded.entry(known.number);
     if loaded.is_doubted(known.number) || !entry.is_some_and(differs) {
         return;

@@ -54,7 +54,7 @@ pub(super) struct Kernel;
 
 impl Look for Kernel {
     fn names(&self, folder: &[u8], take: &mut dyn FnMut(&[u8])) {
-        if let Ok(folder) = Folder::open(folder) {
+        if let Ok(folder) = with_terminated(folder, Folder::open_terminated) {
             // What cannot be read to its end is another list than the whole one, and memory is not asked for.
             let _ = folder.names(|name| {
                 if !matches!(name, b"." | b"..") {
@@ -71,7 +71,7 @@ impl Look for Kernel {
 
     fn text(&self, path: &[u8], take: &mut dyn FnMut(&[u8])) {
         let mut room = [0; LINE];
-        if let Ok(file) = with_terminated(path, File::open)
+        if let Ok(file) = with_terminated(path, File::open_itself)
             && let Ok(length) = file.read(&mut room)
         {
             take(&room[..length]);

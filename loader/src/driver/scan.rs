@@ -82,6 +82,9 @@ impl Scan {
         known: &KnownDrivers,
         journal: &mut Journal<'_>,
     ) -> Result<(), OutOfMemory> {
+        if known.is_empty() {
+            return self.open(manifest, &manifest.library_path, LibraryPlace::Path, journal);
+        }
         match known.advice(manifest, journal) {
             Advice::Open(known) => self.open_known(manifest, known, journal),
             Advice::Answered(known) => self.answered.try_push((self.drivers.len(), known)),

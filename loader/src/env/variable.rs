@@ -121,9 +121,9 @@ variables! {
         "The physical device to list first: hexadecimal vendor:device, pci:0000:65:00.0, uuid:DIGITS, type:discrete|integrated|virtual|cpu, driver:NAME (a part of its file name), name:PATTERN; of several, the first that a device has.";
     DisableSelect = "VK_LOADER_DISABLE_SELECT", Plain, Whole, EachUse,
         "A number other than 0 switches off all sorting of physical devices.";
-    Catalogue = "VK_LOADER_CATALOGUE", Plain, Whole, EachUse,
+    Catalogue = "VK_LOADER_CATALOGUE", Plain, Whole, Load,
         "off opens every driver; on looks for the user's own driver catalogue before the system's; verify opens every driver and reports where the catalogue says otherwise.";
-    DriverPolicy = "VK_LOADER_DRIVER_POLICY", Plain, Comma, EachUse,
+    DriverPolicy = "VK_LOADER_DRIVER_POLICY", Plain, Comma, Load,
         "software-last, no-wake or keep-open (docs/catalogue.md): what else decides which drivers are opened, in place of driver_policy in the settings file.";
     DisableInstExtFilter = "VK_LOADER_DISABLE_INST_EXT_FILTER", Plain, Whole, EachUse,
         "A number other than 0 lets instance extensions pass that the loader does not know.";

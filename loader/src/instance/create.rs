@@ -153,12 +153,9 @@ unsafe fn prepare(
         environment: &environment,
         application: &requested,
     };
-    let policies = DriverPolicies::in_force(&environment, settings.map(Arc::as_ref));
-    for policy in policies.names() {
-        journal.note(
-            LogBits::INFO | LogBits::DRIVER,
-            format_args!("Driver policy {policy} is on"),
-        );
+    let policies = DriverPolicies::in_force(settings.map(Arc::as_ref));
+    if !policies.is_empty() {
+        note_policies(policies, &journal);
     }
     let known = KnownDrivers::of_call(Purpose::Creation, policies, &environment, &mut journal);
     let options = ScanOptions {
@@ -198,6 +195,18 @@ unsafe fn prepare(
     shortage::check()?;
     // SAFETY: the create info is the application's; the layers just loaded.
     unsafe { chain::create(create_info, callbacks, instance, layers) }
+}
+
+/// Says which policies are on.
+#[cold]
+#[inline(never)]
+fn note_policies(policies: DriverPolicies, journal: &Journal<'_>) {
+    for policy in policies.names() {
+        journal.note(
+            LogBits::INFO | LogBits::DRIVER,
+            format_args!("Driver policy {policy} is on"),
+        );
+    }
 }
 
 /// The drivers that the application gives, then those that a scan finds. None at all is an error that says what may be

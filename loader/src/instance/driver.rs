@@ -35,6 +35,8 @@ pub struct InstanceDriver {
     path: HostText,
     /// The negotiated interface version.
     pub interface_version: u32,
+    /// What the driver catalogue says of it. Here it takes no room of its own.
+    pub known: Option<Known>,
     /// The driver's lookup of physical-device functions, if it has one and may use it (DRV-69).
     pub get_physical_device_proc_addr: Option<GetProcAddr>,
     /// The driver's list of devices by adapter, where that counts (DRV-71).
@@ -57,8 +59,6 @@ pub struct InstanceDriver {
     pub messengers: Mutex<HandleTable>,
     /// The driver's report callbacks by slot.
     pub report_callbacks: Mutex<HandleTable>,
-    /// What the driver catalogue says of it.
-    pub known: Option<Known>,
 }
 
 // SAFETY: the raw pointer is the owning instance, which outlives the driver; everything mutable is atomic or locked.

@@ -3,7 +3,7 @@
 use super::preinstance::{Interceptors, Query};
 use super::{Configuration, settings_in_force};
 use crate::alloc::{HostAllocator, Index, Key};
-use crate::catalogue::{self, KnownDrivers, Purpose};
+use crate::catalogue::{self, Known, KnownDrivers, Purpose};
 use crate::discovery::activation::implicit_with_components;
 use crate::discovery::layers::{DiscoveredLayers, Extent, discover};
 use crate::driver::{self, DirectDrivers, PreloadedDrivers, ScanOptions};
@@ -313,14 +313,9 @@ fn all_extensions(found: &Configuration, journal: &mut Journal<'_>) -> Result<Ve
         unfiltered: unfiltered(&environment),
     };
     list.items.try_exact_room(USUAL_EXTENSIONS)?;
-    let mut answered = scan.answered.iter().peekable();
-    for place in 0..=scan.drivers.len() {
-        while let Some((_, one)) = answered.next_if(|(before, _)| *before <= place) {
-            known.extensions(*one, |extension| list.add(extension, Origin::Driver))?;
-        }
-        let Some(driver) = scan.drivers.get(place) else {
-            break;
-        };
+    let mut answered = &scan.answered[..];
+    for (place, driver) in scan.drivers.iter().enumerate() {
+        answered = add_answered(&mut list, &known, answered, place)?;
         match driver::instance_extensions(driver, HostAllocator::system()) {
             Ok(offered) => {
                 catalogue::compare(driver.known, &driver.path, &offered, journal);
@@ -338,6 +333,7 @@ fn all_extensions(found: &Configuration, journal: &mut Journal<'_>) -> Result<Ve
             }),
         }
     }
+    add_answered(&mut list, &known, answered, usize::MAX)?;
     for (extension, properties) in LOADER_EXTENSIONS.into_iter().zip(&LOADER_PROPERTIES) {
         if !list.known.contains(extension) {
             list.push(properties, Some(extension))?;
@@ -352,6 +348,24 @@ fn all_extensions(found: &Configuration, journal: &mut Journal<'_>) -> Result<Ve
     }
     shortage::check()?;
     Ok(list.items)
+}
+
+/// Lists the extensions of drivers that were not opened and come before the open one at this place. Returns the others.
+#[inline]
+fn add_answered<'a>(
+    list: &mut ExtensionList,
+    known: &KnownDrivers,
+    mut answered: &'a [(usize, Known)],
+    place: usize,
+) -> Result<&'a [(usize, Known)], OutOfMemory> {
+    while let Some(((before, one), rest)) = answered.split_first() {
+        if *before > place {
+            break;
+        }
+        known.extensions(*one, |extension| list.add(extension, Origin::Driver))?;
+        answered = rest;
+    }
+    Ok(answered)
 }
 
 /// Room made at once for extensions.

@@ -6,7 +6,8 @@ use crate::manifest::LayerManifest;
 use crate::manifest::layer::{DeviceExtension, InstanceExtension};
 use crate::text::Text;
 
-/// The properties of a layer.
+/// The properties of a layer. Inlined, they are written where they belong instead of being copied there.
+#[inline(always)]
 pub fn properties_of(layer: &LayerManifest) -> VkLayerProperties {
     let mut properties = VkLayerProperties {
         layerName: [0; 256],

@@ -89,6 +89,7 @@ fn not_opened(path: &Text, error: Errno) -> FileError {
 ///
 /// # Errors
 /// Where it cannot be read, or is another one by now.
+#[inline(always)]
 pub fn contents(file: File, found: &Status) -> Result<Vec<u8>, FileError> {
     let expected = match usize::try_from(found.len()) {
         Ok(length) if found.len() <= MAX_FILE_BYTES => length,

@@ -2,6 +2,12 @@
 
 use super::Settings;
 use crate::env::{Environment, Variable};
+use core::sync::atomic::{AtomicU32, Ordering};
+
+/// The policies that the variable asked for when the library was loaded, or that it was not set.
+static ASKED: AtomicU32 = AtomicU32::new(UNSET);
+/// No set of policies.
+const UNSET: u32 = u32::MAX;
 
 /// Policies, each of which may be on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,12 +28,20 @@ impl DriverPolicies {
         (Self::KEEP_OPEN, "keep-open"),
     ];
 
-    /// Those that are asked for. The variable, where it is set, has the say alone.
-    pub fn in_force(environment: &Environment<'_>, settings: Option<&Settings>) -> Self {
+    /// Notes what the variable asks for.
+    pub fn read(environment: &Environment<'_>) {
         let mut all = Self::default();
-        match environment.each_item(Variable::DriverPolicy, |word| all = all.with(word)) {
-            Some(_) => all,
-            None => settings.map_or(all, |settings| settings.driver_policies),
+        let set = environment.each_item(Variable::DriverPolicy, |word| all = all.with(word));
+        if set.is_some() {
+            ASKED.store(all.0.into(), Ordering::Relaxed);
+        }
+    }
+
+    /// Those that are on. The variable, where it is set, has the say alone.
+    pub fn in_force(settings: Option<&Settings>) -> Self {
+        match u8::try_from(ASKED.load(Ordering::Relaxed)) {
+            Ok(mask) => Self(mask),
+            Err(_) => settings.map_or(Self::default(), |settings| settings.driver_policies),
         }
     }
 
