@@ -196,7 +196,7 @@ fn a_library_that_changed_is_opened() {
         let other = scene.path("libraries/other.so");
         let replace = |how: usize| match how {
             // In place.
-            0 => drop(fs::write(&library, fs::read(&library).expect("a file")).expect("a file")),
+            0 => fs::write(&library, fs::read(&library).expect("a file")).expect("a file"),
             // By rename.
             1 => {
                 fs::copy(&library, &other).expect("a copy");
