@@ -177,6 +177,8 @@ mod tests {
             "VK_LOADER_DEBUG",
             "VK_LOADER_DEVICE_SELECT",
             "VK_LOADER_DISABLE_SELECT",
+            "VK_LOADER_CATALOGUE",
+            "VK_LOADER_DRIVER_POLICY",
             "VK_LOADER_DISABLE_INST_EXT_FILTER",
             "VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING",
         ];

@@ -74,7 +74,7 @@ mod tests {
         let link = scratch.link("link", "nowhere/at/all");
         let mut seen = std::vec::Vec::new();
         link_target(&link, |target| seen.extend_from_slice(target));
-        assert_eq!(seen, b"nowhere/at/all");
+        assert!(seen.ends_with(b"nowhere/at/all"));
         link_target(&scratch.file("file", b""), |_| panic!("no link"));
         let long = scratch.link("long", &"x".repeat(LONGEST_TARGET));
         link_target(&long, |_| panic!("too long"));
