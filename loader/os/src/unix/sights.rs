@@ -72,7 +72,7 @@ mod tests {
     fn links_and_files_are_seen() {
         let scratch = Scratch::create();
         let link = scratch.link("link", "nowhere/at/all");
-        let mut seen = std::vec::Vec::new();
+        let mut seen = alloc::vec::Vec::new();
         link_target(&link, |target| seen.extend_from_slice(target));
         assert!(seen.ends_with(b"nowhere/at/all"));
         link_target(&scratch.file("file", b""), |_| panic!("no link"));
