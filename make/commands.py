@@ -91,8 +91,6 @@ NOT_RUN = [
     ("make reproducible", "it builds all twice; a workflow of its own runs it"),
     ("cargo build --target ...", "what stands there is any target; make/targets.sh has some"),
     ("apt-get install libvulkan1", "it changes the system; make test-system runs it in a root"),
-    ("vkloader catalogue", "it is spoken of for the version that has it"),
-    ("vkloader catalogue update", "it is spoken of for the version that has it"),
     ("ldconfig", "it changes the system"),
     ("ldconfig -p | grep libvulkan", "it shows what a system has"),
     ("ldd LIBRARY", "LIBRARY stands for any"),
