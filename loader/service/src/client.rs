@@ -1,6 +1,6 @@
 //! A client's socket: packets in, packets out, and never a wait (LSV-46).
 
-use crate::catalogue::Driver;
+use crate::drivers::Driver;
 use crate::library::{Library, Text};
 use crate::limits::{self, Rate};
 use crate::package::Class;

@@ -1,6 +1,6 @@
 //! What the administrator decides: the configuration file (LSV-26), over which the command line goes.
 
-use crate::catalogue::{Rule, Rules};
+use crate::drivers::{Rule, Rules};
 use crate::json::Json;
 use crate::library::HandOut;
 use crate::package::is_name;
@@ -269,7 +269,7 @@ impl At {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalogue::Identity;
+    use crate::drivers::Identity;
 
     fn parse(text: &str) -> Result<Config, ConfigError> {
         Config::parse(Path::new("c.json"), text.as_bytes())

@@ -1,7 +1,7 @@
 //! Requests whose answers depend on what is still going on (LSV-3, LSV-35): when each is answered, and how.
 
-use crate::catalogue::{Catalogue, Driver, Lookup};
 use crate::client::Kind;
+use crate::drivers::{Driver, Drivers, Lookup};
 use crate::package::Class;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -54,19 +54,19 @@ impl Awaited {
     /// What a request comes to that is held back until `until` at most, from a client of which this is known until `kind_until`.
     pub fn answer<L>(
         &self,
-        catalogue: &Catalogue<L>,
+        drivers: &Drivers<L>,
         now: Instant,
         until: Instant,
         (kind, kind_until): (Kind, Instant),
     ) -> Answer<L> {
         let late = if now >= until { Answer::Timeout } else { Answer::Wait };
         match self {
-            Self::Library(key) => match catalogue.look_up(now, key) {
+            Self::Library(key) => match drivers.look_up(now, key) {
                 Lookup::Found(driver) => Answer::Library(driver),
                 Lookup::Pending => late,
                 Lookup::Absent => Answer::NotFound,
             },
-            Self::Manifests { idle } if *idle && catalogue.is_pending(now) => late,
+            Self::Manifests { idle } if *idle && drivers.is_pending(now) => late,
             Self::Manifests { .. } => match kind {
                 Kind::Known(class) => Answer::Manifests(class),
                 Kind::Asked if now >= kind_until => Answer::Manifests(None),
@@ -79,25 +79,19 @@ impl Awaited {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalogue::{Rules, Seen};
+    use crate::drivers::{Rules, Seen};
 
     const KNOWN: Kind = Kind::Known(Some(Class::Bits64));
 
-    fn text(
-        catalogue: &Catalogue<()>,
-        awaited: &Awaited,
-        now: Instant,
-        until: Instant,
-        kind: (Kind, Instant),
-    ) -> String {
-        format!("{:?}", awaited.answer(catalogue, now, until, kind))
+    fn text(drivers: &Drivers<()>, awaited: &Awaited, now: Instant, until: Instant, kind: (Kind, Instant)) -> String {
+        format!("{:?}", awaited.answer(drivers, now, until, kind))
     }
 
     #[test]
     fn lsv_35_what_is_held_back_is_answered_in_time() {
         let start = Instant::now();
         let until = start + wire::HELD_BACK;
-        let mut catalogue = Catalogue::<()>::new(Rules {
+        let mut drivers = Drivers::<()>::new(Rules {
             allow_fallback: false,
             ..Rules::default()
         });
@@ -105,17 +99,17 @@ mod tests {
         let idle = Awaited::Manifests { idle: true };
         let at_once = Awaited::Manifests { idle: false };
         for awaited in [&library, &idle] {
-            assert_eq!(text(&catalogue, awaited, start, until, (KNOWN, start)), "Wait");
-            assert_eq!(text(&catalogue, awaited, until, until, (KNOWN, start)), "Timeout");
+            assert_eq!(text(&drivers, awaited, start, until, (KNOWN, start)), "Wait");
+            assert_eq!(text(&drivers, awaited, until, until, (KNOWN, start)), "Timeout");
         }
         assert_eq!(
-            text(&catalogue, &at_once, start, until, (KNOWN, start)),
+            text(&drivers, &at_once, start, until, (KNOWN, start)),
             "Manifests(Some(Bits64))"
         );
-        catalogue.devices_seen(start, Vec::<Seen>::new());
-        assert_eq!(text(&catalogue, &library, start, until, (KNOWN, start)), "NotFound");
+        drivers.devices_seen(start, Vec::<Seen>::new());
+        assert_eq!(text(&drivers, &library, start, until, (KNOWN, start)), "NotFound");
         assert_eq!(
-            text(&catalogue, &idle, start, until, (KNOWN, start)),
+            text(&drivers, &idle, start, until, (KNOWN, start)),
             "Manifests(Some(Bits64))"
         );
     }
@@ -123,12 +117,12 @@ mod tests {
     #[test]
     fn lsv_50_the_class_of_a_client_is_waited_for_but_not_for_long() {
         let start = Instant::now();
-        let mut catalogue = Catalogue::<()>::new(Rules::default());
-        catalogue.devices_seen(start, vec![]);
+        let mut drivers = Drivers::<()>::new(Rules::default());
+        drivers.devices_seen(start, vec![]);
         let at_once = Awaited::Manifests { idle: false };
         let until = start + wire::HELD_BACK;
         let kind = (Kind::Asked, start + KIND);
-        assert_eq!(text(&catalogue, &at_once, start, until, kind), "Wait");
-        assert_eq!(text(&catalogue, &at_once, start + KIND, until, kind), "Manifests(None)");
+        assert_eq!(text(&drivers, &at_once, start, until, kind), "Wait");
+        assert_eq!(text(&drivers, &at_once, start + KIND, until, kind), "Manifests(None)");
     }
 }

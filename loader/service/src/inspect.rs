@@ -1,6 +1,6 @@
 //! The state of the service for people (LSV-43 to LSV-45): one JSON text, and the same as files. Nothing in it names a client.
 
-use crate::catalogue::{Catalogue, Identity, State};
+use crate::drivers::{Drivers, Identity, State};
 use crate::json::Json;
 use crate::package::Published;
 use rustix::fd::OwnedFd;
@@ -27,9 +27,9 @@ fn object<'a>(members: impl IntoIterator<Item = (&'a str, Json)>) -> Json {
 }
 
 /// The text of LSV-44. `config` is what the administrator wrote.
-pub fn state<L>(catalogue: &Catalogue<L>, config: &Json, clients: usize) -> Json {
-    let health = if catalogue.was_ready() { "OK" } else { "STARTING_UP" };
-    let devices = catalogue.served().iter().map(|served| {
+pub fn state<L>(drivers: &Drivers<L>, config: &Json, clients: usize) -> Json {
+    let health = if drivers.was_ready() { "OK" } else { "STARTING_UP" };
+    let devices = drivers.served().iter().map(|served| {
         let packages = served.packages.iter();
         let packages = packages.map(|package| object([("package", text(package)), ("flags", number(1))]));
         let members = object([
@@ -42,7 +42,7 @@ pub fn state<L>(catalogue: &Catalogue<L>, config: &Json, clients: usize) -> Json
         ]);
         (format!("drm-{}", served.node), members)
     });
-    let icds = catalogue
+    let icds = drivers
         .instances()
         .map(|(package, instance)| (instance.number.to_string(), icd(package, &instance.state)));
     object([(
@@ -112,13 +112,13 @@ impl Debug {
     ///
     /// # Errors
     /// What the system says.
-    pub fn write<L>(&self, catalogue: &Catalogue<L>, state: &Json) -> io::Result<()> {
-        let manifests = catalogue.published().iter().map(|driver| {
+    pub fn write<L>(&self, drivers: &Drivers<L>, state: &Json) -> io::Result<()> {
+        let manifests = drivers.published().iter().map(|driver| {
             let Published { name, contents, .. } = &driver.published;
             (name.clone(), contents.clone())
         });
         fill(&self.manifests, manifests.collect())?;
-        let devices = catalogue.served().iter();
+        let devices = drivers.served().iter();
         let devices = devices.map(|served| (served.node.clone(), identity(&served.identity)));
         fill(&self.devices, devices.collect())?;
         replace(&self.folder, "inspect.json", state.to_string().as_bytes())

@@ -1,7 +1,7 @@
 //! The service that hands Vulkan drivers to sandboxed programs (LSV-24 to LSV-36, LSV-43 to LSV-46, LSV-49 to LSV-51), as a library, so
 //! that tests and fuzz targets reach its parts.
 //!
-//! [`catalogue`] decides and does nothing else: it is told what was seen and what time it is. Around it [`watch`] hears of devices and
+//! [`drivers`] decides and does nothing else: it is told what was seen and what time it is. Around it [`watch`] hears of devices and
 //! packages, [`reader`] reads packages on a thread of [`worker`], [`client`] and [`protocol`] speak with clients, [`held`] and
 //! [`limits`] say when and whether a client is answered, [`inspect`] writes down how things are, and [`server`] is the loop that turns
 //! all of it.
@@ -14,11 +14,11 @@
 #![forbid(unsafe_code)]
 #![cfg(target_os = "linux")]
 
-pub mod catalogue;
 pub mod check;
 pub mod cli;
 pub mod client;
 pub mod config;
+pub mod drivers;
 pub mod harden;
 pub mod held;
 pub mod inspect;

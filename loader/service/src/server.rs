@@ -2,9 +2,9 @@
 
 mod requests;
 
-use crate::catalogue::{Catalogue, State};
 use crate::client::{Buffer, Client, End, Incoming, Kind};
 use crate::config::Config;
+use crate::drivers::{Drivers, State};
 use crate::held::{Held, KIND};
 use crate::inspect::{self, Debug};
 use crate::json::Json;
@@ -77,7 +77,7 @@ impl Source {
 pub struct Server {
     config: Config,
     config_text: Json,
-    catalogue: Catalogue<Library>,
+    drivers: Drivers<Library>,
     epoll: OwnedFd,
     listener: Listener,
     workers: Workers,
@@ -127,7 +127,7 @@ impl Server {
         let now = Instant::now();
         let server = Self {
             config_text: config.json(),
-            catalogue: Catalogue::new(config.rules.clone()),
+            drivers: Drivers::new(config.rules.clone()),
             epoll: epoll::create(epoll::CreateFlags::CLOEXEC)?,
             listener,
             workers: Workers::start(reader, packages.clone())?,
@@ -217,7 +217,7 @@ impl Server {
         for root in &self.config.roots {
             self.packages.add(root);
         }
-        self.catalogue.packages_touched(now);
+        self.drivers.packages_touched(now);
     }
 
     /// Does what is due, and tells clients what came of it.
@@ -225,19 +225,19 @@ impl Server {
         if self.scan_at.is_some_and(|at| at <= now) {
             self.scan_at = None;
             let seen = watch::scan(&self.config.dri, &self.config.sys);
-            self.catalogue.devices_seen(now, seen);
+            self.drivers.devices_seen(now, seen);
             self.write_soon(now);
         }
         if self.accept_at.is_some_and(|at| at <= now) && self.add(&self.listener.socket, Source::Listener).is_ok() {
             self.accept_at = None;
         }
-        let before = self.catalogue.generation();
-        self.catalogue.advance(now);
-        for job in self.catalogue.take_jobs() {
+        let before = self.drivers.generation();
+        self.drivers.advance(now);
+        for job in self.drivers.take_jobs() {
             debug!("job: {job:?}");
             self.workers.give(job);
         }
-        if before != self.catalogue.generation() {
+        if before != self.drivers.generation() {
             self.write_soon(now);
         }
         self.tell_watchers(now);
@@ -255,7 +255,7 @@ impl Server {
             let kind = self.clients.get(&held.client).map(|client| client.kind_until);
             [Some(held.until), kind.filter(|at| *at > now)]
         });
-        let own = [self.catalogue.next(now), self.scan_at, self.write_at, self.accept_at];
+        let own = [self.drivers.next(now), self.scan_at, self.write_at, self.accept_at];
         own.into_iter().chain(held).flatten().min()
     }
 
@@ -268,15 +268,15 @@ impl Server {
                         Step::Manifest => State::OpeningManifest,
                         Step::Library => State::OpeningLibrary,
                     };
-                    self.catalogue.package_step(&package, state);
+                    self.drivers.package_step(&package, state);
                 }
                 Report::Finished { package, outcome } => {
                     match &outcome {
-                        crate::catalogue::Outcome::Failed(fault) => info!("package {package}: {fault}"),
-                        crate::catalogue::Outcome::Loaded(_) => info!("package {package} is read"),
-                        crate::catalogue::Outcome::Unchanged => debug!("package {package} is as it was"),
+                        crate::drivers::Outcome::Failed(fault) => info!("package {package}: {fault}"),
+                        crate::drivers::Outcome::Loaded(_) => info!("package {package} is read"),
+                        crate::drivers::Outcome::Unchanged => debug!("package {package} is as it was"),
                     }
-                    self.catalogue.package_finished(now, &package, outcome);
+                    self.drivers.package_finished(now, &package, outcome);
                 }
                 Report::Class { client, class } => {
                     if let Some(client) = self.clients.get_mut(&client) {
@@ -445,12 +445,12 @@ impl Server {
     }
 
     fn state(&self) -> Json {
-        inspect::state(&self.catalogue, &self.config_text, self.clients.len())
+        inspect::state(&self.drivers, &self.config_text, self.clients.len())
     }
 
     fn write_state(&mut self) {
         let Some(debug) = &self.debug else { return };
-        if let Err(error) = debug.write(&self.catalogue, &self.state()) {
+        if let Err(error) = debug.write(&self.drivers, &self.state()) {
             warn!(
                 "the state is no longer written to {}: {error}",
                 self.config.run.display()

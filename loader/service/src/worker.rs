@@ -2,8 +2,8 @@
 //! programs of clients, which may lie on a file system that never answers; one closes what clients sent, which may be sockets that
 //! linger. They report through a channel, and wake the loop.
 
-use crate::catalogue::{Job, Loaded, Outcome};
 use crate::client::{discard, is_harmless};
+use crate::drivers::{Job, Loaded, Outcome};
 use crate::library::Library;
 use crate::package::{Class, Elf, Fault, HEADER_BYTES};
 use crate::reader::{Package, Reader, Stamps, Step};

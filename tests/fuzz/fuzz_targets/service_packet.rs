@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use libfuzzer_sys::fuzz_target;
 use loader_fuzz::twice;
-use service::catalogue::{Catalogue, Lookup, Rules};
+use service::drivers::{Drivers, Lookup, Rules};
 use service::client::Kind;
 use service::held::{Answer, Awaited};
 use service::json::{DEPTH, Json};
@@ -66,24 +66,24 @@ fn check_answer(request: &Request) {
         allow_fallback: false,
         ..Rules::default()
     };
-    let mut catalogue = Catalogue::<()>::new(rules);
+    let mut drivers = Drivers::<()>::new(rules);
     let until = now + wire::HELD_BACK;
     let kind = (Kind::Known(None), now);
     let waits = !matches!(awaited, Awaited::Manifests { idle: false });
     assert_eq!(
-        matches!(awaited.answer(&catalogue, now, until, kind), Answer::Wait),
+        matches!(awaited.answer(&drivers, now, until, kind), Answer::Wait),
         waits
     );
     assert_eq!(
-        matches!(awaited.answer(&catalogue, until, until, kind), Answer::Timeout),
+        matches!(awaited.answer(&drivers, until, until, kind), Answer::Timeout),
         waits
     );
-    catalogue.devices_seen(now, Vec::new());
+    drivers.devices_seen(now, Vec::new());
     if let Awaited::Library(key) = &awaited {
-        assert!(matches!(catalogue.look_up(now, key), Lookup::Absent));
+        assert!(matches!(drivers.look_up(now, key), Lookup::Absent));
     }
     assert!(!matches!(
-        awaited.answer(&catalogue, now, until, kind),
+        awaited.answer(&drivers, now, until, kind),
         Answer::Wait | Answer::Timeout
     ));
 }

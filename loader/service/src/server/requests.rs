@@ -62,7 +62,7 @@ impl Server {
     }
 
     fn device_list(&self) -> Reply {
-        let devices = self.catalogue.served().iter().map(|served| Device {
+        let devices = self.drivers.served().iter().map(|served| Device {
             node: served.node.clone(),
             driver: served.identity.driver.clone(),
             active_icd: served.active.map(|instance| instance.to_string()),
@@ -96,7 +96,7 @@ impl Server {
         let client = self.clients.get(&held.client)?;
         let kind = (client.kind, client.kind_until);
         let only = |status| Some((Reply::status(status), Attachment::None));
-        match held.awaited.answer(&self.catalogue, now, held.until, kind) {
+        match held.awaited.answer(&self.drivers, now, held.until, kind) {
             Answer::Wait => None,
             Answer::NotFound => only(status::NOT_FOUND),
             Answer::Timeout => only(status::TIMEOUT),
@@ -117,14 +117,14 @@ impl Server {
 
     /// The manifests for a class, which are written once for all who have it.
     fn manifests(&mut self, class: Option<Class>) -> io::Result<(Rc<Text>, usize)> {
-        let generation = self.catalogue.generation();
+        let generation = self.drivers.generation();
         if let Some((written, text, count)) = self.texts.get(&class_key(class))
             && *written == generation
         {
             return Ok((text.clone(), *count));
         }
         let manifests: Vec<_> = self
-            .catalogue
+            .drivers
             .published_for(class)
             .map(|driver| ManifestText {
                 name: &driver.published.name,
@@ -157,7 +157,7 @@ impl Server {
 
     /// Tells who wants to know that what is published changed.
     pub(super) fn tell_watchers(&mut self, now: Instant) {
-        let generation = self.catalogue.generation();
+        let generation = self.drivers.generation();
         if std::mem::replace(&mut self.told, generation) == generation {
             return;
         }

@@ -1,7 +1,7 @@
 //! The folder of device nodes, and what the system says about each of them (LSV-25, LSV-26). No node is opened.
 
 use super::folders::for_each;
-use crate::catalogue::{Identity, Seen, is_node};
+use crate::drivers::{Identity, Seen, is_node};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
 use std::io::{self, Read};

@@ -4,9 +4,9 @@ use super::*;
 use crate::package::{Fault, Manifest};
 use std::time::Duration;
 
-/// A catalogue with a clock of its own.
+/// The state with a clock of its own.
 struct Scene {
-    catalogue: Catalogue<&'static str>,
+    drivers: Drivers<&'static str>,
     start: Instant,
     now: Instant,
 }
@@ -54,7 +54,7 @@ impl Scene {
     fn with(rules: Rules) -> Self {
         let now = Instant::now();
         Self {
-            catalogue: Catalogue::new(rules),
+            drivers: Drivers::new(rules),
             start: now,
             now,
         }
@@ -70,16 +70,16 @@ impl Scene {
             },
             age: Duration::from_secs(1),
         };
-        self.catalogue.devices_seen(self.now, nodes.iter().map(seen).collect());
+        self.drivers.devices_seen(self.now, nodes.iter().map(seen).collect());
     }
 
     fn wait(&mut self, milliseconds: u64) {
         self.now += Duration::from_millis(milliseconds);
-        self.catalogue.advance(self.now);
+        self.drivers.advance(self.now);
     }
 
     fn jobs(&mut self) -> Vec<String> {
-        let jobs = self.catalogue.take_jobs().into_iter();
+        let jobs = self.drivers.take_jobs().into_iter();
         jobs.map(|job| match job {
             Job::Load { package } => format!("load {package}"),
             Job::Recheck { package } => format!("recheck {package}"),
@@ -96,11 +96,11 @@ impl Scene {
     }
 
     fn finish(&mut self, package: &str, outcome: Outcome<&'static str>) {
-        self.catalogue.package_finished(self.now, package, outcome);
+        self.drivers.package_finished(self.now, package, outcome);
     }
 
     fn published(&self) -> Vec<&str> {
-        self.catalogue
+        self.drivers
             .published()
             .iter()
             .map(|driver| driver.published.key.as_str())
@@ -108,18 +108,18 @@ impl Scene {
     }
 
     fn is_pending(&self) -> bool {
-        self.catalogue.is_pending(self.now)
+        self.drivers.is_pending(self.now)
     }
 
     fn active(&self) -> Vec<Option<u64>> {
-        self.catalogue.served().iter().map(|served| served.active).collect()
+        self.drivers.served().iter().map(|served| served.active).collect()
     }
 }
 
 #[test]
 fn lsv_3_and_4_a_key_is_pending_until_all_is_read() {
     let mut scene = Scene::new();
-    let look = |scene: &Scene| match scene.catalogue.look_up(scene.now, "0-liba.so") {
+    let look = |scene: &Scene| match scene.drivers.look_up(scene.now, "0-liba.so") {
         Lookup::Found(_) => "found",
         Lookup::Pending => "pending",
         Lookup::Absent => "absent",
@@ -129,10 +129,7 @@ fn lsv_3_and_4_a_key_is_pending_until_all_is_read() {
     assert_eq!((look(&scene), scene.jobs()), ("pending", vec!["load a".to_owned()]));
     scene.load("a");
     assert_eq!((look(&scene), scene.is_pending()), ("found", false));
-    assert!(matches!(
-        scene.catalogue.look_up(scene.now, "1-liba.so"),
-        Lookup::Absent
-    ));
+    assert!(matches!(scene.drivers.look_up(scene.now, "1-liba.so"), Lookup::Absent));
 }
 
 #[test]
@@ -182,9 +179,9 @@ fn lsv_6_and_12_a_manifest_goes_with_its_device() {
     let mut scene = Scene::new();
     scene.devices(&[("renderD128", "one")]);
     scene.load("a");
-    let generation = scene.catalogue.generation();
+    let generation = scene.drivers.generation();
     scene.devices(&[]);
-    assert!(scene.published().is_empty() && scene.catalogue.generation() > generation);
+    assert!(scene.published().is_empty() && scene.drivers.generation() > generation);
 }
 
 #[test]
@@ -234,7 +231,7 @@ fn lsv_13_there_may_be_no_software_driver() {
     });
     scene.devices(&[]);
     assert!(scene.jobs().is_empty() && !scene.is_pending());
-    assert!(!scene.catalogue.was_ready());
+    assert!(!scene.drivers.was_ready());
 }
 
 #[test]
@@ -242,9 +239,9 @@ fn lsv_b6_without_devices_the_software_driver_serves() {
     let mut scene = Scene::new();
     scene.devices(&[]);
     assert_eq!(scene.jobs(), ["load soft"]);
-    assert!(!scene.catalogue.was_ready());
+    assert!(!scene.drivers.was_ready());
     scene.load("soft");
-    assert!(scene.catalogue.was_ready());
+    assert!(scene.drivers.was_ready());
     assert_eq!(scene.published(), ["0-libsoft.so"]);
 }
 
@@ -254,8 +251,8 @@ fn lsv_31_a_package_that_changes_is_a_new_instance() {
     scene.devices(&[("renderD128", "one")]);
     scene.load("a");
     scene.jobs();
-    scene.catalogue.packages_touched(scene.now);
-    scene.catalogue.packages_touched(scene.now);
+    scene.drivers.packages_touched(scene.now);
+    scene.drivers.packages_touched(scene.now);
     assert!(scene.jobs().is_empty() && scene.is_pending());
     scene.wait(200);
     assert_eq!(scene.jobs(), ["recheck a"]);
@@ -264,14 +261,11 @@ fn lsv_31_a_package_that_changes_is_a_new_instance() {
     scene.finish("a", Outcome::Unchanged);
     assert_eq!((scene.published(), scene.is_pending()), (vec!["0-liba.so"], false));
 
-    scene.catalogue.packages_touched(scene.now);
+    scene.drivers.packages_touched(scene.now);
     scene.wait(200);
     scene.load("a");
     assert_eq!(scene.published(), ["1-liba.so"]);
-    assert!(matches!(
-        scene.catalogue.look_up(scene.now, "0-liba.so"),
-        Lookup::Absent
-    ));
+    assert!(matches!(scene.drivers.look_up(scene.now, "0-liba.so"), Lookup::Absent));
 }
 
 #[test]
@@ -279,14 +273,14 @@ fn lsv_b6_a_package_that_is_deleted_is_withdrawn() {
     let mut scene = Scene::new();
     scene.devices(&[("renderD128", "two")]);
     scene.load("a");
-    scene.catalogue.packages_touched(scene.now);
+    scene.drivers.packages_touched(scene.now);
     scene.wait(200);
     scene.fail("a");
     assert!(scene.published().is_empty());
     scene.load("b");
     assert_eq!(scene.published(), ["2-libb.so"]);
     // It comes back, and is preferred again.
-    scene.catalogue.packages_touched(scene.now);
+    scene.drivers.packages_touched(scene.now);
     scene.wait(200);
     scene.load("a");
     assert_eq!(scene.published(), ["3-liba.so"]);
@@ -297,7 +291,7 @@ fn lsv_31_a_change_while_a_package_is_read_is_not_lost() {
     let mut scene = Scene::new();
     scene.devices(&[("renderD128", "one")]);
     scene.jobs();
-    scene.catalogue.packages_touched(scene.now);
+    scene.drivers.packages_touched(scene.now);
     scene.wait(300);
     assert!(scene.jobs().is_empty());
     scene.fail("a");
@@ -320,11 +314,11 @@ fn lsv_50_packages_have_a_limit() {
     for name in &names[..wire::MOST_PACKAGES] {
         scene.fail(name);
     }
-    let last = scene.catalogue.instances().last().unwrap();
-    assert_eq!(scene.catalogue.instances().count(), wire::MOST_PACKAGES + 1);
+    let last = scene.drivers.instances().last().unwrap();
+    assert_eq!(scene.drivers.instances().count(), wire::MOST_PACKAGES + 1);
     assert!(
         scene
-            .catalogue
+            .drivers
             .instances()
             .any(|(_, instance)| { matches!(&instance.state, State::Failed(Fault::TooMany(64))) }),
         "{last:?}"
@@ -338,7 +332,7 @@ fn lsv_50_a_client_sees_what_it_can_load() {
     scene.devices(&[("renderD128", "one"), ("renderD129", "three")]);
     scene.finish("a", loaded("narrow"));
     scene.load("c");
-    let count = |class| scene.catalogue.published_for(class).count();
+    let count = |class| scene.drivers.published_for(class).count();
     assert_eq!(
         (count(Some(Class::Bits32)), count(Some(Class::Bits64)), count(None)),
         (1, 1, 2)
@@ -350,7 +344,7 @@ fn the_time_of_the_next_step_is_known() {
     let mut scene = Scene::new();
     scene.devices(&[("renderD128", "one")]);
     scene.load("a");
-    assert_eq!(scene.catalogue.next(scene.now), None);
+    assert_eq!(scene.drivers.next(scene.now), None);
     scene.devices(&[]);
-    assert_eq!(scene.catalogue.next(scene.now), Some(scene.start + KEPT));
+    assert_eq!(scene.drivers.next(scene.now), Some(scene.start + KEPT));
 }

@@ -45,7 +45,7 @@ pub enum Lookup<L> {
 
 /// The state of the service. `L` is what a library is.
 #[derive(Debug)]
-pub struct Catalogue<L> {
+pub struct Drivers<L> {
     rules: Rules,
     devices: Devices,
     packages: Packages<L>,
@@ -57,7 +57,7 @@ pub struct Catalogue<L> {
     was_ready: bool,
 }
 
-impl<L> Catalogue<L> {
+impl<L> Drivers<L> {
     /// Before the first look at the devices.
     pub fn new(rules: Rules) -> Self {
         Self {
@@ -210,7 +210,7 @@ impl<L> Catalogue<L> {
         self.was_ready
     }
 
-    /// When [`Catalogue::advance`] has something to do although nothing happened.
+    /// When [`Drivers::advance`] has something to do although nothing happened.
     pub fn next(&self, now: Instant) -> Option<Instant> {
         self.devices
             .next_usable(now)
