@@ -1,5 +1,10 @@
 //! What stands in for the reader of a driver catalogue where there is none.
 
+#[path = "catalogue/advice.rs"]
+mod advice;
+
+pub use advice::{Advice, Purpose, Reserve};
+
 use crate::env::{Environment, Variable};
 use crate::generated::types::VkExtensionProperties;
 use crate::journal::{Journal, LogBits};
@@ -7,40 +12,9 @@ use crate::manifest::DriverManifest;
 use crate::settings::DriverPolicies;
 use os::memory::OutOfMemory;
 
-/// What drivers are looked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
-    /// Their instance extensions.
-    Query,
-    /// An instance.
-    Creation,
-}
-
 /// An entry, of which there is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Known {}
-
-/// What to do with a driver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Advice {
-    /// To open it.
-    Open(Option<Known>),
-    /// Its extensions are known: never.
-    Answered(Known),
-    /// It is not needed while others are opened: never.
-    Aside(Known, Reserve),
-    /// It is left out: never.
-    Broken,
-}
-
-/// When a driver is opened after all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reserve {
-    /// Where no other driver is open.
-    WithoutOthers,
-    /// Where no other driver is known to have a device.
-    WithoutDevices,
-}
 
 /// What is known of drivers in one call: nothing.
 pub struct KnownDrivers;

@@ -7,9 +7,11 @@
 
 #![forbid(unsafe_code)]
 
+mod advice;
 mod file;
 mod sight;
 
+pub use advice::{Advice, Purpose, Reserve};
 pub use file::{Content, forget, parse, read_mode};
 
 use crate::env::Environment;
@@ -31,41 +33,10 @@ use rust_alloc::sync::Arc;
 const INFO: LogBits = LogBits::INFO.with(LogBits::DRIVER);
 const WARN: LogBits = LogBits::WARN.with(LogBits::DRIVER);
 
-/// What drivers are looked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
-    /// Their instance extensions.
-    Query,
-    /// An instance.
-    Creation,
-}
-
 /// An entry of the catalogue of this process, by its number. It means the same as long as the library stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Known {
     number: u16,
-}
-
-/// What to do with a driver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Advice {
-    /// To open it. An entry that counts is held against what it says.
-    Open(Option<Known>),
-    /// Its extensions are known.
-    Answered(Known),
-    /// It is not needed while others are opened: it has no device here, or what a policy does not want.
-    Aside(Known, Reserve),
-    /// It is left out.
-    Broken,
-}
-
-/// When a driver is opened after all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reserve {
-    /// Where no other driver is open.
-    WithoutOthers,
-    /// Where no other driver is known to have a device.
-    WithoutDevices,
 }
 
 /// What is known of drivers in one call.

@@ -1,0 +1,34 @@
+//! What the catalogue is asked and says, in the same words where there is none.
+
+use super::Known;
+
+/// What drivers are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Their instance extensions.
+    Query,
+    /// An instance.
+    Creation,
+}
+
+/// What to do with a driver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Advice {
+    /// To open it. An entry that counts is held against what it says.
+    Open(Option<Known>),
+    /// Its extensions are known.
+    Answered(Known),
+    /// It is not needed while others are opened: it has no device here, or what a policy does not want.
+    Aside(Known, Reserve),
+    /// It is left out.
+    Broken,
+}
+
+/// When a driver is opened after all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reserve {
+    /// Where no other driver is open.
+    WithoutOthers,
+    /// Where no other driver is known to have a device.
+    WithoutDevices,
+}
