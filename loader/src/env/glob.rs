@@ -12,11 +12,11 @@ pub const MAX_PATTERNS: usize = 16;
 const MAX_PATTERN_BYTES: usize = 255;
 
 /// What messages call an item that stands for all names.
-pub const EVERYTHING: &[u8] = b"*";
+const EVERYTHING: &[u8] = b"*";
 /// The word for all implicit layers.
-pub const IMPLICIT: &[u8] = b"~implicit~";
+const IMPLICIT: &[u8] = b"~implicit~";
 /// The word for all explicit layers.
-pub const EXPLICIT: &[u8] = b"~explicit~";
+const EXPLICIT: &[u8] = b"~explicit~";
 
 /// Whether an item stands for all names.
 fn is_everything(item: &[u8]) -> bool {
@@ -131,11 +131,11 @@ impl Globs {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct DisableGlobs {
     /// `*`, `**` or `~all~` was given.
-    pub everything: bool,
+    everything: bool,
     /// `~implicit~` was given.
-    pub implicit: bool,
+    implicit: bool,
     /// `~explicit~` was given.
-    pub explicit: bool,
+    explicit: bool,
     /// The patterns of names.
     pub names: Globs,
 }
@@ -153,6 +153,37 @@ impl DisableGlobs {
             }
         }
         globs
+    }
+
+    /// The word or pattern that hits a layer: a word for all or for its kind before the first pattern of names.
+    pub fn matching(&self, name: &[u8], implicit: bool) -> Option<Item<'_>> {
+        let words = [
+            (self.everything, EVERYTHING),
+            (self.implicit && implicit, IMPLICIT),
+            (self.explicit && !implicit, EXPLICIT),
+        ];
+        let word = words.into_iter().find(|(hits, _)| *hits);
+        word.map(|(_, word)| Item::Word(word))
+            .or_else(|| self.names.matching(name).map(Item::Pattern))
+    }
+}
+
+/// One item of `VK_LOADER_LAYERS_DISABLE`.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Item<'a> {
+    /// What stands for all layers, or for a whole kind.
+    Word(&'static [u8]),
+    /// A pattern of names.
+    Pattern(&'a Pattern),
+}
+
+impl Item<'_> {
+    /// The item as the loader took it.
+    pub fn text(self) -> Text {
+        match self {
+            Self::Word(word) => word.into(),
+            Self::Pattern(pattern) => pattern.text(),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The three variables that filter layers by name, read together (LAY-120 to LAY-124).
 
-use super::glob::{DisableGlobs, EVERYTHING, EXPLICIT, Globs, IMPLICIT, Pattern};
+use super::glob::{DisableGlobs, Globs, Item};
 use super::{Environment, Variable};
 use crate::text::Text;
 
@@ -42,22 +42,15 @@ impl LayerFilters {
 
     /// D of LAY-123: the layer, or its whole kind, is disabled and nothing allows it.
     pub fn disables(&self, name: &[u8], implicit: bool) -> bool {
-        let kind = if implicit {
-            self.disable.implicit
-        } else {
-            self.disable.explicit
-        };
-        (self.disable.everything || kind || self.disable.names.matches(name)) && !self.allow.matches(name)
+        self.disable.matching(name, implicit).is_some() && !self.allow.matches(name)
     }
 
     /// The pattern or word for which [`Self::disables`] said so.
     pub fn disabling(&self, name: &[u8], implicit: bool) -> Text {
-        match (&self.disable, implicit) {
-            (disable, _) if disable.everything => EVERYTHING.into(),
-            (disable, true) if disable.implicit => IMPLICIT.into(),
-            (disable, false) if disable.explicit => EXPLICIT.into(),
-            (disable, _) => disable.names.matching(name).map(Pattern::text).unwrap_or_default(),
-        }
+        self.disable
+            .matching(name, implicit)
+            .map(Item::text)
+            .unwrap_or_default()
     }
 
     /// Test (3) of LAY-154, for layers ordered by a settings file: the word for implicit layers hits both kinds, the
