@@ -48,7 +48,7 @@ RUN = [
     ("vkloader explain", "loader/vkloader/tests/explain.rs", '"explain", "--library"'),
     ("vkloader devices", "loader/vkloader/tests/output.rs", '"devices", "--library"'),
     ("vkloader files --driver lvp", "tests/sandbox/files.py", '"--driver", "lvp"'),
-    ("vkloader files --format cdi >/etc/cdi/vkloader-vulkan.json", "loader/vkloader/tests/files.rs", '"--format", "cdi"'),
+    ("vkloader files --format cdi >/etc/cdi/vkloader-vulkan.json", "loader/vkloader/tests/files/containers.rs", '"--format", "cdi"'),
     ("vkloader pages FOLDER", "loader/vkloader/tests/pages.rs", 'run(&["pages"'),
     ("python3 make/interface.py LIBRARY", "make/test.sh", 'python3 make/interface.py "$LIBRARY"'),
     ("python3 make/interface.py", "make/test.sh", 'python3 make/interface.py "$LIBRARY"'),

@@ -39,6 +39,10 @@ mod service;
 #[cfg(target_os = "linux")]
 mod service_hostile;
 #[cfg(target_os = "linux")]
+mod service_limits;
+#[cfg(target_os = "linux")]
+mod service_place;
+#[cfg(target_os = "linux")]
 mod service_server;
 mod shared_swapchains;
 mod short_memory;

@@ -1,23 +1,20 @@
 //! Services that are not what they should be, and processes that trust them less (LSV-42 to LSV-48): each costs its own drivers at most.
 
 use std::fs::{self, File};
-use std::os::fd::OwnedFd;
 use std::os::unix::fs::{PermissionsExt, chown};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use loader_tests::vk::{Heap, Refusal, isolated};
-use loader_tests::{Outcome, Scene, Vk, case};
+use loader_tests::{Outcome, Scene, case};
 use serde_json::json;
 use wire::{Header, Operation};
 
 use crate::service::{names, package, scene_with, socket};
-use crate::service_server::{Reply, Request, SEALS, Server, Then, bound, copy_with, memory, sealed, sum};
+use crate::service_server::{Reply, Request, SEALS, Server, Then, copy_with, memory, sealed, sum};
 
 /// Runs a program whose service changes what it says. The driver in a folder is always there; `good` is, where only the other one is
 /// concerned.
-fn changed(
+pub(crate) fn changed(
     scene: &mut Scene,
     change: impl Fn(&Request, &mut Reply) -> Then + Send + Sync + 'static,
     expected: &[&str],
@@ -33,14 +30,16 @@ fn changed(
 }
 
 /// One that concerns the answer with the first library only.
-fn with_bad(change: impl Fn(&mut Reply) -> Then + Send + Sync + 'static) -> impl Fn(&Request, &mut Reply) -> Then {
+pub(crate) fn with_bad(
+    change: impl Fn(&mut Reply) -> Then + Send + Sync + 'static,
+) -> impl Fn(&Request, &mut Reply) -> Then {
     move |request, reply| match request.payload["name"] == json!("0-libmock_bad.so") {
         true => change(reply),
         false => Then::Send,
     }
 }
 
-fn of(text: &str) -> String {
+pub(crate) fn of(text: &str) -> String {
     format!("The driver service {text}. Going on without service:0-libmock_bad.so")
 }
 
@@ -307,331 +306,5 @@ fn lsv_47_a_service_of_another_user_is_not_trusted() {
             let line = format!("The driver service is run by user {user}, who is not trusted");
             outcome.ok().logged_with("ERROR | DRIVER", &line);
         }
-    });
-}
-
-/// LSV-42: a service that takes connections and says nothing costs a scan six seconds, one that takes none costs one.
-#[test]
-fn lsv_42_a_silent_service_has_a_limit() {
-    case(|scene| {
-        scene_with(scene, &["a"]);
-        scene.limit(60);
-        let outcome = scene.run(|vk| {
-            let server = Server::changed(&socket(vk), &[package(vk, 0, "a")], |_, _| Then::Keep);
-            let began = Instant::now();
-            assert_eq!(names(vk), ["here"]);
-            let took = began.elapsed();
-            assert!(
-                (Duration::from_secs(6)..Duration::from_secs(9)).contains(&took),
-                "{took:?}"
-            );
-            // The scans that follow pass over it, whoever it is by now.
-            drop(server);
-            let server = Server::honest(&socket(vk), &[package(vk, 0, "a")]);
-            let began = Instant::now();
-            assert_eq!(names(vk), ["here"]);
-            assert_eq!(names(vk), ["here"]);
-            assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
-            assert_eq!(server.connections(), 0);
-        });
-        outcome
-            .ok()
-            .logged_with("WARNING | DRIVER", "The driver service gave no answer in time");
-        // Of several threads that ask at once, those that wait for the first one do not wait again.
-        let outcome = scene.run(|vk| {
-            let _server = Server::changed(&socket(vk), &[package(vk, 0, "a")], |_, _| Then::Keep);
-            let began = Instant::now();
-            thread::scope(|scope| {
-                for _ in 0..4 {
-                    scope.spawn(|| vk.extensions().map(drop));
-                }
-            });
-            // Each asks twice, for the number and for the names.
-            let took = began.elapsed();
-            assert!(took < Duration::from_secs(6 + 4), "{took:?}");
-        });
-        outcome
-            .ok()
-            .logged_with("WARNING | DRIVER", "The driver service gave no answer in time");
-        let outcome = scene.run(|vk| {
-            let listener = bound(&socket(vk));
-            let descriptor = std::os::fd::AsRawFd::as_raw_fd(&listener);
-            // SAFETY: a bound socket.
-            let listens = unsafe { libc::listen(descriptor, 0) };
-            assert_eq!(listens, 0);
-            // As many as it lets wait, and one that waits to wait.
-            let filler = |_| {
-                let path = socket(vk);
-                thread::spawn(move || connect_and_stay(&path))
-            };
-            let fillers: Vec<_> = (0..2).map(filler).collect();
-            thread::sleep(Duration::from_millis(200));
-            let began = Instant::now();
-            assert_eq!(names(vk), ["here"]);
-            let took = began.elapsed();
-            assert!(
-                (Duration::from_millis(900)..Duration::from_secs(4)).contains(&took),
-                "{took:?}"
-            );
-            drop(fillers);
-        });
-        outcome
-            .ok()
-            .logged_with("WARNING | DRIVER", "The driver service gave no answer in time");
-    });
-}
-
-/// LSV-42: a service that says itself that it needs more time is asked again by the next scan; one that answers each time in the nick of
-/// time holds up a scan for twice the limit of one answer, and not for that of each driver.
-#[test]
-fn lsv_42_all_answers_of_a_slow_service_have_a_limit() {
-    case(|scene| {
-        scene_with(scene, &["a"]);
-        scene.limit(90);
-        let outcome = scene.run(|vk| {
-            let asked = AtomicUsize::new(0);
-            let first_late = move |_: &Request, reply: &mut Reply| {
-                if asked.fetch_add(1, Ordering::Relaxed) == 0 {
-                    reply.set("status", json!("timeout"));
-                }
-                Then::Send
-            };
-            let _server = Server::changed(&socket(vk), &[package(vk, 0, "a")], first_late);
-            assert_eq!(names(vk), ["here"]);
-            assert_eq!(names(vk), ["here", "a"]);
-        });
-        outcome.ok();
-        let outcome = scene.run(|vk| {
-            let slow = |_: &Request, _: &mut Reply| {
-                thread::sleep(Duration::from_secs(5));
-                Then::Send
-            };
-            let packages = [0, 1, 2, 3, 4].map(|number| package(vk, number, "a"));
-            let _server = Server::changed(&socket(vk), &packages, slow);
-            let began = Instant::now();
-            names(vk);
-            let took = began.elapsed();
-            assert!(
-                (Duration::from_secs(10)..Duration::from_secs(16)).contains(&took),
-                "{took:?}"
-            );
-        });
-        outcome.ran();
-    });
-}
-
-/// Connects as any client would, and does nothing.
-fn connect_and_stay(path: &std::path::Path) {
-    use std::os::fd::AsRawFd;
-    use std::os::unix::ffi::OsStrExt;
-    // SAFETY: a structure of numbers.
-    let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };
-    address.sun_family = libc::AF_UNIX as libc::sa_family_t;
-    for (place, &byte) in address.sun_path.iter_mut().zip(path.as_os_str().as_bytes()) {
-        *place = byte as std::ffi::c_char;
-    }
-    // SAFETY: makes a descriptor, which is this function's.
-    let made: OwnedFd = unsafe {
-        std::os::fd::FromRawFd::from_raw_fd(libc::socket(
-            libc::AF_UNIX,
-            libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC,
-            0,
-        ))
-    };
-    let length = size_of_val(&address) as libc::socklen_t;
-    // SAFETY: an address of this length.
-    unsafe { libc::connect(made.as_raw_fd(), (&raw const address).cast(), length) };
-    thread::sleep(Duration::from_secs(8));
-}
-
-/// LSV-42: a service that dies while it is asked costs what it was asked for, and the next scan connects anew.
-#[test]
-fn lsv_42_a_service_that_dies_while_it_is_asked() {
-    case(|scene| {
-        scene_with(scene, &["bad", "good"]);
-        let change = |_: &Request, _: &mut Reply| Then::Close;
-        changed(scene, change, &["here"]).logged_with("WARNING | DRIVER", "The driver service ended the connection");
-        let outcome = changed(scene, with_bad(|_| Then::Close), &["here"]);
-        outcome.logged("WARNING | DRIVER", &of("ended the connection"));
-        let outcome = scene.run(|vk| {
-            let died = AtomicBool::new(false);
-            let change = with_bad(move |_| match died.swap(true, Ordering::SeqCst) {
-                false => Then::Close,
-                true => Then::Send,
-            });
-            let packages = [package(vk, 0, "bad"), package(vk, 1, "good")];
-            let server = Server::changed(&socket(vk), &packages, change);
-            assert_eq!(names(vk), ["here"]);
-            assert_eq!(names(vk), ["here", "bad", "good"]);
-            assert_eq!(server.connections(), 2);
-        });
-        outcome.ok();
-    });
-}
-
-/// LSV-42: eight threads list and create at once while the service dies and comes back.
-#[test]
-fn lsv_42_threads_while_the_service_dies() {
-    case(|scene| {
-        scene_with(scene, &["a", "b"]);
-        scene.env("VK_LOADER_DEBUG", "").limit(60);
-        let outcome = scene.run(|vk| {
-            let packages = [package(vk, 0, "a"), package(vk, 1, "b")];
-            let (ended, made) = (AtomicBool::new(false), AtomicUsize::new(0));
-            thread::scope(|scope| {
-                for number in 0..8 {
-                    let (ended, made) = (&ended, &made);
-                    scope.spawn(move || {
-                        while !ended.load(Ordering::SeqCst) {
-                            if number % 2 == 0 {
-                                vk.extensions().expect("the query succeeds");
-                            } else {
-                                let names = names(vk);
-                                assert!(names[0] == "here" && names.len() <= 3, "{names:?}");
-                                made.fetch_add(names.len() - 1, Ordering::SeqCst);
-                            }
-                        }
-                    });
-                }
-                for _ in 0..20 {
-                    let server = Server::honest(&socket(vk), &packages);
-                    // It dies soon after some thread was served.
-                    let before = made.load(Ordering::SeqCst);
-                    let began = Instant::now();
-                    while made.load(Ordering::SeqCst) == before && began.elapsed() < Duration::from_secs(1) {
-                        thread::sleep(Duration::from_millis(20));
-                    }
-                    drop(server);
-                    thread::sleep(Duration::from_millis(5));
-                }
-                ended.store(true, Ordering::SeqCst);
-            });
-            assert!(made.load(Ordering::SeqCst) > 0, "some drivers came from the service");
-            let _server = Server::honest(&socket(vk), &packages);
-            assert_eq!(names(vk), ["here", "a", "b"]);
-        });
-        outcome.ok();
-    });
-}
-
-/// A file system of its own for this thread, with a service at the usual place.
-fn at_the_usual_place(vk: &Vk) -> Server {
-    use std::ptr::null;
-    // SAFETY: terminated texts; only this thread sees what changes.
-    unsafe {
-        assert_eq!(
-            libc::unshare(libc::CLONE_NEWNS),
-            0,
-            "the superuser can have a file system of its own"
-        );
-        let private = libc::MS_REC | libc::MS_PRIVATE;
-        assert_eq!(libc::mount(null(), c"/".as_ptr(), null(), private, null()), 0);
-        let run = c"/run".as_ptr();
-        assert_eq!(libc::mount(c"none".as_ptr(), run, c"tmpfs".as_ptr(), 0, null()), 0);
-    }
-    fs::create_dir("/run/vulkan-loader").expect("the folder is empty");
-    fs::set_permissions("/run/vulkan-loader", fs::Permissions::from_mode(0o755)).expect("the superuser may");
-    Server::honest(wire::SOCKET.as_ref(), &[package(vk, 0, "a")])
-}
-
-/// LSV-37, LSV-33: the usual place is looked at once, at the first scan.
-#[test]
-fn lsv_37_the_usual_place() {
-    case(|scene| {
-        scene_with(scene, &["a"]);
-        scene.unset("VK_LOADER_SERVICE_SOCKET");
-        let outcome = scene.run(|vk| {
-            let server = at_the_usual_place(vk);
-            assert_eq!(names(vk), ["here", "a"]);
-            assert_eq!(server.connections(), 1);
-        });
-        outcome.ok();
-        let outcome = scene.run(|vk| {
-            assert_eq!(names(vk), ["here"]);
-            let server = at_the_usual_place(vk);
-            assert_eq!(names(vk), ["here"]);
-            assert_eq!(server.connections(), 0);
-        });
-        outcome.ok();
-    });
-}
-
-/// LSV-48: an elevated program does not look at the variable, and takes the usual place only in a folder of the superuser.
-#[test]
-fn lsv_48_an_elevated_program_asks_only_at_the_usual_place() {
-    case(|scene| {
-        scene_with(scene, &["a"]);
-        scene.elevated();
-        let named = |vk: &Vk| {
-            // Drivers of this machine are found too.
-            let names = vk.spec().create().map(|instance| instance.device_names());
-            names.is_ok_and(|names| names.contains(&"a".into()))
-        };
-        let outcome = scene.run(|vk| {
-            let server = Server::honest(&vk.path("s"), &[package(vk, 0, "a")]);
-            assert!(!named(vk));
-            assert_eq!(server.connections(), 0);
-        });
-        outcome.ok().not_logged("driver service");
-        let outcome = scene.run(|vk| {
-            let _server = at_the_usual_place(vk);
-            assert!(named(vk));
-        });
-        outcome.ok();
-        for (owner, mode) in [(0, 0o775), (0, 0o757), (1000, 0o755)] {
-            let outcome = scene.run(|vk| {
-                let server = at_the_usual_place(vk);
-                fs::set_permissions("/run/vulkan-loader", fs::Permissions::from_mode(mode)).expect("the superuser may");
-                chown("/run/vulkan-loader", Some(owner), None).expect("the superuser may");
-                assert!(!named(vk));
-                assert_eq!(server.connections(), 0);
-            });
-            outcome
-                .ok()
-                .logged_with("ERROR | DRIVER", "in a folder that is not the superuser's alone");
-        }
-    });
-}
-
-/// DRV-4, APP-174: where memory runs out, the call says so or does without, and the same calls succeed afterwards.
-#[test]
-fn lsv_42_memory_that_runs_out() {
-    case(|scene| {
-        scene_with(scene, &["a"]);
-        scene.env("VK_LOADER_DEBUG", "").limit(60);
-        let outcome = scene.run(|vk| {
-            let server = Server::honest(&socket(vk), &[package(vk, 0, "a")]);
-            let heap = Heap::of(vk);
-            let program = || {
-                let extensions = vk.extensions().map(|list| list.len())?;
-                let instance = vk.spec().create()?;
-                instance.devices().map(|devices| (extensions, devices.len()))
-            };
-            heap.refuse_none();
-            let usual = program();
-            assert_eq!(usual.map(|(_, devices)| devices), Ok(2));
-            let count = heap.count();
-            drop(server);
-            assert_eq!(names(vk), ["here"]);
-            // Each copy begins with a connection of its own.
-            let _server = Server::honest(&socket(vk), &[package(vk, 0, "a")]);
-            for number in (1..=count).step_by(count.div_ceil(60)) {
-                for refusal in [Refusal::Only(number), Refusal::From(number)] {
-                    let ending = isolated(|| {
-                        heap.refuse(refusal);
-                        let answer = program();
-                        heap.refuse_none();
-                        assert!(
-                            answer == usual || answer == Err(loader_tests::ash::vk::Result::ERROR_OUT_OF_HOST_MEMORY),
-                            "{answer:?}"
-                        );
-                        assert_eq!(program(), usual);
-                    });
-                    let fine = ending.signal == 0 && !ending.stderr.contains("panicked");
-                    assert!(fine, "{refusal:?} of {count}: {ending:?}");
-                }
-            }
-        });
-        outcome.ran();
     });
 }

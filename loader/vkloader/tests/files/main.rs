@@ -1,88 +1,16 @@
 //! `vkloader files` on machines with drivers that open things, hide them, crash, hang, or are not there.
 
+mod asked;
+mod containers;
+#[path = "../machine/mod.rs"]
 mod machine;
 
-use boon::{Compiler, Schemas};
-use machine::{Machine, built, library, skip};
-use serde_json::Value;
-use std::ffi::OsStr;
+use asked::{Files, compile, files, on_open};
+use machine::{Machine, library, skip};
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-
-/// What it printed, said and ended with.
-struct Files {
-    output: Output,
-}
-
-/// Runs `vkloader files` with these words.
-fn files(machine: &Machine, words: &[&str]) -> Files {
-    let library = library();
-    let mut all = vec!["files", "--library", library.to_str().expect("plain")];
-    all.extend(words);
-    Files {
-        output: machine.run(&all),
-    }
-}
-
-impl Files {
-    fn code(&self) -> i32 {
-        self.output.status.code().unwrap_or(-1)
-    }
-
-    fn said(&self) -> String {
-        String::from_utf8_lossy(&self.output.stderr).into_owned()
-    }
-
-    fn text(&self) -> String {
-        String::from_utf8_lossy(&self.output.stdout).into_owned()
-    }
-
-    fn has(&self, path: &Path) -> bool {
-        self.text().lines().any(|line| Path::new(line) == path)
-    }
-
-    fn json(&self) -> Value {
-        serde_json::from_slice(&self.output.stdout).unwrap_or_else(|error| panic!("{error}: {}", self.said()))
-    }
-
-    /// What is known of a file, in the words of the report: what it is, and why it is there.
-    fn known(&self, path: &Path) -> Option<String> {
-        let report = self.json();
-        let files = report["files"].as_array().expect("a list");
-        let file = files.iter().find(|file| file["path"].as_str() == path.to_str())?;
-        Some(format!("{} {}", file["kind"].as_str()?, file["because"].as_str()?))
-    }
-}
-
-/// Compiles a library from C, beside others that it may need.
-fn compile(machine: &Machine, name: &str, source: &str, more: &[&str]) -> PathBuf {
-    let file = machine.file(&format!("{name}.c"), source);
-    let library = machine.path(&format!("libraries/lib{name}.so"));
-    let status = Command::new("cc")
-        .args(["-shared", "-fPIC", "-Wl,--no-as-needed", "-Wl,-rpath,$ORIGIN", "-L"])
-        .arg(machine.path("libraries"))
-        .arg("-o")
-        .arg(&library)
-        .arg(file)
-        .args(more)
-        .status();
-    assert!(status.expect("a compiler").success());
-    library
-}
-
-/// The beginning of a driver without devices, which does something when it is opened.
-fn on_open(body: &str) -> String {
-    format!(
-        "#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <fcntl.h>\n#include <pthread.h>\n#include <stdlib.h>\n#include <sys/stat.h>\n#include <unistd.h>\n\
-         void *vk_icdGetInstanceProcAddr(void *instance, const char *name) {{ return 0; }}\n\
-         static void look(const char *path) {{ int file = open(path, O_RDONLY); char byte; if (file >= 0) read(file, &byte, 1), close(file); }}\n\
-         static void *look_too(void *path) {{ look(path); return 0; }}\n\
-         __attribute__((constructor)) static void begin(void) {{ pthread_t thread; (void)thread; {body} }}\n"
-    )
-}
+use std::path::Path;
+use std::process::Command;
 
 #[test]
 fn a_driver_its_manifest_and_what_they_lead_through() {
@@ -463,136 +391,6 @@ fn the_work_is_valid_and_a_shader_is_compiled() {
     let kept = fs::metadata(cache.join("shader_validation_cache-0.bin")).map_or(0, |file| file.len());
     assert!(kept > 24, "no shader was compiled: {said}");
 }
-
-/// A machine with a driver in a folder with a name that is hard to print, and what the folder is called.
-fn strange() -> (Machine, PathBuf) {
-    let mut machine = Machine::new();
-    let folder = machine
-        .path("libraries")
-        .join(OsStr::from_bytes(b"a'b \"c\"\n$d\\e\t\x1b[31m"));
-    fs::create_dir(&folder).expect("a folder");
-    fs::copy(built("libmock_driver.so"), folder.join("libmock_odd.so")).expect("cargo built it");
-    fs::write(folder.join("libmock_odd.conf"), "device one\n").expect("a file");
-    let manifest =
-        r#"{"file_format_version": "1.0.1", "ICD": {"library_path": "./libmock_odd.so", "api_version": "1.3.0"}}"#;
-    fs::write(folder.join("odd.json"), manifest).expect("a file");
-    machine.variable("VK_DRIVER_FILES", folder.join("odd.json").to_str().expect("UTF-8"));
-    (machine, folder)
-}
-
-#[test]
-fn strange_names_stay_what_they_are() {
-    let (machine, folder) = strange();
-    let list = files(&machine, &[]);
-    assert_eq!(list.code(), 0, "{}", list.said());
-    assert!(
-        list.text().lines().all(|line| line.starts_with('/')) && !list.text().contains('\x1b'),
-        "{}",
-        list.text()
-    );
-    let report = files(&machine, &["--format", "json"]);
-    for name in ["odd.json", "libmock_odd.so", "libmock_odd.conf"] {
-        assert!(report.known(&folder.join(name)).is_some(), "{name}: {}", report.text());
-    }
-    // What a shell makes of the arguments is what was meant.
-    let arguments = files(&machine, &["--format", "bwrap"]).text();
-    assert!(!arguments.contains('\x1b'));
-    let script = format!("printf '%s\\0' {}", arguments.trim_end());
-    let output = Command::new("bash").arg("-c").arg(script).output().expect("a shell");
-    let words: Vec<&[u8]> = output.stdout.split(|&byte| byte == 0).collect();
-    let manifest = folder.join("odd.json");
-    let manifest = manifest.as_os_str().as_bytes();
-    let bound = [&b"--ro-bind"[..], manifest, manifest];
-    assert!(words.windows(3).any(|three| three == bound), "{arguments}");
-    let told = [&b"--setenv"[..], b"VK_DRIVER_FILES", manifest];
-    assert!(words.windows(3).any(|three| three == told), "{arguments}");
-}
-
-/// Whether a specification is as the format says.
-fn is_cdi(specification: &Value) -> Result<(), String> {
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cdi.schema.json");
-    let schema: Value = serde_json::from_slice(&fs::read(file).expect("the schema is there")).expect("JSON");
-    let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
-    compiler.add_resource("cdi.schema.json", schema).expect("a schema");
-    let compiled = compiler
-        .compile("cdi.schema.json", &mut schemas)
-        .expect("a valid schema");
-    schemas
-        .validate(specification, compiled)
-        .map_err(|error| format!("{error:#}"))
-}
-
-#[test]
-fn specifications_for_containers_are_as_the_format_says() {
-    let (strange, _) = strange();
-    let mut machine = Machine::new();
-    let manifest = machine.driver("good", "device one");
-    machine.driver("second", "device two");
-    for machine in [&strange, &machine] {
-        let found = files(machine, &["--format", "cdi"]);
-        assert_eq!(found.code(), 0, "{}", found.said());
-        is_cdi(&found.json()).unwrap_or_else(|error| panic!("{error}\n{}", found.text()));
-    }
-    let specification = files(&machine, &["--format", "cdi", "--driver", "good"]).json();
-    assert_eq!(specification["devices"][0]["name"], "all");
-    let told = format!("VK_DRIVER_FILES={}", manifest.display());
-    let folder = format!("LD_LIBRARY_PATH={}", machine.path("libraries").display());
-    assert_eq!(
-        specification["devices"][0]["containerEdits"]["env"],
-        serde_json::json!([told, folder])
-    );
-    let mounts = specification["containerEdits"]["mounts"].as_array().expect("a list");
-    let has = |end: &str| {
-        mounts
-            .iter()
-            .any(|mount| mount["containerPath"].as_str().is_some_and(|path| path.ends_with(end)))
-    };
-    assert!(
-        has("/good.json") && has("/libmock_good.so") && !has("second.json"),
-        "{mounts:?}"
-    );
-    // The container has its own.
-    assert!(
-        !has("/libc.so.6") && !mounts.iter().any(|mount| mount.to_string().contains("ld-linux")),
-        "{mounts:?}"
-    );
-    if !Path::new("/usr/share/vulkan/icd.d/lvp_icd.x86_64.json").exists() {
-        return skip("Mesa's drivers are not installed here");
-    }
-    machine.variable("XDG_DATA_DIRS", "/usr/share");
-    let found = files(&machine, &["--format", "cdi", "--driver", "lvp"]);
-    is_cdi(&found.json()).unwrap_or_else(|error| panic!("{error}\n{}", found.text()));
-}
-
-#[test]
-fn the_schema_for_containers_refuses_what_is_wrong() {
-    let good = serde_json::json!({"cdiVersion": "0.3.0", "kind": "vendor.example/class", "devices": [{"name": "all", "containerEdits": {"env": ["A=b"]}}]});
-    assert_eq!(is_cdi(&good), Ok(()));
-    for (pointer, wrong) in [
-        ("/cdiVersion", "2.0".into()),
-        ("/kind", "vendor".into()),
-        ("/kind", "9vendor/class".into()),
-        ("/devices", serde_json::json!([])),
-        ("/devices/0/name", "a b".into()),
-        ("/devices/0/containerEdits", serde_json::json!({})),
-        ("/devices/0/containerEdits", serde_json::json!([])),
-        ("/devices/0/containerEdits/env", serde_json::json!(["A"])),
-        (
-            "/devices/0/containerEdits",
-            serde_json::json!({"mounts": [{"hostPath": "/a"}]}),
-        ),
-        (
-            "/devices/0/containerEdits",
-            serde_json::json!({"deviceNodes": [{"path": "/dev/a", "permissions": "x"}]}),
-        ),
-        ("/devices/0/containerEdits", serde_json::json!({"additionalGIDs": [1]})),
-    ] {
-        let mut changed = good.clone();
-        *changed.pointer_mut(pointer).expect("it is there") = wrong;
-        assert!(is_cdi(&changed).is_err(), "{changed}");
-    }
-}
-
 #[test]
 fn layers_are_listed_when_they_are_asked_for() {
     let layer = Path::new("/usr/share/vulkan/implicit_layer.d/VkLayer_MESA_device_select.json");

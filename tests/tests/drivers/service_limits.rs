@@ -1,0 +1,260 @@
+//! Services that are slow, silent or gone, and memory that runs out while one is asked (LSV-42): each call ends in time.
+
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use loader_tests::case;
+use loader_tests::vk::{Heap, Refusal, isolated};
+use serde_json::json;
+
+use crate::service::{names, package, scene_with, socket};
+use crate::service_hostile::{changed, of, with_bad};
+use crate::service_server::{Reply, Request, Server, Then, bound};
+/// LSV-42: a service that takes connections and says nothing costs a scan six seconds, one that takes none costs one.
+#[test]
+fn lsv_42_a_silent_service_has_a_limit() {
+    case(|scene| {
+        scene_with(scene, &["a"]);
+        scene.limit(60);
+        let outcome = scene.run(|vk| {
+            let server = Server::changed(&socket(vk), &[package(vk, 0, "a")], |_, _| Then::Keep);
+            let began = Instant::now();
+            assert_eq!(names(vk), ["here"]);
+            let took = began.elapsed();
+            assert!(
+                (Duration::from_secs(6)..Duration::from_secs(9)).contains(&took),
+                "{took:?}"
+            );
+            // The scans that follow pass over it, whoever it is by now.
+            drop(server);
+            let server = Server::honest(&socket(vk), &[package(vk, 0, "a")]);
+            let began = Instant::now();
+            assert_eq!(names(vk), ["here"]);
+            assert_eq!(names(vk), ["here"]);
+            assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+            assert_eq!(server.connections(), 0);
+        });
+        outcome
+            .ok()
+            .logged_with("WARNING | DRIVER", "The driver service gave no answer in time");
+        // Of several threads that ask at once, those that wait for the first one do not wait again.
+        let outcome = scene.run(|vk| {
+            let _server = Server::changed(&socket(vk), &[package(vk, 0, "a")], |_, _| Then::Keep);
+            let began = Instant::now();
+            thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| vk.extensions().map(drop));
+                }
+            });
+            // Each asks twice, for the number and for the names.
+            let took = began.elapsed();
+            assert!(took < Duration::from_secs(6 + 4), "{took:?}");
+        });
+        outcome
+            .ok()
+            .logged_with("WARNING | DRIVER", "The driver service gave no answer in time");
+        let outcome = scene.run(|vk| {
+            let listener = bound(&socket(vk));
+            let descriptor = std::os::fd::AsRawFd::as_raw_fd(&listener);
+            // SAFETY: a bound socket.
+            let listens = unsafe { libc::listen(descriptor, 0) };
+            assert_eq!(listens, 0);
+            // As many as it lets wait, and one that waits to wait.
+            let filler = |_| {
+                let path = socket(vk);
+                thread::spawn(move || connect_and_stay(&path))
+            };
+            let fillers: Vec<_> = (0..2).map(filler).collect();
+            thread::sleep(Duration::from_millis(200));
+            let began = Instant::now();
+            assert_eq!(names(vk), ["here"]);
+            let took = began.elapsed();
+            assert!(
+                (Duration::from_millis(900)..Duration::from_secs(4)).contains(&took),
+                "{took:?}"
+            );
+            drop(fillers);
+        });
+        outcome
+            .ok()
+            .logged_with("WARNING | DRIVER", "The driver service gave no answer in time");
+    });
+}
+
+/// LSV-42: a service that says itself that it needs more time is asked again by the next scan; one that answers each time in the nick of
+/// time holds up a scan for twice the limit of one answer, and not for that of each driver.
+#[test]
+fn lsv_42_all_answers_of_a_slow_service_have_a_limit() {
+    case(|scene| {
+        scene_with(scene, &["a"]);
+        scene.limit(90);
+        let outcome = scene.run(|vk| {
+            let asked = AtomicUsize::new(0);
+            let first_late = move |_: &Request, reply: &mut Reply| {
+                if asked.fetch_add(1, Ordering::Relaxed) == 0 {
+                    reply.set("status", json!("timeout"));
+                }
+                Then::Send
+            };
+            let _server = Server::changed(&socket(vk), &[package(vk, 0, "a")], first_late);
+            assert_eq!(names(vk), ["here"]);
+            assert_eq!(names(vk), ["here", "a"]);
+        });
+        outcome.ok();
+        let outcome = scene.run(|vk| {
+            let slow = |_: &Request, _: &mut Reply| {
+                thread::sleep(Duration::from_secs(5));
+                Then::Send
+            };
+            let packages = [0, 1, 2, 3, 4].map(|number| package(vk, number, "a"));
+            let _server = Server::changed(&socket(vk), &packages, slow);
+            let began = Instant::now();
+            names(vk);
+            let took = began.elapsed();
+            assert!(
+                (Duration::from_secs(10)..Duration::from_secs(16)).contains(&took),
+                "{took:?}"
+            );
+        });
+        outcome.ran();
+    });
+}
+
+/// Connects as any client would, and does nothing.
+fn connect_and_stay(path: &std::path::Path) {
+    use std::os::fd::AsRawFd;
+    use std::os::unix::ffi::OsStrExt;
+    // SAFETY: a structure of numbers.
+    let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };
+    address.sun_family = libc::AF_UNIX as libc::sa_family_t;
+    for (place, &byte) in address.sun_path.iter_mut().zip(path.as_os_str().as_bytes()) {
+        *place = byte as std::ffi::c_char;
+    }
+    // SAFETY: makes a descriptor, which is this function's.
+    let made: OwnedFd = unsafe {
+        std::os::fd::FromRawFd::from_raw_fd(libc::socket(
+            libc::AF_UNIX,
+            libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC,
+            0,
+        ))
+    };
+    let length = size_of_val(&address) as libc::socklen_t;
+    // SAFETY: an address of this length.
+    unsafe { libc::connect(made.as_raw_fd(), (&raw const address).cast(), length) };
+    thread::sleep(Duration::from_secs(8));
+}
+
+/// LSV-42: a service that dies while it is asked costs what it was asked for, and the next scan connects anew.
+#[test]
+fn lsv_42_a_service_that_dies_while_it_is_asked() {
+    case(|scene| {
+        scene_with(scene, &["bad", "good"]);
+        let change = |_: &Request, _: &mut Reply| Then::Close;
+        changed(scene, change, &["here"]).logged_with("WARNING | DRIVER", "The driver service ended the connection");
+        let outcome = changed(scene, with_bad(|_| Then::Close), &["here"]);
+        outcome.logged("WARNING | DRIVER", &of("ended the connection"));
+        let outcome = scene.run(|vk| {
+            let died = AtomicBool::new(false);
+            let change = with_bad(move |_| match died.swap(true, Ordering::SeqCst) {
+                false => Then::Close,
+                true => Then::Send,
+            });
+            let packages = [package(vk, 0, "bad"), package(vk, 1, "good")];
+            let server = Server::changed(&socket(vk), &packages, change);
+            assert_eq!(names(vk), ["here"]);
+            assert_eq!(names(vk), ["here", "bad", "good"]);
+            assert_eq!(server.connections(), 2);
+        });
+        outcome.ok();
+    });
+}
+
+/// LSV-42: eight threads list and create at once while the service dies and comes back.
+#[test]
+fn lsv_42_threads_while_the_service_dies() {
+    case(|scene| {
+        scene_with(scene, &["a", "b"]);
+        scene.env("VK_LOADER_DEBUG", "").limit(60);
+        let outcome = scene.run(|vk| {
+            let packages = [package(vk, 0, "a"), package(vk, 1, "b")];
+            let (ended, made) = (AtomicBool::new(false), AtomicUsize::new(0));
+            thread::scope(|scope| {
+                for number in 0..8 {
+                    let (ended, made) = (&ended, &made);
+                    scope.spawn(move || {
+                        while !ended.load(Ordering::SeqCst) {
+                            if number % 2 == 0 {
+                                vk.extensions().expect("the query succeeds");
+                            } else {
+                                let names = names(vk);
+                                assert!(names[0] == "here" && names.len() <= 3, "{names:?}");
+                                made.fetch_add(names.len() - 1, Ordering::SeqCst);
+                            }
+                        }
+                    });
+                }
+                for _ in 0..20 {
+                    let server = Server::honest(&socket(vk), &packages);
+                    // It dies soon after some thread was served.
+                    let before = made.load(Ordering::SeqCst);
+                    let began = Instant::now();
+                    while made.load(Ordering::SeqCst) == before && began.elapsed() < Duration::from_secs(1) {
+                        thread::sleep(Duration::from_millis(20));
+                    }
+                    drop(server);
+                    thread::sleep(Duration::from_millis(5));
+                }
+                ended.store(true, Ordering::SeqCst);
+            });
+            assert!(made.load(Ordering::SeqCst) > 0, "some drivers came from the service");
+            let _server = Server::honest(&socket(vk), &packages);
+            assert_eq!(names(vk), ["here", "a", "b"]);
+        });
+        outcome.ok();
+    });
+}
+
+/// DRV-4, APP-174: where memory runs out, the call says so or does without, and the same calls succeed afterwards.
+#[test]
+fn lsv_42_memory_that_runs_out() {
+    case(|scene| {
+        scene_with(scene, &["a"]);
+        scene.env("VK_LOADER_DEBUG", "").limit(60);
+        let outcome = scene.run(|vk| {
+            let server = Server::honest(&socket(vk), &[package(vk, 0, "a")]);
+            let heap = Heap::of(vk);
+            let program = || {
+                let extensions = vk.extensions().map(|list| list.len())?;
+                let instance = vk.spec().create()?;
+                instance.devices().map(|devices| (extensions, devices.len()))
+            };
+            heap.refuse_none();
+            let usual = program();
+            assert_eq!(usual.map(|(_, devices)| devices), Ok(2));
+            let count = heap.count();
+            drop(server);
+            assert_eq!(names(vk), ["here"]);
+            // Each copy begins with a connection of its own.
+            let _server = Server::honest(&socket(vk), &[package(vk, 0, "a")]);
+            for number in (1..=count).step_by(count.div_ceil(60)) {
+                for refusal in [Refusal::Only(number), Refusal::From(number)] {
+                    let ending = isolated(|| {
+                        heap.refuse(refusal);
+                        let answer = program();
+                        heap.refuse_none();
+                        assert!(
+                            answer == usual || answer == Err(loader_tests::ash::vk::Result::ERROR_OUT_OF_HOST_MEMORY),
+                            "{answer:?}"
+                        );
+                        assert_eq!(program(), usual);
+                    });
+                    let fine = ending.signal == 0 && !ending.stderr.contains("panicked");
+                    assert!(fine, "{refusal:?} of {count}: {ending:?}");
+                }
+            }
+        });
+        outcome.ran();
+    });
+}

@@ -1,0 +1,87 @@
+//! Where a service is looked for when no variable says so, and what an elevated program trusts there (LSV-33, LSV-37, LSV-48).
+
+use std::fs::{self};
+use std::os::unix::fs::{PermissionsExt, chown};
+
+use loader_tests::{Vk, case};
+
+use crate::service::{names, package, scene_with};
+use crate::service_server::Server;
+/// A file system of its own for this thread, with a service at the usual place.
+fn at_the_usual_place(vk: &Vk) -> Server {
+    use std::ptr::null;
+    // SAFETY: terminated texts; only this thread sees what changes.
+    unsafe {
+        assert_eq!(
+            libc::unshare(libc::CLONE_NEWNS),
+            0,
+            "the superuser can have a file system of its own"
+        );
+        let private = libc::MS_REC | libc::MS_PRIVATE;
+        assert_eq!(libc::mount(null(), c"/".as_ptr(), null(), private, null()), 0);
+        let run = c"/run".as_ptr();
+        assert_eq!(libc::mount(c"none".as_ptr(), run, c"tmpfs".as_ptr(), 0, null()), 0);
+    }
+    fs::create_dir("/run/vulkan-loader").expect("the folder is empty");
+    fs::set_permissions("/run/vulkan-loader", fs::Permissions::from_mode(0o755)).expect("the superuser may");
+    Server::honest(wire::SOCKET.as_ref(), &[package(vk, 0, "a")])
+}
+
+/// LSV-37, LSV-33: the usual place is looked at once, at the first scan.
+#[test]
+fn lsv_37_the_usual_place() {
+    case(|scene| {
+        scene_with(scene, &["a"]);
+        scene.unset("VK_LOADER_SERVICE_SOCKET");
+        let outcome = scene.run(|vk| {
+            let server = at_the_usual_place(vk);
+            assert_eq!(names(vk), ["here", "a"]);
+            assert_eq!(server.connections(), 1);
+        });
+        outcome.ok();
+        let outcome = scene.run(|vk| {
+            assert_eq!(names(vk), ["here"]);
+            let server = at_the_usual_place(vk);
+            assert_eq!(names(vk), ["here"]);
+            assert_eq!(server.connections(), 0);
+        });
+        outcome.ok();
+    });
+}
+
+/// LSV-48: an elevated program does not look at the variable, and takes the usual place only in a folder of the superuser.
+#[test]
+fn lsv_48_an_elevated_program_asks_only_at_the_usual_place() {
+    case(|scene| {
+        scene_with(scene, &["a"]);
+        scene.elevated();
+        let named = |vk: &Vk| {
+            // Drivers of this machine are found too.
+            let names = vk.spec().create().map(|instance| instance.device_names());
+            names.is_ok_and(|names| names.contains(&"a".into()))
+        };
+        let outcome = scene.run(|vk| {
+            let server = Server::honest(&vk.path("s"), &[package(vk, 0, "a")]);
+            assert!(!named(vk));
+            assert_eq!(server.connections(), 0);
+        });
+        outcome.ok().not_logged("driver service");
+        let outcome = scene.run(|vk| {
+            let _server = at_the_usual_place(vk);
+            assert!(named(vk));
+        });
+        outcome.ok();
+        for (owner, mode) in [(0, 0o775), (0, 0o757), (1000, 0o755)] {
+            let outcome = scene.run(|vk| {
+                let server = at_the_usual_place(vk);
+                fs::set_permissions("/run/vulkan-loader", fs::Permissions::from_mode(mode)).expect("the superuser may");
+                chown("/run/vulkan-loader", Some(owner), None).expect("the superuser may");
+                assert!(!named(vk));
+                assert_eq!(server.connections(), 0);
+            });
+            outcome
+                .ok()
+                .logged_with("ERROR | DRIVER", "in a folder that is not the superuser's alone");
+        }
+    });
+}
