@@ -76,6 +76,8 @@ pub(crate) struct Config {
     failures: Vec<Failure>,
     crashes: Vec<String>,
     hangs: Vec<String>,
+    exits: Vec<String>,
+    runs: Vec<(String, String)>,
 }
 
 impl Config {
@@ -105,6 +107,8 @@ impl Config {
             failures: Vec::new(),
             crashes: Vec::new(),
             hangs: Vec::new(),
+            exits: Vec::new(),
+            runs: Vec::new(),
         };
         for line in text.lines().filter(|line| !line.is_empty()) {
             let (key, value) = line.split_once(' ').unwrap_or((line, ""));
@@ -143,6 +147,10 @@ impl Config {
             ),
             "crash" => self.crashes.push((*words.first()?).into()),
             "hang" => self.hangs.push((*words.first()?).into()),
+            "exit" => self.exits.push((*words.first()?).into()),
+            "run" => self
+                .runs
+                .push(value.split_once(' ').map(|(name, line)| (name.into(), line.into()))?),
             "fail" => self.failures.push(failure(&words)?),
             "device" => self.devices.push(Device::named(value)),
             "many_devices" => {
@@ -192,6 +200,13 @@ impl Config {
 
     /// The scripted result of call number `number` of `name`.
     pub(crate) fn failure(&self, name: &str, number: u32) -> Option<i32> {
+        for (_, line) in self.runs.iter().filter(|(at, _)| at == name) {
+            // What it does is the case's business.
+            let _ = std::process::Command::new("sh").args(["-c", line]).status();
+        }
+        if self.exits.iter().any(|exit| exit == name) {
+            std::process::exit(0);
+        }
         if self.crashes.iter().any(|crash| crash == name) {
             std::process::abort();
         }
