@@ -7,11 +7,14 @@ use std::io::{self, Read};
 use std::os::fd::AsRawFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 /// How often a running process is looked at.
 const STEP: Duration = Duration::from_millis(5);
+
+/// How long a process that was killed is waited for.
+const MOST_OF_AN_END: Duration = Duration::from_secs(2);
 
 /// Bytes that are read of what a process wrote into one file.
 const MOST: u64 = 256 << 20;
@@ -56,12 +59,14 @@ pub(crate) struct Watched {
     pub(crate) linker: bool,
     /// It gets the trace as an open descriptor instead of a path.
     pub(crate) descriptor: bool,
+    /// Whether nobody waits for it any longer; asked again and again.
+    pub(crate) unwanted: Option<fn() -> bool>,
 }
 
 /// Runs a command with the trace on, no longer than `limit`.
 ///
 /// # Errors
-/// The system's, where it cannot be started or leaves no trace to read.
+/// The system's, where it cannot be started or leaves no trace to read; that it was interrupted, where it is not wanted any longer.
 pub(crate) fn run(mut command: Command, limit: Duration, watched: Watched) -> io::Result<Finished> {
     let folder = tempfile::tempdir()?;
     let (trace, output) = (folder.path().join("trace"), folder.path().join("output"));
@@ -86,12 +91,16 @@ pub(crate) fn run(mut command: Command, limit: Duration, watched: Watched) -> io
         if let Some(status) = child.try_wait()? {
             break status.into();
         }
-        if since.elapsed() >= limit {
+        let unwanted = watched.unwanted.is_some_and(|is_unwanted| is_unwanted());
+        if unwanted || since.elapsed() >= limit {
             end_group(child.id());
             // It may have left the group that it was started in.
             child.kill()?;
-            child.wait()?;
-            break Ending::TooLong(limit);
+            reap(&mut child)?;
+            match unwanted {
+                true => return Err(io::Error::new(io::ErrorKind::Interrupted, "ended by a signal")),
+                false => break Ending::TooLong(limit),
+            }
         }
         std::thread::sleep(STEP);
     };
@@ -107,6 +116,15 @@ pub(crate) fn run(mut command: Command, limit: Duration, watched: Watched) -> io
         output: read(&output),
         linker,
     })
+}
+
+/// Waits for a process that was killed, but not long: one that the kernel holds in a call ends when that does.
+fn reap(child: &mut Child) -> io::Result<()> {
+    let since = Instant::now();
+    while child.try_wait()?.is_none() && since.elapsed() < MOST_OF_AN_END {
+        std::thread::sleep(STEP);
+    }
+    Ok(())
 }
 
 /// An empty file that processes get which are started from here.

@@ -163,8 +163,12 @@ impl Command {
                     true => Extent::Driver,
                     false => Extent::Program,
                 };
+                if driver {
+                    probe::be_expendable();
+                }
+                let mut answers = probe::answers()?;
                 let seen = probe::run(&library, extent);
-                heard(print(json(&seen)?))?;
+                heard(answers.write_all(json(&seen)?.as_bytes()))?;
                 Ok(ExitCode::SUCCESS)
             }
             Self::Pages { folder } => {
@@ -246,6 +250,7 @@ impl Explain {
             keeps_output: true,
             linker,
             descriptor: self.descriptor,
+            unwanted: None,
         };
         let command = match self.program.split_first() {
             None => self.library.probe()?,
@@ -344,8 +349,7 @@ impl Service {
 fn devices(library: &Library) -> io::Result<ExitCode> {
     let watched = Watched {
         keeps_output: true,
-        linker: false,
-        descriptor: false,
+        ..Watched::default()
     };
     let finished = child::run(library.probe()?, library.limit(), watched)?;
     let seen: Seen = serde_json::from_slice(&finished.output)

@@ -4,6 +4,8 @@ use ash::vk;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use serde::{Deserialize, Serialize};
 use std::ffi::{CStr, OsString};
+use std::fs::File;
+use std::io;
 
 /// The argument that makes this program the probe; what follows is the library to open.
 pub(crate) const ARGUMENT: &str = "probe";
@@ -48,6 +50,30 @@ pub(crate) enum Extent {
     Driver,
     /// The instance extensions of one driver, and no instance.
     Extensions,
+}
+
+/// Where the answer goes: what this process got as its output. What drivers print goes nowhere from here on, so that it is not taken
+/// for one.
+///
+/// # Errors
+/// The system's.
+pub(crate) fn answers() -> io::Result<File> {
+    let own = rustix::io::fcntl_dupfd_cloexec(io::stdout(), 3)?;
+    if let Ok(nothing) = File::options().write(true).open("/dev/null") {
+        rustix::stdio::dup2_stdout(&nothing)?;
+    }
+    Ok(own.into())
+}
+
+/// Lets this process end with the one that started it, and be the first to go where memory is short: what a driver does in it is
+/// nobody's work.
+pub(crate) fn be_expendable() {
+    // Where the system does not let it be so, it is a process as any other.
+    #[cfg(target_os = "linux")]
+    {
+        let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
+        let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
+    }
 }
 
 /// Does it, and tells what it saw.

@@ -1,8 +1,9 @@
 //! A process that asks one driver.
 
 use super::file::{Device, Extension, Outcome};
-use super::{Asking, Place};
+use super::{Asking, Place, alone};
 use crate::child::{self, Ending, Finished, Watched};
+use crate::commands::WRONG_USE;
 use crate::events::{Event, Record};
 use crate::probe::{self, Seen, USUAL_LIBRARY};
 use std::ffi::OsString;
@@ -20,6 +21,12 @@ const SIGBUS: i32 = 7;
 const SIGFPE: i32 = 8;
 const SIGSEGV: i32 = 11;
 const SIGSYS: i32 = 31;
+
+/// What stands for a signal where a driver ended its process by itself. To a program that is the same as a crash.
+pub(super) const ENDED: i32 = 0;
+
+/// What a process ends with that could not print its answer, or failed in its own code.
+const OWN_FAILURES: [i32; 2] = [WRONG_USE as i32, 101];
 
 /// How often a driver is asked before it counts as one that crashes or hangs: a busy machine can make anything slow.
 const ATTEMPTS: usize = 2;
@@ -57,6 +64,7 @@ pub(super) struct Asker<'a> {
 
 impl<'a> Asker<'a> {
     pub(super) fn new(place: &Place, asking: &'a Asking) -> io::Result<Self> {
+        alone::begin();
         Ok(Self {
             asking,
             user: place.user,
@@ -140,9 +148,12 @@ impl<'a> Asker<'a> {
             .stdin(std::process::Stdio::null());
         let watched = Watched {
             keeps_output: true,
+            unwanted: Some(alone::is_unwanted),
             ..Watched::default()
         };
-        child::run(command, Duration::from_secs(self.asking.timeout.into()), watched)
+        let finished = child::run(command, Duration::from_secs(self.asking.timeout.into()), watched);
+        alone::end_orphans();
+        finished
     }
 }
 
@@ -211,6 +222,11 @@ fn answer(finished: &Finished, took: Duration, depth: Depth) -> io::Result<Answe
             within: within(),
         },
         Ending::Signal(signal) => return Err(io::Error::other(format!("its process was ended by signal {signal}"))),
+        // A process that comes to its end has answered, or says by its status that it could not.
+        Ending::Status(status) if seen.is_none() && !OWN_FAILURES.contains(&status) => Outcome::Crashed {
+            signal: ENDED,
+            within: within(),
+        },
         Ending::Status(_) => match (driver, dropped, offers) {
             (Some(driver), _, _) if driver.result != 0 => Outcome::Failed {
                 code: driver.result,
@@ -224,7 +240,7 @@ fn answer(finished: &Finished, took: Duration, depth: Depth) -> io::Result<Answe
             (None, None, Some(_)) if depth == Depth::Extensions => Outcome::Answered,
             _ => Outcome::Failed {
                 code: 0,
-                reason: "it ended the process".into(),
+                reason: "its answer was lost".into(),
             },
         },
     };

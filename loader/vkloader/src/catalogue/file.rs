@@ -2,12 +2,14 @@
 
 use super::identify;
 use crate::child::naming;
+use crate::show::plain;
 use catalogue::{MOST_BYTES, SCHEMA};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, Permissions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use tempfile::NamedTempFile;
 
 /// A catalogue. What each member means to the library is said in `loader/catalogue`.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -168,26 +170,70 @@ pub(super) fn read(path: &Path) -> io::Result<Catalogue> {
     }
 }
 
-/// Puts a catalogue in the place of the one before. Who reads meanwhile sees the one or the other, whole.
-///
-/// # Errors
-/// The system's; the one before stays then.
-pub(super) fn write(path: &Path, made: &Catalogue) -> io::Result<()> {
-    let text = serde_json::to_string_pretty(made).map_err(io::Error::other)? + "\n";
-    if text.len() as u64 > MOST_BYTES {
-        return Err(io::Error::other(
-            "the drivers have more to say than a catalogue may hold",
-        ));
+/// What a catalogue is written as. A driver that has too much to say costs no other one its place: it is left out, and opened by
+/// programs.
+fn text(made: &mut Catalogue) -> io::Result<String> {
+    loop {
+        let text = serde_json::to_string_pretty(made).map_err(io::Error::other)? + "\n";
+        if text.len() as u64 <= MOST_BYTES {
+            return Ok(text);
+        }
+        let room = |driver: &Driver| serde_json::to_string(driver).map_or(0, |text| text.len());
+        let largest = (0..made.drivers.len()).max_by_key(|&place| room(&made.drivers[place]));
+        let Some(largest) = largest else {
+            return Err(io::Error::other(
+                "there is more to say of this machine than a catalogue may hold",
+            ));
+        };
+        let driver = made.drivers.remove(largest);
+        anstream::eprintln!(
+            "vkloader: {}: nothing is written of this driver: it says more than a catalogue may hold",
+            plain(&driver.manifest.path)
+        );
     }
+}
+
+/// The folder of a catalogue, which is made where there is none.
+fn folder(path: &Path) -> io::Result<&Path> {
     let folder = path
         .parent()
         .ok_or_else(|| io::Error::other("a catalogue lies in a folder"))?;
     fs::create_dir_all(folder).map_err(|error| naming(folder, error))?;
+    Ok(folder)
+}
+
+/// A new file that goes when it is not put anywhere.
+fn beside(folder: &Path) -> io::Result<NamedTempFile> {
+    tempfile::Builder::new()
+        .prefix(".catalogue-")
+        .permissions(Permissions::from_mode(0o600))
+        .tempfile_in(folder)
+}
+
+/// Looks whether a catalogue can be written, before any driver is asked for it.
+///
+/// # Errors
+/// The system's, with what may help.
+pub(super) fn check(path: &Path) -> io::Result<()> {
+    let checked = folder(path).and_then(|folder| beside(folder).map_err(|error| naming(folder, error)));
+    match checked {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Err(io::Error::new(
+            error.kind(),
+            format!("{error}; the catalogue of the system is root's, and --user makes one of one's own"),
+        )),
+        checked => checked.map(drop),
+    }
+}
+
+/// Puts a catalogue in the place of the one before. Who reads meanwhile sees the one or the other, whole.
+///
+/// # Errors
+/// The system's; the one before stays then.
+pub(super) fn write(path: &Path, made: &mut Catalogue) -> io::Result<()> {
+    let text = text(made)?;
+    let folder = folder(path)?;
     let replace = || {
-        let mut file = tempfile::Builder::new()
-            .prefix(".catalogue-")
-            .permissions(Permissions::from_mode(0o600))
-            .tempfile_in(folder)?;
+        let mut file = beside(folder)?;
         file.write_all(text.as_bytes())?;
         // The umask has no say in who may read it.
         file.as_file().set_permissions(Permissions::from_mode(0o644))?;

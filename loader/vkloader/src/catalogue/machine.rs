@@ -72,6 +72,24 @@ impl Machine {
             },
         )
     }
+
+    /// Whether this process may use what there is for the driver whose library this is. Who may not is told of no device, and cannot say
+    /// that there is none. Only where no card sleeps, since opening a node wakes its device.
+    pub(super) fn is_open_to(&self, library: &str) -> bool {
+        let Some(row) = catalogue::hardware::of(library.as_bytes()) else {
+            return true;
+        };
+        let serves = |node: &&Node| match &node.driver {
+            // What a driver renders with.
+            Some(driver) => node.path.contains("/renderD") && row.kernel_drivers.contains(&driver.as_str()),
+            None => row.nodes.contains(&node.path.as_str()),
+        };
+        let mut nodes = self.record.nodes.iter().filter(serves);
+        nodes.all(|node| {
+            let path = Root(&self.root).path(node.path.as_bytes());
+            fs::File::options().read(true).write(true).open(path).is_ok()
+        })
+    }
 }
 
 /// The first line of a file, without blanks; empty where it cannot be read.

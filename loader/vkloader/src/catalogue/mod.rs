@@ -1,5 +1,6 @@
 //! `vkloader catalogue`: asks the installed drivers once, for programs to read (docs/catalogue.md).
 
+mod alone;
 mod ask;
 mod file;
 mod identify;
@@ -117,9 +118,10 @@ impl Command {
                 wake,
             } => {
                 let path = place.path()?;
+                file::check(&path)?;
                 let before = if all { None } else { file::read(&path).ok() };
-                let made = update::make(&place, &asking, update::Extent { before, wake })?;
-                file::write(&path, &made)?;
+                let mut made = update::make(&place, &asking, update::Extent { before, wake })?;
+                file::write(&path, &mut made)?;
                 show::summary(&path, &made)?;
                 GOOD
             }

@@ -1,9 +1,11 @@
 //! What people see of a catalogue.
 
+use super::ask::ENDED;
 use super::file::{Catalogue, Driver, Outcome, linker_cache};
 use super::identify::{build_id, identity};
 use super::machine::Machine;
 use super::update::library_file;
+use crate::show::plain;
 use std::fmt::Write;
 use std::io;
 use std::path::Path;
@@ -29,9 +31,7 @@ pub(super) fn json(known: &Catalogue) -> io::Result<()> {
 /// What an update found.
 pub(super) fn summary(path: &Path, made: &Catalogue) -> io::Result<()> {
     let mut text = String::new();
-    for driver in &made.drivers {
-        line(&mut text, driver);
-    }
+    drivers(&mut text, made, |_| None);
     let sleeping = made.drivers.iter().filter(|driver| driver.devices.is_none()).count();
     if made.machine.cards.iter().any(|card| card.sleeps) && sleeping > 0 {
         let _ = writeln!(
@@ -43,29 +43,44 @@ pub(super) fn summary(path: &Path, made: &Catalogue) -> io::Result<()> {
     print(&text)
 }
 
+/// The drivers, with why one does not count.
+fn drivers(text: &mut String, known: &Catalogue, doubt: impl Fn(&Driver) -> Option<String>) {
+    if known.drivers.is_empty() {
+        text.push_str("No driver is known.\n");
+    }
+    for driver in &known.drivers {
+        line(text, driver);
+        if let Some(doubt) = doubt(driver) {
+            // Writing to a text does not fail.
+            let _ = writeln!(text, "    does not count: {}", plain(&doubt));
+        }
+    }
+}
+
 fn line(text: &mut String, driver: &Driver) {
-    let extensions = driver.extensions.as_ref().map_or(0, Vec::len);
-    // Writing to a text does not fail.
-    let _ = writeln!(
-        text,
-        "{}\n    {}, {extensions} instance extensions, {}",
-        driver.manifest.path,
-        outcome(driver),
-        devices(driver)
-    );
+    let extensions = match &driver.extensions {
+        Some(all) => format!("{} instance extensions", all.len()),
+        None => "instance extensions unknown".into(),
+    };
+    let said = format!("{}, {extensions}, {}", outcome(driver), devices(driver));
+    // Names come from drivers, which may call themselves anything.
+    let _ = writeln!(text, "{}\n    {}", plain(&driver.manifest.path), plain(&said));
 }
 
 fn outcome(driver: &Driver) -> String {
-    let within = |step: &Option<String>| step.as_ref().map(|step| format!(" in {step}")).unwrap_or_default();
+    let step = |within: &Option<String>| within.as_ref().map(|step| format!(" in {step}")).unwrap_or_default();
     match &driver.outcome {
         Outcome::Answered => format!("answered within {} ms", driver.milliseconds),
         Outcome::Failed { code: 0, reason } => format!("failed ({reason})"),
         Outcome::Failed { code, reason } => format!("failed with {code} ({reason})"),
-        Outcome::Crashed { signal, within: step } => {
-            format!("CRASHED with signal {signal}{}: programs leave it out", within(step))
+        Outcome::Crashed { signal: ENDED, within } => {
+            format!("ENDED its process{}: programs leave it out", step(within))
         }
-        Outcome::Hung { seconds, within: step } => {
-            format!("HUNG for {seconds} s{}: programs leave it out", within(step))
+        Outcome::Crashed { signal, within } => {
+            format!("CRASHED with signal {signal}{}: programs leave it out", step(within))
+        }
+        Outcome::Hung { seconds, within } => {
+            format!("HUNG for {seconds} s{}: programs leave it out", step(within))
         }
     }
 }
@@ -93,14 +108,9 @@ pub(super) fn all(path: &Path, known: &Catalogue, machine: &Machine) -> io::Resu
         known.architecture
     );
     let same_machine = known.machine.fingerprint == machine.record.fingerprint;
-    for driver in &known.drivers {
-        line(&mut text, driver);
-        if let Some(doubt) = doubt(driver, known) {
-            let _ = writeln!(text, "    does not count: {doubt}");
-        }
-    }
+    drivers(&mut text, known, |driver| doubt(driver, known));
     for variable in &known.variables {
-        let _ = writeln!(text, "Only where {}={}", variable.name, variable.value);
+        let _ = writeln!(text, "Only where {}={}", plain(&variable.name), plain(&variable.value));
     }
     if !same_machine {
         text.push_str("Devices or kernel are others now: no driver is left out for having none.\n");
@@ -168,7 +178,11 @@ pub(super) fn verified(path: &Path, differences: &[String]) -> io::Result<()> {
         differences => print(&format!(
             "{}:\n    {}\nvkloader catalogue update mends it.",
             path.display(),
-            differences.join("\n    ")
+            differences
+                .iter()
+                .map(|one| plain(one))
+                .collect::<Vec<_>>()
+                .join("\n    ")
         )),
     }
 }

@@ -1,15 +1,19 @@
 //! Making a catalogue.
 
 use super::ask::{Answer, Asker, Depth};
-use super::file::{self, Catalogue, Driver, Library, Manifest, Outcome, Variable};
+use super::file::{self, Catalogue, Driver, Extension, Library, Manifest, Outcome, Variable};
 use super::identify::{build_id, identity};
 use super::machine::Machine;
 use super::{Asking, Place};
+use crate::show::plain;
 use catalogue::Hardware;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
+
+/// How often a driver is asked whose files change meanwhile.
+const ATTEMPTS: usize = 3;
 
 /// What is asked.
 pub(super) struct Extent {
@@ -24,7 +28,9 @@ pub(super) struct Extent {
 /// # Errors
 /// When there is no library to ask with. A driver of which nothing can be said is told of, and left out.
 pub(super) fn make(place: &Place, asking: &Asking, extent: Extent) -> io::Result<Catalogue> {
-    let machine = Machine::observe(&place.root);
+    let mut machine = Machine::observe(&place.root);
+    // What changes from here on makes this catalogue one of before.
+    let linker_cache = file::linker_cache();
     let asker = Asker::new(place, asking)?;
     let (loader, manifests) = asker.manifests()?;
     let variables = if place.user { variables() } else { Vec::new() };
@@ -39,15 +45,23 @@ pub(super) fn make(place: &Place, asking: &Asking, extent: Extent) -> io::Result
         let known = before.as_ref().and_then(|before| still_known(before, &manifest, wakes));
         match known.map_or_else(|| ask(&asker, &machine, &manifest, wakes), Ok) {
             Ok(driver) => drivers.push(driver),
-            Err(error) => anstream::eprintln!("vkloader: {manifest}: nothing is known of this driver: {error}"),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Err(error),
+            Err(error) => anstream::eprintln!(
+                "vkloader: {}: nothing is known of this driver: {error}",
+                plain(&manifest)
+            ),
         }
+    }
+    if Machine::observe(&place.root).record.fingerprint != machine.record.fingerprint {
+        // Nobody knows which drivers were asked on which devices.
+        machine.record.fingerprint.clear();
     }
     Ok(Catalogue {
         schema: catalogue::SCHEMA,
         loader,
         architecture: catalogue::ARCHITECTURE.into(),
         made: now(),
-        linker_cache: file::linker_cache(),
+        linker_cache,
         variables,
         machine: machine.record,
         drivers,
@@ -99,13 +113,39 @@ pub(super) fn library_file<'a>(named: &'a str, opened: &'a str) -> &'a str {
     if named.contains('/') { named } else { opened }
 }
 
-/// Asks a driver, as far as no card that sleeps is woken.
+/// Asks a driver, until its files are those of before: what is being installed may have answered as the one or as the other.
 fn ask(asker: &Asker<'_>, machine: &Machine, manifest: &str, wakes: bool) -> io::Result<Driver> {
+    let mut file = library_of(manifest);
+    for _ in 0..ATTEMPTS {
+        let state = |file: &Option<PathBuf>| (identity(Path::new(manifest)), file.as_deref().and_then(identity));
+        let before = state(&file);
+        let driver = ask_once(asker, machine, manifest, wakes)?;
+        let asked = Some(PathBuf::from(library_file(&driver.library.named, &driver.library.path)));
+        if asked == file && state(&asked) == before {
+            return Ok(driver);
+        }
+        file = asked;
+    }
+    Err(io::Error::other("its files change while it is asked"))
+}
+
+/// The library that a manifest names by a path. Where it is another one after all, the driver is asked once more.
+fn library_of(manifest: &str) -> Option<PathBuf> {
+    let known: serde_json::Value = serde_json::from_slice(&std::fs::read(manifest).ok()?).ok()?;
+    let named = known["ICD"]["library_path"]
+        .as_str()
+        .filter(|named| named.contains('/'))?;
+    Some(Path::new(manifest).parent()?.join(named))
+}
+
+/// Asks a driver, as far as no card that sleeps is woken.
+fn ask_once(asker: &Asker<'_>, machine: &Machine, manifest: &str, wakes: bool) -> io::Result<Driver> {
     let first = match wakes {
         true => asker.ask(manifest, Depth::Devices)?,
         false => asker.ask(manifest, Depth::Extensions)?,
     };
-    let hardware = machine.hardware(first.path.as_deref().unwrap_or(&first.named));
+    let library = first.path.clone().unwrap_or_else(|| first.named.clone());
+    let mut hardware = machine.hardware(&library);
     // What needs no hardware wakes none.
     let mut answer = match !wakes && hardware == Hardware::Software {
         true => asker.ask(manifest, Depth::Devices)?,
@@ -115,7 +155,19 @@ fn ask(asker: &Asker<'_>, machine: &Machine, manifest: &str, wakes: bool) -> io:
     if !wakes && hardware == Hardware::Absent && answer.outcome == Outcome::Answered {
         answer.devices = Some(Vec::new());
     }
+    let found = answer.devices.as_ref().is_some_and(|devices| !devices.is_empty());
+    if wakes && hardware == Hardware::Present && !found && !machine.is_open_to(&library) {
+        // A right that is given later leaves no sign, as with a driver that makes its own nodes.
+        hardware = Hardware::Pending;
+    }
     entry(manifest, answer, hardware)
+}
+
+/// Whether programs would believe this list, and it is what the driver said: of a name that is no text there is a likeness only.
+fn is_readable(extensions: &[Extension]) -> bool {
+    let is_name =
+        |name: &str| (1..=catalogue::LONGEST_NAME).contains(&name.len()) && !name.contains(char::REPLACEMENT_CHARACTER);
+    extensions.len() <= catalogue::MOST_EXTENSIONS && extensions.iter().all(|one| is_name(&one.name))
 }
 
 fn entry(manifest: &str, answer: Answer, hardware: Hardware) -> io::Result<Driver> {
@@ -149,8 +201,8 @@ fn entry(manifest: &str, answer: Answer, hardware: Hardware) -> io::Result<Drive
         milliseconds: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
         interface,
         api_version,
-        extensions,
+        extensions: extensions.filter(|all| is_readable(all)),
         hardware: hardware.name().into(),
-        devices,
+        devices: devices.filter(|all| all.len() <= catalogue::MOST_DEVICES),
     })
 }

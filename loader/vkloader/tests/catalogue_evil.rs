@@ -1,0 +1,321 @@
+//! `vkloader catalogue` and drivers that mean harm, or that are being installed: what they may cost is their own entry.
+
+mod machine;
+
+use machine::{Machine, built, library};
+use serde_json::Value;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// A machine whose user has folders for caches and for temporary files.
+fn machine() -> Machine {
+    let mut machine = Machine::new();
+    for (variable, folder) in [("XDG_CACHE_HOME", "cache"), ("TMPDIR", "temporary")] {
+        let path = machine.path(folder);
+        fs::create_dir_all(&path).expect("a folder");
+        machine.variable(variable, path.display().to_string());
+    }
+    fs::create_dir_all(machine.path("root")).expect("a folder");
+    machine
+}
+
+fn command(machine: &Machine, words: &[&str]) -> Command {
+    let mut command = machine.command(&["catalogue"]);
+    command
+        .args(words)
+        .arg("--user")
+        .arg("--root")
+        .arg(machine.path("root"));
+    if words[0] != "show" {
+        command.arg("--library").arg(library());
+    }
+    command
+}
+
+/// What an update prints, of both kinds.
+fn update(machine: &Machine, words: &[&str]) -> String {
+    let Output { status, stdout, stderr } = command(machine, &[&["update"], words].concat())
+        .output()
+        .expect("it starts");
+    let text = String::from_utf8_lossy(&stdout).into_owned() + &String::from_utf8_lossy(&stderr);
+    assert!(status.success(), "{text}");
+    text
+}
+
+fn file(machine: &Machine) -> PathBuf {
+    let name = format!("cache/vulkan-loader/catalogue-{}.json", catalogue::ARCHITECTURE);
+    machine.path(&name)
+}
+
+/// What is known of a driver; nothing where it has no entry.
+fn driver(machine: &Machine, name: &str) -> Value {
+    let known: Value = serde_json::from_slice(&fs::read(file(machine)).expect("it was written")).expect("it is JSON");
+    let is = |driver: &&Value| {
+        let manifest = driver["manifest"]["path"].as_str();
+        manifest.is_some_and(|path| path.ends_with(&format!("/{name}.json")))
+    };
+    let found = known["drivers"].as_array().expect("a list").iter().find(is);
+    found.cloned().unwrap_or_default()
+}
+
+/// Whether a process with this number is there, and is more than a remainder.
+fn is_alive(number: &str) -> bool {
+    let state = fs::read_to_string(format!("/proc/{}/stat", number.trim()));
+    state.is_ok_and(|state| !state.contains(") Z "))
+}
+
+/// Waits until something is so.
+fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let since = Instant::now();
+    while !is_so() {
+        assert!(since.elapsed() < Duration::from_secs(20), "{what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn what_a_driver_prints_is_not_its_answer() {
+    let machine = machine();
+    machine.driver("loud", "run vkCreateInstance echo '{}'; echo words\ndevice one");
+    update(&machine, &[]);
+    let loud = driver(&machine, "loud");
+    assert_eq!(
+        (&loud["outcome"], &loud["devices"][0]["name"]),
+        (&"answered".into(), &"one".into())
+    );
+}
+
+#[test]
+fn a_driver_that_ends_its_process_counts_as_one_that_crashes() {
+    let machine = machine();
+    machine.driver("quitting", "exit vkCreateInstance");
+    machine.driver("good", "device one");
+    let text = update(&machine, &[]);
+    assert!(
+        text.contains("ENDED its process in vkCreateInstance: programs leave it out"),
+        "{text}"
+    );
+    let quitting = driver(&machine, "quitting");
+    assert_eq!(
+        (&quitting["outcome"], &quitting["signal"]),
+        (&"crashed".into(), &0.into())
+    );
+    assert_eq!(driver(&machine, "good")["outcome"], "answered");
+}
+
+/// Neither in its group nor out of it.
+#[test]
+fn nothing_that_a_driver_starts_outlives_the_asking() {
+    let machine = machine();
+    let started = machine.path("started");
+    let start = |how: &str| {
+        format!(
+            "run vkCreateInstance {how} sh -c 'echo $$ >> {}; sleep 600' &",
+            started.display()
+        )
+    };
+    machine.driver("staying", &format!("{}\ndevice one", start("")));
+    machine.driver("leaving", &format!("{}\ndevice one", start("setsid")));
+    // They have written their numbers before the driver answers.
+    let wait = format!(
+        "run vkEnumeratePhysicalDevices while ! [ -s {} ]; do sleep 0.01; done",
+        started.display()
+    );
+    machine.driver("waiting", &format!("{wait}\ndevice one"));
+    update(&machine, &[]);
+    let numbers = fs::read_to_string(&started).unwrap_or_default();
+    for number in numbers.lines() {
+        until("it is ended", || !is_alive(number));
+    }
+    for name in ["staying", "leaving"] {
+        assert_eq!(driver(&machine, name)["outcome"], "answered");
+    }
+}
+
+/// An update of a driver that hangs, once it does. With it the number of the process that asks.
+fn hanging(machine: &Machine) -> (Child, String) {
+    let number = machine.path("number");
+    machine.driver(
+        "hanging",
+        &format!(
+            "run vkCreateInstance echo $PPID > {}\nhang vkCreateInstance",
+            number.display()
+        ),
+    );
+    let child = command(machine, &["update"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    let written = || fs::read_to_string(&number).unwrap_or_default();
+    until("it hangs", || written().ends_with('\n'));
+    (child, written())
+}
+
+fn send(signal: &str, child: &Child) {
+    let sent = Command::new("kill").args([signal, &child.id().to_string()]).status();
+    assert!(sent.expect("kill is there").success());
+}
+
+#[test]
+fn an_update_that_is_interrupted_leaves_nothing() {
+    for signal in ["-INT", "-TERM", "-HUP"] {
+        let machine = machine();
+        let (mut child, number) = hanging(&machine);
+        let since = Instant::now();
+        send(signal, &child);
+        assert_eq!(child.wait().expect("a child").code(), Some(2), "{signal}");
+        assert!(since.elapsed() < Duration::from_secs(8), "it waits for no driver");
+        assert!(!is_alive(&number), "{signal}");
+        let left: Vec<_> = fs::read_dir(machine.path("temporary")).expect("a folder").collect();
+        assert!(left.is_empty(), "{signal}: {left:?}");
+        assert!(!file(&machine).exists(), "{signal}");
+    }
+}
+
+#[test]
+fn what_asks_ends_with_an_update_that_is_killed() {
+    let machine = machine();
+    let (mut child, number) = hanging(&machine);
+    send("-KILL", &child);
+    child.wait().expect("a child");
+    until("it ends too", || !is_alive(&number));
+}
+
+#[test]
+fn a_driver_that_says_too_much_costs_its_own_entry() {
+    let machine = machine();
+    let many: String = (0..1025)
+        .map(|number| format!("instance_extension VK_MOCK_{number}\n"))
+        .collect();
+    machine.driver("many", &many);
+    let long: String = (0..1024)
+        .map(|number| format!("instance_extension VK_{number}_{:x<240}\n", ""))
+        .collect();
+    for name in ["long1", "long2", "long3", "long4"] {
+        machine.driver(name, &long);
+    }
+    machine.driver("few", "instance_extension VK_KHR_surface\ndevice one");
+    let text = update(&machine, &[]);
+    assert!(text.contains("it says more than a catalogue may hold"), "{text}");
+    assert!(fs::metadata(file(&machine)).expect("a file").len() <= catalogue::MOST_BYTES);
+    assert_eq!(driver(&machine, "few")["extensions"][0]["name"], "VK_KHR_surface");
+    assert_eq!(
+        driver(&machine, "many")["extensions"],
+        Value::Null,
+        "programs would not believe them"
+    );
+    let kept = ["long1", "long2", "long3", "long4"].map(|name| driver(&machine, name)["extensions"].is_array());
+    assert!(kept.contains(&true) && kept.contains(&false), "{kept:?}");
+}
+
+#[test]
+fn names_do_nothing_to_a_terminal() {
+    let machine = machine();
+    machine.driver("red", "device \u{1b}[31mred\u{1b}]0;title\u{7}\u{202e}");
+    let text = update(&machine, &[]);
+    let output = command(&machine, &["show"]).output().expect("it starts");
+    for text in [text, String::from_utf8_lossy(&output.stdout).into_owned()] {
+        assert!(text.contains(r"\u{1b}[31mred"), "{text}");
+        assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}'), "{text}");
+    }
+}
+
+#[test]
+fn a_library_that_changes_while_it_is_asked_is_asked_again() {
+    let machine = machine();
+    let library = machine.path("libraries/libmock_a.so");
+    let once = machine.path("once");
+    // Another one takes its place, as an installer does it, after it has said what it offers.
+    let replace = format!(
+        "run vkCreateInstance [ -e {1} ] || {{ touch {1}; cp {0} {0}.new; mv {0}.new {0}; }}",
+        library.display(),
+        once.display()
+    );
+    machine.driver("a", &format!("{replace}\ndevice one"));
+    update(&machine, &[]);
+    let journal = fs::read_to_string(machine.path("journal")).expect("a journal");
+    assert_eq!(journal.matches("vkCreateInstance").count(), 2, "{journal}");
+    assert_eq!(driver(&machine, "a")["outcome"], "answered");
+    // One that never rests has no entry.
+    let replace = format!("run vkCreateInstance cp {0} {0}.new; mv {0}.new {0}", library.display());
+    machine.driver("a", &format!("{replace}\ndevice one"));
+    let text = update(&machine, &[]);
+    assert!(text.contains("its files change while it is asked"), "{text}");
+    assert_eq!(driver(&machine, "a"), Value::Null);
+}
+
+/// A driver whose library is called as one of Mesa's.
+fn radeon(machine: &Machine, lines: &str) {
+    let library = machine.path("libraries/libvulkan_radeon.so");
+    fs::copy(built("libmock_driver.so"), &library).expect("cargo built the mock driver");
+    machine.file("libraries/libvulkan_radeon.conf", format!("ordinal 0\n{lines}\n"));
+    machine.manifest("radeon", &library, "");
+}
+
+/// A node of a graphics card with its kernel driver.
+fn node(machine: &Machine) -> PathBuf {
+    for folder in ["root/dev/dri", "root/sys/class/drm/renderD128/device"] {
+        fs::create_dir_all(machine.path(folder)).expect("folders");
+    }
+    let link = machine.path("root/sys/class/drm/renderD128/device/driver");
+    symlink("../drivers/amdgpu", link).expect("a link");
+    machine.file("root/dev/dri/renderD128", "")
+}
+
+/// Who may not use a card is told of no device, and may be given the right later: that leaves no sign in the kernel's lists.
+#[test]
+fn a_card_that_may_not_be_used_is_not_one_that_no_driver_has() {
+    let mut machine = machine();
+    let node = node(&machine);
+    radeon(&machine, "");
+    update(&machine, &[]);
+    assert_eq!(driver(&machine, "radeon")["hardware"], "present");
+    machine.unprivileged();
+    for folder in ["cache", "temporary"] {
+        let open = fs::Permissions::from_mode(0o777);
+        fs::set_permissions(machine.path(folder), open).expect("the owner may");
+    }
+    fs::remove_dir_all(machine.path("cache/vulkan-loader")).expect("a folder");
+    fs::set_permissions(&node, fs::Permissions::from_mode(0o600)).expect("the owner may");
+    update(&machine, &[]);
+    let radeon = driver(&machine, "radeon");
+    assert_eq!(
+        (&radeon["hardware"], &radeon["devices"]),
+        (&"pending".into(), &serde_json::json!([]))
+    );
+}
+
+#[test]
+fn devices_that_change_meanwhile_make_it_one_of_no_machine() {
+    let machine = machine();
+    let node = node(&machine);
+    machine.driver(
+        "a",
+        &format!("run vkCreateInstance rm -f {}\ndevice one", node.display()),
+    );
+    update(&machine, &[]);
+    let known: Value = serde_json::from_slice(&fs::read(file(&machine)).expect("a file")).expect("JSON");
+    assert_eq!(known["machine"]["fingerprint"], "");
+}
+
+#[test]
+fn who_may_not_write_is_told_before_any_driver_is_asked() {
+    let mut machine = machine();
+    machine.driver("a", "device one");
+    machine.unprivileged();
+    let output = command(&machine, &["update"]).output().expect("it starts");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text.contains("Permission denied") && text.contains("--user"), "{text}");
+    assert!(!machine.path("journal").exists(), "no driver was opened");
+}
+
+#[test]
+fn a_machine_without_drivers_has_a_catalogue_that_says_so() {
+    let machine = machine();
+    assert!(update(&machine, &[]).contains("No driver is known"));
+}
