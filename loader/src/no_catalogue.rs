@@ -6,10 +6,11 @@ mod advice;
 pub use advice::{Advice, Purpose, Reserve};
 
 use crate::env::{Environment, Variable};
-use crate::generated::types::VkExtensionProperties;
+use crate::generated::types::{VkExtensionProperties, VkPhysicalDeviceProperties, VkResult};
 use crate::journal::{Journal, LogBits};
 use crate::manifest::DriverManifest;
 use crate::settings::DriverPolicies;
+use crate::version::ApiVersion;
 use os::memory::OutOfMemory;
 
 /// An entry, of which there is none.
@@ -72,7 +73,18 @@ pub fn compare(_: Option<Known>, _: &[u8], _: &[VkExtensionProperties], _: &Jour
 
 /// There is nothing to compare with.
 #[inline(always)]
-pub fn compare_devices(_: Option<Known>, _: &[u8], _: usize, _: &Journal<'_>) {}
+pub fn compare_instance(_: Option<Known>, _: &[u8], _: (u32, ApiVersion, VkResult), _: &Journal<'_>) {}
+
+/// There is nothing to compare with.
+#[inline(always)]
+pub fn compare_devices(
+    _: Option<Known>,
+    _: &[u8],
+    _: usize,
+    _: impl Fn(usize) -> VkPhysicalDeviceProperties,
+    _: &Journal<'_>,
+) {
+}
 
 /// Nothing is kept.
 #[inline(always)]

@@ -2,8 +2,9 @@
 
 use crate::{
     Json, LONGEST_NAME, Look, MOST_CARDS, MOST_DEVICES, MOST_ENTRIES, MOST_EXTENSIONS, MOST_VARIABLES, SCHEMA,
-    hardware, machine, variables,
+    hardware, machine, variables, written::is_written,
 };
+use core::fmt;
 use core::marker::PhantomData;
 
 /// Who reads.
@@ -267,6 +268,29 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
                 .is_some_and(|place| machine::sleeps(look, place))
         };
         devices.peek().is_some() && devices.all(sleeps)
+    }
+
+    /// The version of the interface between loader and driver that it agreed to, where it came so far.
+    pub fn interface(self) -> Option<u64> {
+        self.json.member_count("interface")
+    }
+
+    /// Whether its version of Vulkan is the one that is written, or is not known.
+    pub fn agrees_on_version(self, written: fmt::Arguments<'_>) -> bool {
+        self.json
+            .member_text("api-version")
+            .is_none_or(|known| is_written(known, written))
+    }
+
+    /// Whether one of its devices has this name and these numbers. Of a name that is no text there is a likeness only, which is not
+    /// compared.
+    pub fn has_device(self, name: &[u8], vendor: u32, device: u32) -> bool {
+        let mut devices = self.json.few("devices", MOST_DEVICES).into_iter().flatten();
+        devices.any(|known| {
+            known.member_count("vendor") == Some(vendor.into())
+                && known.member_count("device") == Some(device.into())
+                && (known.member_text("name") == Some(name) || str::from_utf8(name).is_err())
+        })
     }
 
     /// How many devices it has; `None` where it was not asked.

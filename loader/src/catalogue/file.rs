@@ -227,6 +227,11 @@ pub(super) fn loaded() -> Option<Arc<Loaded>> {
     }
 }
 
+/// Whether every driver is opened, and held against it.
+pub(super) fn verifies() -> bool {
+    MODE.load(Ordering::Relaxed) == VERIFY
+}
+
 /// Frees what the process keeps of it.
 pub fn forget() {
     let kept = core::mem::replace(&mut *CATALOGUE.lock(), Slot::Unread);

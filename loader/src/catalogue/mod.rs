@@ -16,13 +16,14 @@ pub use file::{Content, forget, parse, read_mode};
 
 use crate::env::Environment;
 use crate::ffi::{self, set_fixed_text};
-use crate::generated::types::VkExtensionProperties;
+use crate::generated::types::{VkExtensionProperties, VkPhysicalDeviceProperties, VkResult};
 use crate::journal::reason::{Asked, CatalogueReason};
 use crate::journal::{Decision, Journal, LogBits, Source, Subject, Verdict};
 use crate::manifest::DriverManifest;
 use crate::settings::DriverPolicies;
 use crate::text::Text;
 use crate::trace;
+use crate::version::ApiVersion;
 use ::catalogue::{Decision as Judgement, Doubt, Entry, Extension, Fingerprint, Identity, Outcome, Question};
 use core::cell::Cell;
 use file::{Loaded, Seen};
@@ -215,24 +216,94 @@ fn compare_known(known: Known, driver: &[u8], offered: &[VkExtensionProperties],
             let next = offered.next();
             next.is_some_and(|next| next.specVersion == one.version && ffi::fixed_text(&next.extensionName) == one.name)
         });
-        !repeated || offered.next().is_some()
+        // Where there is no list nothing differs from it.
+        entry.extensions().is_some() && (!repeated || offered.next().is_some())
     };
     contradict(known, driver, "other instance extensions", differs, journal);
 }
 
-/// Holds it against the entry that an opened driver reported devices, or none.
+/// Holds against the entry how an opened driver makes an instance, where everything is to be held against it: the version of the
+/// interface, that of Vulkan, and the result.
 #[inline]
-pub fn compare_devices(known: Option<Known>, driver: &[u8], reported: usize, journal: &Journal<'_>) {
-    if let Some(known) = known {
-        compare_known_devices(known, driver, reported, journal);
+pub fn compare_instance(
+    known: Option<Known>,
+    driver: &[u8],
+    (interface, version, result): (u32, ApiVersion, VkResult),
+    journal: &Journal<'_>,
+) {
+    if let Some(known) = known
+        && file::verifies()
+    {
+        compare_known_instance(known, driver, (interface, version, result), journal);
     }
 }
 
 #[cold]
 #[inline(never)]
-fn compare_known_devices(known: Known, driver: &[u8], reported: usize, journal: &Journal<'_>) {
-    let differs = |entry: Entry<'_, Seen<'_>>| entry.devices().is_some_and(|devices| devices == 0 && reported > 0);
-    contradict(known, driver, "devices where it had none", differs, journal);
+fn compare_known_instance(
+    known: Known,
+    driver: &[u8],
+    (interface, version, result): (u32, ApiVersion, VkResult),
+    journal: &Journal<'_>,
+) {
+    let contradict = |what, differs: &dyn Fn(Entry<'_, Seen<'_>>) -> bool| {
+        contradict(known, driver, what, differs, journal);
+    };
+    contradict("another interface version", &|entry| {
+        entry.interface().is_some_and(|known| known != u64::from(interface))
+    });
+    contradict("another API version", &|entry| {
+        let (major, minor, patch) = (version.major(), version.minor(), version.patch());
+        !entry.agrees_on_version(format_args!("{major}.{minor}.{patch}"))
+    });
+    contradict("another result of vkCreateInstance", &|entry| match entry.outcome {
+        Outcome::Answered => result != VkResult::VK_SUCCESS,
+        Outcome::Failed(code) => result.0 != code,
+        Outcome::Crashed(_) | Outcome::Hung(_) => true,
+    });
+}
+
+/// Holds it against the entry that an opened driver reported devices, or none. Where everything is to be held against it, so is what each
+/// of them is, which `describe` tells.
+#[inline]
+pub fn compare_devices(
+    known: Option<Known>,
+    driver: &[u8],
+    reported: usize,
+    describe: impl Fn(usize) -> VkPhysicalDeviceProperties,
+    journal: &Journal<'_>,
+) {
+    if let Some(known) = known {
+        compare_known_devices(known, driver, reported, &describe, journal);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn compare_known_devices(
+    known: Known,
+    driver: &[u8],
+    reported: usize,
+    describe: &dyn Fn(usize) -> VkPhysicalDeviceProperties,
+    journal: &Journal<'_>,
+) {
+    let verifies = file::verifies();
+    let what = if verifies {
+        "other devices"
+    } else {
+        "devices where it had none"
+    };
+    let differs = |entry: Entry<'_, Seen<'_>>| {
+        let is_known = |number| {
+            let found = describe(number);
+            entry.has_device(ffi::fixed_text(&found.deviceName), found.vendorID, found.deviceID)
+        };
+        entry.devices().is_some_and(|devices| match verifies {
+            true => devices != reported || !(0..reported).all(is_known),
+            false => devices == 0 && reported > 0,
+        })
+    };
+    contradict(known, driver, what, differs, journal);
 }
 
 fn contradict(
@@ -247,7 +318,10 @@ fn contradict(
     if loaded.is_doubted(known.number) || !entry.is_some_and(differs) {
         return;
     }
-    loaded.doubt(known.number);
+    // Where everything is opened anyway, all that differs is told of.
+    if !loaded.verifies {
+        loaded.doubt(known.number);
+    }
     trace::write("catalogue", |record| {
         record.text("library", driver);
         record.word("use", "none");

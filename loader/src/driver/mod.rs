@@ -15,4 +15,4 @@ pub use extensions::{all_extensions, device_extensions, failure, instance_extens
 pub use interface::{EnumerateAdapterPhysicalDevices, GetProcAddr, Interface, lookup, lookup_known};
 pub use open::{LATEST_INTERFACE, OpenDriver};
 pub use preload::PreloadedDrivers;
-pub use scan::{Scan, ScanOptions, forget, scan};
+pub use scan::{DriversAside, Scan, ScanOptions, forget, scan};

@@ -134,6 +134,14 @@ impl OpenDriver {
         })
     }
 
+    /// Opens the driver of a manifest, which is held against what is known of it.
+    #[inline(never)]
+    pub fn open_known(manifest: &DriverManifest, known: Option<Known>, journal: &mut Journal<'_>) -> Option<Self> {
+        let mut driver = Self::open(manifest, &manifest.library_path, LibraryPlace::Path, journal)?;
+        driver.known = known;
+        Some(driver)
+    }
+
     /// Whether its library is open, and was not given to an instance.
     pub fn is_open(&self) -> bool {
         self.library.is_some()

@@ -58,8 +58,11 @@ pub struct Scan {
     /// Drivers that are not open since their extensions are known, each with the number of open drivers before it.
     pub answered: Vec<(usize, Known)>,
     /// Drivers that are not open since they are not needed while others are.
-    pub aside: Vec<(DriverManifest, Known, Reserve)>,
+    pub aside: DriversAside,
 }
+
+/// Drivers that are not opened while others do.
+pub type DriversAside = Vec<(DriverManifest, Known, Reserve)>;
 
 impl Scan {
     fn open(
@@ -100,10 +103,8 @@ impl Scan {
         known: Option<Known>,
         journal: &mut Journal<'_>,
     ) -> Result<(), OutOfMemory> {
-        let before = self.drivers.len();
-        self.open(manifest, &manifest.library_path, LibraryPlace::Path, journal)?;
-        if let Some(driver) = self.drivers.get_mut(before) {
-            driver.known = known;
+        if let Some(driver) = OpenDriver::open_known(manifest, known, journal) {
+            self.drivers.try_push(driver)?;
         }
         Ok(())
     }

@@ -88,6 +88,7 @@ unsafe fn build(
     match result {
         Ok(()) => {
             instance.messengers.suspend_create_time();
+            drop(core::mem::take(&mut *instance.aside_drivers.lock()));
             let mut refused = core::mem::take(&mut *instance.found_drivers.lock());
             refused.retain(OpenDriver::is_open);
             *instance.refused_drivers.lock() = refused;
@@ -187,6 +188,7 @@ unsafe fn prepare(
     instance.enabled.request(requests.extensions());
     remember_requests(instance, requests)?;
     *instance.found_drivers.lock() = drivers;
+    *instance.aside_drivers.lock() = aside;
 
     let layers = layer::load_layers(discovered, &chosen, &requested, instance.allocator, &mut journal)?;
     activation::note_older_layers(discovered, &chosen, instance.api_version(), &journal);

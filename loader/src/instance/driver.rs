@@ -8,8 +8,8 @@ use crate::driver::{EnumerateAdapterPhysicalDevices, GetProcAddr, OpenDriver};
 use crate::ffi::Uncounted;
 use crate::generated::dispatch::DriverTable;
 use crate::generated::extensions::InstanceExtensionSet;
-use crate::generated::types::{PFN_vkVoidFunction, VkAllocationCallbacks};
-use crate::handle::{Driver, InstanceHandle};
+use crate::generated::types::{PFN_vkVoidFunction, VkAllocationCallbacks, VkPhysicalDeviceProperties};
+use crate::handle::{Driver, InstanceHandle, PhysicalDeviceHandle};
 use crate::library::{Library, RealPath};
 use crate::physical_device::ReportedDevices;
 use crate::slots::HandleTable;
@@ -135,6 +135,17 @@ impl InstanceDriver {
     #[inline]
     pub fn lookup(&self, name: Uncounted<'_>) -> PFN_vkVoidFunction {
         crate::driver::lookup(self.get_instance_proc_addr, self.handle, name)
+    }
+
+    /// The properties of a device that it reported, which every driver knows.
+    pub fn properties_of(&self, device: PhysicalDeviceHandle<Driver>) -> VkPhysicalDeviceProperties {
+        // SAFETY: a structure of numbers and arrays of them, for all of which zero is a value.
+        let mut properties = unsafe { core::mem::MaybeUninit::<VkPhysicalDeviceProperties>::zeroed().assume_init() };
+        if let Some(get) = self.table.vkGetPhysicalDeviceProperties {
+            // SAFETY: the driver's function with its own device and a writable structure.
+            unsafe { get(device, &mut properties) };
+        }
+        properties
     }
 
     /// Keeps the driver from being retired while the guard lives; `None` if it already is.

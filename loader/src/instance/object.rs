@@ -2,7 +2,7 @@
 
 use super::{EnabledExtensions, InstanceDriver};
 use crate::alloc::{HostAllocator, HostBox, HostList, HostText, HostVec};
-use crate::driver::OpenDriver;
+use crate::driver::{DriversAside, OpenDriver};
 use crate::generated::dispatch::InstanceTable;
 use crate::handle::{App, Chain, InstanceHandle};
 use crate::journal::LogBits;
@@ -65,6 +65,8 @@ pub struct Instance {
     pub layers: SetOnce<InstanceLayers>,
     /// What the scan found, for as long as the instance is being created.
     pub found_drivers: Mutex<Vec<OpenDriver>>,
+    /// The drivers that the scan did not open since others would do, for as long as the instance is being created.
+    pub aside_drivers: Mutex<DriversAside>,
     /// The drivers of the scan that made no instance. Their libraries stay open as long as this one, as those of the others.
     pub refused_drivers: Mutex<Vec<OpenDriver>>,
     /// The drivers that the terminator made of it, in the order of every walk over them: reverse scan order (DRV-10).
@@ -114,6 +116,7 @@ impl Instance {
                 requested_layers: SetOnce::new(),
                 layers: SetOnce::new(),
                 found_drivers: Mutex::new(Vec::new()),
+                aside_drivers: Mutex::new(Vec::new()),
                 refused_drivers: Mutex::new(Vec::new()),
                 drivers: HostList::new(),
                 physical_devices: Mutex::new(PhysicalDevices::new(allocator)),

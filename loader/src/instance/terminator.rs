@@ -27,7 +27,8 @@ use crate::translation::INSTANCE_MAGIC;
 use crate::version::ApiVersion;
 use core::ffi::c_char;
 use core::sync::atomic::Ordering;
-use os::memory::OutOfMemory;
+use os::memory::{Grow, OutOfMemory, shortage};
+use rust_alloc::vec::Vec;
 
 /// Creates an instance on every driver that the scan found.
 ///
@@ -108,12 +109,17 @@ struct Creation<'a> {
 impl Creation<'_> {
     /// # Safety
     /// The create info is valid.
-    unsafe fn run(&self, found: &mut [OpenDriver], journal: &mut Journal<'_>) -> Result<(), VkResult> {
+    unsafe fn run(&self, found: &mut Vec<OpenDriver>, journal: &mut Journal<'_>) -> Result<(), VkResult> {
         let room = Room::new(self.instance.allocator)?;
         let mut drivers = HostVec::try_with_capacity(found.len(), self.instance.allocator)?;
         let mut forced_properties2 = false;
         let mut made = Ok(());
-        for (index, driver) in found.iter_mut().enumerate() {
+        let mut index = 0;
+        while made.is_ok() {
+            if index == found.len() && drivers.is_empty() {
+                made = self.open_aside(found, journal);
+            }
+            let Some(driver) = found.get_mut(index) else { break };
             // SAFETY: passed on.
             made = unsafe { self.create_one(index, driver, journal) }.and_then(|one| match one {
                 Some((driver, forced)) => {
@@ -122,9 +128,7 @@ impl Creation<'_> {
                 }
                 None => Ok(()),
             });
-            if made.is_err() {
-                break;
-            }
+            index += 1;
         }
         // Every walk over the drivers goes in reverse scan order (DRV-10).
         drivers.reverse();
@@ -150,6 +154,19 @@ impl Creation<'_> {
             .store(u32::from(properties2), Ordering::Relaxed);
         proc_addr::fill_with_terminators(self.instance);
         Ok(())
+    }
+
+    /// Opens the drivers that were not needed while others would do, which did not.
+    #[cold]
+    #[inline(never)]
+    fn open_aside(&self, found: &mut Vec<OpenDriver>, journal: &mut Journal<'_>) -> Result<(), OutOfMemory> {
+        let aside = core::mem::take(&mut *self.instance.aside_drivers.lock());
+        for (manifest, known, _) in &aside {
+            if let Some(driver) = OpenDriver::open_known(manifest, Some(*known), journal) {
+                found.try_push(driver)?;
+            }
+        }
+        shortage::check()
     }
 
     /// One driver: `None` when it was dropped. The flag says that properties2 was forced on it (DRV-110).
@@ -200,6 +217,8 @@ impl Creation<'_> {
             record.number("extensions", offered.len() as u64);
             record.signed("result", result.0.into());
         });
+        let facts = (driver.interface.version, driver_version, result);
+        catalogue::compare_instance(driver.known, &driver.path, facts, journal);
         let problem = match result {
             VkResult::VK_ERROR_OUT_OF_HOST_MEMORY => return Err(OutOfMemory),
             VkResult::VK_SUCCESS if handle.is_null() => Some(DriverLibraryReason::NullInstance),

@@ -36,12 +36,7 @@ pub(super) use zeroed;
 
 /// The properties that every driver knows.
 pub(super) fn properties(device: &Device<'_>) -> VkPhysicalDeviceProperties {
-    let mut properties = zeroed!(VkPhysicalDeviceProperties);
-    if let Some(get) = device.driver.table.vkGetPhysicalDeviceProperties {
-        // SAFETY: the driver's function with its own device and a writable structure.
-        unsafe { get(device.handle, &mut properties) };
-    }
-    properties
+    device.driver.properties_of(device.handle)
 }
 
 /// The name of a device, for messages.

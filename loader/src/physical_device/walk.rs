@@ -110,7 +110,8 @@ fn reported(
         Ok(mut handles) => {
             keep_first_of_handles(&mut handles)?;
             driver.devices.remember(&handles, instance.allocator)?;
-            catalogue::compare_devices(driver.known, driver.path(), handles.len(), journal);
+            let describe = |number: usize| driver.properties_of(handles[number]);
+            catalogue::compare_devices(driver.known, driver.path(), handles.len(), describe, journal);
             Ok(handles)
         }
         Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY) => Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY),

@@ -26,7 +26,8 @@ impl Entry {
         Self { driver, members }
     }
 
-    fn with(mut self, name: &str, value: Value) -> Self {
+    /// With another member.
+    pub(crate) fn with(mut self, name: &str, value: Value) -> Self {
         self.members[name] = value;
         self
     }
