@@ -293,13 +293,23 @@ fn a_card_that_may_not_be_used_is_not_one_that_no_driver_has() {
 fn devices_that_change_meanwhile_make_it_one_of_no_machine() {
     let machine = machine();
     let node = node(&machine);
-    machine.driver(
-        "a",
-        &format!("run vkCreateInstance rm -f {}\ndevice one", node.display()),
+    let asked = |lines: &str| {
+        machine.driver("a", &format!("{lines}\ndevice one"));
+        let _ = fs::remove_file(machine.path("journal"));
+        update(&machine, &[]);
+        let known: Value = serde_json::from_slice(&fs::read(file(&machine)).expect("a file")).expect("JSON");
+        let journal = fs::read_to_string(machine.path("journal")).expect("it was asked");
+        let is_of_one = known["machine"]["fingerprint"] != "";
+        (journal.matches("vkCreateInstance").count(), is_of_one)
+    };
+    let node = node.display();
+    assert_eq!(
+        asked(&format!("run vkCreateInstance rm -f {node}")),
+        (2, true),
+        "asked again"
     );
-    update(&machine, &[]);
-    let known: Value = serde_json::from_slice(&fs::read(file(&machine)).expect("a file")).expect("JSON");
-    assert_eq!(known["machine"]["fingerprint"], "");
+    let toggle = format!("run vkCreateInstance if [ -e {node} ]; then rm {node}; else touch {node}; fi");
+    assert_eq!(asked(&toggle), (4, false), "they never rest");
 }
 
 #[test]
@@ -312,6 +322,41 @@ fn who_may_not_write_is_told_before_any_driver_is_asked() {
     assert_eq!(output.status.code(), Some(2));
     assert!(text.contains("Permission denied") && text.contains("--user"), "{text}");
     assert!(!machine.path("journal").exists(), "no driver was opened");
+}
+
+#[test]
+fn the_umask_does_not_hide_it() {
+    let machine = machine();
+    machine.driver("a", "device one");
+    let plain = command(&machine, &["update"]);
+    let mut masked = Command::new("sh");
+    masked
+        .args(["-c", "umask 077; exec \"$@\"", "sh"])
+        .arg(plain.get_program());
+    masked.args(plain.get_args()).env_clear();
+    masked.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    assert!(masked.output().expect("it starts").status.success());
+    let mode = |path: PathBuf| fs::metadata(path).expect("it was made").permissions().mode() & 0o777;
+    assert_eq!(mode(file(&machine)), 0o644);
+    assert_eq!(mode(machine.path("cache/vulkan-loader")), 0o755);
+}
+
+#[test]
+fn a_pipe_in_its_place_is_not_waited_for() {
+    let machine = machine();
+    fs::create_dir_all(machine.path("cache/vulkan-loader")).expect("a folder");
+    assert!(
+        Command::new("mkfifo")
+            .arg(file(&machine))
+            .status()
+            .expect("mkfifo is there")
+            .success()
+    );
+    let output = command(&machine, &["show"]).output().expect("it starts");
+    assert_eq!(output.status.code(), Some(2));
+    machine.driver("a", "device one");
+    update(&machine, &[]);
+    assert_eq!(driver(&machine, "a")["outcome"], "answered", "it is replaced");
 }
 
 #[test]

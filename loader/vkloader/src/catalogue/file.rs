@@ -7,7 +7,7 @@ use catalogue::{MOST_BYTES, SCHEMA};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, Permissions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use tempfile::NamedTempFile;
 
@@ -27,6 +27,18 @@ pub(super) struct Catalogue {
     pub(super) variables: Vec<Variable>,
     pub(super) machine: Machine,
     pub(super) drivers: Vec<Driver>,
+}
+
+impl Catalogue {
+    /// Forgets which devices the machine had: they changed while drivers were asked.
+    pub(super) fn forget_machine(&mut self) {
+        self.machine.fingerprint.clear();
+    }
+
+    /// Whether all drivers were asked on the same devices.
+    pub(super) fn is_of_one_machine(&self) -> bool {
+        !self.machine.fingerprint.is_empty()
+    }
 }
 
 /// A variable and its value.
@@ -153,7 +165,12 @@ pub(super) struct Device {
 pub(super) fn read(path: &Path) -> io::Result<Catalogue> {
     let name = |error| naming(path, error);
     let mut bytes = Vec::new();
-    let file = File::open(path).map_err(name)?;
+    // What is a pipe would be waited for.
+    let file = File::options()
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK)
+        .open(path)
+        .map_err(name)?;
     if !file.metadata().map_err(name)?.is_file() {
         return Err(name(io::Error::other("it is no file")));
     }
@@ -198,7 +215,15 @@ fn folder(path: &Path) -> io::Result<&Path> {
     let folder = path
         .parent()
         .ok_or_else(|| io::Error::other("a catalogue lies in a folder"))?;
-    fs::create_dir_all(folder).map_err(|error| naming(folder, error))?;
+    let make = || {
+        if folder.is_dir() {
+            return Ok(());
+        }
+        fs::create_dir_all(folder)?;
+        // The umask has no say in who may look into it.
+        fs::set_permissions(folder, Permissions::from_mode(0o755))
+    };
+    make().map_err(|error| naming(folder, error))?;
     Ok(folder)
 }
 

@@ -21,6 +21,10 @@ const GOOD: u8 = 0;
 /// There is no catalogue, or it says something else than the drivers do.
 const NOT_GOOD: u8 = 1;
 
+/// How often it is done once more where devices come and go meanwhile. What starts an update when they do may not start a second one
+/// while the first runs.
+const REPEATS: usize = 3;
+
 /// What to do with the driver catalogue.
 #[derive(Subcommand)]
 pub(crate) enum Command {
@@ -121,6 +125,13 @@ impl Command {
                 file::check(&path)?;
                 let before = if all { None } else { file::read(&path).ok() };
                 let mut made = update::make(&place, &asking, update::Extent { before, wake })?;
+                for _ in 0..REPEATS {
+                    if made.is_of_one_machine() {
+                        break;
+                    }
+                    let before = Some(made);
+                    made = update::make(&place, &asking, update::Extent { before, wake })?;
+                }
                 file::write(&path, &mut made)?;
                 show::summary(&path, &made)?;
                 GOOD

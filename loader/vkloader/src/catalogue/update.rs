@@ -28,7 +28,7 @@ pub(super) struct Extent {
 /// # Errors
 /// When there is no library to ask with. A driver of which nothing can be said is told of, and left out.
 pub(super) fn make(place: &Place, asking: &Asking, extent: Extent) -> io::Result<Catalogue> {
-    let mut machine = Machine::observe(&place.root);
+    let machine = Machine::observe(&place.root);
     // What changes from here on makes this catalogue one of before.
     let linker_cache = file::linker_cache();
     let asker = Asker::new(place, asking)?;
@@ -52,11 +52,8 @@ pub(super) fn make(place: &Place, asking: &Asking, extent: Extent) -> io::Result
             ),
         }
     }
-    if Machine::observe(&place.root).record.fingerprint != machine.record.fingerprint {
-        // Nobody knows which drivers were asked on which devices.
-        machine.record.fingerprint.clear();
-    }
-    Ok(Catalogue {
+    let same = Machine::observe(&place.root).record.fingerprint == machine.record.fingerprint;
+    let mut made = Catalogue {
         schema: catalogue::SCHEMA,
         loader,
         architecture: catalogue::ARCHITECTURE.into(),
@@ -65,7 +62,11 @@ pub(super) fn make(place: &Place, asking: &Asking, extent: Extent) -> io::Result
         variables,
         machine: machine.record,
         drivers,
-    })
+    };
+    if !same {
+        made.forget_machine();
+    }
+    Ok(made)
 }
 
 /// Seconds since 1970.
