@@ -219,7 +219,7 @@ fn compare_known(known: Known, driver: &[u8], offered: &[VkExtensionProperties],
         // Where there is no list nothing differs from it.
         entry.extensions().is_some() && (!repeated || offered.next().is_some())
     };
-    contradict(known, driver, "other instance extensions", differs, journal);
+    contradict(known, driver, "other instance extensions", &differs, journal);
 }
 
 /// Holds against the entry how an opened driver makes an instance, where everything is to be held against it: the version of the
@@ -293,7 +293,7 @@ fn compare_known_devices(
     } else {
         "devices where it had none"
     };
-    let differs = |entry: Entry<'_, Seen<'_>>| {
+    let differs = &|entry: Entry<'_, Seen<'_>>| {
         let is_known = |number| {
             let found = describe(number);
             entry.has_device(ffi::fixed_text(&found.deviceName), found.vendorID, found.deviceID)
@@ -306,11 +306,12 @@ fn compare_known_devices(
     contradict(known, driver, what, differs, journal);
 }
 
+#[inline(never)]
 fn contradict(
     known: Known,
     driver: &[u8],
     what: &str,
-    differs: impl FnOnce(Entry<'_, Seen<'_>>) -> bool,
+    differs: &dyn Fn(Entry<'_, Seen<'_>>) -> bool,
     journal: &Journal<'_>,
 ) {
     let Some(loaded) = file::loaded() else { return };

@@ -88,7 +88,6 @@ unsafe fn build(
     match result {
         Ok(()) => {
             instance.messengers.suspend_create_time();
-            drop(core::mem::take(&mut *instance.aside_drivers.lock()));
             let mut refused = core::mem::take(&mut *instance.found_drivers.lock());
             refused.retain(OpenDriver::is_open);
             *instance.refused_drivers.lock() = refused;

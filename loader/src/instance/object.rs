@@ -65,7 +65,7 @@ pub struct Instance {
     pub layers: SetOnce<InstanceLayers>,
     /// What the scan found, for as long as the instance is being created.
     pub found_drivers: Mutex<Vec<OpenDriver>>,
-    /// The drivers that the scan did not open since others would do, for as long as the instance is being created.
+    /// The drivers that the scan did not open since others would do. None of them is wanted once the instance is made.
     pub aside_drivers: Mutex<DriversAside>,
     /// The drivers of the scan that made no instance. Their libraries stay open as long as this one, as those of the others.
     pub refused_drivers: Mutex<Vec<OpenDriver>>,

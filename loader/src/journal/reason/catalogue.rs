@@ -64,7 +64,7 @@ impl CatalogueReason {
         match self {
             Self::NotKept => write!(
                 out,
-                "The driver catalogue {name} is ignored: others than its user may write to it"
+                "The driver catalogue {name} is ignored: it belongs to another user, or others may write to it"
             ),
             Self::Invalid => write!(
                 out,
