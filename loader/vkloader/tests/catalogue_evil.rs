@@ -106,6 +106,28 @@ fn a_driver_that_ends_its_process_counts_as_one_that_crashes() {
     assert_eq!(driver(&machine, "good")["outcome"], "answered");
 }
 
+/// Of a bare name only the dynamic linker knows the file, and a driver that ends while it is opened has not told.
+#[test]
+fn a_driver_of_a_bare_name_that_crashes_is_known_by_its_file() {
+    let mut machine = machine();
+    for (name, lines) in [
+        ("early", "crash vk_icdNegotiateLoaderICDInterfaceVersion"),
+        ("late", "hang vkCreateInstance"),
+    ] {
+        machine.driver(name, lines);
+        machine.manifest(name, format!("libmock_{name}.so").as_ref(), "");
+    }
+    let libraries = machine.path("libraries").display().to_string();
+    machine.variable("LD_LIBRARY_PATH", libraries);
+    let text = update(&machine, &["--timeout", "1"]);
+    for (name, outcome) in [("early", "crashed"), ("late", "hung")] {
+        let library = machine.path(&format!("libraries/libmock_{name}.so"));
+        let known = driver(&machine, name);
+        assert_eq!(known["outcome"], outcome, "{text}");
+        assert_eq!(known["library"]["path"], library.display().to_string());
+    }
+}
+
 /// Neither in its group nor out of it.
 #[test]
 fn nothing_that_a_driver_starts_outlives_the_asking() {

@@ -110,14 +110,26 @@ impl<'a> Asker<'a> {
             left -= 1;
             let since = Instant::now();
             let finished = self.run(depth, "VK_DRIVER_FILES", manifest.into())?;
-            let answer = answer(&finished, since.elapsed(), depth)?;
-            if left == 0 || !matches!(answer.outcome, Outcome::Crashed { .. } | Outcome::Hung { .. }) {
-                return Ok(answer);
+            let mut answer = answer(&finished, since.elapsed(), depth)?;
+            let is_broken = matches!(answer.outcome, Outcome::Crashed { .. } | Outcome::Hung { .. });
+            if left > 0 && is_broken {
+                continue;
             }
+            if is_broken && answer.path.is_none() && !answer.named.contains('/') {
+                // It ended while it was opened, and nobody but the dynamic linker knows which file that is.
+                let finished = self.watch(depth, "VK_DRIVER_FILES", manifest.into(), true)?;
+                answer.path = searched(&finished.linker, &answer.named);
+            }
+            return Ok(answer);
         }
     }
 
     fn run(&self, depth: Depth, variable: &str, value: OsString) -> io::Result<Finished> {
+        self.watch(depth, variable, value, false)
+    }
+
+    /// Runs the process; `linker` lets the dynamic linker tell what it looks for.
+    fn watch(&self, depth: Depth, variable: &str, value: OsString, linker: bool) -> io::Result<Finished> {
         let library = self.asking.library.as_deref().unwrap_or(Path::new(USUAL_LIBRARY));
         let mut command = Command::new(std::env::current_exe()?);
         command.arg(probe::ARGUMENT).arg("--driver");
@@ -148,6 +160,7 @@ impl<'a> Asker<'a> {
             .stdin(std::process::Stdio::null());
         let watched = Watched {
             keeps_output: true,
+            linker,
             unwanted: Some(alone::is_unwanted),
             ..Watched::default()
         };
@@ -155,6 +168,21 @@ impl<'a> Asker<'a> {
         alone::end_orphans();
         finished
     }
+}
+
+/// The file that the dynamic linker took last when it looked for a library of this bare name.
+fn searched(told: &[String], name: &str) -> Option<String> {
+    let begin = format!("find library={name} ");
+    let mut is_it = false;
+    let mut found = None;
+    for line in told.iter().flat_map(|text| text.lines()) {
+        match line.split_once("trying file=") {
+            Some((_, path)) if is_it => found = Some(path.trim().to_owned()),
+            Some(_) => {}
+            None => is_it = line.contains(&begin) || is_it && !line.contains("find library="),
+        }
+    }
+    found
 }
 
 fn decisions(records: &[Record]) -> impl Iterator<Item = &crate::events::Decision> {
