@@ -106,6 +106,29 @@ fn a_driver_that_ends_its_process_counts_as_one_that_crashes() {
     assert_eq!(driver(&machine, "good")["outcome"], "answered");
 }
 
+/// What the user's settings file turns on is for programs.
+#[test]
+fn a_driver_is_asked_without_layers_of_a_settings_file() {
+    let machine = machine();
+    machine.driver("a", "device one");
+    let layer = machine.file(
+        "layer.json",
+        r#"{"file_format_version": "1.2.0", "layer": {"name": "VK_LAYER_MOCK_on", "type": "GLOBAL", "api_version": "1.3.0",
+        "library_path": "/nowhere/liblayer.so", "implementation_version": "1", "description": ""}}"#,
+    );
+    let layer = layer.display();
+    fs::create_dir_all(machine.path("data/vulkan/loader_settings.d")).expect("a folder");
+    machine.file(
+        "data/vulkan/loader_settings.d/vk_loader_settings.json",
+        format!(
+            r#"{{"file_format_version": "1.0.0",
+            "settings": {{"layers": [{{"name": "VK_LAYER_MOCK_on", "path": "{layer}", "control": "on"}}]}}}}"#
+        ),
+    );
+    let text = update(&machine, &[]);
+    assert_eq!(driver(&machine, "a")["outcome"], "answered", "{text}");
+}
+
 /// Of a bare name only the dynamic linker knows the file, and a driver that ends while it is opened has not told.
 #[test]
 fn a_driver_of_a_bare_name_that_crashes_is_known_by_its_file() {

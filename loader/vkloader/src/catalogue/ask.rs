@@ -6,7 +6,6 @@ use crate::child::{self, Ending, Finished, Watched};
 use crate::commands::WRONG_USE;
 use crate::events::{Event, Record};
 use crate::probe::{self, Seen, USUAL_LIBRARY};
-use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 use std::process::Command;
@@ -74,7 +73,7 @@ impl<'a> Asker<'a> {
 
     /// The version of the library, and the paths of the manifests that it would use, without opening a driver.
     pub(super) fn manifests(&self) -> io::Result<(String, Vec<String>)> {
-        let finished = self.run(Depth::Extensions, "VK_LOADER_DRIVERS_DISABLE", "*".into())?;
+        let finished = self.run(Depth::Extensions, None, false)?;
         let loaded = finished.records.iter().find_map(|record| match &record.event {
             Event::Loaded(loaded) => Some(loaded.version.clone()),
             _ => None,
@@ -109,7 +108,7 @@ impl<'a> Asker<'a> {
         loop {
             left -= 1;
             let since = Instant::now();
-            let finished = self.run(depth, "VK_DRIVER_FILES", manifest.into())?;
+            let finished = self.run(depth, Some(manifest), false)?;
             let mut answer = answer(&finished, since.elapsed(), depth)?;
             let is_broken = matches!(answer.outcome, Outcome::Crashed { .. } | Outcome::Hung { .. });
             if left > 0 && is_broken {
@@ -117,19 +116,15 @@ impl<'a> Asker<'a> {
             }
             if is_broken && answer.path.is_none() && !answer.named.contains('/') {
                 // It ended while it was opened, and nobody but the dynamic linker knows which file that is.
-                let finished = self.watch(depth, "VK_DRIVER_FILES", manifest.into(), true)?;
+                let finished = self.run(depth, Some(manifest), true)?;
                 answer.path = searched(&finished.linker, &answer.named);
             }
             return Ok(answer);
         }
     }
 
-    fn run(&self, depth: Depth, variable: &str, value: OsString) -> io::Result<Finished> {
-        self.watch(depth, variable, value, false)
-    }
-
-    /// Runs the process; `linker` lets the dynamic linker tell what it looks for.
-    fn watch(&self, depth: Depth, variable: &str, value: OsString, linker: bool) -> io::Result<Finished> {
+    /// Runs the process, with the driver of a manifest or with none. `linker` lets the dynamic linker tell what it looks for.
+    fn run(&self, depth: Depth, manifest: Option<&str>, linker: bool) -> io::Result<Finished> {
         let library = self.asking.library.as_deref().unwrap_or(Path::new(USUAL_LIBRARY));
         let mut command = Command::new(std::env::current_exe()?);
         command.arg(probe::ARGUMENT).arg("--driver");
@@ -156,8 +151,14 @@ impl<'a> Asker<'a> {
         command
             .env("VK_LOADER_LAYERS_DISABLE", "~all~")
             .env("VK_LOADER_CATALOGUE", "off")
-            .env(variable, value)
             .stdin(std::process::Stdio::null());
+        match manifest {
+            // Where the user's own settings file would be, which could add layers and other drivers.
+            Some(manifest) => command
+                .env("VK_DRIVER_FILES", manifest)
+                .env("XDG_DATA_HOME", self.home.path()),
+            None => command.env("VK_LOADER_DRIVERS_DISABLE", "*"),
+        };
         let watched = Watched {
             keeps_output: true,
             linker,
@@ -234,7 +235,7 @@ fn answer(finished: &Finished, took: Duration, depth: Depth) -> io::Result<Answe
     let is_of_it = |name: &&str| *name == first || path.as_deref() == Some(name);
     if !named.iter().all(is_of_it) {
         return Err(io::Error::other(
-            "the settings file adds drivers, so that none can be asked alone",
+            "a settings file adds drivers or layers, so that none can be asked alone",
         ));
     }
     let seen: Option<Seen> = serde_json::from_slice(&finished.output).ok();
