@@ -122,7 +122,11 @@ impl KnownDrivers {
             _ if self.policies.has(DriverPolicies::SOFTWARE_LAST) && entry.is_software() => {
                 aside(Reserve::WithoutDevices, CatalogueReason::Software)
             }
-            _ if self.policies.has(DriverPolicies::NO_WAKE) && entry.sleeps(&sight::Kernel) => {
+            // A device that came since then may be the driver's too, and awake.
+            _ if self.policies.has(DriverPolicies::NO_WAKE)
+                && entry.sleeps(&sight::Kernel)
+                && self.is_same_machine() =>
+            {
                 aside(Reserve::WithoutOthers, CatalogueReason::Asleep)
             }
             _ => (Advice::Open(Some(known)), None),

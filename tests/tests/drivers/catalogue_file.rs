@@ -213,7 +213,10 @@ fn files_of_others_are_ignored_with_a_reason() {
         for mode in [0o664, 0o646] {
             write(scene, &entries());
             scene.on_disk(|| fs::set_permissions(path(scene), Permissions::from_mode(mode)).expect("the owner may"));
-            assert!(!believes(scene, "it belongs to another user, or others may write to it"), "{mode:o}");
+            assert!(
+                !believes(scene, "it belongs to another user, or others may write to it"),
+                "{mode:o}"
+            );
         }
         write(scene, &entries());
         // Only the superuser can give a file away.
@@ -222,7 +225,10 @@ fn files_of_others_are_ignored_with_a_reason() {
                 fs::set_permissions(path(scene), Permissions::from_mode(0o666)).expect("the owner may");
             }
         });
-        assert!(!believes(scene, "it belongs to another user, or others may write to it"));
+        assert!(!believes(
+            scene,
+            "it belongs to another user, or others may write to it"
+        ));
         write(scene, &entries());
         scene.on_disk(|| {
             let moved = scene.path("cache/moved.json");
