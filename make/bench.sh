@@ -2,6 +2,7 @@
 # Measures the library beside another loader; tests/bench does the work. Arguments:
 #   (none)         all cases, and plots
 #   quick          a few cases
+#   drivers        what concerns the installed drivers alone; `drivers drop-caches` empties the page cache for it
 #   profile WORDS  where the instructions of each case go whose title contains the words
 #   limits         writes what the gate of `make test` holds the library against
 . "$(dirname "$0")/common.sh"
@@ -15,8 +16,22 @@ build_programs tests/bench "$VKL_BENCH_PROGRAMS"
 
 case ${1:-} in
 limits) exec python3 tests/bench/gate.py refresh ;;
-"" | quick | profile) ;;
-*) die 3 "which: quick, profile, limits, or nothing?" ;;
+"")
+    # Beside it the same library without the reader of a driver catalogue.
+    if [ -z "${VKL_PLAIN_LIBRARY:-}" ]; then
+        CARGO_TARGET_DIR=$TARGET/plain $CARGO build --locked --quiet --release -p vulkan-loader \
+            --no-default-features --features service
+        export VKL_PLAIN_LIBRARY=$TARGET/plain/release/libvulkan.so
+    fi
+    ;;
+drivers | quick | profile) ;;
+*) die 3 "which: drivers, quick, profile, limits, or nothing?" ;;
+esac
+case ${1:-} in
+"" | drivers)
+    export VKL_VKLOADER=${VKL_VKLOADER:-$TARGET/release/vkloader}
+    [ -x "$VKL_VKLOADER" ] || $CARGO build --locked --quiet --release -p vkloader
+    ;;
 esac
 
 use_peer

@@ -1,7 +1,8 @@
 """Measures the library beside another loader, prints the table, and writes raw data, summary and plots.
 
 Arguments: `quick` measures a few cases and writes nothing; `profile WORDS` shows where the instructions of each case go
-whose title contains the words.
+whose title contains the words; `drivers` measures what concerns the installed drivers alone, and needs neither callgrind nor strace. With
+`drop-caches` behind it the whole machine's page cache is emptied for the cold cases, which takes root.
 """
 
 import datetime
@@ -15,11 +16,12 @@ from pathlib import Path
 
 import campaign
 import catalogue
+import drivers
 import plot
 import report
 import targets
 import tools
-from campaign import OURS, PEER
+from campaign import OURS, PEER, PLAIN
 from catalogue import INSTRUCTIONS
 from scene import Stage
 
@@ -52,7 +54,8 @@ def about(libraries):
         f"- ours: {os.environ.get('VKL_BENCH_OURS', 'commit unknown')}",
         f"- peer: {libraries['peer'].resolve().name}",
         f"- {processor()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the start",
-        f"- {tools.libc_version()}, {tools.version_of('valgrind')}, {campaign.PROCESSES} processes a case and library",
+        f"- {tools.libc_version()}, {tools.version_of('valgrind') or 'no valgrind'}, "
+        f"{campaign.PROCESSES} processes a case and library",
     ]
 
 
@@ -78,10 +81,30 @@ def profile(scratch, library, words):
     return 0 if rows else f"no case has {words!r} in its title"
 
 
+def of_drivers(scratch, libraries, everything):
+    """The figures of the installed drivers."""
+    scratch.mkdir()
+    programs = Path(os.environ["VKL_BENCH_PROGRAMS"])
+    # No names: nothing is looked up.
+    bench = tools.Bench(Stage(scratch, programs), programs, os.devnull)
+    program = os.environ.get("VKL_VKLOADER") or libraries[OURS].parent / "vkloader"
+    both = {drivers.OURS: libraries[OURS], drivers.KHRONOS: libraries[PEER]}
+    return drivers.measure(bench, both, program, scratch, everything)
+
+
+def only_drivers(scratch, libraries, everything):
+    """Measures what concerns the installed drivers alone, and prints it."""
+    print("\n".join(about(libraries)), end="\n\n")
+    found = of_drivers(scratch / "drivers", libraries, everything)
+    print("\n".join([*drivers.page(found), "", *report.goals(targets.of_drivers(found))]))
+    return 0
+
+
 def compare(scratch, libraries, quick):
     """The campaign: prints the page and, unless it is quick, writes it beside the raw data and the plots."""
     conditions = about(libraries)
     rows = catalogue.QUICK if quick else catalogue.ROWS
+    installed = None if quick else of_drivers(scratch / "drivers", libraries, False)
     visits = [row.visit for row in rows]
     if not quick:
         visits.append(catalogue.MEMORY)
@@ -89,13 +112,16 @@ def compare(scratch, libraries, quick):
     results = campaign.run(stage(scratch), libraries, visits)
     stripped = stripped_sizes(libraries, scratch)
     verdicts = targets.verdicts(results, stripped)
-    text = report.page(conditions, results, verdicts, stripped, rows)
+    if installed:
+        verdicts += targets.of_drivers(installed)
+    text = report.page(conditions, results, verdicts, stripped, rows, installed and drivers.page(installed))
     print(text, end="")
     if not quick:
         folder = RUNS / datetime.date.today().isoformat()
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "summary.md").write_text(text)
         results.write(folder / "raw.csv")
+        drivers.write(installed, folder / "drivers.csv")
         for axis in catalogue.AXES:
             (folder / f"{axis.name}.svg").write_text(plot.draw(results, axis))
         print(f"\nWritten: {folder.relative_to(ROOT)}")
@@ -107,8 +133,12 @@ def main():
     scratch = Path(tempfile.mkdtemp(prefix="vkl-bench-"))
     try:
         libraries = {OURS: Path(os.environ["VKL_LIBRARY"]), PEER: Path(os.environ["VKL_PEER_LIBRARY"])}
+        if plain := os.environ.get("VKL_PLAIN_LIBRARY"):
+            libraries[PLAIN] = Path(plain)
         if sys.argv[1:2] == ["profile"]:
             return profile(scratch, libraries[OURS], " ".join(sys.argv[2:]))
+        if sys.argv[1:2] == ["drivers"]:
+            return only_drivers(scratch, libraries, "drop-caches" in sys.argv[2:])
         return compare(scratch, libraries, "quick" in sys.argv[1:])
     except tools.Failed as failure:
         return f"bench: {failure}"

@@ -8,6 +8,8 @@ from collections import defaultdict
 from catalogue import CALLS, CLOCK, FIRST, INSTRUCTIONS, LATER, OPEN
 
 OURS, PEER = SIDES = ("ours", "peer")
+# Ours, built without the reader of a driver catalogue: it is counted, and not timed.
+PLAIN = "plain"
 # Odd, so that a median is one of the measurements.
 PROCESSES = 15
 # Measurements of a step where they are counted: the first, one that may still differ, and one that stands for all.
@@ -52,9 +54,9 @@ class Results:
         cost = self.costs.get((side, visit, label, LATER))
         return cost and cost.own[cost.loader, symbol] / self.operations[side, visit, label]
 
-    def ratio(self, row, tool):
+    def ratio(self, row, tool, other=PEER):
         """Ours by the peer's; None where one is not there or the peer's is nothing."""
-        ours, peer = (self.figure(side, row, tool) for side in SIDES)
+        ours, peer = (self.figure(side, row, tool) for side in (OURS, other))
         return ours / peer if ours is not None and peer else None
 
     def write(self, path):

@@ -89,12 +89,12 @@ static const char **layer_names(uint32_t count) {
 }
 
 static void perform(struct run *run, char *text) {
-    char *number = strchr(text, '=');
-    if (number)
-        *number++ = 0;
+    run->text = strchr(text, '=');
+    if (run->text)
+        *run->text++ = 0;
     for (const struct step *step = STEPS; step->name; step++)
         if (!strcmp(step->name, text)) {
-            step->action(run, number ? strtol(number, NULL, 10) : 0);
+            step->action(run, run->text ? strtol(run->text, NULL, 10) : 0);
             return;
         }
     demand(false, text);

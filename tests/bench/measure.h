@@ -16,9 +16,10 @@ struct run {
     const char **layer_names;  /* and which */
     int repeat;                /* how often each step is measured */
     char **names;              /* all commands: "device vkCmdDraw", up to NULL */
+    char *text;                /* what the command line has behind the name of the step, or NULL */
 };
 
-/* A step of the command line, `NAME` or `NAME=NUMBER`. */
+/* A step of the command line, `NAME`, `NAME=NUMBER` or `NAME=TEXT`. */
 struct step {
     const char *name;
     void (*action)(struct run *run, long number);
@@ -35,6 +36,11 @@ void tell(const char *label, long value);
 void demand(bool condition, const char *what);
 /* Whether instructions are counted: one pass through a loop is then as good as many. */
 bool counting(void);
+/* Steps of drivers.c. */
+void enumerate(struct run *run, long unused);
+void probes(struct run *run, long unused);
+void direct(struct run *run, long unused);
+void mapped(struct run *run, long unused);
 /* An exported symbol of the library. */
 void *exported(const struct run *run, const char *name);
 

@@ -3,7 +3,7 @@
 import re
 
 import catalogue
-from campaign import OURS, SIDES
+from campaign import OURS, PLAIN, SIDES
 from catalogue import CALLS, CLOCK, FIRST, INSTRUCTIONS, Row
 
 # Columns of the table: tool, its heading, what one unit of it is.
@@ -114,12 +114,28 @@ def profiles(results, verdicts):
     return lines
 
 
-def page(about, results, verdicts, stripped, rows):
+def without_catalogue(results, rows, stripped):
+    """What the reader of a driver catalogue costs where there is no catalogue: beside the library that was built without it."""
+    lines = [["case", "instructions", "without the reader", "ratio", "system calls", "without the reader"]]
+    for row in rows:
+        if results.figure(PLAIN, row, INSTRUCTIONS) is not None:
+            words = [number(results.figure(side, row, INSTRUCTIONS)) for side in (OURS, PLAIN)]
+            words.append(share(results.ratio(row, INSTRUCTIONS, PLAIN)))
+            lines.append([row.title, *words, *(number(results.figure(side, row, CALLS)) for side in (OURS, PLAIN))])
+    taken = (stripped[OURS] - stripped[PLAIN]) / 1024
+    return [*grid(lines), "", f"It is {taken:.1f} KiB of the library."]
+
+
+def page(about, results, verdicts, stripped, rows, installed):
     """The summary of a run, in Markdown."""
     text = ["# Measured beside another loader", "", *about, ""]
     text += ["Time is the median over processes. Instructions are those of the loader and of its calls to libc without"]
     text += ["the dynamic linker, drivers and layers; for opening the library they are all that were executed.", ""]
     text += ["## Table", "", *table(results, rows), "", *memory(results, stripped)]
+    if PLAIN in stripped:
+        text += ["", "## Without a driver catalogue", "", *without_catalogue(results, rows, stripped)]
+    if installed:
+        text += ["", "## Installed drivers", "", *installed]
     text += ["", "## Goals", "", *goals(verdicts)]
     missed = profiles(results, verdicts)
     if missed:

@@ -288,5 +288,9 @@ const struct step STEPS[] = {
     {"threads", threads},
     {"memory", memory},
     {"growth", growth},
+    {"enumerate", enumerate},
+    {"probes", probes},
+    {"direct", direct},
+    {"mapped", mapped},
     {NULL, NULL},
 };

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 import catalogue
-from campaign import OURS, SIDES
+import drivers
+from campaign import OURS, PLAIN, SIDES
 from catalogue import AXES, BASE, CALLS, CLOCK, FIRST, INSTRUCTIONS, LATER, MANIFESTS, Row
 from scene import Scene
 
@@ -114,9 +115,49 @@ def _slopes(results):
 
 def _file(results, stripped):
     # 700 until the library could trace what it does, which takes 38 KiB of code that only runs when it is asked to. The client of a
-    # driver service with its checksums takes another 40, the reader of the driver catalogue 36.
+    # driver service with its checksums takes another 37, the reader of the driver catalogue 36.
     yield Verdict("size of the library, stripped", stripped[OURS] / KIB, 825, "KiB")
     yield from _ratios(results, "opening the library", catalogue.OPEN, (INSTRUCTIONS, CLOCK), 1)
+
+
+def _without_catalogue(results):
+    rows = [row for row in catalogue.ROWS if results.figure(PLAIN, row, INSTRUCTIONS) is not None]
+    if not rows:
+        return
+    costly = max(rows, key=lambda row: results.ratio(row, INSTRUCTIONS, PLAIN) or 0)
+    found = results.ratio(costly, INSTRUCTIONS, PLAIN)
+    title = "no driver catalogue, what its reader costs, instructions"
+    yield Verdict(title, found, 1.02, "of the library built without it", costly, note=f"most in: {costly.title}")
+    more = max(results.figure(OURS, row, CALLS) - results.figure(PLAIN, row, CALLS) for row in rows)
+    yield Verdict("no driver catalogue, system calls more in any call", more, 1, "system calls")
+
+
+def of_drivers(found):
+    """The goals of the installed drivers. Those whose drivers are not installed are noted as skipped."""
+    goals = []
+
+    def goal(title, figure, limit, note=""):
+        goals.append(Verdict(f"installed drivers, {title}", figure, limit, "ms", note=note))
+
+    def query(limit):
+        goal("first extension query, with a catalogue", found.time(drivers.KNOWN, drivers.QUERY), limit)
+
+    has_nvidia, has_mesa = found.has(drivers.NVIDIA), found.has(*drivers.MESA)
+    if has_nvidia:
+        query(0.6)
+        goal("destroy, and the same again, with keep-open", found.time(drivers.KEPT, drivers.BOTH), 6)
+    else:
+        found.skipped.append("two goals with NVIDIA's driver: it is not installed")
+        if has_mesa:
+            query(0.4)
+    if not has_mesa:
+        found.skipped.append("the goals with Mesa's four drivers: not all of them are installed")
+    known, alone = (found.best(column, drivers.CREATION) for column in (drivers.KNOWN, drivers.ALONE))
+    if alone is not None:
+        # Opening libraries takes long enough for a busy machine to make their medians differ by more than that.
+        note = "the limit is what the drivers that have devices take alone, and 1 ms; of both the best of all processes"
+        goal("create and enumerate, with a catalogue", known, alone + 1, note)
+    return [verdict for verdict in goals if verdict.met is not None]
 
 
 def _growth(results):
@@ -129,6 +170,6 @@ def _growth(results):
 
 def verdicts(results, stripped):
     """All goals that this run says something about."""
-    parts = (_trampolines, _look_ups, _queries, _instances, _slopes, _growth)
+    parts = (_trampolines, _look_ups, _queries, _instances, _slopes, _growth, _without_catalogue)
     found = [verdict for part in parts for verdict in part(results)] + list(_file(results, stripped))
     return [verdict for verdict in found if verdict.met is not None]

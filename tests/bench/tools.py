@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 from collections import defaultdict
@@ -78,7 +79,8 @@ class Bench:
     def __init__(self, stage, programs, names):
         self.stage, self.program, self.names = stage, Path(programs) / "measure", names
 
-    def _run(self, wrapper, library, visit, repeat, extra=None):
+    def output(self, wrapper, library, visit, repeat, extra=None):
+        """What the measuring program prints. `extra` variables come on top of those of the scene."""
         options = ("-r", repeat, "-l", visit.scene.layers, "-n", self.names)
         command = [*wrapper, self.program, *options, library, *visit.steps]
         environment = {**self.stage.environment(visit.scene), **(extra or {})}
@@ -90,15 +92,18 @@ class Bench:
             raise Failed(f"{visit} on {library}: still running after {LIMIT} s") from None
         if done.returncode != 0:
             raise Failed(f"{visit} on {library}: status {done.returncode}\n{done.stderr[-2000:]}")
+        return done.stdout
+
+    def _run(self, wrapper, library, visit, repeat, extra=None):
         found = defaultdict(list)
-        for line in done.stdout.splitlines():
+        for line in self.output(wrapper, library, visit, repeat, extra).splitlines():
             label, figure, operations = line.split()
             found[label].append((int(figure), int(operations)))
         return found
 
-    def clock(self, library, visit, repeat):
+    def clock(self, library, visit, repeat, extra=None):
         """Label to a list of (nanoseconds, operations), in the order in which they were measured."""
-        return self._run((), library, visit, repeat)
+        return self._run((), library, visit, repeat, extra)
 
     def instructions(self, library, visit, repeat):
         """Label to a list of (Cost, operations)."""
@@ -117,11 +122,11 @@ class Bench:
             for label, of_label in costs.items()
         }
 
-    def system_calls(self, library, visit, repeat):
+    def system_calls(self, library, visit, repeat, extra=None):
         """Label to a list of (how many, operations)."""
         path = self.stage.folder / "strace"
         wrapper = ("strace", "-f", "-o", path)
-        found = self._run(wrapper, library, visit, repeat, {"MEASURE_TRACED": "1"})
+        found = self._run(wrapper, library, visit, repeat, {**(extra or {}), "MEASURE_TRACED": "1"})
         counts = count_calls(path.read_text(errors="replace"))
         return {label: [(n, found[label][i][1]) for i, n in enumerate(of_label)] for label, of_label in counts.items()}
 
@@ -177,7 +182,9 @@ def command_names(snapshot):
 
 
 def version_of(program):
-    """The first line that a program prints about itself."""
+    """The first line that a program prints about itself; nothing where there is no such program."""
+    if not shutil.which(program):
+        return ""
     done = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=60, check=True)
     return done.stdout.splitlines()[0]
 

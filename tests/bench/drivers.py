@@ -1,0 +1,305 @@
+"""What the drivers of this machine cost a program's first calls, and what of that a driver catalogue saves (docs/catalogue.md).
+
+The rows take whatever drivers are installed, and name them. Nothing but the measuring program, two libraries and `vkloader` is needed:
+without strace the columns of system calls are left out.
+"""
+
+import ctypes
+import json
+import mmap
+import os
+import shutil
+import statistics
+import subprocess
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import tools
+from campaign import progress
+from catalogue import CALLS, CLOCK, Visit
+from report import grid
+from scene import Scene
+
+WARM, COLD = "warm", "cold"
+# Each measurement is a process. Odd, so that a median is one of them.
+PROCESSES = {WARM: 21, COLD: 7}
+KHRONOS, OURS, KNOWN, KEPT, ALONE = COLUMNS = ("Khronos", "ours", "with a catalogue", "and keep-open", "drivers alone")
+FOLDERS = ("/etc/vulkan/icd.d", "/usr/local/share/vulkan/icd.d", "/usr/share/vulkan/icd.d")
+MESA = ("libvulkan_lvp", "libvulkan_radeon", "libvulkan_intel.", "libvulkan_intel_hasvk")
+NVIDIA = "libGLX_nvidia"
+ARCHITECTURE = {"i686": "x86", "armv7l": "arm", "ppc64le": "powerpc64le"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A row: what a process does, which of its figures are added up, and whose they are."""
+
+    title: str
+    steps: tuple
+    labels: tuple
+    columns: tuple
+    files: tuple = (WARM, COLD)
+
+
+QUERY = Case("first extension query", ("extensions",), ("extensions",), (KHRONOS, OURS, KNOWN))
+CREATION = Case("create an instance and enumerate", ("enumerate",), ("enumerate",), (KHRONOS, OURS, KNOWN, ALONE))
+PROBES = ("probes",), (KHRONOS, OURS, KNOWN, KEPT), (WARM,)
+AGAIN = Case("the same again, after destroying it", PROBES[0], ("again",), *PROBES[1:])
+BOTH = Case("destroy, and the same again", PROBES[0], ("destroy", "again"), *PROBES[1:])
+CASES = (QUERY, CREATION, AGAIN, BOTH)
+
+
+@dataclass
+class Driver:
+    """An installed driver."""
+
+    manifest: str
+    library: str
+    # How many devices it lists when it is asked without a loader; None where it does not open, or ends the process.
+    devices: int | None = None
+
+
+@dataclass
+class Found:
+    """All figures of the installed drivers."""
+
+    drivers: list
+    # What was done to make files cold, and what came of it.
+    eviction: str = ""
+    # (column, case, files) to milliseconds, and to system calls, one element a process.
+    times: dict = field(default_factory=lambda: defaultdict(list))
+    calls: dict = field(default_factory=dict)
+    # Why something was not measured.
+    skipped: list = field(default_factory=list)
+
+    def time(self, column, case, files=WARM):
+        """The median in milliseconds; None where it was not measured."""
+        values = self.times.get((column, case, files))
+        return statistics.median(values) if values else None
+
+    def best(self, column, case, files=WARM):
+        """The least in milliseconds."""
+        return min(self.times.get((column, case, files)) or [None])
+
+    def has(self, *libraries):
+        """Whether for each name there is a driver whose library's begins with it."""
+        names = [Path(driver.library).name for driver in self.drivers]
+        return all(any(name.startswith(library) for name in names) for library in libraries)
+
+
+def installed():
+    """The drivers of the system's folders, in their order."""
+    found = []
+    for folder in FOLDERS:
+        for manifest in sorted(Path(folder).glob("*.json")):
+            try:
+                library = json.loads(manifest.read_text())["ICD"]["library_path"]
+            except (OSError, ValueError, KeyError, TypeError):
+                continue
+            if "/" in library:
+                library = os.path.normpath(Path(folder) / library)
+            found.append(Driver(str(manifest), library))
+    return found
+
+
+def visit(steps):
+    """A process among the installed drivers."""
+    return Visit(Scene(installed=True), steps, (CLOCK, CALLS), repeat=1)
+
+
+def alone(drivers):
+    """What does with these drivers what a program would that knew of them."""
+    return visit(("direct=" + ":".join(driver.library for driver in drivers),))
+
+
+class Cold:
+    """Takes files out of the page cache."""
+
+    def __init__(self, paths, everything):
+        self.paths, self.everything = sorted(paths), everything
+        self.before, self.after = [], []
+
+    def evict(self):
+        """Does it, and notes how much of the files was there and stayed."""
+        self.before.append(self._resident())
+        if self.everything:
+            os.sync()
+            Path("/proc/sys/vm/drop_caches").write_text("3")
+        for path in self.paths:
+            with open(path, "rb") as file:
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        self.after.append(self._resident())
+
+    def _resident(self):
+        """Bytes of the files in the page cache, as far as the system tells."""
+        libc = ctypes.CDLL(None, use_errno=True)
+        libc.mmap.restype = ctypes.c_void_p
+        libc.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long)
+        pages = 0
+        for path in self.paths:
+            with open(path, "rb") as file:
+                size = os.fstat(file.fileno()).st_size
+                if size == 0:
+                    continue
+                address = libc.mmap(None, size, mmap.PROT_READ, mmap.MAP_SHARED, file.fileno(), 0)
+                if address in (None, ctypes.c_void_p(-1).value):
+                    continue
+                states = (ctypes.c_ubyte * (-(-size // mmap.PAGESIZE)))()
+                if libc.mincore(ctypes.c_void_p(address), ctypes.c_size_t(size), states) == 0:
+                    pages += sum(state & 1 for state in states)
+                libc.munmap(ctypes.c_void_p(address), ctypes.c_size_t(size))
+        return pages * mmap.PAGESIZE
+
+    def __str__(self):
+        way = "`/proc/sys/vm/drop_caches`" if self.everything else "`posix_fadvise` (`POSIX_FADV_DONTNEED`)"
+        before, after = (statistics.median(which) / 2**20 if which else 0 for which in (self.before, self.after))
+        return (
+            f"Cold: before each process {way} for {len(self.paths)} files: manifests, the catalogue, and all that a process maps that "
+            f"uses the drivers, {before:.0f} MiB in the page cache before it and {after:.0f} MiB after it: what other processes use stays"
+        )
+
+
+class Machine:
+    """The installed drivers, and a catalogue of them in a scratch folder."""
+
+    def __init__(self, bench, libraries, scratch):
+        self.bench, self.libraries, self.scratch = bench, libraries, Path(scratch)
+        self.caches = self.scratch / "caches"
+        self.caches.mkdir()
+
+    def make_catalogue(self, program):
+        """Asks the drivers. Returns the file."""
+        command = [program, "catalogue", "update", "--user", "--library", self.libraries[OURS]]
+        environment = {**self.bench.stage.environment(Scene(installed=True)), "XDG_CACHE_HOME": str(self.caches)}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=tools.LIMIT)
+        made = list(self.caches.glob("*/catalogue-*.json"))
+        if done.returncode != 0 or not made:
+            raise tools.Failed(f"vkloader catalogue update: status {done.returncode}\n{done.stderr[-2000:]}")
+        return made[0]
+
+    def environment(self, column):
+        """The variables of a column."""
+        known = {"VK_LOADER_CATALOGUE": "on", "XDG_CACHE_HOME": str(self.caches)}
+        architecture = ARCHITECTURE.get(os.uname().machine, os.uname().machine)
+        is_made = os.path.exists(f"/var/cache/vulkan-loader/catalogue-{architecture}.json")
+        return {
+            # One that is there for all programs is not looked at where there is to be none.
+            OURS: {"VK_LOADER_CATALOGUE": "off"} if is_made else {},
+            KNOWN: known,
+            KEPT: {**known, "VK_LOADER_DRIVER_POLICY": "keep-open"},
+        }.get(column, {})
+
+    def library(self, column):
+        """The library of a column."""
+        return self.libraries[KHRONOS if column == KHRONOS else OURS]
+
+    def run(self, column, cases, drivers):
+        """Runs a process for cases with the same steps, and returns the milliseconds of each."""
+        what = alone(drivers) if column == ALONE else visit(cases[0].steps)
+        found = self.bench.clock(self.library(column), what, 1, self.environment(column))
+        for case in cases:
+            labels = ("opened", "asked") if column == ALONE else case.labels
+            yield case, sum(found[label][0][0] for label in labels) / 1e6
+
+    def calls(self, column, case):
+        """System calls of a process."""
+        found = self.bench.system_calls(self.library(column), visit(case.steps), 1, self.environment(column))
+        return sum(found[label][0][0] for label in case.labels)
+
+    def files(self, drivers, catalogue):
+        """What drivers consist of, with what they need."""
+        paths = {catalogue, *(Path(driver.manifest) for driver in drivers)}
+        for column in (KHRONOS, OURS):
+            text = self.bench.output((), self.library(column), visit(("mapped",)), 1, self.environment(column))
+            paths |= {Path(line.partition(" ")[2]) for line in text.splitlines() if line.startswith("mapped ")}
+        # Those that drivers without devices need are open no longer when there is an instance.
+        known = [driver.library for driver in drivers if "/" in driver.library]
+        if known and shutil.which("ldd"):
+            done = subprocess.run(["ldd", *known], capture_output=True, text=True, timeout=60)
+            paths |= {Path(word) for word in done.stdout.split() if word.startswith("/")}
+        return {path for path in paths if path.is_file()}
+
+
+def ask(bench, library, drivers):
+    """Asks each driver for its devices, in a process of its own."""
+    for driver in drivers:
+        try:
+            driver.devices = bench.clock(library, alone([driver]), 1)["devices"][0][0]
+        except tools.Failed:
+            driver.devices = None
+
+
+def measure(bench, libraries, program, scratch, everything=False):
+    """All cases on all sides, in alternation. `libraries` has the two, `program` is vkloader."""
+    found = Found(installed())
+    ask(bench, libraries[OURS], found.drivers)
+    with_devices = [driver for driver in found.drivers if driver.devices]
+    if not with_devices:
+        found.skipped.append("no installed driver has a device: none of these rows")
+        return found
+    machine = Machine(bench, libraries, scratch)
+    catalogue = machine.make_catalogue(program)
+    cold = Cold(machine.files(found.drivers, catalogue), everything)
+    for files in (WARM, COLD):
+        for number in range(PROCESSES[files]):
+            progress(f"installed drivers, {files}, process {number + 1}/{PROCESSES[files]} of each")
+            for cases in ((QUERY,), (CREATION,), (AGAIN, BOTH)):
+                columns = cases[0].columns if files in cases[0].files else ()
+                for column in columns[:: 1 if number % 2 == 0 else -1]:
+                    if files == COLD:
+                        cold.evict()
+                    for case, milliseconds in machine.run(column, cases, with_devices):
+                        found.times[column, case, files].append(milliseconds)
+    progress("")
+    found.eviction = str(cold)
+    if shutil.which("strace"):
+        for case in (QUERY, CREATION, BOTH):
+            for column in case.columns:
+                if column != ALONE:
+                    found.calls[column, case] = machine.calls(column, case)
+    else:
+        found.skipped.append("no strace: no system calls are counted")
+    return found
+
+
+def page(found):
+    """The section of the page, as lines of Markdown."""
+    lines = ["Manifests: " + (", ".join(map(described, found.drivers)) or "none"), ""]
+    if found.times:
+        head = ["milliseconds, median (best)", "files", *COLUMNS]
+        rows = [head]
+        for case in CASES:
+            for files in case.files:
+                rows.append([case.title, files, *(shown(found.times.get((column, case, files))) for column in COLUMNS)])
+        lines += [*grid(rows), ""]
+        if found.calls:
+            rows = [["system calls, files warm", *COLUMNS[:4]]]
+            for case in (QUERY, CREATION, BOTH):
+                words = (str(found.calls.get((column, case), "")) for column in COLUMNS[:4])
+                rows.append([case.title, *words])
+            lines += [*grid(rows), ""]
+        lines.append(
+            "`drivers alone` opens the libraries of those that have devices, makes an instance of each and lists its devices, without a loader."
+        )
+        lines.append(f"{found.eviction}. Names of files and folders stay known to the kernel, unless drop_caches was used.")
+    return lines + [f"- skipped: {why}" for why in found.skipped]
+
+
+def described(driver):
+    """A driver in a line."""
+    devices = "not opened" if driver.devices is None else f"{driver.devices} devices"
+    return f"{driver.manifest} ({devices})"
+
+
+def shown(values):
+    """Median and best of some milliseconds."""
+    return f"{statistics.median(values):.3g} ({min(values):.3g})" if values else ""
+
+
+def write(found, path):
+    """Every figure, one line a case."""
+    with open(path, "w") as file:
+        file.write("column,case,files,milliseconds\n")
+        for (column, case, files), values in found.times.items():
+            file.write(f"{column},{case.title.replace(',', ';')},{files},{' '.join(f'{value:.4g}' for value in values)}\n")
