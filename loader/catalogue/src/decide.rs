@@ -19,7 +19,7 @@ pub struct Question {
 pub enum Doubt {
     /// The library is another file than the one that was asked, was changed, or is gone.
     Library,
-    /// The times of the file are those of an image, and say nothing.
+    /// The times of the file are those of an image, and say nothing; nor is there a build id that does.
     Times,
     /// The dynamic linker may find another library under that name.
     LinkerCache,
@@ -42,17 +42,28 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
         !self.named.contains(&b'/')
     }
 
-    /// Whether what the driver answered is what it would answer now.
+    /// Whether what the driver answered is what it would answer now. `same_build` says whether the library has this build id, if it has
+    /// one, and is asked only where there is one and times prove nothing: it takes reading the file.
     ///
     /// # Errors
     /// Why it is not known to be.
-    pub fn check(self, question: &Question, linker_cache: &[u8]) -> Result<(), Doubt> {
+    pub fn check(
+        self,
+        question: &Question,
+        linker_cache: &[u8],
+        same_build: impl FnOnce(&[u8]) -> Option<bool>,
+    ) -> Result<(), Doubt> {
         let library = question.library.ok_or(Doubt::Library)?;
         if !library.is_written(self.identity) {
             return Err(Doubt::Library);
         }
         if !library.proves() {
-            return Err(Doubt::Times);
+            let written = Some(self.build_id).filter(|id| !id.is_empty());
+            match written.and_then(same_build) {
+                Some(true) => {}
+                Some(false) => return Err(Doubt::Library),
+                None => return Err(Doubt::Times),
+            }
         }
         let same_search = || match question.linker_cache {
             Some(now) => now.proves() && now.is_written(linker_cache),

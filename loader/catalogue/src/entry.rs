@@ -211,6 +211,8 @@ pub struct Entry<'a, J> {
     pub path: &'a [u8],
     /// The written form of the identity of that file.
     pub identity: &'a [u8],
+    /// The written form of the build id of that file; empty where it has none.
+    pub build_id: &'a [u8],
     /// How it ended.
     pub outcome: Outcome,
 }
@@ -226,6 +228,7 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
             named: library.member_text("named")?,
             path: library.member_text("path")?,
             identity: library.member_text("identity")?,
+            build_id: library.member_text("build-id").unwrap_or_default(),
             outcome: outcome(json)?,
         })
     }

@@ -8,7 +8,7 @@
 //! drivers and from the kernel's lists of devices; a table here ([`hardware`]) says for which drivers an absent device can be told from
 //! these lists, and another ([`variables`]) which variables make drivers answer otherwise. The room is bounded: [`MOST_BYTES`] of text,
 //! [`MOST_ENTRIES`] drivers, [`MOST_EXTENSIONS`] and [`MOST_DEVICES`] of each. An entry counts while the library file is the very one
-//! that was asked ([`Identity`]), the loader is of the same version, and no variable of that table has another value; that a driver has
+//! that was asked ([`Identity`], and the [`BuildId`] where times prove nothing), the loader is of the same version, and no variable of that table has another value; that a driver has
 //! no device counts only on the same devices under the same kernel as well ([`Fingerprint`]). In all other cases the driver is opened
 //! as if there were no catalogue, and what an opened driver says wins.
 //!
@@ -26,6 +26,7 @@
     )
 )]
 
+mod build_id;
 mod decide;
 mod entry;
 pub mod hardware;
@@ -35,6 +36,7 @@ mod machine;
 pub mod variables;
 mod written;
 
+pub use build_id::{BuildId, HEAD_BYTES};
 pub use decide::{Decision, Doubt, Question};
 pub use entry::{Catalogue, Entry, Extension, Hardware, Outcome, Problem, Reader};
 pub use identity::Identity;

@@ -15,16 +15,9 @@ pub trait Look {
     fn exists(&self, path: &[u8]) -> bool;
 }
 
-/// Nodes outside of `/dev/dri` by which drivers reach devices.
-const NODES: [&str; 7] = [
-    "/dev/nvidiactl",
-    "/dev/nvidia0",
-    "/dev/nvidia1",
-    "/dev/dxg",
-    "/dev/kgsl-3d0",
-    "/dev/mali0",
-    "/dev/pvr_sync",
-];
+/// Nodes outside of `/dev/dri` by which drivers reach devices. One text: each address in a list is one that the dynamic linker has to
+/// set in every process.
+const NODES: &[u8] = b"/dev/nvidiactl /dev/nvidia0 /dev/nvidia1 /dev/dxg /dev/kgsl-3d0 /dev/mali0 /dev/pvr_sync";
 /// The folder of DRM nodes.
 const DRI: &[u8] = b"/dev/dri";
 /// The places of the PCI bus that have a device.
@@ -54,9 +47,9 @@ impl Fingerprint {
         let mut found = Self(0);
         look.text(b"/proc/sys/kernel/osrelease", &mut |text| found.add(b"kernel", text));
         look.names(DRI, &mut |name| found.node(look, name));
-        for node in NODES {
-            if look.exists(node.as_bytes()) {
-                found.add(b"node", node.as_bytes());
+        for node in NODES.split(|&byte| byte == b' ') {
+            if look.exists(node) {
+                found.add(b"node", node);
             }
         }
         look.names(PCI, &mut |name| found.add(b"pci", name));

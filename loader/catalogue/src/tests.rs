@@ -179,22 +179,48 @@ fn an_entry_counts_for_the_same_file_only() {
                 linker_cache: None,
             },
             b"",
+            |_| unreachable!("times prove enough"),
         )
     };
     assert_eq!(check(Some(LIBRARY)), Ok(()));
     assert_eq!(check(None), Err(Doubt::Library));
     assert_eq!(check(Some(Identity { inode: 9, ..LIBRARY })), Err(Doubt::Library));
+}
+
+#[test]
+fn a_file_whose_times_prove_nothing_is_known_by_its_build_id() {
     let image = Identity {
         changed: (1, 0),
         ..LIBRARY
     };
-    let document = with("/drivers/0/library/identity", json!(image.to_string()));
-    let entry = read(&document).unwrap().entries().next().unwrap();
-    let question = Question {
-        library: Some(image),
-        linker_cache: None,
+    let check = |now, written: Value, found: Option<&[u8]>| {
+        let mut document = with("/drivers/0/library/identity", json!(image.to_string()));
+        document["drivers"][0]["library"]["build-id"] = written;
+        let entry = read(&document).unwrap().entries().next().unwrap();
+        let question = Question {
+            library: Some(now),
+            linker_cache: None,
+        };
+        entry.check(&question, b"", |written| found.map(|found| found == written))
     };
-    assert_eq!(entry.check(&question, b""), Err(Doubt::Times));
+    assert_eq!(check(image, json!("01ff"), Some(b"01ff")), Ok(()));
+    assert_eq!(check(image, json!("01ff"), Some(b"01fe")), Err(Doubt::Library));
+    assert_eq!(check(image, json!("01ff"), None), Err(Doubt::Times));
+    for none in [json!(null), json!(""), json!(7)] {
+        assert_eq!(check(image, none, Some(b"")), Err(Doubt::Times));
+    }
+    // It is no proof for another file.
+    for other in [
+        Identity { device: 9, ..image },
+        Identity { inode: 9, ..image },
+        Identity { size: 9, ..image },
+        Identity {
+            changed: (0, 0),
+            ..image
+        },
+    ] {
+        assert_eq!(check(other, json!("01ff"), Some(b"01ff")), Err(Doubt::Library));
+    }
 }
 
 #[test]
@@ -207,7 +233,7 @@ fn a_bare_name_needs_the_same_linker_cache() {
             library: Some(LIBRARY),
             linker_cache,
         };
-        entry.check(&question, written.as_bytes())
+        entry.check(&question, written.as_bytes(), |_| None)
     };
     assert_eq!(check(Some(cache), &cache.to_string()), Ok(()));
     assert_eq!(check(Some(LIBRARY), &cache.to_string()), Err(Doubt::LinkerCache));

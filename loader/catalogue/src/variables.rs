@@ -1,52 +1,23 @@
 //! Variables that make drivers answer otherwise than when they were asked.
 
-/// How the names of variables begin that drivers read, in capitals. Options of driconf are variables too, in small letters.
-pub const PREFIXES: &[&str] = &[
-    "MESA_",
-    "RADV_",
-    "ACO_",
-    "AMD_",
-    "AMDVLK_",
-    "INTEL_",
-    "ANV_",
-    "HASVK_",
-    "NVK_",
-    "NAK_",
-    "LP_",
-    "GALLIUM_",
-    "VN_",
-    "TU_",
-    "FD_",
-    "V3D_",
-    "PAN_",
-    "PANVK_",
-    "PVR_",
-    "PCO_",
-    "ROGUE_",
-    "ASAHI_",
-    "AGX_",
-    "HK_",
-    "NIR_",
-    "MDA_",
-    "DRI_",
-    "DRIRC_",
-    "__NV_",
-    "__VK_LAYER_NV_",
-    "__GL_",
-    "NVPRESENT_",
-];
-
-/// Variables that change which files a driver consists of, or put others between it and the kernel.
-pub const NAMES: &[&str] = &["LD_LIBRARY_PATH", "LD_PRELOAD", "LD_AUDIT", "GLIBC_TUNABLES"];
+/// First variables that change which files a driver consists of, or put others between it and the kernel. Then how the names of variables
+/// begin that drivers read, up to an underscore and in capitals: options of driconf are variables too, in small letters. One text: each
+/// address in a list is one that the dynamic linker has to set in every process.
+const KNOWN: &[u8] = b"\
+    LD_LIBRARY_PATH LD_PRELOAD LD_AUDIT GLIBC_TUNABLES MESA_ RADV_ ACO_ AMD_ AMDVLK_ INTEL_ ANV_ HASVK_ NVK_ NAK_ LP_ \
+    GALLIUM_ VN_ TU_ FD_ V3D_ PAN_ PANVK_ PVR_ PCO_ ROGUE_ ASAHI_ AGX_ HK_ NIR_ MDA_ DRI_ DRIRC_ __NV_ __VK_LAYER_NV_ __GL_ \
+    NVPRESENT_";
 
 /// Whether what a driver answered without this variable says nothing of what it answers with it.
 pub fn matters(name: &[u8]) -> bool {
-    let begins = |prefix: &&str| {
-        name.get(..prefix.len())
-            .is_some_and(|begin| begin.eq_ignore_ascii_case(prefix.as_bytes()))
-    };
-    // Most variables begin with none of these letters.
-    NAMES.iter().any(|known| known.as_bytes() == name) || PREFIXES.iter().any(begins)
+    KNOWN
+        .split(|&byte| byte == b' ')
+        .any(|known| match known.ends_with(b"_") {
+            true => name
+                .get(..known.len())
+                .is_some_and(|begin| begin.eq_ignore_ascii_case(known)),
+            false => known == name,
+        })
 }
 
 #[cfg(test)]
@@ -84,13 +55,13 @@ mod tests {
     }
 
     #[test]
-    fn prefixes_are_capitals_and_differ() {
-        for (index, prefix) in PREFIXES.iter().enumerate() {
-            assert!(
-                prefix.ends_with('_') && !prefix.bytes().any(|byte| byte.is_ascii_lowercase()),
-                "{prefix}"
-            );
-            assert!(!PREFIXES[..index].contains(prefix), "{prefix}");
+    fn names_are_capitals_and_differ() {
+        let all: Vec<&str> = str::from_utf8(KNOWN).unwrap().split(' ').collect();
+        for (index, name) in all.iter().enumerate() {
+            let is_capital = |byte: u8| byte == b'_' || byte.is_ascii_uppercase() || byte.is_ascii_digit();
+            assert!(!name.is_empty() && name.bytes().all(is_capital), "{name}");
+            assert!(!all[..index].contains(name), "{name}");
         }
+        assert_eq!(all.iter().position(|name| name.ends_with('_')), Some(4));
     }
 }

@@ -141,12 +141,13 @@ impl KnownDrivers {
 
     fn check(&self, entry: Entry<'_, Seen<'_>>, loaded: &Loaded) -> Result<(), Doubt> {
         let searched = entry.is_searched();
+        let file = if searched { entry.path } else { entry.named };
         let question = Question {
-            library: sight::identity(if searched { entry.path } else { entry.named }),
+            library: sight::identity(file),
             linker_cache: if searched { sight::linker_cache() } else { None },
         };
         let written = loaded.catalogue().map_or(&[][..], |catalogue| catalogue.linker_cache());
-        entry.check(&question, written)
+        entry.check(&question, written, |build_id| sight::has_build_id(file, build_id))
     }
 
     fn is_same_machine(&self) -> bool {

@@ -5,7 +5,7 @@ use super::{identity_of, ignore};
 use crate::journal::Journal;
 use crate::journal::reason::CatalogueReason;
 use crate::text::Text;
-use ::catalogue::{Identity, Look, variables};
+use ::catalogue::{BuildId, HEAD_BYTES, Identity, Look, variables};
 use os::{File, Folder, Stamp, Status, with_terminated};
 
 /// What the dynamic linker looks bare names up in.
@@ -42,6 +42,14 @@ pub(super) fn variables_are_allowed(loaded: &Loaded, journal: &mut Journal<'_>) 
 pub(super) fn identity(path: &[u8]) -> Option<Identity> {
     let found = with_terminated(path, Status::at).ok().filter(Status::is_file)?;
     Stamp::of(&found).as_ref().map(identity_of)
+}
+
+/// Whether the library that a path leads to has this build id, if it has one.
+#[cold]
+pub(super) fn has_build_id(path: &[u8], written: &[u8]) -> Option<bool> {
+    let mut room = [0; HEAD_BYTES];
+    let length = with_terminated(path, File::open).ok()?.read(&mut room).ok()?;
+    Some(BuildId::in_head(&room[..length])?.is_written(written))
 }
 
 /// That of the dynamic linker's cache.

@@ -1,6 +1,6 @@
 //! What is looked at without being opened: links, whether something is there, and which variables are set.
 
-use super::{Errno, with_terminated};
+use super::{Errno, Status, with_terminated};
 use core::ffi::{CStr, c_char};
 
 /// Bytes of the longest target of a link that is shown.
@@ -28,14 +28,7 @@ pub fn link_target(path: &[u8], take: impl FnOnce(&[u8])) {
 
 /// Whether something is at `path`, whoever may open it.
 pub fn exists(path: &[u8]) -> bool {
-    let found = with_terminated(path, |path| {
-        // SAFETY: a terminated path.
-        match unsafe { libc::access(path.as_ptr(), libc::F_OK) } {
-            0 => Ok(()),
-            _ => Err(Errno::last()),
-        }
-    });
-    found.is_ok()
+    with_terminated(path, Status::at).is_ok()
 }
 
 /// Shows the name and the value of each variable until `take` wants no more.

@@ -1,31 +1,40 @@
 //! Which file it is.
 
-use catalogue::Identity;
-use object::Object;
-use std::fs;
+use catalogue::{BuildId, HEAD_BYTES, Identity};
+use std::fs::{self, File};
+use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// The largest library whose build id is looked for.
-const MOST: u64 = 1 << 30;
-
 /// The written identity of what a path leads to; `None` where that is no file.
 pub(super) fn identity(path: &Path) -> Option<String> {
+    look(path).map(|identity| identity.to_string())
+}
+
+/// Whether what a path leads to has this identity under its written form, and, where times prove nothing, this build id.
+pub(super) fn is_same(path: &Path, written: &str, build: Option<&str>) -> bool {
+    let same_build = || build.is_some() && build_id(path).as_deref() == build;
+    look(path).is_some_and(|now| now.is_written(written.as_bytes()) && (now.proves() || same_build()))
+}
+
+fn look(path: &Path) -> Option<Identity> {
     let found = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
-    let identity = Identity {
+    Some(Identity {
         device: found.dev(),
         inode: found.ino(),
         size: found.size(),
         modified: (found.mtime(), found.mtime_nsec()),
         changed: (found.ctime(), found.ctime_nsec()),
-    };
-    Some(identity.to_string())
+    })
 }
 
 /// The build id of a library, in hexadecimal digits.
 pub(super) fn build_id(path: &Path) -> Option<String> {
-    let length = fs::metadata(path).ok()?.len();
-    let bytes = (length <= MOST).then(|| fs::read(path).ok()).flatten()?;
-    let id = object::File::parse(&*bytes).ok()?.build_id().ok()??;
-    Some(id.iter().map(|byte| format!("{byte:02x}")).collect())
+    let mut head = Vec::new();
+    File::open(path)
+        .ok()?
+        .take(HEAD_BYTES as u64)
+        .read_to_end(&mut head)
+        .ok()?;
+    Some(BuildId::in_head(&head)?.to_string())
 }

@@ -2,7 +2,7 @@
 
 use super::ask::{Answer, Asker, Depth};
 use super::file::{self, Catalogue, Driver, Extension, Library, Manifest, Outcome, Variable};
-use super::identify::{build_id, identity};
+use super::identify::{build_id, identity, is_same};
 use super::machine::Machine;
 use super::{Asking, Place};
 use crate::show::plain;
@@ -97,14 +97,14 @@ fn still_known(before: &Catalogue, manifest: &str, wakes: bool) -> Option<Driver
     let driver = before.drivers.iter().find(|driver| driver.manifest.path == manifest)?;
     let complete = driver.devices.is_some() || !wakes;
     let same_search = driver.library.named.contains('/') || before.linker_cache == file::linker_cache();
-    let same = |path: &str, known: &str| identity(Path::new(path)).as_deref() == Some(known);
     let holds = driver.outcome == Outcome::Answered
         && complete
         && same_search
-        && same(manifest, &driver.manifest.identity)
-        && same(
-            library_file(&driver.library.named, &driver.library.path),
+        && is_same(Path::new(manifest), &driver.manifest.identity, None)
+        && is_same(
+            Path::new(library_file(&driver.library.named, &driver.library.path)),
             &driver.library.identity,
+            driver.library.build_id.as_deref(),
         );
     holds.then(|| driver.clone())
 }

@@ -1,0 +1,270 @@
+//! What the linker wrote into a library so that one build of it can be told from another.
+
+use crate::written::is_written;
+use core::fmt;
+
+/// Bytes at the beginning of a file in which its build id must lie: linkers put it right behind the headers. One that lies elsewhere is
+/// none.
+pub const HEAD_BYTES: usize = 4096;
+
+/// Bytes of the shortest build id that tells builds apart, and of the longest that there is a use for.
+const LENGTHS: core::ops::RangeInclusive<usize> = 8..=64;
+
+/// `PT_NOTE`: a program header that leads to notes.
+const NOTES: u32 = 4;
+/// `NT_GNU_BUILD_ID`: a note that is a build id, if its owner is GNU.
+const BUILD_ID: u32 = 3;
+const OWNER: &[u8] = b"GNU\0";
+
+/// `ELFCLASS64` or `ELFCLASS32`, as the libraries of this process have it.
+const CLASS: u8 = if cfg!(target_pointer_width = "64") { 2 } else { 1 };
+/// `ELFDATA2LSB` or `ELFDATA2MSB`, the same.
+const BYTE_ORDER: u8 = if cfg!(target_endian = "little") { 1 } else { 2 };
+
+/// Where the numbers lie that lead to the notes: in the header of the file, and in a program header.
+struct Places {
+    /// `e_phoff`, `e_phentsize` and `e_phnum`.
+    table: usize,
+    row_bytes: usize,
+    rows: usize,
+    /// `p_offset` and `p_filesz`.
+    offset: usize,
+    bytes: usize,
+}
+
+const PLACES: Places = match CLASS {
+    1 => Places {
+        table: 28,
+        row_bytes: 42,
+        rows: 44,
+        offset: 4,
+        bytes: 16,
+    },
+    _ => Places {
+        table: 32,
+        row_bytes: 54,
+        rows: 56,
+        offset: 8,
+        bytes: 32,
+    },
+};
+
+/// The build id of a library of this architecture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BuildId<'a>(&'a [u8]);
+
+impl<'a> BuildId<'a> {
+    /// Finds it in the first [`HEAD_BYTES`] of a file, whatever they are. Every number in them is held against their length, and each
+    /// program header and note is looked at once.
+    pub fn in_head(head: &'a [u8]) -> Option<Self> {
+        let head = &head[..head.len().min(HEAD_BYTES)];
+        if !head.starts_with(&[0x7F, b'E', b'L', b'F', CLASS, BYTE_ORDER]) {
+            return None;
+        }
+        let (rows, row_bytes) = (half(head, PLACES.rows)?, half(head, PLACES.row_bytes)?);
+        let table = head.get(word(head, PLACES.table)?..)?;
+        // Rows of no length would be the same one for each of them.
+        let rows = table.chunks_exact(row_bytes.max(1)).take(rows);
+        rows.filter_map(|row| notes(head, row)).find_map(find)
+    }
+
+    /// Whether a catalogue has this build id under its written form.
+    pub fn is_written(self, text: &[u8]) -> bool {
+        is_written(text, format_args!("{self}"))
+    }
+}
+
+/// Two hexadecimal digits for each byte.
+impl fmt::Display for BuildId<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// The notes that a program header leads to, as far as they lie in the head of the file.
+fn notes<'a>(head: &'a [u8], row: &[u8]) -> Option<&'a [u8]> {
+    let offset = word(row, PLACES.offset)?;
+    let bytes = word(row, PLACES.bytes)?;
+    let end = offset.checked_add(bytes)?.min(head.len());
+    (full(row, 0)? == NOTES).then(|| head.get(offset..end)).flatten()
+}
+
+/// The build id among notes, each of which is two lengths, a kind, an owner, and what it says. Owner and content end at multiples of four.
+fn find(mut notes: &[u8]) -> Option<BuildId<'_>> {
+    const HEADER: usize = 12;
+    loop {
+        let lengths = (full(notes, 0)? as usize, full(notes, 4)? as usize);
+        let kind = full(notes, 8)?;
+        let content = HEADER.checked_add(lengths.0.checked_next_multiple_of(4)?)?;
+        let end = content.checked_add(lengths.1)?;
+        if kind == BUILD_ID && notes.get(HEADER..content)? == OWNER {
+            return notes
+                .get(content..end)
+                .filter(|id| LENGTHS.contains(&id.len()))
+                .map(BuildId);
+        }
+        notes = notes.get(end.checked_next_multiple_of(4)?..)?;
+    }
+}
+
+/// The number of 16 bits at a place.
+fn half(bytes: &[u8], at: usize) -> Option<usize> {
+    let bytes = bytes.get(at..)?.first_chunk()?;
+    Some(u16::from_ne_bytes(*bytes).into())
+}
+
+/// The number of 32 bits at a place.
+fn full(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes.get(at..)?.first_chunk().map(|bytes| u32::from_ne_bytes(*bytes))
+}
+
+/// The number of the size of an address at a place.
+fn word(bytes: &[u8], at: usize) -> Option<usize> {
+    bytes.get(at..)?.first_chunk().map(|bytes| usize::from_ne_bytes(*bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ID: [u8; 20] = [0xAB; 20];
+    /// Where the program headers begin, and how long one is.
+    const TABLE: usize = 64;
+    const ROW: usize = 56;
+    /// Where the notes begin.
+    const NOTES_AT: usize = TABLE + 2 * ROW;
+
+    fn put(bytes: &mut [u8], at: usize, value: &[u8]) {
+        bytes[at..at + value.len()].copy_from_slice(value);
+    }
+
+    fn note(owner: &[u8], kind: u32, content: &[u8]) -> Vec<u8> {
+        let mut note = Vec::new();
+        for number in [owner.len() as u32, content.len() as u32, kind] {
+            note.extend(number.to_ne_bytes());
+        }
+        for part in [owner, content] {
+            note.extend(part);
+            note.resize(note.len().next_multiple_of(4), 0);
+        }
+        note
+    }
+
+    /// The beginning of a library with these notes, behind a program header about something else.
+    fn head(notes: &[u8]) -> Vec<u8> {
+        let mut head = vec![0; NOTES_AT];
+        put(&mut head, 0, &[0x7F, b'E', b'L', b'F', CLASS, BYTE_ORDER]);
+        put(&mut head, PLACES.table, &TABLE.to_ne_bytes());
+        put(&mut head, PLACES.row_bytes, &(ROW as u16).to_ne_bytes());
+        put(&mut head, PLACES.rows, &2_u16.to_ne_bytes());
+        put(&mut head, TABLE, &1_u32.to_ne_bytes());
+        put(&mut head, TABLE + ROW, &NOTES.to_ne_bytes());
+        put(&mut head, TABLE + ROW + PLACES.offset, &NOTES_AT.to_ne_bytes());
+        put(&mut head, TABLE + ROW + PLACES.bytes, &notes.len().to_ne_bytes());
+        head.extend(notes);
+        head
+    }
+
+    fn written(head: &[u8]) -> Option<String> {
+        BuildId::in_head(head).map(|id| id.to_string())
+    }
+
+    #[test]
+    fn it_is_found_among_notes() {
+        let id = note(OWNER, BUILD_ID, &ID);
+        let expected = Some("ab".repeat(20));
+        assert_eq!(written(&head(&id)), expected);
+        let before = [
+            note(OWNER, 5, &[1; 16]),
+            note(b"Go\0", BUILD_ID, &[2; 9]),
+            note(b"", 1, b""),
+        ]
+        .concat();
+        assert_eq!(written(&head(&[before, id.clone()].concat())), expected);
+        let id = head(&id);
+        let found = BuildId::in_head(&id).unwrap();
+        assert!(found.is_written("ab".repeat(20).as_bytes()));
+        for other in ["", "ab", &"ab".repeat(21), &"AB".repeat(20)] {
+            assert!(!found.is_written(other.as_bytes()), "{other}");
+        }
+    }
+
+    #[test]
+    fn the_library_of_another_architecture_has_none() {
+        let good = head(&note(OWNER, BUILD_ID, &ID));
+        for (at, byte) in [(0, b'M'), (4, 3 - CLASS), (5, 3 - BYTE_ORDER)] {
+            let mut other = good.clone();
+            other[at] = byte;
+            assert_eq!(written(&other), None, "{at}");
+        }
+    }
+
+    #[test]
+    fn a_truncated_file_has_none() {
+        let good = head(&note(OWNER, BUILD_ID, &ID));
+        for length in 0..good.len() {
+            assert_eq!(written(&good[..length]), None, "{length}");
+        }
+    }
+
+    #[test]
+    fn numbers_that_lie_cost_nothing_but_the_id() {
+        let id = note(OWNER, BUILD_ID, &ID);
+        let good = head(&id);
+        let huge = [usize::MAX, usize::MAX - 11, HEAD_BYTES, 1 << 31];
+        for at in [PLACES.table, TABLE + ROW + PLACES.offset] {
+            for value in huge {
+                let mut lies = good.clone();
+                put(&mut lies, at, &value.to_ne_bytes());
+                assert_eq!(written(&lies), None, "{at} {value}");
+            }
+        }
+        for (at, value) in [(PLACES.row_bytes, 0), (PLACES.row_bytes, u16::MAX), (PLACES.rows, 0)] {
+            let mut lies = good.clone();
+            put(&mut lies, at, &u16::to_ne_bytes(value));
+            assert_eq!(written(&lies), None, "{at} {value}");
+        }
+        for at in [0, 4] {
+            for value in [u32::MAX, u32::MAX - 3, 1 << 31, 4096] {
+                let mut lies = good.clone();
+                put(&mut lies, NOTES_AT + at, &value.to_ne_bytes());
+                assert_eq!(written(&lies), None, "{at} {value}");
+            }
+        }
+        // Notes that claim to go on behind what was read end there.
+        let mut long = good.clone();
+        put(
+            &mut long,
+            TABLE + ROW + PLACES.bytes,
+            &(usize::MAX - NOTES_AT).to_ne_bytes(),
+        );
+        assert!(written(&long).is_some());
+    }
+
+    #[test]
+    fn an_id_that_tells_nothing_apart_is_none() {
+        for (length, counts) in [(0, false), (7, false), (8, true), (64, true), (65, false)] {
+            let found = written(&head(&note(OWNER, BUILD_ID, &vec![1; length])));
+            assert_eq!(found.is_some(), counts, "{length}");
+        }
+    }
+
+    #[test]
+    fn what_lies_behind_the_head_is_not_looked_at() {
+        let mut far = note(OWNER, 1, &[0; HEAD_BYTES]);
+        far.extend(note(OWNER, BUILD_ID, &ID));
+        assert_eq!(written(&head(&far)), None);
+    }
+
+    #[test]
+    fn no_bytes_make_it_panic() {
+        let good = head(&note(OWNER, BUILD_ID, &ID));
+        for at in 0..good.len() {
+            for byte in [0, 1, 3, 4, 0x7F, 0x80, 0xFF] {
+                let mut other = good.clone();
+                other[at] = byte;
+                let _ = written(&other);
+            }
+        }
+    }
+}
