@@ -57,7 +57,7 @@ impl<'a> BuildId<'a> {
     /// Finds it in the first [`HEAD_BYTES`] of a file, whatever they are. Every number in them is held against their length, and each
     /// program header and note is looked at once.
     pub fn in_head(head: &'a [u8]) -> Option<Self> {
-        let head = &head[..head.len().min(HEAD_BYTES)];
+        let head = head.get(..HEAD_BYTES).unwrap_or(head);
         if !head.starts_with(&[0x7F, b'E', b'L', b'F', CLASS, BYTE_ORDER]) {
             return None;
         }

@@ -144,7 +144,7 @@ impl Path {
     }
 
     fn bytes(&self) -> &[u8] {
-        &self.room[..self.length]
+        self.room.get(..self.length).unwrap_or_default()
     }
 }
 

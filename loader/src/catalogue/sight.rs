@@ -49,7 +49,7 @@ pub(super) fn identity(path: &[u8]) -> Option<Identity> {
 pub(super) fn has_build_id(path: &[u8], written: &[u8]) -> Option<bool> {
     let mut room = [0; HEAD_BYTES];
     let length = with_terminated(path, File::open).ok()?.read(&mut room).ok()?;
-    Some(BuildId::in_head(&room[..length])?.is_written(written))
+    Some(BuildId::in_head(room.get(..length)?)?.is_written(written))
 }
 
 /// That of the dynamic linker's cache.
@@ -82,7 +82,7 @@ impl Look for Kernel {
         if let Ok(file) = with_terminated(path, File::open_itself)
             && let Ok(length) = file.read(&mut room)
         {
-            take(&room[..length]);
+            take(room.get(..length).unwrap_or_default());
         }
     }
 

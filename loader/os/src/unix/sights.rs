@@ -6,11 +6,6 @@ use core::ffi::{CStr, c_char};
 /// Bytes of the longest target of a link that is shown.
 const LONGEST_TARGET: usize = 256;
 
-unsafe extern "C" {
-    /// The variables of the process, each as its name, an equals sign and its value, and NULL behind the last.
-    static environ: *const *const c_char;
-}
-
 /// Shows where the link at `path` leads, as it is written; nothing where there is no link, or where that is very long.
 pub fn link_target(path: &[u8], take: impl FnOnce(&[u8])) {
     let mut room = [0_u8; LONGEST_TARGET];
@@ -33,9 +28,14 @@ pub fn exists(path: &[u8]) -> bool {
 
 /// Shows the name and the value of each variable until `take` wants no more.
 pub fn each_variable(mut take: impl FnMut(&[u8], &[u8]) -> bool) {
-    // SAFETY: a word that the C library keeps. A program that changes its environment while another thread reads it is at fault before
-    // every function of the C library.
-    let mut next = unsafe { environ };
+    // Looked up here, since few processes come here: what a library imports is looked up in each that opens it.
+    // SAFETY: a terminated name.
+    let environ = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"environ".as_ptr()) };
+    // SAFETY: the C library's variable of this name, which leads to all variables of the process: each its name, an equals sign and its value,
+    // and NULL behind the last. A program that changes its environment while another thread reads it is at fault before every function of
+    // the C library.
+    let first = unsafe { environ.cast::<*const *const c_char>().as_ref() };
+    let mut next = first.map_or(core::ptr::null(), |first| *first);
     while !next.is_null() {
         // SAFETY: not behind the NULL that ends the list.
         let variable = unsafe { *next };
@@ -44,10 +44,9 @@ pub fn each_variable(mut take: impl FnMut(&[u8], &[u8]) -> bool) {
         }
         // SAFETY: the list has terminated texts.
         let text = unsafe { CStr::from_ptr(variable) }.to_bytes();
-        let (name, value) = match super::find_byte(text, b'=') {
-            Some(end) => (&text[..end], &text[end + 1..]),
-            None => (text, &[][..]),
-        };
+        let end = super::find_byte(text, b'=').unwrap_or(text.len());
+        let (name, value) = text.split_at_checked(end).unwrap_or((text, &[]));
+        let value = value.get(1..).unwrap_or_default();
         if !take(name, value) {
             return;
         }
