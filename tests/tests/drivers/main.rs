@@ -5,6 +5,8 @@ mod catalogue;
 #[cfg(target_os = "linux")]
 mod catalogue_file;
 #[cfg(target_os = "linux")]
+mod catalogue_image;
+#[cfg(target_os = "linux")]
 mod catalogue_verified;
 mod create_device;
 mod create_instance;
