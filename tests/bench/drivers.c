@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 enum { MOST_DRIVERS = 64, MOST_DEVICES = 64, INTERFACE = 5 };
 
@@ -14,6 +15,13 @@ static const VkInstanceCreateInfo INSTANCE = {
     .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
     .pApplicationInfo = &APPLICATION,
 };
+
+/* Nanoseconds that all threads of this process have computed: on a busy machine the better figure. */
+static long processor(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return now.tv_sec * 1000000000l + now.tv_nsec;
+}
 
 /* An instance and its physical devices. */
 static VkInstance look(const struct run *run) {
@@ -28,9 +36,11 @@ static VkInstance look(const struct run *run) {
 
 void enumerate(struct run *run, long unused) {
     (void)unused;
+    const long before = processor();
     begin();
     const VkInstance instance = look(run);
     end("enumerate", 1);
+    tell("processor", processor() - before);
     run->destroy(instance, NULL);
 }
 
@@ -77,6 +87,7 @@ void direct(struct run *run, long unused) {
     static struct driver drivers[MOST_DRIVERS];
     size_t count = 0;
     long devices = 0;
+    const long before = processor();
     begin();
     for (char *name = strtok(run->text, ":"); name && count < MOST_DRIVERS; name = strtok(NULL, ":"))
         if ((drivers[count].library = dlopen(name, RTLD_NOW | RTLD_LOCAL)))
@@ -86,6 +97,7 @@ void direct(struct run *run, long unused) {
     for (size_t i = 0; i < count; i++)
         devices += ask(&drivers[i]);
     end("asked", 1);
+    tell("processor", processor() - before);
     tell("devices", devices);
 }
 

@@ -40,14 +40,18 @@ class Case:
     labels: tuple
     columns: tuple
     files: tuple = (WARM, COLD)
+    # The same where drivers are asked alone.
+    alone: tuple = ("opened", "asked")
 
 
 QUERY = Case("first extension query", ("extensions",), ("extensions",), (KHRONOS, OURS, KNOWN))
 CREATION = Case("create an instance and enumerate", ("enumerate",), ("enumerate",), (KHRONOS, OURS, KNOWN, ALONE))
+# What the process and its threads computed meanwhile: nothing that waits for the machine is in it.
+COMPUTED = Case("the same, processor time", ("enumerate",), ("processor",), CREATION.columns, (WARM,), ("processor",))
 PROBES = ("probes",), (KHRONOS, OURS, KNOWN, KEPT), (WARM,)
 AGAIN = Case("the same again, after destroying it", PROBES[0], ("again",), *PROBES[1:])
 BOTH = Case("destroy, and the same again", PROBES[0], ("destroy", "again"), *PROBES[1:])
-CASES = (QUERY, CREATION, AGAIN, BOTH)
+CASES = (QUERY, CREATION, COMPUTED, AGAIN, BOTH)
 
 
 @dataclass
@@ -70,6 +74,8 @@ class Found:
     # (column, case, files) to milliseconds, and to system calls, one element a process.
     times: dict = field(default_factory=lambda: defaultdict(list))
     calls: dict = field(default_factory=dict)
+    # Why entries of the catalogue do not count on this machine.
+    doubts: list = field(default_factory=list)
     # Why something was not measured.
     skipped: list = field(default_factory=list)
 
@@ -77,10 +83,6 @@ class Found:
         """The median in milliseconds; None where it was not measured."""
         values = self.times.get((column, case, files))
         return statistics.median(values) if values else None
-
-    def best(self, column, case, files=WARM):
-        """The least in milliseconds."""
-        return min(self.times.get((column, case, files)) or [None])
 
     def has(self, *libraries):
         """Whether for each name there is a driver whose library's begins with it."""
@@ -169,14 +171,19 @@ class Machine:
         self.caches.mkdir()
 
     def make_catalogue(self, program):
-        """Asks the drivers. Returns the file."""
-        command = [program, "catalogue", "update", "--user", "--library", self.libraries[OURS]]
+        """Asks the drivers. Returns the file, and what `vkloader` says of entries that do not count."""
         environment = {**self.bench.stage.environment(Scene(installed=True)), "XDG_CACHE_HOME": str(self.caches)}
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=tools.LIMIT)
+
+        def run(*words):
+            command = [program, "catalogue", *words, "--user"]
+            return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=tools.LIMIT)
+
+        done = run("update", "--library", self.libraries[OURS])
         made = list(self.caches.glob("*/catalogue-*.json"))
         if done.returncode != 0 or not made:
             raise tools.Failed(f"vkloader catalogue update: status {done.returncode}\n{done.stderr[-2000:]}")
-        return made[0]
+        doubts = [line.strip() for line in run("show").stdout.splitlines() if "does not count" in line]
+        return made[0], doubts
 
     def environment(self, column):
         """The variables of a column."""
@@ -199,7 +206,7 @@ class Machine:
         what = alone(drivers) if column == ALONE else visit(cases[0].steps)
         found = self.bench.clock(self.library(column), what, 1, self.environment(column))
         for case in cases:
-            labels = ("opened", "asked") if column == ALONE else case.labels
+            labels = case.alone if column == ALONE else case.labels
             yield case, sum(found[label][0][0] for label in labels) / 1e6
 
     def calls(self, column, case):
@@ -239,18 +246,19 @@ def measure(bench, libraries, program, scratch, everything=False):
         found.skipped.append("no installed driver has a device: none of these rows")
         return found
     machine = Machine(bench, libraries, scratch)
-    catalogue = machine.make_catalogue(program)
+    catalogue, found.doubts = machine.make_catalogue(program)
     cold = Cold(machine.files(found.drivers, catalogue), everything)
     for files in (WARM, COLD):
         for number in range(PROCESSES[files]):
             progress(f"installed drivers, {files}, process {number + 1}/{PROCESSES[files]} of each")
-            for cases in ((QUERY,), (CREATION,), (AGAIN, BOTH)):
+            for cases in ((QUERY,), (CREATION, COMPUTED), (AGAIN, BOTH)):
                 columns = cases[0].columns if files in cases[0].files else ()
                 for column in columns[:: 1 if number % 2 == 0 else -1]:
                     if files == COLD:
                         cold.evict()
                     for case, milliseconds in machine.run(column, cases, with_devices):
-                        found.times[column, case, files].append(milliseconds)
+                        if files in case.files:
+                            found.times[column, case, files].append(milliseconds)
     progress("")
     found.eviction = str(cold)
     if shutil.which("strace"):
@@ -283,6 +291,7 @@ def page(found):
             "`drivers alone` opens the libraries of those that have devices, makes an instance of each and lists its devices, without a loader."
         )
         lines.append(f"{found.eviction}. Names of files and folders stay known to the kernel, unless drop_caches was used.")
+    lines += [f"- an entry of the catalogue {doubt}" for doubt in found.doubts]
     return lines + [f"- skipped: {why}" for why in found.skipped]
 
 

@@ -270,7 +270,10 @@ pub(super) fn write(path: &Path, made: &mut Catalogue) -> io::Result<()> {
     replace().map_err(|error| naming(path, error))
 }
 
-/// The identity of what the dynamic linker looks bare names up in.
+/// What the dynamic linker looks bare names up in.
+pub(super) const LINKER_CACHE: &str = "/etc/ld.so.cache";
+
+/// Its identity.
 pub(super) fn linker_cache() -> String {
-    identify::identity(Path::new("/etc/ld.so.cache")).unwrap_or_default()
+    identify::identity(Path::new(LINKER_CACHE)).unwrap_or_default()
 }

@@ -1,8 +1,8 @@
 //! What people see of a catalogue.
 
 use super::ask::ENDED;
-use super::file::{Catalogue, Driver, Outcome, linker_cache};
-use super::identify::{build_id, identity};
+use super::file::{Catalogue, Driver, LINKER_CACHE, Outcome, linker_cache};
+use super::identify::{build_id, identity, proves};
 use super::machine::Machine;
 use super::update::library_file;
 use crate::show::plain;
@@ -122,13 +122,19 @@ pub(super) fn all(path: &Path, known: &Catalogue, machine: &Machine) -> io::Resu
 fn doubt(driver: &Driver, known: &Catalogue) -> Option<String> {
     let library = &driver.library;
     let file = Path::new(library_file(&library.named, &library.path));
+    let is_searched = !library.named.contains('/');
     match identity(file) {
         None => Some(format!("{} is gone", file.display())),
         Some(now) if now != library.identity => Some(format!("{} has changed", file.display())),
-        Some(_) if !library.named.contains('/') && known.linker_cache != linker_cache() => {
+        Some(_) if is_searched && known.linker_cache != linker_cache() => {
             Some("the dynamic linker's cache has changed".into())
         }
-        Some(_) => (build_id(file) != library.build_id).then(|| format!("{} has another build id", file.display())),
+        Some(_) if is_searched && !proves(Path::new(LINKER_CACHE)) => {
+            Some("the times of the dynamic linker's cache prove nothing".into())
+        }
+        Some(_) if build_id(file) != library.build_id => Some(format!("{} has another build id", file.display())),
+        Some(_) => (library.build_id.is_none() && !proves(file))
+            .then(|| format!("the times of {} prove nothing, and it has no build id", file.display())),
     }
 }
 
