@@ -89,9 +89,11 @@ void direct(struct run *run, long unused) {
     long devices = 0;
     const long before = processor();
     begin();
-    for (char *name = strtok(run->text, ":"); name && count < MOST_DRIVERS; name = strtok(NULL, ":"))
-        if ((drivers[count].library = dlopen(name, RTLD_NOW | RTLD_LOCAL)))
-            count++;
+    for (char *name = strtok(run->text, ":"); name && count < MOST_DRIVERS; name = strtok(NULL, ":")) {
+        void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+        demand(library, library ? "" : dlerror());
+        drivers[count++].library = library;
+    }
     end("opened", 1);
     begin();
     for (size_t i = 0; i < count; i++)

@@ -62,6 +62,8 @@ class Driver:
     library: str
     # How many devices it lists when it is asked without a loader; None where it does not open, or ends the process.
     devices: int | None = None
+    # The last words about that.
+    problem: str = ""
 
 
 @dataclass
@@ -85,8 +87,8 @@ class Found:
         return statistics.median(values) if values else None
 
     def has(self, *libraries):
-        """Whether for each name there is a driver whose library's begins with it."""
-        names = [Path(driver.library).name for driver in self.drivers]
+        """Whether for each name there is a driver whose library's begins with it, and which can be asked."""
+        names = [Path(driver.library).name for driver in self.drivers if driver.devices is not None]
         return all(any(name.startswith(library) for name in names) for library in libraries)
 
 
@@ -233,8 +235,8 @@ def ask(bench, library, drivers):
     for driver in drivers:
         try:
             driver.devices = bench.clock(library, alone([driver]), 1)["devices"][0][0]
-        except tools.Failed:
-            driver.devices = None
+        except tools.Failed as failure:
+            driver.problem = str(failure).strip().rpartition("\n")[2]
 
 
 def measure(bench, libraries, program, scratch, everything=False):
@@ -297,8 +299,8 @@ def page(found):
 
 def described(driver):
     """A driver in a line."""
-    devices = "not opened" if driver.devices is None else f"{driver.devices} devices"
-    return f"{driver.manifest} ({devices})"
+    words = driver.problem if driver.devices is None else "1 device" if driver.devices == 1 else f"{driver.devices} devices"
+    return f"{driver.manifest} ({words})"
 
 
 def shown(values):

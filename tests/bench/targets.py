@@ -147,11 +147,11 @@ def of_drivers(found):
         query(0.6)
         goal("destroy, and the same again, with keep-open", found.time(drivers.KEPT, drivers.BOTH), 6)
     else:
-        found.skipped.append("two goals with NVIDIA's driver: it is not installed")
+        found.skipped.append("two goals with NVIDIA's driver: it is not installed, or does not open")
         if has_mesa:
             query(0.4)
     if not has_mesa:
-        found.skipped.append("the goals with Mesa's four drivers: not all of them are installed")
+        found.skipped.append("the goals with Mesa's four drivers: not all of them are installed, or open")
     known, alone = (found.time(column, drivers.COMPUTED) for column in (drivers.KNOWN, drivers.ALONE))
     if alone is not None:
         # Opening libraries takes long enough for a busy machine to make times by the clock differ by more than that.
