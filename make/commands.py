@@ -78,6 +78,7 @@ NOT_RUN = [
     ("objdump -d --disassemble=vkCmdDraw LIBRARY", "LIBRARY stands for that of any processor"),
     ("make clients", "it fetches programs from many registries"),
     ("make bench PEER=sid", "it measures, and needs a quiet machine"),
+    ("make/bench.sh drivers", "it measures, and needs a quiet machine"),
     ("make figures", "it measures, and needs a quiet machine"),
     ("make dist", "it packs what is committed, for minutes; a workflow of its own runs it"),
     ("make dist deb rpm", "a workflow of its own runs it"),

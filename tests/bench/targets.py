@@ -115,7 +115,7 @@ def _slopes(results):
 
 def _file(results, stripped):
     # 700 until the library could trace what it does, which takes 38 KiB of code that only runs when it is asked to. The client of a
-    # driver service with its checksums takes another 37, the reader of the driver catalogue 36.
+    # driver service with its checksums takes another 37, the reader of the driver catalogue 35.
     yield Verdict("size of the library, stripped", stripped[OURS] / KIB, 825, "KiB")
     yield from _ratios(results, "opening the library", catalogue.OPEN, (INSTRUCTIONS, CLOCK), 1)
 
