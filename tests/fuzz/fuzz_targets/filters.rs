@@ -6,7 +6,7 @@ use libfuzzer_sys::fuzz_target;
 use loader_fuzz::{Variables, twice};
 use vulkan::env::Environment;
 use vulkan::env::device_select::{DeviceSelect, MOST};
-use vulkan::env::glob::{DisableGlobs, Globs};
+use vulkan::env::glob::{DisableGlobs, Globs, Item};
 use vulkan::env::layer_filters::LayerFilters;
 use vulkan::env::numbers::{IdRanges, MAX_ID_ITEMS, decimal};
 
@@ -53,17 +53,23 @@ fn check_globs(value: &[u8], name: &[u8]) {
     assert_eq!(globs.truncated, items.len() > 16);
 
     let disable = twice(|| DisableGlobs::parse(value));
-    let words: [&[u8]; 2] = [b"~implicit~", b"~explicit~"];
+    let words: [&'static [u8]; 2] = [b"~implicit~", b"~explicit~"];
     let (special, names): (Vec<_>, Vec<_>) = items
         .into_iter()
         .partition(|item| EVERYTHING.contains(&item.as_slice()) || words.contains(&item.as_slice()));
     let has = |word: &[u8]| special.iter().any(|item| item == word);
-    assert_eq!((disable.implicit, disable.explicit), (has(words[0]), has(words[1])));
-    assert_eq!(disable.everything, EVERYTHING.iter().any(|word| has(word)));
-    assert_eq!(
-        disable.names.matches(&name),
-        names.iter().take(16).any(|item| matches(item, &name))
-    );
+    let everything = EVERYTHING.iter().any(|word| has(word));
+    let named = names.iter().take(16).any(|item| matches(item, &name));
+    assert_eq!(disable.names.matches(&name), named);
+    for (implicit, word) in [(true, words[0]), (false, words[1])] {
+        let found = disable.matching(&name, implicit);
+        let expected = match (everything, has(word)) {
+            (true, _) => Some(Item::Word(b"*")),
+            (false, true) => Some(Item::Word(word)),
+            (false, false) => disable.names.matching(&name).map(Item::Pattern),
+        };
+        assert_eq!(found, expected);
+    }
     assert_eq!(disable.names.truncated, names.len() > 16);
 }
 

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use libfuzzer_sys::fuzz_target;
 use loader_fuzz::twice;
-use service::drivers::{Drivers, Lookup, Rules};
 use service::client::Kind;
+use service::drivers::{Drivers, Lookup, Rules};
 use service::held::{Answer, Awaited};
 use service::json::{DEPTH, Json};
 use service::protocol::{Reply, Request};
