@@ -23,6 +23,8 @@
 //! function, builds nothing, and executes the closure given to [`Scene::run`]. `tests/README.md` describes the whole.
 
 mod case;
+#[cfg(target_os = "linux")]
+mod catalogue;
 mod driver;
 mod elf;
 mod exports;

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+#[cfg(target_os = "linux")]
+use crate::catalogue::{self, World};
 use crate::driver::Driver;
 use crate::outcome::Outcome;
 use crate::vk::WINDOW_SURFACES;
@@ -30,6 +32,9 @@ pub struct Scene {
     runs: usize,
     child_run: Option<usize>,
     built: usize,
+    /// How many drivers were there when the catalogue was made.
+    #[cfg(target_os = "linux")]
+    catalogued: Option<usize>,
 }
 
 /// What [`Scene::run_unloaded`] gives its closure.
@@ -71,6 +76,8 @@ impl Scene {
             runs: 0,
             child_run,
             built: 0,
+            #[cfg(target_os = "linux")]
+            catalogued: None,
         };
         scene.scrub();
         scene
@@ -245,6 +252,8 @@ impl Scene {
             Some(_) => Outcome::read(&folder),
             None => {
                 self.build();
+                #[cfg(target_os = "linux")]
+                self.make_catalogue();
                 let outcome = self.spawn();
                 outcome.write(&folder);
                 outcome
@@ -266,6 +275,30 @@ impl Scene {
         }
         // Not this child's run, or the test process: the closure below is never called here.
         self.run(|_| unreachable!("the run with this number has a closure of its own"))
+    }
+
+    /// Makes a driver catalogue for the next runs, if the cases are to have one, before the first of them and where drivers were added.
+    #[cfg(target_os = "linux")]
+    fn make_catalogue(&mut self) {
+        if self.catalogued.replace(self.built) == Some(self.built) {
+            return;
+        }
+        let mut folders: Vec<PathBuf> = self.drivers.iter().map(|driver| self.path(&driver.folder)).collect();
+        let variables = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES"];
+        for value in variables.iter().filter_map(|name| self.variables.get(OsStr::new(name))?.as_ref()) {
+            let folder = |path: PathBuf| match path.is_dir() {
+                true => Some(path),
+                false => path.parent().map(Path::to_owned),
+            };
+            folders.extend(env::split_paths(value).filter_map(folder).filter(|folder| folder.is_absolute()));
+        }
+        folders.sort();
+        folders.dedup();
+        catalogue::make(&World {
+            root: &self.root,
+            variables: &self.variables,
+            folders,
+        });
     }
 
     fn spawn(&self) -> Outcome {
@@ -290,6 +323,8 @@ impl Scene {
         if !self.variables.contains_key(OsStr::new("VK_DRIVER_FILES")) {
             command.env("VK_DRIVER_FILES", system::list("VK_DRIVER_FILES", &self.driver_files()));
         }
+        #[cfg(target_os = "linux")]
+        command.envs(catalogue::variables(&self.root, &self.variables));
         for (name, value) in &self.variables {
             match value {
                 Some(value) => command.env(name, value),

@@ -1,0 +1,166 @@
+//! Every case with a driver catalogue in place, as `VKL_TEST_CATALOGUE` wants it: `current`, which says what the drivers of the scene said
+//! when `vkloader` asked them, or `lying`, in which every entry says something else.
+//!
+//! Cases that cannot be the same then are listed in `catalogue.txt`, each with the reason, and must fail.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::known::{Expected, List};
+use crate::{library, process};
+
+/// What catalogue there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Mode {
+    Current,
+    Lying,
+}
+
+impl Mode {
+    fn parse(word: &str) -> Option<Self> {
+        match word {
+            "current" => Some(Self::Current),
+            "lying" => Some(Self::Lying),
+            _ => None,
+        }
+    }
+}
+
+/// What the variable asks for.
+fn mode() -> Option<Mode> {
+    static MODE: OnceLock<Option<Mode>> = OnceLock::new();
+    *MODE.get_or_init(|| {
+        let word = env::var("VKL_TEST_CATALOGUE").ok().filter(|word| !word.is_empty())?;
+        Some(Mode::parse(&word).unwrap_or_else(|| panic!("VKL_TEST_CATALOGUE: `{word}` is neither current nor lying")))
+    })
+}
+
+/// What is expected of the case with this path.
+pub(crate) fn expected(path: &str) -> Expected {
+    mode().map_or(Expected::Pass, |mode| list().expected(&mode, path))
+}
+
+fn list() -> List<'static, Mode> {
+    List::parse("catalogue.txt", include_str!("../catalogue.txt"), Mode::parse)
+}
+
+/// The variables of a scene, by their names.
+pub(crate) type Variables = BTreeMap<OsString, Option<OsString>>;
+
+/// What the scene of a case has for `vkloader` to look at.
+pub(crate) struct World<'s> {
+    pub(crate) root: &'s Path,
+    pub(crate) variables: &'s Variables,
+    /// Folders with manifests.
+    pub(crate) folders: Vec<PathBuf>,
+}
+
+/// The variables of a child that let it use the catalogue; none where the run is without one, or the case is itself about catalogues.
+pub(crate) fn variables(root: &Path, variables: &Variables) -> Vec<(&'static str, OsString)> {
+    let own = ["VK_LOADER_CATALOGUE", "XDG_CACHE_HOME"];
+    match mode().is_some() && !own.iter().any(|name| variables.contains_key(OsStr::new(name))) {
+        true => vec![(own[0], "on".into()), (own[1], caches(root).into())],
+        false => Vec::new(),
+    }
+}
+
+fn caches(root: &Path) -> PathBuf {
+    root.join("catalogue/cache")
+}
+
+/// Lets `vkloader` ask the drivers of a scene, if a catalogue is wanted.
+pub(crate) fn make(world: &World<'_>) {
+    let Some(mode) = mode() else { return };
+    let views = views(world);
+    let ended = process::run(&mut update(world, &views), Duration::from_secs(120));
+    assert!(
+        ended.status.is_some_and(|status| status.success()),
+        "vkloader catalogue update: {}{}",
+        ended.stdout,
+        ended.stderr
+    );
+    let path = caches(world.root).join(format!("vulkan-loader/catalogue-{}.json", catalogue::ARCHITECTURE));
+    let mut text = fs::read_to_string(&path).expect("it was written");
+    for (view, folder) in &views {
+        text = text.replace(&format!("{}/", view.display()), &format!("{}/", folder.display()));
+    }
+    if mode == Mode::Lying {
+        let mut known: Value = serde_json::from_str(&text).expect("it is JSON");
+        let drivers = known["drivers"].as_array_mut().expect("a list of drivers");
+        drivers.iter_mut().for_each(lie);
+        text = known.to_string();
+    }
+    // The file stays the one that only its owner may write.
+    fs::write(&path, text).expect("it can be written");
+}
+
+/// The update finds drivers in folders alone, so that each folder of the scene gets a link in a folder of data. Manifests in it have another
+/// path, which is set right afterwards.
+fn views(world: &World<'_>) -> Vec<(PathBuf, PathBuf)> {
+    let each = |(number, folder): (usize, &PathBuf)| {
+        let view = world.root.join(format!("catalogue/view-{number}/vulkan/icd.d"));
+        fs::create_dir_all(view.parent().expect("a folder")).expect("folders can be made");
+        // That of the update before.
+        let _ = fs::remove_file(&view);
+        symlink(folder, &view).expect("links can be made");
+        (view, folder.clone())
+    };
+    world.folders.iter().enumerate().map(each).collect()
+}
+
+fn update(world: &World<'_>, views: &[(PathBuf, PathBuf)]) -> Command {
+    let program = env::var_os("VKL_VKLOADER").expect("VKL_VKLOADER names the program that makes catalogues");
+    let mut command = Command::new(program);
+    command
+        .args(["catalogue", "update", "--user", "--timeout", "1", "--library"])
+        .arg(library::under_test())
+        .env_clear();
+    let set = world.variables.iter().filter_map(|(name, value)| Some((name, value.as_ref()?)));
+    command.envs(set);
+    let view_data = views.iter().filter_map(|(view, _)| view.ancestors().nth(2).map(Path::to_owned));
+    let own = world.variables.get(OsStr::new("XDG_DATA_DIRS")).cloned().flatten();
+    let own = own.unwrap_or_default();
+    let data = env::join_paths(view_data.chain(env::split_paths(&own))).expect("scratch paths hold no colon");
+    // What settings files say is for the programs of the case.
+    let nowhere = world.root.join("catalogue/nowhere");
+    command
+        .env("XDG_DATA_DIRS", data)
+        .env("XDG_CONFIG_HOME", &nowhere)
+        .env("XDG_CONFIG_DIRS", &nowhere)
+        .env("XDG_CACHE_HOME", caches(world.root))
+        .current_dir(world.root);
+    command
+}
+
+/// Lets an entry say what is not so: none of the driver's own extensions but two others, of which programs are shown the first, and no
+/// device, as if the kernel told that too.
+fn lie(entry: &mut Value) {
+    for (name, value) in [
+        ("outcome", json!("answered")),
+        ("hardware", json!("absent")),
+        ("devices", json!([])),
+        (
+            "extensions",
+            json!([{"name": "VK_GOOGLE_surfaceless_query", "version": 1}, {"name": "VK_LIE_of_the_catalogue", "version": 1}]),
+        ),
+    ] {
+        entry[name] = value;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn rows_have_names_and_reasons_and_no_case_is_listed_twice_for_a_mode() {
+        crate::known::tests::is_sound(&super::list());
+    }
+}
