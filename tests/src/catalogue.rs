@@ -124,9 +124,14 @@ fn update(world: &World<'_>, views: &[(PathBuf, PathBuf)]) -> Command {
         .args(["catalogue", "update", "--user", "--timeout", "1", "--library"])
         .arg(library::under_test())
         .env_clear();
-    let set = world.variables.iter().filter_map(|(name, value)| Some((name, value.as_ref()?)));
+    let set = world
+        .variables
+        .iter()
+        .filter_map(|(name, value)| Some((name, value.as_ref()?)));
     command.envs(set);
-    let view_data = views.iter().filter_map(|(view, _)| view.ancestors().nth(2).map(Path::to_owned));
+    let view_data = views
+        .iter()
+        .filter_map(|(view, _)| view.ancestors().nth(2).map(Path::to_owned));
     let own = world.variables.get(OsStr::new("XDG_DATA_DIRS")).cloned().flatten();
     let own = own.unwrap_or_default();
     let data = env::join_paths(view_data.chain(env::split_paths(&own))).expect("scratch paths hold no colon");
@@ -159,8 +164,32 @@ fn lie(entry: &mut Value) {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::path::Path;
+
     #[test]
     fn rows_have_names_and_reasons_and_no_case_is_listed_twice_for_a_mode() {
         crate::known::tests::is_sound(&super::list());
+    }
+
+    /// A row that names no case would hide nothing, and a case may have got another name.
+    #[test]
+    fn every_row_names_a_case() {
+        let folders =
+            ["app", "drivers", "layers"].map(|group| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(group));
+        let files = folders
+            .iter()
+            .flat_map(|folder| fs::read_dir(folder).expect("a folder"))
+            .flatten();
+        let texts: Vec<String> = files
+            .map(|file| fs::read_to_string(file.path()).expect("a file"))
+            .collect();
+        for row in super::list().rows {
+            let name = row.name.trim_end_matches('?');
+            // As a function, or as a row of a macro.
+            let is_there =
+                |text: &String| text.contains(&format!("fn {name}()")) || text.contains(&format!(" {name}:"));
+            assert!(texts.iter().any(is_there), "catalogue.txt: there is no case {name}");
+        }
     }
 }

@@ -285,12 +285,19 @@ impl Scene {
         }
         let mut folders: Vec<PathBuf> = self.drivers.iter().map(|driver| self.path(&driver.folder)).collect();
         let variables = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES"];
-        for value in variables.iter().filter_map(|name| self.variables.get(OsStr::new(name))?.as_ref()) {
+        for value in variables
+            .iter()
+            .filter_map(|name| self.variables.get(OsStr::new(name))?.as_ref())
+        {
             let folder = |path: PathBuf| match path.is_dir() {
                 true => Some(path),
                 false => path.parent().map(Path::to_owned),
             };
-            folders.extend(env::split_paths(value).filter_map(folder).filter(|folder| folder.is_absolute()));
+            folders.extend(
+                env::split_paths(value)
+                    .filter_map(folder)
+                    .filter(|folder| folder.is_absolute()),
+            );
         }
         folders.sort();
         folders.dedup();

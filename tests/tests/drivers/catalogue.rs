@@ -7,7 +7,7 @@ use std::os::unix::fs::symlink;
 use std::time::SystemTime;
 
 /// Drivers whose libraries were opened, in their order.
-fn opened(outcome: &Outcome) -> Vec<&str> {
+pub(crate) fn opened(outcome: &Outcome) -> Vec<&str> {
     let mut all: Vec<&str> = outcome
         .journal()
         .into_iter()
@@ -18,7 +18,7 @@ fn opened(outcome: &Outcome) -> Vec<&str> {
 }
 
 /// Two drivers, the first without a device.
-fn scene_of_two(scene: &mut Scene) {
+pub(crate) fn scene_of_two(scene: &mut Scene) {
     scene
         .driver("none")
         .extension("VK_KHR_display")
@@ -27,7 +27,7 @@ fn scene_of_two(scene: &mut Scene) {
     file::prepare(scene);
 }
 
-fn both() -> [Entry; 2] {
+pub(crate) fn both() -> [Entry; 2] {
     [
         Entry::new("none")
             .offers(&["VK_KHR_display", "VK_KHR_surface"])
@@ -37,14 +37,14 @@ fn both() -> [Entry; 2] {
 }
 
 /// What the first call of most programs is, and the second.
-fn query(vk: &Vk) {
+pub(crate) fn query(vk: &Vk) {
     vk.say(
         "extensions",
         vk.extensions().expect("the query succeeds")[..2].join(","),
     );
 }
 
-const LISTED: &str = "VK_KHR_display,VK_KHR_surface";
+pub(crate) const LISTED: &str = "VK_KHR_display,VK_KHR_surface";
 
 /// A query is answered without a driver, and in the order in which drivers would give it.
 #[test]

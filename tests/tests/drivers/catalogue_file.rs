@@ -67,19 +67,24 @@ impl Entry {
 
     fn json(&self, scene: &Scene) -> Value {
         let library = scene.library(self.driver).display().to_string();
-        let found = fs::metadata(&library).expect("prepared");
-        let identity = Identity {
-            device: found.dev(),
-            inode: found.ino(),
-            size: found.size(),
-            modified: (found.mtime(), found.mtime_nsec()),
-            changed: (found.ctime(), found.ctime_nsec()),
-        };
         let mut all = self.members.clone();
         all["manifest"] = json!({"path": scene.manifest(self.driver).display().to_string()});
-        all["library"] = json!({"named": library, "path": library, "identity": identity.to_string()});
+        all["library"] = json!({"named": library, "path": library, "identity": identity(library.as_ref())});
         all
     }
+}
+
+/// The written identity of a file.
+pub(crate) fn identity(path: &Path) -> String {
+    let found = fs::metadata(path).expect("it is there");
+    let identity = Identity {
+        device: found.dev(),
+        inode: found.ino(),
+        size: found.size(),
+        modified: (found.mtime(), found.mtime_nsec()),
+        changed: (found.ctime(), found.ctime_nsec()),
+    };
+    identity.to_string()
 }
 
 /// This machine, as the kernel tells of it.
@@ -118,7 +123,8 @@ pub(crate) fn prepare(scene: &mut Scene) {
     scene.run(|_| ()).ok();
 }
 
-fn path(scene: &Scene) -> PathBuf {
+/// The user's own file.
+pub(crate) fn path(scene: &Scene) -> PathBuf {
     scene.path(&format!("cache/vulkan-loader/catalogue-{ARCHITECTURE}.json"))
 }
 
@@ -129,25 +135,40 @@ pub(crate) fn write(scene: &Scene, entries: &[Entry]) {
 
 /// The same after a change.
 pub(crate) fn write_with(scene: &Scene, entries: &[Entry], change: impl FnOnce(&mut Value)) {
+    write_at(scene, &path(scene), entries, change);
+}
+
+/// The same in another place. Graphics cards that the change adds belong to what the machine is known by.
+pub(crate) fn write_at(scene: &Scene, path: &Path, entries: &[Entry], change: impl FnOnce(&mut Value)) {
     scene.on_disk(|| {
         let mut known = json!({
             "schema": 1, "loader": env!("CARGO_PKG_VERSION"), "architecture": ARCHITECTURE, "made": ASKED,
             "linker-cache": "", "variables": [],
-            "machine": {"fingerprint": Fingerprint::of(&Here, std::iter::empty()).to_string(), "cards": []},
+            "machine": {"cards": []},
             "drivers": entries.iter().map(|entry| entry.json(scene)).collect::<Vec<_>>()
         });
         change(&mut known);
-        put(scene, known.to_string());
+        let machine = &mut known["machine"];
+        if machine["fingerprint"].is_null() {
+            let cards = machine["cards"].as_array().into_iter().flatten();
+            let places = cards.filter_map(|card| Some(card["address"].as_str()?.as_bytes()));
+            let fingerprint = Fingerprint::of(&Here, places).to_string();
+            machine["fingerprint"] = fingerprint.into();
+        }
+        put_at(path, known.to_string());
     });
 }
 
 /// Writes a file in its place, whatever is there.
 fn put(scene: &Scene, text: impl AsRef<[u8]>) {
-    let path = path(scene);
+    put_at(&path(scene), text);
+}
+
+fn put_at(path: &Path, text: impl AsRef<[u8]>) {
     fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
-    let _ = fs::remove_file(&path);
-    fs::write(&path, text).expect("a file");
-    fs::set_permissions(&path, Permissions::from_mode(0o644)).expect("the owner may");
+    let _ = fs::remove_file(path);
+    fs::write(path, text).expect("a file");
+    fs::set_permissions(path, Permissions::from_mode(0o644)).expect("the owner may");
 }
 
 fn scene_of_one(scene: &mut Scene) {

@@ -1,6 +1,8 @@
 //! The driver side: discovery, manifests, negotiation, instances, physical devices, surfaces, unknown functions.
 
 #[cfg(target_os = "linux")]
+mod apart;
+#[cfg(target_os = "linux")]
 mod catalogue;
 #[cfg(target_os = "linux")]
 mod catalogue_file;
@@ -8,6 +10,8 @@ mod catalogue_file;
 mod catalogue_image;
 #[cfg(target_os = "linux")]
 mod catalogue_verified;
+#[cfg(target_os = "linux")]
+mod catalogue_machine;
 mod create_device;
 mod create_instance;
 mod device_functions;

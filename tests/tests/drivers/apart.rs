@@ -1,0 +1,65 @@
+//! Files of a case in the places of those of the machine: a view of the file system that one thread has, and the children that it starts.
+
+use loader_tests::Scene;
+use std::ffi::{CString, c_ulong};
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::ptr::null;
+
+/// The view, until it is dropped. In a child, which has it from its parent, there is nothing to do.
+pub(crate) struct Apart {
+    before: Option<File>,
+}
+
+impl Apart {
+    /// A view of its own; nothing, after a line with the reason, where the system allows none.
+    pub(crate) fn enter(scene: &Scene) -> Option<Self> {
+        if scene.is_child() {
+            return Some(Self { before: None });
+        }
+        let before = File::open("/proc/thread-self/ns/mnt").expect("a thread has a view of the file system");
+        // SAFETY: takes a number. From here on this thread alone has another view.
+        if unsafe { libc::unshare(libc::CLONE_NEWNS) } != 0 {
+            let reason = io::Error::last_os_error();
+            // A test program keeps to itself what is printed by other ways.
+            let _ = writeln!(
+                io::stderr(),
+                "SKIPPED: no mount namespace for a case about the machine: {reason}"
+            );
+            return None;
+        }
+        // What is put into a place is seen nowhere else.
+        mount(None, "/".as_ref(), libc::MS_REC | libc::MS_PRIVATE);
+        Some(Self { before: Some(before) })
+    }
+
+    /// Puts a file or folder into the place of another, which must be there.
+    pub(crate) fn put(&self, own: impl AsRef<Path>, place: &str) {
+        if self.before.is_some() {
+            mount(Some(own.as_ref()), place.as_ref(), libc::MS_BIND | libc::MS_REC);
+        }
+    }
+}
+
+impl Drop for Apart {
+    fn drop(&mut self) {
+        if let Some(before) = &self.before {
+            // SAFETY: takes numbers; the file is open.
+            let result = unsafe { libc::setns(before.as_raw_fd(), libc::CLONE_NEWNS) };
+            assert_eq!(result, 0, "the thread gets its first view back");
+        }
+    }
+}
+
+fn mount(source: Option<&Path>, target: &Path, flags: c_ulong) {
+    let text = |path: &Path| CString::new(path.as_os_str().as_bytes()).expect("no NUL in a path");
+    let (source, place) = (source.map(text), text(target));
+    let source = source.as_ref().map_or(null(), |source| source.as_ptr());
+    // SAFETY: both paths end with a NUL, and live on; no more words follow.
+    let result = unsafe { libc::mount(source, place.as_ptr(), null(), flags, null()) };
+    let error = io::Error::last_os_error();
+    assert_eq!(result, 0, "{}: {error}", target.display());
+}

@@ -1,0 +1,324 @@
+//! A driver catalogue and the machine around it (docs/catalogue.md): the system's file, elevated processes, devices that come and go, the
+//! dynamic linker's cache. Each case has the places of the machine to itself.
+
+use super::apart::Apart;
+use super::catalogue::{LISTED, both, opened, query, scene_of_two};
+use super::catalogue_file::{self as file, Entry};
+use ::catalogue::ARCHITECTURE;
+use loader_tests::{Outcome, Scene, case};
+use serde_json::{Value, json};
+use std::fs;
+use std::os::unix::fs::{chown, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Puts a folder of the scene into the place of that for caches, and gives the path of the system's catalogue in it.
+fn system_file(scene: &Scene, apart: &Apart) -> PathBuf {
+    let caches = scene.folder("var-cache");
+    apart.put(&caches, "/var/cache");
+    caches.join(format!("vulkan-loader/catalogue-{ARCHITECTURE}.json"))
+}
+
+/// The system's file needs no variable, is read where the user has none that counts, and must be the superuser's.
+#[test]
+fn the_catalogue_of_the_system_is_read() {
+    case(|scene| {
+        let Some(apart) = Apart::enter(scene) else { return };
+        let system = system_file(scene, &apart);
+        scene_of_two(scene);
+        let write = || file::write_at(scene, &system, &both(), |_| ());
+        write();
+        scene.unset("VK_LOADER_CATALOGUE");
+        let outcome = scene.run(query);
+        assert_eq!(outcome.ok().said("extensions"), [LISTED]);
+        assert_eq!(opened(&outcome), [""; 0]);
+        let fails = |scene: &mut Scene, change: &dyn Fn()| {
+            scene.on_disk(change);
+            let outcome = scene.run(query);
+            assert_eq!(opened(outcome.ok()), ["none", "one"]);
+            outcome.logged_with("WARNING | DRIVER", "others than its user may write to it");
+        };
+        fails(scene, &|| chown(&system, Some(65534), None).expect("the superuser may"));
+        // It is not the user's own, though it belongs to that user.
+        scene.on_disk(|| file::write_at(scene, &system, &both(), |_| ()));
+        assert_eq!(opened(scene.run(query).ok()), [""; 0]);
+        // The user's own comes first, and one that does not count is as none.
+        scene.env("VK_LOADER_CATALOGUE", "on");
+        file::write(scene, &both()[1..]);
+        assert_eq!(opened(scene.run(query).ok()), ["none"]);
+        file::write_with(scene, &both()[1..], |known| known["schema"] = 2.into());
+        assert_eq!(opened(scene.run(query).ok()), [""; 0]);
+    });
+}
+
+/// An elevated process reads the system's file and no other, whatever the variables say.
+#[test]
+fn elevated_processes_read_the_catalogue_of_the_system_only() {
+    case(|scene| {
+        let Some(apart) = Apart::enter(scene) else { return };
+        let system = system_file(scene, &apart);
+        // Where drivers are looked for that an elevated process may use; those of this machine are not there.
+        apart.put(scene.folder("share"), "/usr/local/share");
+        let nothing = scene.folder("nothing");
+        for folder in ["/usr/share/vulkan", "/etc/vulkan", "/etc/xdg/vulkan"] {
+            if Path::new(folder).exists() {
+                apart.put(&nothing, folder);
+            }
+        }
+        scene
+            .driver("one")
+            .extension("VK_KHR_surface")
+            .folder("share/vulkan/icd.d");
+        file::prepare(scene);
+        scene.unset("VK_DRIVER_FILES").elevated();
+        let lie = |scene: &Scene, path: &Path| {
+            file::write_at(scene, path, &[Entry::new("one").offers(&["VK_KHR_display"])], |known| {
+                known["drivers"][0]["manifest"]["path"] = "/usr/local/share/vulkan/icd.d/one.json".into();
+            });
+        };
+        let listed = |scene: &mut Scene| {
+            let outcome = scene.run(|vk| vk.say("first", &vk.extensions().expect("the query succeeds")[0]));
+            let first = outcome.ok().said("first")[0].to_owned();
+            assert_eq!(first == "VK_KHR_surface", !opened(&outcome).is_empty());
+            outcome.not_logged(&scene.text_path("cache"));
+            first
+        };
+        lie(scene, &file::path(scene));
+        assert_eq!(listed(scene), "VK_KHR_surface", "the user's own is not read");
+        lie(scene, &system);
+        assert_eq!(listed(scene), "VK_KHR_display");
+        // Nor is a file of the user in the place of the system's, though the process began as that user.
+        scene.on_disk(|| chown(&system, Some(65534), None).expect("the superuser may"));
+        assert_eq!(listed(scene), "VK_KHR_surface");
+    });
+}
+
+/// Folders that stand for `/dev` and `/sys`, with one graphics card and its node.
+struct Devices {
+    root: PathBuf,
+}
+
+/// Where the card is on the bus.
+const CARD: &str = "0000:01:00.0";
+
+impl Devices {
+    fn new(scene: &Scene, apart: &Apart) -> Self {
+        let devices = Self {
+            root: scene.folder("machine"),
+        };
+        scene.on_disk(|| {
+            devices.write("dev/dri/renderD128", "");
+            devices.write("dev/null", "");
+            devices.write("sys/class/drm/renderD128/device/vendor", "0x1002\n");
+            devices.write(&Self::of_card("vendor"), "0x1002\n");
+            devices.write(&Self::of_card("power/runtime_status"), "active\n");
+            devices.bind("amdgpu");
+        });
+        // Programs are started with this one.
+        if !scene.is_child() {
+            apart.put("/dev/null", &devices.root.join("dev/null").display().to_string());
+        }
+        for folder in ["dev", "sys"] {
+            apart.put(devices.root.join(folder), &format!("/{folder}"));
+        }
+        devices
+    }
+
+    fn of_card(file: &str) -> String {
+        format!("sys/bus/pci/devices/{CARD}/{file}")
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.root.join(path);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("folders can be made");
+        fs::write(path, text).expect("a file");
+    }
+
+    fn remove(&self, path: &str) {
+        let path = self.root.join(path);
+        match path.is_dir() {
+            true => fs::remove_dir_all(path).expect("a folder"),
+            false => fs::remove_file(path).expect("a file"),
+        }
+    }
+
+    /// Lets a kernel driver have the card.
+    fn bind(&self, driver: &str) {
+        let link = self.root.join(Self::of_card("driver"));
+        let _ = fs::remove_file(&link);
+        symlink(format!("../../../bus/pci/drivers/{driver}"), link).expect("a link");
+    }
+}
+
+/// That the machine has this card.
+fn with_card(known: &mut Value) {
+    known["machine"]["cards"] = json!([{"address": CARD}]);
+}
+
+/// Drivers of which an instance is made.
+fn of_instance(scene: &mut Scene) -> Outcome {
+    let outcome = scene.run(|vk| drop(vk.instance()));
+    outcome.ok();
+    outcome
+}
+
+/// A device that comes, goes or gets another kernel driver lets the drivers be opened that had none.
+#[test]
+fn devices_that_come_and_go_are_seen() {
+    case(|scene| {
+        let Some(apart) = Apart::enter(scene) else { return };
+        scene_of_two(scene);
+        let devices = Devices::new(scene, &apart);
+        file::write_with(scene, &both(), with_card);
+        let same = |scene: &mut Scene, what: &str| {
+            assert_eq!(opened(&of_instance(scene)), ["one"], "{what}");
+        };
+        let other = |scene: &mut Scene, what: &str| {
+            assert_eq!(opened(&of_instance(scene)), ["none", "one"], "{what}");
+        };
+        same(scene, "nothing has changed");
+        for node in [
+            "dev/dri/renderD129",
+            "dev/dri/card0",
+            "dev/nvidiactl",
+            "dev/dxg",
+            "sys/bus/pci/devices/0000:02:00.0",
+        ] {
+            scene.on_disk(|| devices.write(node, ""));
+            other(scene, node);
+            scene.on_disk(|| devices.remove(node));
+            same(scene, node);
+        }
+        // What is no graphics device.
+        scene.on_disk(|| devices.write("dev/sda", ""));
+        same(scene, "a disk");
+        for driver in ["vfio-pci", "nouveau"] {
+            scene.on_disk(|| devices.bind(driver));
+            other(scene, driver);
+        }
+        scene.on_disk(|| devices.bind("amdgpu"));
+        same(scene, "the kernel driver is back");
+        scene.on_disk(|| devices.write("sys/class/drm/renderD128/device/vendor", "0x8086\n"));
+        other(scene, "another chip");
+        scene.on_disk(|| devices.write("sys/class/drm/renderD128/device/vendor", "0x1002\n"));
+        scene.on_disk(|| devices.remove("dev/dri/renderD128"));
+        other(scene, "the node is gone");
+        // A query has nothing to do with devices.
+        assert_eq!(opened(scene.run(query).ok()), [""; 0]);
+    });
+}
+
+/// `no-wake`: a driver all of whose devices sleep is not opened, where another one is.
+#[test]
+fn what_sleeps_is_let_sleep_where_a_policy_wants_that() {
+    case(|scene| {
+        let Some(apart) = Apart::enter(scene) else { return };
+        scene.driver("discrete").device("sleeper");
+        scene.driver("one").device("gpu");
+        file::prepare(scene);
+        let devices = Devices::new(scene, &apart);
+        let on = |places: &[&str]| places.iter().map(|place| json!({"pci": place})).collect::<Vec<_>>();
+        let entries = |places: &[&str]| {
+            let discrete = Entry::new("discrete").with("devices", on(places).into());
+            [discrete, Entry::new("one").devices(1)]
+        };
+        file::write_with(scene, &entries(&[CARD]), with_card);
+        let state = |scene: &Scene, word: &str| {
+            scene.on_disk(|| devices.write(&Devices::of_card("power/runtime_status"), &format!("{word}\n")));
+        };
+        let both = ["discrete", "one"];
+        state(scene, "suspended");
+        assert_eq!(opened(&of_instance(scene)), both, "a policy has to be asked for");
+        scene.env("VK_LOADER_DRIVER_POLICY", "no-wake");
+        let outcome = of_instance(scene);
+        assert_eq!(opened(&outcome), ["one"]);
+        outcome.logged_with("INFO | DRIVER", "libmock_discrete.so");
+        outcome.logged_with("INFO | DRIVER", "all its devices are suspended");
+        for word in ["active", "suspending", "resuming", "unsupported", ""] {
+            state(scene, word);
+            assert_eq!(opened(&of_instance(scene)), both, "{word}");
+        }
+        state(scene, "suspended");
+        // One of its devices is awake, or elsewhere.
+        for places in [&[CARD, "0000:02:00.0"][..], &["../../../../etc"], &["", CARD], &[]] {
+            file::write_with(scene, &entries(places), with_card);
+            assert_eq!(opened(&of_instance(scene)), both, "{places:?}");
+        }
+        file::write_with(scene, &entries(&[CARD, CARD]), with_card);
+        assert_eq!(opened(&of_instance(scene)), ["one"]);
+        // Without another driver it is woken, and a query wakes nothing.
+        scene.env("VK_LOADER_DRIVERS_DISABLE", "one.json");
+        assert_eq!(opened(&of_instance(scene)), ["discrete"]);
+        let outcome = scene.run(|vk| drop(vk.extensions().expect("the query succeeds")));
+        assert_eq!(opened(outcome.ok()), [""; 0]);
+    });
+}
+
+/// A library that is named without a folder is the one that was opened as long as the dynamic linker's cache is the same.
+#[test]
+fn libraries_without_a_folder_need_the_same_linker_cache() {
+    case(|scene| {
+        let Some(apart) = Apart::enter(scene) else { return };
+        scene
+            .driver("one")
+            .extension("VK_KHR_display")
+            .extension("VK_KHR_surface")
+            .library_path("libmock_one.so");
+        let cache = scene.file("ld.so.cache", "");
+        let libraries = scene.folder("libraries");
+        let made = scene.path("made.cache");
+        scene.on_disk(|| {
+            let list = scene.file(
+                "ld.so.conf",
+                format!("include /etc/ld.so.conf\n{}\n", libraries.display()),
+            );
+            fs::copy(library_of_mock(), libraries.join("libmock_one.so")).expect("a copy");
+            let made = Command::new("/sbin/ldconfig")
+                .args(["-X", "-C"])
+                .arg(&made)
+                .arg("-f")
+                .arg(list)
+                .status()
+                .expect("ldconfig can be started");
+            assert!(made.success());
+        });
+        // The file stays the one that is in the place; its content comes and goes.
+        let renew =
+            |scene: &Scene| scene.on_disk(|| fs::write(&cache, fs::read(&made).expect("it was made")).expect("a file"));
+        renew(scene);
+        apart.put(&cache, "/etc/ld.so.cache");
+        file::prepare(scene);
+        let entries = || [Entry::new("one").offers(&["VK_KHR_display", "VK_KHR_surface"])];
+        let write = |scene: &Scene| {
+            file::write_with(scene, &entries(), |known| {
+                known["drivers"][0]["library"]["named"] = "libmock_one.so".into();
+                known["linker-cache"] = file::identity("/etc/ld.so.cache".as_ref()).into();
+            });
+        };
+        write(scene);
+        assert_eq!(opened(scene.run(query).ok()), [""; 0]);
+        renew(scene);
+        let outcome = scene.run(query);
+        assert_eq!(outcome.ok().said("extensions"), [LISTED]);
+        assert_eq!(opened(&outcome), ["one"], "another one may be found under that name");
+        outcome.logged_with("INFO | DRIVER", "the dynamic linker's cache has changed");
+        write(scene);
+        assert_eq!(opened(scene.run(query).ok()), [""; 0]);
+        // The library that was found then is another file.
+        let library = scene.library("one");
+        scene.on_disk(|| fs::write(&library, fs::read(&library).expect("a file")).expect("a file"));
+        let outcome = scene.run(query);
+        assert_eq!(opened(outcome.ok()), ["one"]);
+        outcome.logged_with("INFO | DRIVER", "its library has changed");
+        // Without a cache there is nothing to hold against.
+        file::write_with(scene, &entries(), |known| {
+            known["drivers"][0]["library"]["named"] = "libmock_one.so".into();
+        });
+        assert_eq!(opened(scene.run(query).ok()), ["one"]);
+    });
+}
+
+/// The file of which a scene's drivers are copies.
+fn library_of_mock() -> PathBuf {
+    loader_tests::built("mock_driver")
+}
