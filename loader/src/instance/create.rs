@@ -178,7 +178,7 @@ unsafe fn prepare(
         activation: &chosen,
         environment: &environment,
     };
-    offer.check(instance, requests)?;
+    offer.check(instance, requests, &journal)?;
     if journal.is_heard() {
         // Tools know the warnings as the Khronos loader gives them: once when it looks which extensions there are, and
         // once when it makes the chain.

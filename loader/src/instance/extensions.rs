@@ -4,7 +4,7 @@ use super::Instance;
 use super::global::{LOADER_EXTENSIONS, lets_through, unfiltered};
 use super::requests::Requests;
 use crate::alloc::HostVec;
-use crate::catalogue::{Known, KnownDrivers, Reserve};
+use crate::catalogue::{self, Known, KnownDrivers, Reserve};
 use crate::discovery::activation::Activation;
 use crate::discovery::layers::DiscoveredLayers;
 use crate::driver::{self, OpenDriver};
@@ -12,7 +12,7 @@ use crate::env::Environment;
 use crate::ffi;
 use crate::generated::extensions::{InstanceExtension, InstanceExtensionSet};
 use crate::generated::types::{VkExtensionProperties, VkResult, VkSystemAllocationScope};
-use crate::journal::LogBits;
+use crate::journal::{Journal, LogBits};
 use crate::log;
 use crate::manifest::DriverManifest;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -88,7 +88,12 @@ impl Offer<'_> {
     ///
     /// # Errors
     /// `VK_ERROR_EXTENSION_NOT_PRESENT`, after a message that names the extension; or out of host memory.
-    pub(super) fn check(&self, instance: &Instance, requests: &Requests<'_>) -> Result<(), VkResult> {
+    pub(super) fn check(
+        &self,
+        instance: &Instance,
+        requests: &Requests<'_>,
+        journal: &Journal<'_>,
+    ) -> Result<(), VkResult> {
         let refuse = |what: core::fmt::Arguments<'_>| {
             log::emit(Some(instance), LogBits::ERROR, what);
             Err(VkResult::VK_ERROR_EXTENSION_NOT_PRESENT)
@@ -120,7 +125,7 @@ impl Offer<'_> {
             }
             let offered = match &mut drivers {
                 Some(offered) => offered,
-                none => none.insert(self.driver_extensions(instance)?),
+                none => none.insert(self.driver_extensions(instance, journal)?),
             };
             if !offered
                 .iter()
@@ -144,14 +149,22 @@ impl Offer<'_> {
     }
 
     /// What the drivers offer. One that cannot say so is skipped here; creating its instance reports it.
-    fn driver_extensions(&self, instance: &Instance) -> Result<HostVec<VkExtensionProperties>, VkResult> {
+    fn driver_extensions(
+        &self,
+        instance: &Instance,
+        journal: &Journal<'_>,
+    ) -> Result<HostVec<VkExtensionProperties>, VkResult> {
         let scratch = instance
             .allocator
             .scoped(VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_COMMAND);
         let mut all = HostVec::new(scratch);
         for driver in self.drivers {
             match driver::instance_extensions(driver, scratch) {
-                Ok(list) => list.iter().try_for_each(|extension| all.try_push(*extension))?,
+                Ok(list) => {
+                    // A creation that fails here, since the catalogue listed too much, shows that as one that succeeds does.
+                    catalogue::compare(driver.known, &driver.path, &list, journal);
+                    list.iter().try_for_each(|extension| all.try_push(*extension))?;
+                }
                 Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY) => return Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY),
                 Err(_) => {}
             }
