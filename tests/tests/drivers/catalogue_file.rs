@@ -125,7 +125,21 @@ pub(crate) fn prepare(scene: &mut Scene) {
 
 /// The user's own file.
 pub(crate) fn path(scene: &Scene) -> PathBuf {
-    scene.path(&format!("cache/vulkan-loader/catalogue-{ARCHITECTURE}.json"))
+    in_folder(&scene.path("cache/vulkan-loader"))
+}
+
+/// The catalogue in a folder for catalogues.
+pub(crate) fn in_folder(folder: &Path) -> PathBuf {
+    folder.join(format!("catalogue-{ARCHITECTURE}.json"))
+}
+
+/// Writes a text that is made of a catalogue without drivers.
+pub(crate) fn write_text(scene: &Scene, change: impl FnOnce(&Value) -> String) {
+    write(scene, &[]);
+    scene.on_disk(|| {
+        let text = fs::read_to_string(path(scene)).expect("it was written");
+        put(scene, change(&serde_json::from_str(&text).expect("it is JSON")));
+    });
 }
 
 /// Writes what is known of drivers of a scene.

@@ -4,7 +4,6 @@
 use super::apart::Apart;
 use super::catalogue::{LISTED, both, opened, query, scene_of_two};
 use super::catalogue_file::{self as file, Entry};
-use ::catalogue::ARCHITECTURE;
 use loader_tests::{Outcome, Scene, case};
 use serde_json::{Value, json};
 use std::fs;
@@ -16,7 +15,7 @@ use std::process::Command;
 fn system_file(scene: &Scene, apart: &Apart) -> PathBuf {
     let caches = scene.folder("var-cache");
     apart.put(&caches, "/var/cache");
-    caches.join(format!("vulkan-loader/catalogue-{ARCHITECTURE}.json"))
+    file::in_folder(&caches.join("vulkan-loader"))
 }
 
 /// The system's file needs no variable, is read where the user has none that counts, and must be the superuser's.
@@ -39,7 +38,6 @@ fn the_catalogue_of_the_system_is_read() {
             outcome.logged_with("WARNING | DRIVER", "others than its user may write to it");
         };
         fails(scene, &|| chown(&system, Some(65534), None).expect("the superuser may"));
-        // It is not the user's own, though it belongs to that user.
         scene.on_disk(|| file::write_at(scene, &system, &both(), |_| ()));
         assert_eq!(opened(scene.run(query).ok()), [""; 0]);
         // The user's own comes first, and one that does not count is as none.

@@ -12,6 +12,8 @@ mod catalogue_image;
 mod catalogue_verified;
 #[cfg(target_os = "linux")]
 mod catalogue_machine;
+#[cfg(target_os = "linux")]
+mod catalogue_reading;
 mod create_device;
 mod create_instance;
 mod device_functions;

@@ -1,0 +1,274 @@
+//! Programs that read a driver catalogue while it is written, when it is hostile, and when it is of yesterday.
+
+use super::apart::Apart;
+use super::catalogue::{LISTED, both, opened, query, scene_of_two};
+use super::catalogue_file::{self as file, Entry};
+use loader_tests::vk::isolated;
+use loader_tests::{Outcome, Scene, Scratch, case};
+use serde_json::{Value, json};
+use std::env;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Instant;
+
+/// Programs at a time.
+const PROGRAMS: usize = 10;
+/// How often each begins.
+const TIMES: usize = 20;
+/// What the one catalogue lists, what the other does, and what the driver itself does.
+const LISTS: [[&str; 2]; 3] = [
+    ["VK_KHR_display", "VK_KHR_surface"],
+    ["VK_KHR_surface", "VK_KHR_display"],
+    ["VK_KHR_surface", "VK_EXT_swapchain_colorspace"],
+];
+
+/// Runs ten programs at a time while `replace` puts the one and the other catalogue in the place of the one before. The list of each
+/// must be one of the first `allowed`.
+fn read_while(scene: &mut Scene, allowed: usize, replace: impl Fn(&Path, &str) + Sync) -> Outcome {
+    scene.driver("one").extensions(&LISTS[2]);
+    file::prepare(scene);
+    scene.limit(60).env("VK_LOADER_DEBUG", "");
+    let texts = [0, 1].map(|number| {
+        file::write(scene, &[Entry::new("one").offers(&LISTS[number])]);
+        fs::read_to_string(file::path(scene)).unwrap_or_default()
+    });
+    let program = |scratch: &Scratch| {
+        for _ in 0..TIMES {
+            let list = scratch.load().extensions().expect("the query succeeds");
+            if !LISTS[..allowed].iter().any(|allowed| list[..2] == allowed[..]) {
+                eprintln!("listed: {list:?}");
+                std::process::abort();
+            }
+        }
+    };
+    let path = file::path(scene);
+    let done = AtomicBool::new(scene.is_child());
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for text in texts.iter().cycle() {
+                if done.load(Ordering::Relaxed) {
+                    break;
+                }
+                replace(&path, text);
+            }
+        });
+        let outcome = scene.run_unloaded(|scratch| {
+            let one = || isolated(|| program(scratch));
+            thread::scope(|scope| {
+                let programs: Vec<_> = (0..PROGRAMS).map(|_| scope.spawn(one)).collect();
+                for program in programs {
+                    let ending = program.join().expect("a program");
+                    assert_eq!(ending.signal, 0, "{}", ending.stderr);
+                }
+            });
+        });
+        done.store(true, Ordering::Relaxed);
+        outcome
+    })
+}
+
+/// Ten programs that start while updates replace the file see the old one or the new one, and open no driver.
+#[test]
+fn programs_that_start_during_an_update_see_the_old_or_the_new() {
+    case(|scene| {
+        let outcome = read_while(scene, 2, |path, text| {
+            let new = path.with_extension("new");
+            fs::write(&new, text).expect("a file");
+            fs::set_permissions(&new, Permissions::from_mode(0o644)).expect("the owner may");
+            fs::rename(&new, path).expect("a rename");
+        });
+        assert_eq!(opened(outcome.ok()), [""; 0]);
+    });
+}
+
+/// A file that is written where it lies, which no update does, is seen whole or not at all.
+#[test]
+fn a_file_that_is_replaced_while_it_is_read_is_seen_whole_or_not_at_all() {
+    case(|scene| {
+        let outcome = read_while(scene, 3, |path, text| {
+            let (begin, end) = text.split_at(text.len() / 2);
+            fs::write(path, begin).expect("a file");
+            thread::yield_now();
+            fs::write(path, [begin, end].concat()).expect("a file");
+        });
+        outcome.ok();
+    });
+}
+
+/// Whatever is in a file, it costs a query little time, and nothing else.
+#[test]
+fn hostile_files_cost_bounded_time() {
+    case(|scene| {
+        scene_of_two(scene);
+        scene.limit(120).env("VK_LOADER_DEBUG", "");
+        let many = |text: &str, count: usize| vec![text; count].join(",");
+        let entry = |extensions: Value| {
+            json!({"manifest": {"path": "/x"}, "library": {"named": "/x", "path": "/x", "identity": ""},
+            "outcome": "answered", "hardware": "absent", "devices": [], "extensions": extensions})
+        };
+        let drivers = |drivers: String| format!(r#","drivers":[{drivers}]"#);
+        let names: Vec<Value> = (0..1024)
+            .map(|number| json!({"name": format!("VK_{number}"), "version": 1}))
+            .collect();
+        let members: Vec<String> = (0..60_000).map(|number| format!(r#""m{number}":0"#)).collect();
+        for (what, more) in [
+            ("100,000 entries", drivers(many("{}", 100_000))),
+            ("as many as may be", drivers(many(&entry(json!([])).to_string(), 256))),
+            ("extensions", drivers(many(&entry(names.into()).to_string(), 25))),
+            ("members", format!(",{}{}", members.join(","), drivers("{}".into()))),
+            (
+                "the same member",
+                format!(r#",{}{}"#, many(r#""schema":1"#, 80_000), drivers("{}".into())),
+            ),
+            ("members of an entry", drivers(format!("{{{}}}", members.join(",")))),
+            ("depth", drivers("[".repeat(900_000))),
+            ("a string", drivers(format!("\"{}\"", "\\u0041".repeat(150_000)))),
+            ("an unfinished string", drivers(format!("\"{}", "\\".repeat(900_000)))),
+            ("digits", drivers("9".repeat(900_000))),
+            (
+                "variables",
+                format!(
+                    r#","variables":[{}]{}"#,
+                    many(r#"{"name":"A","value":"B"}"#, 30_000),
+                    drivers("{}".into())
+                ),
+            ),
+        ] {
+            file::write_text(scene, |known| {
+                let mut text = known.to_string();
+                // What comes first counts, or makes the file none.
+                text.truncate(text.len() - 1);
+                text.replace(r#""drivers":[],"#, "") + &more + "}"
+            });
+            let outcome = scene.run(|vk| {
+                let begin = Instant::now();
+                query(vk);
+                drop(vk.instance());
+                vk.say("milliseconds", begin.elapsed().as_millis());
+            });
+            let took: u32 = outcome.ok().said("milliseconds")[0].parse().expect("a number");
+            assert_eq!(outcome.said("extensions"), [LISTED], "{what}");
+            assert_eq!(opened(&outcome), ["none", "one"], "{what}");
+            // A hundred times what it takes with a library built for speed.
+            assert!(took < 3_000, "{what}: {took} ms");
+        }
+    });
+}
+
+/// At worst a program gets once what held when the drivers were asked: the instance shows what is so, and from then on the process
+/// knows. The next program begins with the same catalogue, until drivers are asked again.
+#[test]
+fn what_held_when_drivers_were_asked_is_listed_once() {
+    case(|scene| {
+        scene.driver("one").extension("VK_KHR_surface").device("gpu");
+        file::prepare(scene);
+        let before = || [Entry::new("one").offers(&["VK_KHR_display"])];
+        let now = || [Entry::new("one").offers(&["VK_KHR_surface"]).devices(1)];
+        let lists = |scene: &mut Scene| {
+            let outcome = scene.run(|vk| {
+                let say = || vk.say("first", &vk.extensions().expect("the query succeeds")[0]);
+                say();
+                let enabled = vk.spec().extensions(&["VK_KHR_display"]).create();
+                assert!(enabled.is_err(), "no driver has it");
+                say();
+                assert_eq!(vk.instance_with("1.1", &["VK_KHR_surface"]).device_names(), ["gpu"]);
+                say();
+            });
+            outcome.ok().said("first").join(" ")
+        };
+        file::write(scene, &before());
+        for program in ["the first", "the next"] {
+            let found = "VK_KHR_display VK_KHR_surface VK_KHR_surface";
+            assert_eq!(lists(scene), found, "{program}");
+        }
+        file::write(scene, &now());
+        assert_eq!(lists(scene), "VK_KHR_surface VK_KHR_surface VK_KHR_surface");
+    });
+}
+
+/// A driver that is wrongly known to have no device stays left out beside another one, since nothing is asked of it: only another
+/// update, other devices or another file end that.
+#[test]
+fn a_driver_that_is_left_out_is_not_asked() {
+    case(|scene| {
+        scene.driver("late").device("late");
+        scene.driver("one").device("gpu");
+        file::prepare(scene);
+        let entries = |late| {
+            [
+                Entry::new("late").hardware("present").devices(late),
+                Entry::new("one").devices(1),
+            ]
+        };
+        let devices = |scene: &mut Scene| {
+            let outcome = scene.run(|vk| {
+                for _ in 0..2 {
+                    let mut names = vk.instance().device_names();
+                    names.sort_unstable();
+                    vk.say("devices", names.join(","));
+                }
+            });
+            outcome.ok().said("devices").join(" ")
+        };
+        file::write(scene, &entries(0));
+        assert_eq!(devices(scene), "gpu gpu");
+        file::write(scene, &entries(1));
+        assert_eq!(devices(scene), "gpu,late gpu,late");
+        file::write_with(scene, &entries(0), |known| {
+            known["machine"]["fingerprint"] = "0123456789abcdef".into();
+        });
+        assert_eq!(devices(scene), "gpu,late gpu,late");
+    });
+}
+
+/// The system's file must be the superuser's, also where it belongs to the very user who reads it.
+#[test]
+fn the_system_file_is_never_that_of_its_reader() {
+    /// The user `nobody`.
+    const NOBODY: u32 = 65534;
+    case(|scene| {
+        let Some(apart) = Apart::enter(scene) else { return };
+        let caches = scene.folder("var-cache");
+        apart.put(&caches, "/var/cache");
+        scene_of_two(scene);
+        scene.unset("VK_LOADER_CATALOGUE");
+        let system = file::in_folder(&caches.join("vulkan-loader"));
+        scene.on_disk(|| fs::set_permissions(scene.root(), Permissions::from_mode(0o777)).expect("the owner may"));
+        for (owner, believed) in [(0, true), (NOBODY, false)] {
+            file::write_at(scene, &system, &both(), |_| ());
+            scene.on_disk(|| chown(&system, Some(owner), None).expect("the superuser may"));
+            let outcome = scene.run_unloaded(|scratch| {
+                // SAFETY: takes numbers.
+                assert_eq!(unsafe { libc::setuid(NOBODY) }, 0);
+                query(&scratch.load());
+            });
+            assert_eq!(outcome.ok().said("extensions"), [LISTED]);
+            assert_eq!(opened(&outcome).is_empty(), believed, "{owner}");
+        }
+    });
+}
+
+/// That the cases have the catalogue in place that `VKL_TEST_CATALOGUE` asks for: without it, they would show nothing.
+#[test]
+fn the_catalogue_that_was_asked_for_is_in_place() {
+    case(|scene| {
+        scene.driver("one").extension("VK_KHR_surface").device("gpu");
+        let outcome = scene.run(|vk| {
+            vk.say("first", &vk.extensions().expect("the query succeeds")[0]);
+            vk.mark("listed");
+            drop(vk.instance());
+        });
+        let first = outcome.ok().said("first")[0].to_owned();
+        let opened_first = outcome.journal()[0] == "one load";
+        assert_eq!(opened(&outcome), ["one"], "the instance needs it");
+        let mode = env::var("VKL_TEST_CATALOGUE").unwrap_or_default();
+        match mode.as_str() {
+            "current" => assert!(first == "VK_KHR_surface" && !opened_first),
+            "lying" => assert!(first == "VK_GOOGLE_surfaceless_query" && !opened_first),
+            _ => assert!(first == "VK_KHR_surface" && opened_first),
+        }
+    });
+}
