@@ -8,7 +8,7 @@ export CARGO PREFIX LIBDIR DESTDIR
 
 .DEFAULT_GOAL := help
 .PHONY: help setup registry fixtures generate check-generated bump build install uninstall run test peer figures clean
-.PHONY: bench bench-limits clients differential documents fuzz mutants quick soak test-targets test-windows
+.PHONY: bench bench-limits clients differential test-catalogue documents fuzz mutants quick soak test-targets test-windows
 
 help:             ## this list
 	@sed -n 's/^\([a-z-]*\): .*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r verb text; \
@@ -90,6 +90,9 @@ peer:             ## the behaviour tests on a Khronos loader: PEER=/a/library, P
 
 differential:     ## all that drivers, layers and programs see, beside a Khronos loader: PEER as for peer, or sid
 	@make/differential.sh $(SCENES)
+
+test-catalogue:   ## all behaviour cases with a driver catalogue in place, a current one and one that lies: CASES="app layers" for some
+	@make/catalogue-cases.sh $(CASES)
 
 clients:          ## real programs under both loaders, compared: PEER as for peer, CLIENTS="mpv Qt" for some
 	@make/clients.sh $(CLIENTS)

@@ -67,6 +67,7 @@ NOT_RUN = [
     ("make quick", "its stages are those of make test, with fewer cases"),
     ("make soak MINUTES=10", "it looks for what is rare, for as long as it is told"),
     ("make mutants FILES=wsi N=20", "it builds and tests as many changed libraries as it is told"),
+    ("make test-catalogue", "it runs all behaviour cases twice more; make test has some of them"),
     ("make differential", "it needs the newest Khronos loader, which a root of another system brings"),
     ("make/sid.sh", "it fetches a root of another system"),
     ("grep -rni target_os loader/os loader/build.rs", "it shows what the sources say"),

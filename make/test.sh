@@ -193,6 +193,7 @@ stage build 500 "${self[@]}" libraries
 stage features 200 "${self[@]}" features
 stage fuzz 500 make/fuzz.sh 12
 stage behaviour 900 "${self[@]}" "${quick}behaviour"
+stage catalogue 300 make/catalogue-cases.sh quick
 stage windows 600 make/windows-cases.sh quick
 stage gate 90 "${self[@]}" gate
 stage interface 20 "${self[@]}" interface

@@ -6,7 +6,6 @@ use super::catalogue_file::{self as file, Entry};
 use loader_tests::vk::isolated;
 use loader_tests::{Outcome, Scene, Scratch, case};
 use serde_json::{Value, json};
-use std::env;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::Path;
@@ -247,28 +246,6 @@ fn the_system_file_is_never_that_of_its_reader() {
             });
             assert_eq!(outcome.ok().said("extensions"), [LISTED]);
             assert_eq!(opened(&outcome).is_empty(), believed, "{owner}");
-        }
-    });
-}
-
-/// That the cases have the catalogue in place that `VKL_TEST_CATALOGUE` asks for: without it, they would show nothing.
-#[test]
-fn the_catalogue_that_was_asked_for_is_in_place() {
-    case(|scene| {
-        scene.driver("one").extension("VK_KHR_surface").device("gpu");
-        let outcome = scene.run(|vk| {
-            vk.say("first", &vk.extensions().expect("the query succeeds")[0]);
-            vk.mark("listed");
-            drop(vk.instance());
-        });
-        let first = outcome.ok().said("first")[0].to_owned();
-        let opened_first = outcome.journal()[0] == "one load";
-        assert_eq!(opened(&outcome), ["one"], "the instance needs it");
-        let mode = env::var("VKL_TEST_CATALOGUE").unwrap_or_default();
-        match mode.as_str() {
-            "current" => assert!(first == "VK_KHR_surface" && !opened_first),
-            "lying" => assert!(first == "VK_GOOGLE_surfaceless_query" && !opened_first),
-            _ => assert!(first == "VK_KHR_surface" && opened_first),
         }
     });
 }

@@ -11,6 +11,8 @@ mod catalogue_image;
 #[cfg(target_os = "linux")]
 mod catalogue_verified;
 #[cfg(target_os = "linux")]
+mod catalogue_in_place;
+#[cfg(target_os = "linux")]
 mod catalogue_machine;
 #[cfg(target_os = "linux")]
 mod catalogue_reading;

@@ -1,16 +1,15 @@
 #!/usr/bin/env bash
 # The behaviour cases with a driver catalogue in place, which `vkloader` makes for each of them: once a current one, and once one whose every
-# entry lies. What differs stands in tests/catalogue.txt, each case with its reason. Arguments are groups of cases (app, drivers, layers), all
-# if none is named; `quick` is what `make test` runs: both for drivers and applications, without the modules of a group that wait long and
-# make no instance from a catalogue.
+# entry lies. What cannot be the same stands in tests/catalogue.txt, each case with its reason. Arguments are groups of cases (app, drivers,
+# layers), all if none is named. `quick` is what `make test` runs: applications and drivers, without the modules in SLOW.
 . "$(dirname "$0")/common.sh"
 
-slow=()
+# What takes long with each driver asked once more, or is itself about catalogues.
+SLOW="catalogue catalogue_file catalogue_machine catalogue_reading many_devices real service service_hostile service_server short_memory wrong_drivers"
+skipped=()
 if [ "${1:-}" = quick ]; then
     set -- app drivers
-    for module in odd_drivers wrong_drivers short_memory surface_gates threads waiting chains service_hostile; do
-        slow+=(--skip "$module::")
-    done
+    for module in $SLOW; do skipped+=(--skip "$module::"); done
 fi
 [ $# -gt 0 ] || set -- app drivers layers
 groups=()
@@ -27,6 +26,6 @@ failed=0
 for mode in current lying; do
     say "The cases of $* with a $mode driver catalogue"
     VKL_TEST_CATALOGUE=$mode VKL_LIBRARY=$(realpath "$LIBRARY") VKL_VKLOADER=$TARGET/release/vkloader \
-        $CARGO test --locked --no-fail-fast -p loader-tests "${groups[@]}" -- "${slow[@]}" || failed=1
+        $CARGO test --locked --no-fail-fast -p loader-tests "${groups[@]}" -- "${skipped[@]}" || failed=1
 done
 exit "$failed"

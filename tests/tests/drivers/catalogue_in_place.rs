@@ -1,0 +1,27 @@
+//! What the other cases rely on when they are run with a driver catalogue (make/catalogue-cases.sh).
+
+use super::catalogue::opened;
+use loader_tests::case;
+use std::env;
+
+/// That the cases have the catalogue in place that `VKL_TEST_CATALOGUE` asks for: without it, they would show nothing.
+#[test]
+fn the_catalogue_that_was_asked_for_is_in_place() {
+    case(|scene| {
+        scene.driver("one").extension("VK_KHR_surface").device("gpu");
+        let outcome = scene.run(|vk| {
+            vk.say("first", &vk.extensions().expect("the query succeeds")[0]);
+            vk.mark("listed");
+            drop(vk.instance());
+        });
+        let first = outcome.ok().said("first")[0].to_owned();
+        let opened_first = outcome.journal()[0] == "one load";
+        assert_eq!(opened(&outcome), ["one"], "the instance needs it");
+        let mode = env::var("VKL_TEST_CATALOGUE").unwrap_or_default();
+        match mode.as_str() {
+            "current" => assert!(first == "VK_KHR_surface" && !opened_first),
+            "lying" => assert!(first == "VK_GOOGLE_surfaceless_query" && !opened_first),
+            _ => assert!(first == "VK_KHR_surface" && opened_first),
+        }
+    });
+}
