@@ -35,7 +35,7 @@ fn the_catalogue_of_the_system_is_read() {
             scene.on_disk(change);
             let outcome = scene.run(query);
             assert_eq!(opened(outcome.ok()), ["none", "one"]);
-            outcome.logged_with("WARNING | DRIVER", "others than its user may write to it");
+            outcome.logged_with("WARNING | DRIVER", "may write to it");
         };
         fails(scene, &|| chown(&system, Some(65534), None).expect("the superuser may"));
         scene.on_disk(|| file::write_at(scene, &system, &both(), |_| ()));
