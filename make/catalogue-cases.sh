@@ -5,7 +5,7 @@
 . "$(dirname "$0")/common.sh"
 
 # What takes long with each driver asked once more, or is itself about catalogues.
-SLOW="catalogue catalogue_file catalogue_machine catalogue_reading many_devices real service service_hostile service_limits service_place service_server short_memory wrong_drivers"
+SLOW="catalogue catalogue_file catalogue_image catalogue_machine catalogue_reading catalogue_verified many_devices real service service_hostile service_limits service_place service_server short_memory wrong_drivers"
 skipped=()
 if [ "${1:-}" = quick ]; then
     set -- app drivers

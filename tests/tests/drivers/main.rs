@@ -9,13 +9,13 @@ mod catalogue_file;
 #[cfg(target_os = "linux")]
 mod catalogue_image;
 #[cfg(target_os = "linux")]
-mod catalogue_verified;
-#[cfg(target_os = "linux")]
 mod catalogue_in_place;
 #[cfg(target_os = "linux")]
 mod catalogue_machine;
 #[cfg(target_os = "linux")]
 mod catalogue_reading;
+#[cfg(target_os = "linux")]
+mod catalogue_verified;
 mod create_device;
 mod create_instance;
 mod device_functions;
