@@ -1,8 +1,7 @@
 //! `vkloader catalogue` and drivers that mean harm, or that are being installed: what they may cost is their own entry.
 
-mod machine;
-
-use machine::{Machine, built, library};
+use crate::asked::*;
+use crate::machine::{Machine, built};
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -10,55 +9,17 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// A machine whose user has folders for caches and for temporary files.
-fn machine() -> Machine {
-    let mut machine = Machine::new();
-    for (variable, folder) in [("XDG_CACHE_HOME", "cache"), ("TMPDIR", "temporary")] {
-        let path = machine.path(folder);
-        fs::create_dir_all(&path).expect("a folder");
-        machine.variable(variable, path.display().to_string());
-    }
-    fs::create_dir_all(machine.path("root")).expect("a folder");
-    machine
-}
-
-fn command(machine: &Machine, words: &[&str]) -> Command {
-    let mut command = machine.command(&["catalogue"]);
-    command
-        .args(words)
-        .arg("--user")
-        .arg("--root")
-        .arg(machine.path("root"));
-    if words[0] != "show" {
-        command.arg("--library").arg(library());
-    }
-    command
-}
-
 /// What an update prints, of both kinds.
 fn update(machine: &Machine, words: &[&str]) -> String {
-    let Output { status, stdout, stderr } = command(machine, &[&["update"], words].concat())
-        .output()
-        .expect("it starts");
+    let Output { status, stdout, stderr } = run(machine, &[&["update"], words].concat());
     let text = String::from_utf8_lossy(&stdout).into_owned() + &String::from_utf8_lossy(&stderr);
     assert!(status.success(), "{text}");
     text
 }
 
-fn file(machine: &Machine) -> PathBuf {
-    let name = format!("cache/vulkan-loader/catalogue-{}.json", catalogue::ARCHITECTURE);
-    machine.path(&name)
-}
-
 /// What is known of a driver; nothing where it has no entry.
-fn driver(machine: &Machine, name: &str) -> Value {
-    let known: Value = serde_json::from_slice(&fs::read(file(machine)).expect("it was written")).expect("it is JSON");
-    let is = |driver: &&Value| {
-        let manifest = driver["manifest"]["path"].as_str();
-        manifest.is_some_and(|path| path.ends_with(&format!("/{name}.json")))
-    };
-    let found = known["drivers"].as_array().expect("a list").iter().find(is);
-    found.cloned().unwrap_or_default()
+fn known(machine: &Machine, name: &str) -> Value {
+    driver(&written(machine), name)
 }
 
 /// Whether a process with this number is there, and is more than a remainder.
@@ -81,7 +42,7 @@ fn what_a_driver_prints_is_not_its_answer() {
     let machine = machine();
     machine.driver("loud", "run vkCreateInstance echo '{}'; echo words\ndevice one");
     update(&machine, &[]);
-    let loud = driver(&machine, "loud");
+    let loud = known(&machine, "loud");
     assert_eq!(
         (&loud["outcome"], &loud["devices"][0]["name"]),
         (&"answered".into(), &"one".into())
@@ -98,12 +59,12 @@ fn a_driver_that_ends_its_process_counts_as_one_that_crashes() {
         text.contains("ENDED its process in vkCreateInstance: programs leave it out"),
         "{text}"
     );
-    let quitting = driver(&machine, "quitting");
+    let quitting = known(&machine, "quitting");
     assert_eq!(
         (&quitting["outcome"], &quitting["signal"]),
         (&"crashed".into(), &0.into())
     );
-    assert_eq!(driver(&machine, "good")["outcome"], "answered");
+    assert_eq!(known(&machine, "good")["outcome"], "answered");
 }
 
 /// What the user's settings file turns on is for programs.
@@ -126,7 +87,7 @@ fn a_driver_is_asked_without_layers_of_a_settings_file() {
         ),
     );
     let text = update(&machine, &[]);
-    assert_eq!(driver(&machine, "a")["outcome"], "answered", "{text}");
+    assert_eq!(known(&machine, "a")["outcome"], "answered", "{text}");
 }
 
 /// Of a bare name only the dynamic linker knows the file, and a driver that ends while it is opened has not told.
@@ -145,7 +106,7 @@ fn a_driver_of_a_bare_name_that_crashes_is_known_by_its_file() {
     let text = update(&machine, &["--timeout", "1"]);
     for (name, outcome) in [("early", "crashed"), ("late", "hung")] {
         let library = machine.path(&format!("libraries/libmock_{name}.so"));
-        let known = driver(&machine, name);
+        let known = known(&machine, name);
         assert_eq!(known["outcome"], outcome, "{text}");
         assert_eq!(known["library"]["path"], library.display().to_string());
     }
@@ -176,7 +137,7 @@ fn nothing_that_a_driver_starts_outlives_the_asking() {
         until("it is ended", || !is_alive(number));
     }
     for name in ["staying", "leaving"] {
-        assert_eq!(driver(&machine, name)["outcome"], "answered");
+        assert_eq!(known(&machine, name)["outcome"], "answered");
     }
 }
 
@@ -247,13 +208,13 @@ fn a_driver_that_says_too_much_costs_its_own_entry() {
     let text = update(&machine, &[]);
     assert!(text.contains("it says more than a catalogue may hold"), "{text}");
     assert!(fs::metadata(file(&machine)).expect("a file").len() <= catalogue::MOST_BYTES);
-    assert_eq!(driver(&machine, "few")["extensions"][0]["name"], "VK_KHR_surface");
+    assert_eq!(known(&machine, "few")["extensions"][0]["name"], "VK_KHR_surface");
     assert_eq!(
-        driver(&machine, "many")["extensions"],
+        known(&machine, "many")["extensions"],
         Value::Null,
         "programs would not believe them"
     );
-    let kept = ["long1", "long2", "long3", "long4"].map(|name| driver(&machine, name)["extensions"].is_array());
+    let kept = ["long1", "long2", "long3", "long4"].map(|name| known(&machine, name)["extensions"].is_array());
     assert!(kept.contains(&true) && kept.contains(&false), "{kept:?}");
 }
 
@@ -284,13 +245,13 @@ fn a_library_that_changes_while_it_is_asked_is_asked_again() {
     update(&machine, &[]);
     let journal = fs::read_to_string(machine.path("journal")).expect("a journal");
     assert_eq!(journal.matches("vkCreateInstance").count(), 2, "{journal}");
-    assert_eq!(driver(&machine, "a")["outcome"], "answered");
+    assert_eq!(known(&machine, "a")["outcome"], "answered");
     // One that never rests has no entry.
     let replace = format!("run vkCreateInstance cp {0} {0}.new; mv {0}.new {0}", library.display());
     machine.driver("a", &format!("{replace}\ndevice one"));
     let text = update(&machine, &[]);
     assert!(text.contains("its files change while it is asked"), "{text}");
-    assert_eq!(driver(&machine, "a"), Value::Null);
+    assert_eq!(known(&machine, "a"), Value::Null);
 }
 
 /// A driver whose library is called as one of Mesa's.
@@ -318,7 +279,7 @@ fn a_card_that_may_not_be_used_is_not_one_that_no_driver_has() {
     let node = node(&machine);
     radeon(&machine, "");
     update(&machine, &[]);
-    assert_eq!(driver(&machine, "radeon")["hardware"], "present");
+    assert_eq!(known(&machine, "radeon")["hardware"], "present");
     machine.unprivileged();
     for folder in ["cache", "temporary"] {
         let open = fs::Permissions::from_mode(0o777);
@@ -327,7 +288,7 @@ fn a_card_that_may_not_be_used_is_not_one_that_no_driver_has() {
     fs::remove_dir_all(machine.path("cache/vulkan-loader")).expect("a folder");
     fs::set_permissions(&node, fs::Permissions::from_mode(0o600)).expect("the owner may");
     update(&machine, &[]);
-    let radeon = driver(&machine, "radeon");
+    let radeon = known(&machine, "radeon");
     assert_eq!(
         (&radeon["hardware"], &radeon["devices"]),
         (&"pending".into(), &serde_json::json!([]))
@@ -401,7 +362,7 @@ fn a_pipe_in_its_place_is_not_waited_for() {
     assert_eq!(output.status.code(), Some(2));
     machine.driver("a", "device one");
     update(&machine, &[]);
-    assert_eq!(driver(&machine, "a")["outcome"], "answered", "it is replaced");
+    assert_eq!(known(&machine, "a")["outcome"], "answered", "it is replaced");
 }
 
 #[test]

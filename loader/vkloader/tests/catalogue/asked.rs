@@ -1,0 +1,85 @@
+//! Machines, the commands there, and what they wrote.
+
+use crate::machine::{Machine, built, library};
+use serde_json::Value;
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+/// A machine whose user has folders for caches and for temporary files.
+pub(crate) fn machine() -> Machine {
+    let mut machine = Machine::new();
+    for (variable, folder) in [("XDG_CACHE_HOME", "cache"), ("TMPDIR", "temporary")] {
+        let path = machine.path(folder);
+        fs::create_dir_all(&path).expect("a folder");
+        machine.variable(variable, path.display().to_string());
+    }
+    fs::create_dir_all(machine.path("root")).expect("a folder");
+    machine
+}
+
+pub(crate) fn file(machine: &Machine) -> PathBuf {
+    let name = format!("catalogue-{}.json", catalogue::ARCHITECTURE);
+    machine.path("cache/vulkan-loader").join(name)
+}
+
+pub(crate) fn command(machine: &Machine, words: &[&str]) -> Command {
+    let mut command = machine.command(&["catalogue"]);
+    command
+        .args(words)
+        .arg("--user")
+        .arg("--root")
+        .arg(machine.path("root"));
+    if ["update", "verify"].contains(&words[0]) {
+        command.arg("--library").arg(library());
+    }
+    command
+}
+
+pub(crate) fn run(machine: &Machine, words: &[&str]) -> Output {
+    command(machine, words).output().expect("it can be started")
+}
+
+/// Runs a command that must end well, and returns what it printed.
+pub(crate) fn good(machine: &Machine, words: &[&str]) -> String {
+    let output = run(machine, words);
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(
+        output.status.success(),
+        "{words:?}: {}{}",
+        text(&output.stdout),
+        text(&output.stderr)
+    );
+    text(&output.stdout)
+}
+
+pub(crate) fn written(machine: &Machine) -> Value {
+    serde_json::from_slice(&fs::read(file(machine)).expect("it was written")).expect("it is JSON")
+}
+
+/// What is known of a driver; nothing where it has no entry.
+pub(crate) fn driver(known: &Value, name: &str) -> Value {
+    let is = |driver: &&Value| {
+        let manifest = driver["manifest"]["path"].as_str();
+        manifest.is_some_and(|path| path.ends_with(&format!("/{name}.json")))
+    };
+    let found = known["drivers"].as_array().expect("a list").iter().find(is);
+    found.cloned().unwrap_or_default()
+}
+
+/// A driver whose library is called as one of Mesa's.
+pub(crate) fn radeon(machine: &Machine, lines: &str) -> PathBuf {
+    let library = machine.path("libraries/libvulkan_radeon.so");
+    fs::copy(built("libmock_driver.so"), &library).expect("cargo built the mock driver");
+    let journal = machine.path("journal");
+    let text = format!("ordinal 0\njournal {}\n{lines}\n", journal.display());
+    machine.file("libraries/libvulkan_radeon.conf", text);
+    machine.manifest("radeon", &library, "");
+    library
+}
+
+/// How often drivers were asked for an instance.
+pub(crate) fn instances(machine: &Machine) -> usize {
+    let journal = fs::read_to_string(machine.path("journal")).unwrap_or_default();
+    journal.matches("vkCreateInstance").count()
+}
